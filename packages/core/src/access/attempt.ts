@@ -1,0 +1,79 @@
+// From the request for robots.txt to an outcome, redirects included. RFC 9309 §2.3.1.
+//
+// A state machine of two states, `asking` and an outcome. It holds no socket: whoever drives it makes the request that it
+// names, gives it the reply, and goes on until there is an outcome.
+import { type Headers, headerOf } from '../http/headers.ts'
+import type { Copy } from './entry.ts'
+import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
+import type { AccessPolicy } from './policy.ts'
+import type { Reply, Response } from './reply.ts'
+
+/** A request is due. */
+export interface Asking {
+  readonly kind: 'asking'
+  readonly url: string
+  /** Headers of the condition, if there is one. */
+  readonly conditions: Readonly<Record<string, string>>
+  /** The redirects that led here. */
+  readonly hops: readonly Hop[]
+  /** The copy at hand, whose server may say that it is still the file. */
+  readonly copy: Copy | undefined
+}
+
+/** The first request for an origin's robots.txt; with a copy at hand, it asks only whether that has changed. */
+export function startAttempt(robotsUrl: string, copy?: Copy): Asking {
+  return asking(robotsUrl, [], copy)
+}
+
+/** What a reply means: another request, or an outcome. Each row of the RFC's §2.3.1 once. */
+export function advance(at: Asking, reply: Reply, policy: AccessPolicy): Asking | Outcome {
+  const { url, hops } = at
+  if (reply.kind === 'failure') {
+    return { kind: 'unreachable', reason: reply.reason, detail: reply.detail, url, hops } // §2.3.1.4
+  }
+  const { status, headers, body } = reply
+  if (status >= 200 && status <= 299) {
+    return { kind: 'success', status, headers, body: body ?? { octets: '', truncated: false }, url, hops } // §2.3.1.1
+  }
+  if (status === 304 && at.copy !== undefined && Object.keys(at.conditions).length > 0) {
+    return { kind: 'unchanged', copy: at.copy, status, headers, url, hops }
+  }
+  if (status >= 300 && status <= 399 && status !== 304) return follow(at, reply, policy) // §2.3.1.2
+  if (status >= 400 && status <= 499 && status !== 429) {
+    return { kind: 'unavailable', reason: 'status', status, headers, url, hops } // §2.3.1.3
+  }
+  // 429 counts as 5xx (Google); a 304 that nobody asked for, 1xx and what no standard names are undefined. §2.3.1.4.
+  return { kind: 'unreachable', reason: 'status', status, headers, url, hops }
+}
+
+/** §2.3.1.2: at least five, also to other hosts; then the file is unavailable. */
+function follow(at: Asking, { status, headers }: Response, policy: AccessPolicy): Asking | Outcome {
+  const { url, hops } = at
+  const nowhere = (reason: UnavailableReason): Outcome => ({ kind: 'unavailable', reason, status, headers, url, hops })
+  const next = locationOf(headers, url)
+  if (next === undefined) return nowhere('no-usable-location')
+  if (next === url || hops.some((hop) => hop.url === next)) return nowhere('redirect-loop')
+  if (hops.length >= policy.maxRedirects) return nowhere('too-many-redirects')
+  return asking(next, [...hops, { url, status }], at.copy)
+}
+
+function asking(url: string, hops: readonly Hop[], copy: Copy | undefined): Asking {
+  const conditions: Record<string, string> = {}
+  if (copy?.url === url) {
+    if (copy.etag !== undefined) conditions['if-none-match'] = copy.etag // RFC 9110 §13.1
+    if (copy.lastModified !== undefined) conditions['if-modified-since'] = copy.lastModified
+  }
+  return { kind: 'asking', url, conditions, hops, copy }
+}
+
+/** Where a redirect leads, or undefined: no Location, none that is a URL, or a scheme that has no robots.txt. */
+function locationOf(headers: Headers, base: string): string | undefined {
+  const location = headerOf(headers, 'location')
+  const target = location === undefined || location.trim() === '' ? null : URL.parse(location, base)
+  if (target === null || !['http:', 'https:', 'ftp:'].includes(target.protocol)) return undefined
+  // A request shows neither of these; credentials that a site hands out are not ours to use.
+  target.username = ''
+  target.password = ''
+  target.hash = ''
+  return target.href
+}

@@ -1,0 +1,51 @@
+// What is remembered of one origin's robots.txt. JSON-safe and versioned, so that a store can keep it.
+import type { Hop, UnavailableReason } from './outcome.ts'
+import type { FailureReason } from './reply.ts'
+
+/** The shape of `Entry`; another number is another shape, and so a miss. */
+export const ENTRY_VERSION = 1
+
+export interface Entry {
+  readonly version: typeof ENTRY_VERSION
+  readonly origin: string
+  /** What the last attempt meant. */
+  readonly latest: Latest
+  /** When the next attempt is due. Milliseconds since 1970. */
+  readonly nextAttemptAt: number
+  /** The last good copy. It outlives failures, and ends with the next success or with `unavailable`. */
+  readonly copy: Copy | undefined
+  /** When the first of the failures since the last answer came. Milliseconds since 1970. */
+  readonly unreachableSince: number | undefined
+  /** How many attempts in a row have failed. */
+  readonly failures: number
+}
+
+/** The last attempt. */
+export interface Latest {
+  readonly kind: 'success' | 'unavailable' | 'unreachable'
+  readonly reason: 'status' | UnavailableReason | FailureReason
+  /** Absent where no server answered. */
+  readonly status: number | undefined
+  /** What the platform said of a failure; for people. */
+  readonly detail: string | undefined
+  /** When it ended. Milliseconds since 1970. */
+  readonly at: number
+  /** The redirects that were followed. */
+  readonly hops: readonly Hop[]
+  /** The URL that answered, or did not. */
+  readonly url: string
+}
+
+/** A robots.txt as it was received. */
+export interface Copy {
+  /** Octets, one character for each (latin1). */
+  readonly octets: string
+  /** Whether the size limit cut it off. */
+  readonly truncated: boolean
+  /** When a server last said that this is the file. Milliseconds since 1970. */
+  readonly confirmedAt: number
+  /** The URL that gave it; only that one is asked whether it has changed. */
+  readonly url: string
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+}

@@ -1,0 +1,51 @@
+// What the caller may choose about getting robots.txt, and what holds when nothing is chosen.
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+export interface AccessPolicy {
+  /** How long an answer holds that says nothing about it. Milliseconds; default 24 hours. RFC 9309 §2.4. */
+  readonly ttlMs: number
+  /** The shortest time an answer holds, whatever its headers say. Milliseconds; default 1 minute, so that no site is asked more often. */
+  readonly minTtlMs: number
+  /**
+   * The longest time an answer holds, whatever its headers say. Milliseconds; default 7 days: longer than the 24 hours of
+   * RFC 9309 §2.4, since a site that sends a longer max-age asked for it, and Google follows it too.
+   */
+  readonly maxTtlMs: number
+  /** How many redirects are followed. Default 5. RFC 9309 §2.3.1.2. */
+  readonly maxRedirects: number
+  /**
+   * While robots.txt is unreachable and there is a last good copy: `use-copy` obeys it (the default; RFC 9309 §2.4 lets a copy
+   * outlive its 24 hours then), `disallow` disallows everything (the letter of §2.3.1.4). Without a copy everything is
+   * disallowed either way.
+   */
+  readonly whenUnreachable: 'use-copy' | 'disallow'
+  /** After how many days without an answer `thenAssume` holds. Default 30; `Infinity` for never. RFC 9309 §2.3.1.4. */
+  readonly afterDays: number
+  /**
+   * What holds after `afterDays`: `copy` obeys the last good copy and, where there is none, takes robots.txt for unavailable
+   * (the default, and Google's way); `unavailable` always takes it so. RFC 9309 §2.3.1.4 allows both.
+   */
+  readonly thenAssume: 'copy' | 'unavailable'
+  /** The wait before the next try after a first failure, doubled by each further one. Milliseconds; 1 minute. */
+  readonly firstRetryMs: number
+  /** The longest that this wait grows. Milliseconds; 1 hour. */
+  readonly maxRetryMs: number
+}
+
+export const defaultAccessPolicy: AccessPolicy = {
+  ttlMs: DAY,
+  minTtlMs: MINUTE,
+  maxTtlMs: 7 * DAY,
+  maxRedirects: 5,
+  whenUnreachable: 'use-copy',
+  afterDays: 30,
+  thenAssume: 'copy',
+  firstRetryMs: MINUTE,
+  maxRetryMs: HOUR,
+}
+
+export const DAY_MS: number = DAY

@@ -1,0 +1,71 @@
+// After the network: the entry that follows from the last one and an outcome.
+import { type Headers, headerOf } from '../http/headers.ts'
+import { retryAfterMs } from '../http/retry-after.ts'
+import { type Copy, ENTRY_VERSION, type Entry } from './entry.ts'
+import { freshForMs } from './freshness.ts'
+import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
+import type { AccessPolicy } from './policy.ts'
+
+/**
+ * The next entry. An answer (success, unchanged, unavailable) holds as long as its headers say, RFC 9309 §2.4; a failure is
+ * asked about again after growing waits and keeps the last good copy, §2.3.1.4.
+ */
+export function settle(last: Entry | undefined, origin: string, outcome: Outcome, now: number, policy: AccessPolicy): Entry {
+  const { kind, url, hops } = outcome
+  const entry = { version: ENTRY_VERSION, origin } as const
+  const latest = { url, hops, at: now, status: outcome.status, detail: undefined }
+  switch (kind) {
+    case 'success':
+    case 'unchanged':
+      return {
+        ...entry,
+        ...answered(outcome.headers, now, policy),
+        latest: { ...latest, kind: 'success', reason: 'status' },
+        copy: kind === 'success' ? received(outcome, now) : confirmed(outcome, now),
+      }
+    case 'unavailable':
+      return {
+        ...entry,
+        ...answered(outcome.headers, now, policy),
+        latest: { ...latest, kind, reason: outcome.reason },
+        copy: undefined, // the site has taken its rules back
+      }
+    case 'unreachable': {
+      const failures = (last?.failures ?? 0) + 1
+      return {
+        ...entry,
+        latest: { ...latest, kind, reason: outcome.reason, detail: outcome.detail },
+        copy: last?.copy,
+        nextAttemptAt: now + waitMs(outcome, failures, now, policy),
+        unreachableSince: last?.unreachableSince ?? now,
+        failures,
+      }
+    }
+  }
+}
+
+function answered(headers: Headers, now: number, policy: AccessPolicy) {
+  return { nextAttemptAt: now + freshForMs(headers, now, policy), unreachableSince: undefined, failures: 0 }
+}
+
+function received({ body, headers, url }: Success, now: number): Copy {
+  return { ...body, confirmedAt: now, url, etag: headerOf(headers, 'etag'), lastModified: headerOf(headers, 'last-modified') }
+}
+
+/** A 304 may carry newer validators. RFC 9111 §4.3.4. */
+function confirmed({ copy, headers }: Unchanged, now: number): Copy {
+  return {
+    ...copy,
+    confirmedAt: now,
+    etag: headerOf(headers, 'etag') ?? copy.etag,
+    lastModified: headerOf(headers, 'last-modified') ?? copy.lastModified,
+  }
+}
+
+/** Retry-After comes before all; else 1, 2, 4 … minutes up to an hour, and half of that after a 503 (Google asks it sooner). */
+function waitMs({ status, headers }: Unreachable, failures: number, now: number, policy: AccessPolicy): number {
+  const asked = headers === undefined ? undefined : retryAfterMs(headerOf(headers, 'retry-after'), now)
+  if (asked !== undefined) return Math.min(Math.max(asked, policy.minTtlMs), policy.maxTtlMs)
+  const grown = Math.min(policy.firstRetryMs * 2 ** (failures - 1), policy.maxRetryMs)
+  return status === 503 ? grown / 2 : grown
+}

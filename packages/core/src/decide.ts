@@ -1,0 +1,88 @@
+// The one place that sees both what is known of robots.txt and what it says.
+import type { Entry, Latest } from './access/entry.ts'
+import { type Standing, standingOf } from './access/plan.ts'
+import type { AccessPolicy } from './access/policy.ts'
+import type { CrawlerRules } from './rules/crawler-rules.ts'
+import type { RulesVerdict } from './rules/verdict.ts'
+import type { HasHref } from './url/origin.ts'
+
+/** May this URL be fetched, and why? A discriminated union by `because`; JSON-safe. */
+export type Verdict =
+  | RulesVerdict
+  /** The site has no robots.txt. RFC 9309 §2.3.1.3. */
+  | { readonly allowed: true; readonly because: 'unavailable' }
+  /** Nobody knows what robots.txt says, so everything is disallowed. RFC 9309 §2.3.1.4. */
+  | { readonly allowed: false; readonly because: 'unreachable' }
+  /** It has been so for so long that robots.txt is taken for unavailable. RFC 9309 §2.3.1.4. */
+  | { readonly allowed: true; readonly because: 'unreachable-too-long' }
+
+/** Where an answer comes from. JSON-safe. */
+export interface Access {
+  /** What the last attempt to get robots.txt meant, and why. */
+  readonly outcome: Latest['kind']
+  readonly reason: Latest['reason']
+  /** The status of the last answer; absent where no server answered. */
+  readonly status: number | undefined
+  /** What the platform said of a failure; for people. */
+  readonly detail: string | undefined
+  /** The URL that answered, or did not, and the redirects that led to it. */
+  readonly url: string
+  readonly hops: Latest['hops']
+  /** When the last attempt ended. Milliseconds since 1970. */
+  readonly checkedAt: number
+  /** When the next one is due. Milliseconds since 1970. */
+  readonly nextAttemptAt: number
+  /** The copy whose rules were obeyed, if any were. */
+  readonly copy:
+    | {
+        /** `stale`: the last attempt failed, and the last good copy is obeyed. */
+        readonly freshness: 'fresh' | 'stale'
+        /** Milliseconds since a server last said that this is the file. */
+        readonly ageMs: number
+        /** Whether the size limit cut it off. RFC 9309 §2.5. */
+        readonly truncated: boolean
+      }
+    | undefined
+}
+
+/** Brings together what is known of an origin and what its rules say; `rules` are those of the entry's copy, or of no file. */
+export function decide(
+  entry: Entry,
+  rules: CrawlerRules,
+  url: string | HasHref,
+  now: number,
+  policy: AccessPolicy,
+): { readonly verdict: Verdict; readonly access: Access } {
+  const standing = standingOf(entry, now, policy)
+  return { verdict: verdictOf(standing, rules.check(url)), access: accessOf(entry, standing, now) }
+}
+
+function verdictOf(standing: Standing, byRules: RulesVerdict): Verdict {
+  switch (byRules.because) {
+    case 'robots-txt-itself': // §2.2.2: whatever else holds
+    case 'invalid-url':
+    case 'other-origin':
+      return byRules
+  }
+  switch (standing.holds) {
+    case 'rules':
+      return byRules
+    case 'allow-all':
+      return { allowed: true, because: standing.because }
+    case 'disallow-all':
+      return { allowed: false, because: standing.because }
+  }
+}
+
+function accessOf({ latest, nextAttemptAt }: Entry, standing: Standing, now: number): Access {
+  const { kind: outcome, reason, status, detail, url, hops, at: checkedAt } = latest
+  const copy =
+    standing.holds === 'rules'
+      ? {
+          freshness: standing.freshness,
+          ageMs: Math.max(0, now - standing.copy.confirmedAt),
+          truncated: standing.copy.truncated,
+        }
+      : undefined
+  return { outcome, reason, status, detail, url, hops, checkedAt, nextAttemptAt, copy }
+}

@@ -1,0 +1,23 @@
+// What core takes from the platform: pure functions that every runtime has. Declared here, and nothing else is in
+// scope, so that a socket, a timer or a clock cannot slip in unseen.
+
+declare class URL {
+  constructor(url: string, base?: string)
+  readonly href: string
+  readonly origin: string
+  readonly protocol: string
+  readonly hostname: string
+  username: string
+  password: string
+  hash: string
+  static parse(url: string, base?: string): URL | null
+  static canParse(url: string, base?: string): boolean
+}
+
+declare class TextEncoder {
+  encode(text: string): Uint8Array
+}
+
+declare class TextDecoder {
+  decode(bytes: Uint8Array): string
+}
