@@ -1,0 +1,69 @@
+// A response's body, decoded and bounded. RFC 9309 §2.5.
+import { pipeline, type Readable, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import type { Body } from '@politely/core'
+
+/** A Content-Encoding that nobody can decode here. Its code is of the family that `failure.ts` takes for malformed. */
+export class UnknownCodingError extends Error {
+  override readonly name = 'UnknownCodingError'
+  readonly code = 'Z_UNKNOWN_CODING'
+}
+
+/** The codings that are offered to servers; more are understood. */
+export const ACCEPT_ENCODING = 'gzip, deflate, br'
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+
+/** Nobody needs more; each one multiplies what a few octets can unpack to. */
+const MAX_CODINGS = 2
+
+/**
+ * Reads up to `maxBytes` of decoded body; what a bomb would unpack to beyond that is never unpacked. A body that is cut keeps
+ * its last whole line only: half a rule could forbid, or allow, far more than the whole one.
+ */
+export async function readBody(body: Readable, contentEncoding: string | undefined, maxBytes: number): Promise<Body> {
+  const decoded = decode(body, decodersFor(contentEncoding))
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of decoded as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > maxBytes) break // which ends the streams behind it, and the connection
+  }
+  const octets = Buffer.concat(chunks).toString('latin1', 0, Math.min(size, maxBytes))
+  return size > maxBytes ? { octets: wholeLines(octets), truncated: true } : { octets, truncated: false }
+}
+
+function decode(body: Readable, decoders: readonly Transform[]): Readable {
+  if (decoders.length === 0) return body
+  // An error anywhere, and an early end, reach every stream of the line; who reads the last one meets the error there.
+  pipeline([body, ...decoders], () => undefined)
+  return decoders.at(-1) as Transform
+}
+
+function decodersFor(contentEncoding: string | undefined): Transform[] {
+  const codings = (contentEncoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+  if (codings.length > MAX_CODINGS) throw new UnknownCodingError(`${codings.length} content codings on one another`)
+  // The last one was put on last, so it comes off first. RFC 9110 §8.4.
+  return codings.reverse().map((coding) => {
+    const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
+    if (decoder === undefined) throw new UnknownCodingError(`content coding ${JSON.stringify(coding)}`)
+    return decoder()
+  })
+}
+
+/** Up to the last line end; all of it where there is none, since a line has a bound of its own. */
+function wholeLines(octets: string): string {
+  const end = Math.max(octets.lastIndexOf('\n'), octets.lastIndexOf('\r'))
+  return end === -1 ? octets : octets.slice(0, end + 1)
+}

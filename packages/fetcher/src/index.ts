@@ -1,0 +1,6 @@
+// Everything that `@politely/fetcher` offers, and nothing else.
+
+export { type Asked, type AskOptions, ClientClosedError, type ClientVerdict, RobotsClient } from './client.ts'
+export { displayUrl } from './display.ts'
+export type { NetworkPolicy } from './network-guard.ts'
+export type { RobotsClientOptions } from './options.ts'

@@ -1,0 +1,48 @@
+// Gets robots.txt: makes the requests that core asks for, until core names an outcome.
+import { type AccessPolicy, type Asking, advance, type Copy, isWorthRetrying, type Outcome, type Reply, startAttempt } from '@politely/core'
+import pRetry from 'p-retry'
+import type { Transport } from './transport.ts'
+
+export interface ObtainOptions {
+  readonly transport: Transport
+  readonly policy: AccessPolicy
+  /** How many times one request is made again after a failure that may pass. */
+  readonly retries: number
+  /** Ends everything: one deadline for hops and retries together. */
+  readonly deadline: AbortSignal
+}
+
+/** The wait before the first retry, doubled by each further one. Milliseconds. */
+const FIRST_RETRY_MS = 500
+
+/** Never throws for what a site does. The number of requests is bounded by `maxRedirects` and `retries`. */
+export async function obtain(robotsUrl: string, copy: Copy | undefined, options: ObtainOptions): Promise<Outcome> {
+  let state: Asking | Outcome = startAttempt(robotsUrl, copy)
+  while (state.kind === 'asking') state = advance(state, await sendPatiently(state, options), options.policy)
+  return state
+}
+
+/** A reply that another try may better, on its way through p-retry, which knows errors only. */
+class PassingReply extends Error {
+  readonly reply: Reply
+  constructor(reply: Reply) {
+    super(reply.kind)
+    this.reply = reply
+  }
+}
+
+async function sendPatiently(asking: Asking, { transport, retries, deadline }: ObtainOptions): Promise<Reply> {
+  let last: Reply = { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
+  const send = async () => {
+    last = await transport.send(asking, deadline)
+    if (isWorthRetrying(last)) throw new PassingReply(last)
+    return last
+  }
+  try {
+    return await pRetry(send, { retries, minTimeout: FIRST_RETRY_MS, factor: 2, signal: deadline })
+  } catch (error) {
+    // Out of tries, or out of time between two of them: what the site said last is the most telling.
+    if (error instanceof PassingReply || deadline.aborted) return last
+    throw error
+  }
+}

@@ -1,0 +1,193 @@
+// What a caller may choose, checked at construction.
+import type { LookupFunction } from 'node:net'
+import { type AccessPolicy, type DialectName, defaultAccessPolicy, isProductToken, OptionError, productTokenOf } from '@politely/core'
+import type { Dispatcher } from 'undici'
+import type { NetworkPolicy } from './network-guard.ts'
+
+export interface RobotsClientOptions {
+  /**
+   * The User-Agent header to send, such as `ExampleBot/1.0 (+https://example.com/bot)`. The product token is taken from it.
+   * RFC 9309 §2.2.1 wants the token in the header.
+   */
+  readonly userAgent: string
+  /** The name to look for in robots.txt; a list means the first that has a group. Default: taken from `userAgent`. */
+  readonly productToken?: string | readonly string[]
+  /** How robots.txt is read. Default `rfc9309`. */
+  readonly dialect?: DialectName
+  /** How long an answer without Cache-Control or Expires holds. Default 24 hours. RFC 9309 §2.4. */
+  readonly ttlMs?: number
+  /** The shortest that any answer holds. Default 1 minute. */
+  readonly minTtlMs?: number
+  /** The longest that any answer holds. Default 7 days. */
+  readonly maxTtlMs?: number
+  /** One deadline for one robots.txt, redirects and retries included. Default 20 seconds. */
+  readonly timeoutMs?: number
+  /** How often a request is made again after 429, 5xx or a failure that may pass. Default 2. */
+  readonly retries?: number
+  /** How many redirects are followed. Default 5; RFC 9309 §2.3.1.2 asks for at least five. */
+  readonly maxRedirects?: number
+  /** Octets of decoded robots.txt that are read. Default, and least, 512,000: the 500 KiB of RFC 9309 §2.5. */
+  readonly maxBodyBytes?: number
+  /** Octets of memory for remembered robots.txt files, about. Default 64 MiB; the least recently used go first. */
+  readonly maxCacheBytes?: number
+  /** What holds while robots.txt is unreachable and a last good copy is at hand. Default `use-copy`. RFC 9309 §2.3.1.4, §2.4. */
+  readonly whenUnreachable?: AccessPolicy['whenUnreachable']
+  /** After how many days without an answer `thenAssume` holds; `Infinity` for never. Default 30. RFC 9309 §2.3.1.4. */
+  readonly afterDays?: number
+  /** What holds after `afterDays`: the last good `copy`, if there is one, or robots.txt is `unavailable`. Default `copy`. */
+  readonly thenAssume?: AccessPolicy['thenAssume']
+  /** What a fetch of robots.txt may connect to. Default `guarded`. */
+  readonly network?: NetworkPolicy
+  /** Your own undici dispatcher: a proxy, HTTP/2, another CA. Then `lookup` and the guard of names are its business. */
+  readonly dispatcher?: Dispatcher
+  /** Your own resolver, in the form of `dns.lookup`. */
+  readonly lookup?: LookupFunction
+  /** Aborting it closes the client. */
+  readonly signal?: AbortSignal
+  /** The clock: milliseconds since 1970. Default `Date.now`. For tests and simulations. */
+  readonly now?: () => number
+}
+
+/** The options with their defaults, checked. */
+export interface Settings {
+  readonly userAgent: string
+  readonly productTokens: readonly string[]
+  readonly dialect: DialectName
+  readonly policy: AccessPolicy
+  readonly timeoutMs: number
+  readonly retries: number
+  readonly maxBodyBytes: number
+  readonly maxCacheBytes: number
+  readonly network: NetworkPolicy
+  readonly dispatcher: Dispatcher | undefined
+  readonly lookup: LookupFunction | undefined
+  readonly signal: AbortSignal | undefined
+  readonly now: () => number
+}
+
+const LEAST_BODY_BYTES = 500 * 1024
+const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
+const DEFAULT_TIMEOUT_MS = 20_000
+const DEFAULT_RETRIES = 2
+/** Timers hold no more than 2^31 - 1 milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
+  userAgent: true,
+  productToken: true,
+  dialect: true,
+  ttlMs: true,
+  minTtlMs: true,
+  maxTtlMs: true,
+  timeoutMs: true,
+  retries: true,
+  maxRedirects: true,
+  maxBodyBytes: true,
+  maxCacheBytes: true,
+  whenUnreachable: true,
+  afterDays: true,
+  thenAssume: true,
+  network: true,
+  dispatcher: true,
+  lookup: true,
+  signal: true,
+  now: true,
+}
+
+/** @throws {OptionError} naming the option, what is wrong with it, and what to write instead. */
+export function settingsOf(options: RobotsClientOptions): Settings {
+  if (typeof options !== 'object' || options === null) {
+    throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
+  }
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(KNOWN, name)) throw new OptionError(name, `there is no such option; known are ${Object.keys(KNOWN).join(', ')}`)
+  }
+  const userAgent = headerValue(options.userAgent)
+  const policy: AccessPolicy = {
+    ...defaultAccessPolicy,
+    ttlMs: number('ttlMs', options.ttlMs ?? defaultAccessPolicy.ttlMs, { least: 0 }),
+    minTtlMs: number('minTtlMs', options.minTtlMs ?? defaultAccessPolicy.minTtlMs, { least: 0 }),
+    maxTtlMs: number('maxTtlMs', options.maxTtlMs ?? defaultAccessPolicy.maxTtlMs, { least: 0 }),
+    maxRedirects: whole('maxRedirects', options.maxRedirects ?? defaultAccessPolicy.maxRedirects, { least: 0, most: 50 }),
+    afterDays: number('afterDays', options.afterDays ?? defaultAccessPolicy.afterDays, { least: 0, infinite: 'allowed' }),
+    whenUnreachable: word('whenUnreachable', options.whenUnreachable ?? defaultAccessPolicy.whenUnreachable, ['use-copy', 'disallow']),
+    thenAssume: word('thenAssume', options.thenAssume ?? defaultAccessPolicy.thenAssume, ['copy', 'unavailable']),
+  }
+  if (policy.minTtlMs > policy.maxTtlMs) {
+    throw new OptionError('minTtlMs', `${policy.minTtlMs} is over maxTtlMs, ${policy.maxTtlMs}; write a smaller one`)
+  }
+  return {
+    userAgent,
+    productTokens: productTokens(options.productToken, userAgent),
+    dialect: word('dialect', options.dialect ?? 'rfc9309', ['rfc9309', 'google']),
+    policy,
+    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { least: 1, most: LONGEST_TIMER_MS }),
+    retries: whole('retries', options.retries ?? DEFAULT_RETRIES, { least: 0, most: 20 }),
+    maxBodyBytes: whole('maxBodyBytes', options.maxBodyBytes ?? LEAST_BODY_BYTES, { least: LEAST_BODY_BYTES, most: 2 ** 28 }),
+    maxCacheBytes: whole('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, { least: 1 }),
+    network: word('network', options.network ?? 'guarded', ['guarded', 'public-only', 'any']),
+    dispatcher: withMethod('dispatcher', options.dispatcher, 'dispatch', 'an undici dispatcher'),
+    lookup: ofType('lookup', options.lookup, 'a function like dns.lookup'),
+    signal: withMethod('signal', options.signal, 'addEventListener', 'an AbortSignal'),
+    now: ofType('now', options.now, 'a function that returns milliseconds') ?? Date.now,
+  }
+}
+
+function headerValue(userAgent: unknown): string {
+  const example = 'write one such as "ExampleBot/1.0 (+https://example.com/bot)"'
+  if (typeof userAgent !== 'string' || userAgent.trim() === '') throw new OptionError('userAgent', `is missing or empty; ${example}`)
+  // Field values are visible ASCII, spaces and tabs. RFC 9110 §5.5.
+  if (!/^[\t\x20-\x7e]+$/.test(userAgent)) throw new OptionError('userAgent', `holds characters that no header may; ${example}`)
+  return userAgent.trim()
+}
+
+function productTokens(given: string | readonly string[] | undefined, userAgent: string): readonly string[] {
+  if (given === undefined) {
+    const token = productTokenOf(userAgent)
+    if (token !== undefined) return [token]
+    throw new OptionError(
+      'userAgent',
+      `no product token can be taken from ${JSON.stringify(userAgent)}; begin it with a name such as ExampleBot/1.0, or give productToken`,
+    )
+  }
+  const tokens = typeof given === 'string' ? [given] : given
+  const wrong = Array.isArray(tokens) && tokens.length > 0 ? tokens.find((token) => !isProductToken(String(token))) : given
+  if (wrong !== undefined) {
+    throw new OptionError('productToken', `${JSON.stringify(wrong)} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`)
+  }
+  return [...tokens]
+}
+
+interface Bounds {
+  readonly least: number
+  readonly most?: number
+  readonly infinite?: 'allowed'
+}
+
+function number(option: string, value: number, { least, most = Number.POSITIVE_INFINITY, infinite }: Bounds): number {
+  const fits = typeof value === 'number' && value >= least && value <= most && (Number.isFinite(value) || infinite === 'allowed')
+  if (fits) return value
+  const upTo = Number.isFinite(most) ? ` and at most ${most}` : ''
+  throw new OptionError(option, `${JSON.stringify(value) ?? String(value)} does not do; write a number of at least ${least}${upTo}`)
+}
+
+function whole(option: string, value: number, bounds: Bounds): number {
+  const checked = number(option, value, bounds)
+  if (Number.isInteger(checked)) return checked
+  throw new OptionError(option, `${checked} does not do; write a whole number`)
+}
+
+function word<const T extends string>(option: string, value: T, words: readonly T[]): T {
+  if (words.includes(value)) return value
+  throw new OptionError(option, `${JSON.stringify(value) ?? String(value)} is not known; write one of ${words.join(', ')}`)
+}
+
+function ofType<T>(option: string, value: T | undefined, wanted: string): T | undefined {
+  if (value === undefined || typeof value === 'function') return value
+  throw new OptionError(option, `must be ${wanted}`)
+}
+
+function withMethod<T extends object>(option: string, value: T | undefined, method: keyof T & string, wanted: string): T | undefined {
+  if (value === undefined || (typeof value === 'object' && value !== null && typeof value[method] === 'function')) return value
+  throw new OptionError(option, `must be ${wanted}`)
+}

@@ -1,0 +1,86 @@
+// One request for robots.txt: a URL in, a reply out. Redirects and retries are decided elsewhere.
+import type { LookupFunction } from 'node:net'
+import { type Asking, headerOf, type Reply } from '@politely/core'
+import { Agent, type Dispatcher, request } from 'undici'
+import { ACCEPT_ENCODING, readBody } from './body.ts'
+import { failureOf } from './failure.ts'
+import { type NetworkPolicy, publicOnlyConnector, reachOf, refuseLiteral } from './network-guard.ts'
+
+export interface TransportOptions {
+  readonly userAgent: string
+  readonly maxBodyBytes: number
+  readonly network: NetworkPolicy
+  readonly lookup: LookupFunction | undefined
+  /** The caller's own; then connections are its business, and the guard sees literal addresses only. */
+  readonly dispatcher: Dispatcher | undefined
+}
+
+/** The most header octets that are read of an answer. */
+const MAX_HEADER_BYTES = 16_384
+/** Connections are kept for a redirect or a retry only: the next request to an origin comes tomorrow. Milliseconds. */
+const KEEP_ALIVE_MS = 1_000
+
+export class Transport {
+  readonly #options: TransportOptions
+  /** Ours, by what they may reach. */
+  readonly #agents: Readonly<Record<'public' | 'any', Agent>>
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+    const { lookup } = options
+    this.#agents = {
+      public: agentWith(publicOnlyConnector(lookup)),
+      any: agentWith({ allowH2: false, ...(lookup && { lookup }) }),
+    }
+  }
+
+  /** Makes the request. Never throws: what goes wrong is a reply, and so is the end of the deadline. */
+  async send({ url, conditions, hops }: Asking, deadline: AbortSignal): Promise<Reply> {
+    const { userAgent, maxBodyBytes, network, dispatcher } = this.#options
+    if (new URL(url).protocol === 'ftp:') {
+      return { kind: 'failure', reason: 'no-transport', detail: 'ftp is not spoken here yet' }
+    }
+    const reach = reachOf(network, [...hops.map((hop) => hop.url), url])
+    const refusal = reach === 'public' ? refuseLiteral(url) : undefined
+    if (refusal !== undefined) return failureOf(refusal, 'request')
+    let phase: 'request' | 'body' = 'request'
+    try {
+      const { statusCode: status, headers, body } = await request(url, {
+        dispatcher: dispatcher ?? this.#agents[reach],
+        // No cookies, no credentials, no Referer.
+        headers: { 'user-agent': userAgent, accept: 'text/plain, */*;q=0.5', 'accept-encoding': ACCEPT_ENCODING, ...conditions },
+        signal: deadline,
+        headersTimeout: 0, // the deadline is the only clock
+        bodyTimeout: 0,
+      })
+      phase = 'body'
+      try {
+        if (status >= 200 && status <= 299) {
+          const coding = headerOf(headers, 'content-encoding')
+          return { kind: 'response', status, headers, body: await readBody(body, coding, maxBodyBytes) }
+        }
+        await body.dump({ limit: MAX_HEADER_BYTES }) // a short one is read, so that the connection can be used again
+        return { kind: 'response', status, headers }
+      } finally {
+        body.destroy() // what was not read is not wanted
+      }
+    } catch (error) {
+      if (deadline.aborted) return { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
+      return failureOf(error, phase)
+    }
+  }
+
+  /** Ends our own connections; the caller's dispatcher is the caller's. */
+  async destroy(): Promise<void> {
+    await Promise.all(Object.values(this.#agents).map((agent) => agent.destroy()))
+  }
+}
+
+function agentWith(connect: NonNullable<Agent.Options['connect']>): Agent {
+  return new Agent({
+    connect,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  })
+}
