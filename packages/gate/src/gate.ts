@@ -1,0 +1,210 @@
+// PoliteGate: lets a request leave when robots.txt allows it and its turn has come.
+import { canForget, type Delay, delayOf, type HasHref, type Headers, headerOf, OptionError, type PageAnswer } from '@politely/core'
+import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { GateClosedError, RobotsDisallowedError } from './errors.ts'
+import { OriginQueue, type Shared, type Waiter } from './queue.ts'
+
+export interface PacingOptions {
+  /** The least pause between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. */
+  readonly minDelayMs?: number | undefined
+  /**
+   * The longest pause you are ready to keep. A site that asks for more gets this, and the pass says so (`because: 'cap'`).
+   * Milliseconds; default none: what a site asks is kept.
+   */
+  readonly maxDelayMs?: number | undefined
+  /** Requests under way at once to one origin. Default 2. */
+  readonly maxConcurrentPerOrigin?: number | undefined
+  /** Requests under way at once to all origins together. Default 64. */
+  readonly maxConcurrent?: number | undefined
+}
+
+export interface PoliteGateOptions extends PacingOptions {
+  /** Who knows what robots.txt says. It stays yours to close. */
+  readonly robots: RobotsClient
+  /** A clock in milliseconds since 1970 that never goes back. For tests and simulations. */
+  readonly now?: () => number
+}
+
+export interface EnterOptions {
+  /** Aborting it gives the turn back, and rejects with the signal's reason. */
+  readonly signal?: AbortSignal | null
+}
+
+/** The leave to make one request. Call `leave` when it is over, or use it with `using`. */
+export interface Pass extends Disposable {
+  readonly url: string
+  readonly verdict: ClientVerdict
+  /** How long the request waited for its turn. Milliseconds. */
+  readonly waitedMs: number
+  /** The pause that is kept after it, and who asked for it. */
+  readonly delay: Delay
+  /** The request is over; its answer, if there was one, may slow the origin down (429, 503, Retry-After). Once is enough. */
+  leave(answer?: Answer): void
+}
+
+/** As much of a response as pace depends on: that of `fetch`, of undici, or your own. */
+export interface Answer {
+  readonly status: number
+  readonly headers: { get(name: string): string | null } | Headers
+}
+
+/** Forgetting is tried when this many origins are remembered, and after that at twice what was left. */
+const FIRST_SWEEP = 1_000
+
+export class PoliteGate {
+  readonly #robots: RobotsClient
+  readonly #pacing: Pacing
+  readonly #now: () => number
+  readonly #queues = new Map<string, OriginQueue>()
+  readonly #shared: Shared
+  /** Queues whose first request waits for one of all the places, in the order in which they came. */
+  readonly #wantingPlace = new Set<OriginQueue>()
+  readonly #closing = new AbortController()
+  #underWay = 0
+  #sweepAt = FIRST_SWEEP
+
+  /** @throws {OptionError} for an option that cannot be used. */
+  constructor({ robots, now, ...pacing }: PoliteGateOptions) {
+    if (!(robots instanceof RobotsClient)) throw new OptionError('robots', 'must be a RobotsClient; write new RobotsClient({ userAgent })')
+    this.#robots = robots
+    this.#pacing = checkPacing(pacing)
+    this.#now = now ?? (() => performance.timeOrigin + performance.now())
+    this.#shared = {
+      now: this.#now,
+      maxConcurrentPerOrigin: this.#pacing.maxConcurrentPerOrigin,
+      takePlace: (queue) => this.#takePlace(queue),
+    }
+  }
+
+  /** Who knows what robots.txt says. */
+  get robots(): RobotsClient {
+    return this.#robots
+  }
+
+  /**
+   * Waits until a request for this URL may leave.
+   * @throws {RobotsDisallowedError} where robots.txt does not allow it; nothing was waited for then.
+   * @throws {GateClosedError} after `close`; the signal's reason after an abort.
+   */
+  async enter(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Pass> {
+    if (this.#closing.signal.aborted) throw new GateClosedError()
+    const ends = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
+    const verdict = await this.#robots.check(url, { signal: ends })
+    if (!verdict.allowed) throw new RobotsDisallowedError(verdict)
+    const { minDelayMs: ownDelayMs, maxDelayMs } = this.#pacing
+    const delay = delayOf({ ownDelayMs, maxDelayMs, crawlDelayMs: verdict.crawlDelayMs })
+    const queue = this.#queueOf(verdict.origin)
+    const start = this.#now()
+    await turn(queue, delay, ends)
+    return this.#pass(verdict, queue, delay, this.#now() - start)
+  }
+
+  /** Rejects everyone who waits and whoever comes later. The RobotsClient stays open. */
+  close(): void {
+    this.#closing.abort(new GateClosedError())
+  }
+
+  #pass(verdict: ClientVerdict, queue: OriginQueue, delay: Delay, waitedMs: number): Pass {
+    let left = false
+    const leave = (answer?: Answer) => {
+      if (left) return
+      left = true
+      this.#underWay--
+      queue.finished(answer && pageAnswerOf(answer))
+      // One place is free: the queue that has waited longest for it is asked first.
+      for (const wanting of this.#wantingPlace) {
+        if (this.#underWay >= this.#pacing.maxConcurrent) break
+        this.#wantingPlace.delete(wanting)
+        wanting.advance()
+      }
+    }
+    return { url: verdict.url, verdict, waitedMs, delay, leave, [Symbol.dispose]: () => leave() }
+  }
+
+  #takePlace(queue: OriginQueue): boolean {
+    if (this.#underWay >= this.#pacing.maxConcurrent) {
+      this.#wantingPlace.add(queue)
+      return false
+    }
+    this.#underWay++
+    return true
+  }
+
+  #queueOf(origin: string): OriginQueue {
+    let queue = this.#queues.get(origin)
+    if (queue === undefined) {
+      if (this.#queues.size >= this.#sweepAt) this.#forgetIdle()
+      queue = new OriginQueue(this.#shared)
+      this.#queues.set(origin, queue)
+    }
+    return queue
+  }
+
+  #forgetIdle(): void {
+    const now = this.#now()
+    for (const [origin, queue] of this.#queues) {
+      if (queue.isIdle && canForget(queue.pace, now)) this.#queues.delete(origin)
+    }
+    this.#sweepAt = Math.max(FIRST_SWEEP, 2 * this.#queues.size)
+  }
+}
+
+/** Waits for the turn; an abort leaves the queue. */
+function turn(queue: OriginQueue, delay: Delay, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      queue.leave(waiter)
+      reject(signal.reason)
+    }
+    const waiter: Waiter = {
+      delay,
+      go: () => {
+        signal.removeEventListener('abort', abort)
+        resolve()
+      },
+    }
+    if (signal.aborted) return reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    queue.join(waiter)
+  })
+}
+
+function pageAnswerOf({ status, headers }: Answer): PageAnswer {
+  const retryAfter = isHeaders(headers) ? headers.get('retry-after') : headerOf(headers, 'retry-after')
+  return { status, retryAfter: retryAfter ?? undefined }
+}
+
+function isHeaders(headers: Answer['headers']): headers is { get(name: string): string | null } {
+  return typeof headers.get === 'function'
+}
+
+type Pacing = { readonly [K in keyof PacingOptions]-?: number }
+
+const DEFAULTS: Pacing = {
+  minDelayMs: 1_000,
+  maxDelayMs: Number.POSITIVE_INFINITY,
+  maxConcurrentPerOrigin: 2,
+  maxConcurrent: 64,
+}
+
+function checkPacing(options: PacingOptions): Pacing {
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(DEFAULTS, name)) {
+      throw new OptionError(name, `there is no such option; known are robots, now, ${Object.keys(DEFAULTS).join(', ')}`)
+    }
+  }
+  return {
+    minDelayMs: atLeast(0, 'minDelayMs', options),
+    maxDelayMs: atLeast(0, 'maxDelayMs', options),
+    maxConcurrentPerOrigin: atLeast(1, 'maxConcurrentPerOrigin', options),
+    maxConcurrent: atLeast(1, 'maxConcurrent', options),
+  }
+}
+
+/** Pauses are milliseconds; the others count requests. */
+function atLeast(least: 0 | 1, name: keyof PacingOptions, options: PacingOptions): number {
+  const value = options[name] ?? DEFAULTS[name]
+  if (typeof value === 'number' && value >= least && (least === 0 || Number.isInteger(value))) return value
+  const wanted = least === 0 ? 'milliseconds, 0 or more' : 'a whole number, 1 or more'
+  throw new OptionError(name, `${String(value)} does not do; write ${wanted}`)
+}
