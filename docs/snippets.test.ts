@@ -1,0 +1,59 @@
+// Every TypeScript example in README.md and docs/ is run, and prints what it says it prints. `https://example.com` is a server
+// on loopback for them.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const pages = ['README.md', ...readdirSync(import.meta.dirname).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)]
+
+const snippets = pages.flatMap((page) =>
+  Array.from(readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```/gms), ([, code = ''], i) => ({ page, i, code })),
+)
+
+/** What the comments of an example promise, `// prints: …`, in order. */
+function promisedBy(code: string): string[] {
+  return Array.from(code.matchAll(/\/\/ prints: (.*)$/gm), ([, line = '']) => line)
+}
+
+const server = createServer((request, response) => {
+  if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /cart\n')
+  else response.end('a page')
+})
+let origin = ''
+let folder = ''
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  origin = `http://localhost:${(server.address() as AddressInfo).port}`
+  // Where the packages can be imported by their names.
+  folder = mkdtempSync(join(root, 'examples/polite-crawl/.snippets-'))
+})
+
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+  server.close()
+  server.closeAllConnections()
+})
+
+describe('the examples of the documentation', () => {
+  it('are found', () => {
+    expect(new Set(snippets.map(({ page }) => page))).toContain('README.md')
+    expect(snippets.flatMap(({ code }) => promisedBy(code)).length).toBeGreaterThan(5)
+  })
+
+  it.each(snippets)('$page, example $i', async ({ page, i, code }) => {
+    const here = (text: string) => text.replaceAll('https://example.com', origin)
+    const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
+    writeFileSync(file, here(code))
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], { timeout: 15_000 })
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
+    const status = await new Promise((resolve) => child.on('close', resolve))
+    expect(printed.trimEnd().split('\n')).toEqual(promisedBy(code).map(here))
+    expect(status).toBe(0)
+  })
+})
