@@ -8,10 +8,19 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
-const pages = ['README.md', ...readdirSync(import.meta.dirname).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)]
+const pages = [
+  'README.md',
+  ...readdirSync(import.meta.dirname)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
 
 const snippets = pages.flatMap((page) =>
-  Array.from(readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```/gms), ([, code = ''], i) => ({ page, i, code })),
+  Array.from(readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```/gms), ([, code = ''], i) => ({
+    page,
+    i,
+    code,
+  })),
 )
 
 /** What the comments of an example promise, `// prints: …`, in order. */

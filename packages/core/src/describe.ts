@@ -18,7 +18,7 @@ function reasonOf(verdict: Describable): string {
       return `line ${line} of robots.txt says "${field}: ${text}" to ${verdict.group.agents.join(', ')}`
     }
     case 'no-rule-matched':
-      return `no rule for ${verdict.group.agents.join(', ')} (line ${verdict.group.line}) matches`
+      return `no rule of the group for ${verdict.group.agents.join(', ')} (line ${verdict.group.line}) matches`
     case 'no-group':
       return 'robots.txt has no group for this crawler'
     case 'robots-txt-itself':

@@ -5,10 +5,17 @@ export { type Copy, ENTRY_VERSION, type Entry, type Latest } from './access/entr
 export type { Hop, Outcome, UnavailableReason } from './access/outcome.ts'
 export { isAttemptDue, type Standing, standingOf } from './access/plan.ts'
 export { type AccessPolicy, defaultAccessPolicy } from './access/policy.ts'
-export { type Body, type Failure, type FailureReason, isWorthRetrying, type Reply, type Response } from './access/reply.ts'
+export {
+  type Body,
+  type Failure,
+  type FailureReason,
+  isWorthRetrying,
+  type Reply,
+  type Response,
+} from './access/reply.ts'
 export { settle } from './access/settle.ts'
-export { type Describable, describeVerdict } from './describe.ts'
 export { type Access, decide, type Verdict } from './decide.ts'
+export { type Describable, describeVerdict } from './describe.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { OptionError } from './option-error.ts'

@@ -1,6 +1,6 @@
 // What a robots.txt fetch may connect to. A site's DNS and redirects are its own words: left alone, they could make the
 // crawler ask its own machine, its neighbours, or a cloud's metadata service.
-import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { parse } from 'tldts'
 import { buildConnector } from 'undici'
@@ -38,17 +38,17 @@ export function refuseLiteral(url: string): BlockedAddressError | undefined {
  * A connector that looks at the address of the socket itself, after it is connected and before a byte is sent. A check of
  * names or of DNS answers would come too early, and undici does not look up literal addresses at all.
  */
-export function publicOnlyConnector(lookup: LookupFunction | undefined): buildConnector.connector {
-  const connect = buildConnector({ allowH2: false, ...(lookup && { lookup }) })
-  return (options, callback) => {
-    connect({ ...options, protocol: 'http:' }, (error, socket) => {
+export function publicOnlyConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector(options)
+  return (target, callback) => {
+    connect({ ...target, protocol: 'http:' }, (error, socket) => {
       if (error !== null) return callback(error, null)
-      const refusal = refusalOf(options.hostname, socket)
+      const refusal = refusalOf(target.hostname, socket)
       if (refusal !== undefined) {
         socket.destroy()
         return callback(refusal, null)
       }
-      if (options.protocol === 'https:') connect({ ...options, httpSocket: socket }, callback)
+      if (target.protocol === 'https:') connect({ ...target, httpSocket: socket }, callback)
       else callback(null, socket)
     })
   }

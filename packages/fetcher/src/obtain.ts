@@ -1,5 +1,14 @@
 // Gets robots.txt: makes the requests that core asks for, until core names an outcome.
-import { type AccessPolicy, type Asking, advance, type Copy, isWorthRetrying, type Outcome, type Reply, startAttempt } from '@politely/core'
+import {
+  type AccessPolicy,
+  type Asking,
+  advance,
+  type Copy,
+  isWorthRetrying,
+  type Outcome,
+  type Reply,
+  startAttempt,
+} from '@politely/core'
 import pRetry from 'p-retry'
 import type { Transport } from './transport.ts'
 

@@ -1,6 +1,13 @@
 // What a caller may choose, checked at construction.
 import type { LookupFunction } from 'node:net'
-import { type AccessPolicy, type DialectName, defaultAccessPolicy, isProductToken, OptionError, productTokenOf } from '@politely/core'
+import {
+  type AccessPolicy,
+  type DialectName,
+  defaultAccessPolicy,
+  isProductToken,
+  OptionError,
+  productTokenOf,
+} from '@politely/core'
 import type { Dispatcher } from 'undici'
 import type { NetworkPolicy } from './network-guard.ts'
 
@@ -100,7 +107,8 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
   }
   for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(KNOWN, name)) throw new OptionError(name, `there is no such option; known are ${Object.keys(KNOWN).join(', ')}`)
+    if (!Object.hasOwn(KNOWN, name))
+      throw new OptionError(name, `there is no such option; known are ${Object.keys(KNOWN).join(', ')}`)
   }
   const userAgent = headerValue(options.userAgent)
   const policy: AccessPolicy = {
@@ -108,9 +116,18 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     ttlMs: number('ttlMs', options.ttlMs ?? defaultAccessPolicy.ttlMs, { least: 0 }),
     minTtlMs: number('minTtlMs', options.minTtlMs ?? defaultAccessPolicy.minTtlMs, { least: 0 }),
     maxTtlMs: number('maxTtlMs', options.maxTtlMs ?? defaultAccessPolicy.maxTtlMs, { least: 0 }),
-    maxRedirects: whole('maxRedirects', options.maxRedirects ?? defaultAccessPolicy.maxRedirects, { least: 0, most: 50 }),
-    afterDays: number('afterDays', options.afterDays ?? defaultAccessPolicy.afterDays, { least: 0, infinite: 'allowed' }),
-    whenUnreachable: word('whenUnreachable', options.whenUnreachable ?? defaultAccessPolicy.whenUnreachable, ['use-copy', 'disallow']),
+    maxRedirects: whole('maxRedirects', options.maxRedirects ?? defaultAccessPolicy.maxRedirects, {
+      least: 0,
+      most: 50,
+    }),
+    afterDays: number('afterDays', options.afterDays ?? defaultAccessPolicy.afterDays, {
+      least: 0,
+      infinite: 'allowed',
+    }),
+    whenUnreachable: word('whenUnreachable', options.whenUnreachable ?? defaultAccessPolicy.whenUnreachable, [
+      'use-copy',
+      'disallow',
+    ]),
     thenAssume: word('thenAssume', options.thenAssume ?? defaultAccessPolicy.thenAssume, ['copy', 'unavailable']),
   }
   if (policy.minTtlMs > policy.maxTtlMs) {
@@ -123,7 +140,10 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     policy,
     timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { least: 1, most: LONGEST_TIMER_MS }),
     retries: whole('retries', options.retries ?? DEFAULT_RETRIES, { least: 0, most: 20 }),
-    maxBodyBytes: whole('maxBodyBytes', options.maxBodyBytes ?? LEAST_BODY_BYTES, { least: LEAST_BODY_BYTES, most: 2 ** 28 }),
+    maxBodyBytes: whole('maxBodyBytes', options.maxBodyBytes ?? LEAST_BODY_BYTES, {
+      least: LEAST_BODY_BYTES,
+      most: 2 ** 28,
+    }),
     maxCacheBytes: whole('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, { least: 1 }),
     network: word('network', options.network ?? 'guarded', ['guarded', 'public-only', 'any']),
     dispatcher: withMethod('dispatcher', options.dispatcher, 'dispatch', 'an undici dispatcher'),
@@ -135,9 +155,11 @@ export function settingsOf(options: RobotsClientOptions): Settings {
 
 function headerValue(userAgent: unknown): string {
   const example = 'write one such as "ExampleBot/1.0 (+https://example.com/bot)"'
-  if (typeof userAgent !== 'string' || userAgent.trim() === '') throw new OptionError('userAgent', `is missing or empty; ${example}`)
+  if (typeof userAgent !== 'string' || userAgent.trim() === '')
+    throw new OptionError('userAgent', `is missing or empty; ${example}`)
   // Field values are visible ASCII, spaces and tabs. RFC 9110 §5.5.
-  if (!/^[\t\x20-\x7e]+$/.test(userAgent)) throw new OptionError('userAgent', `holds characters that no header may; ${example}`)
+  if (!/^[\t\x20-\x7e]+$/.test(userAgent))
+    throw new OptionError('userAgent', `holds characters that no header may; ${example}`)
   return userAgent.trim()
 }
 
@@ -151,9 +173,13 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
     )
   }
   const tokens = typeof given === 'string' ? [given] : given
-  const wrong = Array.isArray(tokens) && tokens.length > 0 ? tokens.find((token) => !isProductToken(String(token))) : given
+  const wrong =
+    Array.isArray(tokens) && tokens.length > 0 ? tokens.find((token) => !isProductToken(String(token))) : given
   if (wrong !== undefined) {
-    throw new OptionError('productToken', `${JSON.stringify(wrong)} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`)
+    throw new OptionError(
+      'productToken',
+      `${JSON.stringify(wrong)} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`,
+    )
   }
   return [...tokens]
 }
@@ -165,10 +191,14 @@ interface Bounds {
 }
 
 function number(option: string, value: number, { least, most = Number.POSITIVE_INFINITY, infinite }: Bounds): number {
-  const fits = typeof value === 'number' && value >= least && value <= most && (Number.isFinite(value) || infinite === 'allowed')
+  const fits =
+    typeof value === 'number' && value >= least && value <= most && (Number.isFinite(value) || infinite === 'allowed')
   if (fits) return value
   const upTo = Number.isFinite(most) ? ` and at most ${most}` : ''
-  throw new OptionError(option, `${JSON.stringify(value) ?? String(value)} does not do; write a number of at least ${least}${upTo}`)
+  throw new OptionError(
+    option,
+    `${JSON.stringify(value) ?? String(value)} does not do; write a number of at least ${least}${upTo}`,
+  )
 }
 
 function whole(option: string, value: number, bounds: Bounds): number {
@@ -179,7 +209,10 @@ function whole(option: string, value: number, bounds: Bounds): number {
 
 function word<const T extends string>(option: string, value: T, words: readonly T[]): T {
   if (words.includes(value)) return value
-  throw new OptionError(option, `${JSON.stringify(value) ?? String(value)} is not known; write one of ${words.join(', ')}`)
+  throw new OptionError(
+    option,
+    `${JSON.stringify(value) ?? String(value)} is not known; write one of ${words.join(', ')}`,
+  )
 }
 
 function ofType<T>(option: string, value: T | undefined, wanted: string): T | undefined {
@@ -187,7 +220,13 @@ function ofType<T>(option: string, value: T | undefined, wanted: string): T | un
   throw new OptionError(option, `must be ${wanted}`)
 }
 
-function withMethod<T extends object>(option: string, value: T | undefined, method: keyof T & string, wanted: string): T | undefined {
-  if (value === undefined || (typeof value === 'object' && value !== null && typeof value[method] === 'function')) return value
+function withMethod<T extends object>(
+  option: string,
+  value: T | undefined,
+  method: keyof T & string,
+  wanted: string,
+): T | undefined {
+  if (value === undefined || (typeof value === 'object' && value !== null && typeof value[method] === 'function'))
+    return value
   throw new OptionError(option, `must be ${wanted}`)
 }

@@ -9,6 +9,8 @@ import { type NetworkPolicy, publicOnlyConnector, reachOf, refuseLiteral } from 
 export interface TransportOptions {
   readonly userAgent: string
   readonly maxBodyBytes: number
+  /** The whole attempt's; a connection that is not made by then is given up too. Milliseconds. */
+  readonly timeoutMs: number
   readonly network: NetworkPolicy
   readonly lookup: LookupFunction | undefined
   /** The caller's own; then connections are its business, and the guard sees literal addresses only. */
@@ -27,10 +29,11 @@ export class Transport {
 
   constructor(options: TransportOptions) {
     this.#options = options
-    const { lookup } = options
+    const { lookup, timeoutMs: timeout } = options
+    const connect = { allowH2: false, timeout, ...(lookup && { lookup }) }
     this.#agents = {
-      public: agentWith(publicOnlyConnector(lookup)),
-      any: agentWith({ allowH2: false, ...(lookup && { lookup }) }),
+      public: agentWith(publicOnlyConnector(connect)),
+      any: agentWith(connect),
     }
   }
 
@@ -38,21 +41,27 @@ export class Transport {
   async send({ url, conditions, hops }: Asking, deadline: AbortSignal): Promise<Reply> {
     const { userAgent, maxBodyBytes, network, dispatcher } = this.#options
     if (new URL(url).protocol === 'ftp:') {
-      return { kind: 'failure', reason: 'no-transport', detail: 'ftp is not spoken here yet' }
+      return { kind: 'failure', reason: 'no-transport', detail: 'there is no client for ftp: here' }
     }
     const reach = reachOf(network, [...hops.map((hop) => hop.url), url])
     const refusal = reach === 'public' ? refuseLiteral(url) : undefined
     if (refusal !== undefined) return failureOf(refusal, 'request')
+    const init = {
+      dispatcher: dispatcher ?? this.#agents[reach],
+      // No cookies, no credentials, no Referer.
+      headers: {
+        'user-agent': userAgent,
+        accept: 'text/plain, */*;q=0.5',
+        'accept-encoding': ACCEPT_ENCODING,
+        ...conditions,
+      },
+      signal: deadline,
+      headersTimeout: 0, // the deadline is the only clock
+      bodyTimeout: 0,
+    }
     let phase: 'request' | 'body' = 'request'
     try {
-      const { statusCode: status, headers, body } = await request(url, {
-        dispatcher: dispatcher ?? this.#agents[reach],
-        // No cookies, no credentials, no Referer.
-        headers: { 'user-agent': userAgent, accept: 'text/plain, */*;q=0.5', 'accept-encoding': ACCEPT_ENCODING, ...conditions },
-        signal: deadline,
-        headersTimeout: 0, // the deadline is the only clock
-        bodyTimeout: 0,
-      })
+      const { statusCode: status, headers, body } = await request(url, init)
       phase = 'body'
       try {
         if (status >= 200 && status <= 299) {

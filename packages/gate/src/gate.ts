@@ -1,5 +1,14 @@
 // PoliteGate: lets a request leave when robots.txt allows it and its turn has come.
-import { canForget, type Delay, delayOf, type HasHref, type Headers, headerOf, OptionError, type PageAnswer } from '@politely/core'
+import {
+  canForget,
+  type Delay,
+  delayOf,
+  type HasHref,
+  type Headers,
+  headerOf,
+  OptionError,
+  type PageAnswer,
+} from '@politely/core'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { GateClosedError, RobotsDisallowedError } from './errors.ts'
 import { OriginQueue, type Shared, type Waiter } from './queue.ts'
@@ -65,7 +74,8 @@ export class PoliteGate {
 
   /** @throws {OptionError} for an option that cannot be used. */
   constructor({ robots, now, ...pacing }: PoliteGateOptions) {
-    if (!(robots instanceof RobotsClient)) throw new OptionError('robots', 'must be a RobotsClient; write new RobotsClient({ userAgent })')
+    if (!(robots instanceof RobotsClient))
+      throw new OptionError('robots', 'must be a RobotsClient; write new RobotsClient({ userAgent })')
     this.#robots = robots
     this.#pacing = checkPacing(pacing)
     this.#now = now ?? (() => performance.timeOrigin + performance.now())

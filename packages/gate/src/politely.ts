@@ -71,7 +71,8 @@ async function go(
       }
       await response.body?.cancel()
       if (mode === 'error') throw new TypeError(`fetch failed: ${request.url} redirects, and redirect is 'error'`)
-      if (hops >= MAX_REDIRECTS) throw new TypeError(`fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${request.url}`)
+      if (hops >= MAX_REDIRECTS)
+        throw new TypeError(`fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${request.url}`)
       const next = redirected(request, response.status, location)
       if (next.body === 'spent' && spare === undefined) {
         throw new TypeError(`fetch failed: ${request.url} redirects, and a body that was a stream cannot be sent again`)
@@ -114,7 +115,11 @@ function bodyOf(body: unknown): Request['body'] {
 }
 
 function initOf({ method, headers, body }: Request): Init {
-  return { method, headers: [...headers], body: typeof body === 'string' ? null : (body.value as NonNullable<Init['body']>) }
+  return {
+    method,
+    headers: [...headers],
+    body: typeof body === 'string' ? null : (body.value as NonNullable<Init['body']>),
+  }
 }
 
 /** Also a Request of undici, which is of another class than the global one. */

@@ -24,7 +24,9 @@ export function isRedirect(status: number, location: string | null): location is
 export function redirected(request: Request, status: number, location: string): Request {
   const target = URL.parse(location, request.url)
   if (target === null || !/^https?:$/.test(target.protocol)) {
-    throw new TypeError(`fetch failed: ${request.url} redirects to ${JSON.stringify(location)}, which is no http or https URL`)
+    throw new TypeError(
+      `fetch failed: ${request.url} redirects to ${JSON.stringify(location)}, which is no http or https URL`,
+    )
   }
   if (target.hash === '') target.hash = new URL(request.url).hash
   const headers = new Headers(request.headers)

@@ -25,5 +25,7 @@ export function standingOf(entry: Entry, now: number, policy: AccessPolicy): Sta
   const tooLong = now - (unreachableSince ?? now) >= policy.afterDays * DAY_MS
   const obeyCopy = tooLong ? policy.thenAssume === 'copy' : policy.whenUnreachable === 'use-copy'
   if (copy !== undefined && obeyCopy) return { holds: 'rules', copy, freshness: 'stale' }
-  return tooLong ? { holds: 'allow-all', because: 'unreachable-too-long' } : { holds: 'disallow-all', because: 'unreachable' }
+  return tooLong
+    ? { holds: 'allow-all', because: 'unreachable-too-long' }
+    : { holds: 'disallow-all', because: 'unreachable' }
 }

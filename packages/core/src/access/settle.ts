@@ -10,7 +10,13 @@ import type { AccessPolicy } from './policy.ts'
  * The next entry. An answer (success, unchanged, unavailable) holds as long as its headers say, RFC 9309 §2.4; a failure is
  * asked about again after growing waits and keeps the last good copy, §2.3.1.4.
  */
-export function settle(last: Entry | undefined, origin: string, outcome: Outcome, now: number, policy: AccessPolicy): Entry {
+export function settle(
+  last: Entry | undefined,
+  origin: string,
+  outcome: Outcome,
+  now: number,
+  policy: AccessPolicy,
+): Entry {
   const { kind, url, hops } = outcome
   const entry = { version: ENTRY_VERSION, origin } as const
   const latest = { url, hops, at: now, status: outcome.status, detail: undefined }
@@ -49,7 +55,13 @@ function answered(headers: Headers, now: number, policy: AccessPolicy) {
 }
 
 function received({ body, headers, url }: Success, now: number): Copy {
-  return { ...body, confirmedAt: now, url, etag: headerOf(headers, 'etag'), lastModified: headerOf(headers, 'last-modified') }
+  return {
+    ...body,
+    confirmedAt: now,
+    url,
+    etag: headerOf(headers, 'etag'),
+    lastModified: headerOf(headers, 'last-modified'),
+  }
 }
 
 /** A 304 may carry newer validators. RFC 9111 §4.3.4. */

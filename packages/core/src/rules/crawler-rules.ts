@@ -1,13 +1,14 @@
 // What one file says to one crawler.
+
+import { normalForm } from '../url/normal-form.ts'
 import { addressOf, type HasHref, type UrlProblem } from '../url/origin.ts'
 import { googleTargetOf, type Target, targetOf } from '../url/target.ts'
-import { normalForm } from '../url/normal-form.ts'
 import { crawlDelayMsOf } from './crawl-delay.ts'
 import type { Dialect } from './dialect.ts'
 import type { WrittenFile, WrittenGroup } from './groups.ts'
 import { textOf } from './octets.ts'
 import { matches } from './pattern.ts'
-import { rankRules, type RankedRule } from './ranking.ts'
+import { type RankedRule, rankRules } from './ranking.ts'
 import { selectGroups } from './selection.ts'
 import type { Group, Rule, RulesVerdict } from './verdict.ts'
 

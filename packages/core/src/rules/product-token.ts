@@ -15,7 +15,9 @@ export function isProductToken(text: string): boolean {
  */
 export function productTokenOf(userAgent: string): string | undefined {
   const header = userAgent.trim()
-  const name = /^Mozilla\//i.test(header) ? /[(;]\s*compatible;\s*([^\s/;()]+)/i.exec(header)?.[1] : /^[^\s/;()]+/.exec(header)?.[0]
+  const name = /^Mozilla\//i.test(header)
+    ? /[(;]\s*compatible;\s*([^\s/;()]+)/i.exec(header)?.[1]
+    : /^[^\s/;()]+/.exec(header)?.[0]
   return name !== undefined && isProductToken(name) ? name : undefined
 }
 

@@ -43,13 +43,19 @@ export class Robots {
   /** @internal Made by `parseRobots`. */
   constructor(source: Uint8Array | string, { dialect = 'rfc9309', origin }: ParseOptions) {
     if (!Object.hasOwn(dialects, dialect)) {
-      throw new OptionError('dialect', `${JSON.stringify(dialect)} is not known; write one of ${Object.keys(dialects).join(', ')}`)
+      throw new OptionError(
+        'dialect',
+        `${JSON.stringify(dialect)} is not known; write one of ${Object.keys(dialects).join(', ')}`,
+      )
     }
     this.dialect = dialect
     this.#reading = dialects[dialect]
     this.origin = origin === undefined ? undefined : originOf(origin)
     if (origin !== undefined && this.origin === undefined) {
-      throw new OptionError('origin', `${JSON.stringify(origin)} is not an origin; write one such as https://example.com`)
+      throw new OptionError(
+        'origin',
+        `${JSON.stringify(origin)} is not an origin; write one such as https://example.com`,
+      )
     }
     this.#file = groupsOf(octetsOf(source))
   }

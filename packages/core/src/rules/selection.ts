@@ -14,7 +14,11 @@ export interface Selection {
  * The groups of the first product token that has any; else those of everyone (`*`). A crawler with a group of its own
  * never falls back to `*`, even where its group says nothing about a URL.
  */
-export function selectGroups(groups: readonly WrittenGroup[], productTokens: readonly string[], dialect: Dialect): Selection {
+export function selectGroups(
+  groups: readonly WrittenGroup[],
+  productTokens: readonly string[],
+  dialect: Dialect,
+): Selection {
   const holding = (names: Selection['names']) => groups.filter(({ agents }) => agents.some(names))
   for (const token of productTokens) {
     const names = namesToken(token, dialect)

@@ -1,0 +1,20 @@
+import { rulesCases } from '@politely/testkit'
+import { describe, expect, it } from 'vitest'
+import { parseRobots, type RulesVerdict } from '../src/index.ts'
+
+/** A verdict as the table writes it. */
+function answerOf(verdict: RulesVerdict): string {
+  const word = verdict.allowed ? 'allowed' : 'disallowed'
+  return verdict.because === 'rule' ? `${word} by line ${verdict.rule.line}` : `${word}: ${verdict.because}`
+}
+
+const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
+
+describe.each(['rfc9309', 'google'] as const)('rules, dialect %s', (dialect) => {
+  it.each(rulesCases)('$name', (row) => {
+    const robots = parseRobots(octets(row.robots), { dialect })
+    const expected = dialect === 'google' ? (row.google ?? row.rfc9309) : row.rfc9309
+    expect(answerOf(robots.check(row.url, row.agent))).toBe(expected)
+    expect(robots.isAllowed(row.url, row.agent)).toBe(expected.startsWith('allowed'))
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { describeVerdict, OptionError, parseRobots } from '../src/index.ts'
+
+const robots = parseRobots(
+  [
+    '# a comment',
+    'User-agent: ExampleBot',
+    'User-agent: OtherBot # and this one',
+    'Disallow: /caf\u00e9/',
+    'Allow: /caf\u00e9/menu',
+    'Crawl-delay: 1.5',
+    '',
+    'User-agent: *',
+    'Disallow: /',
+    'Sitemap: https://example.com/sitemap.xml',
+    'Sitemap: /not-absolute.xml',
+    'Sitemap: https://cdn.example.net/more.xml',
+  ].join('\n'),
+)
+
+describe('a verdict says why', () => {
+  it('names the rule as written, its line, its octets, and its group', () => {
+    expect(robots.check('/caf%C3%A9/menu', 'ExampleBot')).toEqual({
+      allowed: true,
+      because: 'rule',
+      rule: { directive: 'allow', text: '/caf\u00e9/menu', line: 5, octets: 15 },
+      group: { agents: ['ExampleBot', 'OtherBot'], line: 2 },
+    })
+  })
+
+  it('names the group when no rule of it matches', () => {
+    expect(robots.check('/other', 'ExampleBot')).toEqual({
+      allowed: true,
+      because: 'no-rule-matched',
+      group: { agents: ['ExampleBot', 'OtherBot'], line: 2 },
+    })
+  })
+
+  it('survives JSON', () => {
+    for (const url of ['/caf%C3%A9/', '/other', 'mailto:a@example.com', '/robots.txt']) {
+      const verdict = robots.check(url, 'ExampleBot')
+      expect(JSON.parse(JSON.stringify(verdict))).toEqual(verdict)
+    }
+  })
+
+  it('takes a URL object', () => {
+    expect(robots.isAllowed(new URL('https://example.com/x'), 'Nobody')).toBe(false)
+  })
+})
+
+describe('given the origin of the file, RFC 9309 §2.3', () => {
+  const ours = parseRobots('User-agent: *\nDisallow: /a', { origin: 'HTTPS://B\u00dccher.example:443/x' })
+
+  it.each([
+    ['https://xn--bcher-kva.example/a', 'rule'],
+    ['https://b\u00fccher.example/a', 'rule'],
+    ['/a', 'rule'],
+    ['http://xn--bcher-kva.example/a', 'other-origin'],
+    ['https://xn--bcher-kva.example:8443/a', 'other-origin'],
+    ['https://www.xn--bcher-kva.example/a', 'other-origin'],
+    ['https://a b/a', 'invalid-url'],
+  ])('%s is answered %s', (url, because) => {
+    const verdict = ours.check(url, 'ExampleBot')
+    expect([verdict.because, verdict.allowed]).toEqual([because, false])
+  })
+
+  it('says which origin was meant', () => {
+    expect(ours.check('http://example.com/', 'ExampleBot')).toEqual({
+      allowed: false,
+      because: 'other-origin',
+      origin: 'http://example.com',
+      fileOrigin: 'https://xn--bcher-kva.example',
+    })
+  })
+})
+
+describe('extensions, RFC 9309 §2.2.4', () => {
+  it('lists absolute sitemaps of any host, in order', () => {
+    expect(robots.sitemaps).toEqual(['https://example.com/sitemap.xml', 'https://cdn.example.net/more.xml'])
+  })
+
+  it.each([
+    ['of the own group', 'User-agent: a\nCrawl-delay: 2\nDisallow: /x', 2000],
+    ['before the rules or after them', 'User-agent: a\nDisallow: /x\nCrawl-delay: 2', 2000],
+    ['of * for who has no group', 'User-agent: *\nCrawl-delay: .5', 500],
+    ['not that of * for who has one', 'User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /x', undefined],
+    ['not one that stands above the own name', 'User-agent: b\nCrawl-delay: 5\nUser-agent: a\nDisallow: /x', undefined],
+    ['the longest of several', 'User-agent: a\nCrawl-delay: 1\nCrawl-delay: 3\nCrawl-delay: 2', 3000],
+    ['no unit', 'User-agent: a\nCrawl-delay: 10s', undefined],
+    ['no negative', 'User-agent: a\nCrawl-delay: -1', undefined],
+    ['none before any name', 'Crawl-delay: 1\nUser-agent: a\nDisallow: /x', undefined],
+  ])('crawl-delay: %s', (_name, file, expected) => {
+    expect(parseRobots(file).forCrawler('a').crawlDelayMs).toBe(expected)
+  })
+})
+
+describe('mistakes of the caller', () => {
+  it.each([
+    [{ dialect: 'bing' }, 'dialect', 'write one of rfc9309, google'],
+    [{ origin: '/path' }, 'origin', 'write one such as https://example.com'],
+    [{ origin: 'mailto:a@example.com' }, 'origin', 'write one such as'],
+  ])('%o is refused with what to write instead', (options, option, hint) => {
+    const make = () => parseRobots('', options as never)
+    expect(make).toThrow(OptionError)
+    expect(make).toThrow(hint)
+    expect(make).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }))
+  })
+})
+
+describe('a verdict as a sentence', () => {
+  it.each([
+    [
+      '/caf\u00e9/x',
+      'ExampleBot',
+      'disallowed: line 4 of robots.txt says "Disallow: /caf\u00e9/" to ExampleBot, OtherBot',
+    ],
+    ['/other', 'ExampleBot', 'allowed: no rule of the group for ExampleBot, OtherBot (line 2) matches'],
+    ['/robots.txt', 'Nobody', 'allowed: /robots.txt may always be fetched'],
+    ['x', 'Nobody', 'disallowed: the URL has no scheme and host; write it whole, such as https://example.com/page'],
+  ])('%s', (url, agent, sentence) => {
+    expect(describeVerdict(robots.check(url, agent))).toBe(sentence)
+  })
+
+  it('tells a missing robots.txt from one that nobody can reach, and what was the matter', () => {
+    const access = {
+      outcome: 'unreachable',
+      reason: 'status',
+      status: 503,
+      detail: undefined,
+      url: 'https://example.com/robots.txt',
+      hops: [],
+      checkedAt: 0,
+      nextAttemptAt: 30_000,
+      copy: undefined,
+    } as const
+    expect(describeVerdict({ allowed: false, because: 'unreachable', access })).toBe(
+      'disallowed: robots.txt is unreachable (status 503)',
+    )
+    expect(describeVerdict({ allowed: true, because: 'unavailable', access: { ...access, status: 404 } })).toBe(
+      'allowed: there is no robots.txt (status 404)',
+    )
+    const copy = { freshness: 'stale', ageMs: 1, truncated: true } as const
+    expect(describeVerdict({ allowed: true, because: 'no-group', access: { ...access, copy } })).toBe(
+      'allowed: robots.txt has no group for this crawler; by the last good copy, since robots.txt is unreachable (status 503); robots.txt is over the size limit, and its end was not read',
+    )
+  })
+})

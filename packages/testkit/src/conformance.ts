@@ -1,0 +1,81 @@
+// The reference's cases, where a checkout of them is at hand. They are other people's files, so they are not part of this
+// repository: POLITELY_CONFORMANCE_DIR names a folder with
+//   public.ndjson.gz          a case a line: id, agent, url, and `file` (in the corpus) or `robots_b64`
+//   corpus-public.tar.gz      the robots.txt files that cases name
+//   judge.mjs                 counts how far results agree: judge.mjs DIALECT CASES RESULTS CORPUS
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { createGunzip } from 'node:zlib'
+
+export interface ConformanceCase {
+  readonly id: string
+  readonly agent: string
+  readonly url: string
+  readonly robots: Uint8Array
+}
+
+/** What a matcher answers to a case; `line` is that of the deciding rule, 0 for none. */
+export interface ConformanceAnswer {
+  readonly allowed: boolean
+  readonly line: number
+}
+
+export interface Agreement {
+  /** What the judge printed. */
+  readonly report: string
+  /** Whether everything that binds agrees. */
+  readonly complete: boolean
+  readonly cases: number
+}
+
+/** The folder with the cases, or undefined where nobody named one. */
+export function conformanceDir(): string | undefined {
+  return process.env.POLITELY_CONFORMANCE_DIR || undefined
+}
+
+/** Puts every case to a matcher, and the results to the judge. */
+export async function judgeConformance(
+  dir: string,
+  dialect: string,
+  answer: (asked: ConformanceCase) => ConformanceAnswer,
+): Promise<Agreement> {
+  const folder = mkdtempSync(join(tmpdir(), 'politely-conformance-'))
+  try {
+    execFileSync('tar', ['-xzf', join(dir, 'corpus-public.tar.gz'), '-C', folder])
+    const corpus = join(folder, 'corpus-public')
+    const casesFile = join(dir, 'public.ndjson.gz')
+    const results: string[] = []
+    for await (const asked of casesIn(casesFile, corpus)) {
+      results.push(JSON.stringify({ id: asked.id, ...answer(asked) }))
+    }
+    const resultsFile = join(folder, 'results.ndjson')
+    writeFileSync(resultsFile, results.join('\n'))
+    const judge = spawnSync(process.execPath, [join(dir, 'judge.mjs'), dialect, casesFile, resultsFile, corpus], {
+      encoding: 'utf8',
+    })
+    return { report: judge.stdout + judge.stderr, complete: judge.status === 0, cases: results.length }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function* casesIn(casesFile: string, corpus: string): AsyncGenerator<ConformanceCase> {
+  const files = new Map<string, Uint8Array>()
+  const read = (file: string) => {
+    const known = files.get(file) ?? readFileSync(join(corpus, file))
+    files.set(file, known)
+    return known
+  }
+  const lines = createInterface({
+    input: createReadStream(casesFile).pipe(createGunzip()),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })
+  for await (const line of lines) {
+    if (line === '') continue
+    const { id, agent, url, file, robots_b64: base64 } = JSON.parse(line)
+    yield { id, agent, url, robots: file === undefined ? Buffer.from(base64, 'base64') : read(file) }
+  }
+}

@@ -1,0 +1,16 @@
+import { readdirSync } from 'node:fs'
+import { basename } from 'node:path'
+import { defineConfig } from 'vitest/config'
+
+const folders = [...readdirSync('packages').map((name) => `packages/${name}`), 'docs', 'scripts']
+
+// A project for each folder, all in one run with one summary.
+export default defineConfig({
+  test: {
+    testTimeout: 20_000,
+    projects: folders.map((root) => ({
+      extends: true,
+      test: { name: basename(root), root, include: ['test/**/*.test.ts', '*.test.{ts,mjs}'] },
+    })),
+  },
+})
