@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import type { Body } from '@politely/core'
 
 /** A Content-Encoding that nobody can decode here. Its code is of the family that `failure.ts` takes for malformed. */
-export class UnknownCodingError extends Error {
+class UnknownCodingError extends Error {
   override readonly name = 'UnknownCodingError'
   readonly code = 'Z_UNKNOWN_CODING'
 }

@@ -35,7 +35,7 @@ export interface Unchanged extends Attempted {
 }
 
 /** The server says that there is none: everything is allowed. §2.3.1.3. */
-export interface Unavailable extends Attempted {
+interface Unavailable extends Attempted {
   readonly kind: 'unavailable'
   readonly status: number
   readonly reason: UnavailableReason

@@ -1,7 +1,7 @@
 // A line -> its field: which directive, and the value. RFC 9309 §2.2, read as leniently as google/robotstxt reads it.
 
 /** The directives that are read, by the name RFC 9309 gives them; `crawl-delay` is an extension (§2.2.4). */
-export type Directive = 'user-agent' | 'allow' | 'disallow' | 'sitemap' | 'crawl-delay'
+type Directive = 'user-agent' | 'allow' | 'disallow' | 'sitemap' | 'crawl-delay'
 
 export interface Field {
   /** `other`: a field that is not read, such as `Host`. */

@@ -7,7 +7,7 @@ export type VisitLine = (start: number, end: number, number: number) => void
  * A line keeps this many octets; the rest of it is dropped. google/robotstxt: eight URLs of 2,083 octets, less the NUL that
  * ends its buffer. RFC 9309 §2.5 asks for a limit and leaves it open.
  */
-export const MAX_LINE_OCTETS: number = 8 * 2083 - 1
+const MAX_LINE_OCTETS = 8 * 2083 - 1
 
 /** UTF-8's byte order mark. */
 const BOM = '\u00ef\u00bb\u00bf'

@@ -1,0 +1,30 @@
+// `npm run check`: everything a machine can say about the code without running it, one line each. All of them run, so
+// that one visit shows all there is to mend; what a check printed is shown if it failed.
+
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+const folders = readdirSync('packages').map((name) => `packages/${name}`)
+const published = folders.filter((path) => !JSON.parse(readFileSync(`${path}/package.json`, 'utf8')).private)
+
+const TURBO_RUN = ['node_modules/turbo/bin/turbo', 'run', '--continue', '--output-logs=errors-only']
+const CHECKS = [
+  ['format and lint', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--colors=off', '.'],
+  ['types and build', ...TURBO_RUN, 'typecheck', 'build'],
+  ['layers', 'scripts/check-layers.mjs'],
+  ['unused code', 'node_modules/knip/bin/knip.js'],
+  ...published.map((path) => [path, 'node_modules/publint/src/cli.js', path, '--strict']), // as it would be published
+]
+
+let failed = 0
+for (const [name, ...argv] of CHECKS) {
+  const start = performance.now()
+  const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' })
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(20)} ${seconds} s`)
+  if (status === 0) continue
+  failed++
+  console.log(`${stdout}${stderr}`.trim().replace(/^/gm, '    '))
+}
+if (failed > 0) console.log(`\n${failed} of ${CHECKS.length} checks failed`)
+process.exitCode = failed > 0 ? 1 : 0
