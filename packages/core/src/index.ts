@@ -14,16 +14,28 @@ export {
   type Response,
 } from './access/reply.ts'
 export { settle } from './access/settle.ts'
+export { dialectFor } from './choose-dialect.ts'
 export { type Access, decide, type Verdict } from './decide.ts'
 export { type Describable, describeVerdict } from './describe.ts'
+export {
+  type AccessReading,
+  type Departure,
+  type Dialect,
+  type DialectName,
+  departures,
+  dialects,
+  type Reading,
+} from './dialect.ts'
+export { type DialectAnswer, explainDialects } from './explain-dialects.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { OptionError } from './option-error.ts'
 export { type Delay, delayOf, type Wishes } from './pace/delay.ts'
 export { canForget, heedAnswer, type Pace, type PageAnswer, startPace, takeSlot } from './pace/pace.ts'
+export { type ParseOptions, parseRobots } from './parse.ts'
 export type { CrawlerRules } from './rules/crawler-rules.ts'
-export type { DialectName } from './rules/dialect.ts'
+export type { Explanation, Match, WonBy } from './rules/explanation.ts'
 export { isProductToken, productTokenOf } from './rules/product-token.ts'
-export { type ParseOptions, type ProductTokens, parseRobots, type Robots } from './rules/robots.ts'
+export type { ProductTokens, Robots } from './rules/robots.ts'
 export type { Group, InvalidUrl, Rule, RulesVerdict } from './rules/verdict.ts'
 export { type Address, addressOf, explainUrlProblem, type HasHref, originOf, type UrlProblem } from './url/origin.ts'

@@ -1,10 +1,11 @@
 // What one file says to one crawler.
 
-import { normalForm } from '../url/normal-form.ts'
+import type { Reading } from '../dialect.ts'
+import { targetForm } from '../url/normal-form.ts'
 import { addressOf, type HasHref, type UrlProblem } from '../url/origin.ts'
 import { googleTargetOf, type Target, targetOf } from '../url/target.ts'
 import { crawlDelayMsOf } from './crawl-delay.ts'
-import type { Dialect } from './dialect.ts'
+import { type Explanation, wonBy } from './explanation.ts'
 import type { WrittenFile, WrittenGroup } from './groups.ts'
 import { textOf } from './octets.ts'
 import { matches } from './pattern.ts'
@@ -19,18 +20,18 @@ export class CrawlerRules {
    * where it names none. An extension, RFC 9309 §2.2.4.
    */
   readonly crawlDelayMs: number | undefined
-  readonly #dialect: Dialect
+  readonly #reading: Reading
   readonly #origin: string | undefined
   readonly #groups: readonly WrittenGroup[]
   readonly #ranked: readonly RankedRule[]
 
   /** @internal Made by `Robots.forCrawler`. */
-  constructor(file: WrittenFile, productTokens: readonly string[], dialect: Dialect, origin: string | undefined) {
-    const { groups, names } = selectGroups(file.groups, productTokens, dialect)
-    this.#dialect = dialect
+  constructor(file: WrittenFile, productTokens: readonly string[], reading: Reading, origin: string | undefined) {
+    const { groups, names } = selectGroups(file.groups, productTokens, reading)
+    this.#reading = reading
     this.#origin = origin
     this.#groups = groups
-    this.#ranked = rankRules(groups, dialect)
+    this.#ranked = rankRules(groups, reading)
     this.crawlDelayMs = crawlDelayMsOf(file.delays, names)
   }
 
@@ -42,20 +43,47 @@ export class CrawlerRules {
   /** May it, and why? Never throws: what is no URL gets a verdict that says so. RFC 9309 §2.2.2. */
   check(url: string | HasHref): RulesVerdict {
     const target = this.#targetOf(url)
-    if (typeof target === 'string') return { allowed: false, because: 'invalid-url', problem: target }
-    const { origin, path } = target
+    if (typeof target === 'string') return invalid(target)
+    return this.#withoutRules(target) ?? this.#byRule(this.#ranked.find(({ pattern }) => matches(target.path, pattern)))
+  }
+
+  /** The verdict, with every rule that matched and why the winner won. */
+  explain(url: string | HasHref): Explanation {
+    const target = this.#targetOf(url)
+    const groups = this.#groups.map(groupOf)
+    if (typeof target === 'string') {
+      return { verdict: invalid(target), target: undefined, groups, matches: [], wonBy: 'no-rule' }
+    }
+    const settled = this.#withoutRules(target)
+    const matching = settled !== undefined ? [] : this.#ranked.filter(({ pattern }) => matches(target.path, pattern))
+    const ofLines = matching.filter(isStrongestOfItsLine)
+    return {
+      verdict: settled ?? this.#byRule(ofLines[0]),
+      target: target.path,
+      groups,
+      matches: ofLines.map((rule) => ({ ...ruleOf(rule), form: rule.form })),
+      wonBy: wonBy(ofLines, this.#reading.winner),
+    }
+  }
+
+  /** The verdict where no rule is looked at. */
+  #withoutRules({ origin, path }: Target): RulesVerdict | undefined {
     if (origin !== undefined && this.#origin !== undefined && origin !== this.#origin) {
       return { allowed: false, because: 'other-origin', origin, fileOrigin: this.#origin } // §2.3
     }
-    if (path === '/robots.txt' && this.#dialect.robotsTxtItself === 'allowed') {
+    if (path === '/robots.txt' && this.#reading.robotsTxtItself === 'allowed') {
       return { allowed: true, because: 'robots-txt-itself' } // §2.2.2
     }
-    const strongest = this.#ranked.find(({ pattern }) => matches(path, pattern))
-    if (strongest !== undefined) {
-      const { written, group } = strongest
+    return undefined
+  }
+
+  /** The verdict by the rule that decides, if any does. */
+  #byRule(deciding: RankedRule | undefined): RulesVerdict {
+    if (deciding !== undefined) {
+      const { written, group } = deciding
       // A rule without a path matches everything and forbids nothing. §2.2.2.
-      const allowed = written.directive === 'allow' || strongest.octets === 0
-      return { allowed, because: 'rule', rule: ruleOf(strongest), group: groupOf(group) }
+      const allowed = written.directive === 'allow' || written.path === ''
+      return { allowed, because: 'rule', rule: ruleOf(deciding), group: groupOf(group) }
     }
     const [group] = this.#groups
     return group === undefined
@@ -64,14 +92,24 @@ export class CrawlerRules {
   }
 
   #targetOf(url: string | HasHref): Target | UrlProblem {
-    if (this.#dialect.target === 'as-sent') {
+    const { compare } = this.#reading
+    if (compare !== 'google') {
       const target = targetOf(url, this.#origin === undefined ? 'ignored' : 'checked')
-      return typeof target === 'string' ? target : { ...target, path: normalForm(target.path, 'target') }
+      return typeof target === 'string' ? target : { ...target, path: targetForm(target.path, compare) }
     }
     const text = typeof url === 'string' ? url : url.href
     const address = this.#origin === undefined ? 'relative' : addressOf(text)
     return { origin: typeof address === 'string' ? undefined : address.origin, path: googleTargetOf(text) }
   }
+}
+
+function invalid(problem: UrlProblem): RulesVerdict {
+  return { allowed: false, because: 'invalid-url', problem }
+}
+
+/** `Allow: /dir/index.html` is ranked twice, for its folder too. */
+function isStrongestOfItsLine(rule: RankedRule, at: number, rules: readonly RankedRule[]): boolean {
+  return rules.findIndex(({ written }) => written === rule.written) === at
 }
 
 function ruleOf({ written, octets }: RankedRule): Rule {

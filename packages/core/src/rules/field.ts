@@ -1,5 +1,7 @@
 // A line -> its field: which directive, and the value. RFC 9309 §2.2, read as leniently as google/robotstxt reads it.
 
+import type { Reading } from '../dialect.ts'
+
 /** The directives that are read, by the name RFC 9309 gives them; `crawl-delay` is an extension (§2.2.4). */
 type Directive = 'user-agent' | 'allow' | 'disallow' | 'sitemap' | 'crawl-delay'
 
@@ -31,14 +33,17 @@ const BEGINNINGS: readonly (readonly [beginning: string, directive: Directive])[
 ]
 
 /** The field of a line's content, or undefined for a blank line, a comment, or a line that is none. */
-export function fieldOf(line: string): Field | undefined {
+export function fieldOf(line: string, keys: Reading['keys']): Field | undefined {
   const comment = line.indexOf('#') // §2.2.3
   const content = trimBlanks(comment === -1 ? line : line.slice(0, comment))
-  const separator = separatorOf(content)
+  const separator = keys === 'exact' ? content.indexOf(':') : separatorOf(content)
   if (separator === -1) return undefined
   const key = trimBlanks(content.slice(0, separator))
   if (key === '') return undefined
-  return { directive: directiveOf(key), value: trimBlanks(content.slice(separator + 1)) }
+  return {
+    directive: keys === 'exact' ? exactly(key) : directiveOf(key),
+    value: trimBlanks(content.slice(separator + 1)),
+  }
 }
 
 /** The colon; or, where somebody forgot it, the blank between the line's two words (google/robotstxt). */
@@ -63,7 +68,16 @@ function directiveOf(key: string): Directive | 'other' {
   return 'other'
 }
 
+function exactly(key: string): Directive | 'other' {
+  return BEGINNINGS.find(([name, directive]) => name === directive && name === key.toLowerCase())?.[1] ?? 'other'
+}
+
 const LONGEST_BEGINNING = Math.max(...BEGINNINGS.map(([beginning]) => beginning.length))
+
+/** Is there nothing on this line, not even a comment? */
+export function isBlankLine(line: string): boolean {
+  return trimBlanks(line) === ''
+}
 
 /** Without the blanks of ASCII at the ends. `trim` would take U+00A0 and others with it, which are part of a value. */
 function trimBlanks(octets: string): string {

@@ -1,5 +1,6 @@
 // Lines -> groups. RFC 9309 §2.1 and §2.2.1.
-import { fieldOf } from './field.ts'
+import type { Reading } from '../dialect.ts'
+import { fieldOf, isBlankLine } from './field.ts'
 import { visitLines } from './lines.ts'
 
 /** A rule as it stands in the file. */
@@ -36,45 +37,49 @@ export interface WrittenFile {
 
 /**
  * Takes a file apart. Only allow and disallow close a list of user-agent lines: blank lines, sitemaps and unknown fields
- * between two of them do not, so both name one group (google/robotstxt; it decides who is blocked in 4 % of real files).
+ * between two of them do not, so both name one group (google/robotstxt; it decides who is blocked in 4 % of real files). In
+ * the dialects of the nineties a blank line closes the record, and what follows without a user-agent line is nobody's.
  *
  * Our choice: a crawl-delay speaks to the user-agent lines that stand right above it and to no later ones. Otherwise
  * `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow everyone down.
  */
-export function groupsOf(octets: string): WrittenFile {
+export function groupsOf(octets: string, { keys, groupEnd, allow }: Reading): WrittenFile {
   const groups: WrittenGroup[] = []
   const delays: WrittenDelay[] = []
   const sitemaps: string[] = []
-  // The group being read. `speakers` are the agents of it that the next crawl-delay speaks to.
-  let agents: string[] = []
-  let rules: WrittenRule[] = []
-  let speakers: string[] = []
-  let speakersClosed = false
+  /** The group being read; its `speakers` are those to whom the next crawl-delay speaks. */
+  let group: { agents: string[]; rules: WrittenRule[]; line: number; speakers: string[] } | undefined
+  let lastWasAgent = false
+
+  const agentLine = (value: string, line: number) => {
+    if (group === undefined || group.rules.length > 0) {
+      group = { agents: [], rules: [], line, speakers: [] }
+      groups.push(group)
+    }
+    if (!lastWasAgent) group.speakers = []
+    group.agents.push(value)
+    group.speakers.push(value)
+    lastWasAgent = true
+  }
 
   visitLines(octets, (start, end, line) => {
-    const field = fieldOf(octets.slice(start, end))
+    const content = octets.slice(start, end)
+    if (groupEnd === 'blank-line' && isBlankLine(content)) group = undefined
+    const field = fieldOf(content, keys)
     switch (field?.directive) {
-      case 'user-agent': {
-        if (rules.length > 0 || groups.length === 0) {
-          agents = []
-          rules = []
-          groups.push({ agents, rules, line })
-        }
-        if (speakersClosed) speakers = []
-        speakersClosed = false
-        agents.push(field.value)
-        speakers.push(field.value)
+      case 'user-agent':
+        agentLine(field.value, line)
         break
-      }
       case 'allow':
       case 'disallow':
-        speakersClosed = true
+        if (field.directive === 'allow' && allow === 'unknown') break
+        lastWasAgent = false
         // Rules before the first user-agent line belong to nobody. §2.2.1.
-        if (groups.length > 0) rules.push({ directive: field.directive, path: field.value, line })
+        group?.rules.push({ directive: field.directive, path: field.value, line })
         break
       case 'crawl-delay':
-        speakersClosed = true
-        if (groups.length > 0) delays.push({ agents: speakers, value: field.value, line })
+        lastWasAgent = false
+        if (group !== undefined) delays.push({ agents: group.speakers, value: field.value, line })
         break
       case 'sitemap':
         sitemaps.push(field.value)

@@ -9,7 +9,9 @@ export interface Pattern {
   readonly end: 'anywhere' | 'anchored'
 }
 
-export function patternOf(path: string): Pattern {
+/** @param wildcards Whether `*` and a final `$` are special, or octets like any other. */
+export function patternOf(path: string, wildcards: 'special' | 'literal'): Pattern {
+  if (wildcards === 'literal') return { pieces: [path], end: 'anywhere' }
   const anchored = path.endsWith('$')
   const [first = '', ...others] = (anchored ? path.slice(0, -1) : path).split('*')
   return { pieces: [first, ...others], end: anchored ? 'anchored' : 'anywhere' }

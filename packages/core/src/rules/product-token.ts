@@ -31,5 +31,10 @@ export function tokenOfLine(value: string, characters: TokenCharacters): string 
   return (characters === 'letters' ? /^[A-Za-z_-]*/ : /^[A-Za-z0-9_-]*/).exec(value)?.[0].toLowerCase() ?? ''
 }
 
+/** The name in a user-agent line, without a version: `ExampleBot/2.1` is `examplebot`. */
+export function nameOfLine(value: string): string {
+  return value.replace(/[/ \t].*$/, '').toLowerCase()
+}
+
 /** Which characters a product token may have: the RFC's `letters` with `_` and `-`, or `letters-and-digits`. */
 export type TokenCharacters = 'letters' | 'letters-and-digits'

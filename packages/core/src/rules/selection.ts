@@ -1,10 +1,10 @@
 // Which groups are a crawler's. RFC 9309 §2.2.1.
-import type { Dialect } from './dialect.ts'
+import type { Reading } from '../dialect.ts'
 import type { WrittenGroup } from './groups.ts'
-import { isProductToken, namesEveryone, productTokenOf, tokenOfLine } from './product-token.ts'
+import { isProductToken, nameOfLine, namesEveryone, productTokenOf, tokenOfLine } from './product-token.ts'
 
 export interface Selection {
-  /** All groups that hold for the crawler, in the order of the file; their rules count as one group's. */
+  /** The groups that hold for the crawler, in the order of the file; the rules of several count as one group's. */
   readonly groups: readonly WrittenGroup[]
   /** Does a user-agent line with this value speak to the crawler? */
   readonly names: (agent: string) => boolean
@@ -17,26 +17,37 @@ export interface Selection {
 export function selectGroups(
   groups: readonly WrittenGroup[],
   productTokens: readonly string[],
-  dialect: Dialect,
+  reading: Reading,
 ): Selection {
   const holding = (names: Selection['names']) => groups.filter(({ agents }) => agents.some(names))
   for (const token of productTokens) {
-    const names = namesToken(token, dialect)
+    const namesIt = namesCrawler(token, reading.agents)
+    const names = (agent: string) => !namesEveryone(agent) && namesIt(agent)
     const own = holding(names)
-    if (own.length > 0) return { groups: own, names }
+    if (own.length > 0) return { groups: reading.groups === 'first' ? own.slice(0, 1) : own, names }
   }
-  return { groups: holding(namesEveryone), names: namesEveryone }
+  const forAll = holding(namesEveryone)
+  return { groups: reading.groups === 'merged' ? forAll : forAll.slice(0, 1), names: namesEveryone }
 }
 
-function namesToken(asked: string, dialect: Dialect): Selection['names'] {
-  if (dialect.digitsInTokens === 'ignored') {
-    // google/robotstxt compares what it is given as it stands, so `ExampleBot/1.0`, which is no token, finds nothing.
-    const token = asked.toLowerCase()
-    return (agent) => !namesEveryone(agent) && tokenOfLine(agent, 'letters') === token
-  }
-  const token = (isProductToken(asked) ? asked : productTokenOf(asked))?.toLowerCase()
+/** Which user-agent lines name a crawler that was asked about as `asked`: a token, or a whole User-Agent header. */
+function namesCrawler(asked: string, agents: Reading['agents']): Selection['names'] {
+  // google/robotstxt compares what it is given as it stands, so `ExampleBot/1.0`, which is no token, finds nothing.
+  const token = (agents === 'token' || isProductToken(asked) ? asked : productTokenOf(asked))?.toLowerCase()
   if (token === undefined) return () => false
-  // A token of the RFC's characters meets lines as the reference cuts them; only one with digits needs the wider cut.
-  const characters = /[0-9]/.test(token) ? 'letters-and-digits' : 'letters'
-  return (agent) => !namesEveryone(agent) && tokenOfLine(agent, characters) === token
+  switch (agents) {
+    case 'token':
+      return (agent) => tokenOfLine(agent, 'letters') === token
+    case 'token-or-digits': {
+      // A token of the RFC's characters meets lines as the reference cuts them; only one with digits needs the wider cut.
+      const characters = /[0-9]/.test(token) ? 'letters-and-digits' : 'letters'
+      return (agent) => tokenOfLine(agent, characters) === token
+    }
+    case 'whole-value':
+      return (agent) => agent.toLowerCase() === token
+    case 'name':
+      return (agent) => nameOfLine(agent) === token
+    case 'substring':
+      return (agent) => nameOfLine(agent) !== '' && token.includes(nameOfLine(agent))
+  }
 }

@@ -1,8 +1,10 @@
-// The one form in which a rule and a URL are compared. RFC 9309 §2.2.2 and §2.2.3.
+// The form in which a rule and a URL are compared. RFC 9309 §2.2.2 and §2.2.3; and those of other dialects.
 //
 // Two spellings of one path must meet: `/%7Ejoe` and `/~joe`, `/é` and `/%C3%A9`. Two different paths must not: `/a%2Fb`
 // and `/a/b`. So octets of unreserved characters are decoded, everything that a URL cannot hold raw is encoded, and the
 // rest keeps its encoding with upper-case hex.
+
+import type { Reading } from '../dialect.ts'
 
 /** What becomes of an octet. */
 const KEEP = 0
@@ -33,7 +35,7 @@ function classes(): Uint8Array {
  * In a `rule`, `*` and a final `$` are special and stay. In a `target` they are literal and become `%2A` and `%24`, which
  * is how a rule names them (RFC 9309 §2.2.3); so does a `$` inside a rule, which is literal too.
  */
-export function normalForm(octets: string, role: 'rule' | 'target'): string {
+function normalForm(octets: string, role: 'rule' | 'target'): string {
   let form = ''
   let kept = 0 // octets before this one are already in `form`
   for (let i = 0; i < octets.length; i++) {
@@ -60,14 +62,47 @@ export function normalForm(octets: string, role: 'rule' | 'target'): string {
   return kept === 0 ? octets : form + octets.slice(kept)
 }
 
-/**
- * A rule's value as google/robotstxt holds it: octets outside ASCII become `%XX`, hex becomes upper case, nothing is
- * decoded. It leaves the URL alone, so there is no such form for a target.
- */
-export function googleRuleForm(octets: string): string {
+/** A rule's path in the form of a dialect. @param form As `Reading.compare` names it. */
+export function ruleForm(octets: string, form: Reading['compare']): string {
+  switch (form) {
+    case 'rfc9309':
+      return normalForm(octets, 'rule')
+    case 'decoded':
+      return decodedForm(octets)
+    case 'plain':
+    case 'google':
+      return encodedForm(octets)
+  }
+}
+
+/** A URL's path, as a client sends it, in the form that a rule's is in. google/robotstxt leaves it as it stands. */
+export function targetForm(path: string, form: Reading['compare']): string {
+  switch (form) {
+    case 'rfc9309':
+      return normalForm(path, 'target')
+    case 'decoded':
+      return decodedForm(path)
+    case 'plain':
+    case 'google':
+      return path
+  }
+}
+
+/** Octets outside ASCII become `%XX`, hex becomes upper case, nothing is decoded. So google/robotstxt holds its rules. */
+function encodedForm(octets: string): string {
   if (!/[%\u0080-\u00ff]/.test(octets)) return octets
   return octets.replace(/%[0-9a-fA-F]{2}|[\u0080-\u00ff]/g, (found) =>
     found.length === 3 ? found.toUpperCase() : percent(found.charCodeAt(0)),
+  )
+}
+
+/** No octet has this value, so an encoded slash is like nothing but itself: not like `/`, nor like `%2F` out of `%252F`. */
+const ENCODED_SLASH = '\u0100'
+
+/** Every `%XX` is decoded, but not the slash, which is special in a path. The draft of 1996, §3.2.2. */
+function decodedForm(octets: string): string {
+  return octets.replace(/%([0-9a-fA-F]{2})/g, (_found, hex: string) =>
+    hex.toUpperCase() === '2F' ? ENCODED_SLASH : String.fromCharCode(Number.parseInt(hex, 16)),
   )
 }
 

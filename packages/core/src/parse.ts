@@ -1,0 +1,31 @@
+// The front door of reading: a file and its options in, a `Robots` out.
+import { dialectFor } from './choose-dialect.ts'
+import type { Dialect, DialectName } from './dialect.ts'
+import { OptionError } from './option-error.ts'
+import { Robots } from './rules/robots.ts'
+import { originOf } from './url/origin.ts'
+
+export interface ParseOptions {
+  /** The reading to use, by name or as one of your own. Default `rfc9309`. */
+  readonly dialect?: DialectName | Dialect
+  /**
+   * The origin that the file was fetched for, as a URL. With it, a URL of another origin is answered `other-origin` (RFC 9309
+   * §2.3); without it, the path of any URL is checked.
+   */
+  readonly origin?: string
+}
+
+/**
+ * Reads a robots.txt. Never throws for what stands in it: RFC 9309 §2.3.1.5 asks to use every line that can be read, and to
+ * pass over the rest.
+ *
+ * @param source Its octets, or its text.
+ * @throws {OptionError} for an unknown dialect, or an origin that is no http, https or ftp URL.
+ */
+export function parseRobots(source: Uint8Array | string, { dialect, origin }: ParseOptions = {}): Robots {
+  const ownOrigin = origin === undefined ? undefined : originOf(origin)
+  if (origin !== undefined && ownOrigin === undefined) {
+    throw new OptionError('origin', `${JSON.stringify(origin)} is not an origin; write one such as https://example.com`)
+  }
+  return new Robots(source, dialectFor(dialect), ownOrigin)
+}

@@ -1,0 +1,37 @@
+// Why a verdict is what it is: every rule that matched, and what made the winner win.
+import type { RankedRule } from './ranking.ts'
+import type { Group, Rule, RulesVerdict } from './verdict.ts'
+
+/** What of a file bears on one URL. JSON-safe. */
+export interface Explanation {
+  readonly verdict: RulesVerdict
+  /** The URL's path and query in the form in which rules are compared with it; undefined where it is no URL. */
+  readonly target: string | undefined
+  /** The groups that hold for the crawler, in the order of the file. */
+  readonly groups: readonly Group[]
+  /** Every rule that matches, the deciding one first and the rest in order of strength. */
+  readonly matches: readonly Match[]
+  readonly wonBy: WonBy
+}
+
+/** A rule that matches. */
+export interface Match extends Rule {
+  /** Its path in the form for comparing. */
+  readonly form: string
+}
+
+/**
+ * What decided. `no-rule`: no rule did; the verdict says what did. `only-match`: one rule matched. `most-octets`: it is longer than
+ * the next one. `allow-on-a-tie`: it is as long, and allows. `first-line`: it says the same as the next one, and stands before it.
+ * `first-match`: the dialect takes the first rule that matches.
+ */
+export type WonBy = 'no-rule' | 'only-match' | 'most-octets' | 'allow-on-a-tie' | 'first-line' | 'first-match'
+
+/** @param matching The rules that match, in the order in which they are tried. */
+export function wonBy([first, next]: readonly RankedRule[], winner: 'most-octets' | 'first'): WonBy {
+  if (first === undefined) return 'no-rule'
+  if (next === undefined) return 'only-match'
+  if (winner === 'first') return 'first-match'
+  if (first.octets > next.octets) return 'most-octets'
+  return first.written.directive === next.written.directive ? 'first-line' : 'allow-on-a-tie'
+}
