@@ -1,0 +1,153 @@
+import { dice, randomPath, randomRobots } from '@politely/testkit'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type DialectName, dialects, parseRobots } from '../src/index.ts'
+import { matches, patternOf } from '../src/rules/pattern.ts'
+
+const names = Object.keys(dialects) as DialectName[]
+const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
+/** A file by dice, and a path to ask about. */
+const fileAndPath = fc.integer({ min: 1, max: 2 ** 31 }).map((seed) => {
+  const roll = dice(seed)
+  const file = randomRobots(roll)
+  return { file, path: randomPath(roll, file) }
+})
+
+describe('whatever a site sends', () => {
+  it('reading it never throws', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 400 }),
+        fc.string({ unit: 'binary' }),
+        fc.string(),
+        (bytes, url, agent) => {
+          for (const dialect of names) {
+            const robots = parseRobots(bytes, { dialect })
+            expect(typeof robots.check(url, agent).allowed).toBe('boolean')
+            expect(robots.explain(url, [agent, 'ExampleBot']).verdict).toEqual(robots.check(url, [agent, 'ExampleBot']))
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('what explains a verdict explains that verdict, in every dialect', () => {
+    let explained = 0
+    fc.assert(
+      fc.property(fileAndPath, fc.constantFrom(...names), ({ file, path }, dialect) => {
+        const robots = parseRobots(octets(file), { dialect })
+        const { verdict, matches: matching, wonBy } = robots.explain(path, 'ExampleBot')
+        expect(verdict).toEqual(robots.check(path, 'ExampleBot'))
+        expect(verdict.because === 'rule').toBe(matching.length > 0)
+        expect(wonBy === 'no-rule').toBe(matching.length === 0)
+        if (verdict.because === 'rule') expect(matching[0]).toMatchObject(verdict.rule)
+        explained += matching.length
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(explained).toBeGreaterThan(200)
+  })
+
+  it('text and octets read alike, also out of the middle of a larger buffer', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fileAndPath, (words, { file, path }) => {
+        const text = `${file.replace(/[\u0080-\uffff]/g, words)}\nDisallow: /${words}\n`
+        const bytes = new TextEncoder().encode(`xx${text}xx`).subarray(2, -2)
+        const verdicts = [text, bytes].map((source) => parseRobots(source).check(path, 'ExampleBot'))
+        expect(verdicts[0]).toEqual(verdicts[1])
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('a verdict does not depend on', () => {
+  it('how lines end', () => {
+    let decided = 0
+    fc.assert(
+      fc.property(fileAndPath, ({ file, path }) => {
+        const lines = file.split(/\r\n|\r|\n/)
+        const [lf, cr, crlf] = ['\n', '\r', '\r\n'].map((end) =>
+          parseRobots(octets(lines.join(end))).check(path, 'ExampleBot'),
+        )
+        expect(cr).toEqual(lf)
+        expect(crlf).toEqual(lf)
+        if (lf?.because === 'rule') decided++
+      }),
+      { numRuns: 1_000 },
+    )
+    expect(decided).toBeGreaterThan(100)
+  })
+
+  it('the order of groups, nor on that of rules in a group', () => {
+    const path = fc
+      .string({ unit: fc.constantFrom('/', 'a', 'b', '*', '$', '%61'), maxLength: 4 })
+      .map((end) => `/${end}`)
+    const rule = fc.tuple(fc.constantFrom('Allow', 'Disallow'), path).map(([key, value]) => `${key}: ${value}`)
+    const group = fc.record({
+      agent: fc.constantFrom('*', 'ExampleBot', 'Other'),
+      rules: fc.array(rule, { minLength: 1 }),
+    })
+    let disallowed = 0
+    fc.assert(
+      fc.property(fc.array(group, { minLength: 1, maxLength: 6 }), path, fc.nat(), (groups, url, seed) => {
+        const text = (of: typeof groups) =>
+          of.map(({ agent, rules }) => [`User-agent: ${agent}`, ...rules, ''].join('\n')).join('\n')
+        const roll = dice(seed)
+        const shuffled = <T>(items: readonly T[]) =>
+          items
+            .map((item) => ({ item, at: roll() }))
+            .sort((a, b) => a.at - b.at)
+            .map(({ item }) => item)
+        const other = shuffled(groups).map(({ agent, rules }) => ({ agent, rules: shuffled(rules) }))
+        const allowed = parseRobots(text(groups)).isAllowed(url, 'ExampleBot')
+        expect(parseRobots(text(other)).isAllowed(url, 'ExampleBot')).toBe(allowed)
+        if (!allowed) disallowed++
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(disallowed).toBeGreaterThan(100)
+  })
+})
+
+describe('matching is bounded by pattern × path', () => {
+  /** A string that counts what looking into it costs at the very worst: each place it is tried at, times the piece. */
+  class CountingPath {
+    steps = 0
+    readonly #text: string
+    constructor(text: string) {
+      this.#text = text
+    }
+    get length(): number {
+      return this.#text.length
+    }
+    startsWith(piece: string): boolean {
+      this.steps += piece.length
+      return this.#text.startsWith(piece)
+    }
+    endsWith(piece: string): boolean {
+      this.steps += piece.length
+      return this.#text.endsWith(piece)
+    }
+    indexOf(piece: string, from: number): number {
+      const at = this.#text.indexOf(piece, from)
+      const places = (at === -1 ? this.#text.length : at + 1) - from
+      this.steps += Math.max(1, places) * Math.max(1, piece.length)
+      return at
+    }
+  }
+
+  it.each([
+    ['stars and no match', '/*a*a*a*a*a*a*a*a*a*a*b', `/${'a'.repeat(2_000)}`],
+    ['stars that all match', '/*a*a*a*a*a*a*a*a*a*a*a$', `/${'a'.repeat(2_000)}`],
+    ['nothing but stars', '*'.repeat(2_000), `/${'a'.repeat(2_000)}`],
+    ['a long piece that nearly fits', `/*${'a'.repeat(500)}b`, `/${'a'.repeat(2_000)}`],
+    ['pairs', '/*ab'.repeat(300), `/${'/xab'.repeat(500)}`],
+  ])('%s', (_name, rule, text) => {
+    const path = new CountingPath(text)
+    matches(path as unknown as string, patternOf(rule, 'special'))
+    expect(path.steps).toBeGreaterThan(0)
+    expect(path.steps).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
+  })
+})
