@@ -13,7 +13,9 @@ export type Verdict =
   | { readonly allowed: true; readonly because: 'unavailable' }
   /** Nobody knows what robots.txt says, so everything is disallowed. RFC 9309 §2.3.1.4. */
   | { readonly allowed: false; readonly because: 'unreachable' }
-  /** It has been so for so long that robots.txt is taken for unavailable. RFC 9309 §2.3.1.4. */
+  /** The server refused to show robots.txt (401, 403), which in the reading of the nineties restricts the whole site. */
+  | { readonly allowed: false; readonly because: 'restricted' }
+  /** It has been unreachable for so long that robots.txt is taken for unavailable. RFC 9309 §2.3.1.4. */
   | { readonly allowed: true; readonly because: 'unreachable-too-long' }
 
 /** Where an answer comes from. JSON-safe. */

@@ -31,6 +31,8 @@ function reasonOf(verdict: Describable): string {
       return `there is no robots.txt (${causeOf(verdict.access)})`
     case 'unreachable':
       return `robots.txt is unreachable (${causeOf(verdict.access)})`
+    case 'restricted':
+      return `the site refuses to show its robots.txt (${causeOf(verdict.access)})`
     case 'unreachable-too-long':
       return `robots.txt has been unreachable for so long that it counts as unavailable (${causeOf(verdict.access)})`
   }

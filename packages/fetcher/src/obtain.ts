@@ -40,11 +40,11 @@ class PassingReply extends Error {
   }
 }
 
-async function sendPatiently(asking: Asking, { transport, retries, deadline }: ObtainOptions): Promise<Reply> {
+async function sendPatiently(asking: Asking, { transport, policy, retries, deadline }: ObtainOptions): Promise<Reply> {
   let last: Reply = { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
   const send = async () => {
     last = await transport.send(asking, deadline)
-    if (isWorthRetrying(last)) throw new PassingReply(last)
+    if (isWorthRetrying(last, policy)) throw new PassingReply(last)
     return last
   }
   try {

@@ -2,8 +2,10 @@
 import type { LookupFunction } from 'node:net'
 import {
   type AccessPolicy,
+  accessPolicyOf,
+  type Dialect,
   type DialectName,
-  defaultAccessPolicy,
+  dialectFor,
   isProductToken,
   OptionError,
   productTokenOf,
@@ -19,9 +21,9 @@ export interface RobotsClientOptions {
   readonly userAgent: string
   /** The name to look for in robots.txt; a list means the first that has a group. Default: taken from `userAgent`. */
   readonly productToken?: string | readonly string[]
-  /** How robots.txt is read. Default `rfc9309`. */
-  readonly dialect?: DialectName
-  /** How long an answer without Cache-Control or Expires holds. Default 24 hours. RFC 9309 §2.4. */
+  /** How robots.txt is read, and what its absence means: a name, or a dialect of your own. Default `rfc9309`. */
+  readonly dialect?: DialectName | Dialect
+  /** How long an answer without Cache-Control or Expires holds. Default: the dialect's, 24 hours. RFC 9309 §2.4. */
   readonly ttlMs?: number
   /** The shortest that any answer holds. Default 1 minute. */
   readonly minTtlMs?: number
@@ -37,12 +39,14 @@ export interface RobotsClientOptions {
   readonly maxBodyBytes?: number
   /** Octets of memory for remembered robots.txt files, about. Default 64 MiB; the least recently used go first. */
   readonly maxCacheBytes?: number
-  /** What holds while robots.txt is unreachable and a last good copy is at hand. Default `use-copy`. RFC 9309 §2.3.1.4, §2.4. */
+  /** What holds while robots.txt is unreachable and a last good copy is at hand. Default: the dialect's, `use-copy`. RFC 9309 §2.3.1.4, §2.4. */
   readonly whenUnreachable?: AccessPolicy['whenUnreachable']
   /** After how many days without an answer `thenAssume` holds; `Infinity` for never. Default 30. RFC 9309 §2.3.1.4. */
   readonly afterDays?: number
   /** What holds after `afterDays`: the last good `copy`, if there is one, or robots.txt is `unavailable`. Default `copy`. */
   readonly thenAssume?: AccessPolicy['thenAssume']
+  /** What a 5xx means whose page says that nothing was found. Default `by-status`; `unavailable` is Google's way. */
+  readonly notFoundPages?: AccessPolicy['notFoundPages']
   /** What a fetch of robots.txt may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy
   /** Your own undici dispatcher: a proxy, HTTP/2, another CA. Then `lookup` and the guard of names are its business. */
@@ -59,7 +63,7 @@ export interface RobotsClientOptions {
 export interface Settings {
   readonly userAgent: string
   readonly productTokens: readonly string[]
-  readonly dialect: DialectName
+  readonly dialect: Dialect
   readonly policy: AccessPolicy
   readonly timeoutMs: number
   readonly retries: number
@@ -94,6 +98,7 @@ const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
   whenUnreachable: true,
   afterDays: true,
   thenAssume: true,
+  notFoundPages: true,
   network: true,
   dispatcher: true,
   lookup: true,
@@ -111,24 +116,27 @@ export function settingsOf(options: RobotsClientOptions): Settings {
       throw new OptionError(name, `there is no such option; known are ${Object.keys(KNOWN).join(', ')}`)
   }
   const userAgent = headerValue(options.userAgent)
+  const dialect = dialectFor(options.dialect)
+  const defaults = accessPolicyOf(dialect.access)
   const policy: AccessPolicy = {
-    ...defaultAccessPolicy,
-    ttlMs: number('ttlMs', options.ttlMs ?? defaultAccessPolicy.ttlMs, { least: 0 }),
-    minTtlMs: number('minTtlMs', options.minTtlMs ?? defaultAccessPolicy.minTtlMs, { least: 0 }),
-    maxTtlMs: number('maxTtlMs', options.maxTtlMs ?? defaultAccessPolicy.maxTtlMs, { least: 0 }),
-    maxRedirects: whole('maxRedirects', options.maxRedirects ?? defaultAccessPolicy.maxRedirects, {
+    ...defaults,
+    ttlMs: number('ttlMs', options.ttlMs ?? defaults.ttlMs, { least: 0 }),
+    minTtlMs: number('minTtlMs', options.minTtlMs ?? defaults.minTtlMs, { least: 0 }),
+    maxTtlMs: number('maxTtlMs', options.maxTtlMs ?? defaults.maxTtlMs, { least: 0 }),
+    maxRedirects: whole('maxRedirects', options.maxRedirects ?? defaults.maxRedirects, {
       least: 0,
       most: 50,
     }),
-    afterDays: number('afterDays', options.afterDays ?? defaultAccessPolicy.afterDays, {
+    afterDays: number('afterDays', options.afterDays ?? defaults.afterDays, {
       least: 0,
       infinite: 'allowed',
     }),
-    whenUnreachable: word('whenUnreachable', options.whenUnreachable ?? defaultAccessPolicy.whenUnreachable, [
+    whenUnreachable: word('whenUnreachable', options.whenUnreachable ?? defaults.whenUnreachable, [
       'use-copy',
       'disallow',
     ]),
-    thenAssume: word('thenAssume', options.thenAssume ?? defaultAccessPolicy.thenAssume, ['copy', 'unavailable']),
+    thenAssume: word('thenAssume', options.thenAssume ?? defaults.thenAssume, ['copy', 'unavailable']),
+    notFoundPages: word('notFoundPages', options.notFoundPages ?? defaults.notFoundPages, ['by-status', 'unavailable']),
   }
   if (policy.minTtlMs > policy.maxTtlMs) {
     throw new OptionError('minTtlMs', `${policy.minTtlMs} is over maxTtlMs, ${policy.maxTtlMs}; write a smaller one`)
@@ -136,7 +144,7 @@ export function settingsOf(options: RobotsClientOptions): Settings {
   return {
     userAgent,
     productTokens: productTokens(options.productToken, userAgent),
-    dialect: word('dialect', options.dialect ?? 'rfc9309', ['rfc9309', 'google']),
+    dialect,
     policy,
     timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { least: 1, most: LONGEST_TIMER_MS }),
     retries: whole('retries', options.retries ?? DEFAULT_RETRIES, { least: 0, most: 20 }),

@@ -1,6 +1,6 @@
 // One request for robots.txt: a URL in, a reply out. Redirects and retries are decided elsewhere.
 import type { LookupFunction } from 'node:net'
-import { type Asking, headerOf, type Reply } from '@politely/core'
+import { type AccessPolicy, type Asking, headerOf, type Reply } from '@politely/core'
 import { Agent, type Dispatcher, request } from 'undici'
 import { ACCEPT_ENCODING, readBody } from './body.ts'
 import { failureOf } from './failure.ts'
@@ -8,6 +8,7 @@ import { type NetworkPolicy, publicOnlyConnector, reachOf, refuseLiteral } from 
 
 export interface TransportOptions {
   readonly userAgent: string
+  readonly policy: AccessPolicy
   readonly maxBodyBytes: number
   /** The whole attempt's; a connection that is not made by then is given up too. Milliseconds. */
   readonly timeoutMs: number
@@ -39,7 +40,7 @@ export class Transport {
 
   /** Makes the request. Never throws: what goes wrong is a reply, and so is the end of the deadline. */
   async send({ url, conditions, hops }: Asking, deadline: AbortSignal): Promise<Reply> {
-    const { userAgent, maxBodyBytes, network, dispatcher } = this.#options
+    const { userAgent, policy, maxBodyBytes, network, dispatcher } = this.#options
     if (new URL(url).protocol === 'ftp:') {
       return { kind: 'failure', reason: 'no-transport', detail: 'there is no client for ftp: here' }
     }
@@ -64,7 +65,7 @@ export class Transport {
       const { statusCode: status, headers, body } = await request(url, init)
       phase = 'body'
       try {
-        if (status >= 200 && status <= 299) {
+        if ((status >= 200 && status <= 299) || (status >= 500 && policy.notFoundPages === 'unavailable')) {
           const coding = headerOf(headers, 'content-encoding')
           return { kind: 'response', status, headers, body: await readBody(body, coding, maxBodyBytes) }
         }

@@ -6,7 +6,7 @@ import { type Headers, headerOf } from '../http/headers.ts'
 import type { Copy } from './entry.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
-import type { Reply, Response } from './reply.ts'
+import { isNotFoundPage, type Reply, type Response } from './reply.ts'
 
 /** A request is due. */
 export interface Asking {
@@ -39,6 +39,12 @@ export function advance(at: Asking, reply: Reply, policy: AccessPolicy): Asking 
     return { kind: 'unchanged', copy: at.copy, status, headers, url, hops }
   }
   if (status >= 300 && status <= 399 && status !== 304) return follow(at, reply, policy) // §2.3.1.2
+  if ((status === 401 || status === 403) && policy.forbidden === 'restricted') {
+    return { kind: 'restricted', reason: 'status', status, headers, url, hops } // the draft of 1996, §3.1
+  }
+  if (isNotFoundPage(reply, policy)) {
+    return { kind: 'unavailable', reason: 'not-found-page', status, headers, url, hops } // Google
+  }
   if (status >= 400 && status <= 499 && status !== 429) {
     return { kind: 'unavailable', reason: 'status', status, headers, url, hops } // §2.3.1.3
   }

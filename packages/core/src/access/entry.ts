@@ -12,7 +12,7 @@ export interface Entry {
   readonly latest: Latest
   /** When the next attempt is due. Milliseconds since 1970. */
   readonly nextAttemptAt: number
-  /** The last good copy. It outlives failures, and ends with the next success or with `unavailable`. */
+  /** The last good copy. It outlives failures; what the server says next ends it, or the policy's time after `unavailable`. */
   readonly copy: Copy | undefined
   /** When the first of the failures since the last answer came. Milliseconds since 1970. */
   readonly unreachableSince: number | undefined
@@ -22,7 +22,7 @@ export interface Entry {
 
 /** The last attempt. */
 export interface Latest {
-  readonly kind: 'success' | 'unavailable' | 'unreachable'
+  readonly kind: 'success' | 'unavailable' | 'restricted' | 'unreachable'
   readonly reason: 'status' | UnavailableReason | FailureReason
   /** Absent where no server answered. */
   readonly status: number | undefined

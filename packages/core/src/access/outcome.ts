@@ -16,7 +16,7 @@ interface Attempted {
   readonly url: string
 }
 
-export type Outcome = Success | Unchanged | Unavailable | Unreachable
+export type Outcome = Success | Unchanged | Unavailable | Restricted | Unreachable
 
 /** 2xx: its rules are to be followed. §2.3.1.1. */
 export interface Success extends Attempted {
@@ -42,8 +42,24 @@ interface Unavailable extends Attempted {
   readonly headers: Headers
 }
 
-/** `status`: 4xx but 429. The others are redirects that lead nowhere, §2.3.1.2. */
-export type UnavailableReason = 'status' | 'too-many-redirects' | 'redirect-loop' | 'no-usable-location'
+/**
+ * `status`: 4xx but 429. `not-found-page`: a 5xx whose page says so, where the policy reads them. The others are redirects that
+ * lead nowhere, §2.3.1.2.
+ */
+export type UnavailableReason =
+  | 'status'
+  | 'not-found-page'
+  | 'too-many-redirects'
+  | 'redirect-loop'
+  | 'no-usable-location'
+
+/** 401 and 403 in the reading of the nineties: the whole site is off limits. The draft of 1996, §3.1. */
+interface Restricted extends Attempted {
+  readonly kind: 'restricted'
+  readonly status: number
+  readonly reason: 'status'
+  readonly headers: Headers
+}
 
 /** Nobody knows what it says: everything is disallowed. §2.3.1.4. */
 export interface Unreachable extends Attempted {

@@ -15,13 +15,17 @@ export type Standing =
   | { readonly holds: 'rules'; readonly copy: Copy; readonly freshness: 'fresh' | 'stale' }
   /** Everything is allowed: §2.3.1.3, or after a long time without an answer §2.3.1.4. */
   | { readonly holds: 'allow-all'; readonly because: 'unavailable' | 'unreachable-too-long' }
-  /** Everything is disallowed. §2.3.1.4. */
-  | { readonly holds: 'disallow-all'; readonly because: 'unreachable' }
+  /** Everything is disallowed: §2.3.1.4, or in the reading of the nineties since the site is off limits. */
+  | { readonly holds: 'disallow-all'; readonly because: 'unreachable' | 'restricted' }
 
 export function standingOf(entry: Entry, now: number, policy: AccessPolicy): Standing {
   const { latest, copy, unreachableSince } = entry
   if (latest.kind === 'success' && copy !== undefined) return { holds: 'rules', copy, freshness: 'fresh' }
-  if (latest.kind === 'unavailable') return { holds: 'allow-all', because: 'unavailable' }
+  if (latest.kind === 'restricted') return { holds: 'disallow-all', because: 'restricted' }
+  if (latest.kind === 'unavailable') {
+    const copyHolds = copy !== undefined && now - copy.confirmedAt < policy.copyAfterUnavailableMs
+    return copyHolds ? { holds: 'rules', copy, freshness: 'stale' } : { holds: 'allow-all', because: 'unavailable' }
+  }
   const tooLong = now - (unreachableSince ?? now) >= policy.afterDays * DAY_MS
   const obeyCopy = tooLong ? policy.thenAssume === 'copy' : policy.whenUnreachable === 'use-copy'
   if (copy !== undefined && obeyCopy) return { holds: 'rules', copy, freshness: 'stale' }

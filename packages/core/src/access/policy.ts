@@ -1,5 +1,7 @@
 // What the caller may choose about getting robots.txt, and what holds when nothing is chosen.
 
+import { type AccessReading, dialects } from '../dialect.ts'
+
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -22,7 +24,7 @@ export interface AccessPolicy {
    * outlive its 24 hours then), `disallow` disallows everything (the letter of §2.3.1.4). Without a copy everything is
    * disallowed either way.
    */
-  readonly whenUnreachable: 'use-copy' | 'disallow'
+  readonly whenUnreachable: AccessReading['whenUnreachable']
   /** After how many days without an answer `thenAssume` holds. Default 30; `Infinity` for never. RFC 9309 §2.3.1.4. */
   readonly afterDays: number
   /**
@@ -30,22 +32,39 @@ export interface AccessPolicy {
    * (the default, and Google's way); `unavailable` always takes it so. RFC 9309 §2.3.1.4 allows both.
    */
   readonly thenAssume: 'copy' | 'unavailable'
+  /** What 401 and 403 mean: that robots.txt is `unavailable`, or that the site is `restricted`: everything is disallowed. */
+  readonly forbidden: AccessReading['forbidden']
+  /** How long a copy is obeyed after the server has said that the file is unavailable. Milliseconds; default 0. */
+  readonly copyAfterUnavailableMs: number
+  /**
+   * What a 5xx means whose page says that nothing was found: what its status says (`by-status`, the default), or that robots.txt
+   * is `unavailable`, for sites that answer missing pages so (Google does that).
+   */
+  readonly notFoundPages: 'by-status' | 'unavailable'
   /** The wait before the next try after a first failure, doubled by each further one. Milliseconds; 1 minute. */
   readonly firstRetryMs: number
   /** The longest that this wait grows. Milliseconds; 1 hour. */
   readonly maxRetryMs: number
 }
 
-export const defaultAccessPolicy: AccessPolicy = {
-  ttlMs: DAY,
-  minTtlMs: MINUTE,
-  maxTtlMs: 7 * DAY,
-  maxRedirects: 5,
-  whenUnreachable: 'use-copy',
-  afterDays: 30,
-  thenAssume: 'copy',
-  firstRetryMs: MINUTE,
-  maxRetryMs: HOUR,
+/** What a dialect's standard says about access, and where it says nothing our own defaults. */
+export function accessPolicyOf(reading: AccessReading): AccessPolicy {
+  return {
+    ttlMs: reading.ttlHours * HOUR,
+    minTtlMs: MINUTE,
+    maxTtlMs: 7 * DAY,
+    maxRedirects: 5,
+    whenUnreachable: reading.whenUnreachable,
+    afterDays: 30,
+    thenAssume: 'copy',
+    forbidden: reading.forbidden,
+    copyAfterUnavailableMs: reading.copyAfterUnavailableHours * HOUR,
+    notFoundPages: 'by-status',
+    firstRetryMs: MINUTE,
+    maxRetryMs: HOUR,
+  }
 }
+
+export const defaultAccessPolicy: AccessPolicy = accessPolicyOf(dialects.rfc9309.access)
 
 export const DAY_MS: number = DAY

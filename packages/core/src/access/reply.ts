@@ -1,5 +1,6 @@
 // What came of one request for robots.txt, as a value: core never sees a socket.
 import type { Headers } from '../http/headers.ts'
+import type { AccessPolicy } from './policy.ts'
 
 export type Reply = Response | Failure
 
@@ -8,7 +9,7 @@ export interface Response {
   readonly kind: 'response'
   readonly status: number
   readonly headers: Headers
-  /** The decoded body; read for a 2xx only. */
+  /** The decoded body; read for a 2xx, and for a 5xx where the policy reads what its page says. */
   readonly body?: Body
 }
 
@@ -56,7 +57,13 @@ const PASSING: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refused
  * Is another try a moment later worth its request? Never after a success, a redirect or a 4xx. After 429 and 5xx it is,
  * unless the server said how long to wait: that wish is kept by the time of the next attempt.
  */
-export function isWorthRetrying(reply: Reply): boolean {
+export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
   if (reply.kind === 'failure') return PASSING.has(reply.reason)
+  if (isNotFoundPage(reply, policy)) return false
   return (reply.status === 429 || reply.status >= 500) && reply.headers['retry-after'] === undefined
+}
+
+/** Is this a 5xx that means 404, where the policy takes it so? */
+export function isNotFoundPage({ status, body }: Response, { notFoundPages }: AccessPolicy): boolean {
+  return notFoundPages === 'unavailable' && status >= 500 && /\bnot found\b|\b404\b/i.test(body?.octets ?? '')
 }

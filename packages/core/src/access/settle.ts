@@ -34,7 +34,15 @@ export function settle(
         ...entry,
         ...answered(outcome.headers, now, policy),
         latest: { ...latest, kind, reason: outcome.reason },
-        copy: undefined, // the site has taken its rules back
+        // The site has taken its rules back; the draft of 2019 lets a copy hold for a while.
+        copy: policy.copyAfterUnavailableMs > 0 ? last?.copy : undefined,
+      }
+    case 'restricted':
+      return {
+        ...entry,
+        ...answered(outcome.headers, now, policy),
+        latest: { ...latest, kind, reason: outcome.reason },
+        copy: undefined,
       }
     case 'unreachable': {
       const failures = (last?.failures ?? 0) + 1
