@@ -1,0 +1,181 @@
+import { dialectCases } from '@politely/testkit'
+import { describe, expect, it } from 'vitest'
+import {
+  accessPolicyOf,
+  advance,
+  type Dialect,
+  type DialectName,
+  departures,
+  dialectFor,
+  dialects,
+  type Entry,
+  explainDialects,
+  OptionError,
+  parseRobots,
+  type RulesVerdict,
+  settle,
+  standingOf,
+  startAttempt,
+} from '../src/index.ts'
+
+const names = Object.keys(dialects) as DialectName[]
+const HOUR = 3_600_000
+
+function answerOf(verdict: RulesVerdict): string {
+  const word = verdict.allowed ? 'allowed' : 'disallowed'
+  return verdict.because === 'rule' ? `${word} by line ${verdict.rule.line}` : `${word}: ${verdict.because}`
+}
+
+describe('what each dialect answers', () => {
+  it.each(dialectCases)('$name', ({ robots, url, agent, answers }) => {
+    const given = names.map((dialect) => [dialect, answerOf(parseRobots(robots, { dialect }).check(url, agent))])
+    expect(Object.fromEntries(given)).toEqual(answers)
+  })
+
+  it('every departure of reading changes some answer', () => {
+    // A row of the table that changes nothing would be a row that nobody checked.
+    for (const name of names) {
+      for (const { question, answer } of departures[name]) {
+        if (!(question in dialects[name].reading)) continue
+        const undone = { ...dialects[name].reading, [question]: dialects.rfc9309.reading[question as never] }
+        const without: Dialect = { ...dialects[name], name: 'undone', reading: undone }
+        const changed = dialectCases.filter(
+          ({ robots, url, agent, answers }) =>
+            answerOf(parseRobots(robots, { dialect: without }).check(url, agent)) !== answers[name],
+        )
+        expect(changed.length, `${name}: ${question} ${answer}`).toBeGreaterThan(0)
+      }
+    }
+  })
+})
+
+describe('where they part', () => {
+  const file = 'User-agent: *\nAllow: /a\nDisallow: /a/b*c\n'
+
+  it('is said with the questions that alone make the difference', () => {
+    const answers = explainDialects(file, '/a/bxc', 'ExampleBot')
+    expect(answers.rfc9309.parts).toEqual([])
+    expect(answers.google.parts).toEqual([])
+    expect(answers['koster-1996'].explanation.verdict.allowed).toBe(true)
+    expect(answers['koster-1996'].parts.map(({ question }) => question)).toEqual(['winner', 'wildcards'])
+    expect(answers['original-1994'].parts.map(({ question }) => question)).toContain('wildcards')
+  })
+
+  it('or with all of them, where it takes several', () => {
+    const together =
+      'User-agent: *\nDisallow: /x\n\nDisallow: /a\nUser-agent: ExampleBot\n\nAllow: /\nDisallow: /a/b*c\n'
+    const { parts } = explainDialects(together, '/a', 'ExampleBot')['koster-1996']
+    expect(Array.isArray(parts)).toBe(true)
+  })
+})
+
+describe('a dialect of one’s own', () => {
+  it('is a plain object made from another', () => {
+    const mine: Dialect = {
+      ...dialects.rfc9309,
+      name: 'first-come',
+      reading: { ...dialects.rfc9309.reading, winner: 'first' },
+    }
+    const robots = parseRobots('User-agent: *\nAllow: /\nDisallow: /a', { dialect: mine })
+    expect(robots.dialect.name).toBe('first-come')
+    expect(robots.explain('/a', 'ExampleBot')).toMatchObject({ verdict: { allowed: true }, wonBy: 'first-match' })
+  })
+
+  it.each([
+    ['bing', '"bing" is not known; write one of rfc9309, google'],
+    [null, 'does not answer keys'],
+    [{}, 'nothing does not answer keys; write one of lenient, exact'],
+    [
+      { ...dialects.google, reading: { ...dialects.google.reading, winner: 'longest' } },
+      '"longest" does not answer winner; write one of most-octets, first',
+    ],
+    [
+      { ...dialects.google, access: { ...dialects.google.access, ttlHours: -1 } },
+      '-1 does not answer ttlHours; write hours',
+    ],
+  ])('%j is refused', (dialect, hint) => {
+    expect(() => dialectFor(dialect as never)).toThrow(OptionError)
+    expect(() => dialectFor(dialect as never)).toThrow(hint)
+  })
+})
+
+describe('access moves with reading', () => {
+  const origin = 'https://example.com'
+  const success = {
+    kind: 'success',
+    status: 200,
+    headers: {},
+    body: { octets: 'User-agent: *\nDisallow: /a', truncated: false },
+    url: `${origin}/robots.txt`,
+    hops: [],
+  } as const
+
+  function afterStatus(dialect: DialectName, status: number, last?: Entry, body?: string): Entry {
+    const policy = accessPolicyOf(dialects[dialect].access)
+    const reply = {
+      kind: 'response',
+      status,
+      headers: {},
+      ...(body && { body: { octets: body, truncated: false } }),
+    } as const
+    const next = advance(startAttempt(`${origin}/robots.txt`), reply, policy)
+    if (next.kind === 'asking') throw new Error('a redirect')
+    return settle(last, origin, next, HOUR, policy)
+  }
+
+  const standing = (dialect: DialectName, entry: Entry, now = HOUR) => {
+    const { holds, ...rest } = standingOf(entry, now, accessPolicyOf(dialects[dialect].access))
+    return holds === 'rules' ? holds : `${holds}: ${'because' in rest ? rest.because : ''}`
+  }
+
+  it.each([
+    ['rfc9309', 401, 'allow-all: unavailable'],
+    ['rfc9309', 403, 'allow-all: unavailable'],
+    ['google', 403, 'allow-all: unavailable'],
+    ['draft-koster-rep-00', 403, 'allow-all: unavailable'],
+    ['koster-1996', 401, 'disallow-all: restricted'],
+    ['koster-1996', 403, 'disallow-all: restricted'],
+    ['koster-1996', 404, 'allow-all: unavailable'],
+    ['koster-1996', 503, 'disallow-all: unreachable'],
+    ['original-1994', 403, 'disallow-all: restricted'],
+  ] as const)('%s: %i means %s', (dialect, status, expected) => {
+    expect(standing(dialect, afterStatus(dialect, status))).toBe(expected)
+  })
+
+  it.each([
+    ['rfc9309', 404, 'allow-all: unavailable', 'allow-all: unavailable'],
+    ['draft-koster-rep-00', 404, 'rules', 'allow-all: unavailable'],
+    ['rfc9309', 503, 'rules', 'rules'],
+    ['koster-1996', 503, 'disallow-all: unreachable', 'disallow-all: unreachable'],
+  ] as const)('%s: after a good copy %i means %s, and after a day %s', (dialect, status, then, later) => {
+    const good = settle(undefined, origin, success, 0, accessPolicyOf(dialects[dialect].access))
+    const entry = afterStatus(dialect, status, good)
+    expect(standing(dialect, entry)).toBe(then)
+    expect(standing(dialect, entry, 25 * HOUR)).toBe(later)
+  })
+
+  it('an answer that says nothing holds for the dialect’s time', () => {
+    const heldFor = (dialect: DialectName) =>
+      settle(undefined, origin, success, 0, accessPolicyOf(dialects[dialect].access)).nextAttemptAt / HOUR
+    expect(Object.fromEntries(names.map((name) => [name, heldFor(name)]))).toEqual({
+      rfc9309: 24,
+      google: 24,
+      'draft-koster-rep-00': 24,
+      'koster-1996': 168,
+      'original-1994': 168,
+    })
+  })
+
+  it('a 5xx that says "not found" is a 404 for who asks for that (Google)', () => {
+    const policy = { ...accessPolicyOf(dialects.google.access), notFoundPages: 'unavailable' } as const
+    const reply = (octets: string) =>
+      ({ kind: 'response', status: 500, headers: {}, body: { octets, truncated: false } }) as const
+    const start = startAttempt(`${origin}/robots.txt`)
+    expect(advance(start, reply('<h1>Page Not Found</h1>'), policy)).toMatchObject({
+      kind: 'unavailable',
+      reason: 'not-found-page',
+    })
+    expect(advance(start, reply('<h1>Out of order</h1>'), policy).kind).toBe('unreachable')
+    expect(advance(start, reply('Not Found'), accessPolicyOf(dialects.google.access)).kind).toBe('unreachable')
+  })
+})
