@@ -14,6 +14,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { once } from './once.mjs'
 
 // A task is a list of scripts for Node, each with its arguments in a list, so that no shell reads a URL with `&` in it.
 // What follows the task's name on the command line goes to the last one.
@@ -23,6 +24,7 @@ const TASKS = {
   setup: [],
   build: [[TURBO, 'run', 'build']],
   test: [BUILD, ['node_modules/vitest/vitest.mjs', 'run']], // not a turbo task: results of tests are never cached
+  parts: [['scripts/parts.mjs']], // programs that tests use and npm does not have
   check: [['scripts/check.mjs']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
   demo: [BUILD, ['examples/polite-crawl/main.ts']],
@@ -56,12 +58,23 @@ async function main(task, ...args) {
   if (task === 'pnpm') return await run('pnpm', args) // without the install, which may be what it is to mend
   installDependencies()
 
+  const notes = join(process.cwd(), '.tools', `notes-${process.pid}`)
+  process.env.POLITELY_NOTES = notes
   for (const command of TASKS[task]) {
     const isLast = command === TASKS[task].at(-1)
     const status = isLast ? await run('node', [...command, ...args]) : await run('node', command, { quiet: true })
+    if (isLast) showNotes(notes)
     if (status !== 0) return status
   }
   return 0
+}
+
+/** What tests had to say that must not scroll away: `noteForTheEnd` in packages/testkit/src/parts.ts wrote it. */
+function showNotes(file) {
+  if (!existsSync(file)) return
+  const lines = new Set(readFileSync(file, 'utf8').trim().split('\n'))
+  for (const line of lines) console.error(line)
+  rmSync(file)
 }
 
 /** Puts the Node for everything from here on first on PATH: yours if it is supported, else one from the npm registry. */
@@ -138,40 +151,6 @@ function install(command, args, { cwd, what, orElse = '' }) {
       ? 'A package.json has changed: run `npm run pnpm install`'
       : 'The npm registry, or your mirror named in ~/.npmrc, has to be in reach this one time'
   throw new SetupError(`could not get ${what} (${reason}). ${need}${orElse}`)
-}
-
-/**
- * Makes what is not done yet, in one process at a time: two commands started in a fresh clone do not spoil each other.
- * Best effort: two that find the lock of one dead process at the same instant may still both go on.
- */
-function once(isDone, make) {
-  if (isDone()) return
-  mkdirSync('.tools', { recursive: true })
-  const lock = join('.tools', 'lock')
-  for (let tries = 0; !takeLock(lock); tries++) {
-    if (tries === 4) say(`waiting for another command to set up (if there is none, delete ${lock})`)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250) // sleeps 250 ms
-  }
-  try {
-    if (!isDone()) make()
-  } finally {
-    rmSync(lock, { force: true })
-  }
-}
-
-function takeLock(lock) {
-  try {
-    writeFileSync(lock, `${process.pid}`, { flag: 'wx' })
-    return true
-  } catch (error) {
-    if (error.code !== 'EEXIST') throw error
-  }
-  try {
-    process.kill(Number(readFileSync(lock, 'utf8')), 0) // signal 0 only asks whether the holder lives
-  } catch (error) {
-    if (error.code === 'ESRCH') rmSync(lock, { force: true }) // it was killed: the next try takes the lock
-  }
-  return false
 }
 
 /** Runs a command to its end and gives its exit status. What a quiet one printed is shown only if it failed. */

@@ -147,7 +147,6 @@ export const departures: Readonly<Record<DialectName, readonly Departure[]>> = {
     departs('allow', 'unknown', 'there is no Allow'),
     departs('wildcards', 'literal', 'a partial URL, without wildcards'),
     departs('compare', 'plain', 'it does not speak of encoding'),
-    departs('indexPages', 'plain', 'it has no such rule'),
     departs('robotsTxtItself', 'by-rules', 'it does not say'),
     departs('forbidden', 'restricted', 'as koster-1996, which wrote down the habit'),
     departs('ttlHours', 7 * 24, 'as koster-1996'),

@@ -1,18 +1,11 @@
 // Crawl-delay, an extension (RFC 9309 §2.2.4) that many sites write and Bing, Yandex and others have read.
-import type { WrittenDelay } from './groups.ts'
-import type { Selection } from './selection.ts'
 
-/** The longest pause, in milliseconds, that the file asks of a crawler; undefined where it asks for none that can be read. */
-export function crawlDelayMsOf(delays: readonly WrittenDelay[], names: Selection['names']): number | undefined {
-  let longest: number | undefined
-  for (const { agents, value } of delays) {
-    const seconds = agents.some(names) ? secondsOf(value) : undefined
-    if (seconds !== undefined) longest = Math.max(longest ?? 0, seconds * 1000)
-  }
-  return longest
-}
-
-/** Decimal seconds, `10`, `1.5`, `.5`. Anything else (`10s`, `-1`, `1e3`) is not understood and so not obeyed. */
-function secondsOf(value: string): number | undefined {
-  return /^(\d+(\.\d*)?|\.\d+)$/.test(value) ? Number(value) : undefined
+/**
+ * Decimal seconds, `10`, `1.5`, `.5`, as whole milliseconds. Anything else (`10s`, `-1`, `1e3`) is not understood and so not
+ * obeyed: docs/records.md lists the doubtful forms. A number too large for JavaScript still means "very long", and stays
+ * one that clocks and JSON can hold.
+ */
+export function crawlDelayMsOf(value: string): number | undefined {
+  if (!/^(\d+(\.\d*)?|\.\d+)$/.test(value)) return undefined
+  return Math.min(Math.round(Number(value) * 1000), Number.MAX_SAFE_INTEGER)
 }

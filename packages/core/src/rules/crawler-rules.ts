@@ -5,11 +5,14 @@ import { targetForm } from '../url/normal-form.ts'
 import { addressOf, type HasHref, type UrlProblem } from '../url/origin.ts'
 import { googleTargetOf, type Target, targetOf } from '../url/target.ts'
 import { crawlDelayMsOf } from './crawl-delay.ts'
+import { type DayRange, dayRangeOf } from './day-range.ts'
 import { type Explanation, wonBy } from './explanation.ts'
 import type { WrittenFile, WrittenGroup } from './groups.ts'
 import { textOf } from './octets.ts'
+import { readingsOf, recordsFor } from './other-records.ts'
 import { matches } from './pattern.ts'
 import { type RankedRule, rankRules } from './ranking.ts'
+import { type RequestRate, requestRateOf } from './request-rate.ts'
 import { selectGroups } from './selection.ts'
 import type { Group, Rule, RulesVerdict } from './verdict.ts'
 
@@ -20,6 +23,10 @@ export class CrawlerRules {
    * where it names none. An extension, RFC 9309 §2.2.4.
    */
   readonly crawlDelayMs: number | undefined
+  /** The rates that the site asks for: each holds, always or at its time of day. An extension, RFC 9309 §2.2.4. */
+  readonly requestRates: readonly RequestRate[]
+  /** When the site wants visits: in any of these parts of the day; none for at any time. An extension, RFC 9309 §2.2.4. */
+  readonly visitTimes: readonly DayRange[]
   readonly #reading: Reading
   readonly #origin: string | undefined
   readonly #groups: readonly WrittenGroup[]
@@ -32,7 +39,10 @@ export class CrawlerRules {
     this.#origin = origin
     this.#groups = groups
     this.#ranked = rankRules(groups, reading)
-    this.crawlDelayMs = crawlDelayMsOf(file.delays, names)
+    const records = recordsFor(file.others, names)
+    this.crawlDelayMs = longest(readingsOf(records, 'crawl-delay', crawlDelayMsOf))
+    this.requestRates = readingsOf(records, 'request-rate', requestRateOf)
+    this.visitTimes = readingsOf(records, 'visit-time', dayRangeOf)
   }
 
   /** May the crawler fetch this URL, or this path of the file's own origin? */
@@ -101,6 +111,10 @@ export class CrawlerRules {
     const address = this.#origin === undefined ? 'relative' : addressOf(text)
     return { origin: typeof address === 'string' ? undefined : address.origin, path: googleTargetOf(text) }
   }
+}
+
+function longest(delays: readonly number[]): number | undefined {
+  return delays.length === 0 ? undefined : delays.reduce((a, b) => Math.max(a, b))
 }
 
 function invalid(problem: UrlProblem): RulesVerdict {

@@ -1,13 +1,15 @@
 // A line -> its field: which directive, and the value. RFC 9309 §2.2, read as leniently as google/robotstxt reads it.
 
 import type { Reading } from '../dialect.ts'
+import { type OtherField, otherFields } from './other-records.ts'
 
-/** The directives that are read, by the name RFC 9309 gives them; `crawl-delay` is an extension (§2.2.4). */
-type Directive = 'user-agent' | 'allow' | 'disallow' | 'sitemap' | 'crawl-delay'
+/** The directives that are known, by the names their standards give them. */
+export type Directive = 'user-agent' | 'allow' | 'disallow' | OtherField
 
 export interface Field {
-  /** `other`: a field that is not read, such as `Host`. */
-  readonly directive: Directive | 'other'
+  readonly directive: Directive | 'unknown'
+  /** Octets as they stand in the file, without blanks at the ends; never empty. */
+  readonly key: string
   /** Octets, without blanks at the ends. */
   readonly value: string
 }
@@ -15,6 +17,9 @@ export interface Field {
 /**
  * The beginnings by which a key is known, in lower case, in the order in which they are tried. A key is known by how it
  * begins, so `Disallows:` is a disallow; the misspellings are the frequent ones of real files.
+ *
+ * These are the fields that Google reads, and so it reads them. All others are known by their whole name: nobody reads them by
+ * their beginnings, `Content-Signals` is not `Content-Signal`, and `Host-Load` is no `Host`.
  */
 const BEGINNINGS: readonly (readonly [beginning: string, directive: Directive])[] = [
   ['user-agent', 'user-agent'],
@@ -29,21 +34,26 @@ const BEGINNINGS: readonly (readonly [beginning: string, directive: Directive])[
   ['disallaw', 'disallow'],
   ['sitemap', 'sitemap'],
   ['site-map', 'sitemap'],
-  ['crawl-delay', 'crawl-delay'],
 ]
 
 /** The field of a line's content, or undefined for a blank line, a comment, or a line that is none. */
 export function fieldOf(line: string, keys: Reading['keys']): Field | undefined {
-  const comment = line.indexOf('#') // §2.2.3
-  const content = trimBlanks(comment === -1 ? line : line.slice(0, comment))
+  const content = contentOf(line)
   const separator = keys === 'exact' ? content.indexOf(':') : separatorOf(content)
   if (separator === -1) return undefined
   const key = trimBlanks(content.slice(0, separator))
   if (key === '') return undefined
   return {
-    directive: keys === 'exact' ? exactly(key) : directiveOf(key),
+    directive: (keys === 'lenient' && byBeginning(key)) || byName(key),
+    key,
     value: trimBlanks(content.slice(separator + 1)),
   }
+}
+
+/** A line without its comment (§2.2.3) and without blanks at the ends. */
+export function contentOf(line: string): string {
+  const comment = line.indexOf('#')
+  return trimBlanks(comment === -1 ? line : line.slice(0, comment))
 }
 
 /** The colon; or, where somebody forgot it, the blank between the line's two words (google/robotstxt). */
@@ -62,17 +72,21 @@ function nextBlank(content: string, from: number): number {
   return i
 }
 
-function directiveOf(key: string): Directive | 'other' {
+function byBeginning(key: string): Directive | undefined {
   const lower = key.slice(0, LONGEST_BEGINNING).toLowerCase()
   for (const [beginning, directive] of BEGINNINGS) if (lower.startsWith(beginning)) return directive
-  return 'other'
-}
-
-function exactly(key: string): Directive | 'other' {
-  return BEGINNINGS.find(([name, directive]) => name === directive && name === key.toLowerCase())?.[1] ?? 'other'
+  return undefined
 }
 
 const LONGEST_BEGINNING = Math.max(...BEGINNINGS.map(([beginning]) => beginning.length))
+
+function byName(key: string): Directive | 'unknown' {
+  return NAMES.get(key.toLowerCase()) ?? 'unknown'
+}
+
+const NAMES: ReadonlyMap<string, Directive> = new Map(
+  (['user-agent', 'allow', 'disallow', ...Object.keys(otherFields)] as Directive[]).map((name) => [name, name]),
+)
 
 /** Is there nothing on this line, not even a comment? */
 export function isBlankLine(line: string): boolean {

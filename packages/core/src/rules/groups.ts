@@ -1,7 +1,8 @@
 // Lines -> groups. RFC 9309 §2.1 and §2.2.1.
 import type { Reading } from '../dialect.ts'
-import { fieldOf, isBlankLine } from './field.ts'
+import { type Field, fieldOf, isBlankLine } from './field.ts'
 import { visitLines } from './lines.ts'
+import { otherFields, type WrittenRecord } from './other-records.ts'
 
 /** A rule as it stands in the file. */
 export interface WrittenRule {
@@ -20,19 +21,11 @@ export interface WrittenGroup {
   readonly line: number
 }
 
-/** A crawl-delay line and the crawlers it speaks to. */
-export interface WrittenDelay {
-  readonly agents: readonly string[]
-  readonly value: string
-  readonly line: number
-}
-
 /** A robots.txt taken apart, nothing judged yet. */
 export interface WrittenFile {
   readonly groups: readonly WrittenGroup[]
-  readonly delays: readonly WrittenDelay[]
-  /** Values of sitemap lines, octets. They belong to no group. */
-  readonly sitemaps: readonly string[]
+  /** All other lines that are fields. §2.2.4. */
+  readonly others: readonly WrittenRecord[]
 }
 
 /**
@@ -40,52 +33,58 @@ export interface WrittenFile {
  * between two of them do not, so both name one group (google/robotstxt; it decides who is blocked in 4 % of real files). In
  * the dialects of the nineties a blank line closes the record, and what follows without a user-agent line is nobody's.
  *
- * Our choice: a crawl-delay speaks to the user-agent lines that stand right above it and to no later ones. Otherwise
- * `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow everyone down.
+ * Our choice: a crawl-delay, and every other record that is about crawlers, speaks to the user-agent lines that stand right above
+ * it and to no later ones. Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow everyone
+ * down.
  */
 export function groupsOf(octets: string, { keys, groupEnd, allow }: Reading): WrittenFile {
   const groups: WrittenGroup[] = []
-  const delays: WrittenDelay[] = []
-  const sitemaps: string[] = []
-  /** The group being read; its `speakers` are those to whom the next crawl-delay speaks. */
-  let group: { agents: string[]; rules: WrittenRule[]; line: number; speakers: string[] } | undefined
+  const others: WrittenRecord[] = []
+  /** The group being read; its `latest` agents are those to whom the next record about crawlers speaks. */
+  let group: { agents: string[]; rules: WrittenRule[]; line: number; latest: string[] } | undefined
   let lastWasAgent = false
 
   const agentLine = (value: string, line: number) => {
     if (group === undefined || group.rules.length > 0) {
-      group = { agents: [], rules: [], line, speakers: [] }
+      group = { agents: [], rules: [], line, latest: [] }
       groups.push(group)
     }
-    if (!lastWasAgent) group.speakers = []
+    if (!lastWasAgent) group.latest = []
     group.agents.push(value)
-    group.speakers.push(value)
+    group.latest.push(value)
     lastWasAgent = true
+  }
+
+  const keep = (field: WrittenRecord['field'], { key, value }: Field, line: number) => {
+    const isAboutCrawlers = field !== 'unknown' && otherFields[field] === 'agents-above'
+    if (isAboutCrawlers) lastWasAgent = false
+    others.push({ field, key, value, line, agents: isAboutCrawlers ? (group?.latest ?? NOBODY) : undefined })
   }
 
   visitLines(octets, (start, end, line) => {
     const content = octets.slice(start, end)
     if (groupEnd === 'blank-line' && isBlankLine(content)) group = undefined
     const field = fieldOf(content, keys)
-    switch (field?.directive) {
+    if (field === undefined) return // a blank line, a comment, or no field
+    switch (field.directive) {
       case 'user-agent':
         agentLine(field.value, line)
         break
       case 'allow':
       case 'disallow':
-        if (field.directive === 'allow' && allow === 'unknown') break
+        if (field.directive === 'allow' && allow === 'unknown') {
+          keep('unknown', field, line)
+          break
+        }
         lastWasAgent = false
         // Rules before the first user-agent line belong to nobody. §2.2.1.
         group?.rules.push({ directive: field.directive, path: field.value, line })
         break
-      case 'crawl-delay':
-        lastWasAgent = false
-        if (group !== undefined) delays.push({ agents: group.speakers, value: field.value, line })
-        break
-      case 'sitemap':
-        sitemaps.push(field.value)
-        break
-      default: // blank, comment, or a field that is not read
+      default:
+        keep(field.directive, field, line)
     }
   })
-  return { groups, delays, sitemaps }
+  return { groups, others }
 }
+
+const NOBODY: readonly string[] = []

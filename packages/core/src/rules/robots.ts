@@ -5,6 +5,7 @@ import { CrawlerRules } from './crawler-rules.ts'
 import type { Explanation } from './explanation.ts'
 import { groupsOf, type WrittenFile } from './groups.ts'
 import { octetsOf, textOf } from './octets.ts'
+import { type OtherRecord, readableRecords, readingsOf } from './other-records.ts'
 import type { RulesVerdict } from './verdict.ts'
 
 /** A crawler's name in robots.txt, or several, of which the first that has a group is followed. RFC 9309 §2.2.1. */
@@ -28,7 +29,12 @@ export class Robots {
 
   /** The sitemaps that the file lists for everyone: absolute URLs, on any host, as written and in its order. */
   get sitemaps(): readonly string[] {
-    return this.#file.sitemaps.map(textOf).filter((url) => originOf(url) !== undefined)
+    return readingsOf(this.#file.others, 'sitemap', absoluteUrlOf)
+  }
+
+  /** Every field of the file that is neither a user-agent line nor a rule, in its order. RFC 9309 §2.2.4. */
+  get records(): readonly OtherRecord[] {
+    return readableRecords(this.#file.others)
   }
 
   /** The rules for one crawler: bind once, ask often. */
@@ -58,4 +64,9 @@ export class Robots {
     if (this.#lastBound?.key !== key) this.#lastBound = { key, rules: this.forCrawler(productTokens) }
     return this.#lastBound.rules
   }
+}
+
+function absoluteUrlOf(value: string): string | undefined {
+  const url = textOf(value)
+  return originOf(url) === undefined ? undefined : url
 }
