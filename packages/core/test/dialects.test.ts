@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { dialectCases } from '@politely/testkit'
 import { describe, expect, it } from 'vitest'
 import {
@@ -178,4 +179,15 @@ describe('access moves with reading', () => {
     expect(advance(start, reply('<h1>Out of order</h1>'), policy).kind).toBe('unreachable')
     expect(advance(start, reply('Not Found'), accessPolicyOf(dialects.google.access)).kind).toBe('unreachable')
   })
+})
+
+it('docs/dialects.md shows the table as it is', () => {
+  const doc = readFileSync(new URL('../../../docs/dialects.md', import.meta.url), 'utf8')
+  const rows = names.flatMap((name) =>
+    departures[name].map(
+      ({ question, answer, source }) => `| \`${name}\` | \`${question}\` | \`${answer}\` | ${source} |`,
+    ),
+  )
+  const shown = doc.split('\n').filter((line) => /^\| `[a-z]+-?.*` \| `/.test(line))
+  expect(shown).toEqual(rows)
 })
