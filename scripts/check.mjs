@@ -12,6 +12,7 @@ const CHECKS = [
   ['format and lint', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--colors=off', '.'],
   ['types and build', ...TURBO_RUN, 'typecheck', 'build'],
   ['layers', 'scripts/check-layers.mjs'],
+  ['size of core', 'scripts/check-size.mjs'],
   ['unused code', 'node_modules/knip/bin/knip.js'],
   ...published.map((path) => [path, 'node_modules/publint/src/cli.js', path, '--strict']), // as it would be published
 ]
@@ -21,7 +22,9 @@ for (const [name, ...argv] of CHECKS) {
   const start = performance.now()
   const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' })
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
-  console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(20)} ${seconds} s`)
+  const said = stdout.trim()
+  const figure = status === 0 && !said.includes('\n') ? said : '' // what is right is told in one line or not at all
+  console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(20)} ${seconds} s  ${figure}`.trimEnd())
   if (status === 0) continue
   failed++
   console.log(`${stdout}${stderr}`.trim().replace(/^/gm, '    '))
