@@ -19,5 +19,6 @@ declare class TextEncoder {
 }
 
 declare class TextDecoder {
+  constructor(label?: string, options?: { readonly ignoreBOM?: boolean })
   decode(bytes: Uint8Array): string
 }

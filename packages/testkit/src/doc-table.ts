@@ -3,8 +3,9 @@
 /** The page with the rows of these tables in it; each takes the place of the table with the same head. */
 export function withTables(page: string, tables: readonly DocTable[]): string {
   return tables.reduce((text, { head, rows }) => {
-    const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |\n`)
-    const start = text.indexOf(lines[0] as string)
+    const [first = '', ...others] = [head, ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |\n`)
+    const lines = [first, `|${'---|'.repeat(head.length)}\n`, ...others]
+    const start = text.indexOf(first)
     if (start === -1) throw new Error(`the page has no table with the head ${head.join(', ')}`)
     const end = /^(?!\|)/m.exec(text.slice(start))?.index ?? text.length
     return text.slice(0, start) + lines.join('') + text.slice(start + end)

@@ -37,7 +37,7 @@ const FINITE = '9007199254740991 ms'
 
 const crawlDelays: readonly ReadingCase[] = [
   one('crawl-delay', '10', '10000 ms', 'whole seconds, as Bing and Yandex describe it'),
-  one('crawl-delay', '1.5', '1500 ms', 'decimals are what real files write, and every library reads them'),
+  one('crawl-delay', '1.5', '1500 ms', 'a decimal fraction, which real files write and most libraries read'),
   one('crawl-delay', '.5', '500 ms', 'the same number without its zero; the most frequent decimal of real files'),
   one('crawl-delay', '5.', '5000 ms', 'the same number without its decimals'),
   one('crawl-delay', '0', '0 ms', 'a site may say that it needs no pause; that is not the same as saying nothing'),

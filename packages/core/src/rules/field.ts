@@ -84,9 +84,15 @@ function byName(key: string): Directive | 'unknown' {
   return NAMES.get(key.toLowerCase()) ?? 'unknown'
 }
 
-const NAMES: ReadonlyMap<string, Directive> = new Map(
-  (['user-agent', 'allow', 'disallow', ...Object.keys(otherFields)] as Directive[]).map((name) => [name, name]),
-)
+/** The names of all fields that are known. */
+export const fieldNames: readonly Directive[] = [
+  'user-agent',
+  'allow',
+  'disallow',
+  ...(Object.keys(otherFields) as OtherField[]),
+]
+
+const NAMES: ReadonlyMap<string, Directive> = new Map(fieldNames.map((name) => [name, name]))
 
 /** Is there nothing on this line, not even a comment? */
 export function isBlankLine(line: string): boolean {

@@ -14,7 +14,8 @@ export function octetsOf(source: Uint8Array | string): string {
 /** The octets as people read them: UTF-8, with U+FFFD for what is not. */
 export function textOf(octets: string): string {
   if (!NOT_ASCII.test(octets)) return octets
-  return new TextDecoder().decode(Uint8Array.from(octets, (c) => c.charCodeAt(0)))
+  // A byte order mark inside a file is a character like any other.
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(octets, (c) => c.charCodeAt(0)))
 }
 
 /** How many arguments are spread at once; engines bound the number, the lowest bound known is 65,536. */

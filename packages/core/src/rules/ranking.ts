@@ -40,7 +40,7 @@ function byStrength(a: RankedRule, b: RankedRule): number {
 }
 
 /** `Allow: /dir/index.html` (or `.htm`) also allows `/dir/` itself (google/robotstxt): exactly that, so `/dir/$`. */
-function indexFolder(path: string): string | undefined {
+export function indexFolder(path: string): string | undefined {
   const slash = path.lastIndexOf('/')
   return slash !== -1 && path.startsWith('/index.htm', slash) ? `${path.slice(0, slash + 1)}$` : undefined
 }
