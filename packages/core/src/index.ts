@@ -15,7 +15,7 @@ export {
 } from './access/reply.ts'
 export { settle } from './access/settle.ts'
 export { type Access, decide, type Verdict } from './decide.ts'
-export { type Describable, describeVerdict } from './describe.ts'
+export { type Describable, describeReason, describeVerdict } from './describe.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { OptionError } from './option-error.ts'
