@@ -10,7 +10,7 @@ class UnknownCodingError extends Error {
 }
 
 /** The codings that are offered to servers; more are understood. */
-export const ACCEPT_ENCODING = 'gzip, deflate, br'
+export const ACCEPT_ENCODING = 'gzip, br'
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -31,10 +31,17 @@ export async function readBody(body: Readable, contentEncoding: string | undefin
   const decoded = decode(body, decodersFor(contentEncoding))
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of decoded as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > maxBytes) break // which ends the streams behind it, and the connection
+  let received = 0
+  if (decoded !== body) body.on('data', (chunk: Buffer) => (received += chunk.length))
+  try {
+    for await (const chunk of decoded as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > maxBytes) break // which ends the streams behind it, and the connection
+    }
+  } catch (error) {
+    // Nothing at all is no gzip, but servers that compress whatever they have send it for an empty file.
+    if (decoded === body || received > 0 || !body.readableEnded) throw error
   }
   const octets = Buffer.concat(chunks).toString('latin1', 0, Math.min(size, maxBytes))
   return size > maxBytes ? { octets: wholeLines(octets), truncated: true } : { octets, truncated: false }

@@ -63,15 +63,15 @@ export class Transport {
     try {
       const { statusCode: status, headers, body } = await request(url, init)
       phase = 'body'
+      body.on('error', () => undefined) // a body destroyed before its end emits one, which nobody else may be there to hear
       try {
         if (status >= 200 && status <= 299) {
           const coding = headerOf(headers, 'content-encoding')
           return { kind: 'response', status, headers, body: await readBody(body, coding, maxBodyBytes) }
         }
-        await body.dump({ limit: MAX_HEADER_BYTES }) // a short one is read, so that the connection can be used again
         return { kind: 'response', status, headers }
       } finally {
-        body.destroy() // what was not read is not wanted
+        body.destroy() // what was not read is not wanted, and a site may take for ever to send it
       }
     } catch (error) {
       if (deadline.aborted) return { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
