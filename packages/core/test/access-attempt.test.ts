@@ -33,6 +33,7 @@ describe('RFC 9110 §13.1, conditions of the first request', () => {
     ['no copy', undefined, {}],
     ['a copy without validators', copyOf({}), {}],
     ['ETag', copyOf({ etag: 'W/"1"' }), { 'if-none-match': 'W/"1"' }],
+    ['an empty ETag is none', copyOf({ etag: '' }), {}],
     ['Last-Modified', copyOf({ lastModified: 'Monday' }), { 'if-modified-since': 'Monday' }],
     [
       'both',

@@ -20,7 +20,10 @@ test.each(replyRows.map((row) => [row.name, row] as const))('%s', (_, { answers,
     const url = state.url.replace(PORT, ':PORT')
     asked.push(url)
     const { status, headers = {}, body = '' } = answers[url] ?? { status: 404 }
-    const values = Object.entries(headers).map(([name, value]) => [name, withPort(String(value))])
+    const values = Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? withPort(value) : value.map(withPort),
+    ])
     state = advance(
       state,
       {

@@ -70,6 +70,12 @@ describe('answers of pages', () => {
     expect(pauses(status, 9)).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 300])
   })
 
+  test('our choice, a Retry-After of years is a day', () => {
+    const retryAfter = '9'.repeat(400)
+    const { nextSlotAt } = heedAnswer(startPace, { status: 429, retryAfter }, NOW)
+    expect(nextSlotAt - NOW).toBe(24 * 60 * 60 * SECOND)
+  })
+
   test('two thousand of them are still no more than five minutes', () => {
     expect(pauses(503, 2_000).at(-1)).toBe(300)
   })

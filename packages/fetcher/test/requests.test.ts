@@ -16,7 +16,9 @@ const withCookie = (location: string) => ({
 test('a request is a GET with the User-Agent as it was given', async ({ sites, newClient }) => {
   const userAgent = 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)'
   await newClient({ userAgent }).check(sites.withPort(askedPage))
-  expect(sites.requests).toMatchObject([{ method: 'GET', url: ROBOTS, headers: { 'user-agent': userAgent } }])
+  expect(sites.requests).toMatchObject([
+    { method: 'GET', url: ROBOTS, headers: { 'user-agent': userAgent, 'accept-encoding': 'gzip, br' } },
+  ])
 })
 
 test.for([

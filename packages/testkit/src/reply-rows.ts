@@ -49,7 +49,7 @@ function each(
 }
 
 /** A redirect from the first URL to where the rules are, if it is usable. */
-function redirected(name: string, location: string, to: string, status = 302): ReplyRow {
+function redirected(name: string, location: string | readonly string[], to: string, status = 302): ReplyRow {
   return {
     name,
     answers: { [FIRST]: { status, headers: { location } }, [to]: { status: 200, body: forbidsPage } },
@@ -58,7 +58,7 @@ function redirected(name: string, location: string, to: string, status = 302): R
 }
 
 /** A redirect with no Location, or with one that leads nowhere; if it is followed all the same, there are rules. */
-function nowhere(name: string, location: string | undefined, status = 302): ReplyRow {
+function nowhere(name: string, location: string | readonly string[] | undefined, status = 302): ReplyRow {
   const reply = { status, headers: location === undefined ? {} : { location }, body: forbidsPage }
   return once(name, reply, { ...unavailable, reason: 'no-usable-location' })
 }
@@ -119,6 +119,9 @@ export const replyRows: readonly ReplyRow[] = [
   redirected('RFC 3986 §3.1, scheme and host in upper case', 'HTTP://B.TEST:PORT/robots.txt', OTHER_HOST),
   redirected('WHATWG URL, a backslash is a slash', '\\\\b.test:PORT\\robots.txt', OTHER_HOST),
   redirected('WHATWG URL, no path is /', 'http://b.test:PORT', 'http://b.test:PORT/'),
+  redirected('WHATWG Fetch, the octets of a Location are UTF-8', '/\u00c3\u00b6', 'http://a.test:PORT/%C3%B6'),
+  redirected('our choice, where they can be', '/caf\u00e9', 'http://a.test:PORT/caf%C3%A9'),
+  redirected('our choice, the same Location twice is one', ['/ok', '/ok'], 'http://a.test:PORT/ok'),
   redirected('our choice, userinfo in Location is left out', 'http://user:secret@b.test:PORT/robots.txt', OTHER_HOST),
 
   chained('RFC 9309 §2.3.1.2, five redirects are followed', hops(5)),
@@ -162,6 +165,7 @@ export const replyRows: readonly ReplyRow[] = [
     'http://',
     'http://[b.test/robots.txt',
     'http://b.test:99999/robots.txt',
+    ['/one', '/other'],
   ].map((location) => nowhere(`our choice, a Location that leads nowhere is unavailable: "${location}"`, location)),
 
   redirectedTo('RFC 9309 §2.3.1.3, a redirect to a 404 is unavailable', { status: 404 }, unavailable),

@@ -219,6 +219,11 @@ export const rudeRows: readonly RudeRow[] = [
     expected: { status: 404 },
   },
   {
+    name: 'RFC 9309 §2.3.1.3, the body of a 404 that stalls',
+    behave: sendsAndHolds(NOT_FOUND, 'Sorry'),
+    expected: { status: 404 },
+  },
+  {
     name: 'RFC 9309 §2.3.1.3, the body of a 404 without end',
     behave: sendsForever('HTTP/1.1 404 Not Found\r\n\r\n', 'Sorry '.repeat(100)),
     expected: { status: 404 },

@@ -44,7 +44,7 @@ export async function startSites(options: SitesOptions = {}): Promise<Sites> {
   return sites
 }
 
-/** An ephemeral port, with or without its colon in front of it, on its way to and from `:PORT`. */
+/** Stands for a colon and the server's port. */
 const PLACEHOLDER = ':PORT'
 
 export class Sites {
