@@ -1,13 +1,19 @@
 // A verdict as a sentence for people. Programs read the verdict itself: these words may change.
+import type { UnavailableReason } from './access/outcome.ts'
 import type { Access, Verdict } from './decide.ts'
 import { explainUrlProblem } from './url/origin.ts'
 
 /** A verdict, and where it came from if that is known. */
 export type Describable = Verdict & { readonly access?: Access }
 
-/** `disallowed: line 3 of robots.txt says "Disallow: /private" to *`, and the like. */
+/** `disallowed: line 3 of robots.txt says "Disallow: /private" to *`, and the like; what a site wrote is made safe to print. */
 export function describeVerdict(verdict: Describable): string {
-  return `${verdict.allowed ? 'allowed' : 'disallowed'}: ${reasonOf(verdict)}${noteOn(verdict.access)}`
+  return `${verdict.allowed ? 'allowed' : 'disallowed'}: ${describeReason(verdict)}`
+}
+
+/** The same without the first word. */
+export function describeReason(verdict: Describable): string {
+  return visible([reasonOf(verdict), ...notesOn(verdict.access)].join('; '))
 }
 
 function reasonOf(verdict: Describable): string {
@@ -38,18 +44,33 @@ function reasonOf(verdict: Describable): string {
   }
 }
 
+/** The reasons that are no word for a person. */
+const REASONS: Readonly<Record<Exclude<UnavailableReason, 'status'>, string>> = {
+  'not-found-page': 'its page says that nothing was found',
+  'too-many-redirects': 'it is behind more redirects than are followed',
+  'redirect-loop': 'its redirects go round in a circle',
+  'no-usable-location': 'it redirects without saying where to',
+}
+
 function causeOf(access: Access | undefined): string {
   if (access === undefined) return 'not fetched'
   const { reason, status, detail } = access
   if (reason === 'status') return `status ${status}`
+  if (Object.hasOwn(REASONS, reason)) return REASONS[reason as keyof typeof REASONS]
   return detail === undefined ? reason : `${reason}: ${detail}`
 }
 
-function noteOn(access: Access | undefined): string {
+function notesOn(access: Access | undefined): string[] {
   const copy = access?.copy
-  const notes = [
-    copy?.freshness === 'stale' ? `by the last good copy, since robots.txt is unreachable (${causeOf(access)})` : '',
-    copy?.truncated ? 'robots.txt is over the size limit, and its end was not read' : '',
-  ].filter((note) => note !== '')
-  return notes.length === 0 ? '' : `; ${notes.join('; ')}`
+  const notes: string[] = []
+  if (copy?.freshness === 'stale') {
+    notes.push(`by the last good copy, since robots.txt is ${access?.outcome} (${causeOf(access)})`)
+  }
+  if (copy?.truncated) notes.push('robots.txt is over the size limit, and its end was not read')
+  return notes
+}
+
+/** A site writes its own rules: they shall not move a terminal's cursor, recolour it, or turn the writing around. */
+function visible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`)
 }

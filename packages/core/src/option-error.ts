@@ -5,10 +5,12 @@ export class OptionError extends TypeError {
   readonly code = 'ERR_POLITELY_OPTION'
   /** The option's name. */
   readonly option: string
+  /** What is wrong with it and what to write instead; the message is this behind the name. */
+  readonly explanation: string
 
-  /** @param message What is wrong with it and what to write instead; the name is put in front. */
-  constructor(option: string, message: string) {
-    super(`${option}: ${message}`)
+  constructor(option: string, explanation: string) {
+    super(`${option}: ${explanation}`)
     this.option = option
+    this.explanation = explanation
   }
 }

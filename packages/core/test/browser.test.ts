@@ -9,10 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rulesCases } from '@politely/testkit'
+import { findChromium, isMissing, type Part, rulesCases } from '@politely/testkit'
 import { build } from 'rolldown'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findChromium, isMissing, type Part } from '../../testkit/src/parts.ts'
 import type { RulesVerdict } from '../src/index.ts'
 
 const DIALECTS = ['rfc9309', 'google'] as const

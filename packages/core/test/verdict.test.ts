@@ -139,9 +139,19 @@ describe('a verdict as a sentence', () => {
     expect(describeVerdict({ allowed: true, because: 'unavailable', access: { ...access, status: 404 } })).toBe(
       'allowed: there is no robots.txt (status 404)',
     )
+    expect(
+      describeVerdict({ allowed: true, because: 'unavailable', access: { ...access, reason: 'redirect-loop' } }),
+    ).toBe('allowed: there is no robots.txt (its redirects go round in a circle)')
     const copy = { freshness: 'stale', ageMs: 1, truncated: true } as const
     expect(describeVerdict({ allowed: true, because: 'no-group', access: { ...access, copy } })).toBe(
       'allowed: robots.txt has no group for this crawler; by the last good copy, since robots.txt is unreachable (status 503); robots.txt is over the size limit, and its end was not read',
+    )
+  })
+
+  it('is safe to print, whatever a site wrote', () => {
+    const hostile = parseRobots('User-agent: *\nDisallow: /\x1b[31m\u202e\n')
+    expect(describeVerdict(hostile.check('/%1B[31m%E2%80%AE', 'ExampleBot'))).toBe(
+      'disallowed: line 2 of robots.txt says "Disallow: /\\u{1b}[31m\\u{202e}" to *',
     )
   })
 })

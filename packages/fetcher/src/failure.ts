@@ -52,6 +52,7 @@ export function failureOf(error: unknown, phase: 'request' | 'body'): Failure {
 
 function reasonOf(error: unknown): FailureReason {
   if (error instanceof BlockedAddressError) return 'blocked-address'
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'malformed' // undici 8.12 forgets its HPE_ code
   const code = codeOf(error)
   return REASONS[code] ?? FAMILIES.find(([beginning]) => code.startsWith(beginning))?.[1] ?? 'network'
 }

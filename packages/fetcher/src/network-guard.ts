@@ -41,7 +41,9 @@ export function refuseLiteral(url: string): BlockedAddressError | undefined {
 export function publicOnlyConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options)
   return (target, callback) => {
-    connect({ ...target, protocol: 'http:' }, (error, socket) => {
+    // Without TLS for now; so the default port has to be named, or it would be that of http.
+    const port = target.port || (target.protocol === 'https:' ? '443' : '80')
+    connect({ ...target, protocol: 'http:', port }, (error, socket) => {
       if (error !== null) return callback(error, null)
       const refusal = refusalOf(target.hostname, socket)
       if (refusal !== undefined) {
@@ -64,12 +66,17 @@ function isPublicHost(host: string): boolean {
   return isIP(host) === 0 ? parse(host).isIcann === true : isPublicAddress(host)
 }
 
-/** IPv4-mapped IPv6 counts as the IPv4 that it is; a zone (`%eth0`) is dropped. */
+/**
+ * IPv4-mapped IPv6 counts as the IPv4 that it is; a zone (`%eth0`) is dropped. What the library has no name for it calls
+ * unicast, but of IPv6 only 2000::/3 is public (RFC 4291 §2.4).
+ */
 function isPublicAddress(address: string): boolean {
-  return ipaddr.process(address.replace(/%.*$/, '')).range() === 'unicast'
+  const parsed = ipaddr.process(address.replace(/%.*$/, ''))
+  if (parsed.range() !== 'unicast') return false
+  return parsed instanceof ipaddr.IPv4 || (parsed.parts[0] ?? 0) >> 13 === 1
 }
 
-/** Host of a URL; an IPv6 address without its brackets, a name without the root's dot. */
+/** Host of a URL; an IPv6 address without its brackets. */
 function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  return new URL(url).hostname.replace(/^\[|\]$/g, '')
 }

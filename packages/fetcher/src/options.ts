@@ -180,16 +180,19 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
       `no product token can be taken from ${JSON.stringify(userAgent)}; begin it with a name such as ExampleBot/1.0, or give productToken`,
     )
   }
-  const tokens = typeof given === 'string' ? [given] : given
-  const wrong =
-    Array.isArray(tokens) && tokens.length > 0 ? tokens.find((token) => !isProductToken(String(token))) : given
-  if (wrong !== undefined) {
-    throw new OptionError(
-      'productToken',
-      `${JSON.stringify(wrong)} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`,
-    )
-  }
-  return [...tokens]
+  const tokens: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const wrong = tokens.findIndex((token) => typeof token !== 'string' || !isProductToken(token))
+  if (wrong === -1 && tokens.length > 0) return [...tokens] as readonly string[]
+  throw new OptionError(
+    'productToken',
+    `${tokens.length === 0 ? 'an empty list' : shown(tokens[wrong])} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`,
+  )
+}
+
+/** A wrong value as people can find it again; also one that JSON cannot hold. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
 interface Bounds {
@@ -203,10 +206,7 @@ function number(option: string, value: number, { least, most = Number.POSITIVE_I
     typeof value === 'number' && value >= least && value <= most && (Number.isFinite(value) || infinite === 'allowed')
   if (fits) return value
   const upTo = Number.isFinite(most) ? ` and at most ${most}` : ''
-  throw new OptionError(
-    option,
-    `${JSON.stringify(value) ?? String(value)} does not do; write a number of at least ${least}${upTo}`,
-  )
+  throw new OptionError(option, `${shown(value)} does not do; write a number of at least ${least}${upTo}`)
 }
 
 function whole(option: string, value: number, bounds: Bounds): number {
@@ -217,10 +217,7 @@ function whole(option: string, value: number, bounds: Bounds): number {
 
 function word<const T extends string>(option: string, value: T, words: readonly T[]): T {
   if (words.includes(value)) return value
-  throw new OptionError(
-    option,
-    `${JSON.stringify(value) ?? String(value)} is not known; write one of ${words.join(', ')}`,
-  )
+  throw new OptionError(option, `${shown(value)} is not known; write one of ${words.join(', ')}`)
 }
 
 function ofType<T>(option: string, value: T | undefined, wanted: string): T | undefined {

@@ -20,7 +20,7 @@ export interface TransportOptions {
 
 /** The most header octets that are read of an answer. */
 const MAX_HEADER_BYTES = 16_384
-/** Connections are kept for a redirect or a retry only: the next request to an origin comes tomorrow. Milliseconds. */
+/** Connections are kept for a redirect to the same host only: the next request to an origin comes tomorrow. Milliseconds. */
 const KEEP_ALIVE_MS = 1_000
 
 export class Transport {
@@ -64,15 +64,15 @@ export class Transport {
     try {
       const { statusCode: status, headers, body } = await request(url, init)
       phase = 'body'
+      body.on('error', () => undefined) // a body destroyed before its end emits one, which nobody else may be there to hear
       try {
         if ((status >= 200 && status <= 299) || (status >= 500 && policy.notFoundPages === 'unavailable')) {
           const coding = headerOf(headers, 'content-encoding')
           return { kind: 'response', status, headers, body: await readBody(body, coding, maxBodyBytes) }
         }
-        await body.dump({ limit: MAX_HEADER_BYTES }) // a short one is read, so that the connection can be used again
         return { kind: 'response', status, headers }
       } finally {
-        body.destroy() // what was not read is not wanted
+        body.destroy() // what was not read is not wanted, and a site may take for ever to send it
       }
     } catch (error) {
       if (deadline.aborted) return { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }

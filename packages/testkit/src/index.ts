@@ -1,3 +1,5 @@
+export { type BodyRow, bodyLimit, bodyRows } from './body-rows.ts'
+export { type Clock, startClock } from './clock.ts'
 export {
   type Agreement,
   type ConformanceAnswer,
@@ -8,7 +10,22 @@ export {
 export { type DialectCase, dialectCases } from './dialect-cases.ts'
 export { type DocTable, withTables } from './doc-table.ts'
 export { goodFiles, type LintCase, lintCases } from './lint-cases.ts'
+export { lookupIn } from './lookup.ts'
 export { type NaiveAnswer, readNaively } from './naive-reader.ts'
+export { findChromium, isMissing, type Part } from './parts.ts'
 export { dice, octetsAsText, randomPath, randomRobots } from './random-robots.ts'
 export { type ReadingCase, type RecordsCase, readingCases, recordsCases } from './records-cases.ts'
+export { holdRefusingPort, type RefusingPort } from './refusing-port.ts'
+export { askedPage, forbidsPage, type ReplyExpectation, type ReplyRow, replyRows } from './reply-rows.ts'
+export { type RudeRow, rudeRows, type UnreachableBecause } from './rude-rows.ts'
 export { type RulesCase, rulesCases } from './rules-cases.ts'
+export { type Certificate, selfSigned } from './self-signed.ts'
+export {
+  type Answer,
+  type Behaviour,
+  type Reply,
+  type SeenRequest,
+  type Sites,
+  type SitesOptions,
+  startSites,
+} from './sites.ts'

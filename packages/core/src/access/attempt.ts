@@ -2,7 +2,7 @@
 //
 // A state machine of two states, `asking` and an outcome. It holds no socket: whoever drives it makes the request that it
 // names, gives it the reply, and goes on until there is an outcome.
-import { type Headers, headerOf } from '../http/headers.ts'
+import type { Headers } from '../http/headers.ts'
 import type { Copy } from './entry.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
@@ -66,20 +66,32 @@ function follow(at: Asking, { status, headers }: Response, policy: AccessPolicy)
 function asking(url: string, hops: readonly Hop[], copy: Copy | undefined): Asking {
   const conditions: Record<string, string> = {}
   if (copy?.url === url) {
-    if (copy.etag !== undefined) conditions['if-none-match'] = copy.etag // RFC 9110 §13.1
-    if (copy.lastModified !== undefined) conditions['if-modified-since'] = copy.lastModified
+    if (copy.etag) conditions['if-none-match'] = copy.etag // RFC 9110 §13.1
+    if (copy.lastModified) conditions['if-modified-since'] = copy.lastModified
   }
   return { kind: 'asking', url, conditions, hops, copy }
 }
 
-/** Where a redirect leads, or undefined: no Location, none that is a URL, or a scheme that has no robots.txt. */
+/**
+ * Where a redirect leads, or undefined: no Location, several that differ, none that is a URL, or a scheme that has no
+ * robots.txt.
+ */
 function locationOf(headers: Headers, base: string): string | undefined {
-  const location = headerOf(headers, 'location')
-  const target = location === undefined || location.trim() === '' ? null : URL.parse(location, base)
+  const given = headers.location
+  const [location, ...others] = typeof given === 'string' ? [given] : new Set(given)
+  if (location === undefined || location.trim() === '' || others.length > 0) return undefined
+  const target = URL.parse(asUtf8(location), base)
   if (target === null || !['http:', 'https:', 'ftp:'].includes(target.protocol)) return undefined
   // A request shows neither of these; credentials that a site hands out are not ours to use.
   target.username = ''
   target.password = ''
   target.hash = ''
   return target.href
+}
+
+/** A header's value is octets; those of a Location are UTF-8 where they can be, as browsers take them (WHATWG Fetch). */
+function asUtf8(octets: string): string {
+  if (!/[\u0080-\u00ff]/.test(octets)) return octets
+  const text = new TextDecoder().decode(Uint8Array.from(octets, (c) => c.charCodeAt(0)))
+  return text.includes('\ufffd') ? octets : text
 }

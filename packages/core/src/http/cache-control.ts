@@ -32,8 +32,8 @@ function directivesIn(value: string): readonly string[] {
   return value.match(/(?:[^,"]|"[^"]*"?)+/g) ?? []
 }
 
-/** RFC 9111 §1.2.2; quoted numbers are wrong but frequent. */
+/** RFC 9111 §1.2.2, whose bound keeps arithmetic finite; quoted numbers are wrong but frequent. */
 function deltaSeconds(argument: string): number {
   const digits = /^"?(\d+)"?$/.exec(argument)?.[1]
-  return digits === undefined ? 0 : Number(digits)
+  return digits === undefined ? 0 : Math.min(Number(digits), 2 ** 31)
 }

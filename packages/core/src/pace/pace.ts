@@ -26,11 +26,14 @@ export interface PageAnswer {
 const FIRST_PAUSE_MS = 5_000
 const LONGEST_PAUSE_MS = 300_000
 
+/** However long a site says, it is asked again the next day: a typing error shall not end a crawl. Our choice. */
+const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
+
 /** The pace after an answer: 429 and 503 push the origin back, by Retry-After or growing pauses; another answer ends that. */
 export function heedAnswer(pace: Pace, { status, retryAfter }: PageAnswer, now: number): Pace {
   if (status !== 429 && status !== 503) return pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
   const grown = Math.min(FIRST_PAUSE_MS * 2 ** pace.pushbacks, LONGEST_PAUSE_MS)
-  const pauseMs = retryAfterMs(retryAfter, now) ?? grown
+  const pauseMs = Math.min(retryAfterMs(retryAfter, now) ?? grown, LONGEST_RETRY_AFTER_MS)
   return { nextSlotAt: Math.max(pace.nextSlotAt, now + pauseMs), pushbacks: pace.pushbacks + 1 }
 }
 

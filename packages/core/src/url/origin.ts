@@ -60,7 +60,7 @@ const PROBLEMS: Readonly<Record<UrlProblem, string>> = {
   empty: 'no URL was given; write one such as https://example.com/page',
   relative: 'the URL has no scheme and host; write it whole, such as https://example.com/page',
   malformed: 'this is not a URL; write one such as https://example.com/page',
-  scheme: 'only http, https and ftp URLs have a robots.txt',
+  scheme: 'only http, https and ftp URLs have a robots.txt; write one such as https://example.com/page',
 }
 
 /** One sentence for people, which says what to write instead. */

@@ -1,0 +1,54 @@
+// The command itself, as a process of its own: what a shell would start and see.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+if (!existsSync(MAIN)) throw new Error(`${MAIN} is not there: build before testing (npm test does)`)
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface How {
+  readonly stdin?: string | Uint8Array
+  readonly env?: NodeJS.ProcessEnv
+  /** Options of Node. */
+  readonly node?: readonly string[]
+}
+
+/** Starts it and leaves its streams to the test. */
+export function start(args: readonly string[], { env, node = [] }: How = {}): ChildProcessWithoutNullStreams {
+  const { FORCE_COLOR, NO_COLOR, POLITELY_DEBUG, ...rest } = process.env
+  const child = spawn(process.execPath, [...node, MAIN, ...args], { env: { ...rest, ...env } })
+  child.stdin.on('error', () => undefined) // it may end before it has read everything
+  return child
+}
+
+/** Runs it to its end. */
+export async function politely(args: readonly string[], how: How = {}): Promise<Ended> {
+  const child = start(args, how)
+  child.stdin.end(how.stdin ?? '')
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), codeOf(child)])
+  return { code, stdout, stderr }
+}
+
+export function codeOf(child: ChildProcessWithoutNullStreams): Promise<number | null> {
+  return new Promise((resolve) => child.on('close', resolve))
+}
+
+/** Writes a line to its stdin again and again, until nobody reads it. */
+export function feed(child: ChildProcessWithoutNullStreams, line: string): void {
+  child.stdin.write(line.repeat(1000), (error) => error ?? feed(child, line))
+}
+
+/** JSON, one value a line. */
+export function jsonLines(stdout: string): readonly Record<string, unknown>[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}

@@ -1,0 +1,76 @@
+// What takes hours to come about for real.
+import { stripVTControlCharacters } from 'node:util'
+import type { Access } from '@politely/core'
+import { expect, test } from 'vitest'
+import { type Answered, reportOn } from '../src/report.ts'
+
+const SECOND = 1000
+const HOUR = 3600 * SECOND
+const NOW = Date.UTC(2026, 0, 1)
+
+function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number } = {}): readonly string[] {
+  const verdict: Answered = {
+    url: 'https://example.com/private',
+    origin: 'https://example.com',
+    allowed: false,
+    because: 'rule',
+    rule: { directive: 'disallow', text: '/private', line: 2, octets: 8 },
+    group: { agents: ['*'], line: 1 },
+    crawlDelayMs: more.crawlDelayMs,
+    access: {
+      outcome: 'success',
+      reason: 'status',
+      status: 200,
+      detail: undefined,
+      url: 'https://example.com/robots.txt',
+      hops: [],
+      checkedAt: NOW,
+      nextAttemptAt: NOW + 24 * HOUR,
+      copy: { freshness: 'fresh', ageMs: 0, truncated: false },
+      ...access,
+    },
+  }
+  return stripVTControlCharacters(reportOn(verdict, NOW)).split('\n')
+}
+
+test('a copy that outlives a failure: which failure, when the next attempt is due, how old the copy is', () => {
+  const rows = rowsOf({
+    outcome: 'unreachable',
+    status: 503,
+    checkedAt: NOW - 20 * SECOND,
+    nextAttemptAt: NOW + 10 * SECOND,
+    copy: { freshness: 'stale', ageMs: 26 * HOUR, truncated: false },
+  })
+  expect(rows.slice(1)).toEqual([
+    '  because     line 2 of robots.txt says "Disallow: /private" to *; by the last good copy, since robots.txt is unreachable (status 503)',
+    '  robots.txt  https://example.com/robots.txt (503), asked 20 s ago, again in 10 s; the copy is 26 h old',
+    '',
+  ])
+})
+
+test('a copy that was cut off', () => {
+  const [, because] = rowsOf({ copy: { freshness: 'fresh', ageMs: 0, truncated: true } })
+  expect(because).toContain('"Disallow: /private" to *; robots.txt is over the size limit, and its end was not read')
+})
+
+test.for([
+  [0, 'asked just now'],
+  [999, 'asked just now'],
+  [1400, 'asked 1.4 s ago'],
+  [59.9 * SECOND, 'asked 60 s ago'],
+  [119.8 * SECOND, 'asked 2 min ago'],
+  [90 * 60 * SECOND, 'asked 90 min ago'],
+  [24 * HOUR, 'asked 24 h ago'],
+  [168 * HOUR, 'asked 7 days ago'],
+] as const)('%d ms: %s', ([ms, said]) => {
+  expect(rowsOf({ checkedAt: NOW - ms })[2]).toContain(`, ${said}, `)
+})
+
+test.for([
+  [0, '0 s'],
+  [500, '0.5 s'],
+  [10_000, '10 s'],
+  [86_400_000, '24 h'],
+] as const)('crawl-delay %d ms: %s', ([crawlDelayMs, said]) => {
+  expect(rowsOf({}, { crawlDelayMs })[3]).toBe(`  crawl-delay ${said} between requests`)
+})

@@ -1,0 +1,109 @@
+// What an entry and the rules of its copy say together about one URL.
+import { expect, test } from 'vitest'
+import { type Copy, ENTRY_VERSION, type Entry } from '../src/access/entry.ts'
+import { defaultAccessPolicy } from '../src/access/policy.ts'
+import { decide } from '../src/decide.ts'
+import { parseRobots } from '../src/parse.ts'
+
+const NOW = Date.UTC(2026, 0, 1)
+const DAY = 86_400_000
+
+const copy: Copy = {
+  octets: 'User-agent: *\nDisallow: /page\nDisallow: /robots.txt\n',
+  truncated: true,
+  confirmedAt: NOW - DAY,
+  url: 'https://a.test/robots.txt',
+  etag: undefined,
+  lastModified: undefined,
+}
+const entryOf = (kind: Entry['latest']['kind'], given: Partial<Entry>): Entry => ({
+  version: ENTRY_VERSION,
+  origin: 'https://a.test',
+  latest: {
+    kind,
+    reason: 'status',
+    status: 200,
+    detail: undefined,
+    at: NOW - 1_000,
+    hops: [],
+    url: 'https://a.test/robots.txt',
+  },
+  nextAttemptAt: NOW + 1_000,
+  copy: undefined,
+  unreachableSince: undefined,
+  failures: 0,
+  ...given,
+})
+const fresh = entryOf('success', { copy })
+const stale = entryOf('unreachable', { copy, unreachableSince: NOW - DAY, failures: 1 })
+const missing = entryOf('unavailable', {})
+const unknown = entryOf('unreachable', { unreachableSince: NOW - DAY, failures: 1 })
+const unknownForLong = entryOf('unreachable', { unreachableSince: NOW - 30 * DAY, failures: 99 })
+
+const rules = parseRobots(copy.octets).forCrawler('ExampleBot')
+const noRules = parseRobots('').forCrawler('ExampleBot')
+const PAGE = 'https://a.test/page'
+const ITSELF = 'https://a.test/robots.txt'
+
+test.each([
+  ['RFC 9309 §2.3.1.1, a rule', fresh, PAGE, { allowed: false, because: 'rule' }],
+  ['RFC 9309 §2.2.2, no rule', fresh, 'https://a.test/other', { allowed: true, because: 'no-rule-matched' }],
+  ['RFC 9309 §2.4, a rule of a stale copy', stale, PAGE, { allowed: false, because: 'rule' }],
+  ['RFC 9309 §2.3.1.3, unavailable', missing, PAGE, { allowed: true, because: 'unavailable' }],
+  ['RFC 9309 §2.3.1.4, unreachable', unknown, PAGE, { allowed: false, because: 'unreachable' }],
+  ['RFC 9309 §2.3.1.4, unreachable for long', unknownForLong, PAGE, { allowed: true, because: 'unreachable-too-long' }],
+  [
+    'RFC 9309 §2.2.2, robots.txt itself, whatever its rules',
+    fresh,
+    ITSELF,
+    { allowed: true, because: 'robots-txt-itself' },
+  ],
+  ['RFC 9309 §2.2.2, robots.txt itself, unavailable', missing, ITSELF, { allowed: true, because: 'robots-txt-itself' }],
+  ['RFC 9309 §2.2.2, robots.txt itself, unreachable', unknown, ITSELF, { allowed: true, because: 'robots-txt-itself' }],
+  [
+    'our choice, what is no URL, unavailable',
+    missing,
+    'mailto:a@a.test',
+    { allowed: false, because: 'invalid-url', problem: 'scheme' },
+  ],
+  [
+    'our choice, what is no URL, unreachable for long',
+    unknownForLong,
+    '',
+    { allowed: false, because: 'invalid-url', problem: 'empty' },
+  ],
+] as const)('%s', (_, entry, url, expected) => {
+  const { verdict } = decide(entry, entry.copy === undefined ? noRules : rules, url, NOW, defaultAccessPolicy)
+  expect(verdict).toMatchObject(expected)
+})
+
+test.each([
+  ['fresh', fresh, { freshness: 'fresh', ageMs: DAY, truncated: true }],
+  ['stale', stale, { freshness: 'stale', ageMs: DAY, truncated: true }],
+  ['none', missing, undefined],
+  ['none obeyed', unknown, undefined],
+] as const)('our choice, the answer says which copy was obeyed: %s', (_, entry, expected) => {
+  const { access } = decide(entry, noRules, PAGE, NOW, defaultAccessPolicy)
+  expect(access.copy).toEqual(expected)
+})
+
+test('our choice, a copy that is there but not obeyed is not named', () => {
+  const { access } = decide(stale, rules, PAGE, NOW, { ...defaultAccessPolicy, whenUnreachable: 'disallow' })
+  expect(access.copy).toBeUndefined()
+})
+
+test('our choice, a clock that was set back makes no negative age', () => {
+  const { access } = decide(fresh, rules, PAGE, NOW - 2 * DAY, defaultAccessPolicy)
+  expect(access.copy).toMatchObject({ ageMs: 0 })
+})
+
+test('our choice, the answer says when robots.txt was asked for and when it will be again', () => {
+  const { access } = decide(fresh, rules, PAGE, NOW, defaultAccessPolicy)
+  expect(access).toMatchObject({
+    outcome: 'success',
+    checkedAt: NOW - 1_000,
+    nextAttemptAt: NOW + 1_000,
+    url: ITSELF,
+    hops: [],
+  })
+})

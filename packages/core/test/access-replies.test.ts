@@ -1,0 +1,47 @@
+// What well-formed answers mean, as values: the whole way from the first request to the verdict, without a network. The
+// same rows run over a socket in the fetcher.
+import { askedPage, replyRows } from '@politely/testkit'
+import { expect, test } from 'vitest'
+import { type Asking, advance, startAttempt } from '../src/access/attempt.ts'
+import type { Outcome } from '../src/access/outcome.ts'
+import { defaultAccessPolicy as policy } from '../src/access/policy.ts'
+import { settle } from '../src/access/settle.ts'
+import { decide } from '../src/decide.ts'
+import { parseRobots } from '../src/parse.ts'
+
+const PORT = ':8080'
+const withPort = (text: string) => text.replaceAll(':PORT', PORT)
+const NOW = Date.UTC(2026, 0, 1)
+
+test.each(replyRows.map((row) => [row.name, row] as const))('%s', (_, { answers, expected }) => {
+  const asked: string[] = []
+  let state: Asking | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'))
+  while (state.kind === 'asking') {
+    const url = state.url.replace(PORT, ':PORT')
+    asked.push(url)
+    const { status, headers = {}, body = '' } = answers[url] ?? { status: 404 }
+    const values = Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? withPort(value) : value.map(withPort),
+    ])
+    state = advance(
+      state,
+      {
+        kind: 'response',
+        status,
+        headers: Object.fromEntries(values),
+        body: { octets: String(body), truncated: false },
+      },
+      policy,
+    )
+  }
+  const entry = settle(undefined, withPort('http://a.test:PORT'), state, NOW, policy)
+  const rules = parseRobots(entry.copy?.octets ?? '').forCrawler('ExampleBot')
+  const { verdict, access } = decide(entry, rules, withPort(askedPage), NOW, policy)
+
+  const { asked: expectedUrls, allowed, because, ...meaning } = expected
+  expect(verdict).toMatchObject({ allowed, because })
+  expect(access).toMatchObject(meaning)
+  expect(asked).toEqual(expectedUrls)
+  expect([...access.hops.map(({ url }) => url), access.url]).toEqual(expectedUrls.map(withPort))
+})

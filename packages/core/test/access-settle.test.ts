@@ -1,0 +1,354 @@
+// What is remembered of an origin, from one attempt to the next. Time is a number. RFC 9309 §2.3.1.4 and §2.4.
+import { describe, expect, test } from 'vitest'
+import type { Entry } from '../src/access/entry.ts'
+import type { Outcome } from '../src/access/outcome.ts'
+import { isAttemptDue, standingOf } from '../src/access/plan.ts'
+import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
+import type { FailureReason } from '../src/access/reply.ts'
+import { settle } from '../src/access/settle.ts'
+import { decide } from '../src/decide.ts'
+import type { Headers } from '../src/http/headers.ts'
+import { parseRobots } from '../src/parse.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const START = Date.UTC(2026, 0, 1)
+
+const ORIGIN = 'https://a.test'
+const URL = `${ORIGIN}/robots.txt`
+const RULES = 'User-agent: *\nDisallow: /page\n'
+
+const success = (headers: Headers = {}, octets = RULES): Outcome => ({
+  kind: 'success',
+  status: 200,
+  headers,
+  body: { octets, truncated: false },
+  url: URL,
+  hops: [],
+})
+const gone: Outcome = { kind: 'unavailable', reason: 'status', status: 404, headers: {}, url: URL, hops: [] }
+const answers = (status: number, headers: Headers = {}): Outcome => ({
+  kind: 'unreachable',
+  reason: 'status',
+  status,
+  headers,
+  url: URL,
+  hops: [],
+})
+const fails = (reason: FailureReason): Outcome => ({
+  kind: 'unreachable',
+  reason,
+  detail: 'what happened',
+  url: URL,
+  hops: [],
+})
+/** A 304 for the copy of that entry. */
+const unchanged = ({ copy }: Entry, headers: Headers = {}): Outcome => {
+  if (copy === undefined) throw new Error('there is no copy that could be unchanged')
+  return { kind: 'unchanged', copy, status: 304, headers, url: URL, hops: [] }
+}
+
+/** The entry after outcomes that came at those times, counted from START. */
+function after(history: readonly (readonly [at: number, outcome: Outcome])[], policy = defaultAccessPolicy): Entry {
+  const first = history[0]
+  if (first === undefined) throw new Error('nothing happened')
+  const [at, outcome] = first
+  const entry = settle(undefined, ORIGIN, outcome, START + at, policy)
+  return history.slice(1).reduce((last, [time, next]) => settle(last, ORIGIN, next, START + time, policy), entry)
+}
+
+describe('is an attempt due', () => {
+  const at = (ms: number, entry: Entry) => isAttemptDue(entry, START + ms, defaultAccessPolicy)
+
+  test('RFC 9309 §2.3, nothing is known: yes', () => {
+    expect(isAttemptDue(undefined, START, defaultAccessPolicy)).toBe(true)
+  })
+
+  test.each([
+    ['RFC 9309 §2.4, a success after 24 hours', success(), DAY],
+    ['RFC 9309 §2.4, a success after its max-age', success({ 'cache-control': 'max-age=3600' }), HOUR],
+    ['RFC 9309 §2.4, a 404 after 24 hours', gone, DAY],
+    [
+      'RFC 9309 §2.4, a 404 after its max-age',
+      { ...gone, headers: { 'cache-control': 'max-age=3600' } } as Outcome,
+      HOUR,
+    ],
+    ['our choice, a failure after a minute', fails('refused'), MINUTE],
+  ])('%s, and not before', (_, outcome, due) => {
+    const entry = after([[0, outcome]])
+    expect(at(0, entry)).toBe(false)
+    expect(at(due - 1, entry)).toBe(false)
+    expect(at(due, entry)).toBe(true)
+  })
+
+  test('our choice, the clock was set back: nobody knows how old the entry is', () => {
+    const entry = after([[0, success()]])
+    expect(at(-MINUTE, entry)).toBe(false) // two machines that share a store may differ by so much
+    expect(at(-MINUTE - 1, entry)).toBe(true)
+  })
+})
+
+describe('a success', () => {
+  test('RFC 9309 §2.3.1.1, its rules hold, and stay until the next attempt has ended', () => {
+    const entry = after([[0, success()]])
+    const { copy } = entry
+    expect(copy).toMatchObject({ octets: RULES, confirmedAt: START, truncated: false, url: URL })
+    for (const at of [0, DAY, 100 * DAY]) {
+      expect(standingOf(entry, START + at, defaultAccessPolicy)).toEqual({ holds: 'rules', copy, freshness: 'fresh' })
+    }
+  })
+
+  test('RFC 9110 §8.8, its validators are kept', () => {
+    const { copy } = after([[0, success({ etag: '"1"', 'last-modified': 'yesterday' })]])
+    expect(copy).toMatchObject({ etag: '"1"', lastModified: 'yesterday' })
+  })
+
+  test('RFC 9309 §2.3.1.1, another one takes its place', () => {
+    const { copy } = after([
+      [0, success({ etag: '"1"' })],
+      [DAY, success({}, 'User-agent: *\n')],
+    ])
+    expect(copy).toMatchObject({ octets: 'User-agent: *\n', confirmedAt: START + DAY, etag: undefined })
+  })
+})
+
+describe('a 304', () => {
+  test('RFC 9111 §4.3.4, the copy holds again, for as long as the 304 says', () => {
+    const last = after([[0, success({ etag: '"1"', 'last-modified': 'Monday' })]])
+    const entry = settle(
+      last,
+      ORIGIN,
+      unchanged(last, { 'cache-control': 'max-age=3600' }),
+      START + DAY,
+      defaultAccessPolicy,
+    )
+    expect(entry.latest).toMatchObject({ kind: 'success', status: 304, at: START + DAY })
+    expect(entry.nextAttemptAt).toBe(START + DAY + HOUR)
+    expect(entry.copy).toEqual({ ...last.copy, confirmedAt: START + DAY })
+    expect(standingOf(entry, START + DAY, defaultAccessPolicy)).toMatchObject({ holds: 'rules', freshness: 'fresh' })
+  })
+
+  test('RFC 9111 §4.3.4, its validators are the newer ones', () => {
+    const last = after([[0, success({ etag: '"1"', 'last-modified': 'Monday' })]])
+    const entry = settle(last, ORIGIN, unchanged(last, { etag: '"2"' }), START + DAY, defaultAccessPolicy)
+    expect(entry.copy).toMatchObject({ octets: RULES, etag: '"2"', lastModified: 'Monday' })
+  })
+
+  test('RFC 9309 §2.4, it ends the time of failures', () => {
+    const down = after([
+      [0, success({ etag: '"1"' })],
+      [DAY, answers(500)],
+      [2 * DAY, answers(500)],
+    ])
+    const entry = settle(down, ORIGIN, unchanged(down), START + 3 * DAY, defaultAccessPolicy)
+    expect(entry).toMatchObject({ unreachableSince: undefined, failures: 0 })
+    expect(standingOf(entry, START + 3 * DAY, defaultAccessPolicy)).toMatchObject({ freshness: 'fresh' })
+  })
+})
+
+describe('unavailable', () => {
+  test('RFC 9309 §2.3.1.3, everything is allowed, and the copy is dropped: the site has taken its rules back', () => {
+    const entry = after([
+      [0, success()],
+      [DAY, gone],
+    ])
+    expect(entry.copy).toBeUndefined()
+    expect(standingOf(entry, START + DAY, defaultAccessPolicy)).toEqual({ holds: 'allow-all', because: 'unavailable' })
+  })
+
+  test('RFC 9309 §2.3.1.4, a failure after it disallows everything: there is no copy', () => {
+    const entry = after([
+      [0, success()],
+      [DAY, gone],
+      [2 * DAY, answers(503)],
+    ])
+    expect(standingOf(entry, START + 2 * DAY, defaultAccessPolicy)).toEqual({
+      holds: 'disallow-all',
+      because: 'unreachable',
+    })
+  })
+
+  test('RFC 9309 §2.3.1.1, rules that come back hold', () => {
+    const entry = after([
+      [0, gone],
+      [DAY, success()],
+    ])
+    expect(standingOf(entry, START + DAY, defaultAccessPolicy)).toMatchObject({ holds: 'rules', freshness: 'fresh' })
+  })
+})
+
+describe('unreachable', () => {
+  const everything = { holds: 'disallow-all', because: 'unreachable' }
+  const stale = { holds: 'rules', freshness: 'stale', copy: { octets: RULES } }
+  const tooLong = { holds: 'allow-all', because: 'unreachable-too-long' }
+
+  const withoutCopy = after([[DAY, answers(503)]])
+  const withCopy = after([
+    [0, success()],
+    [DAY, answers(503)],
+  ])
+  test.for<readonly [name: string, entry: Entry, days: number, expected: object, policy?: Partial<AccessPolicy>]>([
+    ['RFC 9309 §2.3.1.4, without a copy everything is disallowed', withoutCopy, 0, everything],
+    ['RFC 9309 §2.3.1.4, for 30 days', withoutCopy, 30 - 1e-6, everything],
+    ['RFC 9309 §2.3.1.4, after 30 days without a copy everything is allowed', withoutCopy, 30, tooLong],
+    ['RFC 9309 §2.4, the copy is obeyed', withCopy, 0, stale],
+    ['RFC 9309 §2.4, for 30 days', withCopy, 30 - 1e-6, stale],
+    ['RFC 9309 §2.3.1.4, after 30 days it is still obeyed', withCopy, 30, stale],
+    ['RFC 9309 §2.3.1.4, and after years', withCopy, 1_000, stale],
+    [
+      'RFC 9309 §2.3.1.4, its letter: everything is disallowed in spite of a copy',
+      withCopy,
+      0,
+      everything,
+      { whenUnreachable: 'disallow' },
+    ],
+    ['RFC 9309 §2.3.1.4, its letter: for 30 days', withCopy, 30 - 1e-6, everything, { whenUnreachable: 'disallow' }],
+    ['RFC 9309 §2.3.1.4, its letter: then the copy', withCopy, 30, stale, { whenUnreachable: 'disallow' }],
+    [
+      'RFC 9309 §2.3.1.4, its letter: or unavailable',
+      withCopy,
+      30,
+      tooLong,
+      { whenUnreachable: 'disallow', thenAssume: 'unavailable' },
+    ],
+    [
+      'RFC 9309 §2.3.1.4, unavailable after 30 days in spite of a copy',
+      withCopy,
+      30,
+      tooLong,
+      { thenAssume: 'unavailable' },
+    ],
+    ['RFC 9309 §2.3.1.4, and not before', withCopy, 30 - 1e-6, stale, { thenAssume: 'unavailable' }],
+    ['our choice, after another time', withoutCopy, 7, tooLong, { afterDays: 7 }],
+    ['our choice, and not before', withoutCopy, 7 - 1e-6, everything, { afterDays: 7 }],
+    ['our choice, at once', withoutCopy, 0, tooLong, { afterDays: 0 }],
+    ['our choice, never', withoutCopy, 10_000, everything, { afterDays: Number.POSITIVE_INFINITY }],
+    ['our choice, never, with a copy', withCopy, 10_000, stale, { afterDays: Number.POSITIVE_INFINITY }],
+    ['our choice, a clock that was set back counts no days', withoutCopy, -100, everything],
+  ])('%s', ([, entry, days, expected, policy]) => {
+    const now = START + DAY + days * DAY
+    expect(standingOf(entry, now, { ...defaultAccessPolicy, ...policy })).toMatchObject(expected)
+  })
+
+  test('RFC 9309 §2.3.1.4, the days are counted from the first failure in a row', () => {
+    const entry = after([
+      [0, success()],
+      [DAY, answers(500)],
+      [20 * DAY, fails('timeout')],
+      [40 * DAY, answers(500)],
+    ])
+    expect(entry).toMatchObject({ unreachableSince: START + DAY, failures: 3 })
+  })
+
+  test.each([
+    ['a success', success()],
+    ['a 404', gone],
+  ])('RFC 9309 §2.3.1.4, %s ends the count: it begins anew', (_, outcome) => {
+    const entry = after([
+      [0, answers(500)],
+      [DAY, answers(500)],
+      [2 * DAY, outcome],
+      [3 * DAY, answers(500)],
+    ])
+    expect(entry).toMatchObject({
+      unreachableSince: START + 3 * DAY,
+      failures: 1,
+      nextAttemptAt: START + 3 * DAY + MINUTE,
+    })
+  })
+
+  test('our choice, what happened is kept for people', () => {
+    const { latest } = after([[0, fails('tls')]])
+    expect(latest).toMatchObject({
+      kind: 'unreachable',
+      reason: 'tls',
+      status: undefined,
+      detail: 'what happened',
+      url: URL,
+    })
+  })
+})
+
+describe('the wait after failures', () => {
+  /** The waits after each of so many failures, in minutes. */
+  const waits = (outcome: Outcome, count: number, policy = defaultAccessPolicy) =>
+    Array.from({ length: count }, (_, i) => {
+      const entry = after(
+        Array.from({ length: i + 1 }, () => [0, outcome] as const),
+        policy,
+      )
+      return (entry.nextAttemptAt - START) / MINUTE
+    })
+
+  test.each([
+    ['our choice, after a 500 it grows to an hour', answers(500), [1, 2, 4, 8, 16, 32, 60, 60]],
+    ['our choice, after a 429 too', answers(429), [1, 2, 4, 8, 16, 32, 60, 60]],
+    ['our choice, after a failed connection too', fails('refused'), [1, 2, 4, 8, 16, 32, 60, 60]],
+    ['Google, after a 503 it is asked sooner', answers(503), [0.5, 1, 2, 4, 8, 16, 30, 30]],
+    ['RFC 9110 §10.2.3, a Retry-After comes before all, every time', answers(503, { 'retry-after': '300' }), [5, 5, 5]],
+    ['our choice, a Retry-After that cannot be read says nothing', answers(500, { 'retry-after': 'soon' }), [1, 2, 4]],
+  ])('%s', (_, outcome, minutes) => {
+    expect(waits(outcome, minutes.length)).toEqual(minutes)
+  })
+
+  test('our choice, a thousand failures are no more than an hour', () => {
+    expect(waits(answers(500), 1_100).at(-1)).toBe(60)
+  })
+
+  test('our choice, a Retry-After between two failures does not stop the growth', () => {
+    const entry = after([
+      [0, answers(500)],
+      [0, answers(500, { 'retry-after': '600' })],
+      [0, answers(500)],
+    ])
+    expect(entry.nextAttemptAt - START).toBe(4 * MINUTE)
+  })
+
+  test.each([
+    ['RFC 9110 §10.2.3, seconds', 503, '3600', HOUR],
+    ['RFC 9110 §10.2.3, a date', 503, 'Thu, 01 Jan 2026 01:00:00 GMT', HOUR],
+    ['RFC 9110 §10.2.3, an RFC 850 date', 503, 'Thursday, 01-Jan-26 01:00:00 GMT', HOUR],
+    ['RFC 6585 §4, after a 429', 429, '3600', HOUR],
+    ['our choice, after a 500', 500, '3600', HOUR],
+    ['our choice, never under minTtlMs', 503, '5', MINUTE],
+    ['our choice, zero', 503, '0', MINUTE],
+    ['our choice, a date in the past', 503, 'Wed, 31 Dec 2025 00:00:00 GMT', MINUTE],
+    ['our choice, never over maxTtlMs', 503, '31536000', 7 * DAY],
+    ['our choice, never over maxTtlMs, by date', 503, 'Thu, 31 Dec 2026 00:00:00 GMT', 7 * DAY],
+    ['our choice, more seconds than a number holds', 503, '9'.repeat(400), 7 * DAY],
+  ])('%s', (_, status, value, expected) => {
+    expect(after([[0, answers(status, { 'retry-after': value })]]).nextAttemptAt - START).toBe(expected)
+  })
+})
+
+describe('an entry that was kept as JSON', () => {
+  const history: readonly (readonly [number, Outcome])[] = [
+    [0, success({ etag: '"1"', 'cache-control': `max-age=${'9'.repeat(400)}` })],
+    [DAY, answers(503, { 'retry-after': '9'.repeat(400) })],
+    [2 * DAY, fails('dns')],
+    [3 * DAY, gone],
+    [4 * DAY, answers(500)],
+  ]
+  test.each(history.map(([, { kind }], i) => [i + 1, kind] as const))(
+    'our choice, after %i outcomes, the last one %s, it decides the same',
+    (count) => {
+      const entry = after(history.slice(0, count))
+      const kept = JSON.parse(JSON.stringify(entry)) as Entry
+      const rules = parseRobots(entry.copy?.octets ?? '').forCrawler('ExampleBot')
+      for (const at of [0, 4 * DAY, 20 * DAY, 50 * DAY]) {
+        const now = START + at
+        const url = `${ORIGIN}/page`
+        expect(decide(kept, rules, url, now, defaultAccessPolicy)).toEqual(
+          decide(entry, rules, url, now, defaultAccessPolicy),
+        )
+        expect(isAttemptDue(kept, now, defaultAccessPolicy)).toBe(isAttemptDue(entry, now, defaultAccessPolicy))
+      }
+      // And goes on the same.
+      const next = [kept, entry].map((last) =>
+        settle(last, ORIGIN, answers(503), START + 50 * DAY, defaultAccessPolicy),
+      )
+      expect(next[0]).toEqual(next[1])
+    },
+  )
+})

@@ -1,0 +1,98 @@
+// Bodies: content codings, the limit of RFC 9309 §2.5, and bombs.
+import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { gzipSync } from 'node:zlib'
+import { askedPage, bodyLimit, bodyRows, forbidsPage } from '@politely/testkit'
+import { describe, expect } from 'vitest'
+import { readBody } from '../src/body.ts'
+import { test } from './with-sites.ts'
+
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+
+for (const { name, contentEncoding, body, expected } of bodyRows) {
+  test(name, async ({ sites, newClient }) => {
+    const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
+    sites.answer(ROBOTS, { status: 200, headers, body: body() })
+
+    const verdict = await newClient().check(sites.withPort(askedPage))
+
+    if (expected === 'malformed') {
+      expect(verdict).toMatchObject({ allowed: false, because: 'unreachable', access: { reason: 'malformed' } })
+    } else {
+      const { allowed, because, truncated } = expected
+      expect(verdict).toMatchObject({ allowed, because, access: { outcome: 'success', copy: { truncated } } })
+    }
+  })
+}
+
+describe('our choice, a body without end is read up to the limit, and its connection ends', () => {
+  const comments = `${'#'.repeat(99)}\n`.repeat(100)
+  test.for([
+    ['as it is', '', Buffer.from(forbidsPage), Buffer.from(comments)],
+    ['gzip', 'Content-Encoding: gzip\r\n', gzipSync(forbidsPage), gzipSync(comments)],
+  ] as const)('%s', async ([, header, beginning, again], { sites, newClient }) => {
+    sites.answer(ROBOTS, (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n`)
+      socket.write(beginning)
+      const more = () => {
+        while (!socket.destroyed && socket.write(again)) {}
+      }
+      socket.on('drain', more)
+      more()
+    })
+
+    const verdict = await newClient().check(sites.withPort(askedPage))
+
+    expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { copy: { truncated: true } } })
+    await sites.deserted()
+  })
+})
+
+test('our choice, a larger limit is read to its end', async ({ sites, newClient }) => {
+  const body = `User-agent: *\n${'#\n'.repeat(bodyLimit)}Disallow: /page\n`
+  sites.answer(ROBOTS, { status: 200, body })
+
+  const verdict = await newClient({ maxBodyBytes: body.length }).check(sites.withPort(askedPage))
+
+  expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { copy: { truncated: false } } })
+})
+
+// What is kept, octet for octet: a verdict does not show it.
+describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 octets', () => {
+  test.each([
+    ['under the limit', ['a\nb\nc'], 'a\nb\nc', false],
+    ['exactly the limit', ['12345678\n0'], '12345678\n0', false],
+    ['the limit and a half line', ['1234\n6789012'], '1234\n', true],
+    ['the limit ends a line', ['1234\n6789\nx'], '1234\n6789\n', true],
+    ['the limit ends a line with CR', ['1234\r6789\rx'], '1234\r6789\r', true],
+    ['the limit between CR and LF', ['12345678\r\r\n'], '12345678\r\r', true],
+    ['no line end', ['12345678901234'], '1234567890', true],
+    ['in pieces', ['12', '34\n', '', '678', '901234'], '1234\n', true],
+    ['octets, not characters', ['é\n678é\n'], 'Ã©\n678Ã©\n', false],
+    ['nothing', [], '', false],
+  ])('%s', async (_, chunks, octets, truncated) => {
+    const body = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
+    expect(await readBody(body, undefined, 10)).toEqual({ octets, truncated })
+  })
+
+  test('a bomb', async () => {
+    const body = Readable.from([gzipSync('0123\n'.repeat(1_000_000))])
+    expect(await readBody(body, 'gzip', 10)).toEqual({ octets: '0123\n0123\n', truncated: true })
+  })
+
+  test.each([
+    ['as it is', undefined, Buffer.from('0123\n')],
+    ['gzip', 'gzip', gzipSync('0123\n')],
+    ['gzip twice', 'gzip, gzip', gzipSync(gzipSync('0123\n'))],
+  ])('a body without end, of which no more is taken than streams hold: %s', async (_, coding, chunk) => {
+    let taken = 0
+    function* endless() {
+      for (; taken < 100_000; taken++) yield chunk
+    }
+    const body = Readable.from(endless())
+    expect(await readBody(body, coding, 10)).toEqual({ octets: '0123\n0123\n', truncated: true })
+    expect(taken).toBeLessThan(10_000)
+    await finished(body).catch(() => undefined) // it ends, one way or the other
+    expect(body.destroyed).toBe(true)
+  })
+})

@@ -1,0 +1,163 @@
+// Leaving before the answer: one caller by its signal, all of them when the client is closed. All of it is our choice.
+import { askedPage, type Behaviour, forbidsPage, lookupIn } from '@politely/testkit'
+import { Agent } from 'undici'
+import { describe, expect } from 'vitest'
+import { ClientClosedError } from '../src/index.ts'
+import { watchOwnSockets } from './own-sockets.ts'
+import { test } from './with-sites.ts'
+
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+const rules = { status: 200, body: forbidsPage }
+const closed = { name: 'ClientClosedError', code: 'ERR_POLITELY_CLOSED' }
+
+describe('an abort', () => {
+  test('rejects its caller with its reason, and leaves the others', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<typeof rules>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const leaver = new AbortController()
+    const first = client.isAllowed(sites.withPort(askedPage), { signal: leaver.signal }) // it is the one that starts the flight
+    const second = client.isAllowed(sites.withPort(askedPage), { signal: new AbortController().signal })
+    const third = client.isAllowed(sites.withPort(askedPage))
+    await sites.requested(1)
+
+    const reason = new Error('no longer wanted')
+    leaver.abort(reason)
+    await expect(first).rejects.toBe(reason)
+    held.resolve(rules)
+    expect(await Promise.all([second, third])).toEqual([false, false])
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+
+  test('of all callers lets the flight go on: its result is there for who asks next', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<typeof rules>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const leaver = new AbortController()
+    const leaving = [1, 2, 3].map(() => client.check(sites.withPort(askedPage), { signal: leaver.signal }))
+    await sites.requested(1)
+    leaver.abort()
+    const results = await Promise.allSettled(leaving)
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+
+    held.resolve(rules)
+    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+
+  test('before the question asks nothing', async ({ sites, newClient }) => {
+    const reason = new Error('never wanted')
+    const client = newClient()
+    await expect(client.check(sites.withPort(askedPage), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(sites.connections).toEqual([])
+  })
+
+  test('after the answer changes nothing', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const client = newClient()
+    const late = new AbortController()
+    expect(await client.isAllowed(sites.withPort(askedPage), { signal: late.signal })).toBe(false)
+    late.abort()
+    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+  })
+})
+
+describe('close', () => {
+  test.for<readonly [name: string, behave: Behaviour]>([
+    ['no answer yet', () => undefined],
+    ['half an answer', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-')],
+  ])('rejects questions under way, and ends their connections: %s', async ([, behave], { sites, newClient }) => {
+    sites.answer(ROBOTS, behave)
+    const client = newClient()
+    const pending = Promise.allSettled([
+      client.check(sites.withPort(askedPage)),
+      client.isAllowed(sites.withPort(askedPage)),
+    ])
+    await sites.requested(1)
+    await client.close()
+    expect(await pending).toMatchObject([
+      { status: 'rejected', reason: closed },
+      { status: 'rejected', reason: closed },
+    ])
+    await sites.deserted()
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+
+  test('rejects questions in the wait for the next try, which is not made', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n'))
+    const client = newClient({ retries: 20 })
+    const pending = Promise.allSettled([client.check(sites.withPort(askedPage))])
+    await sites.requested(1)
+    await sites.deserted() // so the answer has been read
+    await client.close()
+    expect(await pending).toMatchObject([{ status: 'rejected', reason: closed }])
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+
+  test('ends idle connections too', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const client = newClient()
+    const { opened } = watchOwnSockets()
+    await client.check(sites.withPort(askedPage))
+    expect(opened.map(({ destroyed }) => destroyed)).toEqual([false]) // it is kept for a moment
+    await client.close()
+    expect(opened.map(({ destroyed }) => destroyed)).toEqual([true])
+    await sites.deserted()
+  })
+
+  test('rejects every later question, also one that was known or is none', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const client = newClient()
+    await client.check(sites.withPort(askedPage))
+    await client.close()
+    for (const url of [sites.withPort(askedPage), sites.withPort('http://b.test:PORT/page'), '']) {
+      await expect(client.check(url)).rejects.toMatchObject(closed)
+      await expect(client.isAllowed(url)).rejects.toBeInstanceOf(ClientClosedError)
+    }
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+
+  test('may be called twice, at once, and before any question', async ({ newClient }) => {
+    const client = newClient()
+    await Promise.all([client.close(), client.close()])
+    await client.close()
+    await expect(client.check('http://a.test/')).rejects.toMatchObject(closed)
+  })
+
+  test('is what `await using` does at the end', async ({ newClient }) => {
+    const client = newClient()
+    await client[Symbol.asyncDispose]()
+    await expect(client.check('http://a.test/')).rejects.toMatchObject(closed)
+  })
+
+  test("leaves the caller's own dispatcher open", async ({ sites, newClient, onTestFinished }) => {
+    sites.answer(ROBOTS, rules)
+    const dispatcher = new Agent({ connect: { lookup: lookupIn() } })
+    onTestFinished(() => dispatcher.destroy())
+    const first = newClient({ dispatcher })
+    await first.check(sites.withPort(askedPage))
+    await first.close()
+    expect(await newClient({ dispatcher }).isAllowed(sites.withPort(askedPage))).toBe(false)
+    expect(sites.requests).toHaveLength(2)
+  })
+})
+
+describe('the option `signal`', () => {
+  test('closes the client when it aborts', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, () => undefined)
+    const ending = new AbortController()
+    const client = newClient({ signal: ending.signal })
+    const pending = client.check(sites.withPort(askedPage))
+    await sites.requested(1)
+    ending.abort(new Error('the program ends'))
+    await expect(pending).rejects.toMatchObject(closed)
+    await expect(client.check(sites.withPort(askedPage))).rejects.toMatchObject(closed)
+    await sites.deserted()
+  })
+
+  test('aborted beforehand makes a closed client', async ({ sites, newClient }) => {
+    const client = newClient({ signal: AbortSignal.abort() })
+    await expect(client.check(sites.withPort(askedPage))).rejects.toMatchObject(closed)
+    expect(sites.connections).toEqual([])
+  })
+})

@@ -1,0 +1,283 @@
+// What is remembered, for how long, and how much of it. The clock is the test's; the server is real.
+import { askedPage, type Clock, forbidsPage, type Sites, startClock } from '@politely/testkit'
+import { describe, expect } from 'vitest'
+import { test } from './with-sites.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+const rules = { status: 200, body: forbidsPage }
+const noRules = { status: 200, body: '' }
+
+/** How many requests have come since the last time this was asked. */
+function counter(sites: Sites): () => number {
+  let before = 0
+  return () => {
+    const count = sites.requests.length - before
+    before = sites.requests.length
+    return count
+  }
+}
+
+describe('RFC 9309 §2.4, how long an answer is remembered', () => {
+  test.for([
+    ['24 hours: a success', rules, DAY],
+    ['24 hours: a 404', { status: 404 }, DAY],
+    ['as long as it says: a success', { ...rules, headers: { 'cache-control': 'max-age=7200' } }, 2 * HOUR],
+    ['as long as it says: a 404', { status: 404, headers: { 'cache-control': 'max-age=7200' } }, 2 * HOUR],
+    ['our choice, a minute after a failure', { status: 500 }, MINUTE],
+    ['our choice, half a minute after a 503', { status: 503 }, MINUTE / 2],
+    ['our choice, as long as Retry-After says', { status: 503, headers: { 'retry-after': '7200' } }, 2 * HOUR],
+  ] as const)('%s', async ([, answer, due], { sites, newClient }) => {
+    sites.answer(ROBOTS, answer)
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    const requests = counter(sites)
+
+    const first = await client.check(sites.withPort(askedPage))
+    expect(requests()).toBe(1)
+    expect(first).toMatchObject({ access: { checkedAt: clock.now(), nextAttemptAt: clock.now() + due } })
+    clock.pass(due - 1)
+    const second = await client.check(sites.withPort(askedPage))
+    expect(requests()).toBe(0)
+    expect(second).toMatchObject({ allowed: first.allowed, because: first.because })
+    clock.pass(1)
+    await client.check(sites.withPort(askedPage))
+    expect(requests()).toBe(1)
+  })
+
+  test.for([
+    ['ttlMs', { ttlMs: HOUR }, undefined, HOUR],
+    ['minTtlMs', { minTtlMs: HOUR }, 'max-age=60', HOUR],
+    ['maxTtlMs', { maxTtlMs: HOUR }, 'max-age=7200', HOUR],
+    ['minTtlMs of nothing', { minTtlMs: 0 }, 'no-store', 0],
+  ] as const)('our choice, %s', async ([, options, cacheControl, due], { sites, newClient }) => {
+    sites.answer(ROBOTS, { ...rules, headers: cacheControl === undefined ? {} : { 'cache-control': cacheControl } })
+    const clock = startClock()
+    const verdict = await newClient({ ...options, now: clock.now }).check(sites.withPort(askedPage))
+    expect(verdict).toMatchObject({ access: { nextAttemptAt: clock.now() + due } })
+  })
+
+  test('our choice, a clock that was set back: it is asked again', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    await client.check(sites.withPort(askedPage))
+    clock.pass(-HOUR)
+    await client.check(sites.withPort(askedPage))
+    expect(sites.asked).toEqual([ROBOTS, ROBOTS])
+  })
+})
+
+describe('RFC 9110 §13.1, is it still the file', () => {
+  const validators = { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
+
+  test('a 304 renews the copy, again and again', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, { ...rules, headers: validators }, { status: 304, headers: { etag: '"2"' } })
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    await client.check(sites.withPort(askedPage))
+    for (const etag of ['"1"', '"2"']) {
+      clock.pass(DAY)
+      expect(await client.check(sites.withPort(askedPage))).toMatchObject({
+        allowed: false,
+        because: 'rule',
+        access: { outcome: 'success', status: 304, checkedAt: clock.now(), copy: { freshness: 'fresh', ageMs: 0 } },
+      })
+      expect(sites.requests.at(-1)?.headers).toMatchObject({
+        'if-none-match': etag,
+        'if-modified-since': validators['last-modified'],
+      })
+    }
+    expect(sites.requests).toHaveLength(3)
+  })
+
+  test('a 200 replaces the copy', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, { ...rules, headers: validators }, noRules)
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    clock.pass(DAY)
+    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(true)
+  })
+
+  test('the condition goes to the URL that gave the copy', async ({ sites, newClient }) => {
+    const elsewhere = 'http://b.test:PORT/robots.txt'
+    sites.answer(ROBOTS, { status: 301, headers: { location: elsewhere, etag: '"redirect"' } })
+    sites.answer(elsewhere, { ...rules, headers: validators }, { status: 304 })
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    await client.check(sites.withPort(askedPage))
+    clock.pass(DAY)
+    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ because: 'rule', access: { status: 304 } })
+    expect(sites.requests.map(({ url, headers }) => [url, headers['if-none-match']])).toEqual([
+      [ROBOTS, undefined],
+      [elsewhere, undefined],
+      [ROBOTS, undefined],
+      [elsewhere, '"1"'],
+    ])
+  })
+})
+
+describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
+  /** Asks for the first time, and then every day until robots.txt has been unreachable for so many days. */
+  async function unreachableFor(days: number, clock: Clock, ask: () => Promise<unknown>): Promise<void> {
+    for (let day = 0; day <= days; day++) {
+      clock.pass(DAY)
+      await ask()
+    }
+  }
+
+  test('the last good copy is obeyed, marked stale, until there is a new one', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules, { status: 503 }, (socket) => socket.resetAndDestroy(), noRules)
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    const ask = () => client.check(sites.withPort(askedPage))
+    await ask()
+    clock.pass(DAY)
+    expect(await ask()).toMatchObject({
+      allowed: false,
+      because: 'rule',
+      access: { outcome: 'unreachable', status: 503, copy: { freshness: 'stale', ageMs: DAY } },
+    })
+    clock.pass(MINUTE / 2)
+    expect(await ask()).toMatchObject({
+      allowed: false,
+      because: 'rule',
+      access: { outcome: 'unreachable', reason: 'reset', copy: { freshness: 'stale', ageMs: DAY + MINUTE / 2 } },
+    })
+    clock.pass(2 * MINUTE)
+    expect(await ask()).toMatchObject({
+      allowed: true,
+      because: 'no-group',
+      access: { outcome: 'success', copy: { freshness: 'fresh', ageMs: 0 } },
+    })
+    expect(sites.requests).toHaveLength(4)
+  })
+
+  test('its letter: everything is disallowed in spite of a copy', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, noRules, { status: 503 })
+    const clock = startClock()
+    const client = newClient({ now: clock.now, whenUnreachable: 'disallow' })
+    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ allowed: true })
+    clock.pass(DAY)
+    expect(await client.check(sites.withPort(askedPage))).toMatchObject({
+      allowed: false,
+      because: 'unreachable',
+      access: { copy: undefined },
+    })
+  })
+
+  test('a 404 takes the copy back, so that a failure after it disallows everything', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules, { status: 404 }, { status: 503 })
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    const because = []
+    for (let day = 0; day < 3; day++) {
+      because.push((await client.check(sites.withPort(askedPage))).because)
+      clock.pass(DAY)
+    }
+    expect(because).toEqual(['rule', 'unavailable', 'unreachable'])
+  })
+
+  test.for([
+    ['29 days without a copy: disallowed', {}, undefined, 29, { allowed: false, because: 'unreachable' }],
+    ['30 days without a copy: allowed', {}, undefined, 30, { allowed: true, because: 'unreachable-too-long' }],
+    ['30 days with a copy: the copy', {}, rules, 30, { allowed: false, because: 'rule' }],
+    [
+      '30 days with a copy, or unavailable',
+      { thenAssume: 'unavailable' },
+      rules,
+      30,
+      { allowed: true, because: 'unreachable-too-long' },
+    ],
+    ['our choice, 3 days', { afterDays: 3 }, undefined, 3, { allowed: true, because: 'unreachable-too-long' }],
+    [
+      'our choice, never',
+      { afterDays: Number.POSITIVE_INFINITY },
+      undefined,
+      40,
+      { allowed: false, because: 'unreachable' },
+    ],
+  ] as const)('%s', async ([, options, first, days, expected], { sites, newClient }) => {
+    sites.answer(ROBOTS, ...(first === undefined ? [] : [first]), { status: 500 })
+    const clock = startClock()
+    const client = newClient({ ...options, now: clock.now })
+    const ask = () => client.check(sites.withPort(askedPage))
+    if (first !== undefined) await ask()
+    await unreachableFor(days, clock, ask)
+    expect(await ask()).toMatchObject({ ...expected, access: { outcome: 'unreachable' } })
+  })
+})
+
+describe('our choice, one flight per origin', () => {
+  test('a thousand simultaneous questions make one request', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<typeof rules>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const asked = Array.from({ length: 1_000 }, (_, i) =>
+      client.isAllowed(sites.withPort(i % 2 ? askedPage : `${askedPage}/${i}/../../other`)),
+    )
+    await sites.requested(1)
+    held.resolve(rules)
+    const allowed = await Promise.all(asked)
+    expect(allowed.filter((one) => !one)).toHaveLength(500)
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+
+  test('so do those that come when the copy is due again', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    await client.check(sites.withPort(askedPage))
+    clock.pass(DAY)
+    await Promise.all(Array.from({ length: 100 }, () => client.check(sites.withPort(askedPage))))
+    expect(sites.asked).toEqual([ROBOTS, ROBOTS])
+  })
+
+  test('questions about other origins do not wait for it', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<typeof rules>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const waiting = client.isAllowed(sites.withPort(askedPage))
+    await sites.requested(1)
+    expect(await client.isAllowed(sites.withPort('http://b.test:PORT/page'))).toBe(true)
+    held.resolve(rules)
+    expect(await waiting).toBe(false)
+  })
+})
+
+describe('our choice, maxCacheBytes', () => {
+  const hosts = Array.from('abcdefghij', (name) => `http://${name}.test:PORT/page`)
+
+  test('what does not fit is answered and not remembered', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const client = newClient({ maxCacheBytes: 1 })
+    for (let i = 0; i < 3; i++) expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    expect(sites.requests).toHaveLength(3)
+  })
+
+  test('who was asked about longest ago is forgotten first', async ({ sites, newClient }) => {
+    const client = newClient({ maxCacheBytes: 10_000 })
+    const requests = counter(sites)
+    for (const url of hosts) await client.check(sites.withPort(url))
+    expect(requests()).toBe(hosts.length)
+    await client.check(sites.withPort(hosts.at(-1) ?? ''))
+    expect(requests()).toBe(0)
+    await client.check(sites.withPort(hosts[0] ?? ''))
+    expect(requests()).toBe(1)
+  })
+
+  test('a large file takes the room of many small ones', async ({ sites, newClient }) => {
+    sites.answer('http://j.test:PORT/robots.txt', { status: 200, body: `${'#'.repeat(99)}\n`.repeat(1_000) })
+    const client = newClient({ maxCacheBytes: 500_000 })
+    const requests = counter(sites)
+    for (const url of [...hosts, ...hosts]) await client.check(sites.withPort(url))
+    expect(requests()).toBe(hosts.length) // all of them fit
+
+    const smaller = newClient({ maxCacheBytes: 50_000 })
+    for (const url of [...hosts, ...hosts]) await smaller.check(sites.withPort(url))
+    expect(requests()).toBe(hosts.length + 1) // all but the large one
+  })
+})

@@ -1,0 +1,143 @@
+// Which robots.txt is asked for, and for whom. RFC 9309 §2.3 and §2.2.1.
+import { askedPage, forbidsPage, lookupIn, selfSigned, startSites } from '@politely/testkit'
+import { Agent } from 'undici'
+import { expect } from 'vitest'
+import { test } from './with-sites.ts'
+
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+
+test.for<readonly [name: string, url: string]>([
+  ['RFC 3986 §3.2.2, in any case', 'http://A.TEST:PORT/page'],
+  ['our choice, userinfo', 'http://me:secret@a.test:PORT/page'],
+  ['our choice, fragment', 'http://a.test:PORT/page#here'],
+  ['WHATWG URL, dot segments', 'http://a.test:PORT/x/../page'],
+  ['RFC 9309 §2.3, another page', 'http://a.test:PORT/other?q'],
+])('one origin, one request: %s', async ([, url], { sites, newClient }) => {
+  const client = newClient()
+  await client.check(sites.withPort(askedPage))
+  await client.check(sites.withPort(url))
+  expect(sites.asked).toEqual([ROBOTS])
+})
+
+test('Google, one origin, one request: an internationalised name and its A-label', async ({ sites, newClient }) => {
+  sites.answer('http://xn--bcher-kva.test:PORT/robots.txt', { status: 200, body: forbidsPage })
+  const client = newClient()
+  for (const host of ['bücher.test', 'xn--bcher-kva.test', 'BÜCHER.TEST', 'b%C3%BCcher.test']) {
+    const verdict = await client.check(sites.withPort(`http://${host}:PORT/page`))
+    expect(verdict).toMatchObject({ allowed: false, origin: sites.withPort('http://xn--bcher-kva.test:PORT') })
+  }
+  expect(sites.asked).toEqual(['http://xn--bcher-kva.test:PORT/robots.txt'])
+})
+
+test('RFC 9309 §2.3, another host is another origin', async ({ sites, newClient }) => {
+  sites.answer(ROBOTS, { status: 200, body: forbidsPage })
+  const client = newClient()
+  expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+  expect(await client.isAllowed(sites.withPort('http://b.test:PORT/page'))).toBe(true)
+  expect(await client.isAllowed(sites.withPort('http://www.a.test:PORT/page'))).toBe(true)
+  expect(sites.asked).toEqual([ROBOTS, 'http://b.test:PORT/robots.txt', 'http://www.a.test:PORT/robots.txt'])
+})
+
+test('RFC 9309 §2.3, another port, and another scheme, is another origin', async ({
+  sites,
+  newClient,
+  onTestFinished,
+}) => {
+  const certificate = selfSigned('a.test')
+  const [otherPort, secure] = await Promise.all([startSites(), startSites({ certificate })])
+  onTestFinished(async () => void (await Promise.all([otherPort.close(), secure.close()])))
+  const dispatcher = new Agent({ connect: { lookup: lookupIn(), ca: certificate.cert } })
+  onTestFinished(() => dispatcher.destroy())
+  sites.answer(ROBOTS, { status: 200, body: forbidsPage })
+  const client = newClient({ dispatcher })
+
+  expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+  expect(await client.isAllowed(otherPort.withPort(askedPage))).toBe(true)
+  expect(await client.isAllowed(secure.withPort('https://a.test:PORT/page'))).toBe(true)
+  expect([sites.asked, otherPort.asked, secure.asked]).toEqual([[ROBOTS], [ROBOTS], ['https://a.test:PORT/robots.txt']])
+})
+
+test('our choice, a question may be anything with an href', async ({ sites, newClient }) => {
+  sites.answer(ROBOTS, { status: 200, body: forbidsPage })
+  const url = new URL(sites.withPort(askedPage))
+  expect(await newClient().check(url)).toMatchObject({ url: url.href, allowed: false, because: 'rule' })
+})
+
+test.for([
+  ['', 'empty'],
+  ['/page', 'relative'],
+  ['//a.test/page', 'relative'],
+  ['http://', 'malformed'],
+  ['http://a b/', 'malformed'],
+  ['mailto:a@a.test', 'scheme'],
+  ['file:///robots.txt', 'scheme'],
+] as const)('our choice, no URL: %j is %s, and nothing is asked', async ([url, problem], { newClient }) => {
+  const client = newClient({
+    lookup: () => {
+      throw new Error('nothing should have been looked up')
+    },
+  })
+  expect(await client.check(url)).toEqual({ url, allowed: false, because: 'invalid-url', problem })
+  expect(await client.isAllowed(url)).toBe(false)
+})
+
+test('RFC 9309 §2.2.2, robots.txt itself is allowed, even where it is unreachable', async ({ sites, newClient }) => {
+  sites.answer(ROBOTS, { status: 503 })
+  const client = newClient()
+  expect(await client.check(sites.withPort(ROBOTS))).toMatchObject({ allowed: true, because: 'robots-txt-itself' })
+  expect(await client.check(sites.withPort(askedPage))).toMatchObject({ allowed: false, because: 'unreachable' })
+})
+
+const GROUPS =
+  'User-agent: ExampleBot\nDisallow: /example\n\nUser-agent: Other\nDisallow: /other\n\nUser-agent: *\nDisallow: /all\n'
+test.for([
+  [
+    'the token is taken from the header',
+    { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' },
+    ['ExampleBot'],
+    '/example',
+  ],
+  [
+    'out of a browser-like header',
+    { userAgent: 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)' },
+    ['ExampleBot'],
+    '/example',
+  ],
+  ['or given', { userAgent: 'ExampleBot/1.0', productToken: 'Other' }, ['Other'], '/other'],
+  [
+    'of several the first that has a group',
+    { userAgent: 'x/1', productToken: ['Nobody', 'Other', 'ExampleBot'] },
+    ['Nobody', 'Other', 'ExampleBot'],
+    '/other',
+  ],
+  ['without one, those for everyone', { userAgent: 'Nobody/1.0' }, ['Nobody'], '/all'],
+] as const)('RFC 9309 §2.2.1, whose rules: %s', async ([, options, tokens, forbidden], { sites, newClient }) => {
+  sites.answer(ROBOTS, { status: 200, body: GROUPS })
+  const client = newClient(options)
+  expect(client.productTokens).toEqual(tokens)
+  expect(client.userAgent).toBe(options.userAgent)
+  const paths = ['/example', '/other', '/all']
+  const allowed = await Promise.all(paths.map((path) => client.isAllowed(sites.withPort(`http://a.test:PORT${path}`))))
+  expect(allowed).toEqual(paths.map((path) => path !== forbidden))
+})
+
+test('our choice, the dialect is used: Google leaves robots.txt itself to its rules', async ({ sites, newClient }) => {
+  sites.answer(ROBOTS, { status: 200, body: 'User-agent: *\nDisallow: /' })
+  expect(await newClient({ dialect: 'google' }).isAllowed(sites.withPort(ROBOTS))).toBe(false)
+  expect(await newClient({ dialect: 'rfc9309' }).isAllowed(sites.withPort(ROBOTS))).toBe(true)
+})
+
+test('our choice, the answer says how long a pause the site asks for', async ({ sites, newClient }) => {
+  sites.answer(ROBOTS, { status: 200, body: 'User-agent: *\nCrawl-delay: 2.5\n' })
+  const client = newClient()
+  expect(await client.check(sites.withPort(askedPage))).toMatchObject({ crawlDelayMs: 2_500 })
+  expect(await client.check(sites.withPort('http://b.test:PORT/page'))).toMatchObject({ crawlDelayMs: undefined })
+})
+
+test('our choice, an answer is JSON-safe', async ({ sites, newClient }) => {
+  sites.answer(ROBOTS, { status: 301, headers: { location: 'http://b.test:PORT/robots.txt' } })
+  sites.answer('http://b.test:PORT/robots.txt', { status: 200, body: forbidsPage })
+  const verdict = await newClient().check(sites.withPort(askedPage))
+  expect(verdict.because).toBe('rule')
+  expect(JSON.parse(JSON.stringify(verdict))).toEqual(verdict)
+})

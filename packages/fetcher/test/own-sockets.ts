@@ -1,0 +1,25 @@
+// The sockets that this process opens, as Node reports them: what a client did is seen without asking the client.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface OwnSockets {
+  /** Every socket that has been opened since, servers' ends not among them. */
+  readonly opened: readonly Socket[]
+  /** The ports that they tried to connect to, in order. */
+  readonly ports: readonly number[]
+}
+
+/** Watches until the test ends. */
+export function watchOwnSockets(): OwnSockets {
+  const opened: Socket[] = []
+  const ports: number[] = []
+  const note = (message: unknown) => {
+    const { socket } = message as { readonly socket: Socket }
+    opened.push(socket)
+    socket.on('connectionAttempt', (_address, port) => void ports.push(port))
+  }
+  subscribe('net.client.socket', note)
+  onTestFinished(() => void unsubscribe('net.client.socket', note))
+  return { opened, ports }
+}

@@ -1,0 +1,33 @@
+// What well-formed answers mean, asked for over a socket. The same rows run as values in core.
+import { askedPage, replyRows } from '@politely/testkit'
+import { expect } from 'vitest'
+import { test } from './with-sites.ts'
+
+test.for(replyRows.map((row) => [row.name, row] as const))(
+  '%s',
+  async ([, { answers, expected }], { sites, newClient }) => {
+    for (const [url, reply] of Object.entries(answers)) sites.answer(url, reply)
+
+    const verdict = await newClient().check(sites.withPort(askedPage))
+
+    const { asked, allowed, because, ...access } = expected
+    expect(verdict).toMatchObject({ allowed, because, access })
+    expect(sites.asked).toEqual(asked)
+    const { hops = [], url } = 'access' in verdict ? verdict.access : {}
+    expect([...hops.map((hop) => hop.url), url]).toEqual(asked.map((one) => sites.withPort(one)))
+  },
+)
+
+test.for([
+  ['RFC 9309 §2.3.1.2, asks for five, but that is for the caller to know', 0],
+  ['our choice, more than five', 7],
+] as const)('maxRedirects: %s', async ([, maxRedirects], { sites, newClient }) => {
+  const urls = Array.from(
+    { length: maxRedirects + 2 },
+    (_, i) => `http://a.test:PORT/${i === 0 ? 'robots.txt' : `hop${i}`}`,
+  )
+  for (const [i, url] of urls.entries()) sites.answer(url, { status: 301, headers: { location: `/hop${i + 1}` } })
+  const verdict = await newClient({ maxRedirects }).check(sites.withPort(askedPage))
+  expect(verdict).toMatchObject({ because: 'unavailable', access: { reason: 'too-many-redirects' } })
+  expect(sites.asked).toEqual(urls.slice(0, -1))
+})

@@ -1,0 +1,66 @@
+// What a request for robots.txt shows of the crawler, and what it must not show. Our choice, all of it: the User-Agent that
+// was given, and no credentials, cookies or Referer, wherever they may come from.
+import { askedPage, forbidsPage } from '@politely/testkit'
+import { expect } from 'vitest'
+import { test } from './with-sites.ts'
+
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+const ELSEWHERE = 'http://b.test:PORT/rules.txt'
+const SENT = ['accept', 'accept-encoding', 'connection', 'host', 'user-agent']
+
+const withCookie = (location: string) => ({
+  status: 302,
+  headers: { location, 'set-cookie': ['session=1; Path=/', 'other=2'], 'www-authenticate': 'Basic realm="a"' },
+})
+
+test('a request is a GET with the User-Agent as it was given', async ({ sites, newClient }) => {
+  const userAgent = 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)'
+  await newClient({ userAgent }).check(sites.withPort(askedPage))
+  expect(sites.requests).toMatchObject([
+    { method: 'GET', url: ROBOTS, headers: { 'user-agent': userAgent, 'accept-encoding': 'gzip, br' } },
+  ])
+})
+
+test.for([
+  ['a plain URL', 'http://a.test:PORT/page', { status: 404 }, [ROBOTS]],
+  [
+    'userinfo, query and fragment in the URL asked about',
+    'http://me:secret@a.test:PORT/page?key=1#here',
+    { status: 404 },
+    [ROBOTS],
+  ],
+  ['a redirect that sets cookies', askedPage, withCookie('/rules.txt'), [ROBOTS, 'http://a.test:PORT/rules.txt']],
+  ['a redirect to another host', askedPage, withCookie(ELSEWHERE), [ROBOTS, ELSEWHERE]],
+  ['a redirect with userinfo', askedPage, withCookie('http://you:hidden@b.test:PORT/rules.txt'), [ROBOTS, ELSEWHERE]],
+  [
+    'a 401 that asks for credentials',
+    askedPage,
+    { status: 401, headers: { 'www-authenticate': 'Basic realm="a"' } },
+    [ROBOTS],
+  ],
+] as const)('no header says more than it must: %s', async ([, url, answer, asked], { sites, newClient }) => {
+  sites.answer(ROBOTS, answer)
+  await newClient().check(sites.withPort(url))
+  expect(sites.asked).toEqual(asked)
+  expect(sites.requests.map(({ headers }) => Object.keys(headers).sort())).toEqual(asked.map(() => SENT))
+})
+
+test('the second request to an origin carries the validators of its copy, and nothing else of it', async ({
+  sites,
+  newClient,
+}) => {
+  sites.answer(ROBOTS, {
+    status: 200,
+    headers: { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT', 'set-cookie': 'session=1' },
+    body: forbidsPage,
+  })
+  const client = newClient({ minTtlMs: 0, ttlMs: 0 })
+  await client.check(sites.withPort(askedPage))
+  await client.check(sites.withPort(askedPage))
+  const [, second] = sites.requests
+  expect(Object.keys(second?.headers ?? {}).sort()).toEqual([...SENT, 'if-modified-since', 'if-none-match'].sort())
+  expect(second?.headers).toMatchObject({
+    'if-none-match': '"1"',
+    'if-modified-since': 'Thu, 01 Jan 2026 00:00:00 GMT',
+  })
+})

@@ -1,0 +1,31 @@
+// A port that refuses connections, and that no server of another test can be given meanwhile.
+import { type AddressInfo, connect, createServer } from 'node:net'
+
+export interface RefusingPort {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/**
+ * The near end of a connection on 127.0.0.1: nobody listens there, and the system gives it to nobody else. A port that was
+ * merely free a moment ago would do most of the time.
+ */
+export async function holdRefusingPort(): Promise<RefusingPort> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const [far, near] = await Promise.all([
+    new Promise<{ destroy(): void }>((resolve) => server.once('connection', resolve)),
+    new Promise<ReturnType<typeof connect>>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(socket))
+    }),
+  ])
+  return {
+    port: (near.address() as AddressInfo).port,
+    close: () => {
+      near.destroy()
+      far.destroy()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}

@@ -1,0 +1,209 @@
+// What well-formed answers to a request for robots.txt mean. Each row runs as values through core, and over a socket.
+import type { Reply } from './sites.ts'
+
+export interface ReplyRow {
+  /** The standard's section, or that it is our choice. */
+  readonly name: string
+  /** What answers, by URL with `:PORT`. `http://a.test:PORT/page` is asked about. */
+  readonly answers: Readonly<Record<string, Reply>>
+  readonly expected: ReplyExpectation
+}
+
+export interface ReplyExpectation {
+  readonly allowed: boolean
+  readonly because: string
+  readonly outcome: string
+  readonly reason: string
+  readonly status: number
+  /** The URLs that are asked for, in order and with `:PORT`. Each of them but the last is a hop. */
+  readonly asked: readonly string[]
+}
+
+/** What every row asks about. */
+export const askedPage = 'http://a.test:PORT/page'
+/** Forbids `askedPage`: followed or not is seen in the verdict. */
+export const forbidsPage = 'User-agent: *\nDisallow: /page\n'
+
+const FIRST = 'http://a.test:PORT/robots.txt'
+const OTHER_PATH = 'http://a.test:PORT/elsewhere/robots.txt'
+const OTHER_HOST = 'http://b.test:PORT/robots.txt'
+
+type Meaning = Omit<ReplyExpectation, 'asked' | 'status'>
+const rulesHold: Meaning = { allowed: false, because: 'rule', outcome: 'success', reason: 'status' }
+const noRules: Meaning = { allowed: true, because: 'no-group', outcome: 'success', reason: 'status' }
+const unavailable: Meaning = { allowed: true, because: 'unavailable', outcome: 'unavailable', reason: 'status' }
+const unreachable: Meaning = { allowed: false, because: 'unreachable', outcome: 'unreachable', reason: 'status' }
+
+/** One answer and no redirect. */
+function once(name: string, reply: Reply, meaning: Meaning): ReplyRow {
+  return { name, answers: { [FIRST]: reply }, expected: { ...meaning, status: reply.status, asked: [FIRST] } }
+}
+
+function each(
+  statuses: readonly number[],
+  name: string,
+  meaning: Meaning,
+  reply: Omit<Reply, 'status'> = {},
+): ReplyRow[] {
+  return statuses.map((status) => once(`${name}: ${status}`, { ...reply, status }, meaning))
+}
+
+/** A redirect from the first URL to where the rules are, if it is usable. */
+function redirected(name: string, location: string | readonly string[], to: string, status = 302): ReplyRow {
+  return {
+    name,
+    answers: { [FIRST]: { status, headers: { location } }, [to]: { status: 200, body: forbidsPage } },
+    expected: { ...rulesHold, status: 200, asked: [FIRST, to] },
+  }
+}
+
+/** A redirect with no Location, or with one that leads nowhere; if it is followed all the same, there are rules. */
+function nowhere(name: string, location: string | readonly string[] | undefined, status = 302): ReplyRow {
+  const reply = { status, headers: location === undefined ? {} : { location }, body: forbidsPage }
+  return once(name, reply, { ...unavailable, reason: 'no-usable-location' })
+}
+
+/** Redirects through `urls`, each to the next; the last one has the rules. */
+function chained(name: string, urls: readonly string[], expected: Partial<ReplyExpectation> = {}): ReplyRow {
+  const redirects = urls.slice(1).map((to, i) => [urls[i], { status: 301, headers: { location: to } }] as const)
+  return {
+    name,
+    answers: { [urls.at(-1) ?? FIRST]: { status: 200, body: forbidsPage }, ...Object.fromEntries(redirects) },
+    expected: { ...rulesHold, status: 200, asked: urls, ...expected },
+  }
+}
+
+/** One redirect, then another answer than a 2xx. */
+function redirectedTo(name: string, reply: Reply, meaning: Meaning): ReplyRow {
+  return {
+    name,
+    answers: { [FIRST]: { status: 301, headers: { location: OTHER_HOST } }, [OTHER_HOST]: reply },
+    expected: { ...meaning, status: reply.status, asked: [FIRST, OTHER_HOST] },
+  }
+}
+
+const hops = (count: number) => [FIRST, ...Array.from({ length: count }, (_, i) => `http://a.test:PORT/hop${i + 1}`)]
+const hosts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `http://${name}.test:PORT/robots.txt`)
+
+export const replyRows: readonly ReplyRow[] = [
+  ...each([200, 201, 203, 206, 226, 299], 'RFC 9309 §2.3.1.1, success, the rules hold', rulesHold, {
+    body: forbidsPage,
+  }),
+  ...each([204, 205], 'RFC 9309 §2.3.1.1, success without a body, no rules', noRules),
+  once('RFC 9309 §2.3.1.1, success, an empty file has no rules', { status: 200, body: '' }, noRules),
+  once(
+    'RFC 9309 §2.3.1.1, HTML instead of robots.txt has no rules',
+    { status: 200, body: '<!doctype html><p>Hello' },
+    noRules,
+  ),
+  once(
+    'RFC 9309 §2.3.1.1, parseable rules hold even inside HTML',
+    { status: 200, headers: { 'content-type': 'text/html' }, body: `<!doctype html><pre>\n${forbidsPage}</pre>` },
+    rulesHold,
+  ),
+  once(
+    'our choice, the media type decides nothing',
+    { status: 200, headers: { 'content-type': 'image/png' }, body: forbidsPage },
+    rulesHold,
+  ),
+
+  ...[300, 301, 302, 303, 305, 307, 308].map((status) =>
+    redirected(`RFC 9309 §2.3.1.2, a redirect is followed: ${status}`, OTHER_PATH, OTHER_PATH, status),
+  ),
+  redirected('RFC 9309 §2.3.1.2, also to another host, for the initial origin', OTHER_HOST, OTHER_HOST),
+  redirected('RFC 9110 §10.2.2, Location may be a path', '/elsewhere/robots.txt', OTHER_PATH),
+  redirected('RFC 9110 §10.2.2, Location may be a relative path', 'elsewhere/./robots.txt', OTHER_PATH),
+  redirected('RFC 9110 §10.2.2, Location may be a query', '?lang=en', `${FIRST}?lang=en`),
+  redirected('RFC 9110 §10.2.2, Location may lack the scheme', '//b.test:PORT/robots.txt', OTHER_HOST),
+  redirected('RFC 9110 §10.2.2, the fragment is not sent', `${OTHER_PATH}#rules`, OTHER_PATH),
+  redirected('RFC 3986 §3.1, scheme and host in upper case', 'HTTP://B.TEST:PORT/robots.txt', OTHER_HOST),
+  redirected('WHATWG URL, a backslash is a slash', '\\\\b.test:PORT\\robots.txt', OTHER_HOST),
+  redirected('WHATWG URL, no path is /', 'http://b.test:PORT', 'http://b.test:PORT/'),
+  redirected('WHATWG Fetch, the octets of a Location are UTF-8', '/\u00c3\u00b6', 'http://a.test:PORT/%C3%B6'),
+  redirected('our choice, where they can be', '/caf\u00e9', 'http://a.test:PORT/caf%C3%A9'),
+  redirected('our choice, the same Location twice is one', ['/ok', '/ok'], 'http://a.test:PORT/ok'),
+  redirected('our choice, userinfo in Location is left out', 'http://user:secret@b.test:PORT/robots.txt', OTHER_HOST),
+
+  chained('RFC 9309 §2.3.1.2, five redirects are followed', hops(5)),
+  chained('RFC 9309 §2.3.1.2, five redirects over six hosts are followed', hosts),
+  chained('RFC 9309 §2.3.1.2, a sixth is not: unavailable', hops(6), {
+    ...unavailable,
+    reason: 'too-many-redirects',
+    status: 301,
+    asked: hops(5),
+  }),
+  chained('our choice, a redirect to itself is unavailable at once', [FIRST, FIRST], {
+    ...unavailable,
+    reason: 'redirect-loop',
+    status: 301,
+    asked: [FIRST],
+  }),
+  chained('our choice, a loop is unavailable at once', [FIRST, OTHER_HOST, FIRST], {
+    ...unavailable,
+    reason: 'redirect-loop',
+    status: 301,
+    asked: [FIRST, OTHER_HOST],
+  }),
+  chained('our choice, a loop that begins later is unavailable at once', [FIRST, OTHER_HOST, OTHER_PATH, OTHER_HOST], {
+    ...unavailable,
+    reason: 'redirect-loop',
+    status: 301,
+    asked: [FIRST, OTHER_HOST, OTHER_PATH],
+  }),
+
+  ...[300, 301, 302, 303, 307, 308, 399].map((status) =>
+    nowhere(`our choice, a redirect without Location is unavailable: ${status}`, undefined, status),
+  ),
+  ...[
+    '',
+    'mailto:webmaster@a.test',
+    'javascript:alert(1)',
+    'data:text/plain,User-agent:%20*%0ADisallow:%20/page',
+    'file:///robots.txt',
+    'ws://b.test:PORT/robots.txt',
+    'about:blank',
+    'http://',
+    'http://[b.test/robots.txt',
+    'http://b.test:99999/robots.txt',
+    ['/one', '/other'],
+  ].map((location) => nowhere(`our choice, a Location that leads nowhere is unavailable: "${location}"`, location)),
+
+  redirectedTo('RFC 9309 §2.3.1.3, a redirect to a 404 is unavailable', { status: 404 }, unavailable),
+  redirectedTo('RFC 9309 §2.3.1.4, a redirect to a 500 is unreachable', { status: 500 }, unreachable),
+  redirectedTo(
+    'RFC 9309 §2.3.1.4, a redirect to a 304 that nobody asked for is unreachable',
+    { status: 304 },
+    unreachable,
+  ),
+  once('our choice, a 304 that nobody asked for is unreachable', { status: 304 }, unreachable),
+  once(
+    'our choice, a 304 that nobody asked for is unreachable, and its Location is not followed',
+    { status: 304, headers: { location: OTHER_PATH } },
+    unreachable,
+  ),
+
+  ...each(
+    [400, 401, 402, 403, 404, 405, 406, 410, 418, 421, 425, 428, 431, 451, 499],
+    'RFC 9309 §2.3.1.3, unavailable, its body is not read as rules',
+    unavailable,
+    { body: forbidsPage },
+  ),
+  once('Google, 429 counts as a server error: unreachable', { status: 429 }, unreachable),
+  once('Google, 429 with Retry-After', { status: 429, headers: { 'retry-after': '120' } }, unreachable),
+  ...each([500, 501, 502, 503, 504, 505, 507, 511, 520, 599], 'RFC 9309 §2.3.1.4, unreachable', unreachable, {
+    body: 'User-agent: *\nAllow: /\n',
+  }),
+  once(
+    'RFC 9309 §2.3.1.4, 503 with Retry-After in seconds',
+    { status: 503, headers: { 'retry-after': '3600' } },
+    unreachable,
+  ),
+  once(
+    'RFC 9309 §2.3.1.4, 503 with Retry-After as a date',
+    { status: 503, headers: { 'retry-after': 'Fri, 31 Dec 2049 23:59:59 GMT' } },
+    unreachable,
+  ),
+  ...each([600, 700, 999], 'our choice, a status that no standard names is unreachable', unreachable, {
+    body: 'User-agent: *\nAllow: /\n',
+  }),
+]

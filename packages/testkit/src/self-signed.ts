@@ -1,0 +1,58 @@
+// A certificate that signs itself, made while the test runs: no file, no tool, no expiry date to trip over.
+import { generateKeyPairSync, sign } from 'node:crypto'
+
+export interface Certificate {
+  /** PEM. */
+  readonly key: string
+  /** PEM. */
+  readonly cert: string
+}
+
+/** X.509 v1 (RFC 5280 §4.1 without extensions) with an Ed25519 key (RFC 8410): as small as a certificate gets. */
+export function selfSigned(host: string): Certificate {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const name = sequence(element(SET, sequence(COMMON_NAME, element(UTF8_STRING, Buffer.from(host)))))
+  const toBeSigned = sequence(
+    element(INTEGER, Buffer.of(1)), // serial number
+    ED25519,
+    name, // issuer
+    sequence(time('20000101000000Z'), time('99991231235959Z')), // validity
+    name, // subject
+    publicKey.export({ type: 'spki', format: 'der' }),
+  )
+  const signature = element(BIT_STRING, Buffer.of(0), sign(null, toBeSigned, privateKey))
+  const lines =
+    sequence(toBeSigned, ED25519, signature)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? []
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    cert: ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n'),
+  }
+}
+
+// As much of DER (X.690) as that takes.
+const INTEGER = 0x02
+const BIT_STRING = 0x03
+const OBJECT_IDENTIFIER = 0x06
+const UTF8_STRING = 0x0c
+const GENERALIZED_TIME = 0x18
+const SEQUENCE = 0x30
+const SET = 0x31
+
+const COMMON_NAME = element(OBJECT_IDENTIFIER, Buffer.of(0x55, 4, 3)) // 2.5.4.3
+const ED25519 = sequence(element(OBJECT_IDENTIFIER, Buffer.of(0x2b, 0x65, 0x70))) // 1.3.101.112
+
+function element(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const { length } = Buffer.concat(parts)
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.of(tag, ...size), ...parts])
+}
+
+function sequence(...parts: readonly Buffer[]): Buffer {
+  return element(SEQUENCE, ...parts)
+}
+
+function time(generalized: string): Buffer {
+  return element(GENERALIZED_TIME, Buffer.from(generalized))
+}
