@@ -42,7 +42,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
   [
     ['check', URL, ...BOT, '--dialect', 'bing'],
-    "option '--dialect <name>' argument 'bing' is invalid. Allowed choices are rfc9309, google; see politely check --help",
+    "option '--dialect <name>' argument 'bing' is invalid. Allowed choices are rfc9309, google, draft-koster-rep-00, koster-1996, original-1994; see politely check --help",
   ],
 
   // URLs
