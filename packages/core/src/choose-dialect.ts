@@ -7,6 +7,7 @@ const ANSWERS: { readonly [Q in keyof (Reading & AccessReading)]?: readonly (Rea
   keys: ['lenient', 'exact'],
   groupEnd: ['user-agent', 'blank-line'],
   agents: ['token', 'token-or-digits', 'whole-value', 'name', 'substring'],
+  severalTokens: ['first', 'all'],
   groups: ['merged', 'first-for-all', 'first'],
   winner: ['most-octets', 'first'],
   allow: ['rule', 'unknown'],

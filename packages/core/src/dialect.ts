@@ -20,6 +20,8 @@ export interface Reading {
    * `substring`: the value without a version occurs in the crawler's name.
    */
   readonly agents: 'token' | 'token-or-digits' | 'whole-value' | 'name' | 'substring'
+  /** Of a crawler's several product tokens, whether the `first` that has a group is followed, or `all` of them as one. */
+  readonly severalTokens: 'first' | 'all'
   /**
    * Which of the groups that name a crawler (or else everyone) hold: `merged` into one; `first-for-all`, where its own are
    * merged and of those for everyone only the first holds; or the `first` of either.
@@ -78,6 +80,7 @@ const rfc9309: Dialect = {
     keys: 'lenient',
     groupEnd: 'user-agent',
     agents: 'token-or-digits',
+    severalTokens: 'first',
     groups: 'merged',
     winner: 'most-octets',
     allow: 'rule',
@@ -113,6 +116,7 @@ export const departures: Readonly<Record<DialectName, readonly Departure[]>> = {
   rfc9309: [],
   google: [
     departs('agents', 'token', 'google/robotstxt cuts a token at the first digit'),
+    departs('severalTokens', 'all', 'google/robotstxt merges the groups of all the names that it is given'),
     departs('compare', 'google', 'google/robotstxt normalises the rule and leaves the URL to its caller'),
     departs('emptyRules', 'reported', 'google/robotstxt names the line of an empty rule'),
     departs('robotsTxtItself', 'by-rules', 'google/robotstxt leaves it to its caller'),

@@ -1,4 +1,4 @@
-import { conformanceDir, judgeConformance } from '@politely/testkit'
+import { conformanceDir, judgeConformance, vectorsIn } from '@politely/testkit'
 import { describe, expect, it } from 'vitest'
 import { type DialectName, parseRobots } from '../src/index.ts'
 
@@ -19,6 +19,23 @@ describe.skipIf(dir === undefined)("google/robotstxt's verdicts on real and gene
       expect(agreement.complete, agreement.report).toBe(true)
     },
   )
+})
+
+describe.skipIf(dir === undefined)("questions of other libraries' test suites", () => {
+  it('are answered in dialect google as google/robotstxt answers them', { timeout: 300_000 }, async () => {
+    const vectors = await vectorsIn(dir as string)
+    const wrong = (dialect: DialectName) =>
+      vectors.filter(({ robots, url, agents, google }) => {
+        return parseRobots(robots, { dialect }).isAllowed(url, agents) !== google
+      })
+    const agreed = vectors.filter(({ agree }) => agree)
+    console.log(
+      `vectors: ${vectors.length}, in ${agreed.length} of which the suite agrees with google/robotstxt; ` +
+        `dialect google differs from it in ${wrong('google').length} of all, rfc9309 in ${wrong('rfc9309').length}`,
+    )
+    expect(agreed.length).toBeGreaterThan(3_000)
+    expect(wrong('google').map(({ id }) => id)).toEqual([])
+  })
 })
 
 it.runIf(dir === undefined)('says that the conformance cases were not run', () => {

@@ -2,6 +2,7 @@
 // repository: POLITELY_CONFORMANCE_DIR names a folder with
 //   public.ndjson.gz          a case a line: id, agent, url, and `file` (in the corpus) or `robots_b64`
 //   corpus-public.tar.gz      the robots.txt files that cases name
+//   vectors-access.ndjson.gz  questions out of other libraries' test suites
 //   judge.mjs                 counts how far results agree: judge.mjs DIALECT CASES RESULTS CORPUS
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -78,4 +79,29 @@ async function* casesIn(casesFile: string, corpus: string): AsyncGenerator<Confo
     const { id, agent, url, file, robots_b64: base64 } = JSON.parse(line)
     yield { id, agent, url, robots: file === undefined ? Buffer.from(base64, 'base64') : read(file) }
   }
+}
+
+/** A question out of another library's test suite, with that suite's answer and the reference's. */
+export interface Vector {
+  readonly id: string
+  readonly robots: Uint8Array
+  readonly agents: readonly string[]
+  readonly url: string
+  /** The answer of google/robotstxt. */
+  readonly google: boolean
+  /** Whether the suite wants the same. */
+  readonly agree: boolean
+  /** Why it does not. */
+  readonly reason?: string
+}
+
+export async function vectorsIn(dir: string): Promise<readonly Vector[]> {
+  const vectors: Vector[] = []
+  const input = createReadStream(join(dir, 'vectors-access.ndjson.gz')).pipe(createGunzip())
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line === '') continue
+    const { robots, robots_b64: base64, agent, agents = [agent], ...rest } = JSON.parse(line)
+    vectors.push({ ...rest, agents, robots: Buffer.from(robots ?? base64, robots === undefined ? 'base64' : 'utf8') })
+  }
+  return vectors
 }

@@ -3,7 +3,7 @@
 export interface DialectCase {
   readonly name: string
   readonly robots: string
-  readonly agent: string
+  readonly agent: string | readonly string[]
   readonly url: string
   readonly answers: Readonly<Record<DialectNames, string>>
 }
@@ -16,7 +16,7 @@ function row(
   lines: readonly string[],
   url: string,
   answers: readonly [string, string, string, string, string],
-  agent = 'ExampleBot',
+  agent: string | readonly string[] = 'ExampleBot',
 ): DialectCase {
   const [rfc9309, google, draft, koster, original] = answers
   const byName = { rfc9309, google, 'draft-koster-rep-00': draft, 'koster-1996': koster, 'original-1994': original }
@@ -112,6 +112,13 @@ export const dialectCases: readonly DialectCase[] = [
     'bot',
   ),
 
+  row(
+    'two names of one crawler',
+    ['User-agent: b', 'Disallow: /a', '', 'User-agent: c', 'Disallow: /b'],
+    '/b',
+    [NO_RULE, by(5), NO_RULE, NO_RULE, NO_RULE],
+    ['a', 'b', 'c'],
+  ),
   row(
     'two groups of one name',
     ['User-agent: ExampleBot', 'Disallow: /b', '', 'User-agent: ExampleBot', 'Disallow: /a'],

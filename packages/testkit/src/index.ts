@@ -6,8 +6,11 @@ export {
   type ConformanceCase,
   conformanceDir,
   judgeConformance,
+  type Vector,
+  vectorsIn,
 } from './conformance.ts'
 export { type DialectCase, dialectCases } from './dialect-cases.ts'
+export { type Difference, differences } from './differences.ts'
 export { type DocTable, withTables } from './doc-table.ts'
 export { goodFiles, type LintCase, lintCases } from './lint-cases.ts'
 export { lookupIn } from './lookup.ts'

@@ -20,8 +20,9 @@ export function selectGroups(
   reading: Reading,
 ): Selection {
   const holding = (names: Selection['names']) => groups.filter(({ agents }) => agents.some(names))
-  for (const token of productTokens) {
-    const namesIt = namesCrawler(token, reading.agents)
+  const crawlers = productTokens.map((token) => namesCrawler(token, reading.agents))
+  const asked = reading.severalTokens === 'first' ? crawlers : [(agent: string) => crawlers.some((it) => it(agent))]
+  for (const namesIt of asked) {
     const names = (agent: string) => !namesEveryone(agent) && namesIt(agent)
     const own = holding(names)
     if (own.length > 0) return { groups: reading.groups === 'first' ? own.slice(0, 1) : own, names }

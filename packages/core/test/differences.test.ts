@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { differences, withTables } from '@politely/testkit'
+import { describe, expect, it } from 'vitest'
+import { parseRobots, type RulesVerdict } from '../src/index.ts'
+
+function answerOf(verdict: RulesVerdict): string {
+  const word = verdict.allowed ? 'allowed' : 'disallowed'
+  return verdict.because === 'rule' ? `${word} by line ${verdict.rule.line}` : `${word}: ${verdict.because}`
+}
+
+const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
+
+describe('where libraries differ', () => {
+  it.each(differences)('$name', ({ robots, url, agent, google, rfc9309 }) => {
+    const answers = (['google', 'rfc9309'] as const).map((dialect) =>
+      answerOf(parseRobots(octets(robots), { dialect }).check(url, agent)),
+    )
+    expect(answers).toEqual([google, rfc9309])
+  })
+
+  it('each other verdict than google/robotstxt has its reason, and nothing else has', () => {
+    const word = (answer: string) => answer.split(/[ :]/)[0]
+    const unlike = differences.filter(({ google, rfc9309 }) => word(google) !== word(rfc9309))
+    expect(unlike).toEqual(differences.filter(({ why }) => why !== undefined))
+  })
+
+  it('CONFORMANCE.md shows them as they are', async () => {
+    const path = join(import.meta.dirname, '../../../CONFORMANCE.md')
+    const rows = differences.map(({ name, google, rfc9309, why }) => [
+      name,
+      google,
+      why ? rfc9309 : 'the same',
+      why ?? '',
+    ])
+    const head = ['difference', '`google`', '`rfc9309`', 'why']
+    await expect(withTables(readFileSync(path, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(path)
+  })
+})
