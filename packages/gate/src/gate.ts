@@ -9,9 +9,9 @@ import {
   OptionError,
   type PageAnswer,
 } from '@politely/core'
-import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { type Asked, type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { GateClosedError, RobotsDisallowedError } from './errors.ts'
-import { OriginQueue, type Shared, type Waiter } from './queue.ts'
+import { OriginQueue, type Shared } from './queue.ts'
 
 export interface PacingOptions {
   /** The least pause between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. */
@@ -77,6 +77,8 @@ export class PoliteGate {
     if (!(robots instanceof RobotsClient))
       throw new OptionError('robots', 'must be a RobotsClient; write new RobotsClient({ userAgent })')
     this.#robots = robots
+    if (now !== undefined && typeof now !== 'function')
+      throw new OptionError('now', 'must be a function that returns milliseconds')
     this.#pacing = checkPacing(pacing)
     this.#now = now ?? (() => performance.timeOrigin + performance.now())
     this.#shared = {
@@ -93,20 +95,22 @@ export class PoliteGate {
 
   /**
    * Waits until a request for this URL may leave.
-   * @throws {RobotsDisallowedError} where robots.txt does not allow it; nothing was waited for then.
+   * @throws {RobotsDisallowedError} where robots.txt does not allow it: at once, or at its turn if the rules have changed since.
    * @throws {GateClosedError} after `close`; the signal's reason after an abort.
    */
   async enter(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Pass> {
     if (this.#closing.signal.aborted) throw new GateClosedError()
-    const ends = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
-    const verdict = await this.#robots.check(url, { signal: ends })
-    if (!verdict.allowed) throw new RobotsDisallowedError(verdict)
-    const { minDelayMs: ownDelayMs, maxDelayMs } = this.#pacing
-    const delay = delayOf({ ownDelayMs, maxDelayMs, crawlDelayMs: verdict.crawlDelayMs })
-    const queue = this.#queueOf(verdict.origin)
-    const start = this.#now()
-    await turn(queue, delay, ends)
-    return this.#pass(verdict, queue, delay, this.#now() - start)
+    // Not AbortSignal.any: on Node 22 a signal keeps something of each one made from it, for as long as it lives (measured).
+    const ends = new AbortController()
+    const sources = signal ? [signal, this.#closing.signal] : [this.#closing.signal]
+    const end = () => ends.abort(sources.find((source) => source.aborted)?.reason)
+    if (signal?.aborted) end()
+    for (const source of sources) source.addEventListener('abort', end)
+    try {
+      return await this.#enter(url, ends.signal)
+    } finally {
+      for (const source of sources) source.removeEventListener('abort', end)
+    }
   }
 
   /** Rejects everyone who waits and whoever comes later. The RobotsClient stays open. */
@@ -114,21 +118,49 @@ export class PoliteGate {
     this.#closing.abort(new GateClosedError())
   }
 
-  #pass(verdict: ClientVerdict, queue: OriginQueue, delay: Delay, waitedMs: number): Pass {
+  async #enter(url: string | HasHref, signal: AbortSignal): Promise<Pass> {
+    const { origin } = await this.#allowed(url, signal)
+    const queue = this.#queueOf(origin)
+    const start = this.#now()
+    await turn(queue, signal)
+    const leave = this.#leaveOnce(queue)
+    try {
+      // The rules may have changed while it waited, for hours perhaps. As long as they hold, asking again costs nothing.
+      const verdict = await this.#allowed(url, signal)
+      const { minDelayMs: ownDelayMs, maxDelayMs } = this.#pacing
+      const delay = delayOf({ ownDelayMs, maxDelayMs, crawlDelayMs: verdict.crawlDelayMs })
+      queue.depart(delay)
+      const waitedMs = this.#now() - start
+      return { url: verdict.url, verdict, waitedMs, delay, leave, [Symbol.dispose]: () => leave() }
+    } catch (error) {
+      queue.stay()
+      leave()
+      throw error
+    }
+  }
+
+  async #allowed(url: string | HasHref, signal: AbortSignal): Promise<AllowedVerdict> {
+    const verdict = await this.#robots.check(url, { signal })
+    if (!verdict.allowed) throw new RobotsDisallowedError(verdict)
+    return verdict
+  }
+
+  #leaveOnce(queue: OriginQueue): Pass['leave'] {
     let left = false
-    const leave = (answer?: Answer) => {
+    return (answer) => {
       if (left) return
+      const pageAnswer = answer && pageAnswerOf(answer) // before anything is given back: it throws for what is no answer
       left = true
       this.#underWay--
-      queue.finished(answer && pageAnswerOf(answer))
-      // One place is free: the queue that has waited longest for it is asked first.
+      queue.finished(pageAnswer)
+      // One place is free: the queue that has waited longest for it is asked first, this one last.
       for (const wanting of this.#wantingPlace) {
         if (this.#underWay >= this.#pacing.maxConcurrent) break
         this.#wantingPlace.delete(wanting)
         wanting.advance()
       }
+      queue.advance()
     }
-    return { url: verdict.url, verdict, waitedMs, delay, leave, [Symbol.dispose]: () => leave() }
   }
 
   #takePlace(queue: OriginQueue): boolean {
@@ -159,23 +191,19 @@ export class PoliteGate {
   }
 }
 
-/** Waits for the turn; an abort leaves the queue. */
-function turn(queue: OriginQueue, delay: Delay, signal: AbortSignal): Promise<void> {
+/** One about a URL: what is none is never allowed. */
+type AllowedVerdict = ClientVerdict & Asked
+
+/** Waits for the turn; an abort leaves the queue. The signal is of this one call, so nobody takes the listener away. */
+function turn(queue: OriginQueue, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
     const abort = () => {
-      queue.leave(waiter)
+      queue.leave(resolve)
       reject(signal.reason)
     }
-    const waiter: Waiter = {
-      delay,
-      go: () => {
-        signal.removeEventListener('abort', abort)
-        resolve()
-      },
-    }
-    if (signal.aborted) return reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    queue.join(waiter)
+    signal.addEventListener('abort', abort)
+    queue.join(resolve)
   })
 }
 

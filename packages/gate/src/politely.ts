@@ -1,7 +1,8 @@
 // politely(fetch): the same fetch, and every request, redirect hops included, is allowed by robots.txt and waits its turn.
+import { OptionError } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { type PacingOptions, PoliteGate } from './gate.ts'
-import { isRedirect, type Request, redirected } from './redirect.ts'
+import { isHttp, isRedirect, type Request, redirected } from './redirect.ts'
 
 /** Any function with the shape of fetch: Node's, undici's, your own. */
 export type FetchLike = (input: never, init?: never) => Promise<ResponseLike>
@@ -33,28 +34,33 @@ const MAX_REDIRECTS = 20
  * @throws {OptionError} for an option that cannot be used.
  */
 export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions): PoliteFetch<F> {
+  if (typeof fetch !== 'function') throw new OptionError('fetch', 'must be a function such as globalThis.fetch')
+  if (typeof options !== 'object' || options === null) {
+    throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
+  }
   const { gate, close } = gateFor(options)
-  const send = fetch as unknown as (input: unknown, init: Init) => Promise<ResponseLike>
-  const politeFetch = (input: unknown, init?: Init) => go(send, gate, input, init ?? {})
+  const send = fetch as unknown as Send
+  const politeFetch = async (input: unknown, init?: Init): Promise<ResponseLike> => {
+    // A Request may stand for the options, too; what it holds cannot be spread.
+    if (isRequest(init)) return politeFetch(new (init.constructor as typeof globalThis.Request)(input as string, init))
+    return go(send, gate, input, { ...init }) // a copy: whatever becomes of the caller's while the request waits is not meant
+  }
   return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
 }
 
 type Init = RequestInit & { readonly duplex?: string }
+type Send = (input: unknown, init: Init) => Promise<ResponseLike>
 
 /** One call of the wrapped fetch: a pass for every hop. */
-async function go(
-  send: (input: unknown, init: Init) => Promise<ResponseLike>,
-  gate: PoliteGate,
-  input: unknown,
-  init: Init,
-): Promise<ResponseLike> {
+async function go(send: Send, gate: PoliteGate, input: unknown, init: Init): Promise<ResponseLike> {
   const given = isRequest(input) ? input : undefined
-  const url = given?.url ?? String(input)
+  const parsed = URL.parse(given?.url ?? String(input))
   // `data:`, `blob:` and what is no URL need no network, or fail as they always did.
-  if (!/^\s*https?:/i.test(url)) return send(input, init)
+  if (parsed === null || !isHttp(parsed)) return send(input, init)
 
+  const url = parsed.href
   const mode = init.redirect ?? given?.redirect ?? 'follow'
-  const signal = init.signal ?? given?.signal ?? null
+  const signal = (init.signal === undefined ? given?.signal : init.signal) ?? null
   let request = firstRequest(url, given, init, gate.robots.userAgent)
   // A Request's body is a stream: a copy is kept back in case a redirect wants it sent again.
   const spare = mode === 'follow' && given?.body && request.body === 'spent' ? given.clone() : undefined
@@ -63,14 +69,18 @@ async function go(
       // The first hop takes what the caller gave, untouched but for the User-Agent.
       const hop = hops === 0 ? { headers: [...request.headers] } : { ...initOf(request), signal }
       const response = await passed(gate, request.url, signal, () =>
-        send(hops === 0 ? input : request.url, { ...init, ...hop, redirect: 'manual' }),
+        // Of the modes, `follow` alone is ours to do; with the others fetch makes no second request.
+        send(hops === 0 && given ? given : request.url, {
+          ...init,
+          ...hop,
+          redirect: mode === 'follow' ? 'manual' : mode,
+        }),
       )
       const location = response.headers.get('location')
-      if (mode === 'manual' || !isRedirect(response.status, location)) {
+      if (mode !== 'follow' || !isRedirect(response.status, location)) {
         return hops === 0 ? response : Object.defineProperty(response, 'redirected', { value: true })
       }
-      await response.body?.cancel()
-      if (mode === 'error') throw new TypeError(`fetch failed: ${request.url} redirects, and redirect is 'error'`)
+      await response.body?.cancel().catch(() => undefined) // nobody wants it, broken off or not
       if (hops >= MAX_REDIRECTS)
         throw new TypeError(`fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${request.url}`)
       const next = redirected(request, response.status, location)
@@ -80,7 +90,8 @@ async function go(
       request = next.body === 'spent' && spare ? { ...next, body: { value: await spare.arrayBuffer() } } : next
     }
   } finally {
-    if (spare?.bodyUsed === false) await spare.body?.cancel()
+    // Not awaited: a copy's end waits for that of the original, which nobody may ever read.
+    if (spare?.bodyUsed === false) spare.body?.cancel().catch(() => undefined)
   }
 }
 
@@ -128,13 +139,32 @@ function isRequest(input: unknown): input is globalThis.Request {
 }
 
 function gateFor(options: PolitelyOptions): { readonly gate: PoliteGate; readonly close: () => Promise<void> } {
-  if ('gate' in options) return { gate: options.gate, close: async () => undefined }
+  if ('gate' in options) {
+    const { gate, ...others } = options
+    if (!(gate instanceof PoliteGate))
+      throw new OptionError('gate', 'must be a PoliteGate; write new PoliteGate({ robots })')
+    for (const name of Object.keys(others))
+      throw new OptionError(name, 'does nothing beside gate; give it to the gate or its RobotsClient')
+    return { gate, close: async () => undefined }
+  }
   const { minDelayMs, maxDelayMs, maxConcurrent, maxConcurrentPerOrigin, ...forRobots } = options
+  const { now, signal } = forRobots
   const robots = new RobotsClient(forRobots)
-  const gate = new PoliteGate({ robots, minDelayMs, maxDelayMs, maxConcurrent, maxConcurrentPerOrigin })
+  const gate = new PoliteGate({
+    robots,
+    minDelayMs,
+    maxDelayMs,
+    maxConcurrent,
+    maxConcurrentPerOrigin,
+    ...(now && { now }),
+  })
+  const closing = new AbortController()
   const close = async () => {
+    closing.abort()
     gate.close()
     await robots.close()
   }
+  // The signal closes the RobotsClient; those who wait at the gate have nothing to wait for then.
+  signal?.addEventListener('abort', () => gate.close(), { once: true, signal: closing.signal })
   return { gate, close }
 }

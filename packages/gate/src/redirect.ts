@@ -20,10 +20,15 @@ export function isRedirect(status: number, location: string | null): location is
   return REDIRECTS.has(status) && location !== null
 }
 
+export function isHttp({ protocol }: URL): boolean {
+  return protocol === 'http:' || protocol === 'https:'
+}
+
 /** @throws {TypeError} where fetch itself would fail: a Location that is no http(s) URL. */
 export function redirected(request: Request, status: number, location: string): Request {
-  const target = URL.parse(location, request.url)
-  if (target === null || !/^https?:$/.test(target.protocol)) {
+  // A header's value is a string of octets; fetch reads those of a Location as UTF-8, and so did its sender.
+  const target = URL.parse(Buffer.from(location, 'latin1').toString(), request.url)
+  if (target === null || !isHttp(target)) {
     throw new TypeError(
       `fetch failed: ${request.url} redirects to ${JSON.stringify(location)}, which is no http or https URL`,
     )

@@ -1,0 +1,25 @@
+// The two fetches that politely is tried with, each with the classes that belong to it.
+import * as undici from 'undici'
+
+export interface Kit {
+  readonly name: string
+  readonly fetch: typeof globalThis.fetch
+  readonly Request: typeof globalThis.Request
+  readonly Headers: typeof globalThis.Headers
+  readonly FormData: typeof globalThis.FormData
+}
+
+const { fetch, Request, Headers, FormData } = undici
+/** The same by shape; to the compiler another class is another class. */
+export const undiciKit: Kit = { name: 'undici.fetch', fetch, Request, Headers, FormData } as unknown as Kit
+
+const own = globalThis
+const globalKit: Kit = {
+  name: 'globalThis.fetch',
+  fetch: own.fetch,
+  Request: own.Request,
+  Headers: own.Headers,
+  FormData: own.FormData,
+}
+
+export const kits: readonly Kit[] = [globalKit, undiciKit]

@@ -1,0 +1,106 @@
+// What a caller may choose, and what is said about what cannot be used.
+import { OptionError } from '@politely/core'
+import { RobotsClient } from '@politely/fetcher'
+import { expect, expectTypeOf, test } from 'vitest'
+import { PoliteGate, type PoliteGateOptions, type PolitelyOptions, politely } from '../src/index.ts'
+
+const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+const gate = new PoliteGate({ robots })
+
+function optionError(make: () => unknown): OptionError {
+  try {
+    make()
+  } catch (error) {
+    if (error instanceof OptionError) return error
+    throw error
+  }
+  throw new Error('the option was taken')
+}
+
+test.each<[given: Record<string, unknown>, option: string]>([
+  [{ minDelayMs: -1 }, 'minDelayMs'],
+  [{ minDelayMs: 'x' }, 'minDelayMs'],
+  [{ minDelayMs: '1000' }, 'minDelayMs'],
+  [{ minDelayMs: Number.NaN }, 'minDelayMs'],
+  [{ maxDelayMs: -0.5 }, 'maxDelayMs'],
+  [{ maxDelayMs: 5n }, 'maxDelayMs'],
+  [{ maxConcurrent: 0 }, 'maxConcurrent'],
+  [{ maxConcurrent: 1.5 }, 'maxConcurrent'],
+  [{ maxConcurrent: '8' }, 'maxConcurrent'],
+  [{ maxConcurrentPerOrigin: 0 }, 'maxConcurrentPerOrigin'],
+  [{ maxConcurrentPerOrigin: -2 }, 'maxConcurrentPerOrigin'],
+  [{ maxConcurrentPerOrigin: Number.NaN }, 'maxConcurrentPerOrigin'],
+  [{ maxConcurency: 8 }, 'maxConcurency'],
+  [{ toString: 8 }, 'toString'],
+])('%o is refused by both, by name', (given, option) => {
+  const errors = [
+    optionError(() => new PoliteGate({ robots, ...given } as PoliteGateOptions)),
+    optionError(() => politely(fetch, { userAgent: 'ExampleBot/1.0', ...given } as PolitelyOptions)),
+  ]
+  for (const error of errors) {
+    expect(error).toMatchObject({ name: 'OptionError', code: 'ERR_POLITELY_OPTION', option })
+    expect(error.message).toMatch(new RegExp(`^${option}: .+`))
+  }
+})
+
+test.each<[said: string, make: () => unknown, option: string]>([
+  ['no robots', () => new PoliteGate({} as PoliteGateOptions), 'robots'],
+  ['robots that are something else', () => new PoliteGate({ robots: {} as RobotsClient }), 'robots'],
+  ['a clock that is none', () => new PoliteGate({ robots, now: 5 as unknown as () => number }), 'now'],
+  ['no fetch', () => politely(undefined as unknown as typeof fetch, { gate }), 'fetch'],
+  ['no options at all', () => politely(fetch, undefined as unknown as PolitelyOptions), 'options'],
+  ['no user agent', () => politely(fetch, {} as PolitelyOptions), 'userAgent'],
+  ['a gate that is none', () => politely(fetch, { gate: {} as PoliteGate }), 'gate'],
+  ['a gate that is undefined', () => politely(fetch, { gate: undefined as unknown as PoliteGate }), 'gate'],
+  ['a pause beside a gate that has its own', () => politely(fetch, { gate, minDelayMs: 5 }), 'minDelayMs'],
+  ['a name beside a gate that has its own', () => politely(fetch, { gate, userAgent: 'OtherBot' }), 'userAgent'],
+])('%s', (_, make, option) => {
+  expect(optionError(make)).toMatchObject({ code: 'ERR_POLITELY_OPTION', option })
+})
+
+test.each([
+  { minDelayMs: 0 },
+  { minDelayMs: 0.5, maxDelayMs: 0 },
+  { minDelayMs: undefined, maxDelayMs: undefined, maxConcurrent: undefined, maxConcurrentPerOrigin: undefined },
+  { maxDelayMs: Number.POSITIVE_INFINITY },
+  { maxConcurrent: 1, maxConcurrentPerOrigin: 1 },
+  { now: () => 0 },
+])('%o will do', (given) => {
+  expect(new PoliteGate({ robots, ...given }).robots).toBe(robots)
+})
+
+test('the clock that politely is given is that of the gate, too', async () => {
+  let seconds = 0
+  const polite = politely(fetch, {
+    userAgent: 'ExampleBot/1.0',
+    network: 'public-only', // nothing is asked for at a private address
+    now: () => ++seconds * 1_000,
+  })
+  const { waitedMs } = await polite.gate.enter('http://127.0.0.1/robots.txt')
+  expect(waitedMs).toBeGreaterThanOrEqual(1_000)
+  expect(waitedMs % 1_000).toBe(0)
+  await polite.close()
+})
+
+test('types: what comes back is the fetch that was given, with a gate and an end', async () => {
+  const polite = politely(globalThis.fetch, { gate })
+  expectTypeOf(polite).toExtend<typeof globalThis.fetch>()
+  expectTypeOf(polite).parameters.toEqualTypeOf<Parameters<typeof globalThis.fetch>>()
+  expectTypeOf(polite).returns.toEqualTypeOf<Promise<Response>>()
+  expectTypeOf(polite.gate).toEqualTypeOf<PoliteGate>()
+  expectTypeOf(polite.close).toEqualTypeOf<() => Promise<void>>()
+  expectTypeOf(polite).toExtend<AsyncDisposable>()
+
+  const undici = await import('undici')
+  const other = politely(undici.fetch, { gate })
+  expectTypeOf(other).toExtend<typeof undici.fetch>()
+  expectTypeOf(other).returns.toEqualTypeOf<Promise<import('undici').Response>>()
+
+  const yours = async (url: string, init?: { signal?: AbortSignal }) => new Response(`${url} ${init}`)
+  expectTypeOf(politely(yours, { gate })).parameters.toEqualTypeOf<Parameters<typeof yours>>()
+
+  // @ts-expect-error A function that gives no Response is no fetch.
+  politely(async (url: string) => url, { gate })
+  // @ts-expect-error A gate or a user agent: one of them there must be.
+  expect(() => politely(globalThis.fetch, {})).toThrow(OptionError)
+})

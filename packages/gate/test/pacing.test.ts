@@ -1,0 +1,655 @@
+// When the gate lets go: pauses, order, places, pushbacks. DESIGN section 7; none of it is in RFC 9309 but the checks before it.
+//
+// robots.txt comes from a real server. After that no socket is needed, and timers and clock are simulated, so that pauses are
+// exact: by the gate's own clock nobody leaves a millisecond early or late.
+import { getEventListeners } from 'node:events'
+import { RobotsClient } from '@politely/fetcher'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Answer, type Pass, PoliteGate, type PoliteGateOptions } from '../src/index.ts'
+import { lookup, type Page, Site, until } from './site.ts'
+
+const USER_AGENT = 'ExampleBot/1.0 (+https://example.com/bot)'
+const DELAYS: Readonly<Record<string, string>> = {
+  'none.test': '',
+  'other.test': '',
+  'third.test': '',
+  'half.test': 'Crawl-delay: 0.5',
+  'two.test': 'Crawl-delay: 2',
+  'minute.test': 'Crawl-delay: 60',
+  'month.test': `Crawl-delay: ${30 * 24 * 3600}`,
+  'never.test': `Crawl-delay: ${'9'.repeat(400)}`,
+}
+
+let site: Site
+let robots: RobotsClient
+const url = (host: string) => site.at(host, '/page')
+
+beforeAll(async () => {
+  site = await Site.open(
+    Object.fromEntries(Object.entries(DELAYS).map(([host, line]) => [host, `User-agent: *\n${line}\n`])),
+  )
+  robots = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
+  await Promise.all(Object.keys(DELAYS).map((host) => robots.check(url(host))))
+})
+afterAll(async () => {
+  await robots.close()
+  await site.close()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A gate on simulated time, and a log of who left when. */
+function simulate(options: Omit<PoliteGateOptions, 'robots'> = {}) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  const gate = new PoliteGate({ robots, now: () => Date.now(), ...options })
+  const start = Date.now()
+  const left: [name: string, atMs: number][] = []
+  /** Enters; notes when it was let go. */
+  const go = async (name: string, host: string, signal?: AbortSignal): Promise<Pass> => {
+    const pass = await gate.enter(url(host), signal && { signal })
+    left.push([name, Date.now() - start])
+    return pass
+  }
+  /** Enters, and its request is over at once. */
+  const visit = async (name: string, host: string, answer?: Answer): Promise<Pass> => {
+    const pass = await go(name, host)
+    pass.leave(answer)
+    return pass
+  }
+  /** Lets milliseconds pass; without a number, everything that is under way now. */
+  const pass = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
+  return { gate, left, go, visit, pass }
+}
+
+const saying = (status: number, retryAfter?: string): Answer => ({
+  status,
+  headers: new Headers(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+})
+
+describe('the pause between two requests to one origin', () => {
+  test('crawl-delay is kept, first come, first served', async () => {
+    const { left, visit, pass } = simulate({ minDelayMs: 0 })
+    const all = ['a', 'b', 'c', 'd', 'e'].map((name) => visit(name, 'two.test'))
+    await pass(7_999)
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', 2_000],
+      ['c', 4_000],
+      ['d', 6_000],
+    ])
+    await pass(1)
+    expect(left.at(-1)).toEqual(['e', 8_000])
+    const waited = (await Promise.all(all)).map(({ waitedMs }) => waitedMs)
+    expect(waited).toEqual([0, 2_000, 4_000, 6_000, 8_000])
+  })
+
+  test('a pause that nobody used is not saved up', async () => {
+    const { left, visit, pass } = simulate({ minDelayMs: 0 })
+    await visit('a', 'two.test')
+    await pass(60_000)
+    void visit('b', 'two.test')
+    void visit('c', 'two.test')
+    await pass(1_999)
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', 60_000],
+    ])
+    await pass(1)
+    expect(left.at(-1)).toEqual(['c', 62_000])
+  })
+
+  test('is counted from the moment the request leaves, however long it takes', async () => {
+    const { left, go, pass } = simulate({ minDelayMs: 0 })
+    const first = await go('a', 'two.test')
+    void go('b', 'two.test')
+    await pass(1_500)
+    first.leave()
+    await pass(500)
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', 2_000],
+    ])
+  })
+
+  test('other origins are not held up by it', async () => {
+    const { left, visit, pass } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
+    for (const name of ['slow 1', 'slow 2']) void visit(name, 'minute.test')
+    for (const name of ['fast 1', 'fast 2', 'fast 3']) void visit(name, 'half.test')
+    await pass(1_000)
+    expect(left).toEqual([
+      ['slow 1', 0],
+      ['fast 1', 0],
+      ['fast 2', 500],
+      ['fast 3', 1_000],
+    ])
+    await pass(59_000)
+    expect(left.at(-1)).toEqual(['slow 2', 60_000])
+  })
+
+  test.each([
+    ['the default is one second', {}, 'none.test', 1_000, 'own-delay'],
+    ['minDelayMs is a floor', { minDelayMs: 700 }, 'half.test', 700, 'own-delay'],
+    ['the site may ask for more', { minDelayMs: 700 }, 'two.test', 2_000, 'crawl-delay'],
+    ['maxDelayMs is a cap', { minDelayMs: 0, maxDelayMs: 1_200 }, 'two.test', 1_200, 'cap'],
+    ['a cap that is not reached says nothing', { minDelayMs: 0, maxDelayMs: 1_200 }, 'half.test', 500, 'crawl-delay'],
+    ['a cap does not lower your own delay', { minDelayMs: 1_500, maxDelayMs: 1_000 }, 'two.test', 1_500, 'cap'],
+    [
+      'a cap is for the site, not for your own delay',
+      { minDelayMs: 1_500, maxDelayMs: 1_000 },
+      'none.test',
+      1_500,
+      'own-delay',
+    ],
+    ['a delay without end has a cap, too', { maxDelayMs: 5_000 }, 'never.test', 5_000, 'cap'],
+  ] as const)('%s', async (_, options, host, delayMs, because) => {
+    const { left, visit, pass } = simulate(options)
+    const first = await visit('a', host)
+    expect(first.delay).toEqual({ delayMs, because })
+    void visit('b', host)
+    await pass(delayMs - 1)
+    expect(left).toEqual([['a', 0]])
+    await pass(1)
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', delayMs],
+    ])
+  })
+
+  test('none, where neither the caller nor the site wants one', async () => {
+    const { left, visit, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 100 })
+    for (let n = 0; n < 100; n++) void visit(String(n), 'none.test')
+    await pass()
+    expect(left.map(([name]) => name)).toEqual([...Array(100).keys()].map(String))
+  })
+
+  test('longer than a timer can hold', async () => {
+    const { left, visit, pass } = simulate()
+    const month = 30 * 24 * 3600 * 1000
+    await visit('a', 'month.test')
+    void visit('b', 'month.test')
+    await pass(month - 1)
+    expect(left).toEqual([['a', 0]])
+    await pass(1)
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', month],
+    ])
+  })
+
+  test('the clock decides, not the timer', async () => {
+    const { left, gate, visit, pass } = simulate({ now: () => Date.now() / 2 })
+    void visit('a', 'two.test')
+    void visit('b', 'two.test')
+    await pass(3_999)
+    expect(left).toEqual([['a', 0]])
+    await pass(1)
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', 4_000],
+    ])
+    gate.close()
+  })
+
+  test('holds on the clock that the gate brings itself', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const gate = new PoliteGate({ robots, minDelayMs: 0 })
+    const start = performance.now()
+    const left: number[] = []
+    for (let n = 0; n < 3; n++) {
+      void gate.enter(url('half.test')).then((pass) => {
+        left.push(performance.now() - start)
+        pass.leave()
+      })
+    }
+    await vi.advanceTimersByTimeAsync(1_001)
+    expect(left).toHaveLength(3)
+    for (const [n, at] of left.entries()) expect(at).toBeGreaterThanOrEqual(500 * n)
+  })
+})
+
+describe('requests under way at once', () => {
+  test('to one origin: two, if nothing else is said', async () => {
+    const { left, go, pass } = simulate({ minDelayMs: 0 })
+    const [first] = [go('a', 'none.test'), go('b', 'none.test'), go('c', 'none.test'), go('d', 'none.test')]
+    await pass(60_000)
+    expect(left.map(([name]) => name)).toEqual(['a', 'b'])
+    ;(await first)?.leave()
+    await pass()
+    expect(left.map(([name]) => name)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('to one origin and to all of them, never more than asked for', async () => {
+    const { gate, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 3, maxConcurrent: 5 })
+    const hosts = ['none.test', 'other.test', 'third.test']
+    const underWay = new Map(hosts.map((host) => [host, 0]))
+    let most = 0
+    let mostOfOne = 0
+    let done = 0
+    const visit = async (host: string, takesMs: number) => {
+      const pass = await gate.enter(url(host))
+      underWay.set(host, (underWay.get(host) ?? 0) + 1)
+      most = Math.max(
+        most,
+        [...underWay.values()].reduce((sum, count) => sum + count),
+      )
+      mostOfOne = Math.max(mostOfOne, ...underWay.values())
+      await new Promise((over) => setTimeout(over, takesMs))
+      underWay.set(host, (underWay.get(host) ?? 0) - 1)
+      pass.leave(saying(200))
+      done++
+    }
+    for (let n = 0; n < 300; n++) void visit(hosts[n % hosts.length] ?? '', 10 + ((n * 7) % 23))
+    await pass(10_000)
+    expect({ done, most, mostOfOne }).toEqual({ done: 300, most: 5, mostOfOne: 3 })
+  })
+
+  test('an origin with many who wait does not keep the others out: origins take turns', async () => {
+    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
+    const visit = async (name: string, host: string) => {
+      const ticket = await go(name, host)
+      await new Promise((over) => setTimeout(over, 10))
+      ticket.leave()
+    }
+    for (let n = 0; n < 5; n++) void visit('A', 'none.test')
+    for (let n = 0; n < 3; n++) void visit('B', 'other.test')
+    void visit('C', 'third.test')
+    await pass(1_000)
+    expect(left.map(([name]) => name).join('')).toBe('ABCABABAA')
+  })
+
+  test('a place is free again for another origin while this one keeps its pause', async () => {
+    const { left, go, visit, pass } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
+    const first = await go('two 1', 'two.test')
+    void visit('two 2', 'two.test')
+    void visit('half', 'half.test')
+    await pass(100)
+    first.leave()
+    await pass(1_900)
+    expect(left).toEqual([
+      ['two 1', 0],
+      ['half', 100],
+      ['two 2', 2_000],
+    ])
+  })
+})
+
+describe('an answer that asks for a pause', () => {
+  test.each([
+    ['429 with seconds', saying(429, '30'), 30_000],
+    ['503 with seconds', saying(503, '30'), 30_000],
+    ['a pause shorter than the delay does not shorten it', saying(429, '1'), 2_000],
+    ['without Retry-After: five seconds', saying(429), 5_000],
+    ['with one that cannot be read: the same', saying(503, 'soon'), 5_000],
+    ['headers as an object', { status: 429, headers: { 'retry-after': '30' } }, 30_000],
+    ['headers as undici gives them', { status: 429, headers: { 'retry-after': ['30'] } }, 30_000],
+    ['a Response of fetch', new Response(null, { status: 429, headers: { 'retry-after': '30' } }), 30_000],
+    ['another status says nothing, even with Retry-After', saying(500, '30'), 2_000],
+    ['success says nothing', saying(200), 2_000],
+    ['no answer says nothing', undefined, 2_000],
+  ] as const)('%s', async (_, answer, pauseMs) => {
+    const { left, visit, pass } = simulate()
+    await visit('a', 'two.test', answer)
+    void visit('b', 'two.test')
+    await pass(pauseMs - 1)
+    expect(left).toEqual([['a', 0]])
+    await pass(1)
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', pauseMs],
+    ])
+  })
+
+  test('a date counts from now by the gate’s clock', async () => {
+    const { left, visit, pass } = simulate()
+    vi.setSystemTime(Date.UTC(2026, 10, 20, 12, 0, 0))
+    await visit('a', 'none.test', saying(503, 'Fri, 20 Nov 2026 12:01:30 GMT'))
+    const since = Date.now()
+    void visit('b', 'none.test')
+    await pass(89_999)
+    expect(left).toHaveLength(1)
+    await pass(1)
+    expect(left).toHaveLength(2)
+    expect(Date.now() - since).toBe(90_000)
+  })
+
+  test('pauses without Retry-After grow up to five minutes, and an answer of another kind ends that', async () => {
+    const { left, visit, pass } = simulate()
+    const pushedBack = Array(8).fill(429)
+    for (const status of [...pushedBack, 200, 429, 404, 503, 200]) void visit('', 'none.test', saying(status))
+    await pass(2_000_000)
+    const pauses = left.slice(1).map(([, atMs], n) => (atMs - (left[n]?.[1] ?? 0)) / 1_000)
+    expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 1, 5, 1, 5])
+  })
+
+  test('holds for those who wait already, and for that origin only', async () => {
+    const { left, go, visit, pass } = simulate({ minDelayMs: 100 })
+    const first = await go('a', 'none.test')
+    void visit('b', 'none.test')
+    void visit('c', 'none.test')
+    void visit('other', 'other.test')
+    await pass(50)
+    first.leave(saying(429, '10'))
+    await pass(10_099)
+    expect(left).toEqual([
+      ['a', 0],
+      ['other', 0],
+      ['b', 10_050],
+    ])
+    await pass(51)
+    expect(left.at(-1)).toEqual(['c', 10_150])
+  })
+
+  test('the longer of two pauses holds', async () => {
+    const { left, go, visit, pass } = simulate({ minDelayMs: 0 })
+    const [first, second] = [await go('a', 'none.test'), await go('b', 'none.test')]
+    first.leave(saying(429, '60'))
+    second.leave(saying(429, '10'))
+    void visit('c', 'none.test')
+    await pass(59_999)
+    expect(left).toHaveLength(2)
+    await pass(1)
+    expect(left.at(-1)).toEqual(['c', 60_000])
+  })
+})
+
+describe('leaving', () => {
+  test('once is enough: a second time gives no second place, and its answer is not heard', async () => {
+    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const first = await go('a', 'none.test')
+    void go('b', 'none.test')
+    void go('c', 'none.test')
+    first.leave()
+    first.leave(saying(429, '60'))
+    first[Symbol.dispose]()
+    await pass()
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', 0],
+    ])
+  })
+
+  test('at the end of `using`', async () => {
+    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const first = await go('a', 'none.test')
+    void go('b', 'none.test')
+    first[Symbol.dispose]()
+    await pass()
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', 0],
+    ])
+  })
+
+  test('with what is no answer is the caller’s mistake, and loses nobody’s place', async () => {
+    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const first = await go('a', 'none.test')
+    void go('b', 'none.test')
+    expect(() => first.leave({ status: 200 } as unknown as Answer)).toThrow(TypeError)
+    first.leave()
+    await pass()
+    expect(left).toEqual([
+      ['a', 0],
+      ['b', 0],
+    ])
+  })
+})
+
+describe('an abort', () => {
+  test('before the call rejects with the signal’s reason, and robots.txt is not asked for', async () => {
+    const reason = new Error('not today')
+    const fetches = site.robotsFetches
+    const gate = new PoliteGate({ robots })
+    await expect(gate.enter(url('unasked.test'), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(site.robotsFetches).toBe(fetches)
+  })
+
+  test.each([
+    [
+      'the first who waits',
+      0,
+      [
+        ['a', 0],
+        ['c', 2_000],
+        ['d', 4_000],
+      ],
+    ],
+    [
+      'one in the middle',
+      1,
+      [
+        ['a', 0],
+        ['b', 2_000],
+        ['d', 4_000],
+      ],
+    ],
+    [
+      'the last',
+      2,
+      [
+        ['a', 0],
+        ['b', 2_000],
+        ['c', 4_000],
+      ],
+    ],
+  ] as const)('of %s gives the turn back, and rejects with the reason', async (_, which, expected) => {
+    const { left, go, visit, pass } = simulate()
+    await visit('a', 'two.test')
+    const controllers = ['b', 'c', 'd'].map((name) => {
+      const controller = new AbortController()
+      return { controller, promise: go(name, 'two.test', controller.signal) }
+    })
+    await pass(500)
+    const reason = new Error('enough')
+    const outcome = expect(controllers[which]?.promise).rejects.toBe(reason)
+    controllers[which]?.controller.abort(reason)
+    await outcome
+    await pass(100_000)
+    expect(left).toEqual(expected)
+  })
+
+  test('without a reason rejects with an AbortError', async () => {
+    const { go, visit, pass } = simulate()
+    await visit('a', 'two.test')
+    const controller = new AbortController()
+    const outcome = expect(go('b', 'two.test', controller.signal)).rejects.toMatchObject({ name: 'AbortError' })
+    await pass(1)
+    controller.abort()
+    await outcome
+  })
+
+  test('of everyone leaves no timer and no listener behind', async () => {
+    const { gate, visit, go, pass } = simulate()
+    await visit('a', 'two.test')
+    const controller = new AbortController()
+    const { signal } = controller
+    const outcomes = Promise.allSettled([1, 2, 3].map((n) => go(String(n), 'two.test', signal)))
+    await pass(1)
+    expect(vi.getTimerCount()).toBe(1)
+    controller.abort()
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(vi.getTimerCount()).toBe(0)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    gate.close()
+  })
+
+  test('of a signal that outlives its request finds nobody listening', async () => {
+    const { visit, gate, pass } = simulate({ minDelayMs: 0 })
+    const { signal } = new AbortController()
+    for (let n = 0; n < 20; n++) (await gate.enter(url('none.test'), { signal })).leave()
+    await visit('', 'none.test')
+    await pass()
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('after the gate has let go, and before the caller runs again, gives the place back, too', async () => {
+    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const first = await go('a', 'none.test')
+    const controller = new AbortController()
+    const second = expect(go('b', 'none.test', controller.signal)).rejects.toMatchObject({ name: 'AbortError' })
+    void go('c', 'none.test')
+    await pass()
+    first.leave() // lets b go …
+    controller.abort() // … who is not there any more
+    await second
+    await pass()
+    expect(left.map(([name]) => name)).toEqual(['a', 'c'])
+  })
+})
+
+describe('close', () => {
+  test('rejects everyone who waits and whoever comes later, and ends the timers', async () => {
+    const { gate, visit, go, pass } = simulate()
+    await visit('a', 'two.test')
+    const { signal } = new AbortController()
+    const waiting = Promise.allSettled([go('b', 'two.test'), go('c', 'two.test', signal)])
+    await pass(1)
+    gate.close()
+    for (const outcome of await waiting) {
+      expect(outcome).toMatchObject({ reason: { name: 'GateClosedError', code: 'ERR_POLITELY_GATE_CLOSED' } })
+    }
+    await expect(gate.enter(url('two.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+    expect(vi.getTimerCount()).toBe(0)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    gate.close()
+  })
+
+  test('rejects who waits for robots.txt, and leaves the RobotsClient open', async () => {
+    let asked = () => {}
+    const asking = new Promise<void>((resolve) => {
+      asked = resolve
+    })
+    site.robots.set('mute.test', () => asked())
+    const own = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
+    const gate = new PoliteGate({ robots: own })
+    const outcome = expect(gate.enter(url('mute.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+    await asking
+    gate.close()
+    await outcome
+    expect(await own.isAllowed(url('none.test'))).toBe(true)
+    await own.close()
+  })
+
+  test('leaves a pass that was given good: it may still be given back', async () => {
+    const { gate, go } = simulate()
+    const first = await go('a', 'none.test')
+    gate.close()
+    expect(() => first.leave(saying(429))).not.toThrow()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('of the RobotsClient rejects who comes later with its own code', async () => {
+    const own = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
+    const gate = new PoliteGate({ robots: own })
+    await own.close()
+    await expect(gate.enter(url('none.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+  })
+})
+
+describe('what robots.txt says while a request waits', () => {
+  /** A site that changes its mind after an hour; the clock of the RobotsClient is moved by hand. */
+  async function changing(name: string, before: string) {
+    const host = `${name}.test`
+    site.robots.set(host, before)
+    let now = 0
+    const own = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any', ttlMs: 3_600_000, now: () => now })
+    await own.check(url(host))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const gate = new PoliteGate({ robots: own, minDelayMs: 1_000, now: () => Date.now() })
+    const start = Date.now()
+    const change = (after: string | Page) => {
+      site.robots.set(host, after)
+      now += 3_600_000
+    }
+    const visit = async (path: string) => {
+      const pass = await gate.enter(site.at(host, path))
+      pass.leave()
+      return [Date.now() - start, pass.delay.delayMs]
+    }
+    return { change, visit, end: () => own.close() }
+  }
+
+  test('holds: a request that has become disallowed does not leave, and takes no turn', async () => {
+    const { change, visit, end } = await changing('strict', '')
+    await visit('/1')
+    const second = expect(visit('/2')).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    const third = visit('/3')
+    change('User-agent: *\nDisallow: /2\n')
+    await vi.advanceTimersByTimeAsync(1_000)
+    await second
+    expect(await third).toEqual([1_000, 1_000])
+    await end()
+  })
+
+  test('holds: a new crawl-delay is kept by those who came before it', async () => {
+    const { change, visit, end } = await changing('slower', '')
+    const passes = [visit('/1'), visit('/2'), visit('/3')]
+    expect(await passes[0]).toEqual([0, 1_000])
+    change('User-agent: *\nCrawl-delay: 60\n')
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await passes[1]).toEqual([1_000, 60_000])
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await passes[2]).toEqual([61_000, 60_000])
+    await end()
+  })
+
+  test('is asked for by one of them, and they leave one after another all the same', async () => {
+    const { change, visit, end } = await changing('sleepy', '')
+    await visit('/1')
+    const passes = [visit('/2'), visit('/3')]
+    let answer = () => {}
+    change((_, response) => {
+      answer = () => void response.end('')
+    })
+    const fetches = site.robotsFetches
+    await vi.advanceTimersByTimeAsync(1_000)
+    await until(() => site.robotsFetches > fetches)
+    await vi.advanceTimersByTimeAsync(5_000)
+    answer()
+    expect(await passes[0]).toEqual([6_000, 1_000])
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await passes[1]).toEqual([7_000, 1_000])
+    expect(site.robotsFetches).toBe(fetches + 1)
+    await end()
+  })
+})
+
+describe('memory', () => {
+  test('origins with nothing to keep are forgotten; those with a request under way or a pause to keep are not', async () => {
+    const many = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
+    const crowd = [...Array(1_000).keys()].map((n) => url(`crowd${n}.test`))
+    for (let n = 0; n < crowd.length; n += 100)
+      await Promise.all(crowd.slice(n, n + 100).map((each) => many.check(each)))
+    for (const host of ['none.test', 'other.test', 'third.test']) await many.check(url(host))
+
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const gate = new PoliteGate({ robots: many, now: () => Date.now(), maxConcurrentPerOrigin: 1 })
+    const visit = async (each: string, answer?: Answer) => (await gate.enter(each)).leave(answer)
+    const held = await gate.enter(url('third.test'))
+    await visit(url('none.test'), saying(429)) // pause 5 s; remembered for 5 minutes more
+    await vi.advanceTimersByTimeAsync(310_000)
+    await visit(url('other.test'), saying(429))
+    await vi.advanceTimersByTimeAsync(10_000)
+    for (const each of crowd) await visit(each) // the thousandth looks for what may be forgotten
+
+    /** The pause that a 429 without Retry-After earns. It grows from one to the next, while the origin is remembered. */
+    const pauseOf = async (host: string) => {
+      await visit(url(host), saying(429))
+      const start = Date.now()
+      let end = 0
+      void visit(url(host)).then(() => {
+        end = Date.now()
+      })
+      await vi.advanceTimersByTimeAsync(60_000)
+      return end - start
+    }
+    const blocked = gate.enter(url('third.test'))
+    await vi.advanceTimersByTimeAsync(60_000)
+    held.leave() // still counted: only now is there a place
+    expect((await blocked).waitedMs).toBe(60_000)
+    expect(await pauseOf('other.test')).toBe(10_000) // the second in a row
+    expect(await pauseOf('none.test')).toBe(5_000) // forgotten, so the first again
+    await many.close()
+  })
+})

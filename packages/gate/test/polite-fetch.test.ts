@@ -1,0 +1,477 @@
+// What politely(fetch) does beyond fetch: every request is allowed and waits its turn. What it leaves as it is: see
+// same-fetch.test.ts.
+import { getEventListeners } from 'node:events'
+import { RobotsClient } from '@politely/fetcher'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { PoliteGate, type PolitelyOptions, politely, RobotsDisallowedError } from '../src/index.ts'
+import { kits } from './kits.ts'
+import { lookup, Site, until } from './site.ts'
+
+const USER_AGENT = 'ExampleBot/1.0 (+https://example.com/bot)'
+const RULES = 'User-agent: ExampleBot\nDisallow: /private\n'
+
+describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) => {
+  let site: Site
+  let other: Site
+  let ends: (() => Promise<void>)[]
+
+  beforeEach(async () => {
+    site = await Site.open({ '*': RULES })
+    other = await Site.open({ '*': RULES })
+    ends = []
+    for (const each of [site, other]) {
+      each.pages.set('/go', (request, response) => {
+        const query = new URL(request.url ?? '', 'http://x').searchParams
+        response.writeHead(Number(query.get('s') ?? 302), { location: query.get('to') ?? '' }).end('moved')
+      })
+    }
+  })
+  afterEach(async () => {
+    for (const end of ends) await end()
+    await site.close()
+    await other.close()
+  })
+
+  function polite(options: Partial<PolitelyOptions> = {}) {
+    const politeFetch = politely(fetch, { userAgent: USER_AGENT, minDelayMs: 0, ...options })
+    ends.push(politeFetch.close)
+    return politeFetch
+  }
+  const go = (to: string, status = 302) => `${site.origin}/go?s=${status}&to=${encodeURIComponent(to)}`
+  const refusal = { name: 'RobotsDisallowedError', code: 'ERR_ROBOTS_DISALLOWED' }
+
+  describe('refuses', () => {
+    test('what robots.txt disallows, before it asks for it', async () => {
+      const error = await polite()(`${site.origin}/private/page`).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(RobotsDisallowedError)
+      expect(error).toMatchObject({ ...refusal, verdict: { because: 'rule', rule: { line: 2 } } })
+      expect(site.lines).toEqual([])
+    })
+
+    test.each([
+      ['a URL object', (path: string) => new URL(path)],
+      ['a Request', (path: string) => new Request(path)],
+      ['a Request with a body', (path: string) => new Request(path, { method: 'POST', body: 'x' })],
+      ['a fragment', (path: string) => `${path}#part`],
+      ['blanks around', (path: string) => ` \t${path}\n`],
+      ['controls before', (path: string) => `\u0000\u0001${path}`],
+      ['a line end in the scheme', (path: string) => path.replace('http', 'ht\ntp')],
+      ['a tab in the path', (path: string) => path.replace('private', 'pri\tvate')],
+      ['capitals', (path: string) => path.replace('http', 'HTTP')],
+      ['dot segments', (path: string) => path.replace('/private', '/open/../private')],
+      ['backslashes', (path: string) => path.replaceAll('/', '\\')],
+      ['no slashes', (path: string) => path.replace('://', ':')],
+      ['percent-encoded letters', (path: string) => path.replace('private', '%70rivate')],
+    ])('it in whatever spelling: %s', async (_, spell) => {
+      const url = `${site.origin}/private`
+      await expect(polite()(spell(url))).rejects.toMatchObject(refusal)
+      expect(site.lines).toEqual([])
+      // The plain one would have gone there.
+      await fetch(spell(url))
+      expect(site.seen.length).toBe(1)
+    })
+
+    test('a URL that was another when it was allowed', async () => {
+      const url = new URL(`${site.origin}/open`)
+      const response = polite()(url)
+      url.pathname = '/private'
+      expect((await response).url).toBe(`${site.origin}/open`)
+      expect(site.lines).toEqual(['GET /open'])
+    })
+
+    test.each([
+      ['on the same origin', () => '/private'],
+      ['on another', () => `${other.origin}/private`],
+      ['two hops away', () => `${other.origin}/go?to=${encodeURIComponent(`${site.origin}/private`)}`],
+    ])('a redirect to a disallowed path %s: it is never asked for', async (_, to) => {
+      await expect(polite()(go(to()))).rejects.toMatchObject(refusal)
+      expect([...site.lines, ...other.lines].filter((line) => line.includes('GET /private'))).toEqual([])
+      expect(site.seen.length).toBe(1)
+    })
+
+    test('a redirect to an origin whose robots.txt is unreachable', async () => {
+      other.robots.set('*', (_, response) => void response.writeHead(500).end())
+      const outcome = polite({ retries: 0 })(go(`${other.origin}/page`))
+      await expect(outcome).rejects.toMatchObject({ ...refusal, verdict: { because: 'unreachable' } })
+      expect(other.lines).toEqual([])
+    })
+
+    test('and keeps the body of a Request for who wants it otherwise', async () => {
+      const request = new Request(`${site.origin}/private`, { method: 'POST', body: 'precious' })
+      await expect(polite()(request)).rejects.toMatchObject(refusal)
+      expect(await request.text()).toBe('precious')
+    })
+  })
+
+  describe('redirects', () => {
+    test('each origin on the way is asked for its own robots.txt, once', async () => {
+      const fetch = polite()
+      for (let n = 0; n < 3; n++) expect(await (await fetch(go(`${other.origin}/page`))).text()).toBe('page /page')
+      expect([site.robotsFetches, other.robotsFetches]).toEqual([1, 1])
+      expect([site.seen.length, other.lines]).toEqual([3, ['GET /page', 'GET /page', 'GET /page']])
+    })
+
+    test('a hop waits its turn at its own origin', async () => {
+      other.robots.set('*', 'User-agent: *\nCrawl-delay: 3600\n')
+      const fetch = polite()
+      await fetch(go(`${other.origin}/page`))
+      const controller = new AbortController()
+      const waiting = expect(fetch(go(`${other.origin}/page`), { signal: controller.signal })).rejects.toThrow()
+      await until(() => site.seen.length === 2)
+      await fetch(`${site.origin}/open`) // the first origin is not held up by it
+      expect(other.lines).toEqual(['GET /page'])
+      controller.abort()
+      await waiting
+      expect(other.lines).toEqual(['GET /page'])
+    })
+
+    test('a hop on the same origin waits its turn, too', async () => {
+      site.robots.set('*', 'User-agent: *\nCrawl-delay: 3600\n')
+      const controller = new AbortController()
+      const waiting = expect(polite()(go('/end'), { signal: controller.signal })).rejects.toThrow()
+      await until(() => site.seen.length === 1)
+      controller.abort(new Error('enough'))
+      await waiting
+      expect(site.seen.length).toBe(1)
+    })
+
+    test('do not hold a place for themselves: one is enough', async () => {
+      const fetch = polite({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
+      expect((await fetch(go(go('/end')))).url).toBe(`${site.origin}/end`)
+    })
+
+    test('the crawler’s User-Agent is sent with every hop', async () => {
+      await polite()(go(`${other.origin}/page`))
+      expect([...site.seen, ...other.seen].map(({ headers }) => headers['user-agent'])).toEqual([
+        USER_AGENT,
+        USER_AGENT,
+      ])
+    })
+
+    test('a form that is sent again carries the line between its parts in its header', async () => {
+      const form = new FormData()
+      form.append('a', 'b')
+      await polite()(go('/end', 307), { method: 'POST', body: form })
+      for (const { headers, body } of site.seen) {
+        const boundary = /boundary=(.*)/.exec(headers['content-type'] ?? '')?.[1]
+        expect(body.split('\r\n')[0]).toBe(`--${boundary}`)
+      }
+      expect(site.seen.length).toBe(2)
+    })
+
+    test('a stream in a Request can be sent again, which fetch itself could not', async () => {
+      const body = new Blob(['once']).stream()
+      await polite()(new Request(go('/end', 307), { method: 'POST', body, duplex: 'half' } as RequestInit))
+      expect(site.seen.map(({ body }) => body)).toEqual(['once', 'once'])
+    })
+
+    test('the answer says that it was redirected, and from where it is', async () => {
+      const response = await polite()(`${go(`${other.origin}/page`)}#part`)
+      expect([response.redirected, response.url]).toEqual([true, `${other.origin}/page`])
+    })
+
+    test('a redirect whose body never ends is not waited for, and its connection is given up', async () => {
+      let isClosed = false
+      site.pages.set('/endless', (_, response) => {
+        response.once('close', () => {
+          isClosed = true
+        })
+        response.writeHead(302, { location: '/end' }).write('and')
+      })
+      expect((await polite()(`${site.origin}/endless`)).url).toBe(`${site.origin}/end`)
+      await until(() => isClosed)
+    })
+
+    test('a redirect whose body breaks off is a redirect all the same', async () => {
+      site.pages.set('/broken', (request, response) => {
+        response.writeHead(302, { location: '/end', 'content-length': '1000' }).flushHeaders()
+        setImmediate(() => request.socket.destroy())
+      })
+      /** By the time it is looked at, the body has failed. */
+      const late = async (url: string, init?: RequestInit) => {
+        const response = await fetch(url, init)
+        if (response.status === 302)
+          await response
+            .clone()
+            .text()
+            .catch(() => undefined)
+        return response
+      }
+      const politeLate = politely(late, { userAgent: USER_AGENT, minDelayMs: 0 })
+      ends.push(politeLate.close)
+      expect((await politeLate(`${site.origin}/broken`)).url).toBe(`${site.origin}/end`)
+    })
+  })
+
+  describe('User-Agent', () => {
+    const own = { 'User-Agent': 'Mine/2.0' }
+
+    test.each([
+      ['nothing said', (url: string) => polite()(url)],
+      ['other headers', (url: string) => polite()(url, { headers: { accept: 'text/html' } })],
+      ['a Request', (url: string) => polite()(new Request(url))],
+    ])('is the crawler’s: %s', async (_, get) => {
+      await get(`${site.origin}/page`)
+      expect(site.seen[0]?.headers['user-agent']).toBe(USER_AGENT)
+    })
+
+    test.each([
+      ['an object', (url: string) => polite()(url, { headers: own })],
+      ['pairs', (url: string) => polite()(url, { headers: Object.entries(own) })],
+      ['Headers', (url: string) => polite()(url, { headers: new Headers(own) })],
+      ['a Request', (url: string) => polite()(new Request(url, { headers: own }))],
+    ])('is the request’s own where it has one: %s', async (_, get) => {
+      await get(go('/end'))
+      expect(site.seen.map(({ headers }) => headers['user-agent'])).toEqual(['Mine/2.0', 'Mine/2.0'])
+    })
+  })
+
+  describe('pace', () => {
+    test('requests to one origin reach the server no sooner than their turn', async () => {
+      site.robots.set('*', 'User-agent: *\nCrawl-delay: 0.06\n')
+      const fetch = polite()
+      await fetch.gate.robots.check(site.origin)
+      const start = performance.now()
+      const paths = ['/1', '/2', '/3', '/4', '/5', '/6']
+      await Promise.all(paths.map((path) => fetch(site.origin + path)))
+      expect(site.lines).toEqual(paths.map((path) => `GET ${path}`))
+      // The first may be late at the server, by a connection; the others count from when it was let go.
+      for (const [n, { at }] of site.seen.entries()) expect(at - start).toBeGreaterThanOrEqual(60 * n - 2)
+    })
+
+    test('an answer of 429 holds up the next request, as long as it says', async () => {
+      site.pages.set('/busy', (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end())
+      const fetch = polite()
+      expect((await fetch(`${site.origin}/busy`)).status).toBe(429)
+      const controller = new AbortController()
+      const waiting = expect(fetch(`${site.origin}/page`, { signal: controller.signal })).rejects.toThrow()
+      expect((await fetch(`${other.origin}/page`)).status).toBe(200) // another origin is not held up
+      controller.abort()
+      await waiting
+      expect(site.lines).toEqual(['GET /busy'])
+    })
+
+    test('a request that fails gives its place back', async () => {
+      site.pages.set('/reset', (request) => request.socket.resetAndDestroy())
+      const fetch = polite({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
+      for (let n = 0; n < 3; n++) await expect(fetch(`${site.origin}/reset`)).rejects.toThrow(TypeError)
+      expect((await fetch(`${site.origin}/page`)).status).toBe(200)
+    })
+
+    test('a body that nobody reads holds no place', async () => {
+      site.pages.set('/long', (_, response) => void response.writeHead(200).write('for ever'))
+      const fetch = polite({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
+      const responses = []
+      for (let n = 0; n < 4; n++) responses.push(await fetch(`${site.origin}/long`))
+      for (const response of responses) await response.body?.cancel()
+    })
+  })
+
+  describe('abort', () => {
+    const reason = new Error('enough')
+    type Args = [input: string | Request, init?: RequestInit]
+    const asInit = (url: string, signal: AbortSignal): Args => [url, { signal }]
+    const asRequest = (url: string, signal: AbortSignal): Args => [new Request(url, { signal })]
+
+    describe.each([
+      ['by init', asInit],
+      ['by a Request', asRequest],
+    ])('%s', (_, args) => {
+      test('before: nothing is asked for', async () => {
+        const aborted = polite()(...args(`${site.origin}/page`, AbortSignal.abort(reason)))
+        await expect(aborted).rejects.toBe(reason)
+        expect([site.robotsFetches, site.seen.length]).toEqual([0, 0])
+      })
+
+      test('while it waits: the next one takes its turn', async () => {
+        site.pages.set('/hold', () => {}) // holds the only place
+        const fetch = polite({ maxConcurrentPerOrigin: 1 })
+        const [holding, waiting] = [new AbortController(), new AbortController()]
+        const first = expect(fetch(...args(`${site.origin}/hold`, holding.signal))).rejects.toBe(reason)
+        await until(() => site.seen.length === 1)
+        const second = expect(fetch(...args(`${site.origin}/2`, waiting.signal))).rejects.toBe(reason)
+        const third = fetch(`${site.origin}/3`)
+        waiting.abort(reason)
+        await second
+        holding.abort(reason)
+        await first
+        expect((await third).status).toBe(200)
+        expect(site.lines).toEqual(['GET /hold', 'GET /3'])
+      })
+
+      test('between two hops', async () => {
+        const controller = new AbortController()
+        other.pages.set('/hold', () => {})
+        const outcome = expect(polite()(...args(go(`${other.origin}/hold`), controller.signal))).rejects.toBe(reason)
+        await until(() => other.seen.length === 1)
+        controller.abort(reason)
+        await outcome
+      })
+
+      test('during the body, after a redirect', async () => {
+        other.pages.set('/long', (_, response) => void response.writeHead(200).write('begun'))
+        const controller = new AbortController()
+        const response = await polite()(...args(go(`${other.origin}/long`), controller.signal))
+        const reader = response.body?.getReader()
+        expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('begun')
+        const rest = expect(reader?.read()).rejects.toThrow()
+        controller.abort(reason)
+        await rest
+      })
+    })
+  })
+
+  describe('bodies of answers', () => {
+    test('arrive as they are sent, not before the end only', async () => {
+      let more = () => {}
+      site.pages.set('/drip', (_, response) => {
+        response.writeHead(200).write('one')
+        more = () => void response.end('two')
+      })
+      const response = await polite()(`${site.origin}/drip`)
+      const reader = response.body?.getReader()
+      expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one')
+      more() // the server goes on only now
+      expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('two')
+      expect((await reader?.read())?.done).toBe(true)
+    })
+
+    test('arrive octet for octet', async () => {
+      const octets = Buffer.from(Array.from({ length: 100_000 }, (_, n) => (n * 31 + (n >> 8)) & 255))
+      site.pages.set('/octets', (_, response) => response.end(octets))
+      const response = await polite()(go('/octets'))
+      expect(octets.equals(Buffer.from(await response.arrayBuffer()))).toBe(true)
+    })
+  })
+
+  describe('end', () => {
+    test('close rejects who waits and who comes later, and closes the RobotsClient', async () => {
+      site.robots.set('*', 'User-agent: *\nCrawl-delay: 3600\n')
+      const fetch = polite()
+      await fetch(`${site.origin}/1`)
+      const waiting = expect(fetch(`${site.origin}/2`)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+      await new Promise((turn) => setImmediate(turn))
+      await fetch.close()
+      await waiting
+      await expect(fetch(`${site.origin}/3`)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+      await expect(fetch.gate.robots.check(site.origin)).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+      expect(site.lines).toEqual(['GET /1'])
+      await fetch.close() // once more does no harm
+    })
+
+    test('a redirect that comes after close leads nowhere', async () => {
+      let redirect = () => {}
+      site.pages.set('/late', (_, response) => {
+        redirect = () => void response.writeHead(302, { location: '/end' }).end()
+      })
+      const fetch = polite()
+      const outcome = expect(fetch(`${site.origin}/late`)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+      await until(() => site.seen.length === 1)
+      await fetch.close()
+      redirect()
+      await outcome
+      expect(site.lines).toEqual(['GET /late'])
+    })
+
+    test('`await using` closes it', async () => {
+      const fetch = polite()
+      await fetch[Symbol.asyncDispose]()
+      await expect(fetch(site.origin)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+    })
+
+    test('the signal that closes the RobotsClient ends the waiting, too', async () => {
+      site.robots.set('*', 'User-agent: *\nCrawl-delay: 3600\n')
+      const controller = new AbortController()
+      const fetch = polite({ signal: controller.signal })
+      await fetch(`${site.origin}/1`)
+      const waiting = expect(fetch(`${site.origin}/2`)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+      await new Promise((turn) => setImmediate(turn))
+      controller.abort()
+      await waiting
+    })
+
+    test('close takes its listeners off a signal that lives on', async () => {
+      const { signal } = new AbortController()
+      const fetch = polite({ signal })
+      await fetch(`${site.origin}/1`)
+      await fetch.close()
+      expect(getEventListeners(signal, 'abort')).toEqual([])
+    })
+
+    test('a gate of your own stays open, and so does its RobotsClient', async () => {
+      const robots = new RobotsClient({ userAgent: USER_AGENT })
+      const gate = new PoliteGate({ robots, minDelayMs: 0 })
+      const fetch = politely(globalThis.fetch, { gate })
+      expect(fetch.gate).toBe(gate)
+      await fetch(`${site.origin}/1`)
+      await fetch.close()
+      await fetch[Symbol.asyncDispose]()
+      expect((await fetch(`${site.origin}/2`)).status).toBe(200)
+      ;(await gate.enter(site.origin)).leave()
+      await robots.close()
+    })
+
+    test('two fetches with one gate keep one pace', async () => {
+      const robots = new RobotsClient({ userAgent: USER_AGENT })
+      const gate = new PoliteGate({ robots, minDelayMs: 3_600_000 })
+      const [one, two] = [politely(globalThis.fetch, { gate }), politely(fetch, { gate })]
+      await one(`${site.origin}/1`)
+      const waiting = expect(two(`${site.origin}/2`)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+      await new Promise((turn) => setImmediate(turn))
+      gate.close()
+      await waiting
+      expect(site.lines).toEqual(['GET /1'])
+      await robots.close()
+    })
+  })
+
+  test('nothing goes wrong unseen', async () => {
+    const unseen: unknown[] = []
+    const note = (error: unknown) => void unseen.push(error)
+    process.on('unhandledRejection', note).on('warning', note)
+    site.pages.set('/reset', (request) => request.socket.resetAndDestroy())
+    const polited = polite({ minDelayMs: 1 })
+    const { signal } = new AbortController()
+    const body = () => new Blob(['x'.repeat(100_000)]).stream()
+    const post = { method: 'POST', duplex: 'half', signal } as RequestInit
+    const outcomes = await Promise.allSettled([
+      ...Array.from({ length: 30 }, (_, n) => polited(`${site.origin}/${n}`, { signal })),
+      polited(new Request(`${site.origin}/private`, { ...post, body: body() })),
+      polited(new Request(`${site.origin}/reset`, { ...post, body: body() })),
+      polited(new Request(go('/private', 307), { ...post, body: body() })),
+      polited(go('/end', 307), { ...post, body: body() }),
+      polited(go('ftp://127.0.0.1/')),
+      polited(`${site.origin}/page`, { signal: AbortSignal.abort() }),
+    ])
+    expect(outcomes.map(({ status }) => status[0]).join('')).toBe(`${'f'.repeat(30)}rrrrrr`)
+    await polited.close()
+    for (let turns = 0; turns < 10; turns++) await new Promise((turn) => setImmediate(turn))
+    process.off('unhandledRejection', note).off('warning', note)
+    expect(unseen).toEqual([])
+  })
+})
+
+test('a fetch of your own is given every hop, with what is left of the headers', async () => {
+  const site = await Site.open({ '*': RULES })
+  const elsewhere = site.at('elsewhere.test', '')
+  const given: [url: string, headers: Record<string, string>, redirect: unknown][] = []
+  const own = async (url: string, init?: { headers?: unknown; redirect?: string }) => {
+    given.push([url, Object.fromEntries(new Headers(init?.headers as [string, string][])), init?.redirect])
+    const location = [`${site.origin}/2`, `${elsewhere}/3#there`, `/4`][given.length - 1]
+    return new Response(null, location === undefined ? {} : { status: 302, headers: { location } })
+  }
+  const fetch = politely(own, { userAgent: USER_AGENT, minDelayMs: 0, lookup })
+  await fetch(`${site.origin}/1#here`, { headers: { host: 'front.example', cookie: 'a=b', accept: '*/*' } })
+  const [kept, left] = [
+    { host: 'front.example', cookie: 'a=b' },
+    { accept: '*/*', 'user-agent': USER_AGENT },
+  ]
+  expect(given).toEqual([
+    [`${site.origin}/1#here`, { ...kept, ...left }, 'manual'],
+    [`${site.origin}/2#here`, { ...kept, ...left }, 'manual'],
+    [`${elsewhere}/3#there`, left, 'manual'],
+    [`${elsewhere}/4#there`, left, 'manual'],
+  ])
+  await fetch.close()
+  await site.close()
+})

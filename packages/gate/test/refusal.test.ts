@@ -1,0 +1,115 @@
+// What the gate refuses, and what it says. RFC 9309 sections 2.2.2 and 2.3.1.4; the words are ours.
+import { RobotsClient } from '@politely/fetcher'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PoliteGate, politely, RobotsDisallowedError } from '../src/index.ts'
+import { lookup, Site } from './site.ts'
+
+let site: Site
+let robots: RobotsClient
+beforeAll(async () => {
+  site = await Site.open({
+    'rules.test': 'User-agent: *\nCrawl-delay: 3600\nDisallow: /private\n',
+    'busy.test': (_, response) => void response.writeHead(503, { 'retry-after': '120' }).end(),
+    'broken.test': (request) => void request.socket.destroy(),
+  })
+  robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, network: 'any', retries: 0 })
+})
+afterAll(async () => {
+  await robots.close()
+  await site.close()
+})
+
+/** What enter throws. */
+async function refusalOf(gate: PoliteGate, url: string): Promise<RobotsDisallowedError> {
+  const error = await gate.enter(url).then(
+    () => new Error('it was let in'),
+    (reason: unknown) => reason,
+  )
+  if (error instanceof RobotsDisallowedError) return error
+  throw error
+}
+
+describe('RobotsDisallowedError', () => {
+  test('names the rule and its line, in the verdict and in one sentence', async () => {
+    const error = await refusalOf(new PoliteGate({ robots }), site.at('rules.test', '/private/page?q=1'))
+    expect(error).toMatchObject({
+      name: 'RobotsDisallowedError',
+      code: 'ERR_ROBOTS_DISALLOWED',
+      retryAt: undefined,
+      verdict: {
+        allowed: false,
+        because: 'rule',
+        rule: { directive: 'disallow', text: '/private', line: 3 },
+        group: { agents: ['*'], line: 1 },
+        url: site.at('rules.test', '/private/page?q=1'),
+      },
+    })
+    expect(error).toBeInstanceOf(Error)
+    expect(error.message).toBe(
+      `${site.at('rules.test', '/private/page?q=1')} is disallowed: line 3 of robots.txt says "Disallow: /private" to *`,
+    )
+  })
+
+  test('says when robots.txt will be asked for again, where it is unreachable', async () => {
+    const before = Date.now()
+    const error = await refusalOf(new PoliteGate({ robots }), site.at('busy.test'))
+    expect(error.verdict.because).toBe('unreachable')
+    expect(error.retryAt).toBeGreaterThanOrEqual(before + 120_000)
+    expect(error.message).toBe(`${site.at('busy.test')} is disallowed: robots.txt is unreachable (status 503)`)
+  })
+
+  test.each([
+    ['a connection that breaks', () => site.at('broken.test'), 'unreachable'],
+    ['a host that has no address', () => 'http://nowhere.example/', 'unreachable'],
+    ['nothing', () => '', 'invalid-url'],
+    ['a path', () => '/page', 'invalid-url'],
+    ['another scheme', () => 'mailto:bot@example.com', 'invalid-url'],
+  ])('%s: the message is one line', async (_, url, because) => {
+    const error = await refusalOf(new PoliteGate({ robots }), url())
+    expect(error.verdict.because).toBe(because)
+    expect(error.message).toMatch(/^\S.* is disallowed: .*\w.*$/)
+    expect(error.message).not.toContain('\n')
+    if (because === 'unreachable') expect(error.retryAt).toBeGreaterThan(Date.now())
+    else expect(error.retryAt).toBeUndefined()
+  })
+
+  test('comes at once, past those who wait for their turn', async () => {
+    const gate = new PoliteGate({ robots })
+    ;(await gate.enter(site.at('rules.test', '/page'))).leave() // now everyone waits for an hour
+    const waiting = expect(gate.enter(site.at('rules.test', '/page'))).rejects.toMatchObject({
+      code: 'ERR_POLITELY_GATE_CLOSED',
+    })
+    await refusalOf(gate, site.at('rules.test', '/private'))
+    gate.close()
+    await waiting
+  })
+
+  test('takes no turn: who comes after it need not wait for it', async () => {
+    const gate = new PoliteGate({ robots })
+    await refusalOf(gate, site.at('rules.test', '/private'))
+    expect((await gate.enter(site.at('rules.test', '/page'))).waitedMs).toBeLessThan(3_600_000)
+  })
+
+  test('is what politely(fetch) rejects with, and no page is asked for', async () => {
+    const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', lookup, network: 'any', retries: 0 })
+    const asked = site.seen.length
+    for (const host of ['busy.test', 'broken.test']) {
+      await expect(fetch(site.at(host))).rejects.toBeInstanceOf(RobotsDisallowedError)
+    }
+    await expect(fetch(site.at('rules.test', '/private'))).rejects.toBeInstanceOf(RobotsDisallowedError)
+    expect(site.seen.length).toBe(asked)
+    await fetch.close()
+  })
+
+  test('survives being made into JSON', async () => {
+    const { verdict } = await refusalOf(new PoliteGate({ robots }), site.at('rules.test', '/private'))
+    expect(JSON.parse(JSON.stringify(verdict))).toMatchObject({ because: 'rule', crawlDelayMs: 3_600_000 })
+  })
+})
+
+test('/robots.txt itself is always let through (RFC 9309 section 2.2.2)', async () => {
+  const gate = new PoliteGate({ robots })
+  const pass = await gate.enter(site.at('busy.test', '/robots.txt'))
+  expect(pass.verdict.because).toBe('robots-txt-itself')
+  pass.leave()
+})

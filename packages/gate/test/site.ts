@@ -1,0 +1,98 @@
+// A server on loopback, for any host name that ends in .test, and what it was asked.
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, LookupFunction } from 'node:net'
+
+/** One request as it came in. */
+export interface Seen {
+  /** By the clock of `performance.now()`. */
+  readonly at: number
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  readonly host: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+export type Page = (request: IncomingMessage, response: ServerResponse) => void
+
+export class Site {
+  readonly #server: Server
+  /** Requests for pages, in the order in which they came; those for robots.txt are counted apart. */
+  readonly seen: Seen[] = []
+  robotsFetches = 0
+  /** What /robots.txt says, by host name; `*` for the others. A page where the answer is more than a text. */
+  readonly robots: Map<string, string | Page> = new Map()
+  /** What answers at a path; anything else says `page <path>`. */
+  readonly pages: Map<string, Page> = new Map()
+
+  private constructor() {
+    this.#server = createServer((request, response) => void this.#answer(request, response))
+  }
+
+  static async open(robots: Readonly<Record<string, string | Page>> = {}): Promise<Site> {
+    const site = new Site()
+    for (const [host, text] of Object.entries(robots)) site.robots.set(host, text)
+    site.#server.listen(0, '127.0.0.1')
+    await once(site.#server, 'listening')
+    return site
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** The server by its address: what a fetch without a resolver of its own can reach. */
+  get origin(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** A URL of this server by a host name, for clients that resolve with `lookup`. */
+  at(host: string, path = '/'): string {
+    return `http://${host}:${this.port}${path}`
+  }
+
+  /** `POST /path`, one for each page request. */
+  get lines(): string[] {
+    return this.seen.map(({ method, url }) => `${method} ${url}`)
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((closed) => this.#server.close(closed))
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const at = performance.now()
+    const { url = '', method = '', headers } = request
+    const host = (headers.host ?? '').replace(/:\d+$/, '')
+    if (url === '/robots.txt') {
+      this.robotsFetches++
+      const robots = this.robots.get(host) ?? this.robots.get('*') ?? ''
+      return typeof robots === 'string' ? void response.end(robots) : robots(request, response)
+    }
+    const chunks: Buffer[] = []
+    try {
+      for await (const chunk of request) chunks.push(chunk)
+    } catch {
+      return // the client broke off
+    }
+    this.seen.push({ at, method, url, host, headers, body: Buffer.concat(chunks).toString('latin1') })
+    const page = this.pages.get(url.replace(/\?.*/, ''))
+    if (page === undefined) response.end(`page ${url}`)
+    else page(request, response)
+  }
+}
+
+/** Resolves *.test to loopback, and nothing else. */
+export const lookup: LookupFunction = (host, { all }, done) => {
+  if (!host.endsWith('.test')) return done(new Error(`${host} is not of this test`), '', 0)
+  // Not at once: nothing on a network answers in the same turn.
+  setImmediate(() => (all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)))
+}
+
+/** Ends when `holds` does; tests wait for what happens, not for time. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((turn) => setImmediate(turn))
+}
