@@ -106,6 +106,11 @@ function robotsOf(access: Access | undefined): string {
   if (access === undefined) return 'no URL to ask about'
   const answer = access.status === undefined ? access.reason : String(access.status)
   const hops = access.hops.length === 0 ? '' : `${access.hops.map((hop) => hop.status).join(', ')} → `
-  const meaning = { success: '', unavailable: ': allows all', unreachable: ': disallows all' }[access.outcome]
+  const meaning = {
+    success: '',
+    unavailable: ': allows all',
+    restricted: ': disallows all',
+    unreachable: ': disallows all',
+  }[access.outcome]
   return `${hops}${answer}${meaning}${access.copy?.truncated ? ', cut at 500 KiB' : ''}`
 }
