@@ -5,7 +5,7 @@
 //   vectors-access.ndjson.gz  questions out of other libraries' test suites
 //   judge.mjs                 counts how far results agree: judge.mjs DIALECT CASES RESULTS CORPUS
 import { execFileSync, spawnSync } from 'node:child_process'
-import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createReadStream, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -34,7 +34,8 @@ export interface Agreement {
 
 /** The folder with the cases, or undefined where nobody named one. */
 export function conformanceDir(): string | undefined {
-  return process.env.POLITELY_CONFORMANCE_DIR || undefined
+  const dir = process.env.POLITELY_CONFORMANCE_DIR
+  return dir ? realpathSync(dir) : undefined // the judge knows itself by its real path only
 }
 
 /** Puts every case to a matcher, and the results to the judge. */

@@ -316,16 +316,17 @@ const whoseGroup: readonly RulesCase[] = [
     'disallowed by line 2',
   ),
   file(
-    'Google: of several names the first with a group',
+    'Google’s page: of several names the first with a group',
     'User-agent: Example\nDisallow: /a\n',
     ['Example-News', 'Example'],
     'disallowed by line 2',
   ),
   file(
-    'Google: and no other',
+    'Google’s page: and no other; its parser merges them',
     'User-agent: Example-News\nDisallow: /b\n\nUser-agent: Example\nDisallow: /a\n',
     ['Example-News', 'Example'],
     NONE,
+    'disallowed by line 5',
   ),
 ]
 
