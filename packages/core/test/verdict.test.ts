@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeVerdict, OptionError, parseRobots } from '../src/index.ts'
+import { type Describable, describeVerdict, OptionError, parseRobots } from '../src/index.ts'
 
 const robots = parseRobots(
   [
@@ -146,6 +146,20 @@ describe('a verdict as a sentence', () => {
     expect(describeVerdict({ allowed: true, because: 'no-group', access: { ...access, copy } })).toBe(
       'allowed: robots.txt has no group for this crawler; by the last good copy, since robots.txt is unreachable (status 503); robots.txt is over the size limit, and its end was not read',
     )
+  })
+
+  it.each<[Describable, string]>([
+    [
+      { allowed: false, because: 'other-origin', origin: 'http://a.example', fileOrigin: 'https://a.example' },
+      'disallowed: the rules are those of https://a.example, not of http://a.example',
+    ],
+    [{ allowed: false, because: 'restricted' }, 'disallowed: the site refuses to show its robots.txt (not fetched)'],
+    [
+      { allowed: true, because: 'unreachable-too-long' },
+      'allowed: robots.txt has been unreachable for so long that it counts as unavailable (not fetched)',
+    ],
+  ])('%j', (verdict, sentence) => {
+    expect(describeVerdict(verdict)).toBe(sentence)
   })
 
   it('is safe to print, whatever a site wrote', () => {
