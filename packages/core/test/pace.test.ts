@@ -51,6 +51,10 @@ describe('the slot', () => {
     expect(takeSlot({ nextSlotAt: NOW - 60_000, pushbacks: 0 }, NOW, delay).nextSlotAt).toBe(NOW + 5_000)
   })
 
+  test('a longer pause that an answer asked for stays', () => {
+    expect(takeSlot({ nextSlotAt: NOW + 60_000, pushbacks: 1 }, NOW, delay).nextSlotAt).toBe(NOW + 60_000)
+  })
+
   test('leaving does not forget that the site has pushed back', () => {
     expect(takeSlot({ nextSlotAt: NOW, pushbacks: 3 }, NOW, delay).pushbacks).toBe(3)
   })

@@ -14,14 +14,17 @@ import { GateClosedError, RobotsDisallowedError } from './errors.ts'
 import { OriginQueue, type Shared } from './queue.ts'
 
 export interface PacingOptions {
-  /** The least pause between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. */
+  /**
+   * The least pause between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. Pauses are kept
+   * between the moments at which requests leave: on the way they may come closer, by what connecting takes.
+   */
   readonly minDelayMs?: number | undefined
   /**
    * The longest pause you are ready to keep. A site that asks for more gets this, and the pass says so (`because: 'cap'`).
-   * Milliseconds; default none: what a site asks is kept.
+   * Milliseconds; default none: what a site asks is kept. It does not shorten a Retry-After.
    */
   readonly maxDelayMs?: number | undefined
-  /** Requests under way at once to one origin. Default 2. */
+  /** Requests under way at once to one origin, from leaving to `leave`; for `politely`, until the headers are there. Default 2. */
   readonly maxConcurrentPerOrigin?: number | undefined
   /** Requests under way at once to all origins together. Default 64. */
   readonly maxConcurrent?: number | undefined
@@ -39,7 +42,10 @@ export interface EnterOptions {
   readonly signal?: AbortSignal | null
 }
 
-/** The leave to make one request. Call `leave` when it is over, or use it with `using`. */
+/**
+ * The leave to make one request. Call `leave` when it is over, or declare it with `using`: a pass that is never given back holds its
+ * place, and with all places held nobody leaves.
+ */
 export interface Pass extends Disposable {
   readonly url: string
   readonly verdict: ClientVerdict
@@ -73,7 +79,8 @@ export class PoliteGate {
   #sweepAt = FIRST_SWEEP
 
   /** @throws {OptionError} for an option that cannot be used. */
-  constructor({ robots, now, ...pacing }: PoliteGateOptions) {
+  constructor(options: PoliteGateOptions) {
+    const { robots, now, ...pacing } = options ?? {}
     if (!(robots instanceof RobotsClient))
       throw new OptionError('robots', 'must be a RobotsClient; write new RobotsClient({ userAgent })')
     this.#robots = robots

@@ -562,12 +562,13 @@ describe('what robots.txt says while a request waits', () => {
       site.robots.set(host, after)
       now += 3_600_000
     }
+    const at = (path: string) => site.at(host, path)
     const visit = async (path: string) => {
-      const pass = await gate.enter(site.at(host, path))
+      const pass = await gate.enter(at(path))
       pass.leave()
       return [Date.now() - start, pass.delay.delayMs]
     }
-    return { change, visit, end: () => own.close() }
+    return { gate, at, change, visit, end: () => own.close() }
   }
 
   test('holds: a request that has become disallowed does not leave, and takes no turn', async () => {
@@ -611,6 +612,25 @@ describe('what robots.txt says while a request waits', () => {
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await passes[1]).toEqual([7_000, 1_000])
     expect(site.robotsFetches).toBe(fetches + 1)
+    await end()
+  })
+
+  test('does not undo a pause that an answer asks for in the meantime', async () => {
+    const { gate, change, visit, end, at } = await changing('strained', '')
+    const first = await gate.enter(at('/1'))
+    const passes = [visit('/2'), visit('/3')]
+    let answer = () => {}
+    change((_, response) => {
+      answer = () => void response.end('')
+    })
+    const fetches = site.robotsFetches
+    await vi.advanceTimersByTimeAsync(1_000)
+    await until(() => site.robotsFetches > fetches)
+    first.leave(saying(429, '60'))
+    answer()
+    expect(await passes[0]).toEqual([1_000, 1_000])
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await passes[1]).toEqual([61_000, 1_000])
     await end()
   })
 })

@@ -11,9 +11,9 @@ export interface Pace {
 
 export const startPace: Pace = { nextSlotAt: 0, pushbacks: 0 }
 
-/** The pace after a request that leaves now. */
+/** The pace after a request that leaves now; a longer pause that an answer has asked for stays. */
 export function takeSlot(pace: Pace, now: number, { delayMs }: Delay): Pace {
-  return { ...pace, nextSlotAt: now + delayMs }
+  return { ...pace, nextSlotAt: Math.max(pace.nextSlotAt, now + delayMs) }
 }
 
 /** What a page's answer says about pace. */
