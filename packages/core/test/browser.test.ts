@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findChromium, isMissing, type Part, rulesCases } from '@politely/testkit'
+import { answerOf, findChromium, isMissing, type Part, rulesCases } from '@politely/testkit'
 import { build } from 'rolldown'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RulesVerdict } from '../src/index.ts'
@@ -115,12 +115,6 @@ function startVisit(chromium: Part, url: string): { failed: Promise<never>; end:
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   return { failed, end }
-}
-
-/** A verdict as the table writes it. */
-function answerOf(verdict: RulesVerdict): string {
-  const word = verdict.allowed ? 'allowed' : 'disallowed'
-  return verdict.because === 'rule' ? `${word} by line ${verdict.rule.line}` : `${word}: ${verdict.because}`
 }
 
 const chromium = findChromium()

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { dialectCases } from '@politely/testkit'
+import { answerOf, dialectCases } from '@politely/testkit'
 import { describe, expect, it } from 'vitest'
 import {
   accessPolicyOf,
@@ -13,7 +13,6 @@ import {
   explainDialects,
   OptionError,
   parseRobots,
-  type RulesVerdict,
   settle,
   standingOf,
   startAttempt,
@@ -21,11 +20,6 @@ import {
 
 const names = Object.keys(dialects) as DialectName[]
 const HOUR = 3_600_000
-
-function answerOf(verdict: RulesVerdict): string {
-  const word = verdict.allowed ? 'allowed' : 'disallowed'
-  return verdict.because === 'rule' ? `${word} by line ${verdict.rule.line}` : `${word}: ${verdict.because}`
-}
 
 describe('what each dialect answers', () => {
   it.each(dialectCases)('$name', ({ robots, url, agent, answers }) => {

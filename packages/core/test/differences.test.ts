@@ -1,13 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { differences, withTables } from '@politely/testkit'
+import { answerOf, differences, withTables } from '@politely/testkit'
 import { describe, expect, it } from 'vitest'
-import { parseRobots, type RulesVerdict } from '../src/index.ts'
-
-function answerOf(verdict: RulesVerdict): string {
-  const word = verdict.allowed ? 'allowed' : 'disallowed'
-  return verdict.because === 'rule' ? `${word} by line ${verdict.rule.line}` : `${word}: ${verdict.because}`
-}
+import { parseRobots } from '../src/index.ts'
 
 const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 

@@ -1,12 +1,6 @@
-import { rulesCases } from '@politely/testkit'
+import { answerOf, rulesCases } from '@politely/testkit'
 import { describe, expect, it } from 'vitest'
-import { parseRobots, type RulesVerdict } from '../src/index.ts'
-
-/** A verdict as the table writes it. */
-function answerOf(verdict: RulesVerdict): string {
-  const word = verdict.allowed ? 'allowed' : 'disallowed'
-  return verdict.because === 'rule' ? `${word} by line ${verdict.rule.line}` : `${word}: ${verdict.because}`
-}
+import { parseRobots } from '../src/index.ts'
 
 const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 

@@ -21,7 +21,7 @@ export { type ReadingCase, type RecordsCase, readingCases, recordsCases } from '
 export { holdRefusingPort, type RefusingPort } from './refusing-port.ts'
 export { askedPage, forbidsPage, type ReplyExpectation, type ReplyRow, replyRows } from './reply-rows.ts'
 export { type RudeRow, rudeRows, type UnreachableBecause } from './rude-rows.ts'
-export { type RulesCase, rulesCases } from './rules-cases.ts'
+export { answerOf, type RulesCase, rulesCases } from './rules-cases.ts'
 export { type Certificate, selfSigned } from './self-signed.ts'
 export {
   type Answer,

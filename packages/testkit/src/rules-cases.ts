@@ -3,6 +3,19 @@
 //
 // An answer is `allowed by line 3`, `disallowed by line 2`, or a verdict without a rule: `allowed: no-group`.
 
+/** A verdict as far as the tables speak of it. */
+interface AnyVerdict {
+  readonly allowed: boolean
+  readonly because: string
+  readonly rule?: { readonly line: number }
+}
+
+/** A verdict as the tables write it. */
+export function answerOf({ allowed, because, rule }: AnyVerdict): string {
+  const word = allowed ? 'allowed' : 'disallowed'
+  return rule === undefined ? `${word}: ${because}` : `${word} by line ${rule.line}`
+}
+
 export interface RulesCase {
   /** The rule, and its source: a section of RFC 9309, `Google` for its reading, `ours` for a choice of our own. */
   readonly name: string
