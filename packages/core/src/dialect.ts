@@ -36,8 +36,8 @@ export interface Reading {
   /**
    * The form in which a rule meets a URL.
    * `rfc9309`: as a client sends it, both sides encoded and decoded as RFC 9309 §2.2.2 says. `decoded`: as a client sends it,
-   * every `%XX` decoded but `%2F`. `plain`: as a client sends it, the rule's octets outside ASCII encoded and its hex in upper
-   * case. `google`: that rule, and the path as it stands in whatever string is given.
+   * every `%XX` decoded but `%2F`. `plain`: as a client sends it, octets outside ASCII encoded and hex in upper case.
+   * `google`: such a rule, and the path as it stands in whatever string is given.
    */
   readonly compare: 'rfc9309' | 'decoded' | 'plain' | 'google'
   /**
@@ -55,12 +55,14 @@ export interface Reading {
 export interface AccessReading {
   /** 401 and 403: `unavailable`, so everything is allowed, or `restricted`: everything is disallowed. */
   readonly forbidden: 'unavailable' | 'restricted'
-  /** How long a copy is obeyed after the server has said that the file is unavailable. Hours. */
+  /** How old a copy may be to be obeyed although the server has said since that the file is unavailable. Hours. */
   readonly copyAfterUnavailableHours: 0 | 24
   /** How long an answer holds that says nothing about it. Hours. */
   readonly ttlHours: number
   /** While robots.txt is unreachable: obey a copy (`use-copy`), or stay away (`disallow`). */
   readonly whenUnreachable: 'use-copy' | 'disallow'
+  /** After how many days unreachable robots.txt counts as unavailable, or a copy holds whatever was said before; Infinity: never. */
+  readonly afterDays: number
 }
 
 /** A named way to read robots.txt. Make your own from one of `dialects`: `{ ...dialects.rfc9309, name: 'mine', reading: … }`. */
@@ -90,7 +92,13 @@ const rfc9309: Dialect = {
     indexPages: 'folder',
     robotsTxtItself: 'allowed',
   },
-  access: { forbidden: 'unavailable', copyAfterUnavailableHours: 0, ttlHours: 24, whenUnreachable: 'use-copy' },
+  access: {
+    forbidden: 'unavailable',
+    copyAfterUnavailableHours: 0,
+    ttlHours: 24,
+    whenUnreachable: 'use-copy',
+    afterDays: 30,
+  },
 }
 
 /** One answer in which a standard differs from RFC 9309. */
@@ -141,6 +149,7 @@ export const departures: Readonly<Record<DialectName, readonly Departure[]>> = {
     departs('forbidden', 'restricted', '§3.1: 401 and 403 mean completely restricted'),
     departs('ttlHours', 7 * 24, '§3.4: 7 days, if no cache-control is present'),
     departs('whenUnreachable', 'disallow', '§3.1: visits are deferred until the file can be retrieved'),
+    departs('afterDays', Number.POSITIVE_INFINITY, '§3.1: until then, however long'),
   ],
   'original-1994': [
     departs('keys', 'exact', 'fields are named, with a colon'),
@@ -151,10 +160,12 @@ export const departures: Readonly<Record<DialectName, readonly Departure[]>> = {
     departs('allow', 'unknown', 'there is no Allow'),
     departs('wildcards', 'literal', 'a partial URL, without wildcards'),
     departs('compare', 'plain', 'it does not speak of encoding'),
+    departs('emptyRules', 'allows-all', 'an empty value: all may be fetched'),
     departs('robotsTxtItself', 'by-rules', 'it does not say'),
     departs('forbidden', 'restricted', 'as koster-1996, which wrote down the habit'),
     departs('ttlHours', 7 * 24, 'as koster-1996'),
     departs('whenUnreachable', 'disallow', 'as koster-1996'),
+    departs('afterDays', Number.POSITIVE_INFINITY, 'as koster-1996'),
   ],
 }
 

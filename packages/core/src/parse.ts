@@ -20,9 +20,13 @@ export interface ParseOptions {
  * pass over the rest.
  *
  * @param source Its octets, or its text.
- * @throws {OptionError} for an unknown dialect, or an origin that is no http, https or ftp URL.
+ * @throws {OptionError} for a source that is neither, an unknown dialect, or an origin that is no http, https or ftp URL.
  */
 export function parseRobots(source: Uint8Array | string, { dialect, origin }: ParseOptions = {}): Robots {
+  // Whatever else it is, an ArrayBuffer or a promise, it would read as an empty file, which allows everything.
+  if (typeof source !== 'string' && !(source instanceof Uint8Array)) {
+    throw new OptionError('source', 'must be the text of a robots.txt or its octets as a Uint8Array')
+  }
   const ownOrigin = origin === undefined ? undefined : originOf(origin)
   if (origin !== undefined && ownOrigin === undefined) {
     throw new OptionError('origin', `${JSON.stringify(origin)} is not an origin; write one such as https://example.com`)

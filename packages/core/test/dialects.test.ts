@@ -65,6 +65,14 @@ describe('where they part', () => {
   })
 })
 
+it('an explanation shows forms as a URL would hold them', () => {
+  const { target, matches } = parseRobots('User-agent: *\nDisallow: /a%2fb%0a', { dialect: 'koster-1996' }).explain(
+    '/a%2Fb%0A',
+    'x',
+  )
+  expect([target, matches[0]?.form]).toEqual(['/a%2Fb%0A', '/a%2Fb%0A'])
+})
+
 describe('a dialect of one’s own', () => {
   it('is a plain object made from another', () => {
     const mine: Dialect = {
@@ -160,6 +168,20 @@ describe('access moves with reading', () => {
       'koster-1996': 168,
       'original-1994': 168,
     })
+  })
+
+  it('a copy that the site has taken back does not come back, RFC 9309 §2.3.1.4', () => {
+    const draft = dialects['draft-koster-rep-00'].access
+    const good = settle(undefined, origin, success, 0, accessPolicyOf(draft))
+    const gone = { kind: 'unavailable', reason: 'status', status: 404, headers: {}, url: origin, hops: [] } as const
+    const entry = settle(good, origin, gone, 25 * HOUR, accessPolicyOf(draft))
+    expect(entry.copy).toBeUndefined()
+  })
+
+  it('the nineties wait for ever', () => {
+    const entry = afterStatus('koster-1996', 503)
+    expect(standing('koster-1996', entry, 400 * 24 * HOUR)).toBe('disallow-all: unreachable')
+    expect(standing('rfc9309', afterStatus('rfc9309', 503), 400 * 24 * HOUR)).toBe('allow-all: unreachable-too-long')
   })
 
   it('a 5xx that says "not found" is a 404 for who asks for that (Google)', () => {

@@ -94,7 +94,31 @@ describe('extensions, RFC 9309 §2.2.4', () => {
   })
 })
 
+describe('memory', () => {
+  it('is told by the rules that the crawler has, not by the file', () => {
+    const own = 'User-agent: ExampleBot\nDisallow: /a\n'
+    const others = `User-agent: *\n${'Allow: *$\n'.repeat(1_000)}`
+    const bytes = (agent: string) => parseRobots(own + others).forCrawler(agent).memoryBytes
+    expect(bytes('ExampleBot')).toBeLessThan(1_000)
+    // 404 octets a rule were measured.
+    expect(bytes('OtherBot')).toBeGreaterThan(404_000)
+  })
+})
+
 describe('mistakes of the caller', () => {
+  it.each([[new ArrayBuffer(3)], [Promise.resolve('')], [undefined], [null]])(
+    'a source that is neither text nor octets: %s',
+    (source) => {
+      expect(() => parseRobots(source as never)).toThrow(expect.objectContaining({ option: 'source' }))
+    },
+  )
+
+  it('a question without a crawler', () => {
+    expect(() => robots.isAllowed('/x', undefined as never)).toThrow(
+      expect.objectContaining({ option: 'productTokens' }),
+    )
+  })
+
   it.each([
     [{ dialect: 'bing' }, 'dialect', 'write one of rfc9309, google'],
     [{ origin: '/path' }, 'origin', 'write one such as https://example.com'],

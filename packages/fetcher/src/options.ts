@@ -25,7 +25,7 @@ export interface RobotsClientOptions {
   readonly dialect?: DialectName | Dialect
   /** How long an answer without Cache-Control or Expires holds. Default: the dialect's, 24 hours. RFC 9309 §2.4. */
   readonly ttlMs?: number
-  /** The shortest that any answer holds. Default 1 minute. */
+  /** The shortest that any answer holds; the waits after failures are their own. Default 1 minute. */
   readonly minTtlMs?: number
   /** The longest that any answer holds. Default 7 days. */
   readonly maxTtlMs?: number
@@ -37,7 +37,7 @@ export interface RobotsClientOptions {
   readonly maxRedirects?: number
   /** Octets of decoded robots.txt that are read. Default, and least, 512,000: the 500 KiB of RFC 9309 §2.5. */
   readonly maxBodyBytes?: number
-  /** Octets of memory for remembered robots.txt files, about. Default 64 MiB; the least recently used go first. */
+  /** Octets of memory for remembered robots.txt files, about, and one at the least. Default 64 MiB; the least recently used go first. */
   readonly maxCacheBytes?: number
   /** What holds while robots.txt is unreachable and a last good copy is at hand. Default: the dialect's, `use-copy`. RFC 9309 §2.3.1.4, §2.4. */
   readonly whenUnreachable?: AccessPolicy['whenUnreachable']
@@ -140,6 +140,12 @@ export function settingsOf(options: RobotsClientOptions): Settings {
   }
   if (policy.minTtlMs > policy.maxTtlMs) {
     throw new OptionError('minTtlMs', `${policy.minTtlMs} is over maxTtlMs, ${policy.maxTtlMs}; write a smaller one`)
+  }
+  if (options.ttlMs !== undefined && policy.ttlMs > policy.maxTtlMs) {
+    throw new OptionError(
+      'ttlMs',
+      `${policy.ttlMs} is over maxTtlMs, ${policy.maxTtlMs}; write a smaller one, or a larger maxTtlMs`,
+    )
   }
   return {
     userAgent,

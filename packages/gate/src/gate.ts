@@ -249,7 +249,8 @@ function checkPacing(options: PacingOptions): Pacing {
 /** Pauses are milliseconds; the others count requests. */
 function atLeast(least: 0 | 1, name: keyof PacingOptions, options: PacingOptions): number {
   const value = options[name] ?? DEFAULTS[name]
-  if (typeof value === 'number' && value >= least && (least === 0 || Number.isInteger(value))) return value
+  const fits = typeof value === 'number' && value >= least && (Number.isFinite(value) || name === 'maxDelayMs')
+  if (fits && (least === 0 || Number.isInteger(value))) return value
   const wanted = least === 0 ? 'milliseconds, 0 or more' : 'a whole number, 1 or more'
   throw new OptionError(name, `${String(value)} does not do; write ${wanted}`)
 }

@@ -10,7 +10,7 @@ const DAY = 24 * HOUR
 export interface AccessPolicy {
   /** How long an answer holds that says nothing about it. Milliseconds; default 24 hours. RFC 9309 §2.4. */
   readonly ttlMs: number
-  /** The shortest time an answer holds, whatever its headers say. Milliseconds; default 1 minute, so that no site is asked more often. */
+  /** The shortest time an answer holds, whatever its headers say. Milliseconds; default 1 minute. */
   readonly minTtlMs: number
   /**
    * The longest time an answer holds, whatever its headers say. Milliseconds; default 7 days: longer than the 24 hours of
@@ -34,7 +34,7 @@ export interface AccessPolicy {
   readonly thenAssume: 'copy' | 'unavailable'
   /** What 401 and 403 mean: that robots.txt is `unavailable`, or that the site is `restricted`: everything is disallowed. */
   readonly forbidden: AccessReading['forbidden']
-  /** How long a copy is obeyed after the server has said that the file is unavailable. Milliseconds; default 0. */
+  /** How old a copy may be to be obeyed although the file is unavailable now. Milliseconds; default 0: it is not. */
   readonly copyAfterUnavailableMs: number
   /**
    * What a 5xx means whose page says that nothing was found: what its status says (`by-status`, the default), or that robots.txt
@@ -55,7 +55,7 @@ export function accessPolicyOf(reading: AccessReading): AccessPolicy {
     maxTtlMs: 7 * DAY,
     maxRedirects: 5,
     whenUnreachable: reading.whenUnreachable,
-    afterDays: 30,
+    afterDays: reading.afterDays,
     thenAssume: 'copy',
     forbidden: reading.forbidden,
     copyAfterUnavailableMs: reading.copyAfterUnavailableHours * HOUR,

@@ -35,7 +35,7 @@ export function settle(
         ...answered(outcome.headers, now, policy),
         latest: { ...latest, kind, reason: outcome.reason },
         // The site has taken its rules back; the draft of 2019 lets a copy hold for a while.
-        copy: policy.copyAfterUnavailableMs > 0 ? last?.copy : undefined,
+        copy: isYoung(last?.copy, now, policy) ? last?.copy : undefined,
       }
     case 'restricted':
       return {
@@ -56,6 +56,10 @@ export function settle(
       }
     }
   }
+}
+
+function isYoung(copy: Copy | undefined, now: number, policy: AccessPolicy): boolean {
+  return copy !== undefined && now - copy.confirmedAt < policy.copyAfterUnavailableMs
 }
 
 function answered(headers: Headers, now: number, policy: AccessPolicy) {

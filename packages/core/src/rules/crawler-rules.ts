@@ -1,7 +1,7 @@
 // What one file says to one crawler.
 
 import type { Reading } from '../dialect.ts'
-import { targetForm } from '../url/normal-form.ts'
+import { shownForm, targetForm } from '../url/normal-form.ts'
 import { addressOf, type HasHref, type UrlProblem } from '../url/origin.ts'
 import { googleTargetOf, type Target, targetOf } from '../url/target.ts'
 import { crawlDelayMsOf } from './crawl-delay.ts'
@@ -15,6 +15,9 @@ import { type RankedRule, rankRules } from './ranking.ts'
 import { type RequestRate, requestRateOf } from './request-rate.ts'
 import { selectGroups } from './selection.ts'
 import type { Group, Rule, RulesVerdict } from './verdict.ts'
+
+const RULE_BYTES = 400
+const PIECE_BYTES = 40
 
 /** The rules of one file, bound to one crawler: for asking often. */
 export class CrawlerRules {
@@ -45,12 +48,17 @@ export class CrawlerRules {
     this.visitTimes = readingsOf(records, 'visit-time', dayRangeOf)
   }
 
+  /** About how many octets of memory the rules take, for who keeps many of them. Measured, rounded up. */
+  get memoryBytes(): number {
+    return this.#ranked.reduce((sum, { pattern }) => sum + RULE_BYTES + PIECE_BYTES * pattern.pieces.length, 0)
+  }
+
   /** May the crawler fetch this URL, or this path of the file's own origin? */
   isAllowed(url: string | HasHref): boolean {
     return this.check(url).allowed
   }
 
-  /** May it, and why? Never throws: what is no URL gets a verdict that says so. RFC 9309 §2.2.2. */
+  /** May it, and why? No string makes it throw: what is no URL gets a verdict that says so. RFC 9309 §2.2.2. */
   check(url: string | HasHref): RulesVerdict {
     const target = this.#targetOf(url)
     if (typeof target === 'string') return invalid(target)
@@ -66,12 +74,12 @@ export class CrawlerRules {
     }
     const settled = this.#withoutRules(target)
     const matching = settled !== undefined ? [] : this.#ranked.filter(({ pattern }) => matches(target.path, pattern))
-    const ofLines = matching.filter(isStrongestOfItsLine)
+    const ofLines = oncePerLine(matching)
     return {
       verdict: settled ?? this.#byRule(ofLines[0]),
-      target: target.path,
+      target: shownForm(target.path),
       groups,
-      matches: ofLines.map((rule) => ({ ...ruleOf(rule), form: rule.form })),
+      matches: ofLines.map((rule) => ({ ...ruleOf(rule), form: shownForm(rule.form) })),
       wonBy: wonBy(ofLines, this.#reading.winner),
     }
   }
@@ -121,9 +129,10 @@ function invalid(problem: UrlProblem): RulesVerdict {
   return { allowed: false, because: 'invalid-url', problem }
 }
 
-/** `Allow: /dir/index.html` is ranked twice, for its folder too. */
-function isStrongestOfItsLine(rule: RankedRule, at: number, rules: readonly RankedRule[]): boolean {
-  return rules.findIndex(({ written }) => written === rule.written) === at
+/** The first of each line: `Allow: /dir/index.html` is ranked twice, for its folder too. */
+function oncePerLine(rules: readonly RankedRule[]): readonly RankedRule[] {
+  const seen = new Set<number>()
+  return rules.filter(({ written: { line } }) => !seen.has(line) && seen.add(line))
 }
 
 function ruleOf({ written, octets }: RankedRule): Rule {

@@ -1,5 +1,6 @@
 // A robots.txt, read.
 import type { Dialect } from '../dialect.ts'
+import { OptionError } from '../option-error.ts'
 import { type HasHref, originOf } from '../url/origin.ts'
 import { CrawlerRules } from './crawler-rules.ts'
 import type { Explanation } from './explanation.ts'
@@ -60,6 +61,8 @@ export class Robots {
 
   /** Most callers ask for one crawler, again and again: keep its rules. */
   #bound(productTokens: ProductTokens): CrawlerRules {
+    if (productTokens === undefined)
+      throw new OptionError('productTokens', 'is missing; write a name such as ExampleBot')
     const key = JSON.stringify(productTokens)
     if (this.#lastBound?.key !== key) this.#lastBound = { key, rules: this.forCrawler(productTokens) }
     return this.#lastBound.rules

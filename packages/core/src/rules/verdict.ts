@@ -22,7 +22,7 @@ export interface Group {
 
 /** What the rules of one file say about one URL. */
 export type RulesVerdict =
-  /** The most specific rule that matches; allow wins a tie. RFC 9309 §2.2.2. */
+  /** The most specific rule that matches; allow wins a tie (RFC 9309 §2.2.2). In dialects of the nineties the first that matches. */
   | { readonly allowed: boolean; readonly because: 'rule'; readonly rule: Rule; readonly group: Group }
   /** The crawler has a group (the first one is given), and nothing in its groups matches. RFC 9309 §2.2.2. */
   | { readonly allowed: true; readonly because: 'no-rule-matched'; readonly group: Group }

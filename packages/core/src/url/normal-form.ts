@@ -83,6 +83,7 @@ export function targetForm(path: string, form: Reading['compare']): string {
     case 'decoded':
       return decodedForm(path)
     case 'plain':
+      return encodedForm(path)
     case 'google':
       return path
   }
@@ -98,6 +99,11 @@ function encodedForm(octets: string): string {
 
 /** No octet has this value, so an encoded slash is like nothing but itself: not like `/`, nor like `%2F` out of `%252F`. */
 const ENCODED_SLASH = '\u0100'
+
+/** A form as people can read it: what a URL cannot hold raw is encoded again. */
+export function shownForm(form: string): string {
+  return form.replace(/[^!-~]/g, (c) => (c === ENCODED_SLASH ? '%2F' : percent(c.charCodeAt(0))))
+}
 
 /** Every `%XX` is decoded, but not the slash, which is special in a path. The draft of 1996, §3.2.2. */
 function decodedForm(octets: string): string {
