@@ -75,8 +75,8 @@ export function ruleForm(octets: string, form: Reading['compare']): string {
   }
 }
 
-/** A URL's path, as a client sends it, in the form that a rule's is in. google/robotstxt leaves it as it stands. */
-export function targetForm(path: string, form: Reading['compare']): string {
+/** A URL's path, as a client sends it, in the form that a rule's is in. For `google` there is none: it takes what it is given. */
+export function targetForm(path: string, form: Exclude<Reading['compare'], 'google'>): string {
   switch (form) {
     case 'rfc9309':
       return normalForm(path, 'target')
@@ -84,8 +84,6 @@ export function targetForm(path: string, form: Reading['compare']): string {
       return decodedForm(path)
     case 'plain':
       return encodedForm(path)
-    case 'google':
-      return path
   }
 }
 
