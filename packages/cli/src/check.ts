@@ -8,7 +8,7 @@ import { inOrder } from './in-order.ts'
 import { isTooLong, linesOf, TOO_LONG } from './lines.ts'
 import { write } from './output.ts'
 import { reportOn } from './report.ts'
-import { shortened } from './visible.ts'
+import { shortened } from './shortened.ts'
 
 export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAgent' | 'productToken' | 'dialect'>> {
   /** Milliseconds. */

@@ -1,8 +1,7 @@
 // What was thrown -> one line on stderr and an exit code.
-import type { OptionError } from '@politely/core'
+import { OptionError, visible } from '@politely/core'
 import { CommanderError } from 'commander'
 import { EXIT_CODES } from './exit-code.ts'
-import { visible } from './visible.ts'
 
 /** Something cannot be used as it was written. The message says what to write instead. */
 export class UsageError extends Error {
@@ -19,7 +18,7 @@ export function explain(error: unknown): { readonly exitCode: number; readonly t
   if (error instanceof Interrupted) return { exitCode: interrupted.code, text: '' }
   if (error instanceof CommanderError && error.exitCode === 0) return { exitCode: fine.code, text: '' } // --help, --version
   if (error instanceof UsageError) return { exitCode: usage.code, text: line(error.message) }
-  if (isOptionError(error)) return { exitCode: usage.code, text: line(inFlags(error)) }
+  if (error instanceof OptionError) return { exitCode: usage.code, text: line(inFlags(error)) }
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   if (process.env.POLITELY_DEBUG) return { exitCode: internal.code, text: `${stack}\n` }
   return { exitCode: internal.code, text: line(`unexpected error: ${message}; set POLITELY_DEBUG=1 to see where`) }
@@ -28,11 +27,6 @@ export function explain(error: unknown): { readonly exitCode: number; readonly t
 /** Every line that politely itself has to say begins alike. */
 export function line(message: string): string {
   return `politely: ${visible(message)}\n`
-}
-
-/** By its code: to know the class, core would have to be loaded. */
-function isOptionError(error: unknown): error is OptionError {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_POLITELY_OPTION'
 }
 
 /** The API's names for options, as they are typed here. */

@@ -1,8 +1,8 @@
 // A verdict, as people read it: the answer, why, and where the rules came from.
 import { styleText } from 'node:util'
-import { type Access, describeReason } from '@politely/core'
+import { type Access, describeReason, visible } from '@politely/core'
 import { type Asked, type ClientVerdict, displayUrl } from '@politely/fetcher'
-import { shortened, visible } from './visible.ts'
+import { shortened } from './shortened.ts'
 
 /** What could be asked about: all but what is no URL. */
 export type Answered = Extract<ClientVerdict, Asked>

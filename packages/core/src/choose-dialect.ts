@@ -33,7 +33,10 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
     const answer = given[question]
     const fits = answers === undefined ? typeof answer === 'number' && answer >= 0 : answers.includes(answer)
     if (fits) continue
-    const wanted = answers === undefined ? 'hours, 0 or more' : `one of ${answers.join(', ')}`
+    const wanted =
+      answers === undefined
+        ? `${question === 'afterDays' ? 'days' : 'hours'}, 0 or more`
+        : `one of ${answers.join(', ')}`
     const hint = 'begin a dialect of your own with { ...dialects.rfc9309 }'
     throw new OptionError(
       'dialect',

@@ -70,7 +70,10 @@ function notesOn(access: Access | undefined): string[] {
   return notes
 }
 
-/** A site writes its own rules: they shall not move a terminal's cursor, recolour it, or turn the writing around. */
-function visible(text: string): string {
+/**
+ * Text from elsewhere, safe to print: controls, invisible format characters and line separators become escapes. A site writes
+ * its own rules: they shall not move a terminal's cursor, recolour it, or turn the writing around.
+ */
+export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`)
 }

@@ -16,7 +16,7 @@ export {
 export { settle } from './access/settle.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { type Access, decide, type Verdict } from './decide.ts'
-export { type Describable, describeReason, describeVerdict } from './describe.ts'
+export { type Describable, describeReason, describeVerdict, visible } from './describe.ts'
 export {
   type AccessReading,
   type Departure,

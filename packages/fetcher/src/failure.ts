@@ -37,7 +37,6 @@ const FAMILIES: readonly (readonly [beginning: string, reason: FailureReason])[]
   ['Z_', 'malformed'],
   ['ERR_BROTLI_', 'malformed'],
   ['ERR__ERROR_FORMAT_', 'malformed'],
-  ['ZSTD_', 'malformed'],
 ]
 
 /** A failure as a value. `phase` tells a body that ended early from an answer that never came. */

@@ -3,6 +3,7 @@
 // A state machine of two states, `asking` and an outcome. It holds no socket: whoever drives it makes the request that it
 // names, gives it the reply, and goes on until there is an outcome.
 import type { Headers } from '../http/headers.ts'
+import { textOf } from '../octets.ts'
 import type { Copy } from './entry.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
@@ -91,7 +92,6 @@ function locationOf(headers: Headers, base: string): string | undefined {
 
 /** A header's value is octets; those of a Location are UTF-8 where they can be, as browsers take them (WHATWG Fetch). */
 function asUtf8(octets: string): string {
-  if (!/[\u0080-\u00ff]/.test(octets)) return octets
-  const text = new TextDecoder().decode(Uint8Array.from(octets, (c) => c.charCodeAt(0)))
+  const text = textOf(octets)
   return text.includes('\ufffd') ? octets : text
 }

@@ -23,8 +23,9 @@ export function standingOf(entry: Entry, now: number, policy: AccessPolicy): Sta
   if (latest.kind === 'success' && copy !== undefined) return { holds: 'rules', copy, freshness: 'fresh' }
   if (latest.kind === 'restricted') return { holds: 'disallow-all', because: 'restricted' }
   if (latest.kind === 'unavailable') {
-    const copyHolds = copy !== undefined && now - copy.confirmedAt < policy.copyAfterUnavailableMs
-    return copyHolds ? { holds: 'rules', copy, freshness: 'stale' } : { holds: 'allow-all', because: 'unavailable' }
+    return outlivesUnavailable(copy, now, policy)
+      ? { holds: 'rules', copy, freshness: 'stale' }
+      : { holds: 'allow-all', because: 'unavailable' }
   }
   const tooLong = now - (unreachableSince ?? now) >= policy.afterDays * DAY_MS
   const obeyCopy = tooLong ? policy.thenAssume === 'copy' : policy.whenUnreachable === 'use-copy'
@@ -32,4 +33,9 @@ export function standingOf(entry: Entry, now: number, policy: AccessPolicy): Sta
   return tooLong
     ? { holds: 'allow-all', because: 'unreachable-too-long' }
     : { holds: 'disallow-all', because: 'unreachable' }
+}
+
+/** May a copy still be obeyed although the server says that there is no file? In the draft of 2019 for a day. */
+export function outlivesUnavailable(copy: Copy | undefined, now: number, policy: AccessPolicy): copy is Copy {
+  return copy !== undefined && now - copy.confirmedAt < policy.copyAfterUnavailableMs
 }

@@ -5,7 +5,7 @@ import { type AccessReading, dialects } from '../dialect.ts'
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+export const DAY_MS: number = 24 * HOUR
 
 export interface AccessPolicy {
   /** How long an answer holds that says nothing about it. Milliseconds; default 24 hours. RFC 9309 §2.4. */
@@ -52,7 +52,7 @@ export function accessPolicyOf(reading: AccessReading): AccessPolicy {
   return {
     ttlMs: reading.ttlHours * HOUR,
     minTtlMs: MINUTE,
-    maxTtlMs: 7 * DAY,
+    maxTtlMs: 7 * DAY_MS,
     maxRedirects: 5,
     whenUnreachable: reading.whenUnreachable,
     afterDays: reading.afterDays,
@@ -66,5 +66,3 @@ export function accessPolicyOf(reading: AccessReading): AccessPolicy {
 }
 
 export const defaultAccessPolicy: AccessPolicy = accessPolicyOf(dialects.rfc9309.access)
-
-export const DAY_MS: number = DAY

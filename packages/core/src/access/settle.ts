@@ -4,6 +4,7 @@ import { retryAfterMs } from '../http/retry-after.ts'
 import { type Copy, ENTRY_VERSION, type Entry } from './entry.ts'
 import { freshForMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
+import { outlivesUnavailable } from './plan.ts'
 import type { AccessPolicy } from './policy.ts'
 
 /**
@@ -30,19 +31,13 @@ export function settle(
         copy: kind === 'success' ? received(outcome, now) : confirmed(outcome, now),
       }
     case 'unavailable':
-      return {
-        ...entry,
-        ...answered(outcome.headers, now, policy),
-        latest: { ...latest, kind, reason: outcome.reason },
-        // The site has taken its rules back; the draft of 2019 lets a copy hold for a while.
-        copy: isYoung(last?.copy, now, policy) ? last?.copy : undefined,
-      }
     case 'restricted':
       return {
         ...entry,
         ...answered(outcome.headers, now, policy),
         latest: { ...latest, kind, reason: outcome.reason },
-        copy: undefined,
+        // The site has taken its rules back, or shut everybody out; the draft of 2019 lets a copy outlive the first.
+        copy: kind === 'unavailable' && outlivesUnavailable(last?.copy, now, policy) ? last?.copy : undefined,
       }
     case 'unreachable': {
       const failures = (last?.failures ?? 0) + 1
@@ -56,10 +51,6 @@ export function settle(
       }
     }
   }
-}
-
-function isYoung(copy: Copy | undefined, now: number, policy: AccessPolicy): boolean {
-  return copy !== undefined && now - copy.confirmedAt < policy.copyAfterUnavailableMs
 }
 
 function answered(headers: Headers, now: number, policy: AccessPolicy) {

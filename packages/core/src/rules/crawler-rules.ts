@@ -1,6 +1,7 @@
 // What one file says to one crawler.
 
 import type { Reading } from '../dialect.ts'
+import { textOf } from '../octets.ts'
 import { shownForm, targetForm } from '../url/normal-form.ts'
 import { addressOf, type HasHref, type UrlProblem } from '../url/origin.ts'
 import { googleTargetOf, type Target, targetOf } from '../url/target.ts'
@@ -8,7 +9,6 @@ import { crawlDelayMsOf } from './crawl-delay.ts'
 import { type DayRange, dayRangeOf } from './day-range.ts'
 import { type Explanation, wonBy } from './explanation.ts'
 import type { WrittenFile, WrittenGroup } from './groups.ts'
-import { textOf } from './octets.ts'
 import { readingsOf, recordsFor } from './other-records.ts'
 import { matches } from './pattern.ts'
 import { type RankedRule, rankRules } from './ranking.ts'

@@ -1,6 +1,6 @@
 // Records beside the rules. RFC 9309 §2.2.4 leaves them to those who want them: they are kept as written, and never guessed
 // into rules.
-import { textOf } from './octets.ts'
+import { textOf } from '../octets.ts'
 import type { Selection } from './selection.ts'
 
 /** Whom a field speaks to: the user-agent lines right above it, or everyone wherever it stands. */

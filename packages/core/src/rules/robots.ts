@@ -1,11 +1,11 @@
 // A robots.txt, read.
 import type { Dialect } from '../dialect.ts'
+import { octetsOf, textOf } from '../octets.ts'
 import { OptionError } from '../option-error.ts'
 import { type HasHref, originOf } from '../url/origin.ts'
 import { CrawlerRules } from './crawler-rules.ts'
 import type { Explanation } from './explanation.ts'
 import { groupsOf, type WrittenFile } from './groups.ts'
-import { octetsOf, textOf } from './octets.ts'
 import { type OtherRecord, readableRecords, readingsOf } from './other-records.ts'
 import type { RulesVerdict } from './verdict.ts'
 

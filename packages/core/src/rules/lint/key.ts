@@ -1,6 +1,7 @@
 // A line's key, and its colon.
+
+import { textOf } from '../../octets.ts'
 import { contentOf, type Field, fieldOf } from '../field.ts'
-import { textOf } from '../octets.ts'
 import type { Report } from './finding.ts'
 import { likelyField } from './likeness.ts'
 

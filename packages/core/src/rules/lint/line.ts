@@ -1,6 +1,7 @@
 // One line as octets: what crawlers cut, drop, or take for something else.
+
+import { textOf } from '../../octets.ts'
 import { contentOf } from '../field.ts'
-import { textOf } from '../octets.ts'
 import type { Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 

@@ -1,9 +1,9 @@
 // What a webmaster would want to know of a robots.txt.
 import { dialects } from '../../dialect.ts'
+import { octetsOf } from '../../octets.ts'
 import { contentOf, type Field, fieldOf, isBlankLine } from '../field.ts'
 import { groupsOf } from '../groups.ts'
 import { visitLines } from '../lines.ts'
-import { octetsOf } from '../octets.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
 import { type FieldLine, lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'

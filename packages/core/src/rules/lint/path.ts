@@ -1,7 +1,8 @@
 // The path of one rule. RFC 9309 §2.2.2 and §2.2.3.
+
+import { textOf } from '../../octets.ts'
 import { ruleForm } from '../../url/normal-form.ts'
 import { addressOf } from '../../url/origin.ts'
-import { textOf } from '../octets.ts'
 import { indexFolder } from '../ranking.ts'
 import type { Report } from './finding.ts'
 import { keyOf } from './key.ts'

@@ -1,8 +1,9 @@
 // Records beside the rules. RFC 9309 §2.2.4.
+
+import { textOf } from '../../octets.ts'
 import { originOf } from '../../url/origin.ts'
 import { crawlDelayMsOf } from '../crawl-delay.ts'
 import { dayRangeOf } from '../day-range.ts'
-import { textOf } from '../octets.ts'
 import type { OtherField, WrittenRecord } from '../other-records.ts'
 import { requestRateOf } from '../request-rate.ts'
 import type { Report } from './finding.ts'
