@@ -4,7 +4,7 @@ import { type Standing, standingOf } from './access/plan.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import type { CrawlerRules } from './rules/crawler-rules.ts'
 import type { RulesVerdict } from './rules/verdict.ts'
-import type { HasHref } from './url/origin.ts'
+import type { Askable } from './url/origin.ts'
 
 /** May this URL be fetched, and why? A discriminated union by `because`; JSON-safe. */
 export type Verdict =
@@ -51,7 +51,7 @@ export interface Access {
 export function decide(
   entry: Entry,
   rules: CrawlerRules,
-  url: string | HasHref,
+  url: Askable,
   now: number,
   policy: AccessPolicy,
 ): { readonly verdict: Verdict; readonly access: Access } {

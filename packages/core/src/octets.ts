@@ -1,27 +1,105 @@
-// Octets as text. robots.txt is read as octets, since that is what its rules, limits and priorities are measured in. A
-// string with one character for each octet (0 to 255) can be sliced, compared and searched like any other, and JavaScript
-// engines keep it at one byte a character.
+// Octets. robots.txt is read as octets, since that is what its rules, limits and priorities are measured in.
+//
+// As bytes they are fastest to go through. As text, with one character (0 to 255) for each, they can be sliced, compared and
+// searched like any other, are kept in the least memory, and survive JSON.
 
-/** The octets of a robots.txt, one character for each. Text is taken as UTF-8 (RFC 9309 §2.3). */
-export function octetsOf(source: Uint8Array | string): string {
-  const bytes = typeof source === 'string' ? asciiOrUtf8(source) : source
-  if (typeof bytes === 'string') return bytes
-  let octets = ''
-  for (let i = 0; i < bytes.length; i += CHUNK) octets += String.fromCharCode(...bytes.subarray(i, i + CHUNK))
-  return octets
+const encoder = new TextEncoder()
+/** A byte order mark inside a file is a character like any other. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/**
+ * A file as it is read: a string in which a character stands for an `octet`, or for the `character` that its octets are in UTF-8. Nothing
+ * but ASCII means anything in robots.txt, so both can be read alike; a platform makes the second kind much faster, and that is all it is for.
+ */
+export interface Source {
+  readonly text: string
+  readonly unit: 'octet' | 'character'
+}
+
+/** A file's octets, or its text, which is taken as UTF-8 (RFC 9309 §2.3). Later changes of the bytes do not change it. */
+export function sourceOf(file: Uint8Array | string): Source {
+  if (typeof file === 'string') return { text: file, unit: 'character' }
+  const text = decoder.decode(file)
+  // U+FFFD may stand for octets that are no UTF-8.
+  if (text.includes('\ufffd')) return { text: characters(file), unit: 'octet' }
+  return { text, unit: text.length === file.length ? 'octet' : 'character' }
+}
+
+/** The octets of a robots.txt, one character for each. */
+export function octetsOf(file: Uint8Array | string | Source): string {
+  if (typeof file === 'string') return scratch.isAscii(file) ? file : characters(encoder.encode(file))
+  if (file instanceof Uint8Array) return octetsOf(sourceOf(file))
+  return file.unit === 'octet' ? file.text : octetsOf(file.text)
+}
+
+/** How many of a text's UTF-16 units fit whole into so many octets. */
+export function fitting(text: string, octets: number): number {
+  return encoder.encodeInto(text, scratch.room(octets).subarray(0, octets)).read
 }
 
 /** The octets as people read them: UTF-8, with U+FFFD for what is not. */
 export function textOf(octets: string): string {
   if (!NOT_ASCII.test(octets)) return octets
-  // A byte order mark inside a file is a character like any other.
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(octets, (c) => c.charCodeAt(0)))
+  return decoder.decode(scratch.put(octets).subarray(0, octets.length))
 }
 
-/** How many arguments are spread at once; engines bound the number, the lowest bound known is 65,536. */
+/** Bytes as text, one character for each. */
+export function characters(bytes: Uint8Array): string {
+  let octets = ''
+  for (let i = 0; i < bytes.length; i += CHUNK) {
+    // `apply` takes bytes for its arguments; to spread them would take eight times as long.
+    octets += String.fromCharCode.apply(null, bytes.subarray(i, i + CHUNK) as unknown as number[])
+  }
+  return octets
+}
+
+/** How many arguments are given at once; engines bound the number, the lowest bound known is 65,536. */
 const CHUNK = 8192
 const NOT_ASCII = /[\u0080-\uffff]/
 
-function asciiOrUtf8(text: string): string | Uint8Array {
-  return NOT_ASCII.test(text) ? new TextEncoder().encode(text) : text
+/** So few are asked one by one. */
+const FEW = 32
+
+/** Puts a text into bytes that have room for it, if it is ASCII. @returns Whether it is. */
+export function putAscii(text: string, into: Uint8Array): boolean {
+  const { read, written } = encoder.encodeInto(text, into)
+  return read === text.length && written === text.length
 }
+
+/** Room for more is not kept. */
+const MOST_KEPT = 2 ** 20
+
+/**
+ * Bytes to be looked at and then forgotten: to fill them anew costs a tenth of what a new array does. Whoever fills a scratch is
+ * done with it before anyone fills it again.
+ */
+export class Scratch {
+  #bytes: Uint8Array = new Uint8Array(4096)
+
+  /** Puts octets here, from the first byte on; what lies behind them is anything. */
+  put(octets: string): Uint8Array {
+    const bytes = this.room(octets.length)
+    // UTF-8 takes one byte for what is ASCII, two for the other octets.
+    if (encoder.encodeInto(octets, bytes).written === octets.length) return bytes
+    for (let i = 0; i < octets.length; i++) bytes[i] = octets.charCodeAt(i)
+    return bytes
+  }
+
+  isAscii(text: string): boolean {
+    if (text.length < FEW) {
+      for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false
+      return true
+    }
+    return putAscii(text, this.room(text.length))
+  }
+
+  /** At least so many bytes, with anything in them. */
+  room(length: number): Uint8Array {
+    if (length <= this.#bytes.length) return this.#bytes
+    const bytes = new Uint8Array(length <= MOST_KEPT ? 2 * length : length)
+    if (length <= MOST_KEPT) this.#bytes = bytes
+    return bytes
+  }
+}
+
+const scratch = new Scratch()

@@ -16,6 +16,7 @@ declare class URL {
 
 declare class TextEncoder {
   encode(text: string): Uint8Array
+  encodeInto(text: string, into: Uint8Array): { readonly read: number; readonly written: number }
 }
 
 declare class TextDecoder {

@@ -1,5 +1,4 @@
 // Why a verdict is what it is: every rule that matched, and what made the winner win.
-import type { RankedRule } from './ranking.ts'
 import type { Group, Rule, RulesVerdict } from './verdict.ts'
 
 /** What of a file bears on one URL. JSON-safe. */
@@ -18,6 +17,8 @@ export interface Explanation {
 export interface Match extends Rule {
   /** Its path in the form for comparing. */
   readonly form: string
+  /** Its line as it stands in the file, with its comment; undefined where the file was not kept. */
+  readonly source: string | undefined
 }
 
 /**
@@ -28,10 +29,10 @@ export interface Match extends Rule {
 export type WonBy = 'no-rule' | 'only-match' | 'most-octets' | 'allow-on-a-tie' | 'first-line' | 'first-match'
 
 /** @param matching The rules that match, in the order in which they are tried. */
-export function wonBy([first, next]: readonly RankedRule[], winner: 'most-octets' | 'first'): WonBy {
+export function wonBy([first, next]: readonly Rule[], winner: 'most-octets' | 'first'): WonBy {
   if (first === undefined) return 'no-rule'
   if (next === undefined) return 'only-match'
   if (winner === 'first') return 'first-match'
   if (first.octets > next.octets) return 'most-octets'
-  return first.written.directive === next.written.directive ? 'first-line' : 'allow-on-a-tie'
+  return first.directive === next.directive ? 'first-line' : 'allow-on-a-tie'
 }

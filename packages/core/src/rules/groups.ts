@@ -1,14 +1,14 @@
-// Lines -> groups. RFC 9309 §2.1 and §2.2.1.
+// Fields -> groups. RFC 9309 §2.1 and §2.2.1.
 import type { Reading } from '../dialect.ts'
-import { type Field, fieldOf, isBlankLine } from './field.ts'
-import { visitLines } from './lines.ts'
+import { octetsOf, type Source } from '../octets.ts'
+import { Fields } from './fields.ts'
 import { otherFields, type WrittenRecord } from './other-records.ts'
 
-/** A rule as it stands in the file. */
+/** A rule as it stands in the file: its path, which may be empty, stands in the text from `start` to `end`. */
 export interface WrittenRule {
   readonly directive: 'allow' | 'disallow'
-  /** Octets of the path; may be empty. */
-  readonly path: string
+  readonly start: number
+  readonly end: number
   readonly line: number
 }
 
@@ -21,8 +21,9 @@ export interface WrittenGroup {
   readonly line: number
 }
 
-/** A robots.txt taken apart, nothing judged yet. */
+/** A file, taken apart. Everything is as it stands in it, and nothing is dropped but what is no field. */
 export interface WrittenFile {
+  readonly source: Source
   readonly groups: readonly WrittenGroup[]
   /** All other lines that are fields. §2.2.4. */
   readonly others: readonly WrittenRecord[]
@@ -36,55 +37,81 @@ export interface WrittenFile {
  * Our choice: a crawl-delay, and every other record that is about crawlers, speaks to the user-agent lines that stand right above
  * it and to no later ones. Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow everyone
  * down.
+ *
+ * @param isWanted Which user-agent values are of interest: without it all are, and everything is kept; with it, of what is said to others
+ * only the user-agent lines are read, and of other records those about crawlers.
  */
-export function groupsOf(octets: string, { keys, groupEnd, allow }: Reading): WrittenFile {
+export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: string) => boolean): WrittenFile {
+  const { text, unit } = source
+  const octetsAt = (start: number, end: number): string => {
+    const octets = text.slice(start, end)
+    return unit === 'octet' ? octets : octetsOf(octets)
+  }
+  const fields = new Fields(source, reading.keys)
   const groups: WrittenGroup[] = []
   const others: WrittenRecord[] = []
   /** The group being read; its `latest` agents are those to whom the next record about crawlers speaks. */
-  let group: { agents: string[]; rules: WrittenRule[]; line: number; latest: string[] } | undefined
+  let group: OpenGroup | undefined
   let lastWasAgent = false
 
-  const agentLine = (value: string, line: number) => {
-    if (group === undefined || group.rules.length > 0) {
-      group = { agents: [], rules: [], line, latest: [] }
-      groups.push(group)
+  // In the nineties a blank line says something too.
+  const ofInterest = isWanted === undefined || reading.groupEnd === 'blank-line' ? undefined : OF_WANTED
+  let beginnings = ofInterest
+  while (fields.nextLine(beginnings)) {
+    const hasField = fields.readField()
+    if (reading.groupEnd === 'blank-line' && fields.isBlankLine) group = undefined
+    if (!hasField) continue
+    const { directive, line, valueStart: start, valueEnd: end } = fields
+    if (directive === 'user-agent') {
+      const agent = octetsAt(start, end)
+      if (group === undefined || group.hasRules) {
+        group = { agents: [], rules: [], line, latest: [], hasRules: false, isWanted: isWanted === undefined }
+        groups.push(group)
+      }
+      if (!lastWasAgent) group.latest = []
+      group.agents.push(agent)
+      group.latest.push(agent)
+      group.isWanted ||= isWanted?.(agent) ?? true
+      lastWasAgent = true
+      beginnings = ofInterest
+    } else if (directive === 'disallow' || (directive === 'allow' && reading.allow === 'rule')) {
+      lastWasAgent = false
+      if (group === undefined) continue // Rules before the first user-agent line belong to nobody. §2.2.1.
+      group.hasRules = true
+      if (group.isWanted) group.rules.push({ directive, start, end, line })
+      else if (ofInterest !== undefined) beginnings = OF_NAMES
+    } else {
+      const field = directive === 'allow' ? 'unknown' : directive
+      const isAboutCrawlers = field !== 'unknown' && otherFields[field] === 'agents-above'
+      if (isAboutCrawlers) lastWasAgent = false
+      if (isWanted !== undefined && !(isAboutCrawlers && group?.isWanted)) continue
+      const agents = isAboutCrawlers ? (group?.latest ?? NOBODY) : undefined
+      others.push({ field, key: octetsAt(fields.keyStart, fields.keyEnd), value: octetsAt(start, end), line, agents })
     }
-    if (!lastWasAgent) group.latest = []
-    group.agents.push(value)
-    group.latest.push(value)
-    lastWasAgent = true
   }
-
-  const keep = (field: WrittenRecord['field'], { key, value }: Field, line: number) => {
-    const isAboutCrawlers = field !== 'unknown' && otherFields[field] === 'agents-above'
-    if (isAboutCrawlers) lastWasAgent = false
-    others.push({ field, key, value, line, agents: isAboutCrawlers ? (group?.latest ?? NOBODY) : undefined })
-  }
-
-  visitLines(octets, (start, end, line) => {
-    const content = octets.slice(start, end)
-    if (groupEnd === 'blank-line' && isBlankLine(content)) group = undefined
-    const field = fieldOf(content, keys)
-    if (field === undefined) return // a blank line, a comment, or no field
-    switch (field.directive) {
-      case 'user-agent':
-        agentLine(field.value, line)
-        break
-      case 'allow':
-      case 'disallow':
-        if (field.directive === 'allow' && allow === 'unknown') {
-          keep('unknown', field, line)
-          break
-        }
-        lastWasAgent = false
-        // Rules before the first user-agent line belong to nobody. §2.2.1.
-        group?.rules.push({ directive: field.directive, path: field.value, line })
-        break
-      default:
-        keep(field.directive, field, line)
-    }
-  })
-  return { groups, others }
+  return { source, groups, others }
 }
+
+interface OpenGroup {
+  readonly agents: string[]
+  readonly rules: WrittenRule[]
+  readonly line: number
+  latest: string[]
+  hasRules: boolean
+  isWanted: boolean
+}
+
+/** The first letters of keys, large and small. */
+function firstLetters(keys: readonly string[]): Uint8Array {
+  const letters = new Uint8Array(128)
+  for (const key of keys) for (const letter of [key, key.toUpperCase()]) letters[letter.charCodeAt(0)] = 1
+  return letters
+}
+
+/** What is of interest where those who are spoken to are not, and their list of names is closed: the next name. */
+const OF_NAMES = firstLetters(['user-agent'])
+const ABOUT_CRAWLERS = Object.entries(otherFields).flatMap(([key, audience]) => (audience === 'agents-above' ? key : []))
+/** Names, rules, and records about crawlers. A misspelt key begins with the letter of the right one. */
+const OF_WANTED = firstLetters(['user-agent', 'allow', 'disallow', ...ABOUT_CRAWLERS])
 
 const NOBODY: readonly string[] = []

@@ -1,72 +1,129 @@
 // A robots.txt, read.
 import type { Dialect } from '../dialect.ts'
-import { octetsOf, textOf } from '../octets.ts'
+import { type Source, sourceOf, textOf } from '../octets.ts'
 import { OptionError } from '../option-error.ts'
-import { type HasHref, originOf } from '../url/origin.ts'
+import { AskedPath } from '../url/asked-path.ts'
+import { type Askable, originOf } from '../url/origin.ts'
+import { bindRules, type Keep, type Said, saidTo } from './binding.ts'
 import { CrawlerRules } from './crawler-rules.ts'
+import { type DecidingRule, decidingRule } from './deciding-rule.ts'
 import type { Explanation } from './explanation.ts'
-import { groupsOf, type WrittenFile } from './groups.ts'
-import { type OtherRecord, readableRecords, readingsOf } from './other-records.ts'
-import type { RulesVerdict } from './verdict.ts'
+import { groupsOf } from './groups.ts'
+import { type OtherRecord, readableRecords, readingsOf, type WrittenRecord } from './other-records.ts'
+import { pathOf } from './rule-forms.ts'
+import { askPlainly, questionOf } from './question.ts'
+import { groupOf, type RulesVerdict, verdictByRule, verdictWithoutRule } from './verdict.ts'
 
 /** A crawler's name in robots.txt, or several, of which the first that has a group is followed. RFC 9309 §2.2.1. */
 export type ProductTokens = string | readonly string[]
 
-/** A robots.txt, read once, to be asked about any crawler. */
+export interface BindOptions {
+  /**
+   * `rules`: what the crawler needs, and nothing of the file stays in memory because of it; for who keeps many. `file`: also the file, so
+   * that explanations show its lines. Default `rules`.
+   */
+  readonly keep?: Keep
+}
+
+/** A robots.txt, to be asked about any crawler. It is read when it is asked, for the crawler that it is asked about. */
 export class Robots {
   /** How it was read. */
   readonly dialect: Dialect
   /** The origin that the file speaks for, if it was given. */
   readonly origin: string | undefined
-  readonly #file: WrittenFile
-  #lastBound: { readonly key: string; readonly rules: CrawlerRules } | undefined
+  readonly #source: Source
+  #others: readonly WrittenRecord[] | undefined
+  #lastAsked: { readonly productTokens: ProductTokens; rules: Said | CrawlerRules } | undefined
 
   /** @internal Made by `parseRobots`. */
   constructor(source: Uint8Array | string, dialect: Dialect, origin: string | undefined) {
     this.dialect = dialect
     this.origin = origin
-    this.#file = groupsOf(octetsOf(source), dialect.reading)
+    this.#source = sourceOf(source)
   }
 
   /** The sitemaps that the file lists for everyone: absolute URLs, on any host, as written and in its order. */
   get sitemaps(): readonly string[] {
-    return readingsOf(this.#file.others, 'sitemap', absoluteUrlOf)
+    return readingsOf(this.#records, 'sitemap', absoluteUrlOf)
   }
 
   /** Every field of the file that is neither a user-agent line nor a rule, in its order. RFC 9309 §2.2.4. */
   get records(): readonly OtherRecord[] {
-    return readableRecords(this.#file.others)
+    return readableRecords(this.#records)
   }
 
   /** The rules for one crawler: bind once, ask often. */
-  forCrawler(productTokens: ProductTokens): CrawlerRules {
-    const tokens = typeof productTokens === 'string' ? [productTokens] : productTokens
-    return new CrawlerRules(this.#file, tokens, this.dialect.reading, this.origin)
+  forCrawler(productTokens: ProductTokens, { keep = 'rules' }: BindOptions = {}): CrawlerRules {
+    return this.#bind(saidTo(listOf(productTokens), this.#source, this.dialect.reading), productTokens, keep)
   }
 
   /** May this crawler fetch this URL, or this path of the file's own origin? */
-  isAllowed(url: string | HasHref, productTokens: ProductTokens): boolean {
-    return this.#bound(productTokens).isAllowed(url)
+  isAllowed(url: Askable, productTokens: ProductTokens): boolean {
+    const rules = this.#rulesFor(productTokens)
+    if (rules instanceof CrawlerRules) return rules.isAllowed(url)
+    if (!askPlainly(url, this.dialect.reading, this.origin, asked)) return this.#answer(url, rules).allowed
+    const { written } = this.#deciding(rules, asked) ?? {}
+    return written === undefined || written.directive === 'allow' || written.start === written.end
   }
 
   /** May it, and why? */
-  check(url: string | HasHref, productTokens: ProductTokens): RulesVerdict {
-    return this.#bound(productTokens).check(url)
+  check(url: Askable, productTokens: ProductTokens): RulesVerdict {
+    const rules = this.#rulesFor(productTokens)
+    return rules instanceof CrawlerRules ? rules.check(url) : this.#answer(url, rules)
   }
 
   /** What of the file bears on this URL, rule by rule, and why the verdict is what it is. */
-  explain(url: string | HasHref, productTokens: ProductTokens): Explanation {
-    return this.#bound(productTokens).explain(url)
+  explain(url: Askable, productTokens: ProductTokens): Explanation {
+    return this.forCrawler(productTokens, { keep: 'file' }).explain(url)
   }
 
-  /** Most callers ask for one crawler, again and again: keep its rules. */
-  #bound(productTokens: ProductTokens): CrawlerRules {
+  get #records(): readonly WrittenRecord[] {
+    this.#others ??= groupsOf(this.#source, this.dialect.reading).others
+    return this.#others
+  }
+
+  /** Whoever asks once gets the plain answer; for whoever asks again, as most callers do for one crawler, the rules are bound. */
+  #rulesFor(productTokens: ProductTokens): Said | CrawlerRules {
     if (productTokens === undefined)
       throw new OptionError('productTokens', 'is missing; write a name such as ExampleBot')
-    const key = JSON.stringify(productTokens)
-    if (this.#lastBound?.key !== key) this.#lastBound = { key, rules: this.forCrawler(productTokens) }
-    return this.#lastBound.rules
+    const last = this.#lastAsked
+    if (last !== undefined && isSame(last.productTokens, productTokens)) {
+      if (!(last.rules instanceof CrawlerRules)) last.rules = this.#bind(last.rules, productTokens, 'rules')
+      return last.rules
+    }
+    const rules = saidTo(listOf(productTokens), this.#source, this.dialect.reading)
+    this.#lastAsked = { productTokens, rules }
+    return rules
   }
+
+  #bind(said: Said, productTokens: ProductTokens, keep: Keep): CrawlerRules {
+    return new CrawlerRules(bindRules(said, listOf(productTokens), this.dialect, this.origin, keep), this.dialect)
+  }
+
+  #answer(url: Askable, said: Said): RulesVerdict {
+    const { path = '', settled } = questionOf(url, this.dialect.reading, this.origin)
+    if (settled !== undefined) return settled
+    const rule = this.#deciding(said, asked.put(path))
+    const [group] = said.selection.groups
+    if (rule === undefined) return verdictWithoutRule(group && groupOf(group))
+    const { written, group: own, octets } = rule
+    const text = textOf(pathOf(said.file.source, written))
+    return verdictByRule({ directive: written.directive, text, line: written.line, octets }, groupOf(own))
+  }
+
+  #deciding({ file, selection }: Said, path: AskedPath): DecidingRule | undefined {
+    return decidingRule(file.source, selection.groups, path, this.dialect.reading)
+  }
+}
+
+const asked = new AskedPath()
+
+function listOf(productTokens: ProductTokens): readonly string[] {
+  return typeof productTokens === 'string' ? [productTokens] : productTokens
+}
+
+function isSame(a: ProductTokens, b: ProductTokens): boolean {
+  return a === b || (typeof a !== 'string' && typeof b !== 'string' && a.length === b.length && a.every((token, i) => token === b[i]))
 }
 
 function absoluteUrlOf(value: string): string | undefined {

@@ -10,18 +10,22 @@ export interface Selection {
   readonly names: (agent: string) => boolean
 }
 
+/** Which user-agent lines name the crawler: one answer for each of its product tokens, in their order, or one for all of them. */
+export function askedNames(productTokens: readonly string[], reading: Reading): readonly Selection['names'][] {
+  const crawlers = productTokens.map((token) => namesCrawler(token, reading.agents))
+  return reading.severalTokens === 'first' ? crawlers : [(agent: string) => crawlers.some((names) => names(agent))]
+}
+
 /**
  * The groups of the first product token that has any; else those of everyone (`*`). A crawler with a group of its own
  * never falls back to `*`, even where its group says nothing about a URL.
  */
 export function selectGroups(
   groups: readonly WrittenGroup[],
-  productTokens: readonly string[],
+  asked: readonly Selection['names'][],
   reading: Reading,
 ): Selection {
   const holding = (names: Selection['names']) => groups.filter(({ agents }) => agents.some(names))
-  const crawlers = productTokens.map((token) => namesCrawler(token, reading.agents))
-  const asked = reading.severalTokens === 'first' ? crawlers : [(agent: string) => crawlers.some((it) => it(agent))]
   for (const namesIt of asked) {
     const names = (agent: string) => !namesEveryone(agent) && namesIt(agent)
     const own = holding(names)
@@ -38,11 +42,11 @@ function namesCrawler(asked: string, agents: Reading['agents']): Selection['name
   if (token === undefined) return () => false
   switch (agents) {
     case 'token':
-      return (agent) => tokenOfLine(agent, 'letters') === token
+      return (agent) => beginsAlike(agent, token) && tokenOfLine(agent, 'letters') === token
     case 'token-or-digits': {
       // A token of the RFC's characters meets lines as the reference cuts them; only one with digits needs the wider cut.
       const characters = /[0-9]/.test(token) ? 'letters-and-digits' : 'letters'
-      return (agent) => tokenOfLine(agent, characters) === token
+      return (agent) => beginsAlike(agent, token) && tokenOfLine(agent, characters) === token
     }
     case 'whole-value':
       return (agent) => agent.toLowerCase() === token
@@ -51,4 +55,9 @@ function namesCrawler(asked: string, agents: Reading['agents']): Selection['name
     case 'substring':
       return (agent) => nameOfLine(agent) !== '' && token.includes(nameOfLine(agent))
   }
+}
+
+/** Most lines name others: they need no more than a look at their first letter. */
+function beginsAlike(agent: string, token: string): boolean {
+  return token === '' || (agent.charCodeAt(0) | 32) === (token.charCodeAt(0) | 32)
 }

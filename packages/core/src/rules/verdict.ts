@@ -1,4 +1,5 @@
 // The answer, with its reason. Every part is JSON-safe.
+import { textOf } from '../octets.ts'
 import type { UrlProblem } from '../url/origin.ts'
 
 /** The rule that decided. */
@@ -39,4 +40,20 @@ export interface InvalidUrl {
   readonly allowed: false
   readonly because: 'invalid-url'
   readonly problem: UrlProblem
+}
+
+/** The verdict by the rule that decides. One without a path matches everything and forbids nothing. §2.2.2. */
+export function verdictByRule(rule: Rule, group: Group): RulesVerdict {
+  return { allowed: rule.directive === 'allow' || rule.text === '', because: 'rule', rule, group }
+}
+
+/** The verdict where no rule matches. @param group The first of the crawler's groups, if it has any. */
+export function verdictWithoutRule(group: Group | undefined): RulesVerdict {
+  if (group === undefined) return { allowed: true, because: 'no-group' }
+  return { allowed: true, because: 'no-rule-matched', group }
+}
+
+/** A group of octets, for people. */
+export function groupOf({ agents, line }: { readonly agents: readonly string[]; readonly line: number }): Group {
+  return { agents: agents.map(textOf), line }
 }

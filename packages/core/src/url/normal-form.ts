@@ -14,8 +14,10 @@ const STAR = 3
 const DOLLAR = 4
 
 const CLASS: Uint8Array = classes()
-/** The octets that need no `%XX`. RFC 3986 §2.3. */
-const UNRESERVED = /[A-Za-z0-9._~-]/
+/** The octets (1) that need no `%XX`. RFC 3986 §2.3. */
+const IS_UNRESERVED: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
+  Number(/[A-Za-z0-9._~-]/.test(String.fromCharCode(octet))),
+)
 
 function classes(): Uint8Array {
   const table = new Uint8Array(256).fill(ENCODE, 0x7f) // DEL and all that is not ASCII
@@ -48,8 +50,11 @@ function normalForm(octets: string, role: 'rule' | 'target'): string {
       const value = hexPair(octets, i + 1)
       if (value === -1) continue // a malformed % stays as it is
       width = 3
-      const character = String.fromCharCode(value)
-      next = UNRESERVED.test(character) ? character : percent(value)
+      if (IS_UNRESERVED[value] === 1) next = String.fromCharCode(value)
+      else if (isUpperCase(octets, i + 1)) {
+        i += 2
+        continue
+      } else next = percent(value)
     } else if (role === 'rule' && (kind === STAR || (kind === DOLLAR && i === octets.length - 1))) {
       continue
     } else {
@@ -95,20 +100,42 @@ function encodedForm(octets: string): string {
   )
 }
 
-/** No octet has this value, so an encoded slash is like nothing but itself: not like `/`, nor like `%2F` out of `%252F`. */
-const ENCODED_SLASH = '\u0100'
-
 /** A form as people can read it: what a URL cannot hold raw is encoded again. */
 export function shownForm(form: string): string {
-  return form.replace(/[^!-~]/g, (c) => (c === ENCODED_SLASH ? '%2F' : percent(c.charCodeAt(0))))
+  return form.replace(/[^!-~]/g, (c) => percent(c.charCodeAt(0)))
 }
 
-/** Every `%XX` is decoded, but not the slash, which is special in a path. The draft of 1996, §3.2.2. */
+/**
+ * Every `%XX` is decoded, but not the slash, which is special in a path (the draft of 1996, §3.2.2). Nor is the `%` itself, and one that
+ * stands alone is encoded: or `%252F` would become `%2F`, which is another path.
+ */
 function decodedForm(octets: string): string {
-  return octets.replace(/%([0-9a-fA-F]{2})/g, (_found, hex: string) =>
-    hex.toUpperCase() === '2F' ? ENCODED_SLASH : String.fromCharCode(Number.parseInt(hex, 16)),
-  )
+  return octets.replace(/%([0-9a-fA-F]{2})?/g, (_found, hex: string | undefined) => {
+    const octet = hex === undefined ? PERCENT_SIGN : Number.parseInt(hex, 16)
+    return octet === SLASH || octet === PERCENT_SIGN ? percent(octet) : String.fromCharCode(octet)
+  })
 }
+
+const PERCENT_SIGN = 37
+const SLASH = 47
+
+/** Which octets (1) are in a form for comparing already, wherever they stand in a rule. Others may be. */
+export function steadyOctets(form: Reading['compare']): Uint8Array {
+  switch (form) {
+    case 'rfc9309':
+      return STEADY_RFC9309
+    case 'decoded':
+      return STEADY_DECODED
+    case 'plain':
+    case 'google':
+      return STEADY_ENCODED
+  }
+}
+
+const STEADY_RFC9309 = CLASS.map((kind) => Number(kind === KEEP || kind === STAR))
+const STEADY_DECODED = new Uint8Array(256).fill(1)
+const STEADY_ENCODED = new Uint8Array(256).fill(1, 0, 0x80)
+for (const steady of [STEADY_DECODED, STEADY_ENCODED]) steady[PERCENT_SIGN] = 0
 
 function percent(octet: number): string {
   return `%${octet < 16 ? '0' : ''}${octet.toString(16).toUpperCase()}`
@@ -120,6 +147,13 @@ function hexPair(octets: string, at: number): number {
   const low = hexDigit(octets.charCodeAt(at + 1))
   return high === -1 || low === -1 ? -1 : high * 16 + low
 }
+
+/** Are these two hex digits written as they are in the form? */
+function isUpperCase(octets: string, at: number): boolean {
+  return octets.charCodeAt(at) < LETTER_A && octets.charCodeAt(at + 1) < LETTER_A
+}
+
+const LETTER_A = 97
 
 function hexDigit(c: number): number {
   if (c >= 48 && c <= 57) return c - 48

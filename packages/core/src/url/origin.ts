@@ -25,14 +25,22 @@ export interface Address {
   readonly path: string
 }
 
+/** What can be asked about; an `Address` is one that was read before, and is not read again. */
+export type Askable = string | HasHref | Address
+
 /** Reads an absolute URL the way a client does (WHATWG URL). Userinfo and fragment are not kept. */
-export function addressOf(url: string | HasHref): Address | UrlProblem {
+export function addressOf(url: Askable): Address | UrlProblem {
+  if (isAddress(url)) return url
   const text = typeof url === 'string' ? url : url.href
   const parsed = URL.parse(text)
   if (parsed === null) return problemOf(text)
   if (!SCHEMES.has(parsed.protocol)) return 'scheme'
   const { origin } = parsed
   return { origin, robotsUrl: `${origin}/robots.txt`, path: sentPath(parsed.href) }
+}
+
+export function isAddress(url: Askable): url is Address {
+  return typeof url !== 'string' && 'robotsUrl' in url
 }
 
 /** Path and query as sent, from a URL's `href`: `pathname` and `search` together would lose the `?` of an empty query. */

@@ -1,5 +1,5 @@
 // What a rule is compared with: the path and query of a URL. RFC 9309 §2.2.2.
-import { addressOf, type HasHref, sentPath, type UrlProblem } from './origin.ts'
+import { addressOf, type Askable, isAddress, sentPath, type UrlProblem } from './origin.ts'
 
 /** Path and query to be matched; `origin` is absent where the string was a path of the file's own origin. */
 export interface Target {
@@ -14,7 +14,8 @@ export interface Target {
  * @param authority What to make of a host or port that no client could ask, as in `https://a%20b/page`: it is an error, or,
  * for who has no origin to compare it with, `ignored`, since rules speak about paths only.
  */
-export function targetOf(url: string | HasHref, authority: 'checked' | 'ignored'): Target | UrlProblem {
+export function targetOf(url: Askable, authority: 'checked' | 'ignored'): Target | UrlProblem {
+  if (isAddress(url)) return url
   const text = typeof url === 'string' ? url : url.href
   if (text.charCodeAt(0) === SLASH && !startsHost(text)) return pathTarget(text)
   const address = addressOf(text)

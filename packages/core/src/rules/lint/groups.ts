@@ -1,8 +1,16 @@
 // Groups, and who is in them. RFC 9309 §2.1 and §2.2.1.
-import type { Field } from '../field.ts'
+import type { Directive } from '../fields.ts'
 import type { WrittenFile, WrittenGroup } from '../groups.ts'
 import type { Report } from './finding.ts'
 import { nameOf } from './name.ts'
+
+/** A field as it stands in the file: octets, without blanks at the ends. */
+export interface Field {
+  readonly directive: Directive | 'unknown'
+  /** Never empty. */
+  readonly key: string
+  readonly value: string
+}
 
 /** A field where it stands. */
 export interface FieldLine extends Field {

@@ -1,13 +1,13 @@
 // A line's key, and its colon.
 
 import { textOf } from '../../octets.ts'
-import { contentOf, type Field, fieldOf } from '../field.ts'
+import { directiveOf, trimBlanks } from '../fields.ts'
 import type { Report } from './finding.ts'
+import type { Field } from './groups.ts'
 import { likelyField } from './likeness.ts'
 
 /** @returns Whether the value is worth a look: it is not where the reader took something else for the key. */
-export function lintKey(line: string, field: Field | undefined, number: number, report: Report): boolean {
-  const content = contentOf(line)
+export function lintKey(content: string, field: Field | undefined, number: number, report: Report): boolean {
   if (field === undefined || (field.directive === 'unknown' && !content.includes(':'))) {
     const meant = meantWithoutColon(content)
     if (meant === undefined) report('not-a-field', number)
@@ -39,7 +39,7 @@ export function lintKey(line: string, field: Field | undefined, number: number, 
     report('key-known-by-its-beginning', number, keyOf(directive))
     return true
   }
-  report('late-colon', number, `${keyOf(directive)}: ${textOf(contentOf(content.slice(directive.length)))}`)
+  report('late-colon', number, `${keyOf(directive)}: ${textOf(trimBlanks(content.slice(directive.length)))}`)
   return false
 }
 
@@ -49,9 +49,9 @@ function meantWithoutColon(content: string): string | undefined {
   // The key is one word, or two: `User agent *`.
   for (const words of [/^[^\t ]+/, /^[^\t ]+[\t ]+[^\t ]+/]) {
     const key = words.exec(content)?.[0] ?? ''
-    const directive = fieldOf(`${key}:`, 'lenient')?.directive
-    if (directive !== undefined && directive !== 'unknown') {
-      return `${keyOf(directive)}: ${textOf(contentOf(content.slice(key.length)))}`
+    const directive = directiveOf(key, 0, key.length, 'lenient')
+    if (directive !== 'unknown') {
+      return `${keyOf(directive)}: ${textOf(trimBlanks(content.slice(key.length)))}`
     }
   }
   return undefined

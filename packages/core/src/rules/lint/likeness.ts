@@ -1,5 +1,5 @@
 // Which field a misspelt key was meant to be.
-import { fieldNames } from '../field.ts'
+import { fieldNames } from '../fields.ts'
 
 /** Keys over this length are no misspellings of ours, and are not compared: the work for a line is bounded. */
 const LONGEST_KEY = 24

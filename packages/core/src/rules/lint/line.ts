@@ -1,7 +1,7 @@
 // One line as octets: what crawlers cut, drop, or take for something else.
 
 import { textOf } from '../../octets.ts'
-import { contentOf } from '../field.ts'
+import { trimBlanks } from '../fields.ts'
 import type { Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 
@@ -33,5 +33,5 @@ export function lintOctets(content: string, line: number, report: Report): boole
 /** Key and value without the blanks of ASCII; what has no colon is all key. */
 function partsOf(text: string): readonly string[] {
   const colon = text.indexOf(':')
-  return colon === -1 ? [text] : [contentOf(text.slice(0, colon)), contentOf(text.slice(colon + 1))]
+  return colon === -1 ? [text] : [trimBlanks(text.slice(0, colon)), trimBlanks(text.slice(colon + 1))]
 }

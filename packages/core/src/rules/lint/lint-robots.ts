@@ -1,11 +1,10 @@
 // What a webmaster would want to know of a robots.txt.
 import { dialects } from '../../dialect.ts'
 import { octetsOf } from '../../octets.ts'
-import { contentOf, type Field, fieldOf, isBlankLine } from '../field.ts'
+import { Fields } from '../fields.ts'
 import { groupsOf } from '../groups.ts'
-import { visitLines } from '../lines.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
-import { type FieldLine, lintGroups } from './groups.ts'
+import { type Field, type FieldLine, lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
 import { lintCut, lintOctets } from './line.ts'
 import { lintName } from './name.ts'
@@ -32,9 +31,9 @@ export function lintRobots(source: Uint8Array | string): readonly Finding[] {
   const report: Report = (code, line, ...write) => findings.push(findingOf(code, line, write))
   if (lintWholeFile(octets, report)) {
     const fields = lintLines(octets, report)
-    const file = groupsOf(octets, dialects.rfc9309.reading)
+    const file = groupsOf({ text: octets, unit: 'octet' }, dialects.rfc9309.reading)
     const alone = new Set(lintGroups(fields, file, report))
-    for (const group of file.groups) lintRuleSet(group, alone.has(group), report)
+    for (const group of file.groups) lintRuleSet(group, octets, alone.has(group), report)
     lintAudiences(file.others, report)
     if (fields.length === 0) report('empty-file', 0)
   }
@@ -46,22 +45,28 @@ function lintLines(octets: string, report: Report): readonly FieldLine[] {
   const fields: FieldLine[] = []
   let afterBlankLine = false
   let lineAtLimit = 0
-  visitLines(octets, (start, end, line) => {
-    if (line === 1 && start > 0) report(start === 3 ? 'bom' : 'partial-bom', 1)
-    if (start <= LIMIT_OCTETS) lineAtLimit = line
-    lintCut(octets, start, end, line, report)
-    const written = octets.slice(start, end)
-    if (isBlankLine(written)) afterBlankLine = true
-    if (contentOf(written) === '') return
-    const field = fieldOf(written, 'lenient')
-    const isAsMeant = lintOctets(contentOf(written), line, report) && lintKey(written, field, line, report)
-    if (field === undefined) return
-    if (isAsMeant) lintValue(written, field, line, report)
+  const reader = new Fields({ text: octets, unit: 'octet' }, 'lenient')
+  while (reader.nextLine()) {
+    const field = reader.readField() ? fieldAt(reader, octets) : undefined
+    const { line, lineStart, lineEnd, contentStart, contentEnd } = reader
+    if (line === 1 && lineStart > 0) report(lineStart === 3 ? 'bom' : 'partial-bom', 1)
+    if (lineStart <= LIMIT_OCTETS) lineAtLimit = line
+    lintCut(octets, lineStart, lineEnd, line, report)
+    if (reader.isBlankLine) afterBlankLine = true
+    if (contentStart >= contentEnd) continue
+    const content = octets.slice(contentStart, contentEnd)
+    const isAsMeant = lintOctets(content, line, report) && lintKey(content, field, line, report)
+    if (field === undefined) continue
+    if (isAsMeant) lintValue(octets.slice(lineStart, lineEnd), field, line, report)
     fields.push({ ...field, line, afterBlankLine })
     afterBlankLine = false
-  })
+  }
   if (octets.length > LIMIT_OCTETS) report('over-500-kib', lineAtLimit)
   return fields
+}
+
+function fieldAt({ directive, keyStart, keyEnd, valueStart, valueEnd }: Fields, octets: string): Field {
+  return { directive, key: octets.slice(keyStart, keyEnd), value: octets.slice(valueStart, valueEnd) }
 }
 
 function lintValue(written: string, { directive, value }: Field, line: number, report: Report): void {

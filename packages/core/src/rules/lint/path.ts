@@ -3,7 +3,7 @@
 import { textOf } from '../../octets.ts'
 import { ruleForm } from '../../url/normal-form.ts'
 import { addressOf } from '../../url/origin.ts'
-import { indexFolder } from '../ranking.ts'
+import { indexFolder } from '../rule-forms.ts'
 import type { Report } from './finding.ts'
 import { keyOf } from './key.ts'
 

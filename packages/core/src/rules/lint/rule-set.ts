@@ -15,11 +15,11 @@ interface PathRule extends WrittenRule {
 }
 
 /** @param isAlone Whether no other group is merged with this one, so that its rules are all there are. */
-export function lintRuleSet(group: WrittenGroup, isAlone: boolean, report: Report): void {
-  const rules = group.rules.filter(({ path }) => path !== '').map(withForm)
+export function lintRuleSet(group: WrittenGroup, octets: string, isAlone: boolean, report: Report): void {
+  const rules = group.rules.filter(({ start, end }) => start < end).map((rule) => withForm(rule, octets))
   if (rules.length > 0) {
-    for (const { directive, path, line } of group.rules) {
-      if (directive === 'disallow' && path === '') report('empty-disallow-beside-rules', line)
+    for (const { directive, start, end, line } of group.rules) {
+      if (directive === 'disallow' && start === end) report('empty-disallow-beside-rules', line)
     }
   }
   lintSamePaths(rules, report)
@@ -34,8 +34,8 @@ export function lintRuleSet(group: WrittenGroup, isAlone: boolean, report: Repor
 }
 
 /** Two stars in a row match what one does, and a star at the end (or before a final `$`) what the end itself does. */
-function withForm(rule: WrittenRule): PathRule {
-  const form = ruleForm(rule.path, 'rfc9309')
+function withForm(rule: WrittenRule, octets: string): PathRule {
+  const form = ruleForm(octets.slice(rule.start, rule.end), 'rfc9309')
   const base = form.replace(/\*+/g, '*').replace(/\*\$?$/, '')
   return { ...rule, form, base: base === '' ? '/' : base }
 }

@@ -1,0 +1,49 @@
+// The back door of the bound form: plain data in, rules out.
+import { dialectFor } from './choose-dialect.ts'
+import { OptionError } from './option-error.ts'
+import { BOUND_VERSION, type BoundRules } from './rules/bound-rules.ts'
+import { CrawlerRules } from './rules/crawler-rules.ts'
+import { areWellPacked } from './rules/packed-rules.ts'
+
+/**
+ * Reads a crawler's rules out of what a cache or another thread kept, `JSON.parse(JSON.stringify(rules))` or
+ * `structuredClone(rules.toJSON())`. They answer as the rules did that it was made of.
+ *
+ * Caches are not trusted: what is of another version, or is no such data, is `undefined`, as if nothing had been kept.
+ */
+export function restoreRules(bound: unknown): CrawlerRules | undefined {
+  if (!isBoundRules(bound)) return undefined
+  try {
+    return new CrawlerRules(bound, dialectFor(bound.dialect))
+  } catch (error) {
+    if (error instanceof OptionError) return undefined // a dialect that is not known here
+    throw error
+  }
+}
+
+function isBoundRules(data: unknown): data is BoundRules {
+  if (typeof data !== 'object' || data === null) return false
+  const { version, dialect, productTokens, origin, packed, groupsAt, crawlDelayMs, requestRates, visitTimes, file } =
+    data as Partial<Record<keyof BoundRules, unknown>>
+  return (
+    version === BOUND_VERSION &&
+    (typeof dialect === 'string' || (typeof dialect === 'object' && dialect !== null)) &&
+    isListOf(productTokens, (token) => typeof token === 'string') &&
+    (origin === undefined || typeof origin === 'string') &&
+    typeof packed === 'string' &&
+    typeof groupsAt === 'number' &&
+    areWellPacked(packed, groupsAt) &&
+    (crawlDelayMs === undefined || (typeof crawlDelayMs === 'number' && crawlDelayMs >= 0)) &&
+    isListOf(requestRates, isObject) &&
+    isListOf(visitTimes, isObject) &&
+    (file === undefined || typeof file === 'string')
+  )
+}
+
+function isListOf(list: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(list) && list.every(isItem)
+}
+
+function isObject(item: unknown): boolean {
+  return typeof item === 'object' && item !== null
+}

@@ -1,0 +1,62 @@
+// A file -> what it says to one crawler. RFC 9309 §2.2.1.
+import { type Dialect, dialects, type Reading } from '../dialect.ts'
+import { octetsOf, type Source } from '../octets.ts'
+import type { BoundRules } from './bound-rules.ts'
+import { BOUND_VERSION } from './bound-rules.ts'
+import { crawlDelayMsOf } from './crawl-delay.ts'
+import { dayRangeOf } from './day-range.ts'
+import { groupsOf, type WrittenFile } from './groups.ts'
+import { readingsOf, recordsFor } from './other-records.ts'
+import { namesEveryone } from './product-token.ts'
+import { packRules } from './ranking.ts'
+import { requestRateOf } from './request-rate.ts'
+import { askedNames, selectGroups, type Selection } from './selection.ts'
+
+/** Whether the bound form keeps the `rules` only, or the whole `file` too. */
+export type Keep = 'rules' | 'file'
+
+/** What of a file is said to a crawler. */
+export interface Said {
+  readonly file: WrittenFile
+  readonly selection: Selection
+}
+
+export function saidTo(productTokens: readonly string[], source: Source, reading: Reading): Said {
+  const asked = askedNames(productTokens, reading)
+  const isWanted = (agent: string) => namesEveryone(agent) || asked.some((names) => names(agent))
+  const file = groupsOf(source, reading, isWanted)
+  return { file, selection: selectGroups(file.groups, asked, reading) }
+}
+
+export function bindRules(
+  { file, selection: { groups, names } }: Said,
+  productTokens: readonly string[],
+  dialect: Dialect,
+  origin: string | undefined,
+  keep: Keep,
+): BoundRules {
+  const { reading } = dialect
+  const { packed, groupsAt } = packRules(file, groups, reading)
+  const records = recordsFor(file.others, names)
+  const isOwn = Object.hasOwn(dialects, dialect.name) && dialects[dialect.name as keyof typeof dialects] === dialect
+  const delays = readingsOf(records, 'crawl-delay', crawlDelayMsOf)
+  return {
+    version: BOUND_VERSION,
+    dialect: isOwn ? (dialect.name as keyof typeof dialects) : dialect,
+    productTokens,
+    origin,
+    packed,
+    groupsAt,
+    crawlDelayMs: delays.length === 0 ? undefined : delays.reduce((a, b) => Math.max(a, b)),
+    requestRates: orNone(readingsOf(records, 'request-rate', requestRateOf)),
+    visitTimes: orNone(readingsOf(records, 'visit-time', dayRangeOf)),
+    file: keep === 'file' ? octetsOf(file.source) : undefined,
+  }
+}
+
+/** Most files have none of them, and a fleet remembers a million files. */
+function orNone<T>(items: readonly T[]): readonly T[] {
+  return items.length === 0 ? NONE : items
+}
+
+const NONE: readonly never[] = []

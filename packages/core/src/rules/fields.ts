@@ -1,0 +1,288 @@
+// Text -> lines -> fields. RFC 9309 §2.2, read as leniently as google/robotstxt reads it.
+//
+// A reader that goes from line to line and says where things stand. It copies nothing, and lets the platform search for what it can, since
+// most of what files hold concerns other crawlers.
+import type { Reading } from '../dialect.ts'
+import { fitting, type Source } from '../octets.ts'
+import { type OtherField, otherFields } from './other-records.ts'
+
+/** The directives that are known, by the names their standards give them. */
+export type Directive = 'user-agent' | 'allow' | 'disallow' | OtherField
+
+/**
+ * The beginnings by which a key is known, in lower case, in the order in which they are tried. A key is known by how it
+ * begins, so `Disallows:` is a disallow; the misspellings are the frequent ones of real files.
+ *
+ * These are the fields that Google reads, and so it reads them. All others are known by their whole name: nobody reads them by
+ * their beginnings, `Content-Signals` is not `Content-Signal`, and `Host-Load` is no `Host`.
+ */
+const BEGINNINGS: readonly (readonly [beginning: string, directive: Directive])[] = [
+  ['user-agent', 'user-agent'],
+  ['useragent', 'user-agent'],
+  ['user agent', 'user-agent'],
+  ['allow', 'allow'],
+  ['disallow', 'disallow'],
+  ['dissallow', 'disallow'],
+  ['dissalow', 'disallow'],
+  ['disalow', 'disallow'],
+  ['diasllow', 'disallow'],
+  ['disallaw', 'disallow'],
+  ['sitemap', 'sitemap'],
+  ['site-map', 'sitemap'],
+]
+
+/** The names of all fields that are known. */
+export const fieldNames: readonly Directive[] = [
+  'user-agent',
+  'allow',
+  'disallow',
+  ...(Object.keys(otherFields) as OtherField[]),
+]
+
+/** How a key is known: by all of `name`, in lower case, or by beginning with it. */
+interface KnownKey {
+  readonly name: string
+  readonly octets: Uint8Array
+  readonly by: 'beginning' | 'whole'
+  readonly directive: Directive
+}
+
+/** The keys that are known, in the order in which they are tried, by their first letter. */
+function byLetter(keys: readonly KnownKey[]): readonly (readonly KnownKey[])[] {
+  return Array.from({ length: 128 }, (_, letter) => keys.filter(({ name }) => name.charCodeAt(0) === letter))
+}
+
+function knownKey(name: string, by: KnownKey['by'], directive: Directive): KnownKey {
+  return { name, octets: Uint8Array.from(name, (c) => c.charCodeAt(0)), by, directive }
+}
+
+const BY_NAME = fieldNames.map((name) => knownKey(name, 'whole', name))
+const BY_BEGINNING = BEGINNINGS.map(([name, directive]) => knownKey(name, 'beginning', directive))
+const KNOWN = { exact: byLetter(BY_NAME), lenient: byLetter([...BY_BEGINNING, ...BY_NAME]) }
+
+/** The first of the known keys that stands at a place, in any case; nothing is said of what follows. */
+function keyAt(text: string, start: number, keys: Reading['keys']): KnownKey | undefined {
+  const known = KNOWN[keys][text.charCodeAt(start) | CASE] ?? NO_KEYS
+  for (let k = 0; k < known.length; k++) {
+    const { octets } = known[k] as KnownKey
+    let i = 1
+    while (i < octets.length && (text.charCodeAt(start + i) | CASE) === octets[i]) i++
+    if (i === octets.length) return known[k]
+  }
+  return undefined
+}
+
+/** Which directive a key is, in any case. */
+export function directiveOf(text: string, start: number, end: number, keys: Reading['keys']): Directive | 'unknown' {
+  const key = text.slice(start, end).toLowerCase()
+  const known = (KNOWN[keys][key.charCodeAt(0)] ?? NO_KEYS).find(({ name, by }) =>
+    by === 'whole' ? key === name : key.startsWith(name),
+  )
+  return known?.directive ?? 'unknown'
+}
+
+const NO_KEYS: readonly KnownKey[] = []
+
+/** Makes a letter a small one. What else it changes is no character of a name, or ends a line. */
+const CASE = 32
+
+/**
+ * A line keeps this many octets; the rest of it is dropped. google/robotstxt: eight URLs of 2,083 octets, less the NUL that
+ * ends its buffer. RFC 9309 §2.5 asks for a limit and leaves it open.
+ */
+const MAX_LINE_OCTETS = 8 * 2083 - 1
+
+/** Of a UTF-16 unit in UTF-8. */
+const MOST_OCTETS = 3
+
+const TAB = 9
+const CR = 13
+const SPACE = 32
+const COLON = 58
+
+/** A byte order mark is dropped, and so is the start of one that was cut short (google/robotstxt; the RFC is silent). */
+function markLength({ text, unit }: Source): number {
+  const mark = unit === 'octet' ? '\xef\xbb\xbf' : '\ufeff'
+  let length = 0
+  while (length < mark.length && text.charCodeAt(length) === mark.charCodeAt(length)) length++
+  return length
+}
+
+/** The first place of a character from here on, or that of the end of the file. */
+function placeOf(text: string, character: string, from: number): number {
+  const place = text.indexOf(character, from)
+  return place === -1 ? text.length : place
+}
+
+/** Goes through a file, and says where things stand in it; an end is the place behind the last character. */
+export class Fields {
+  /** The number of the line, counted from 1. */
+  line = 0
+  lineStart = 0
+  /** Where the line's first character stands that is no blank, or its end. */
+  contentStart = 0
+  // Of a line that was read, and not only gone to:
+  /** As far as it is read: up to its end, a NUL, or the limit. */
+  lineEnd = 0
+  /** The end of what is no comment (§2.2.3), without blanks. */
+  contentEnd = 0
+  /** The field, if there is one. Its key is never empty; neither it nor the value has blanks at the ends. */
+  directive: Directive | 'unknown' = 'unknown'
+  keyStart = 0
+  keyEnd = 0
+  valueStart = 0
+  valueEnd = 0
+
+  readonly #text: string
+  readonly #unit: Source['unit']
+  readonly #keys: Reading['keys']
+  #end = 0
+  #next: number
+  // The first of its kind from the line on: looked for when the line has passed it, so that a file is searched for it once.
+  #lf = -1
+  #cr = -1
+  #nul = -1
+  #comment = -1
+  #colon = -1
+
+  constructor(source: Source, keys: Reading['keys']) {
+    this.#text = source.text
+    this.#unit = source.unit
+    this.#keys = keys
+    this.#next = markLength(source)
+  }
+
+  /**
+   * Goes to the next line. LF, CR and CR LF end one (RFC 9309 §2.2) and nothing else does: no form feed, no U+2028. The last line needs no
+   * end, so a file that ends in a line end has one more, empty line.
+   *
+   * @param beginnings By character: with which ones (1) a line has to begin to be of interest; others are passed over.
+   */
+  nextLine(beginnings?: Uint8Array): boolean {
+    const text = this.#text
+    let { line } = this
+    let start = this.#next
+    let lf = this.#lf
+    let cr = this.#cr
+    let found = false
+    while (!found && start <= text.length) {
+      if (lf < start) lf = placeOf(text, '\n', start)
+      if (cr < start) cr = placeOf(text, '\r', start)
+      const end = cr < lf ? cr : lf
+      line++
+      let from = start
+      while (from < end && isBlank(text.charCodeAt(from))) from++
+      if (beginnings === undefined || (from < end && beginnings[text.charCodeAt(from)] === 1)) {
+        found = true
+        this.lineStart = start
+        this.contentStart = from
+        this.#end = end
+      }
+      start = end === cr && end + 1 === lf ? end + 2 : end + 1
+    }
+    this.line = line
+    this.#next = start
+    this.#lf = lf
+    this.#cr = cr
+    return found
+  }
+
+  /** Reads the line. @returns Whether it has a field; not so a blank line, a comment, or a line that is none. */
+  readField(): boolean {
+    const text = this.#text
+    const { lineStart, contentStart } = this
+    if (this.#nul < lineStart) this.#nul = placeOf(text, '\0', lineStart)
+    if (this.#comment < lineStart) this.#comment = placeOf(text, '#', lineStart)
+    let end = this.#nul < this.#end ? this.#nul : this.#end // A NUL ends a C string, and so the reference's line.
+    if (end - lineStart > MAX_LINE_OCTETS / MOST_OCTETS) end = this.#limit(lineStart, end)
+    this.lineEnd = end
+    if (this.#comment < end) end = this.#comment
+    while (end > contentStart && isBlank(text.charCodeAt(end - 1))) end--
+    this.contentEnd = end
+    if (contentStart >= end) return false
+
+    const known = keyAt(text, contentStart, this.#keys)
+    let separator = known === undefined ? -1 : contentStart + known.octets.length
+    if (known !== undefined && text.charCodeAt(separator) === COLON) {
+      this.directive = known.directive
+      this.keyEnd = separator
+    } else {
+      separator = this.#separator(contentStart, end)
+      if (separator === -1) return false
+      let keyEnd = separator
+      while (keyEnd > contentStart && isBlank(text.charCodeAt(keyEnd - 1))) keyEnd--
+      if (keyEnd === contentStart) return false
+      this.directive = directiveOf(text, contentStart, keyEnd, this.#keys)
+      this.keyEnd = keyEnd
+    }
+    let valueStart = separator + 1
+    while (valueStart < end && isBlank(text.charCodeAt(valueStart))) valueStart++
+    this.keyStart = contentStart
+    this.valueStart = valueStart
+    this.valueEnd = end
+    return true
+  }
+
+  /** The first colon, or what stands for it; -1 where nothing does. */
+  #separator(start: number, end: number): number {
+    if (this.#colon < start) this.#colon = placeOf(this.#text, ':', start)
+    if (this.#colon < end) return this.#colon
+    return this.#keys === 'lenient' ? this.#forgottenColon() : -1
+  }
+
+  /** Of a line that was read: is there nothing on it, not even a comment? */
+  get isBlankLine(): boolean {
+    return this.contentStart >= this.lineEnd
+  }
+
+  /** Where a long line ends that begins and ends here. A character that the limit cuts in two is dropped. */
+  #limit(start: number, end: number): number {
+    if (this.#unit === 'octet') return Math.min(end, start + MAX_LINE_OCTETS)
+    return start + fitting(this.#text.slice(start, Math.min(end, start + MAX_LINE_OCTETS)), MAX_LINE_OCTETS)
+  }
+
+  /** Where somebody forgot the colon between a line's two words, the blank behind the first (google/robotstxt). */
+  #forgottenColon(): number {
+    const blank = this.#nextBlank(this.contentStart)
+    let word = blank
+    while (word < this.contentEnd && isSpaceOrTab(this.#text.charCodeAt(word))) word++
+    return blank < this.contentEnd && this.#nextBlank(word) === this.contentEnd ? blank : -1
+  }
+
+  #nextBlank(from: number): number {
+    let i = from
+    while (i < this.contentEnd && !isSpaceOrTab(this.#text.charCodeAt(i))) i++
+    return i
+  }
+}
+
+/** Some lines of a file as they stand in it, octets, by number. */
+export function linesOf(octets: string, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
+  const fields = new Fields({ text: octets, unit: 'octet' }, 'lenient')
+  const lines = new Map<number, string>()
+  while (fields.nextLine()) {
+    if (!wanted.has(fields.line)) continue
+    fields.readField()
+    lines.set(fields.line, octets.slice(fields.lineStart, fields.lineEnd))
+  }
+  return lines
+}
+
+/** The blanks of the grammar. RFC 9309 §2.2. */
+function isSpaceOrTab(octet: number): boolean {
+  return octet === SPACE || octet === TAB
+}
+
+/** The blanks of ASCII. `String.trim` would take U+00A0 and others with it, which are part of a value. */
+function isBlank(octet: number): boolean {
+  return octet === SPACE || (octet >= TAB && octet <= CR)
+}
+
+/** Octets without the blanks of ASCII at the ends. */
+export function trimBlanks(octets: string): string {
+  let start = 0
+  let end = octets.length
+  while (start < end && isBlank(octets.charCodeAt(start))) start++
+  while (end > start && isBlank(octets.charCodeAt(end - 1))) end--
+  return octets.slice(start, end)
+}
