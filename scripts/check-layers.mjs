@@ -14,6 +14,7 @@ const PACKAGES = {
   gate: ['core', 'fetcher'],
   cli: ['core', 'fetcher', 'gate'],
   testkit: [], // the tests of core use it too: to import core would be a cycle, so it is handed what it tests
+  bench: ['core', 'testkit'],
 }
 
 // Which folders of packages/core/src each of them may import. The files beside the folders may import everything.
@@ -63,8 +64,10 @@ function readPackage(dir) {
   const path = join(root, 'packages', dir)
   const manifest = join(path, 'package.json')
   const content = existsSync(manifest) ? readFileSync(manifest, 'utf8') : '{}'
-  const { name, dependencies, peerDependencies } = JSON.parse(content)
-  return { dir, path, src: join(path, 'src'), name, declared: { ...dependencies, ...peerDependencies } }
+  const { name, private: isPrivate, dependencies, peerDependencies, devDependencies } = JSON.parse(content)
+  // Nobody installs a private package: what is there for its development is there.
+  const declared = { ...dependencies, ...peerDependencies, ...(isPrivate ? devDependencies : {}) }
+  return { dir, path, src: join(path, 'src'), name, declared }
 }
 
 function readFiles(owner) {

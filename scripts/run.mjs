@@ -28,6 +28,7 @@ const TASKS = {
   check: [['scripts/check.mjs']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
   demo: [BUILD, ['examples/polite-crawl/main.ts']],
+  bench: [BUILD, ['--expose-gc', 'packages/bench/src/main.ts']],
   pnpm: [], // the pinned pnpm itself: `npm run pnpm -- add -D some-package --filter @politely/core`
 }
 

@@ -35,7 +35,7 @@ export { canForget, heedAnswer, type Pace, type PageAnswer, startPace, takeSlot 
 export { type ParseOptions, parseRobots } from './parse.ts'
 export { restoreRules } from './restore.ts'
 export type { Keep } from './rules/binding.ts'
-export { BOUND_VERSION, type BoundRules } from './rules/bound-rules.ts'
+export { BOUND_VERSION, type BoundDialect, type BoundRules } from './rules/bound-rules.ts'
 export type { CrawlerRules } from './rules/crawler-rules.ts'
 export type { DayRange } from './rules/day-range.ts'
 export type { Explanation, Match, WonBy } from './rules/explanation.ts'
@@ -47,4 +47,12 @@ export { isProductToken, productTokenOf } from './rules/product-token.ts'
 export type { RequestRate } from './rules/request-rate.ts'
 export type { BindOptions, ProductTokens, Robots } from './rules/robots.ts'
 export type { Group, InvalidUrl, Rule, RulesVerdict } from './rules/verdict.ts'
-export { type Address, type Askable, addressOf, explainUrlProblem, type HasHref, originOf, type UrlProblem } from './url/origin.ts'
+export {
+  type Address,
+  type Askable,
+  addressOf,
+  explainUrlProblem,
+  type HasHref,
+  originOf,
+  type UrlProblem,
+} from './url/origin.ts'

@@ -1,7 +1,8 @@
 // The back door of the bound form: plain data in, rules out.
 import { dialectFor } from './choose-dialect.ts'
+import { type Dialect, dialects } from './dialect.ts'
 import { OptionError } from './option-error.ts'
-import { BOUND_VERSION, type BoundRules } from './rules/bound-rules.ts'
+import { BOUND_VERSION, type BoundDialect, type BoundRules } from './rules/bound-rules.ts'
 import { CrawlerRules } from './rules/crawler-rules.ts'
 import { areWellPacked } from './rules/packed-rules.ts'
 
@@ -13,10 +14,17 @@ import { areWellPacked } from './rules/packed-rules.ts'
  */
 export function restoreRules(bound: unknown): CrawlerRules | undefined {
   if (!isBoundRules(bound)) return undefined
+  const dialect = dialectOf(bound.dialect)
+  return dialect === undefined ? undefined : new CrawlerRules(bound, dialect)
+}
+
+function dialectOf(kept: BoundRules['dialect']): Dialect | undefined {
+  if (typeof kept === 'object' && !Object.values(kept.reading).every((answer) => typeof answer === 'string'))
+    return undefined
   try {
-    return new CrawlerRules(bound, dialectFor(bound.dialect))
+    return dialectFor(typeof kept === 'string' ? kept : { ...kept, access: dialects.rfc9309.access })
   } catch (error) {
-    if (error instanceof OptionError) return undefined // a dialect that is not known here
+    if (error instanceof OptionError) return undefined // one that is not known here
     throw error
   }
 }
@@ -27,7 +35,7 @@ function isBoundRules(data: unknown): data is BoundRules {
     data as Partial<Record<keyof BoundRules, unknown>>
   return (
     version === BOUND_VERSION &&
-    (typeof dialect === 'string' || (typeof dialect === 'object' && dialect !== null)) &&
+    (typeof dialect === 'string' || (isObject(dialect) && isObject((dialect as Partial<BoundDialect>).reading))) &&
     isListOf(productTokens, (token) => typeof token === 'string') &&
     (origin === undefined || typeof origin === 'string') &&
     typeof packed === 'string' &&

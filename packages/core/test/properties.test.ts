@@ -2,7 +2,8 @@ import { dice, randomPath, randomRobots } from '@politely/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type DialectName, dialects, parseRobots } from '../src/index.ts'
-import { matches, patternOf } from '../src/rules/pattern.ts'
+import { matchesSpecial } from '../src/rules/pattern.ts'
+import { countingPath } from './every-way.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
@@ -112,42 +113,50 @@ describe('a verdict does not depend on', () => {
 })
 
 describe('matching is bounded by pattern × path', () => {
-  /** A string that counts what looking into it costs at the very worst: each place it is tried at, times the piece. */
-  class CountingPath {
-    steps = 0
-    readonly #text: string
-    constructor(text: string) {
-      this.#text = text
-    }
-    get length(): number {
-      return this.#text.length
-    }
-    startsWith(piece: string): boolean {
-      this.steps += piece.length
-      return this.#text.startsWith(piece)
-    }
-    endsWith(piece: string): boolean {
-      this.steps += piece.length
-      return this.#text.endsWith(piece)
-    }
-    indexOf(piece: string, from: number): number {
-      const at = this.#text.indexOf(piece, from)
-      const places = (at === -1 ? this.#text.length : at + 1) - from
-      this.steps += Math.max(1, places) * Math.max(1, piece.length)
-      return at
-    }
-  }
-
   it.each([
     ['stars and no match', '/*a*a*a*a*a*a*a*a*a*a*b', `/${'a'.repeat(2_000)}`],
     ['stars that all match', '/*a*a*a*a*a*a*a*a*a*a*a$', `/${'a'.repeat(2_000)}`],
     ['nothing but stars', '*'.repeat(2_000), `/${'a'.repeat(2_000)}`],
-    ['a long piece that nearly fits', `/*${'a'.repeat(500)}b`, `/${'a'.repeat(2_000)}`],
+    ['a long piece that nearly fits', `/*${'a'.repeat(500)}b`, `/${'a'.repeat(2_000)}b`],
+    ['a long end that nearly fits', `/*b${'a'.repeat(500)}$`, `/b${'a'.repeat(2_000)}b`],
     ['pairs', '/*ab'.repeat(300), `/${'/xab'.repeat(500)}`],
+    ['pieces of which only the last is missing', `${'/*ab'.repeat(300)}*ba$`, `/${'/xab'.repeat(500)}`],
   ])('%s', (_name, rule, text) => {
-    const path = new CountingPath(text)
-    matches(path as unknown as string, patternOf(rule, 'special'))
-    expect(path.steps).toBeGreaterThan(0)
-    expect(path.steps).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
+    const path = countingPath(text)
+    matchesSpecial(path.asked, octets(rule), 0, rule.length)
+    expect(path.lookedAt()).toBeGreaterThan(0)
+    expect(path.lookedAt()).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
+  })
+
+  it('whatever stands in the pattern, and where it matches it is found', () => {
+    const piece = fc.constantFrom('a', 'b', 'ab', '/', '*', '$')
+    const textOf = (pieces: readonly string[]) => `/${pieces.join('')}`
+    let matched = 0
+    let missed = 0
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 12 }),
+        fc.array(piece, { maxLength: 9 }),
+        fc.boolean(),
+        (pattern, pieces, isNear) => {
+          const rule = textOf(pattern)
+          const path = isNear ? [...pattern.map((part) => (part === '*' ? 'abab' : part)), ...pieces.slice(6)] : pieces
+          if (!/\*|\$$/.test(rule)) return
+          const text = textOf(path).replace(/[*$]/g, '')
+          const { asked, lookedAt } = countingPath(text)
+          const found = matchesSpecial(asked, octets(rule), 0, rule.length)
+          expect(lookedAt()).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
+          const isAnchored = rule.endsWith('$')
+          const escaped = (isAnchored ? rule.slice(0, -1) : rule).replace(/\$/g, '\\$').replace(/\*+/g, '.*')
+          expect(found, `${rule} and ${text}`).toBe(new RegExp(`^${escaped}${isAnchored ? '$' : ''}`).test(text))
+          if (found) matched++
+          else missed++
+        },
+      ),
+      { numRuns: 5_000 },
+    )
+    console.log(`patterns: ${matched} matched, ${missed} did not`)
+    expect(matched).toBeGreaterThan(500)
+    expect(missed).toBeGreaterThan(500)
   })
 })

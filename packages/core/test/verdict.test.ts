@@ -95,13 +95,39 @@ describe('extensions, RFC 9309 §2.2.4', () => {
 })
 
 describe('memory', () => {
+  const own = 'User-agent: ExampleBot\nDisallow: /a\n'
+  const others = `User-agent: *\n${'Allow: /some/path*$\n'.repeat(1_000)}`
+  const rulesFor = (agent: string, keep?: 'file') =>
+    parseRobots(own + others).forCrawler(agent, keep === undefined ? {} : { keep })
+
   it('is told by the rules that the crawler has, not by the file', () => {
-    const own = 'User-agent: ExampleBot\nDisallow: /a\n'
-    const others = `User-agent: *\n${'Allow: *$\n'.repeat(1_000)}`
-    const bytes = (agent: string) => parseRobots(own + others).forCrawler(agent).memoryBytes
-    expect(bytes('ExampleBot')).toBeLessThan(1_000)
-    // 404 octets a rule were measured.
-    expect(bytes('OtherBot')).toBeGreaterThan(404_000)
+    const alone = parseRobots(own).forCrawler('ExampleBot').memoryBytes
+    expect(rulesFor('ExampleBot').memoryBytes).toBe(alone)
+    expect(alone).toBeLessThan(1_000)
+  })
+
+  it('is no less than the rules are as packed text, however often they were asked', () => {
+    for (const agent of ['ExampleBot', 'OtherBot']) {
+      const rules = rulesFor(agent)
+      const { length } = rules.toJSON().packed
+      const before = rules.memoryBytes
+      expect(before).toBeGreaterThan(length)
+      for (let i = 0; i < 20; i++) rules.check('/x')
+      expect(rules.memoryBytes).toBeGreaterThanOrEqual(before)
+    }
+    expect(rulesFor('OtherBot').toJSON().packed.length).toBeGreaterThan(11_000)
+  })
+
+  it('is more by the index, once many rules were asked often', () => {
+    const rules = rulesFor('OtherBot')
+    for (let i = 0; i < 20; i++) rules.check('/x')
+    // Places of 1,000 rules, two octets each, in a table that is never more than half full.
+    expect(rules.memoryBytes).toBeGreaterThan(rules.toJSON().packed.length + 4_000)
+  })
+
+  it('is more by the file, where it is kept', () => {
+    const more = rulesFor('ExampleBot', 'file').memoryBytes - rulesFor('ExampleBot').memoryBytes
+    expect(more).toBeGreaterThanOrEqual(own.length + others.length)
   })
 })
 

@@ -94,14 +94,14 @@ export class RobotsClient {
     const text = typeof url === 'string' ? url : url.href
     const address = addressOf(text)
     if (typeof address === 'string') return { url: text, allowed: false, because: 'invalid-url', problem: address }
-    const { origin, robotsUrl, path } = address
+    const { origin, robotsUrl } = address
     const { now, policy } = this.#settings
 
     let known = this.#memory.get(origin)
     if (known === undefined || isAttemptDue(known.entry, now(), policy)) {
       known = await this.#flights.join(origin, () => this.#refresh(origin, robotsUrl, known?.entry), signal)
     }
-    const { verdict, access } = decide(known.entry, known.rules, origin + path, now(), policy)
+    const { verdict, access } = decide(known.entry, known.rules, address, now(), policy)
     return { url: text, origin, ...verdict, access, crawlDelayMs: access.copy && known.rules.crawlDelayMs }
   }
 

@@ -1,6 +1,6 @@
 // A file -> what it says to one crawler. RFC 9309 §2.2.1.
-import { type Dialect, dialects, type Reading } from '../dialect.ts'
-import { octetsOf, type Source } from '../octets.ts'
+import type { Dialect, Reading } from '../dialect.ts'
+import { compact, octetsOf, type Source } from '../octets.ts'
 import type { BoundRules } from './bound-rules.ts'
 import { BOUND_VERSION } from './bound-rules.ts'
 import { crawlDelayMsOf } from './crawl-delay.ts'
@@ -10,7 +10,7 @@ import { readingsOf, recordsFor } from './other-records.ts'
 import { namesEveryone } from './product-token.ts'
 import { packRules } from './ranking.ts'
 import { requestRateOf } from './request-rate.ts'
-import { askedNames, selectGroups, type Selection } from './selection.ts'
+import { askedNames, type Selection, selectGroups } from './selection.ts'
 
 /** Whether the bound form keeps the `rules` only, or the whole `file` too. */
 export type Keep = 'rules' | 'file'
@@ -38,25 +38,17 @@ export function bindRules(
   const { reading } = dialect
   const { packed, groupsAt } = packRules(file, groups, reading)
   const records = recordsFor(file.others, names)
-  const isOwn = Object.hasOwn(dialects, dialect.name) && dialects[dialect.name as keyof typeof dialects] === dialect
   const delays = readingsOf(records, 'crawl-delay', crawlDelayMsOf)
   return {
     version: BOUND_VERSION,
-    dialect: isOwn ? (dialect.name as keyof typeof dialects) : dialect,
+    dialect,
     productTokens,
-    origin,
+    origin: origin === undefined ? undefined : compact(origin),
     packed,
     groupsAt,
     crawlDelayMs: delays.length === 0 ? undefined : delays.reduce((a, b) => Math.max(a, b)),
-    requestRates: orNone(readingsOf(records, 'request-rate', requestRateOf)),
-    visitTimes: orNone(readingsOf(records, 'visit-time', dayRangeOf)),
+    requestRates: readingsOf(records, 'request-rate', requestRateOf),
+    visitTimes: readingsOf(records, 'visit-time', dayRangeOf),
     file: keep === 'file' ? octetsOf(file.source) : undefined,
   }
 }
-
-/** Most files have none of them, and a fleet remembers a million files. */
-function orNone<T>(items: readonly T[]): readonly T[] {
-  return items.length === 0 ? NONE : items
-}
-
-const NONE: readonly never[] = []

@@ -7,14 +7,17 @@ import type { RequestRate } from './request-rate.ts'
 /** The shape of `BoundRules`, and that of `packed`; another number is another shape, and so a miss. */
 export const BOUND_VERSION = 1
 
+/** What of a dialect rules need. */
+export type BoundDialect = Pick<Dialect, 'name' | 'reading'>
+
 /**
  * A crawler's rules as plain data, for caches and other threads: it survives JSON and `structuredClone`. Read it with `restoreRules`.
  * It holds copies: nothing of the file stays in memory because of it.
  */
 export interface BoundRules {
   readonly version: typeof BOUND_VERSION
-  /** How the file was read: by name, or a dialect of one's own. */
-  readonly dialect: DialectName | Dialect
+  /** How the file was read: by name, or the reading of a dialect of one's own. */
+  readonly dialect: DialectName | BoundDialect
   /** Whom the rules are for. */
   readonly productTokens: readonly string[]
   /** The origin that the file speaks for, if it was given. */

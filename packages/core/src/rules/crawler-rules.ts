@@ -1,45 +1,53 @@
 // What one file says to one crawler.
 
-import type { Dialect, Reading } from '../dialect.ts'
+import { type DialectName, dialects, type Reading } from '../dialect.ts'
 import { characters, Scratch, textOf } from '../octets.ts'
 import { AskedPath } from '../url/asked-path.ts'
 import { shownForm } from '../url/normal-form.ts'
 import type { Askable } from '../url/origin.ts'
-import type { BoundRules } from './bound-rules.ts'
+import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import type { DayRange } from './day-range.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
 import { linesOf } from './fields.ts'
 import { allowsAt, firstMatch, groupsFrom, matchesAt, nextRule, type PackedRule, ruleAt } from './packed-rules.ts'
 import { askPlainly, questionOf } from './question.ts'
-import { indexBytes, isWorthwhile, RuleIndex } from './rule-index.ts'
 import type { RequestRate } from './request-rate.ts'
+import { isWorthwhile, RuleIndex } from './rule-index.ts'
 import { type Group, groupOf, type Rule, type RulesVerdict, verdictByRule, verdictWithoutRule } from './verdict.ts'
 
 /** So many questions are asked before an index is made: it takes about as long as they do, and many files are never asked so much. */
 const ASKED_OFTEN = 8
 
-/** Of the objects around the packed rules. Measured, rounded up. */
-const OBJECT_BYTES = 300
-
 /** The rules of one file, bound to one crawler: for asking often. */
 export class CrawlerRules {
-  readonly #bound: Omit<BoundRules, 'packed'>
-  readonly #dialect: Dialect
+  readonly #dialect: BoundDialect
+  readonly #productTokens: string | readonly string[]
+  readonly #origin: string | undefined
   /** The packed rules, as text, which takes the least memory; or in an index, once there is one. */
   #rules: string | RuleIndex
+  readonly #groupsAt: number
+  readonly #beside: Beside
   /** How many questions were asked, as long as it is not known whether an index is worth it. */
   #asked = 0
 
   /** @internal Made by `Robots.forCrawler` and `restoreRules`. */
-  constructor({ packed, ...bound }: BoundRules, dialect: Dialect) {
-    this.#bound = bound
+  constructor(
+    { productTokens, origin, packed, groupsAt, crawlDelayMs, requestRates, visitTimes, file }: BoundRules,
+    dialect: BoundDialect,
+  ) {
     this.#dialect = dialect
+    this.#productTokens = productTokens.length === 1 ? (productTokens[0] as string) : productTokens
+    this.#origin = origin
     this.#rules = packed
+    this.#groupsAt = groupsAt
+    const isNothing =
+      crawlDelayMs === undefined && requestRates.length === 0 && visitTimes.length === 0 && file === undefined
+    this.#beside = isNothing ? NOTHING_BESIDE : { crawlDelayMs, requestRates, visitTimes, file }
   }
 
   /** Whom the rules are for. */
   get productTokens(): readonly string[] {
-    return this.#bound.productTokens
+    return typeof this.#productTokens === 'string' ? [this.#productTokens] : this.#productTokens
   }
 
   /**
@@ -47,51 +55,59 @@ export class CrawlerRules {
    * where it names none. An extension, RFC 9309 §2.2.4.
    */
   get crawlDelayMs(): number | undefined {
-    return this.#bound.crawlDelayMs
+    return this.#beside.crawlDelayMs
   }
 
   /** The rates that the site asks for: each holds, always or at its time of day. An extension, RFC 9309 §2.2.4. */
   get requestRates(): readonly RequestRate[] {
-    return this.#bound.requestRates
+    return this.#beside.requestRates
   }
 
   /** When the site wants visits: in any of these parts of the day; none for at any time. An extension, RFC 9309 §2.2.4. */
   get visitTimes(): readonly DayRange[] {
-    return this.#bound.visitTimes
+    return this.#beside.visitTimes
   }
 
-  /** About how many octets of memory the rules take, for who keeps many of them. Measured, rounded up. */
+  /** About how many octets of memory the rules take, with the index that many questions make. Measured, rounded up. */
   get memoryBytes(): number {
-    const { length } = this.#packed
-    return OBJECT_BYTES + length + indexBytes(length) + (this.#bound.file?.length ?? 0)
+    const { length } = this.#rules
+    const index = length < SMALLEST_INDEXED ? 0 : INDEX_BYTES + length
+    return OBJECT_BYTES + length + index + (this.#beside.file?.length ?? 0)
   }
 
   /** The same as plain data, for caches and other threads. `JSON.stringify(rules)` uses it; `restoreRules` reads it. */
   toJSON(): BoundRules {
-    return { ...this.#bound, packed: this.#packed }
+    return {
+      version: BOUND_VERSION,
+      dialect: nameOf(this.#dialect) ?? { name: this.#dialect.name, reading: this.#reading },
+      productTokens: this.productTokens,
+      origin: this.#origin,
+      packed: this.#packed,
+      groupsAt: this.#groupsAt,
+      ...this.#beside,
+    }
   }
 
   /** May the crawler fetch this URL, or this path of the file's own origin? */
   isAllowed(url: Askable): boolean {
-    const { origin, groupsAt } = this.#bound
-    if (!askPlainly(url, this.#reading, origin, asked)) {
-      const { path = '', settled } = questionOf(url, this.#reading, origin)
+    if (!askPlainly(url, this.#reading, this.#origin, asked)) {
+      const { path = '', settled } = questionOf(url, this.#reading, this.#origin)
       if (settled !== undefined) return settled.allowed
       asked.put(path)
     }
     const place = this.#deciding(asked)
-    return place === groupsAt || allowsAt(this.#bytes, place)
+    return place === this.#groupsAt || allowsAt(this.#bytes, place)
   }
 
   /** May it, and why? No string makes it throw: what is no URL gets a verdict that says so. RFC 9309 §2.2.2. */
   check(url: Askable): RulesVerdict {
-    const { path = '', settled } = questionOf(url, this.#reading, this.#bound.origin)
+    const { path = '', settled } = questionOf(url, this.#reading, this.#origin)
     return settled ?? this.#byRules(path)
   }
 
   /** The verdict, with every rule that matched and why the winner won. */
   explain(url: Askable): Explanation {
-    const { path, settled } = questionOf(url, this.#reading, this.#bound.origin)
+    const { path, settled } = questionOf(url, this.#reading, this.#origin)
     const matching = path === undefined || settled !== undefined ? [] : this.#matches(path)
     return {
       verdict: settled ?? this.#byRules(path ?? ''),
@@ -115,12 +131,12 @@ export class CrawlerRules {
   }
 
   get #groups(): readonly Group[] {
-    return groupsFrom(this.#bytes, this.#bound.groupsAt, this.#rules.length).map(groupOf)
+    return groupsFrom(this.#bytes, this.#groupsAt, this.#rules.length).map(groupOf)
   }
 
   #byRules(path: string): RulesVerdict {
     const place = this.#deciding(asked.put(path))
-    if (place === this.#bound.groupsAt) return verdictWithoutRule(this.#groups[0])
+    if (place === this.#groupsAt) return verdictWithoutRule(this.#groups[0])
     const rule = ruleAt(this.#bytes, place)
     return verdictByRule(ruleOf(rule), this.#groups[rule.group] as Group)
   }
@@ -128,24 +144,23 @@ export class CrawlerRules {
   /** Where the rule stands that decides, or else the end of the rules. */
   #deciding(path: AskedPath): number {
     if (typeof this.#rules !== 'string') return this.#rules.find(path)
-    const { groupsAt } = this.#bound
     const bytes = unpacked(this.#rules)
-    if (this.#asked === ASKED_OFTEN && isWorthwhile(bytes, groupsAt)) {
-      this.#rules = new RuleIndex(bytes.slice(0, this.#rules.length), groupsAt)
+    if (this.#asked === ASKED_OFTEN && isWorthwhile(bytes, this.#groupsAt)) {
+      this.#rules = new RuleIndex(bytes.subarray(0, this.#rules.length), this.#groupsAt)
       return this.#rules.find(path)
     }
     if (this.#asked <= ASKED_OFTEN) this.#asked++
-    return firstMatch(bytes, groupsAt, path)
+    return firstMatch(bytes, this.#groupsAt, path)
   }
 
   /** The rules that match, in order of strength. */
   #matches(path: string): readonly Match[] {
-    const { groupsAt, file } = this.#bound
+    const { file } = this.#beside
     const bytes = this.#bytes
     asked.put(path)
     /** By line: `Allow: /dir/index.html` is packed twice, for its folder too, and the first of them counts. */
     const matching = new Map<number, PackedRule>()
-    for (let place = 0; place < groupsAt; place = nextRule(bytes, place)) {
+    for (let place = 0; place < this.#groupsAt; place = nextRule(bytes, place)) {
       if (!matchesAt(bytes, place, asked)) continue
       const rule = ruleAt(bytes, place)
       if (!matching.has(rule.line)) matching.set(rule.line, rule)
@@ -156,6 +171,22 @@ export class CrawlerRules {
       return { ...ruleOf(rule), form: shownForm(rule.form), source: source === undefined ? undefined : textOf(source) }
     })
   }
+}
+
+/** What stands beside the rules; most files have nothing of it. */
+type Beside = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 'file'>
+
+const NOTHING_BESIDE: Beside = { crawlDelayMs: undefined, requestRates: [], visitTimes: [], file: undefined }
+
+/** What the objects take, and those of an index; so much text no file has that is too small for one. */
+const OBJECT_BYTES = 250
+const INDEX_BYTES = 600
+const SMALLEST_INDEXED = 100
+
+/** The name under which everyone knows it. */
+function nameOf({ name, reading }: BoundDialect): DialectName | undefined {
+  const known = name as DialectName
+  return Object.hasOwn(dialects, known) && dialects[known].reading === reading ? known : undefined
 }
 
 const asked = new AskedPath()

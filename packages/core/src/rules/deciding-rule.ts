@@ -43,15 +43,10 @@ function isStronger({ directive }: WrittenRule, octets: number, other: DecidingR
 const NO_MATCH = -1
 
 /** How many octets the rule's form has, if it matches. */
-function matchingOctets(
-  source: Source,
-  written: WrittenRule,
-  path: AskedPath,
-  reading: Reading,
-): number {
+function matchingOctets(source: Source, written: WrittenRule, path: AskedPath, reading: Reading): number {
   if (written.start === written.end && reading.emptyRules === 'nothing') return NO_MATCH
   if (reading.wildcards === 'special') {
-    const octets = matchingAsWritten(source.text, written, path, steadyOctets(reading.compare))
+    const octets = matchingAsWritten(source, written, path, reading.compare)
     if (octets !== undefined) return octets
   }
   for (const { octets, isSpecial } of formsOf(pathOf(source, written), written, reading)) {
@@ -61,37 +56,74 @@ function matchingOctets(
 }
 
 /**
- * The same where it can be told from the path as written, since the form does not change the octets that tell it; else undefined. So it
- * is for nearly all rules, and nothing needs to be copied for them.
+ * The same where it can be told from the path as written, octet by octet; else undefined. So it is for nearly all rules, and nothing needs
+ * to be copied for them.
  */
 function matchingAsWritten(
-  text: string,
+  { text, unit }: Source,
   { directive, start, end }: WrittenRule,
   path: AskedPath,
-  steady: Uint8Array,
+  compare: Reading['compare'],
 ): number | undefined {
+  const steady = steadyOctets(compare)
+  let at = path.start
   let i = start
-  while (i < end) {
+  for (; i < end; i++) {
     const octet = text.charCodeAt(i)
     if (octet === STAR || (octet === DOLLAR && i === end - 1)) break
-    if (steady[octet] !== 1) return undefined
-    if (i - start >= path.length || octet !== path.bytes[path.start + i - start]) {
-      // `Allow: /dir/index.html` may still speak about `/dir/`.
-      const mayBeFolder = directive === 'allow' && i - start >= path.length && path.bytes[path.end - 1] === SLASH
-      return mayBeFolder ? undefined : NO_MATCH
+    if (steady[octet] === 1) {
+      at = at < path.end && path.bytes[at] === octet ? at + 1 : DIFFERS
+    } else {
+      // A `%` may be decoded. What else is not steady is encoded, in all forms but one.
+      if (octet === PERCENT || compare === 'decoded' || (unit === 'character' && isSurrogate(octet))) return undefined
+      at = unit === 'octet' || octet < 0x80 ? afterEncoded(path, at, octet) : afterCharacter(path, at, octet)
     }
-    i++
+    if (at === DIFFERS) {
+      // `Allow: /dir/index.html` may still speak about `/dir/`.
+      return directive === 'allow' && path.bytes[path.end - 1] === SLASH ? undefined : NO_MATCH
+    }
   }
-  if (i === end) return end - start
+  if (i === end) return at - path.start
   const last = text.charCodeAt(end - 1) === DOLLAR ? end - 1 : end
-  for (; i < last; i++) if (steady[text.charCodeAt(i)] !== 1) return undefined
+  for (let k = start; k < last; k++) if (steady[text.charCodeAt(k)] !== 1) return undefined
   if (directive === 'allow' && text.slice(start, end).includes(INDEX_PAGE)) return undefined
   return matchesSpecial(path, rule.put(text.slice(start, end)), 0, end - start) ? end - start : NO_MATCH
+}
+
+const DIFFERS = -1
+/** Is it half of a character? */
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xe000
+}
+
+/** Where the path goes on after `%XX` for an octet, or `DIFFERS`. */
+function afterEncoded(path: AskedPath, at: number, octet: number): number {
+  const { bytes } = path
+  const stands =
+    at + 3 <= path.end &&
+    bytes[at] === PERCENT &&
+    bytes[at + 1] === digit(octet >> 4) &&
+    bytes[at + 2] === digit(octet & 15)
+  return stands ? at + 3 : DIFFERS
+}
+
+/** The same for a character of two or three octets of UTF-8. */
+function afterCharacter(path: AskedPath, at: number, character: number): number {
+  const isTwo = character < 0x800
+  const first = afterEncoded(path, at, isTwo ? 0xc0 | (character >> 6) : 0xe0 | (character >> 12))
+  const second = isTwo || first === DIFFERS ? first : afterEncoded(path, first, 0x80 | ((character >> 6) & 0x3f))
+  return second === DIFFERS ? DIFFERS : afterEncoded(path, second, 0x80 | (character & 0x3f))
+}
+
+/** A hex digit, in upper case. */
+function digit(value: number): number {
+  return value < 10 ? 48 + value : 55 + value
 }
 
 /** The rule that is tried. */
 const rule = new Scratch()
 
 const DOLLAR = 36
+const PERCENT = 37
 const STAR = 42
 const SLASH = 47

@@ -95,6 +95,9 @@ const MAX_LINE_OCTETS = 8 * 2083 - 1
 /** Of a UTF-16 unit in UTF-8. */
 const MOST_OCTETS = 3
 
+/** `Allow:`, or, the colon forgotten, `allow *`. */
+const SHORTEST_FIELD = 6
+
 const TAB = 9
 const CR = 13
 const SPACE = 32
@@ -132,6 +135,8 @@ export class Fields {
   keyEnd = 0
   valueStart = 0
   valueEnd = 0
+  /** Whether the limit of a line has cut a character in two, of which the first octets should have been kept. */
+  cutsCharacter = false
 
   readonly #text: string
   readonly #unit: Source['unit']
@@ -156,7 +161,8 @@ export class Fields {
    * Goes to the next line. LF, CR and CR LF end one (RFC 9309 §2.2) and nothing else does: no form feed, no U+2028. The last line needs no
    * end, so a file that ends in a line end has one more, empty line.
    *
-   * @param beginnings By character: with which ones (1) a line has to begin to be of interest; others are passed over.
+   * @param beginnings By character: with which ones (1) a line has to begin to be of interest; others are passed over, and those that
+   * are too short for any field.
    */
   nextLine(beginnings?: Uint8Array): boolean {
     const text = this.#text
@@ -168,11 +174,11 @@ export class Fields {
     while (!found && start <= text.length) {
       if (lf < start) lf = placeOf(text, '\n', start)
       if (cr < start) cr = placeOf(text, '\r', start)
-      const end = cr < lf ? cr : lf
+      const end = Math.min(cr, lf)
       line++
       let from = start
       while (from < end && isBlank(text.charCodeAt(from))) from++
-      if (beginnings === undefined || (from < end && beginnings[text.charCodeAt(from)] === 1)) {
+      if (beginnings === undefined || (end - from >= SHORTEST_FIELD && beginnings[text.charCodeAt(from)] === 1)) {
         found = true
         this.lineStart = start
         this.contentStart = from
@@ -193,7 +199,7 @@ export class Fields {
     const { lineStart, contentStart } = this
     if (this.#nul < lineStart) this.#nul = placeOf(text, '\0', lineStart)
     if (this.#comment < lineStart) this.#comment = placeOf(text, '#', lineStart)
-    let end = this.#nul < this.#end ? this.#nul : this.#end // A NUL ends a C string, and so the reference's line.
+    let end = Math.min(this.#nul, this.#end) // A NUL ends a C string, and so the reference's line.
     if (end - lineStart > MAX_LINE_OCTETS / MOST_OCTETS) end = this.#limit(lineStart, end)
     this.lineEnd = end
     if (this.#comment < end) end = this.#comment
@@ -235,10 +241,13 @@ export class Fields {
     return this.contentStart >= this.lineEnd
   }
 
-  /** Where a long line ends that begins and ends here. A character that the limit cuts in two is dropped. */
+  /** Where a long line ends that begins and ends here. */
   #limit(start: number, end: number): number {
     if (this.#unit === 'octet') return Math.min(end, start + MAX_LINE_OCTETS)
-    return start + fitting(this.#text.slice(start, Math.min(end, start + MAX_LINE_OCTETS)), MAX_LINE_OCTETS)
+    const line = this.#text.slice(start, Math.min(end, start + MAX_LINE_OCTETS))
+    const { read, written } = fitting(line, MAX_LINE_OCTETS)
+    if (read < line.length && written < MAX_LINE_OCTETS) this.cutsCharacter = true
+    return start + read
   }
 
   /** Where somebody forgot the colon between a line's two words, the blank behind the first (google/robotstxt). */

@@ -61,6 +61,7 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
     const hasField = fields.readField()
     if (reading.groupEnd === 'blank-line' && fields.isBlankLine) group = undefined
     if (!hasField) continue
+    if (fields.cutsCharacter) return groupsOf({ text: octetsOf(text), unit: 'octet' }, reading, isWanted)
     const { directive, line, valueStart: start, valueEnd: end } = fields
     if (directive === 'user-agent') {
       const agent = octetsAt(start, end)
@@ -110,7 +111,9 @@ function firstLetters(keys: readonly string[]): Uint8Array {
 
 /** What is of interest where those who are spoken to are not, and their list of names is closed: the next name. */
 const OF_NAMES = firstLetters(['user-agent'])
-const ABOUT_CRAWLERS = Object.entries(otherFields).flatMap(([key, audience]) => (audience === 'agents-above' ? key : []))
+const ABOUT_CRAWLERS = Object.entries(otherFields).flatMap(([key, audience]) =>
+  audience === 'agents-above' ? key : [],
+)
 /** Names, rules, and records about crawlers. A misspelt key begins with the letter of the right one. */
 const OF_WANTED = firstLetters(['user-agent', 'allow', 'disallow', ...ABOUT_CRAWLERS])
 

@@ -220,9 +220,9 @@ export function areWellPacked(text: string, groupsAt: number): boolean {
   }
   while (at < end) {
     number()
-    for (let names = number(); names > 0 && at < end; names--) {
+    for (let names = number(); names > 0; names--) {
       const octets = number()
-      if (octets < 0) return false
+      if (!(octets >= 0) || at + octets > end) return false
       at += octets
     }
     groups++
@@ -235,7 +235,8 @@ export function areWellPacked(text: string, groupsAt: number): boolean {
     if (octets < 0 || tail >= groupsAt) return false
     const group = tail + numberOctets(numberAt(packed, tail))
     const next = nextRule(packed, at)
-    if (numberAt(packed, group) >= groups || group + numberOctets(numberAt(packed, group)) > next || next <= at) return false
+    if (numberAt(packed, group) >= groups || group + numberOctets(numberAt(packed, group)) > next || next <= at)
+      return false
     at = next
   }
   return at === groupsAt

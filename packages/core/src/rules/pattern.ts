@@ -2,7 +2,7 @@
 // itself, and the end of the path may be reached before the end of the URL.
 //
 // The rule's path is bytes from `start` to `end`, in the form for comparing.
-import type { AskedPath } from '../url/asked-path.ts'
+import { type AskedPath, LONG } from '../url/asked-path.ts'
 
 const DOLLAR = 36
 const STAR = 42
@@ -50,6 +50,7 @@ export function matchesSpecial(path: AskedPath, rule: Uint8Array, start: number,
 /** The first place of a piece in the path, or -1. */
 function placeOf(path: AskedPath, rule: Uint8Array, start: number, end: number, from: number): number {
   if (start === end) return from
+  if (path.length >= LONG && end - start > 1 && !path.mayHave(rule, start, end)) return -1
   const { bytes } = path
   const first = rule[start] as number
   const lastPlace = path.end - (end - start)

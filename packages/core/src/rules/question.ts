@@ -41,10 +41,21 @@ const ROBOTS_TXT = '/robots.txt'
  */
 export function askPlainly(url: Askable, reading: Reading, fileOrigin: string | undefined, path: AskedPath): boolean {
   if (typeof url !== 'string' || reading.compare !== 'rfc9309' || !takePlain(url, fileOrigin, path)) return false
-  return path.length !== ROBOTS_TXT.length
+  return !isRobotsTxt(path)
 }
 
-function comparedTargetOf(url: Askable, compare: Reading['compare'], fileOrigin: string | undefined): Target | UrlProblem {
+function isRobotsTxt({ bytes, start, length }: AskedPath): boolean {
+  if (length !== ROBOTS_TXT.length) return false
+  let i = 0
+  while (i < length && bytes[start + i] === ROBOTS_TXT.charCodeAt(i)) i++
+  return i === length
+}
+
+function comparedTargetOf(
+  url: Askable,
+  compare: Reading['compare'],
+  fileOrigin: string | undefined,
+): Target | UrlProblem {
   if (compare !== 'google') {
     const target = targetOf(url, fileOrigin === undefined ? 'ignored' : 'checked')
     return typeof target === 'string' ? target : { ...target, path: targetForm(target.path, compare) }

@@ -3,8 +3,8 @@ import type { Reading } from '../dialect.ts'
 import { octetsOf, Scratch, type Source } from '../octets.ts'
 import { steadyOctets } from '../url/normal-form.ts'
 import type { WrittenFile, WrittenGroup, WrittenRule } from './groups.ts'
-import { formsOf, INDEX_PAGE, pathOf } from './rule-forms.ts'
 import { MOST_OVERHEAD, numberOctets, putHead, putNumber } from './packed-rules.ts'
+import { formsOf, INDEX_PAGE, pathOf } from './rule-forms.ts'
 
 interface RankedRule {
   readonly written: WrittenRule

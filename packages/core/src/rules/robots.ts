@@ -10,8 +10,8 @@ import { type DecidingRule, decidingRule } from './deciding-rule.ts'
 import type { Explanation } from './explanation.ts'
 import { groupsOf } from './groups.ts'
 import { type OtherRecord, readableRecords, readingsOf, type WrittenRecord } from './other-records.ts'
-import { pathOf } from './rule-forms.ts'
 import { askPlainly, questionOf } from './question.ts'
+import { pathOf } from './rule-forms.ts'
 import { groupOf, type RulesVerdict, verdictByRule, verdictWithoutRule } from './verdict.ts'
 
 /** A crawler's name in robots.txt, or several, of which the first that has a group is followed. RFC 9309 §2.2.1. */
@@ -33,7 +33,7 @@ export class Robots {
   readonly origin: string | undefined
   readonly #source: Source
   #others: readonly WrittenRecord[] | undefined
-  #lastAsked: { readonly productTokens: ProductTokens; rules: Said | CrawlerRules } | undefined
+  #lastAsked: { readonly productTokens: readonly string[]; rules: Said | CrawlerRules } | undefined
 
   /** @internal Made by `parseRobots`. */
   constructor(source: Uint8Array | string, dialect: Dialect, origin: string | undefined) {
@@ -54,7 +54,8 @@ export class Robots {
 
   /** The rules for one crawler: bind once, ask often. */
   forCrawler(productTokens: ProductTokens, { keep = 'rules' }: BindOptions = {}): CrawlerRules {
-    return this.#bind(saidTo(listOf(productTokens), this.#source, this.dialect.reading), productTokens, keep)
+    const tokens = listOf(productTokens)
+    return this.#bind(saidTo(tokens, this.#source, this.dialect.reading), tokens, keep)
   }
 
   /** May this crawler fetch this URL, or this path of the file's own origin? */
@@ -88,16 +89,17 @@ export class Robots {
       throw new OptionError('productTokens', 'is missing; write a name such as ExampleBot')
     const last = this.#lastAsked
     if (last !== undefined && isSame(last.productTokens, productTokens)) {
-      if (!(last.rules instanceof CrawlerRules)) last.rules = this.#bind(last.rules, productTokens, 'rules')
+      if (!(last.rules instanceof CrawlerRules)) last.rules = this.#bind(last.rules, last.productTokens, 'rules')
       return last.rules
     }
-    const rules = saidTo(listOf(productTokens), this.#source, this.dialect.reading)
-    this.#lastAsked = { productTokens, rules }
+    const tokens = listOf(productTokens)
+    const rules = saidTo(tokens, this.#source, this.dialect.reading)
+    this.#lastAsked = { productTokens: tokens, rules }
     return rules
   }
 
-  #bind(said: Said, productTokens: ProductTokens, keep: Keep): CrawlerRules {
-    return new CrawlerRules(bindRules(said, listOf(productTokens), this.dialect, this.origin, keep), this.dialect)
+  #bind(said: Said, productTokens: readonly string[], keep: Keep): CrawlerRules {
+    return new CrawlerRules(bindRules(said, productTokens, this.dialect, this.origin, keep), this.dialect)
   }
 
   #answer(url: Askable, said: Said): RulesVerdict {
@@ -118,12 +120,14 @@ export class Robots {
 
 const asked = new AskedPath()
 
+/** A list of one's own: what becomes of the caller's is the caller's business. */
 function listOf(productTokens: ProductTokens): readonly string[] {
-  return typeof productTokens === 'string' ? [productTokens] : productTokens
+  return typeof productTokens === 'string' ? [productTokens] : [...productTokens]
 }
 
-function isSame(a: ProductTokens, b: ProductTokens): boolean {
-  return a === b || (typeof a !== 'string' && typeof b !== 'string' && a.length === b.length && a.every((token, i) => token === b[i]))
+function isSame(list: readonly string[], productTokens: ProductTokens): boolean {
+  if (typeof productTokens === 'string') return list.length === 1 && list[0] === productTokens
+  return list.length === productTokens.length && list.every((token, i) => token === productTokens[i])
 }
 
 function absoluteUrlOf(value: string): string | undefined {

@@ -14,7 +14,9 @@ import { formOctets, formStart, isSpecialAt, matchesAt, nextRule } from './packe
 /** Fewer rules are asked faster one by one. */
 const FEW_RULES = 24
 /** More rules with special characters than so are not looked up by a head that they share. */
-const MOST_OF_A_HEAD = 4
+const MOST_OF_A_HEAD = 32
+/** A head that nearly every path has finds nothing. */
+const MOST_OF_A_SHORT_HEAD = 4
 /** So few of them are found well enough by one octet that they need. */
 const FEW_SPECIAL = 48
 const MOST_PROBES = 64
@@ -35,39 +37,46 @@ const DOOR = 2
 export function isWorthwhile(packed: Uint8Array, end: number): boolean {
   let rules = 0
   for (let at = 0; at < end && rules <= FEW_RULES; at = nextRule(packed, at)) rules++
-  return rules > FEW_RULES
+  return rules > FEW_RULES && end < PLACE_BITS
 }
 
-/** Where rules stand, by hash: an open table. It holds each place plus one, since 0 is for none. */
-class Places {
-  readonly #slots: Uint16Array | Uint32Array
-
-  /** @param end No place is further off. */
-  constructor(count: number, end: number) {
-    const slots = 2 ** Math.ceil(Math.log2(2 * count + 1))
-    this.#slots = end < 2 ** 16 ? new Uint16Array(slots) : new Uint32Array(slots)
+/**
+ * Puts a place into an open table, which begins at `from` and has as many slots as `mask` says and one more. It holds places plus one,
+ * since 0 is for none; and, where cells are wide, some bits of the hash, so that hardly any other rule is looked at in vain.
+ *
+ * @returns Whether there was room for it.
+ */
+function addPlace(cells: Cells, from: number, mask: number, hash: number, place: number): boolean {
+  for (let probe = 0; probe < MOST_PROBES; probe++) {
+    const slot = from + slotOf(hash, probe, mask)
+    if (cells[slot] !== 0) continue
+    cells[slot] = place + 1 + (isWide(cells) ? tagOf(hash) : 0)
+    return true
   }
-
-  /** @returns Whether there was room for it. */
-  add(hash: number, place: number): boolean {
-    for (let probe = 0; probe < MOST_PROBES; probe++) {
-      const slot = this.#slotOf(hash, probe)
-      if (this.#slots[slot] !== 0) continue
-      this.#slots[slot] = place + 1
-      return true
-    }
-    return false
-  }
-
-  /** The place to look at after so many others, or -1 for no more. */
-  place(hash: number, probe: number): number {
-    return probe === MOST_PROBES ? -1 : (this.#slots[this.#slotOf(hash, probe)] as number) - 1
-  }
-
-  #slotOf(hash: number, probe: number): number {
-    return ((hash ^ (hash >>> 15)) + probe) & (this.#slots.length - 1)
-  }
+  return false
 }
+
+function isWide(cells: Cells): boolean {
+  return cells.BYTES_PER_ELEMENT === 4
+}
+
+/** The upper bits of a hash, where a wide cell has them: above those of a place. */
+function tagOf(hash: number): number {
+  return (hash & ~PLACE_BITS) >>> 0
+}
+
+const PLACE_BITS = 2 ** 22 - 1
+
+function slotOf(hash: number, probe: number, mask: number): number {
+  return ((hash ^ (hash >>> 15)) + probe) & mask
+}
+
+/** Of a table of so many: slots are a power of two, and between a third and two thirds of them are taken. */
+function maskFor(count: number): number {
+  return 2 ** Math.ceil(Math.log2(1.5 * count + 1)) - 1
+}
+
+type Cells = Uint16Array | Uint32Array
 
 /** FNV-1a, octet by octet. */
 const SEED = 0x811c9dc5
@@ -153,64 +162,95 @@ export class RuleIndex {
   readonly packed: Uint8Array
   /** Where the rules end. */
   readonly #end: number
-  readonly #byHead: Places
-  /** By length: whether some head has it (`HEAD`), and whether there is a `DOOR`. */
-  readonly #lengths: Uint8Array
-  /** Bits, by hash: whether some head goes on after these octets. Where none does, the way along the path ends. */
-  readonly #doors: Uint8Array
-  readonly #byGram: Places | undefined
-  /** Places of rules that need one octet at least, by that octet, and of those that are always looked at; in order of strength. */
-  readonly #byOctet: readonly (readonly [octet: number, places: readonly number[]])[]
-  readonly #always: readonly number[]
+  /**
+   * Everything in one piece, to take little memory: by length, whether some head has it (`HEAD`) and whether there is a `DOOR`; the bits of
+   * the doors; the table of heads; that of grams; for each octet that rules are found by, it, how many they are, and their places; and
+   * the places of those that are always looked at.
+   */
+  readonly #cells: Cells
+  readonly #isWide: boolean
+  readonly #longest: number
+  readonly #doorsFrom: number
+  readonly #doorMask: number
+  readonly #headsFrom: number
+  readonly #headMask: number
+  readonly #gramsFrom: number
+  /** -1: there are no grams. */
+  readonly #gramMask: number
+  readonly #octetsFrom: number
+  readonly #alwaysFrom: number
 
-  /** @param end Where the rules end. */
+  /** @param packed Is copied. @param end Where the rules end. */
   constructor(packed: Uint8Array, end: number) {
-    this.packed = packed
     this.#end = end
     const rules: IndexedRule[] = []
     for (let at = 0; at < end; at = nextRule(packed, at)) rules.push(indexedRule(packed, at))
-
-    const heads = countEach(rules.map(({ special, end: ends, hash }) => (special < ends ? [hash] : [])))
-    const areFew = rules.filter(({ special, end: ends }) => special < ends).length <= FEW_SPECIAL
-    const isCommon = ({ hash, special, end: ends }: IndexedRule) =>
-      special < ends && (areFew || (heads.get(hash) ?? 0) > MOST_OF_A_HEAD)
-    const left: IndexedRule[] = rules.filter(isCommon)
+    const isSpecial = ({ special, end: ends }: IndexedRule) => special < ends
+    const areFew = rules.filter(isSpecial).length <= FEW_SPECIAL
+    const heads = countEach(rules.map((rule) => (isSpecial(rule) ? [rule.hash] : [])))
+    const isCommon = (rule: IndexedRule) => {
+      const most = rule.special - rule.start < GRAM ? MOST_OF_A_SHORT_HEAD : MOST_OF_A_HEAD
+      return isSpecial(rule) && (areFew || (heads.get(rule.hash) ?? 0) > most)
+    }
     const byHead = rules.filter((rule) => !isCommon(rule))
-    this.#byHead = new Places(byHead.length, end)
-    this.#lengths = new Uint8Array(byHead.reduce((most, { start, special }) => Math.max(most, special - start), 0) + 1)
-    const always: number[] = []
-    for (const rule of byHead) {
-      if (this.#byHead.add(rule.hash, rule.place)) this.#lengths[rule.special - rule.start] = HEAD
-      else always.push(rule.place)
-    }
-    this.#doors = new Uint8Array(2 ** Math.ceil(Math.log2(byHead.length + 1)))
-    for (const length of DOORS) if (length < this.#lengths.length) this.#lengths[length] = (this.#lengths[length] as number) | DOOR
-    for (const { start, special } of byHead) {
-      let hash = SEED
-      for (let i = start; i <= special; i++) {
-        if (DOORS.includes(i - start)) this.#open(hash)
-        hash = hashed(hash, packed[i] as number)
-      }
-    }
-
+    const left = rules.filter(isCommon)
     const grams = left.map((rule) => (areFew ? [] : gramsOf(packed, rule)))
     const counts = countEach(grams)
-    const withoutGram: IndexedRule[] = []
-    if (counts.size > 0) this.#byGram = new Places(left.length, end)
-    left.forEach((rule, i) => {
-      const gram = rarest(grams[i] ?? [], counts)
-      if (gram === undefined) withoutGram.push(rule)
-      else if (!this.#byGram?.add(hashOfGram(gram), rule.place)) always.push(rule.place)
-    })
 
-    const byOctet = new Map<number, number[]>()
-    for (const { place, start, end: ends } of withoutGram) {
-      const octet = rarestOctet(packed.subarray(start, ends))
-      if (octet === undefined) always.push(place)
-      else byOctet.set(octet, [...(byOctet.get(octet) ?? []), place])
+    this.#longest = byHead.reduce((most, { start, special }) => Math.max(most, special - start), 0)
+    this.#doorsFrom = this.#longest + 1
+    this.#doorMask = maskFor(byHead.length / 2)
+    this.#headsFrom = this.#doorsFrom + this.#doorMask + 1
+    this.#headMask = maskFor(byHead.length)
+    this.#gramsFrom = this.#headsFrom + this.#headMask + 1
+    this.#gramMask = counts.size === 0 ? -1 : maskFor(left.length)
+    this.#octetsFrom = this.#gramsFrom + this.#gramMask + 1
+    const cells: Cells = new (end < 2 ** 16 ? Uint16Array : Uint32Array)(this.#octetsFrom)
+
+    const always: number[] = []
+    for (const length of DOORS) if (length <= this.#longest) cells[length] = DOOR
+    for (const { start, special, hash, place } of byHead) {
+      if (!addPlace(cells, this.#headsFrom, this.#headMask, hash, place)) {
+        always.push(place)
+        continue
+      }
+      cells[special - start] = (cells[special - start] as number) | HEAD
+      let prefix = SEED
+      for (let i = start; i <= special; i++) {
+        if (DOORS.includes(i - start)) {
+          const door = this.#doorsFrom + slotOf(prefix >>> 4, 0, this.#doorMask)
+          cells[door] = (cells[door] as number) | (1 << (prefix & 15))
+        }
+        prefix = hashed(prefix, packed[i] as number)
+      }
     }
-    this.#byOctet = [...byOctet]
-    this.#always = always.sort((a, b) => a - b)
+    const byOctet = new Map<number, number[]>()
+    left.forEach(({ place, start, end: ends }, i) => {
+      const gram = rarest(grams[i] ?? [], counts)
+      if (gram !== undefined) {
+        if (!addPlace(cells, this.#gramsFrom, this.#gramMask, hashOfGram(gram), place)) always.push(place)
+        return
+      }
+      const octet = rarestOctet(packed.subarray(start, ends))
+      const places = octet === undefined ? always : (byOctet.get(octet) ?? [])
+      places.push(place)
+      if (octet !== undefined) byOctet.set(octet, places)
+    })
+    const lists = [...byOctet].flatMap(([octet, places]) => [octet, places.length, ...places])
+    this.#alwaysFrom = cells.length + lists.length
+    const count = this.#alwaysFrom + always.length
+    const { BYTES_PER_ELEMENT } = cells
+    const memory = new ArrayBuffer(count * BYTES_PER_ELEMENT + packed.length)
+    this.packed = new Uint8Array(memory, count * BYTES_PER_ELEMENT)
+    this.packed.set(packed)
+    this.#cells = new (end < 2 ** 16 ? Uint16Array : Uint32Array)(memory, 0, count)
+    this.#cells.set(cells)
+    this.#isWide = isWide(cells)
+    this.#cells.set(lists, cells.length)
+    this.#cells.set(
+      always.sort((a, b) => a - b),
+      this.#alwaysFrom,
+    )
   }
 
   get length(): number {
@@ -219,39 +259,46 @@ export class RuleIndex {
 
   /** The first rule that matches: its place, or the end of the rules. */
   find(path: AskedPath): number {
-    const lengths = this.#lengths
-    const longest = Math.min(path.length, lengths.length - 1)
+    const cells = this.#cells
+    const { bytes, start } = path
+    const longest = Math.min(path.end - start, this.#longest)
     let best = this.#end
     let hash = SEED
     for (let head = 0; head <= longest; head++) {
-      const kind = lengths[head] as number
+      const kind = cells[head] as number
       if (kind !== 0) {
         if ((kind & DOOR) !== 0 && !this.#isOpen(hash)) break
         if ((kind & HEAD) !== 0) best = this.#tryHead(hash, head, path, best)
       }
-      hash = hashed(hash, path.bytes[path.start + head] as number)
+      hash = hashed(hash, bytes[start + head] as number)
     }
-    if (this.#byGram !== undefined) best = this.#tryGrams(this.#byGram, path, best)
-    for (const [octet, places] of this.#byOctet) {
-      if (path.has(octet)) best = this.#tryEach(places, path, best)
+    if (this.#gramMask !== -1) best = this.#tryGrams(path, best)
+    let at = this.#octetsFrom
+    while (at < this.#alwaysFrom) {
+      const places = at + 2
+      const next = places + (cells[at + 1] as number)
+      if (path.has(cells[at] as number)) best = this.#tryEach(places, next, path, best)
+      at = next
     }
-    return this.#tryEach(this.#always, path, best)
+    return this.#tryEach(this.#alwaysFrom, cells.length, path, best)
   }
 
-  #open(hash: number): void {
-    const bit = hash ^ (hash >>> 15)
-    const door = (bit >> 3) & (this.#doors.length - 1)
-    this.#doors[door] = (this.#doors[door] as number) | (1 << (bit & 7))
+  /** The place that a cell holds, or the end of the rules, where it is that of another hash. */
+  #placeIn(cell: number, hash: number): number {
+    if (!this.#isWide) return cell - 1
+    return tagOf(cell) === tagOf(hash) ? (cell & PLACE_BITS) - 1 : this.#end
   }
 
+  /** Does any head go on after these octets? Where none does, the way along the path ends. */
   #isOpen(hash: number): boolean {
-    const bit = hash ^ (hash >>> 15)
-    return ((this.#doors[(bit >> 3) & (this.#doors.length - 1)] as number) & (1 << (bit & 7))) !== 0
+    const door = this.#doorsFrom + slotOf(hash >>> 4, 0, this.#doorMask)
+    return ((this.#cells[door] as number) & (1 << (hash & 15))) !== 0
   }
 
   /** Tries rules that stand in order of strength. @returns The strongest that matches, or the one there was. */
-  #tryEach(places: readonly number[], path: AskedPath, best: number): number {
-    for (const place of places) {
+  #tryEach(from: number, to: number, path: AskedPath, best: number): number {
+    for (let i = from; i < to; i++) {
+      const place = this.#cells[i] as number
       if (place >= best) return best
       if (matchesAt(this.packed, place, path)) return place
     }
@@ -260,15 +307,17 @@ export class RuleIndex {
 
   /** Tries the rules whose head is so long and has that hash. */
   #tryHead(hash: number, head: number, path: AskedPath, best: number): number {
-    for (let probe = 0; ; probe++) {
-      const place = this.#byHead.place(hash, probe)
-      if (place === -1) return best
+    for (let probe = 0; probe < MOST_PROBES; probe++) {
+      const cell = this.#cells[this.#headsFrom + slotOf(hash, probe, this.#headMask)] as number
+      if (cell === 0) return best
+      const place = this.#placeIn(cell, hash)
       if (place < best && hasHead(this.packed, place, head) && matchesAt(this.packed, place, path)) return place
     }
+    return best
   }
 
   /** Tries the rules that need some four octets which the path has. */
-  #tryGrams(byGram: Places, path: AskedPath, strongest: number): number {
+  #tryGrams(path: AskedPath, strongest: number): number {
     const { bytes, start, end } = path
     let tries = 0
     let tried: Set<number> | undefined
@@ -278,9 +327,10 @@ export class RuleIndex {
       gram = (gram << 8) | (bytes[i] as number)
       if (i - start < GRAM - 1) continue
       const hash = hashOfGram(gram)
-      for (let probe = 0; ; probe++) {
-        const place = byGram.place(hash, probe)
-        if (place === -1) break
+      for (let probe = 0; probe < MOST_PROBES; probe++) {
+        const cell = this.#cells[this.#gramsFrom + slotOf(hash, probe, this.#gramMask)] as number
+        if (cell === 0) break
+        const place = this.#placeIn(cell, hash)
         if (place >= best || tried?.has(place)) continue
         if (++tries > FEW_TRIES) tried = (tried ?? new Set()).add(place)
         if (matchesAt(this.packed, place, path)) best = place
@@ -299,9 +349,4 @@ function hasHead(packed: Uint8Array, at: number, head: number): boolean {
   if (head >= octets || !isEnd) return false
   for (let i = start; i < start + head; i++) if (packed[i] === STAR) return false
   return true
-}
-
-/** About how many octets an index takes on packed rules of so many. */
-export function indexBytes(packed: number): number {
-  return packed
 }

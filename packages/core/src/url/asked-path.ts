@@ -4,6 +4,9 @@ import { putAscii } from '../octets.ts'
 /** Longer URLs are read the long way. */
 const ROOM = 4096
 
+/** Paths of so many octets are looked through for neighbours too, before a rule's pieces are searched for in them. */
+export const LONG: number = 128
+
 /**
  * A path and query in the form for comparing, as bytes. One is used again and again: to fill it anew costs less than to make another, and a
  * question is answered before the next one is asked.
@@ -18,6 +21,7 @@ export class AskedPath {
   readonly #room: Uint8Array = this.bytes
   /** By octet: the last path that was found to have it. */
   readonly #seen = new Uint32Array(256)
+  readonly #seenPairs = new Uint32Array(PAIRS)
   #paths = 0
   #isLookedThrough = false
 
@@ -49,14 +53,39 @@ export class AskedPath {
     return this.#seen[octet] === this.#paths
   }
 
+  /**
+   * Can the octets of a rule from `start` to `end` stand anywhere in it in a row? No, where any two of them that are neighbours are so
+   * nowhere in the path. For a long path, which is not searched lightly.
+   */
+  mayHave(rule: Uint8Array, start: number, end: number): boolean {
+    if (!this.#isLookedThrough) this.#lookThrough()
+    for (let i = start + 1; i < end; i++) {
+      if (this.#seenPairs[pairOf(rule[i - 1] as number, rule[i] as number)] !== this.#paths) return false
+    }
+    return true
+  }
+
   /** Once for a path, and not before somebody asks: most questions are answered without. */
   #lookThrough(): void {
     this.#isLookedThrough = true
     this.#paths++
     if (this.#paths === 2 ** 32) {
       this.#seen.fill(0)
+      this.#seenPairs.fill(0)
       this.#paths = 1
     }
-    for (let i = this.start; i < this.end; i++) this.#seen[this.bytes[i] as number] = this.#paths
+    const { bytes, start, end } = this
+    for (let i = start; i < end; i++) this.#seen[bytes[i] as number] = this.#paths
+    if (end - start < LONG) return
+    for (let i = start + 1; i < end; i++) {
+      this.#seenPairs[pairOf(bytes[i - 1] as number, bytes[i] as number)] = this.#paths
+    }
   }
 }
+
+/** Neighbours by a number of 12 bits; some share one. */
+function pairOf(first: number, second: number): number {
+  return ((first << 5) ^ second) & (PAIRS - 1)
+}
+
+const PAIRS: number = 2 ** 12

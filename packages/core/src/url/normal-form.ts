@@ -125,17 +125,15 @@ export function steadyOctets(form: Reading['compare']): Uint8Array {
     case 'rfc9309':
       return STEADY_RFC9309
     case 'decoded':
-      return STEADY_DECODED
     case 'plain':
     case 'google':
-      return STEADY_ENCODED
+      return STEADY_ASCII
   }
 }
 
 const STEADY_RFC9309 = CLASS.map((kind) => Number(kind === KEEP || kind === STAR))
-const STEADY_DECODED = new Uint8Array(256).fill(1)
-const STEADY_ENCODED = new Uint8Array(256).fill(1, 0, 0x80)
-for (const steady of [STEADY_DECODED, STEADY_ENCODED]) steady[PERCENT_SIGN] = 0
+const STEADY_ASCII = new Uint8Array(256).fill(1, 0, 0x80)
+STEADY_ASCII[PERCENT_SIGN] = 0
 
 function percent(octet: number): string {
   return `%${octet < 16 ? '0' : ''}${octet.toString(16).toUpperCase()}`

@@ -30,7 +30,7 @@ function bringToForm(path: AskedPath): boolean {
   }
   for (let i = start; i < end; i++) {
     const octet = bytes[i] as number
-    const value = octet === PERCENT && i + 2 < end ? valueOf(bytes[i + 1] as number, bytes[i + 2] as number) : -1
+    const value = octet === PERCENT && i + 2 < end ? hexValue(bytes[i + 1] as number, bytes[i + 2] as number) : -1
     if (value === DOT) return false // which may make a dot segment
     if (value !== -1) {
       i += 2
@@ -45,7 +45,7 @@ function bringToForm(path: AskedPath): boolean {
 }
 
 /** Of two hex digits, or -1. */
-function valueOf(high: number, low: number): number {
+function hexValue(high: number, low: number): number {
   const value = ((HEX[high] as number) << 4) | (HEX[low] as number)
   return value < 256 ? value : -1
 }
@@ -63,7 +63,10 @@ const PERCENT = 37
 const DIGITS = bytesOf('0123456789ABCDEF')
 /** The value of a hex digit; what is none has a value too large for one. */
 const HEX: Uint16Array = new Uint16Array(256).fill(256)
-for (const digits of ['0123456789abcdef', '0123456789ABCDEF']) bytesOf(digits).forEach((digit, value) => (HEX[digit] = value))
+for (const digits of ['0123456789abcdef', '0123456789ABCDEF'])
+  bytesOf(digits).forEach((digit, value) => {
+    HEX[digit] = value
+  })
 const UNRESERVED: Uint8Array = tableOf(bytesOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~'))
 
 function bytesOf(ascii: string): Uint8Array {
@@ -98,11 +101,13 @@ function beginsWith(bytes: Uint8Array, end: number, beginning: Uint8Array): bool
 }
 
 /** The origin that was asked for last: crawlers ask about one site many times in a row. */
-const lastOrigin = { text: '', bytes: bytesOf('') }
+const lastOrigin = { text: '', bytes: new Uint8Array(0) as Uint8Array }
 
 function originBytes(origin: string): Uint8Array {
   if (lastOrigin.text !== origin) {
-    lastOrigin.bytes = bytesOf(origin)
+    const bytes = new Uint8Array(origin.length)
+    for (let i = 0; i < origin.length; i++) bytes[i] = origin.charCodeAt(i)
+    lastOrigin.bytes = bytes
     lastOrigin.text = origin
   }
   return lastOrigin.bytes

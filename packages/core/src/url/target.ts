@@ -1,5 +1,5 @@
 // What a rule is compared with: the path and query of a URL. RFC 9309 §2.2.2.
-import { addressOf, type Askable, isAddress, sentPath, type UrlProblem } from './origin.ts'
+import { type Askable, addressOf, isAddress, sentPath, type UrlProblem } from './origin.ts'
 
 /** Path and query to be matched; `origin` is absent where the string was a path of the file's own origin. */
 export interface Target {

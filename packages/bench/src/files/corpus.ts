@@ -1,0 +1,35 @@
+// Real files, where they are at hand: packages/testkit/src/conformance.ts says where. Other people's files are no part of
+// this repository, and neither their names nor their words go into a record.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { conformanceDir } from '@politely/testkit'
+import type { SiteFile } from './site-file.ts'
+
+/** A folder of robots.txt files, each named after its host. */
+export interface Corpus {
+  readonly folder: string
+  /** Deletes the folder. */
+  close(): void
+}
+
+/** Unpacks the real files; undefined where POLITELY_CONFORMANCE_DIR names none. */
+export function openCorpus(): Corpus | undefined {
+  const dir = conformanceDir()
+  if (dir === undefined) return undefined
+  const home = mkdtempSync(join(tmpdir(), 'politely-bench-'))
+  execFileSync('tar', ['-xzf', join(dir, 'corpus-public.tar.gz'), '-C', home])
+  return { folder: join(home, 'corpus-public'), close: () => rmSync(home, { recursive: true }) }
+}
+
+/** Each file of the folder, read from disk as it is taken: in a buffer that it shares with no other. */
+export function* filesIn(folder: string, most: number = Number.POSITIVE_INFINITY): Generator<SiteFile> {
+  const names = readdirSync(folder).sort()
+  // Of fewer than all, every so manieth: not those that begin with a digit.
+  const step = Math.max(1, Math.floor(names.length / most))
+  for (let i = 0, taken = 0; i < names.length && taken < most; i += step, taken++) {
+    const name = names[i] as string
+    yield { name, origin: `https://${name}`, octets: readFileSync(join(folder, name)) }
+  }
+}

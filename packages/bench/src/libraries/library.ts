@@ -1,0 +1,44 @@
+// A robots.txt library as a benchmark sees it: a file goes in, something is kept, questions are put to that.
+
+/** Whose rules every library is asked about. */
+export const CRAWLER = 'ExampleBot'
+
+/**
+ * There is no closure between a benchmark and what a library made: in the measurement of memory, it would be counted as the
+ * library's own.
+ */
+export interface Library<Prepared = unknown> {
+  readonly name: string
+  /**
+   * How many of a file's questions it is asked, in `ask`: `all`, or a sample of them where a library takes so long for each
+   * that nobody would wait for the rest.
+   */
+  readonly questions: 'all' | 'sample'
+  /** Reads a file. A library that can only be handed a stream answers later. */
+  prepare(text: string, robotsUrl: string): Prepared | Promise<Prepared>
+  isAllowed(prepared: Prepared, url: string): boolean
+  /** The same from octets; undefined where the library takes text only. */
+  prepareOctets(octets: Uint8Array, robotsUrl: string): Prepared | undefined
+  /** What the library says of its own size; undefined where it says nothing. */
+  claimedBytes(prepared: Prepared): number | undefined
+  /** Reads a file for one question only, where the library has another way for that. */
+  readonly once: ((file: Uint8Array | string, robotsUrl: string, url: string) => boolean) | undefined
+}
+
+/** Libraries of one shape, members in one order: a benchmark's loop shall not be slower for some than for others. */
+export function library<Prepared>(
+  name: string,
+  questions: 'all' | 'sample',
+  prepare: (text: string, robotsUrl: string) => Prepared | Promise<Prepared>,
+  isAllowed: (prepared: Prepared, url: string) => boolean,
+  prepareOctets: (octets: Uint8Array, robotsUrl: string) => Prepared | undefined = () => undefined,
+  claimedBytes: (prepared: Prepared) => number | undefined = () => undefined,
+  once: Library['once'] = undefined,
+): Library<Prepared> {
+  return { name, questions, prepare, isAllowed, prepareOctets, claimedBytes, once }
+}
+
+/** The path and query of an absolute URL, for libraries that are asked about those. */
+export function pathIn(url: string): string {
+  return url.slice(url.indexOf('/', 8))
+}

@@ -1,0 +1,105 @@
+// What a process holds more when it keeps the rules of many origins. Run with --expose-gc, in a process for each measurement.
+//   node --expose-gc memory-child.ts KEEPER generated COUNT
+//   node --expose-gc memory-child.ts KEEPER real FOLDER OCTETS
+// KEEPER is a library, `nothing`, or `raw octets`.
+import { setImmediate } from 'node:timers/promises'
+import { filesIn } from '../files/corpus.ts'
+import { type SiteFile, siteFiles } from '../files/site-file.ts'
+import { questionsFor } from '../files/site-question.ts'
+import { libraries, ours } from '../libraries/libraries.ts'
+import { collectGarbage } from '../rounds.ts'
+import type { MemoryMessage } from './memory.ts'
+
+/** Generated files are small ones: they are what a crawler of very many origins holds. */
+const SMALL_OCTETS = 8_192
+/** So many files are read and let go before the first look: what is compiled then does not count. */
+const WARMING = 300
+/** Each origin is asked one question, every tenth so many: enough that a library which builds an index has built it. */
+const MANY = 100
+const EVERY = 10
+
+const [keeper = '', kind = '', amount = '', octetsWanted = ''] = process.argv.slice(2)
+const library = libraries.find(({ name }) => name === keeper)
+if (library === undefined && keeper !== 'nothing' && keeper !== 'raw octets')
+  throw new Error(`no library is called ${keeper}`)
+
+let claimedBytes: number | null = null
+let rawOctets = 0
+let failures = 0
+
+const warming = kind === 'real' ? filesIn(amount, WARMING) : siteFiles(WARMING, SMALL_OCTETS)
+let i = 0
+for (const file of warming) await keep(file, i++)
+
+const held: unknown[] = new Array(1_000_000).fill(undefined) // its own size is there before and after
+claimedBytes = null
+rawOctets = 0
+failures = 0
+const before = await heldBytes()
+let origins = 0
+for (const file of files()) {
+  held[origins] = await keep(file, origins)
+  origins++
+}
+const after = await heldBytes()
+const claimed = claimedBytes as number | null
+process.send?.({
+  origins,
+  rawOctets,
+  heldBytes: after - before,
+  claimedBytes: claimed,
+  failures,
+} satisfies MemoryMessage)
+process.disconnect?.()
+// Whatever is held is held until here.
+if (held.length === 0) throw new Error('nothing was measured')
+
+/** Each file of its own origin, in octets that nobody else holds. */
+function* files(): Generator<SiteFile> {
+  if (kind === 'generated') {
+    let n = 0
+    for (const file of siteFiles(Number(amount), SMALL_OCTETS)) {
+      yield { ...file, origin: file.origin.replace('https://', `https://n${n++}.`) }
+    }
+    return
+  }
+  for (let copy = 1, octets = 0; octets < Number(octetsWanted); copy++) {
+    for (const file of filesIn(amount)) {
+      octets += file.octets.length
+      yield { ...file, origin: `${file.origin}:${copy}` }
+      if (octets >= Number(octetsWanted)) return
+    }
+  }
+}
+
+/** What stays of a file after some questions. Nothing here closes over its text. */
+async function keep(file: SiteFile, n: number): Promise<unknown> {
+  rawOctets += file.octets.length
+  if (keeper === 'nothing') return undefined
+  if (library === undefined) return file.octets.toString('latin1') // a string of an octet a character, without a buffer's own size
+  const robotsUrl = `${file.origin}/robots.txt`
+  try {
+    const rules =
+      library === ours
+        ? library.prepareOctets(file.octets, robotsUrl)
+        : await library.prepare(file.octets.toString('utf8'), robotsUrl)
+    for (const url of questionsFor(file, n + 1, n % EVERY === 0 ? MANY : 1)) library.isAllowed(rules, url)
+    const claims = library.claimedBytes(rules)
+    if (claims !== undefined) claimedBytes = (claimedBytes ?? 0) + claims
+    return rules
+  } catch {
+    failures++
+    rawOctets -= file.octets.length
+    return undefined
+  }
+}
+
+/** Of the heap and beside it. `external` has the array buffers in it: to add those would be to count them twice. */
+async function heldBytes(): Promise<number> {
+  for (let turn = 0; turn < 6; turn++) {
+    collectGarbage()
+    await setImmediate()
+  }
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}

@@ -1,0 +1,69 @@
+// How much a run does.
+
+import type { Library } from '../libraries/library.ts'
+import { bareWalk } from '../libraries/naive-walk.ts'
+
+export interface Plan {
+  readonly libraries: readonly Library[]
+  /** Generated files. */
+  readonly files: number
+  /** Of the real files no more than so many. */
+  readonly mostRealFiles: number
+  /** Rounds that count. */
+  readonly rounds: number
+  /** Turns of each, where two are measured against each other again before one is accused. */
+  readonly turns: number
+  /** Origins that are held in memory, and octets of real files. */
+  readonly origins: number
+  readonly realOctets: number
+  /** One measurement lasts at least so long: what is over sooner is repeated. */
+  readonly leastNs: number
+  /** A library that takes longer for one hostile file is not waited for. */
+  readonly patienceMs: number
+  /** Every so manieth hostile file is tried, with ours and with others. */
+  readonly hostileSteps: { readonly ours: number; readonly others: number }
+  /** A turn with a long file lasts about so long. */
+  readonly turnNs: number
+  /** The first question is put to so many fresh copies of a long file. */
+  readonly copies: number
+}
+
+/** For a record. */
+export const full: Omit<Plan, 'libraries'> = {
+  files: 2_000,
+  mostRealFiles: Number.POSITIVE_INFINITY,
+  rounds: 5,
+  turns: 15,
+  origins: 100_000,
+  realOctets: 200_000_000,
+  leastNs: 150_000,
+  patienceMs: 2_000,
+  hostileSteps: { ours: 1, others: 3 },
+  turnNs: 40e6,
+  copies: 7,
+}
+
+/** To see that everything works, or which way a change goes: done in a minute. */
+export const quick: Omit<Plan, 'libraries'> = {
+  files: 150,
+  mostRealFiles: 150,
+  rounds: 3,
+  turns: 7,
+  origins: 3_000,
+  realOctets: 10_000_000,
+  leastNs: 100_000,
+  patienceMs: 500,
+  hostileSteps: { ours: 1, others: 8 },
+  turnNs: 15e6,
+  copies: 3,
+}
+
+/** The walk that looks at no URL stands in the workload about questions only: in all others it is the other one over again. */
+export function withoutBareWalk(plan: Plan): Plan {
+  return { ...plan, libraries: plan.libraries.filter((one) => one !== bareWalk) }
+}
+
+/** What needs a process for each library, and patience, is left to those that are asked all questions when time is short. */
+export function withoutSlowOnes(plan: Plan): Plan {
+  return { ...plan, libraries: plan.libraries.filter(({ questions }) => questions === 'all') }
+}

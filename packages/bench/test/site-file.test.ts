@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest'
+import { LONG_RULES, longFile } from '../src/files/long-file.ts'
+import { siteFile } from '../src/files/site-file.ts'
+import { QUESTIONS, questionsFor } from '../src/files/site-question.ts'
+import { quantile } from '../src/median.ts'
+
+const files = Array.from({ length: 2_500 }, (_, i) => {
+  const file = siteFile(i + 1)
+  const text = file.octets.toString('latin1')
+  const paths = Array.from(text.matchAll(/^[ \t]*(?:dis)?allow[ \t]*:[ \t]*([^\r\n#]*)/gim), ([, path = '']) =>
+    path.trim(),
+  )
+  const agents = Array.from(text.matchAll(/^user-agent[ \t]*:[ \t]*([^\r\n#]*)/gim), ([, name = '']) => name.trim())
+  return { ...file, text, paths, agents }
+})
+
+/** A figure of the real ones, and how far from it those made by dice may be, as a share of it. */
+it.each([
+  ['octets, half of the files', 0.5, 'octets', 561, 0.15],
+  ['octets, nine in ten', 0.9, 'octets', 3_900, 0.15],
+  ['octets, all but one in a hundred', 0.99, 'octets', 75_000, 0.3],
+  ['rules, half of the files', 0.5, 'rules', 12, 0.1],
+  ['rules, nine in ten', 0.9, 'rules', 81, 0.1],
+  ['rules, all but one in a hundred', 0.99, 'rules', 472, 0.5],
+] as const)('has as many %s', (_, share, of, wanted, tolerance) => {
+  const values = files.map(({ octets, paths }) => (of === 'octets' ? octets.length : paths.length))
+  const had = quantile(values, share)
+  expect(Math.abs(had / wanted - 1), `${had}, not ${wanted}`).toBeLessThanOrEqual(tolerance)
+})
+
+it.each([
+  ['a * in a path', 0.46, 0.04, ({ paths }) => paths.some((path) => path.includes('*'))],
+  ['a final $', 0.14, 0.03, ({ paths }) => paths.some((path) => path.endsWith('$'))],
+  ['a group for everyone', 0.92, 0.05, ({ agents }) => agents.includes('*')],
+  ['several user-agent lines', 0.34, 0.05, ({ agents }) => agents.length > 1],
+  ['CR LF', 0.32, 0.05, ({ text }) => text.includes('\r\n')],
+  ['sitemaps', 0.52, 0.05, ({ text }) => /^sitemap:/im.test(text)],
+  ['a crawl-delay', 0.18, 0.04, ({ text }) => /^crawl-delay:/im.test(text)],
+  ['octets beyond ASCII', 0.04, 0.02, ({ text }) => /[\x80-\xff]/.test(text)],
+  ['no rules', 0.07, 0.02, ({ paths }) => paths.length === 0],
+] as [string, number, number, (file: (typeof files)[number]) => boolean][])(
+  'has %s as often',
+  (_, share, most, has) => {
+    const had = files.filter(has).length / files.length
+    expect(Math.abs(had - share), `${had}, not ${share}`).toBeLessThanOrEqual(most)
+  },
+)
+
+it('gives the same file and the same questions for a seed, always', () => {
+  for (const seed of [1, 77, 1_234]) {
+    expect(siteFile(seed)).toEqual(siteFile(seed))
+    expect(questionsFor(siteFile(seed), seed)).toEqual(questionsFor(siteFile(seed), seed))
+  }
+  expect(siteFile(1).octets).not.toEqual(siteFile(2).octets)
+  expect(longFile(1, 0.3)).toEqual(longFile(1, 0.3))
+})
+
+it('asks absolute URLs of the file\u2019s own origin, as long as URLs are', () => {
+  const urls = files.slice(0, 200).flatMap((file, i) => {
+    const asked = questionsFor(file, i)
+    expect(asked).toHaveLength(QUESTIONS)
+    for (const url of asked) expect(new URL(url).origin).toBe(file.origin)
+    return asked
+  })
+  const half = quantile(
+    urls.map(({ length }) => length),
+    0.5,
+  )
+  expect(half).toBeGreaterThan(50)
+  expect(half).toBeLessThan(70)
+})
+
+it.each([0, 0.3])(
+  'writes 12,000 different rules, a share of %d with wildcards, and no more octets than are read',
+  (share) => {
+    const { text } = longFile(1, share)
+    const paths = Array.from(text.matchAll(/llow: (\S+)/g), ([, path = '']) => path)
+    expect(new Set(paths).size).toBe(LONG_RULES)
+    expect(text.length).toBeLessThan(500 * 1024)
+    expect(paths.filter((path) => path.includes('*')).length / LONG_RULES).toBeCloseTo(share, 1)
+  },
+)

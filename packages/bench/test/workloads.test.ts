@@ -1,0 +1,74 @@
+// Every workload, once and tiny: it runs to its end, and what it says has the shape that a table needs. No figure is judged.
+import { expect, it } from 'vitest'
+import { siteFiles } from '../src/files/site-file.ts'
+import { libraries, ours, reference } from '../src/libraries/libraries.ts'
+import { naiveWalk } from '../src/libraries/naive-walk.ts'
+import { siteOf } from '../src/libraries/prepared.ts'
+import { optionsFrom } from '../src/options.ts'
+import { recordOf } from '../src/record.ts'
+import type { Sheet } from '../src/sheet.ts'
+import { tablesOf } from '../src/speed-page.ts'
+import { sheetText } from '../src/terminal.ts'
+import { agreement } from '../src/workloads/agreement.ts'
+import { ask } from '../src/workloads/ask.ts'
+import { hostile } from '../src/workloads/hostile.ts'
+import { longFiles } from '../src/workloads/long-files.ts'
+import { memory } from '../src/workloads/memory.ts'
+import { oneShot } from '../src/workloads/one-shot.ts'
+import { type Plan, quick } from '../src/workloads/plan.ts'
+
+const plan: Plan = {
+  ...quick,
+  libraries: [ours, reference, naiveWalk],
+  rounds: 1,
+  turns: 1,
+  origins: 50,
+  leastNs: 1_000,
+  patienceMs: 2_000,
+  hostileSteps: { ours: 20, others: 60 },
+  turnNs: 1e6,
+  copies: 1,
+}
+const sites = Array.from(siteFiles(6), (file, i) => siteOf(file, i))
+
+it.each<[string, () => Promise<Sheet | Sheet[]>]>([
+  ['ask', () => ask({ ...plan, libraries }, sites, 'generated')],
+  ['one shot', () => oneShot({ ...plan, libraries }, sites, 'generated')],
+  ['long files', () => longFiles(plan)],
+  ['hostile', () => hostile(plan)],
+  ['memory', () => memory({ ...plan, libraries: [ours] }, undefined)],
+  ['agreement', () => agreement({ ...plan, libraries }, sites, 'generated')],
+])('%s', async (_, run) => {
+  for (const sheet of [await run()].flat()) {
+    expect(sheet.rows.length).toBeGreaterThan(0)
+    for (const { name, cells } of sheet.rows) {
+      expect(cells, name).toHaveLength(sheet.columns.length)
+      for (const cell of cells) if (typeof cell === 'number') expect(cell, name).not.toBeNaN()
+    }
+    for (const line of sheetText(sheet).split('\n')) expect(line.length, line).toBeLessThanOrEqual(100)
+    for (const { what, value } of sheet.findings) expect(value, what).toBeTypeOf('number')
+  }
+})
+
+it('keeps figures in a record, and no names of files', async () => {
+  const sheet = await ask(plan, sites, 'real')
+  const machine = { processor: 'Some Processor', cores: 2, node: '24.0.0', system: 'linux x64' }
+  const record = recordOf([sheet], { date: '2026-01-02', machine, isQuick: true, libraries: plan.libraries })
+  expect(sheet.asides.join()).toContain('seed')
+  expect(JSON.stringify(record)).not.toContain('seed')
+  const [on, what, sideBySide] = tablesOf(record)
+  expect(on?.rows).toEqual([['2026-01-02, a quick run', 'Some Processor', '2', '24.0.0', 'linux x64']])
+  expect(what?.rows.map(([first]) => first)).toEqual(sheet.findings.map((finding) => finding.what))
+  expect(sideBySide?.rows.map(([name]) => name)).toEqual(['politely 0.1.0', 'robots-parser 3.0.1', 'naive walk'])
+})
+
+it('follows the command line or says why not', () => {
+  expect(optionsFrom(['hostile', 'ask', '--quick', '--peers', 'robots-parser'])).toMatchObject({
+    workloads: ['ask', 'hostile'],
+    libraries: [ours, reference],
+    isQuick: true,
+  })
+  expect(() => optionsFrom(['asks'])).toThrow('no workload is called asks')
+  expect(() => optionsFrom(['--peers', 'nobody'])).toThrow('no library is called nobody')
+  expect(() => optionsFrom(['--record', '--quick'])).toThrow('--into')
+})

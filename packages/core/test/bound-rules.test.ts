@@ -1,0 +1,340 @@
+import { dice, octetsAsText, randomPath, randomRobots } from '@politely/testkit'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { BOUND_VERSION, type BoundRules, type CrawlerRules, dialects, parseRobots, restoreRules } from '../src/index.ts'
+import {
+  askedOften,
+  countIndexed,
+  dialectNames,
+  everyWay,
+  pick,
+  randomDialect,
+  randomLargeRobots,
+  restored,
+  throughClone,
+  throughJson,
+} from './every-way.ts'
+
+const indexed = countIndexed()
+
+const octets = (text: string) => Buffer.from(text, 'latin1')
+
+const FILE = [
+  '# a secret of the site',
+  'User-agent: ExampleBot # and friends',
+  'User-agent: caf\u00e9',
+  '  Disallow: /caf\u00e9/ # not for \u00e9veryone',
+  'Allow: /caf\u00e9/menu',
+  'Allow: /dir/index.html',
+  'Crawl-delay: 1.5',
+  'Request-rate: 1/10s 1800-1900',
+  'Visit-time: 0600-0845',
+  '',
+  'User-agent: Other',
+  'Disallow: /of-others',
+].join('\n')
+
+const URLS = [
+  '/caf%C3%A9/',
+  '/caf\u00e9/menu',
+  '/dir/',
+  '/other',
+  '/robots.txt',
+  'https://example.com/x',
+  'mailto:a@b',
+  '',
+]
+
+/** Everything that rules answer, as text. */
+function allAnswers(rules: CrawlerRules, urls: readonly string[] = URLS): string {
+  const of = urls.map((url) => [rules.check(url), rules.isAllowed(url), rules.explain(url)])
+  return JSON.stringify([rules.productTokens, rules.crawlDelayMs, rules.requestRates, rules.visitTimes, of])
+}
+
+describe('the bound form of rules', () => {
+  it.each(['rules', 'file'] as const)('survives JSON and structuredClone, with %s kept', (keep) => {
+    const rules = parseRobots(FILE, { origin: 'https://example.com' }).forCrawler(['ExampleBot', 'x'], { keep })
+    const before = allAnswers(rules)
+    for (const data of [throughJson(rules), throughClone(rules), rules.toJSON()]) {
+      expect(allAnswers(restored(data))).toBe(before)
+      expect(throughJson(restored(data))).toEqual(throughJson(rules))
+    }
+    expect(structuredClone(rules.toJSON())).toEqual(rules.toJSON())
+  })
+
+  it('survives, whatever the file and the dialect', () => {
+    let byRule = 0
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 31 }), fc.constantFrom(...dialectNames), (seed, dialect) => {
+        const roll = dice(seed)
+        const file = randomRobots(roll)
+        const rules = parseRobots(octets(file), { dialect }).forCrawler('ExampleBot')
+        const urls = Array.from({ length: 4 }, () => octetsAsText(randomPath(roll, file)))
+        const before = allAnswers(rules, urls)
+        expect(allAnswers(restored(throughJson(rules)), urls)).toBe(before)
+        expect(allAnswers(restored(throughClone(rules)), urls)).toBe(before)
+        byRule += urls.filter((url) => rules.check(url).because === 'rule').length
+      }),
+      { numRuns: 1_000 },
+    )
+    expect(byRule).toBeGreaterThan(400)
+  })
+
+  it('says which version it is of', () => {
+    expect(parseRobots(FILE).forCrawler('a').toJSON().version).toBe(BOUND_VERSION)
+  })
+
+  it('keeps nothing of the file unless asked', () => {
+    const data = parseRobots(FILE).forCrawler('ExampleBot').toJSON()
+    expect(data.file).toBeUndefined()
+    const text = JSON.stringify(data)
+    for (const part of ['secret', 'friends', 'veryone', 'of-others', 'Other']) expect(text).not.toContain(part)
+    expect(text).toContain('/menu')
+    const kept = parseRobots(FILE).forCrawler('ExampleBot', { keep: 'file' }).toJSON()
+    expect(octetsAsText(kept.file ?? '')).toBe(FILE)
+  })
+
+  it('shows whole lines, with their comments, where the file was kept', () => {
+    const explained = (keep: 'rules' | 'file') =>
+      [
+        parseRobots(FILE).forCrawler('ExampleBot', { keep }),
+        restored(throughJson(parseRobots(FILE).forCrawler('ExampleBot', { keep }))),
+      ].map((rules) => rules.explain('/caf%C3%A9/menu').matches.map(({ line, source }) => [line, source]))
+    const lines = [
+      [5, 'Allow: /caf\u00e9/menu'],
+      [4, '  Disallow: /caf\u00e9/ # not for \u00e9veryone'],
+    ]
+    expect(explained('file')).toEqual([lines, lines])
+    const withoutLines = lines.map(([line]) => [line, undefined])
+    expect(explained('rules')).toEqual([withoutLines, withoutLines])
+  })
+
+  it('is the same before an index was made and after', () => {
+    const before = indexed()
+    for (let seed = 1; seed <= 30; seed++) {
+      const { file } = randomLargeRobots(dice(seed))
+      const rules = parseRobots(octets(file)).forCrawler('ExampleBot')
+      const data = JSON.stringify(rules)
+      expect(JSON.stringify(askedOften(rules))).toBe(data)
+    }
+    expect(indexed() - before).toBeGreaterThan(20)
+  })
+
+  it('is a copy: who changes it, or the list of tokens it was asked with, changes no rules', () => {
+    const tokens = ['ExampleBot']
+    const rules = parseRobots(FILE).forCrawler(tokens)
+    const before = allAnswers(rules)
+    tokens[0] = 'Other'
+    Object.assign(rules.toJSON(), { packed: '', groupsAt: 0, crawlDelayMs: 9 })
+    expect(allAnswers(rules)).toBe(before)
+    const several = ['ExampleBot', 'x']
+    const others = parseRobots(FILE).forCrawler(several)
+    several[0] = 'Other'
+    expect(others.productTokens).toEqual(['ExampleBot', 'x'])
+  })
+
+  it('asks the origin that the file was read for, RFC 9309 §2.3', () => {
+    const rules = restored(throughJson(parseRobots(FILE, { origin: 'https://example.com' }).forCrawler('ExampleBot')))
+    expect(rules.check('https://example.net/').because).toBe('other-origin')
+    expect(rules.isAllowed('https://example.net/')).toBe(false)
+    expect(rules.isAllowed('https://example.com/')).toBe(true)
+  })
+
+  it.each(dialectNames)("survives in a dialect of one's own, made from %s", (name) => {
+    const dialect = { ...dialects[name], name: 'mine' }
+    const rules = parseRobots(FILE, { dialect }).forCrawler('ExampleBot')
+    const before = allAnswers(rules)
+    expect(allAnswers(restored(throughClone(rules)))).toBe(before)
+    expect(allAnswers(restored(throughJson(rules)))).toBe(before)
+  })
+
+  it("survives in a dialect of one's own that has the name of another", () => {
+    const dialect = { ...dialects.google, name: 'rfc9309' }
+    const rules = parseRobots('User-agent: *\nDisallow: /%7E', { dialect }).forCrawler('a')
+    for (const survived of [rules, restored(throughJson(rules)), restored(throughClone(rules))]) {
+      expect([survived.isAllowed('/~'), survived.isAllowed('/%7E')]).toEqual([true, false])
+    }
+  })
+
+  it("survives in dialects of one's own, mixed by dice", () => {
+    let byRule = 0
+    for (let seed = 1; seed <= 100; seed++) {
+      const roll = dice(seed)
+      const { file, path } = randomLargeRobots(roll)
+      const rules = parseRobots(octets(file), { dialect: randomDialect(roll) }).forCrawler('ExampleBot')
+      const urls = Array.from({ length: 4 }, () => octetsAsText(path()))
+      const before = allAnswers(rules, urls)
+      expect(allAnswers(restored(throughJson(rules)), urls), `seed ${seed}`).toBe(before)
+      expect(allAnswers(restored(throughClone(rules)), urls), `seed ${seed}`).toBe(before)
+      byRule += urls.filter((url) => rules.check(url).because === 'rule').length
+    }
+    expect(byRule).toBeGreaterThan(100)
+  })
+})
+
+/** Asks restored rules everything, and often: that must never throw, and tell the same each time, whoever else was asked. */
+function works(rules: CrawlerRules, urls: readonly string[] = URLS): void {
+  const first = allAnswers(rules, urls)
+  everyWay(FILE, {}, 'ExampleBot')('/caf%C3%A9/')
+  expect(allAnswers(rules, urls)).toBe(first)
+  askedOften(rules)
+  for (const url of urls) {
+    expect(typeof rules.isAllowed(url)).toBe('boolean')
+    expect(typeof rules.check(url).allowed).toBe('boolean')
+    for (const { agents, line } of rules.explain(url).groups) {
+      expect(Number.isInteger(line)).toBe(true)
+      for (const agent of agents) expect(typeof agent).toBe('string')
+    }
+  }
+  expect(rules.memoryBytes).toBeGreaterThan(0)
+  JSON.stringify(rules)
+}
+
+describe('caches are not trusted: restoreRules gives undefined, or rules that work, and never throws', () => {
+  const good = parseRobots(FILE, { origin: 'https://example.com' }).forCrawler('ExampleBot', { keep: 'file' }).toJSON()
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 1],
+    ['a string', 'x'],
+    ['JSON that was not read', JSON.stringify(good)],
+    ['an array', [good]],
+    ['an empty array', []],
+    ['an empty object', {}],
+    ['a function', () => good],
+    ['a Map', new Map(Object.entries(good))],
+    ['another version', { ...good, version: BOUND_VERSION + 1 }],
+    ['an older version', { ...good, version: BOUND_VERSION - 1 }],
+    ['a version as text', { ...good, version: String(BOUND_VERSION) }],
+    ['an unknown dialect', { ...good, dialect: 'bing' }],
+    ['a dialect called toString', { ...good, dialect: 'toString' }],
+    ['a dialect called __proto__', { ...good, dialect: '__proto__' }],
+    ['a dialect without answers', { ...good, dialect: { name: 'mine' } }],
+    ['a dialect with a strange answer', { ...good, dialect: strange('no answer') }],
+    ['a dialect with an answer that JSON cannot write', { ...good, dialect: strange(1n) }],
+    ['a dialect with an answer that goes in a circle', { ...good, dialect: strange(circle()) }],
+    ['cut packed text', { ...good, packed: good.packed.slice(0, -1) }],
+    ['packed text with more behind it', { ...good, packed: `${good.packed} ` }],
+    ['packed text that is no octets', { ...good, packed: good.packed.replace('/', '\u0141') }],
+    ['no packed text', { ...good, packed: '' }],
+    ['a group of more names than stand there', { ...good, packed: withNames(good, '#') }],
+    ['a group of many more names than stand there', { ...good, packed: withNames(good, '?') }],
+  ])('%s is undefined', (_name, data) => {
+    expect(restoreRules(data)).toBeUndefined()
+  })
+
+  /** The group, as if it had another number of names than two: it is `line, names, octets, name, octets, name`. */
+  function withNames({ packed, groupsAt }: BoundRules, names: string): string {
+    expect(packed[groupsAt + 1]).toBe('"')
+    return `${packed.slice(0, groupsAt + 1)}${names}${packed.slice(groupsAt + 2)}`
+  }
+
+  function strange(answer: unknown): object {
+    return { ...dialects.rfc9309, reading: { ...dialects.rfc9309.reading, keys: answer } }
+  }
+
+  function circle(): object {
+    const round: Record<string, unknown> = {}
+    round.round = round
+    return round
+  }
+
+  it('wrong types', () => {
+    const wrong = [
+      undefined,
+      null,
+      0,
+      1,
+      -1,
+      0.5,
+      2 ** 53,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      1n,
+      true,
+      '',
+      'x',
+      '\u20ac',
+      [],
+      [null],
+      [1],
+      [[]],
+      [{}],
+      {},
+      { length: 1 },
+      new Date(0),
+    ]
+    let refused = 0
+    let working = 0
+    for (const property of Object.keys(good) as (keyof BoundRules)[]) {
+      for (const value of wrong) {
+        const rules = restoreRules({ ...good, [property]: value })
+        if (rules === undefined) refused++
+        else {
+          working++
+          const answers = URLS.map((url) => [rules.check(url), rules.isAllowed(url), rules.explain(url)])
+          expect(answers.length, `${property}: ${String(value)}`).toBe(URLS.length)
+        }
+      }
+      const { [property]: _gone, ...rest } = good
+      const rules = restoreRules(rest)
+      if (rules !== undefined) works(rules)
+    }
+    console.log(`bound form, wrong types: ${refused} refused, ${working} working`)
+    expect(refused).toBeGreaterThan(120)
+    expect(working).toBeGreaterThan(0)
+  })
+
+  it('groups that begin elsewhere', () => {
+    let refused = 0
+    for (let seed = 1; seed <= 20; seed++) {
+      const roll = dice(seed)
+      const { file, path } = randomLargeRobots(roll)
+      const data = parseRobots(octets(file)).forCrawler('ExampleBot').toJSON()
+      for (let at = -2; at <= data.packed.length + 2; at += roll() < 0.5 ? 1 : 1 + Math.floor(roll() * 40)) {
+        if (at === data.groupsAt) continue
+        const rules = restoreRules({ ...data, groupsAt: at })
+        if (rules === undefined) refused++
+        else works(rules, [octetsAsText(path()), '/'])
+      }
+    }
+    console.log(`bound form, groups elsewhere: ${refused} refused`)
+    expect(refused).toBeGreaterThan(200)
+  })
+
+  it('any one character of the packed text is another, or is missing, or is there twice', () => {
+    let refused = 0
+    let working = 0
+    const wrong: string[] = []
+    const before = indexed()
+    for (let seed = 1; seed <= 3_000; seed++) {
+      const roll = dice(seed)
+      const { file, path } =
+        roll() < 0.3 ? randomLargeRobots(roll) : { file: FILE, path: () => pick(roll, ['/caf%C3%A9/', '/dir/', '/x']) }
+      const token = pick(roll, ['ExampleBot', 'ExampleBot', 'Other'])
+      const data = parseRobots(octets(file)).forCrawler(token).toJSON()
+      const at = roll() < 0.5 ? data.groupsAt + Math.floor(roll() * 12) : Math.floor(roll() * data.packed.length)
+      const other = String.fromCharCode(Math.floor(roll() * (roll() < 0.5 ? 128 : 260)))
+      const instead = pick(roll, [other, other, other, '', `${data.packed[at] ?? ''}${other}`])
+      const packed = data.packed.slice(0, at) + instead + data.packed.slice(at + 1)
+      const rules = restoreRules({ ...data, packed })
+      if (rules === undefined) refused++
+      else {
+        working++
+        const urls = [octetsAsText(path()), '/', '/a']
+        try {
+          works(rules, urls)
+        } catch (error) {
+          const where = `character ${at} of ${data.packed.length}, groups at ${data.groupsAt}`
+          wrong.push(`seed ${seed}: ${where}, is ${JSON.stringify(instead)}: ${String(error).slice(0, 200)}`)
+        }
+      }
+    }
+    expect(wrong.slice(0, 5), `${wrong.length} in all`).toEqual([])
+    console.log(`bound form, changed text: ${refused} refused, ${working} working, ${indexed() - before} indexed`)
+    expect(refused).toBeGreaterThan(500)
+    expect(working).toBeGreaterThan(300)
+    expect(indexed() - before).toBeGreaterThan(1_000)
+  })
+})

@@ -1,0 +1,241 @@
+import {
+  type ConformanceCase,
+  conformanceDir,
+  dice,
+  judgeConformance,
+  octetsAsText,
+  randomPath,
+  randomRobots,
+  readNaively,
+} from '@politely/testkit'
+import { describe, expect, it, vi } from 'vitest'
+import { type DialectName, parseRobots } from '../src/index.ts'
+import { addressOf } from '../src/url/origin.ts'
+import {
+  askedOften,
+  countIndexed,
+  dialectNames,
+  everyWay,
+  lineOf,
+  randomDialect,
+  randomLargeRobots,
+  restored,
+  throughClone,
+  throughJson,
+} from './every-way.ts'
+
+const indexed = countIndexed()
+
+const octets = (text: string) => Buffer.from(text, 'latin1')
+
+/** As `readNaively` wants it: the path that a client sends; undefined for what starts with a host that nobody named a scheme for. */
+function sentPathOf(url: string): string | undefined {
+  if (/^\/[/\\]/.test(url)) return undefined
+  const address = addressOf(url.startsWith('/') ? `https://example.com${url}` : url)
+  return typeof address === 'string' ? undefined : address.path
+}
+
+/** A path, or a whole URL. */
+const askable = (roll: () => number, path: string) =>
+  `${roll() < 0.5 ? 'https://example.com' : ''}${octetsAsText(path)}`
+
+/** What was compared, so that no test can pass because it asked nothing worth an answer. */
+const nothingSeen = () => ({ asked: 0, allowed: 0, disallowed: 0, byRule: 0, naively: 0 })
+
+function compare(
+  seen: ReturnType<typeof nothingSeen>,
+  file: string,
+  way: ReturnType<typeof everyWay>,
+  url: string,
+  whence: string,
+  naiveToken?: string,
+): void {
+  const { verdict, others } = way(url)
+  if (others.length > 0) expect.fail(`${whence} asks ${JSON.stringify(url)}: ${others.join('\n')}`)
+  seen.asked++
+  seen[verdict.allowed ? 'allowed' : 'disallowed']++
+  if (verdict.because === 'rule') seen.byRule++
+  const path = naiveToken === undefined ? undefined : sentPathOf(url)
+  if (naiveToken === undefined || path === undefined) return
+  const ours = { allowed: verdict.allowed, line: lineOf(verdict) }
+  expect(ours, `${whence} asks ${JSON.stringify(url)}`).toEqual(readNaively(file, naiveToken, path))
+  seen.naively++
+}
+
+describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
+  it('on files made by dice, and the slow and obvious reader gives it too', () => {
+    const seen = nothingSeen()
+    for (let seed = 1; seed <= 1_000; seed++) {
+      const roll = dice(seed)
+      const file = randomRobots(roll)
+      for (const token of ['ExampleBot', 'a1', 'Nobody']) {
+        const way = everyWay(octets(file), {}, token)
+        for (let i = 0; i < 4; i++) {
+          compare(seen, file, way, askable(roll, randomPath(roll, file)), `seed ${seed}, ${token}`, token)
+        }
+      }
+    }
+    console.log('same answers, small files:', JSON.stringify(seen))
+    expect(seen.naively).toBeGreaterThan(seen.asked / 2)
+    expect(seen.disallowed).toBeGreaterThan(seen.asked / 20)
+    expect(seen.byRule).toBeGreaterThan(seen.asked / 10)
+  })
+
+  it.each(dialectNames)('on large files made by dice, in dialect %s', { timeout: 120_000 }, (dialect) => {
+    const seen = nothingSeen()
+    const before = indexed()
+    for (let seed = 1; seed <= 150; seed++) {
+      const roll = dice(seed)
+      const { file, path } = randomLargeRobots(roll)
+      const way = everyWay(octets(file), { dialect }, 'ExampleBot')
+      const naiveToken = dialect === 'rfc9309' ? 'ExampleBot' : undefined
+      for (let i = 0; i < 20; i++) {
+        compare(seen, file, way, askable(roll, path()), `${dialect}, seed ${seed}`, naiveToken)
+      }
+    }
+    const through = indexed() - before
+    console.log(`same answers, large files, ${dialect}:`, JSON.stringify(seen), `${through} through an index`)
+    if (dialect === 'rfc9309') expect(seen.naively).toBeGreaterThan(seen.asked / 2)
+    expect(through).toBeGreaterThan(seen.asked)
+    expect(seen.allowed).toBeGreaterThan(seen.asked / 20)
+    if (dialect !== 'original-1994') expect(seen.byRule).toBeGreaterThan(seen.asked / 4)
+    expect(seen.disallowed).toBeGreaterThan(seen.asked / 20)
+  })
+
+  it('in dialects of one’s own, whose words are mixed by dice', { timeout: 120_000 }, () => {
+    const seen = nothingSeen()
+    for (let seed = 1; seed <= 400; seed++) {
+      const roll = dice(seed)
+      const dialect = randomDialect(roll)
+      const { file, path } = randomLargeRobots(roll)
+      const text = octetsAsText(file)
+      const source = roll() < 0.5 ? text : octets(file)
+      const way = everyWay(source, { dialect }, 'ExampleBot')
+      for (let i = 0; i < 6; i++) {
+        compare(seen, file, way, askable(roll, path()), `seed ${seed}, ${JSON.stringify(dialect.reading)}`)
+      }
+    }
+    console.log('same answers, mixed dialects:', JSON.stringify(seen))
+    expect(seen.byRule).toBeGreaterThan(seen.asked / 4)
+    expect(seen.disallowed).toBeGreaterThan(seen.asked / 20)
+  })
+
+  it('where one character of a text is another octet, in a dialect that decodes', () => {
+    const decoding = randomDialect(() => 0)
+    const dialect = { ...decoding, reading: { ...decoding.reading, compare: 'decoded' } } as const
+    for (const url of ['/%E9', '/%C3%A9', '/\u00e9', '/%C3%83%C2%A9']) {
+      const ways = ['User-agent: *\nDisallow: /\u00e9', octets('User-agent: *\nDisallow: /\xc3\xa9')].map((source) =>
+        everyWay(source, { dialect }, 'a')(url),
+      )
+      for (const { others } of ways) expect(others, url).toEqual([])
+      expect(ways[1]?.verdict, url).toEqual(ways[0]?.verdict)
+    }
+  })
+
+  // Bytes are put where other bytes were; what does not fit there must not be taken for what does.
+  it.each([4094, 4095, 4096, 4097, 8191, 8192])(
+    'where a path is %i octets, to a reader that has read nothing yet',
+    async (length) => {
+      for (const letter of ['a', '\u00e9', '\u20ac']) {
+        vi.resetModules()
+        const fresh = await import('../src/index.ts')
+        const bytes = Buffer.from(letter).length
+        const path = `/${'a'.repeat((length - 1) % bytes)}${letter.repeat((length - 1) / bytes)}`
+        expect(Buffer.from(path).length).toBe(length)
+        const verdict = fresh.parseRobots(`User-agent: *\nDisallow: ${path}`).check(path, 'a')
+        expect(verdict.because === 'rule' && verdict.rule.text === path, `${length} octets of ${letter}`).toBe(true)
+      }
+    },
+  )
+
+  it.each([4094, 4095, 4096, 4097])(
+    'where %i octets of rules are packed, not all ASCII, to a reader that has read nothing yet',
+    async (length) => {
+      const file = (fill: number) => `User-agent: caf\u00e9\nUser-agent: *\nDisallow: /b\nAllow: /${'a'.repeat(fill)}`
+      const packedOctets = (fill: number) => parseRobots(file(fill)).forCrawler('a').toJSON().packed.length
+      let fill = length - 60
+      while (packedOctets(fill) < length) fill++
+      expect(packedOctets(fill)).toBe(length)
+      const robots = file(fill)
+      for (const url of ['/b', '/', '/a', `/${'a'.repeat(fill)}`]) {
+        vi.resetModules()
+        const fresh = await import('../src/index.ts')
+        const rules = fresh.parseRobots(robots).forCrawler('a')
+        expect(rules.check(url), url).toEqual(parseRobots(robots).check(url, 'a'))
+      }
+    },
+  )
+
+  it('where more rules are packed than bytes are kept for, and not all are ASCII', () => {
+    const rules = Array.from({ length: 400 }, (_, i) => `Disallow: /${i}${'\u00e9'.repeat(500)}`)
+    const file = ['User-agent: caf\u00e9', 'User-agent: *', ...rules, 'Disallow: /b', 'Allow: /'].join('\n')
+    expect(parseRobots(file).forCrawler('a').toJSON().packed.length).toBeGreaterThan(2 ** 20)
+    const way = everyWay(file, {}, 'a')
+    for (const url of ['/b', '/', '/x', `/7${'\u00e9'.repeat(500)}`]) expect(way(url).others, url).toEqual([])
+  })
+})
+
+it('a list of product tokens that its owner changed is another list', () => {
+  const robots = parseRobots('User-agent: a\nDisallow: /\n\nUser-agent: b\nAllow: /')
+  const tokens = ['a']
+  expect(robots.isAllowed('/x', tokens)).toBe(false)
+  tokens[0] = 'b'
+  expect(robots.isAllowed('/x', tokens)).toBe(true)
+})
+
+const dir = conformanceDir()
+
+describe.skipIf(dir === undefined)("on google/robotstxt's files and questions every way gives the same answer", () => {
+  it.each<DialectName>(['rfc9309', 'google'])('dialect %s', { timeout: 300_000 }, async (dialect) => {
+    // Only to have the cases: what the judge says of these answers is of no interest.
+    const cases: ConformanceCase[] = []
+    await judgeConformance(dir as string, dialect, (asked) => {
+      cases.push(asked)
+      return { allowed: true, line: 0 }
+    })
+    const before = indexed()
+    const different: string[] = []
+    const readers = new Map<Uint8Array, Map<string, ReturnType<typeof readersOf>>>()
+    let compared = 0
+    let byRule = 0
+    for (const { id, robots, agent, url } of cases) {
+      const ofFile = readers.get(robots) ?? new Map<string, ReturnType<typeof readersOf>>()
+      readers.set(robots, ofFile)
+      const ways = ofFile.get(agent) ?? readersOf(robots, agent, dialect)
+      ofFile.set(agent, ways)
+      const plain = parseRobots(robots, { dialect }).check(url, agent)
+      const wanted = `${plain.allowed} ${lineOf(plain)}`
+      const walked = restored(ways.bound)
+      for (const [way, rules] of Object.entries({ walked, ...ways.rules })) {
+        const verdict = rules.check(url)
+        const got = `${verdict.allowed} ${lineOf(verdict)}`
+        if (got !== wanted) different.push(`${id}, ${way}: ${got} and not ${wanted}`)
+        if (rules.isAllowed(url) !== plain.allowed) different.push(`${id}, ${way}: isAllowed`)
+      }
+      if (parseRobots(robots, { dialect }).isAllowed(url, agent) !== plain.allowed) different.push(`${id}: isAllowed`)
+      compared++
+      if (plain.because === 'rule') byRule++
+    }
+    const through = indexed() - before
+    console.log(`same answers, conformance, ${dialect}: ${compared} cases, ${byRule} by a rule, ${through} indexed`)
+    expect(different.slice(0, 20)).toEqual([])
+    expect(compared).toBeGreaterThan(10_000)
+    expect(byRule).toBeGreaterThan(10_000)
+    expect(through).toBeGreaterThan(1_000)
+  })
+
+  function readersOf(robots: Uint8Array, agent: string, dialect: DialectName) {
+    const bound = parseRobots(robots, { dialect }).forCrawler(agent)
+    const rules = {
+      indexed: askedOften(parseRobots(robots, { dialect }).forCrawler(agent)),
+      json: askedOften(restored(throughJson(bound))),
+      clone: askedOften(restored(throughClone(bound))),
+    }
+    return { bound: bound.toJSON(), rules }
+  }
+})
+
+it.runIf(dir === undefined)('says that the conformance cases were not compared', () => {
+  console.log('The conformance cases were NOT compared: set POLITELY_CONFORMANCE_DIR to the folder that holds them.')
+  expect(process.env.POLITELY_CONFORMANCE_DIR ?? '').toBe('')
+})

@@ -1,0 +1,247 @@
+import { dice, readNaively } from '@politely/testkit'
+import { describe, expect, it } from 'vitest'
+import { parseRobots, type RulesVerdict } from '../src/index.ts'
+import { dialectNames, everyWay, lineOf, pick } from './every-way.ts'
+
+const encode = (text: string) => new TextEncoder().encode(text)
+const latin1 = (octets: string) => new Uint8Array(Buffer.from(octets, 'latin1'))
+const decode = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+
+/** Octets that a line keeps; RFC 9309 §2.5 asks for a limit and leaves it open. */
+const LIMIT = 16_663
+
+/** What no octet of a rule's path has to do with. */
+const told = (verdict: RulesVerdict) => ({ allowed: verdict.allowed, line: lineOf(verdict) })
+
+const LINES = [
+  'Disallow: /\u00e9',
+  'Disallow: /\u00e9t\u00e9/*\u20ac$',
+  'Allow: /\u00e9/\u{1f600}',
+  'Disallow: /\ufffd',
+  'Disallow: /a\ufffd',
+  'Disallow: /a\0b',
+  'Allow: /\0',
+  'Disallow: /b # \u00e9\ufffd',
+  '# \ufffd',
+  '#\u00e9 \u2028 Disallow: /',
+  'Disallow: /c\u2028Disallow: /',
+  'Disallow: /d\u0085Disallow: /',
+  '\ufeffDisallow: /bom',
+  '\u00a0Disallow: /nbsp',
+  'Disallow: /nbsp2\u00a0',
+  'Disallow:\u00a0/nbsp3',
+  'Disallow: /index/\u00e9/index.html',
+  'Allow: /index/\u00e9/index.html',
+  'Disallow: /%C3%A9%c3%a9',
+  'Disallow: /\u00c3\u00a9',
+  'Disallow: /\ud800',
+  'D\u0130sallow: /dotted',
+  'Di\u017fallow: /long-s',
+  'Disallow \u00e9',
+  'User-agent: \u00c9xampleBot',
+  'User-agent: ExampleBot\u00e9',
+  'User-agent: ExampleBot',
+  'Crawl-delay: 1\u00e9',
+  'Disallow: /',
+  '',
+  '\0',
+]
+
+const ENDS = ['\n', '\n', '\n', '\r\n', '\r', '\n\r', '\r\r\n']
+
+const PATHS = [
+  '/\u00e9',
+  '/\u00e9t\u00e9/x\u20ac',
+  '/\u00e9/\u{1f600}',
+  '/\ufffd',
+  '/a\ufffd',
+  '/a',
+  '/a%00b',
+  '/b',
+  '/c',
+  '/c\u2028Disallow:',
+  '/d\u0085',
+  '/bom',
+  '/nbsp',
+  '/nbsp2',
+  '/nbsp2%C2%A0',
+  '/%C2%A0/nbsp3',
+  '/index/\u00e9/',
+  '/index/\u00e9/index.html',
+  '/%C3%A9\u00e9',
+  '/\u00c3\u00a9',
+  '/%EF%BF%BD',
+  '/dotted',
+  '/long-s',
+  '/%E9',
+  '/x',
+]
+
+describe.each(dialectNames)('text and octets of one file answer alike, RFC 9309 §2.3, in dialect %s', (dialect) => {
+  it('whatever characters and line ends are in it, with a byte order mark or without', () => {
+    let byRule = 0
+    let disallowed = 0
+    let asked = 0
+    for (let seed = 1; seed <= 400; seed++) {
+      const roll = dice(seed)
+      const lines = Array.from({ length: Math.floor(roll() * 12) }, () => pick(roll, LINES) + pick(roll, ENDS))
+      const start = pick(roll, ['', '', '\ufeff', '\ufeff\ufeff', '\n'])
+      const text = `${start}User-agent: ${pick(roll, ['*', 'ExampleBot'])}${pick(roll, ENDS)}${lines.join('')}`
+      const bytes = encode(text)
+      const whole = encode(`xx${text}xx`)
+      const inside = whole.subarray(2, -2)
+      for (let i = 0; i < 4; i++) {
+        const path = pick(roll, PATHS)
+        const [ofText, ofBytes, ofInside] = [text, bytes, inside].map((source) =>
+          everyWay(source, { dialect }, 'ExampleBot')(path),
+        )
+        expect(ofText?.others, `seed ${seed}`).toEqual([])
+        expect(ofBytes?.others, `seed ${seed}`).toEqual([])
+        const what = `seed ${seed}: ${JSON.stringify(text)} asked about ${path}`
+        expect(ofBytes?.verdict, what).toEqual(ofText?.verdict)
+        expect(ofInside?.verdict, what).toEqual(ofText?.verdict)
+        asked++
+        if (ofText?.verdict.because === 'rule') byRule++
+        if (ofText?.verdict.allowed === false) disallowed++
+      }
+    }
+    console.log(`text and octets, ${dialect}: ${asked} asked, ${byRule} by a rule, ${disallowed} disallowed`)
+    expect(byRule).toBeGreaterThan(asked / 20)
+    expect(disallowed).toBeGreaterThan(asked / 20)
+  })
+
+  it('and octets that are no UTF-8 change nothing but the values that they stand in', () => {
+    const bad = ['\xff', '\xc3', '\xe9t\xe9', '\xed\xa0\x80', '\xf0\x9f', '\xc0\xaf', '\xef\xbf\xbd', '\xef\xbb']
+    let disallowed = 0
+    for (const octets of bad) {
+      for (const end of ['\n', '\r', '\r\n']) {
+        const file = [
+          'User-agent: *',
+          `# ${octets}`,
+          `X: ${octets}`,
+          `Disallow: /b # ${octets}`,
+          `${octets}Allow: /b`,
+          'Allow: /c',
+        ].join(end)
+        const bytes = latin1(file)
+        for (const path of ['/b', '/bb', '/c', '/']) {
+          const [ours, asText] = [bytes, decode(bytes)].map((source) => everyWay(source, { dialect }, 'a')(path))
+          expect(ours?.others).toEqual([])
+          expect(ours?.verdict).toEqual(asText?.verdict)
+          if (ours?.verdict.allowed === false) disallowed++
+        }
+      }
+    }
+    expect(disallowed).toBe(2 * 3 * bad.length)
+  })
+
+  it('a byte order mark that was cut short is dropped, and so is a whole one', () => {
+    const rules = 'User-agent: *\nDisallow: /b'
+    for (const mark of ['', '\xef', '\xef\xbb', '\xef\xbb\xbf']) {
+      for (const rest of ['', '\n# \xff', '\n# \xef\xbf\xbd', '\n# \xc3\xa9']) {
+        const { verdict, others } = everyWay(latin1(mark + rules + rest), { dialect }, 'a')('/b')
+        expect(others).toEqual([])
+        expect(told(verdict), `${JSON.stringify(mark)} and ${JSON.stringify(rest)}`).toEqual({
+          allowed: false,
+          line: 2,
+        })
+      }
+    }
+  })
+
+  it('lines over the limit are cut at the same octet', () => {
+    let asked = 0
+    let byLongRule = 0
+    for (const letter of ['a', '\u00e9', '\u20ac', '\u{1f600}']) {
+      for (let left = 0; left <= 5; left++) {
+        // `left` octets before the limit the letter begins.
+        const fill = 'a'.repeat(LIMIT - 'Disallow: /'.length - left)
+        const line = `Disallow: /${fill}${letter}tail`
+        for (const comment of ['', '# \ufffd']) {
+          const text = `User-agent: *\nAllow: /\n${line}\n${comment}`
+          for (const asks of [fill, `${fill}${letter}`, `${fill}${letter}tail`, fill.slice(1)]) {
+            const path = `/${asks}`
+            const verdicts = [text, encode(text), `${text}\ufffd`, encode(`${text}\ufffd`)].map((source) =>
+              told(parseRobots(source, { dialect }).check(path, 'a')),
+            )
+            const what = `${letter}, ${left} octets before the limit, ${JSON.stringify(comment)}, asked about ${asks.length}`
+            for (const verdict of verdicts) expect(verdict, what).toEqual(verdicts[0])
+            const bound = parseRobots(text, { dialect }).forCrawler('a')
+            expect(told(bound.check(path)), what).toEqual(verdicts[0])
+            asked++
+            if (verdicts[0]?.line === 3) byLongRule++
+          }
+        }
+      }
+    }
+    expect(asked).toBe(192)
+    if (dialect !== 'koster-1996') expect(byLongRule).toBeGreaterThan(20)
+  })
+
+  it('long lines of many multi-octet characters, and comments and NULs about the limit', () => {
+    for (const letter of ['\u00e9', '\u20ac', '\u{1f600}']) {
+      const octets = encode(letter).length
+      const times = Math.floor(LIMIT / octets)
+      for (let less = 0; less <= 6; less++) {
+        for (const tail of ['', '# x', '\0x', '$', '\nDisallow: /z']) {
+          const text = `User-agent: *\nDisallow: /${letter.repeat(times - less)}${tail}\nDisallow: /y${tail}`
+          for (const path of [`/${letter.repeat(times - less)}`, `/${letter.repeat(times)}`, '/y', '/z', '/x']) {
+            const [ofText, ofBytes, ofOctets] = [text, encode(text), encode(`${text}\n#\ufffd`)].map((source) =>
+              told(parseRobots(source, { dialect }).check(path, 'a')),
+            )
+            const what = `${letter}, ${less} less, ${JSON.stringify(tail)}, asked about ${path.slice(0, 3)}`
+            expect(ofBytes, what).toEqual(ofText)
+            expect(ofOctets, what).toEqual(ofText)
+          }
+        }
+      }
+    }
+  })
+})
+
+describe('the slow and obvious reader cuts and reads octets so too', () => {
+  it('whatever octets are in a file', () => {
+    let byRule = 0
+    for (let seed = 1; seed <= 2_000; seed++) {
+      const roll = dice(seed)
+      const octets = () =>
+        String.fromCharCode(
+          ...Array.from({ length: 1 + Math.floor(roll() * 3) }, () => 0x80 + Math.floor(roll() * 0x80)),
+        )
+      const value = () => `/${pick(roll, ['', 'a', octets(), `a${octets()}`, '*', `*${octets()}$`, `\0${octets()}`])}`
+      const lines = Array.from({ length: 1 + Math.floor(roll() * 6) }, () => {
+        const key = pick(roll, ['Disallow: ', 'Allow: ', 'Disallow:', `${octets()}Allow: `])
+        return `${key}${value()}${pick(roll, ['', ` # ${octets()}`])}${pick(roll, ENDS)}`
+      })
+      const file = `${pick(roll, ['', '\xef\xbb\xbf', '\xef\xbb', '\xef'])}User-agent: *\n${lines.join('')}`
+      const path = value()
+        .replace(/\*|\$|\0/g, '')
+        .replace(/[\x80-\xff]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)
+      const { verdict, others } = everyWay(latin1(file), {}, 'a')(path)
+      expect(others, `seed ${seed}`).toEqual([])
+      expect(told(verdict), `seed ${seed}: ${JSON.stringify(file)} asked about ${path}`).toEqual(
+        readNaively(file, 'a', path),
+      )
+      if (verdict.because === 'rule') byRule++
+    }
+    expect(byRule).toBeGreaterThan(500)
+  })
+
+  it('lines over the limit', () => {
+    for (const letter of ['a', '\u00e9', '\u20ac']) {
+      for (let left = 0; left <= 4; left++) {
+        const fill = 'a'.repeat(LIMIT - 'Disallow: /'.length - left)
+        for (const comment of ['', '# \ufffd']) {
+          const text = `User-agent: *\nDisallow: /${fill}${letter}tail\n${comment}`
+          const octets = Buffer.from(text).toString('latin1')
+          for (const path of [`/${fill}`, `/${fill}${encodeURI(letter)}`, `/${fill}${encodeURI(letter)}tail`]) {
+            const naive = readNaively(octets, 'a', path)
+            const what = `${letter}, ${left} octets before the limit, ${JSON.stringify(comment)}, asked about ${path.length}`
+            expect(told(parseRobots(encode(text)).check(path, 'a')), what).toEqual(naive)
+            expect(told(parseRobots(text).check(path, 'a')), what).toEqual(naive)
+          }
+        }
+      }
+    }
+  })
+})
