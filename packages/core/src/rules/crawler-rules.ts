@@ -71,7 +71,7 @@ export class CrawlerRules {
   /** About how many octets of memory the rules take, with the index that many questions make. Measured, rounded up. */
   get memoryBytes(): number {
     const { length } = this.#rules
-    const index = length < SMALLEST_INDEXED ? 0 : INDEX_BYTES + length
+    const index = isWorthwhile(this.#bytes, this.#groupsAt) ? INDEX_BYTES + length : 0
     return OBJECT_BYTES + length + index + (this.#beside.file?.length ?? 0)
   }
 
@@ -178,10 +178,9 @@ type Beside = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 
 
 const NOTHING_BESIDE: Beside = { crawlDelayMs: undefined, requestRates: [], visitTimes: [], file: undefined }
 
-/** What the objects take, and those of an index; so much text no file has that is too small for one. */
+/** What the objects take, and those of an index; its tables take about as much as the rules do. */
 const OBJECT_BYTES = 250
 const INDEX_BYTES = 600
-const SMALLEST_INDEXED = 100
 
 /** The name under which everyone knows it. */
 function nameOf({ name, reading }: BoundDialect): DialectName | undefined {

@@ -218,7 +218,8 @@ export class Fields {
       let keyEnd = separator
       while (keyEnd > contentStart && isBlank(text.charCodeAt(keyEnd - 1))) keyEnd--
       if (keyEnd === contentStart) return false
-      this.directive = directiveOf(text, contentStart, keyEnd, this.#keys)
+      const isKnown = known?.by === 'beginning' && keyEnd - contentStart >= known.octets.length
+      this.directive = isKnown ? known.directive : directiveOf(text, contentStart, keyEnd, this.#keys)
       this.keyEnd = keyEnd
     }
     let valueStart = separator + 1
