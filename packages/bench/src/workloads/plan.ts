@@ -20,7 +20,7 @@ export interface Plan {
   readonly leastNs: number
   /** A library that takes longer for one hostile file is not waited for. */
   readonly patienceMs: number
-  /** Every so manieth hostile file is tried, with ours and with others. */
+  /** 1: all hostile files are tried; 3: every third one. */
   readonly hostileSteps: { readonly ours: number; readonly others: number }
   /** A turn with a long file lasts about so long. */
   readonly turnNs: number
