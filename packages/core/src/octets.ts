@@ -39,7 +39,10 @@ export function fitting(text: string, octets: number): { readonly read: number; 
 
 /** The octets as people read them: UTF-8, with U+FFFD for what is not. */
 export function textOf(octets: string): string {
-  if (!NOT_ASCII.test(octets)) return octets
+  return NOT_ASCII.test(octets) ? decoded(octets) : octets
+}
+
+function decoded(octets: string): string {
   return decoder.decode(scratch.put(octets).subarray(0, octets.length))
 }
 
@@ -65,7 +68,7 @@ const FEW = 32
  * apart: an origin that came from a URL takes a third of the memory so.
  */
 export function compact(ascii: string): string {
-  return decoder.decode(scratch.put(ascii).subarray(0, ascii.length))
+  return decoded(ascii)
 }
 
 /** Puts a text into bytes that have room for it, if it is ASCII. @returns Whether it is. */

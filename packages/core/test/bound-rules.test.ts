@@ -1,4 +1,4 @@
-import { dice, octetsAsText, randomPath, randomRobots } from '@politely/testkit'
+import { dice, octetsAsText, pick, randomPath, randomRobots } from '@politely/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BOUND_VERSION, type BoundRules, type CrawlerRules, dialects, parseRobots, restoreRules } from '../src/index.ts'
@@ -7,7 +7,6 @@ import {
   countIndexed,
   dialectNames,
   everyWay,
-  pick,
   randomDialect,
   randomLargeRobots,
   restored,

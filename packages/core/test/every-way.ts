@@ -1,4 +1,5 @@
 // One question, asked in every way in which it can be asked: all of them have to give the same answer.
+import { pick } from '@politely/testkit'
 import {
   type BoundRules,
   type CrawlerRules,
@@ -132,10 +133,6 @@ export function randomDialect(roll: () => number): Dialect {
     return [question, from.reading[question]] as const
   })
   return { ...dialects.rfc9309, name: 'mine', reading: Object.fromEntries(answers) as unknown as Reading }
-}
-
-export function pick<T>(roll: () => number, from: readonly T[]): T {
-  return from[Math.floor(roll() * from.length)] as T
 }
 
 function some<T>(roll: () => number, from: readonly T[], least: number, most: number): T[] {

@@ -1,7 +1,7 @@
-import { dice, readNaively } from '@politely/testkit'
+import { dice, pick, readNaively } from '@politely/testkit'
 import { describe, expect, it } from 'vitest'
 import { parseRobots, type RulesVerdict } from '../src/index.ts'
-import { dialectNames, everyWay, lineOf, pick } from './every-way.ts'
+import { dialectNames, everyWay, lineOf } from './every-way.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const latin1 = (octets: string) => new Uint8Array(Buffer.from(octets, 'latin1'))

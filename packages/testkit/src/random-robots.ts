@@ -82,7 +82,8 @@ const PIECES = [
 ]
 const LINE_ENDS = ['\n', '\n', '\n', '\r\n', '\r', '\n\n', ' \n', '#c\n', '\x00x\n', '\x0c', '\n\r']
 
-function pick<T>(roll: () => number, from: readonly T[]): T {
+/** One of several, by dice. */
+export function pick<T>(roll: () => number, from: readonly T[]): T {
   return from[Math.floor(roll() * from.length)] as T
 }
 

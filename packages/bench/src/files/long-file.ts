@@ -1,6 +1,6 @@
 // Files with very many rules, as a few large sites have them.
-import { dice } from '@politely/testkit'
-import { chance, pick, weighed } from './site-file.ts'
+import { dice, pick } from '@politely/testkit'
+import { chance, weighed } from './site-file.ts'
 import { flat } from './site-question.ts'
 import { extensions, parameters, plainWords, sections } from './words.ts'
 

@@ -1,6 +1,6 @@
 // Files in the likeness of those on the web, by dice: as long, with as many rules, as many wildcards, as many groups, and
 // as many faults. test/site-file.test.ts holds the dice to the figures.
-import { dice } from '@politely/testkit'
+import { dice, pick } from '@politely/testkit'
 import { CRAWLER } from '../libraries/library.ts'
 import { crawlers, encodedWords, extensions, foreignWords, parameters, plainWords, sections } from './words.ts'
 
@@ -366,10 +366,6 @@ export function phrase(roll: Roll, words: number, between: string): string {
 
 export function chance(roll: Roll, share: number): boolean {
   return roll() < share
-}
-
-export function pick<T>(roll: Roll, from: readonly T[]): T {
-  return from[Math.floor(roll() * from.length)] as T
 }
 
 /** One of several, each with its share. */

@@ -1,7 +1,7 @@
 // What is asked about a site: half of it made from the site's own rules, so that rules match and nearly match, half of it
 // pages as any site has them.
-import { dice } from '@politely/testkit'
-import { chance, phrase, pick, type SiteFile, weighed } from './site-file.ts'
+import { dice, pick } from '@politely/testkit'
+import { chance, phrase, type SiteFile, weighed } from './site-file.ts'
 import { encodedWords, extensions, parameters, plainWords, sections } from './words.ts'
 
 type Roll = () => number

@@ -1,8 +1,7 @@
 // A file -> what it says to one crawler. RFC 9309 §2.2.1.
 import type { Dialect, Reading } from '../dialect.ts'
 import { compact, octetsOf, type Source } from '../octets.ts'
-import type { BoundRules } from './bound-rules.ts'
-import { BOUND_VERSION } from './bound-rules.ts'
+import { BOUND_VERSION, type BoundRules } from './bound-rules.ts'
 import { crawlDelayMsOf } from './crawl-delay.ts'
 import { dayRangeOf } from './day-range.ts'
 import { groupsOf, type WrittenFile } from './groups.ts'

@@ -5,6 +5,7 @@ import type { Reading } from '../dialect.ts'
 import { Scratch, type Source } from '../octets.ts'
 import type { AskedPath } from '../url/asked-path.ts'
 import { steadyOctets } from '../url/normal-form.ts'
+import { digitOf } from '../url/percent.ts'
 import type { WrittenGroup, WrittenRule } from './groups.ts'
 import { beginsWith, matchesSpecial } from './pattern.ts'
 import { formsOf, INDEX_PAGE, pathOf } from './rule-forms.ts'
@@ -102,8 +103,8 @@ function afterEncoded(path: AskedPath, at: number, octet: number): number {
   const stands =
     at + 3 <= path.end &&
     bytes[at] === PERCENT &&
-    bytes[at + 1] === digit(octet >> 4) &&
-    bytes[at + 2] === digit(octet & 15)
+    bytes[at + 1] === digitOf(octet >> 4) &&
+    bytes[at + 2] === digitOf(octet & 15)
   return stands ? at + 3 : DIFFERS
 }
 
@@ -113,11 +114,6 @@ function afterCharacter(path: AskedPath, at: number, character: number): number 
   const first = afterEncoded(path, at, isTwo ? 0xc0 | (character >> 6) : 0xe0 | (character >> 12))
   const second = isTwo || first === DIFFERS ? first : afterEncoded(path, first, 0x80 | ((character >> 6) & 0x3f))
   return second === DIFFERS ? DIFFERS : afterEncoded(path, second, 0x80 | (character & 0x3f))
-}
-
-/** A hex digit, in upper case. */
-function digit(value: number): number {
-  return value < 10 ? 48 + value : 55 + value
 }
 
 /** The rule that is tried. */

@@ -129,12 +129,13 @@ export class Fields {
   lineEnd = 0
   /** The end of what is no comment (§2.2.3), without blanks. */
   contentEnd = 0
-  /** The field, if there is one. Its key is never empty; neither it nor the value has blanks at the ends. */
+  /**
+   * The field, if there is one: its key begins where the content does, and is never empty; its value ends where the content does. Neither
+   * has blanks at the ends.
+   */
   directive: Directive | 'unknown' = 'unknown'
-  keyStart = 0
   keyEnd = 0
   valueStart = 0
-  valueEnd = 0
   /** Whether the limit of a line has cut a character in two, of which the first octets should have been kept. */
   cutsCharacter = false
 
@@ -224,9 +225,7 @@ export class Fields {
     }
     let valueStart = separator + 1
     while (valueStart < end && isBlank(text.charCodeAt(valueStart))) valueStart++
-    this.keyStart = contentStart
     this.valueStart = valueStart
-    this.valueEnd = end
     return true
   }
 

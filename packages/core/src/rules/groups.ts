@@ -62,7 +62,7 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
     if (reading.groupEnd === 'blank-line' && fields.isBlankLine) group = undefined
     if (!hasField) continue
     if (fields.cutsCharacter) return groupsOf({ text: octetsOf(text), unit: 'octet' }, reading, isWanted)
-    const { directive, line, valueStart: start, valueEnd: end } = fields
+    const { directive, line, valueStart: start, contentEnd: end } = fields
     if (directive === 'user-agent') {
       const agent = octetsAt(start, end)
       if (group === undefined || group.hasRules) {
@@ -87,7 +87,13 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
       if (isAboutCrawlers) lastWasAgent = false
       if (isWanted !== undefined && !(isAboutCrawlers && group?.isWanted)) continue
       const agents = isAboutCrawlers ? (group?.latest ?? NOBODY) : undefined
-      others.push({ field, key: octetsAt(fields.keyStart, fields.keyEnd), value: octetsAt(start, end), line, agents })
+      others.push({
+        field,
+        key: octetsAt(fields.contentStart, fields.keyEnd),
+        value: octetsAt(start, end),
+        line,
+        agents,
+      })
     }
   }
   return { source, groups, others }

@@ -205,7 +205,8 @@ export class RuleIndex {
     this.#gramsFrom = this.#headsFrom + this.#headMask + 1
     this.#gramMask = counts.size === 0 ? -1 : maskFor(left.length)
     this.#octetsFrom = this.#gramsFrom + this.#gramMask + 1
-    const cells: Cells = new (end < 2 ** 16 ? Uint16Array : Uint32Array)(this.#octetsFrom)
+    const Kind = end < 2 ** 16 ? Uint16Array : Uint32Array
+    const cells: Cells = new Kind(this.#octetsFrom)
 
     const always: number[] = []
     for (const length of DOORS) if (length <= this.#longest) cells[length] = DOOR
@@ -239,11 +240,11 @@ export class RuleIndex {
     const lists = [...byOctet].flatMap(([octet, places]) => [octet, places.length, ...places])
     this.#alwaysFrom = cells.length + lists.length
     const count = this.#alwaysFrom + always.length
-    const { BYTES_PER_ELEMENT } = cells
-    const memory = new ArrayBuffer(count * BYTES_PER_ELEMENT + packed.length)
-    this.packed = new Uint8Array(memory, count * BYTES_PER_ELEMENT)
+    const cellBytes = count * Kind.BYTES_PER_ELEMENT
+    const memory = new ArrayBuffer(cellBytes + packed.length)
+    this.packed = new Uint8Array(memory, cellBytes)
     this.packed.set(packed)
-    this.#cells = new (end < 2 ** 16 ? Uint16Array : Uint32Array)(memory, 0, count)
+    this.#cells = new Kind(memory, 0, count)
     this.#cells.set(cells)
     this.#isWide = isWide(cells)
     this.#cells.set(lists, cells.length)

@@ -5,6 +5,7 @@
 // rest keeps its encoding with upper-case hex.
 
 import type { Reading } from '../dialect.ts'
+import { octetOf, percent, unreserved } from './percent.ts'
 
 /** What becomes of an octet. */
 const KEEP = 0
@@ -14,10 +15,6 @@ const STAR = 3
 const DOLLAR = 4
 
 const CLASS: Uint8Array = classes()
-/** The octets (1) that need no `%XX`. RFC 3986 §2.3. */
-const IS_UNRESERVED: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
-  Number(/[A-Za-z0-9._~-]/.test(String.fromCharCode(octet))),
-)
 
 function classes(): Uint8Array {
   const table = new Uint8Array(256).fill(ENCODE, 0x7f) // DEL and all that is not ASCII
@@ -47,10 +44,10 @@ function normalForm(octets: string, role: 'rule' | 'target'): string {
     let next: string
     let width = 1
     if (kind === PERCENT) {
-      const value = hexPair(octets, i + 1)
+      const value = octetOf(octets.charCodeAt(i + 1), octets.charCodeAt(i + 2))
       if (value === -1) continue // a malformed % stays as it is
       width = 3
-      if (IS_UNRESERVED[value] === 1) next = String.fromCharCode(value)
+      if (unreserved[value] === 1) next = String.fromCharCode(value)
       else if (isUpperCase(octets, i + 1)) {
         i += 2
         continue
@@ -135,26 +132,9 @@ const STEADY_RFC9309 = CLASS.map((kind) => Number(kind === KEEP || kind === STAR
 const STEADY_ASCII = new Uint8Array(256).fill(1, 0, 0x80)
 STEADY_ASCII[PERCENT_SIGN] = 0
 
-function percent(octet: number): string {
-  return `%${octet < 16 ? '0' : ''}${octet.toString(16).toUpperCase()}`
-}
-
-/** The value of two hex digits, or -1. */
-function hexPair(octets: string, at: number): number {
-  const high = hexDigit(octets.charCodeAt(at))
-  const low = hexDigit(octets.charCodeAt(at + 1))
-  return high === -1 || low === -1 ? -1 : high * 16 + low
-}
-
 /** Are these two hex digits written as they are in the form? */
 function isUpperCase(octets: string, at: number): boolean {
   return octets.charCodeAt(at) < LETTER_A && octets.charCodeAt(at + 1) < LETTER_A
 }
 
 const LETTER_A = 97
-
-function hexDigit(c: number): number {
-  if (c >= 48 && c <= 57) return c - 48
-  const letter = c | 32
-  return letter >= 97 && letter <= 102 ? letter - 87 : -1
-}

@@ -1,5 +1,6 @@
 // URLs that are as a client sends them already. Most are, and for them neither a URL parser is needed nor another form of their path.
 import type { AskedPath } from './asked-path.ts'
+import { digitOf, octetOf, unreserved } from './percent.ts'
 
 /**
  * Takes the path of a URL that is as a client sends it, in the form for comparing of RFC 9309. It is what `targetOf` and `targetForm`
@@ -25,16 +26,16 @@ function bringToForm(path: AskedPath): boolean {
   let at = end
   const encode = (octet: number) => {
     bytes[at++] = PERCENT
-    bytes[at++] = DIGITS[octet >> 4] as number
-    bytes[at++] = DIGITS[octet & 15] as number
+    bytes[at++] = digitOf(octet >> 4)
+    bytes[at++] = digitOf(octet & 15)
   }
   for (let i = start; i < end; i++) {
     const octet = bytes[i] as number
-    const value = octet === PERCENT && i + 2 < end ? hexValue(bytes[i + 1] as number, bytes[i + 2] as number) : -1
+    const value = octet === PERCENT && i + 2 < end ? octetOf(bytes[i + 1] as number, bytes[i + 2] as number) : -1
     if (value === DOT) return false // which may make a dot segment
     if (value !== -1) {
       i += 2
-      if (UNRESERVED[value] === 1) bytes[at++] = value
+      if (unreserved[value] === 1) bytes[at++] = value
       else encode(value)
     } else if (octet === PERCENT || kindOfOctet(octet) === PLAIN) bytes[at++] = octet
     else encode(octet)
@@ -42,12 +43,6 @@ function bringToForm(path: AskedPath): boolean {
   path.start = end
   path.end = at
   return true
-}
-
-/** Of two hex digits, or -1. */
-function hexValue(high: number, low: number): number {
-  const value = ((HEX[high] as number) << 4) | (HEX[low] as number)
-  return value < 256 ? value : -1
 }
 
 const SLASH = 47
@@ -60,14 +55,6 @@ const CHANGED_OCTETS = bytesOf("%'*$")
 const HOST: Uint8Array = tableOf(bytesOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.:'))
 
 const PERCENT = 37
-const DIGITS = bytesOf('0123456789ABCDEF')
-/** The value of a hex digit; what is none has a value too large for one. */
-const HEX: Uint16Array = new Uint16Array(256).fill(256)
-for (const digits of ['0123456789abcdef', '0123456789ABCDEF'])
-  bytesOf(digits).forEach((digit, value) => {
-    HEX[digit] = value
-  })
-const UNRESERVED: Uint8Array = tableOf(bytesOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~'))
 
 function bytesOf(ascii: string): Uint8Array {
   return Uint8Array.from(ascii, (c) => c.charCodeAt(0))

@@ -65,8 +65,8 @@ function lintLines(octets: string, report: Report): readonly FieldLine[] {
   return fields
 }
 
-function fieldAt({ directive, keyStart, keyEnd, valueStart, valueEnd }: Fields, octets: string): Field {
-  return { directive, key: octets.slice(keyStart, keyEnd), value: octets.slice(valueStart, valueEnd) }
+function fieldAt({ directive, contentStart, keyEnd, valueStart, contentEnd }: Fields, octets: string): Field {
+  return { directive, key: octets.slice(contentStart, keyEnd), value: octets.slice(valueStart, contentEnd) }
 }
 
 function lintValue(written: string, { directive, value }: Field, line: number, report: Report): void {
