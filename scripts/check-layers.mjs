@@ -12,9 +12,10 @@ const PACKAGES = {
   core: [],
   fetcher: ['core'],
   gate: ['core', 'fetcher'],
+  'store-sqlite': ['fetcher'],
   cli: ['core', 'fetcher', 'gate'],
   testkit: [], // the tests of core use it too: to import core would be a cycle, so it is handed what it tests
-  bench: ['core', 'testkit'],
+  bench: ['core', 'fetcher', 'gate', 'testkit'],
 }
 
 // Which folders of packages/core/src each of them may import. The files beside the folders may import everything.

@@ -4,3 +4,4 @@ export { type Asked, type AskOptions, ClientClosedError, type ClientVerdict, Rob
 export { displayUrl } from './display.ts'
 export type { NetworkPolicy } from './network-guard.ts'
 export type { RobotsClientOptions } from './options.ts'
+export type { Store } from './store.ts'
