@@ -1,7 +1,8 @@
 // The one place that sees both what is known of robots.txt and what it says.
-import type { Entry, Latest } from './access/entry.ts'
+import type { Attempt, Entry } from './access/entry.ts'
 import { type Standing, standingOf } from './access/plan.ts'
 import type { AccessPolicy } from './access/policy.ts'
+import { stateOf, states } from './access/state.ts'
 import type { CrawlerRules } from './rules/crawler-rules.ts'
 import type { RulesVerdict } from './rules/verdict.ts'
 import type { Askable } from './url/origin.ts'
@@ -21,15 +22,15 @@ export type Verdict =
 /** Where an answer comes from. JSON-safe. */
 export interface Access {
   /** What the last attempt to get robots.txt meant, and why. */
-  readonly outcome: Latest['kind']
-  readonly reason: Latest['reason']
+  readonly outcome: Attempt['kind']
+  readonly reason: Attempt['reason']
   /** The status of the last answer; absent where no server answered. */
   readonly status: number | undefined
   /** What the platform said of a failure; for people. */
   readonly detail: string | undefined
   /** The URL that answered, or did not, and the redirects that led to it. */
   readonly url: string
-  readonly hops: Latest['hops']
+  readonly hops: Attempt['hops']
   /** When the last attempt ended. Milliseconds since 1970. */
   readonly checkedAt: number
   /** When the next one is due. Milliseconds since 1970. */
@@ -57,6 +58,13 @@ export function decide(
 ): { readonly verdict: Verdict; readonly access: Access } {
   const standing = standingOf(entry, now, policy)
   return { verdict: verdictOf(standing, rules.check(url)), access: accessOf(entry, standing, now) }
+}
+
+/** `decide(…).verdict.allowed`, without what only people read. */
+export function allows(entry: Entry, rules: CrawlerRules, url: Askable, now: number, policy: AccessPolicy): boolean {
+  const { holds } = states[stateOf(entry, now, policy)]
+  if (holds === 'fresh-rules' || holds === 'stale-rules') return rules.isAllowed(url)
+  return decide(entry, rules, url, now, policy).verdict.allowed
 }
 
 function verdictOf(standing: Standing, byRules: RulesVerdict): Verdict {

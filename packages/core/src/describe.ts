@@ -1,5 +1,8 @@
 // A verdict as a sentence for people. Programs read the verdict itself: these words may change.
+import type { Attempt, Entry } from './access/entry.ts'
 import type { UnavailableReason } from './access/outcome.ts'
+import type { AccessPolicy } from './access/policy.ts'
+import { stateOf } from './access/state.ts'
 import type { Access, Verdict } from './decide.ts'
 import { explainUrlProblem } from './url/origin.ts'
 
@@ -44,6 +47,37 @@ function reasonOf(verdict: Describable): string {
   }
 }
 
+/** What an origin's robots.txt is about to people who ask why: one sentence. */
+export function describeState(entry: Entry | undefined, now: number, policy: AccessPolicy): string {
+  const state = stateOf(entry, now, policy)
+  if (entry === undefined) return 'robots.txt has not been asked for yet'
+  const { latest, copy, nextAttemptAt, unreachableSince, failures } = entry
+  const cause = causeOf(latest)
+  const since = `robots.txt is unreachable (${cause}), ${failures === 1 ? 'once' : `${failures} times in a row`}`
+  const lost = `${since} since ${moment(unreachableSince)}`
+  const byCopy = `the copy of ${moment(copy?.confirmedAt)} is obeyed`
+  const sentences: Readonly<Record<typeof state, string>> = {
+    unknown: '',
+    rules: `robots.txt is known (${cause}) and obeyed`,
+    unavailable: `there is no robots.txt (${cause}): everything is allowed`,
+    'unavailable-with-copy': `there is no robots.txt now (${cause}): ${byCopy} for some time more`,
+    restricted: `the site refuses to show its robots.txt (${cause}): everything is disallowed`,
+    lost: `${lost}: everything is disallowed`,
+    'lost-with-copy': `${lost}: ${byCopy}`,
+    'long-lost': `${lost}, which is so long that everything is allowed`,
+    'long-lost-with-copy': `${lost}, and still ${byCopy}`,
+  }
+  return visible(`${sentences[state]}; the next attempt is due at ${moment(nextAttemptAt)}`)
+}
+
+/** UTC, to the second. */
+function moment(ms: number | undefined): string {
+  const date = new Date(ms ?? Number.NaN)
+  return Number.isNaN(date.getTime()) ? 'some time' : date.toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+type Cause = Pick<Attempt, 'reason' | 'status' | 'detail'>
+
 /** The reasons that are no word for a person. */
 const REASONS: Readonly<Record<Exclude<UnavailableReason, 'status'>, string>> = {
   'not-found-page': 'its page says that nothing was found',
@@ -52,7 +86,7 @@ const REASONS: Readonly<Record<Exclude<UnavailableReason, 'status'>, string>> = 
   'no-usable-location': 'it redirects without saying where to',
 }
 
-function causeOf(access: Access | undefined): string {
+function causeOf(access: Cause | undefined): string {
   if (access === undefined) return 'not fetched'
   const { reason, status, detail } = access
   if (reason === 'status') return `status ${status}`

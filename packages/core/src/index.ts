@@ -1,9 +1,9 @@
 // Everything that `@politely/core` offers, and nothing else.
 
 export { type Asking, advance, startAttempt } from './access/attempt.ts'
-export { type Copy, ENTRY_VERSION, type Entry, type Latest } from './access/entry.ts'
+export { type Attempt, type Copy, ENTRY_VERSION, type Entry, keepUntil } from './access/entry.ts'
 export type { Hop, Outcome, UnavailableReason } from './access/outcome.ts'
-export { isAttemptDue, type Standing, standingOf } from './access/plan.ts'
+export { type Plan, plan, type Standing, standingOf } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'
 export {
   type Body,
@@ -14,9 +14,11 @@ export {
   type Response,
 } from './access/reply.ts'
 export { settle } from './access/settle.ts'
+export { type State, stateOf, states } from './access/state.ts'
+export { entryFrom, entryText } from './access/stored-entry.ts'
 export { dialectFor } from './choose-dialect.ts'
-export { type Access, decide, type Verdict } from './decide.ts'
-export { type Describable, describeReason, describeVerdict, visible } from './describe.ts'
+export { type Access, allows, decide, type Verdict } from './decide.ts'
+export { type Describable, describeReason, describeState, describeVerdict, visible } from './describe.ts'
 export {
   type AccessReading,
   type Departure,
@@ -54,5 +56,6 @@ export {
   explainUrlProblem,
   type HasHref,
   originOf,
+  plainOriginOf,
   type UrlProblem,
 } from './url/origin.ts'

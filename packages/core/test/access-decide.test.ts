@@ -28,6 +28,7 @@ const entryOf = (kind: Entry['latest']['kind'], given: Partial<Entry>): Entry =>
     hops: [],
     url: 'https://a.test/robots.txt',
   },
+  earlier: [],
   nextAttemptAt: NOW + 1_000,
   copy: undefined,
   unreachableSince: undefined,

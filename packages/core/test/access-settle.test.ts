@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../src/access/entry.ts'
 import type { Outcome } from '../src/access/outcome.ts'
-import { isAttemptDue, standingOf } from '../src/access/plan.ts'
+import { plan, standingOf } from '../src/access/plan.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
 import type { FailureReason } from '../src/access/reply.ts'
 import { settle } from '../src/access/settle.ts'
@@ -59,10 +59,10 @@ function after(history: readonly (readonly [at: number, outcome: Outcome])[], po
 }
 
 describe('is an attempt due', () => {
-  const at = (ms: number, entry: Entry) => isAttemptDue(entry, START + ms, defaultAccessPolicy)
+  const at = (ms: number, entry: Entry) => plan(entry, START + ms, defaultAccessPolicy) === 'obtain'
 
   test('RFC 9309 §2.3, nothing is known: yes', () => {
-    expect(isAttemptDue(undefined, START, defaultAccessPolicy)).toBe(true)
+    expect(plan(undefined, START, defaultAccessPolicy)).toBe('obtain')
   })
 
   test.each([
@@ -342,7 +342,7 @@ describe('an entry that was kept as JSON', () => {
         expect(decide(kept, rules, url, now, defaultAccessPolicy)).toEqual(
           decide(entry, rules, url, now, defaultAccessPolicy),
         )
-        expect(isAttemptDue(kept, now, defaultAccessPolicy)).toBe(isAttemptDue(entry, now, defaultAccessPolicy))
+        expect(plan(kept, now, defaultAccessPolicy)).toBe(plan(entry, now, defaultAccessPolicy))
       }
       // And goes on the same.
       const next = [kept, entry].map((last) =>

@@ -1,22 +1,34 @@
 // RobotsClient: may I fetch this URL, and why? Gets robots.txt when it must, remembers it while it may.
+import type { EventEmitter } from 'node:events'
 import {
   type Access,
+  type Address,
   addressOf,
+  allows,
   type CrawlerRules,
   decide,
   type Entry,
+  entryFrom,
+  entryText,
   type HasHref,
   type InvalidUrl,
-  isAttemptDue,
+  type Outcome,
   parseRobots,
+  plainOriginOf,
+  plan,
   settle,
+  stateOf,
   type Verdict,
 } from '@politely/core'
-import type { LRUCache } from 'lru-cache'
+import { type AtOnce, atOnce } from './at-once.ts'
+import { Entries } from './entries.ts'
 import { Flights } from './flights.ts'
-import { createMemory, type Remembered } from './memory.ts'
+import { type Inspection, inspectionOf } from './inspection.ts'
+import type { Remembered } from './memory.ts'
+import { linesIn } from './ndjson.ts'
 import { obtain } from './obtain.ts'
-import { type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
+import { checkAtOnce, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
+import { type ClientEvents, type Counters, type FetchEvent, Telemetry } from './telemetry.ts'
 import { Transport } from './transport.ts'
 
 /** The answer about one URL. JSON-safe; a discriminated union by `because`. */
@@ -37,6 +49,35 @@ export interface AskOptions {
   readonly signal?: AbortSignal
 }
 
+export interface ManyOptions extends AskOptions {
+  /** How many questions are under way, or answered and not yet taken, at most. Default 64. */
+  readonly concurrency?: number
+}
+
+export interface CheckManyOptions extends ManyOptions {
+  /** `input`: verdicts come in the order of the URLs (the default). `ready`: each as soon as it is known. */
+  readonly order?: AtOnce['order']
+}
+
+/** How many of the URLs that were given to `prefetch` were answered so. */
+export type Prefetched = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
+
+/** How many lines `import` took, how many it knew later news of, and how many are no entries. */
+export interface Imported {
+  readonly taken: number
+  readonly older: number
+  readonly unreadable: number
+}
+
+/** What a client holds just now. */
+export interface Gauges {
+  /** Origins in memory, and about how many octets they take. */
+  readonly origins: number
+  readonly memoryBytes: number
+  readonly flightsUnderWay: number
+  readonly flightsWaiting: number
+}
+
 /** Thrown by every question after `close`. */
 export class ClientClosedError extends Error {
   override readonly name = 'ClientClosedError'
@@ -49,18 +90,19 @@ export class ClientClosedError extends Error {
 export class RobotsClient {
   readonly #settings: Settings
   readonly #transport: Transport
-  readonly #memory: LRUCache<string, Remembered>
-  readonly #flights = new Flights<Remembered>()
+  readonly #telemetry: Telemetry
+  readonly #entries: Entries
+  readonly #flights: Flights<Remembered>
   readonly #closing = new AbortController()
-  /** The rules of no file: everything is left to what is known of the origin. */
-  readonly #noRules: CrawlerRules
 
   /** @throws {OptionError} for an option that cannot be used. */
   constructor(options: RobotsClientOptions) {
     this.#settings = settingsOf(options)
     this.#transport = new Transport(this.#settings)
-    this.#memory = createMemory(this.#settings.maxCacheBytes)
-    this.#noRules = this.#rulesOf('')
+    this.#telemetry = new Telemetry(this.#settings.logger)
+    const rulesOf = (octets: string) => this.#rulesOf(octets)
+    this.#entries = new Entries({ ...this.#settings, telemetry: this.#telemetry, rulesOf })
+    this.#flights = new Flights(this.#settings)
     const { signal } = this.#settings
     if (signal?.aborted) this.#closing.abort(signal.reason)
     else signal?.addEventListener('abort', () => this.close(), { once: true, signal: this.#closing.signal })
@@ -76,11 +118,38 @@ export class RobotsClient {
     return this.#settings.productTokens
   }
 
+  /** Where to listen: `client.events.on('fetch', …)`. What a listener throws is thrown outside of the question it heard of. */
+  get events(): EventEmitter<ClientEvents> {
+    return this.#telemetry.events
+  }
+
+  /** What has been counted so far; these numbers only grow. */
+  get counters(): Counters {
+    return this.#telemetry.counters
+  }
+
+  get gauges(): Gauges {
+    const { count: origins, bytes: memoryBytes } = this.#entries
+    return {
+      origins,
+      memoryBytes,
+      flightsUnderWay: this.#flights.underWay,
+      flightsWaiting: this.#flights.waiting,
+    }
+  }
+
   /**
    * May this URL be fetched?
    * @throws {ClientClosedError} after `close`. What a site does is never thrown.
    */
-  async isAllowed(url: string | HasHref, options?: AskOptions): Promise<boolean> {
+  async isAllowed(url: string | HasHref, options: AskOptions = {}): Promise<boolean> {
+    if (!this.#closing.signal.aborted && !this.#telemetry.isHeardOnVerdicts && !options.signal?.aborted) {
+      const allowed = this.#allowsNow(typeof url === 'string' ? url : url.href)
+      if (allowed !== undefined) {
+        this.#telemetry.answered(allowed)
+        return allowed
+      }
+    }
     return (await this.check(url, options)).allowed
   }
 
@@ -89,56 +158,205 @@ export class RobotsClient {
    * @throws {ClientClosedError} after `close`. What a site does is never thrown: it is in the verdict.
    */
   async check(url: string | HasHref, { signal }: AskOptions = {}): Promise<ClientVerdict> {
-    if (this.#closing.signal.aborted) throw new ClientClosedError()
+    this.#throwIfClosed()
     signal?.throwIfAborted()
     const text = typeof url === 'string' ? url : url.href
-    const address = addressOf(text)
-    if (typeof address === 'string') return { url: text, allowed: false, because: 'invalid-url', problem: address }
-    const { origin, robotsUrl } = address
-    const { now, policy } = this.#settings
-
-    let known = this.#memory.get(origin)
-    if (known === undefined || isAttemptDue(known.entry, now(), policy)) {
-      known = await this.#flights.join(origin, () => this.#refresh(origin, robotsUrl, known?.entry), signal)
-    }
-    const { verdict, access } = decide(known.entry, known.rules, address, now(), policy)
-    return { url: text, origin, ...verdict, access, crawlDelayMs: access.copy && known.rules.crawlDelayMs }
+    return this.#telemetry.tracedCheck(text, () => this.#check(text, signal))
   }
 
-  /** Ends all fetches and connections of this client. Questions under way are rejected. */
+  /**
+   * Answers about a stream of URLs, many at once, no faster than the answers are taken. Leaving the loop ends it.
+   * @throws {ClientClosedError}, the signal's reason, or what the source throws.
+   */
+  checkMany(
+    urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
+    options: CheckManyOptions = {},
+  ): AsyncGenerator<ClientVerdict, void, undefined> {
+    return atOnce(urls, (url, signal) => this.check(url, { signal }), checkAtOnce(options))
+  }
+
+  /** Gets the robots.txt of every URL's origin that is not known, so that later questions need not wait. */
+  async prefetch(
+    urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
+    options: ManyOptions = {},
+  ): Promise<Prefetched> {
+    const counts = { success: 0, unavailable: 0, restricted: 0, unreachable: 0, 'invalid-url': 0 }
+    for await (const verdict of this.checkMany(urls, { ...options, order: 'ready' })) {
+      counts['access' in verdict ? verdict.access.outcome : 'invalid-url']++
+    }
+    return counts
+  }
+
+  /**
+   * All that is known of the URL's origin and how it came about; asks nobody but the store.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async inspect(url: string | HasHref): Promise<Inspection | InvalidUrl> {
+    this.#throwIfClosed()
+    const address = addressOf(url)
+    if (typeof address === 'string') return { allowed: false, because: 'invalid-url', problem: address }
+    const { origin } = address
+    const remembered = this.#entries.inMemory(origin)?.entry
+    const entry = remembered ?? (await this.#entries.inStore(origin))
+    const source = remembered !== undefined ? 'memory' : entry !== undefined ? 'store' : 'nowhere'
+    const { now, policy } = this.#settings
+    return inspectionOf(address, { entry, source, flight: this.#flights.phaseOf(origin) }, now(), policy)
+  }
+
+  /** What memory holds, as NDJSON: one entry on each line, with its end. For another process, or another day. */
+  *export(): Generator<string, void, undefined> {
+    for (const entry of this.#entries.all()) yield `${entryText(entry)}\n`
+  }
+
+  /** Takes what `export` gave, in pieces of any size. Of two entries about one origin the later one is kept. */
+  async import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<Imported> {
+    const counts = { taken: 0, older: 0, unreadable: 0 }
+    for await (const line of linesIn(chunks)) {
+      this.#throwIfClosed()
+      const entry = line === undefined ? undefined : entryFrom(line)
+      if (entry === undefined) counts.unreadable++
+      else if (this.#isKnownSince(entry)) counts.older++
+      else {
+        counts.taken++
+        await this.#entries.keep(entry)
+      }
+    }
+    return counts
+  }
+
+  /** Ends all fetches and connections of this client. Questions under way are rejected. The store stays yours to close. */
   async close(): Promise<void> {
-    this.#closing.abort(new ClientClosedError())
-    await this.#flights.settled()
+    const reason = new ClientClosedError()
+    this.#closing.abort(reason)
+    await this.#flights.close(reason)
     await this.#transport.destroy()
-    this.#memory.clear()
+    this.#entries.clear()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
 
-  async #refresh(origin: string, robotsUrl: string, last: Entry | undefined): Promise<Remembered> {
+  async #check(text: string, signal: AbortSignal | undefined): Promise<ClientVerdict> {
+    const address = addressOf(text)
+    if (typeof address === 'string') return { url: text, allowed: false, because: 'invalid-url', problem: address }
+    const { now, policy } = this.#settings
+    const { entry, rules } = this.#known(address.origin) ?? (await this.#wait(address, signal))
+    const { verdict, access } = decide(entry, rules, address, now(), policy)
+    return { url: text, origin: address.origin, ...verdict, access, crawlDelayMs: access.copy && rules.crawlDelayMs }
+  }
+
+  /** The answer about a URL that is as clients send it, if what it takes is known; for most questions it is. */
+  #allowsNow(text: string): boolean | undefined {
+    const origin = plainOriginOf(text)
+    const known = origin === undefined ? undefined : this.#known(origin)
+    if (known === undefined) return undefined
+    const { now, policy, dialect } = this.#settings
+    // Google's reading compares the URL as it is given; here it is given as it would be sent.
+    const url = dialect.reading.compare === 'google' ? { href: new URL(text).href } : text
+    return allows(known.entry, known.rules, url, now(), policy)
+  }
+
+  /** What is known of an origin, unless robots.txt has to be asked for first. */
+  #known(origin: string): Remembered | undefined {
+    const known = this.#entries.inMemory(origin)
+    if (known === undefined) return undefined
+    const { now, policy } = this.#settings
+    const next = plan(known.entry, now(), policy)
+    switch (next) {
+      case 'answer':
+        return known
+      case 'answer-and-refresh':
+        this.#refreshAhead(origin)
+        return known
+      case 'obtain':
+        return undefined
+    }
+  }
+
+  #wait({ origin, robotsUrl }: Address, signal: AbortSignal | undefined): Promise<Remembered> {
+    this.#telemetry.count('waits')
+    return this.#flights.join(origin, () => this.#refresh(origin, robotsUrl), signal)
+  }
+
+  #refreshAhead(origin: string): void {
+    if (this.#flights.phaseOf(origin) !== undefined) return
+    this.#telemetry.count('refreshesAhead')
+    // Nobody waits for it: what comes of it is in the entry, and it fails only when the client is closed.
+    this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead')).catch(() => undefined)
+  }
+
+  /** One flight: what another process has learned meanwhile, or else an attempt. */
+  async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead' = 'due'): Promise<Remembered> {
+    const { now, policy } = this.#settings
+    const last = await this.#entries.recall(origin)
+    const next = plan(last?.entry, now(), policy)
+    if (last !== undefined && (next === 'answer' || (next === 'answer-and-refresh' && when === 'due'))) return last
+    let known = last
+    const trace = { origin, robotsUrl }
+    await this.#telemetry.tracedFetch(trace, async () => {
+      const event = await this.#attempt(origin, robotsUrl, last?.entry)
+      known = await this.#entries.keep(event.entry)
+      return event
+    })
+    return known as Remembered
+  }
+
+  async #attempt(origin: string, robotsUrl: string, last: Entry | undefined): Promise<FetchEvent> {
     const { policy, retries, timeoutMs, now } = this.#settings
+    const startedAt = now()
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(), timeoutMs)
     const end = () => deadline.abort()
     this.#closing.signal.addEventListener('abort', end, { once: true })
+    let requests = 0
     try {
       const outcome = await obtain(robotsUrl, last?.copy, {
-        transport: this.#transport,
+        send: (asking) => {
+          requests++
+          return this.#transport.send(asking, deadline.signal)
+        },
         policy,
         retries,
         deadline: deadline.signal,
       })
       this.#closing.signal.throwIfAborted() // what came of it says nothing about the site
-      const entry = settle(last, origin, outcome, now(), policy)
-      const remembered = { entry, rules: entry.copy === undefined ? this.#noRules : this.#rulesOf(entry.copy.octets) }
-      this.#memory.set(origin, remembered)
-      return remembered
+      const at = now()
+      const entry = settle(last, origin, outcome, at, policy)
+      if (outcome.kind === 'success') this.#telemetry.count('octets', outcome.body.octets.length)
+      await this.#keepForTarget(origin, outcome, at)
+      const from = stateOf(last, startedAt, policy)
+      return { origin, from, to: stateOf(entry, at, policy), entry, requests, tookMs: at - startedAt }
     } finally {
       clearTimeout(timer)
       this.#closing.signal.removeEventListener('abort', end)
     }
+  }
+
+  /**
+   * The answer at the end of a redirect, where that is another origin's /robots.txt, is that origin's answer too, and saves its
+   * fetch. Nothing is ever kept for an origin that did not answer so itself, and nothing that is already known is changed.
+   */
+  async #keepForTarget(origin: string, outcome: Outcome, at: number): Promise<void> {
+    const isAnswer = outcome.kind === 'success' || (outcome.kind === 'unavailable' && outcome.reason === 'status')
+    const target = addressOf(outcome.url)
+    if (!isAnswer || typeof target === 'string') return
+    if (target.origin === origin || target.robotsUrl !== outcome.url) return
+    if (this.#flights.phaseOf(target.origin) !== undefined) return
+    const { policy, now } = this.#settings
+    const last = await this.#entries.recall(target.origin)
+    if (plan(last?.entry, now(), policy) === 'answer') return
+    this.#telemetry.count('reusedRedirects')
+    await this.#entries.keep(settle(last?.entry, target.origin, { ...outcome, hops: [] }, at, policy))
+  }
+
+  #isKnownSince({ origin, latest }: Entry): boolean {
+    const known = this.#entries.inMemory(origin)
+    return known !== undefined && known.entry.latest.at >= latest.at
+  }
+
+  #throwIfClosed(): void {
+    if (this.#closing.signal.aborted) throw new ClientClosedError()
   }
 
   #rulesOf(octets: string): CrawlerRules {

@@ -1,33 +1,149 @@
-// One flight per origin: a thousand callers who want the same robots.txt at once make one fetch.
+// One flight per origin: a thousand callers who want the same robots.txt at once make one fetch. And not too many flights at once,
+// neither in all nor to the hosts of one registrable domain: a site with a wildcard in its DNS has as many hosts as it likes.
+import { getDomain, getHostname } from 'tldts'
+
+export interface FlightLimits {
+  /** Flights under way at once. */
+  readonly maxFlights: number
+  /** Of them, those to hosts of one registrable domain. */
+  readonly maxFlightsPerDomain: number
+}
+
+interface Flight<T> {
+  readonly origin: string
+  readonly domain: Domain<T>
+  readonly start: () => Promise<T>
+  readonly result: PromiseWithResolvers<T>
+  /** Who still wants it; it is begun only for somebody. */
+  callers: number
+  phase: FlightPhase
+}
+
+/** `waiting` for others to end, or `under-way`. */
+export type FlightPhase = 'waiting' | 'under-way'
+
+interface Domain<T> {
+  readonly name: string
+  underWay: number
+  readonly waiting: Set<Flight<T>>
+}
 
 export class Flights<T> {
-  readonly #underWay = new Map<string, Promise<T>>()
+  readonly #limits: FlightLimits
+  readonly #flights = new Map<string, Flight<T>>()
+  /** Those with flights, under way or waiting. */
+  readonly #domains = new Map<string, Domain<T>>()
+  /** Those where somebody waits and may begin as soon as there is room; in turn, so that no domain starves the others. */
+  readonly #ready = new Set<Domain<T>>()
+  #underWay = 0
 
-  /**
-   * Joins the flight that is under way for `key`, or starts one. An abort leaves this caller only: the flight goes on for the
-   * others, and its result is kept for who asks next.
-   */
-  join(key: string, start: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    let flight = this.#underWay.get(key)
-    if (flight === undefined) {
-      flight = start().finally(() => this.#underWay.delete(key))
-      this.#underWay.set(key, flight)
-      // Every caller may have left by the time it fails; those who have not are told by their own promise.
-      flight.catch(() => undefined)
-    }
-    return signal === undefined ? flight : leavable(flight, signal)
+  constructor(limits: FlightLimits) {
+    this.#limits = limits
   }
 
-  /** Ends when all flights under way have ended, however they end. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay.values())
+  /**
+   * Joins the flight for an origin, or makes one. An abort leaves this caller only: a flight that is under way goes on for the others, and
+   * its result is kept for who asks next; one that nobody waits for any more is never begun.
+   */
+  join(origin: string, start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const flight = this.#flights.get(origin) ?? this.#make(origin, start)
+    flight.callers++
+    this.#begin()
+    return signal === undefined ? flight.result.promise : this.#leavable(flight, signal)
+  }
+
+  get underWay(): number {
+    return this.#underWay
+  }
+
+  get waiting(): number {
+    return this.#flights.size - this.#underWay
+  }
+
+  phaseOf(origin: string): FlightPhase | undefined {
+    return this.#flights.get(origin)?.phase
+  }
+
+  /** Rejects those that wait, and ends when those under way have ended, however they end. */
+  async close(reason: Error): Promise<void> {
+    const flights = [...this.#flights.values()]
+    for (const flight of flights.filter(({ phase }) => phase === 'waiting')) {
+      this.#forget(flight)
+      flight.result.reject(reason)
+    }
+    await Promise.allSettled(flights.map(({ result }) => result.promise))
+  }
+
+  #make(origin: string, start: () => Promise<T>): Flight<T> {
+    const name = registrableDomainOf(origin)
+    const domain = this.#domains.get(name) ?? { name, underWay: 0, waiting: new Set() }
+    this.#domains.set(name, domain)
+    const flight: Flight<T> = { origin, domain, start, result: Promise.withResolvers(), callers: 0, phase: 'waiting' }
+    // Every caller may have left by the time it fails; those who have not are told by their own promise.
+    flight.result.promise.catch(() => undefined)
+    this.#flights.set(origin, flight)
+    domain.waiting.add(flight)
+    this.#look(domain)
+    return flight
+  }
+
+  #begin(): void {
+    for (const domain of this.#ready) {
+      if (this.#underWay >= this.#limits.maxFlights) return
+      const [flight] = domain.waiting
+      if (flight !== undefined) void this.#fly(flight)
+    }
+  }
+
+  async #fly(flight: Flight<T>): Promise<void> {
+    const { origin, domain, start, result } = flight
+    flight.phase = 'under-way'
+    this.#underWay++
+    domain.underWay++
+    domain.waiting.delete(flight)
+    this.#look(domain)
+    try {
+      result.resolve(await start())
+    } catch (error) {
+      result.reject(error)
+    } finally {
+      this.#underWay--
+      domain.underWay--
+      this.#flights.delete(origin)
+      this.#look(domain)
+      this.#begin()
+    }
+  }
+
+  /** Puts the domain at the end of those that are ready, or takes it away; and forgets it when there is nothing about it. */
+  #look(domain: Domain<T>): void {
+    const { name, underWay, waiting } = domain
+    this.#ready.delete(domain)
+    if (waiting.size > 0 && underWay < this.#limits.maxFlightsPerDomain) this.#ready.add(domain)
+    if (waiting.size === 0 && underWay === 0) this.#domains.delete(name)
+  }
+
+  #leavable(flight: Flight<T>, signal: AbortSignal): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const leave = () => {
+      reject(signal.reason)
+      flight.callers--
+      if (flight.callers === 0 && flight.phase === 'waiting') this.#forget(flight)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    flight.result.promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+    return promise
+  }
+
+  /** Of a flight that has not begun. */
+  #forget(flight: Flight<T>): void {
+    this.#flights.delete(flight.origin)
+    flight.domain.waiting.delete(flight)
+    this.#look(flight.domain)
   }
 }
 
-function leavable<T>(flight: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const leave = () => reject(signal.reason)
-  signal.addEventListener('abort', leave, { once: true })
-  flight.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  return promise
+/** `example.co.uk` of `https://www.example.co.uk`; the host itself where it has none, as an address or `localhost` has not. */
+function registrableDomainOf(origin: string): string {
+  return getDomain(origin) ?? getHostname(origin) ?? origin
 }

@@ -1,7 +1,32 @@
 // Everything that `@politely/fetcher` offers, and nothing else.
 
-export { type Asked, type AskOptions, ClientClosedError, type ClientVerdict, RobotsClient } from './client.ts'
+export {
+  type Asked,
+  type AskOptions,
+  type CheckManyOptions,
+  ClientClosedError,
+  type ClientVerdict,
+  type Gauges,
+  type Imported,
+  type ManyOptions,
+  type Prefetched,
+  RobotsClient,
+} from './client.ts'
 export { displayUrl } from './display.ts'
+export type { FlightPhase } from './flights.ts'
+export type { CopyInspection, Inspection } from './inspection.ts'
 export type { NetworkPolicy } from './network-guard.ts'
 export type { RobotsClientOptions } from './options.ts'
 export type { Store } from './store.ts'
+export {
+  type CheckTrace,
+  type ClientEvents,
+  type CounterName,
+  type Counters,
+  counterMeanings,
+  type FetchEvent,
+  type FetchTrace,
+  type Logger,
+  type StoreFailure,
+  type VerdictEvent,
+} from './telemetry.ts'

@@ -10,12 +10,17 @@ export interface Remembered {
 
 /** What an entry takes beside its file and rules: objects, strings and the cache's own links. Measured, rounded up. */
 const ENTRY_BYTES = 2_048
+/** And each of its earlier attempts. */
+const ATTEMPT_BYTES = 400
 
 /** Holds about `maxBytes`; one entry that is larger takes all of it, since a file that is never kept is asked for again and again. */
 export function createMemory(maxBytes: number): LRUCache<string, Remembered> {
   return new LRUCache({
     maxSize: maxBytes,
     sizeCalculation: ({ entry, rules }) =>
-      Math.min(maxBytes, ENTRY_BYTES + (entry.copy?.octets.length ?? 0) + rules.memoryBytes),
+      Math.min(
+        maxBytes,
+        ENTRY_BYTES + ATTEMPT_BYTES * entry.earlier.length + (entry.copy?.octets.length ?? 0) + rules.memoryBytes,
+      ),
   })
 }

@@ -10,10 +10,10 @@ import {
   startAttempt,
 } from '@politely/core'
 import pRetry from 'p-retry'
-import type { Transport } from './transport.ts'
 
 export interface ObtainOptions {
-  readonly transport: Transport
+  /** Makes one request; never throws. */
+  readonly send: (asking: Asking) => Promise<Reply>
   readonly policy: AccessPolicy
   /** How many times one request is made again after a failure that may pass. */
   readonly retries: number
@@ -40,15 +40,15 @@ class PassingReply extends Error {
   }
 }
 
-async function sendPatiently(asking: Asking, { transport, policy, retries, deadline }: ObtainOptions): Promise<Reply> {
+async function sendPatiently(asking: Asking, { send, policy, retries, deadline }: ObtainOptions): Promise<Reply> {
   let last: Reply = { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
-  const send = async () => {
-    last = await transport.send(asking, deadline)
+  const attempt = async () => {
+    last = await send(asking)
     if (isWorthRetrying(last, policy)) throw new PassingReply(last)
     return last
   }
   try {
-    return await pRetry(send, { retries, minTimeout: FIRST_RETRY_MS, factor: 2, signal: deadline })
+    return await pRetry(attempt, { retries, minTimeout: FIRST_RETRY_MS, factor: 2, signal: deadline })
   } catch (error) {
     // Out of tries, or out of time between two of them: what the site said last is the most telling.
     if (error instanceof PassingReply || deadline.aborted) return last

@@ -11,7 +11,11 @@ import {
   productTokenOf,
 } from '@politely/core'
 import type { Dispatcher } from 'undici'
+import type { AtOnce } from './at-once.ts'
+import type { CheckManyOptions } from './client.ts'
 import type { NetworkPolicy } from './network-guard.ts'
+import type { Store } from './store.ts'
+import type { Logger } from './telemetry.ts'
 
 export interface RobotsClientOptions {
   /**
@@ -39,6 +43,17 @@ export interface RobotsClientOptions {
   readonly maxBodyBytes?: number
   /** Octets of memory for remembered robots.txt files, about, and one at the least. Default 64 MiB; the least recently used go first. */
   readonly maxCacheBytes?: number
+  /** Where entries are kept beyond the memory of this client: for other processes, or after a restart. It stays yours to close. */
+  readonly store?: Store
+  /**
+   * How long before its end an answer that is asked about is asked for again, off the caller's path, so that no crawler waits.
+   * Milliseconds; default 0: not before. It never uses up more than half of the time for which the answer holds.
+   */
+  readonly refreshAheadMs?: number
+  /** How many robots.txt files are asked for at once. Default 200; who comes later waits. */
+  readonly maxFlights?: number
+  /** How many of them from hosts of one registrable domain, which may have as many hosts as it likes. Default 8. */
+  readonly maxFlightsPerDomain?: number
   /** What holds while robots.txt is unreachable and a last good copy is at hand. Default: the dialect's, `use-copy`. RFC 9309 §2.3.1.4, §2.4. */
   readonly whenUnreachable?: AccessPolicy['whenUnreachable']
   /** After how many days without an answer `thenAssume` holds; `Infinity` for never. Default 30. RFC 9309 §2.3.1.4. */
@@ -53,6 +68,8 @@ export interface RobotsClientOptions {
   readonly dispatcher?: Dispatcher
   /** Your own resolver, in the form of `dns.lookup`. */
   readonly lookup?: LookupFunction
+  /** Is told of every attempt (`info`; `warn` where it failed), store failure (`warn`) and verdict (`debug`): `console` will do. */
+  readonly logger?: Logger
   /** Aborting it closes the client. */
   readonly signal?: AbortSignal
   /** The clock: milliseconds since 1970. Default `Date.now`. For tests and simulations. */
@@ -69,6 +86,10 @@ export interface Settings {
   readonly retries: number
   readonly maxBodyBytes: number
   readonly maxCacheBytes: number
+  readonly store: Store | undefined
+  readonly maxFlights: number
+  readonly maxFlightsPerDomain: number
+  readonly logger: Logger | undefined
   readonly network: NetworkPolicy
   readonly dispatcher: Dispatcher | undefined
   readonly lookup: LookupFunction | undefined
@@ -79,6 +100,9 @@ export interface Settings {
 const LEAST_BODY_BYTES = 500 * 1024
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 20_000
+const DEFAULT_MAX_FLIGHTS = 200
+const DEFAULT_MAX_FLIGHTS_PER_DOMAIN = 8
+const DEFAULT_CONCURRENCY = 64
 const DEFAULT_RETRIES = 2
 /** Timers hold no more than 2^31 - 1 milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -95,6 +119,10 @@ const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
   maxRedirects: true,
   maxBodyBytes: true,
   maxCacheBytes: true,
+  store: true,
+  refreshAheadMs: true,
+  maxFlights: true,
+  maxFlightsPerDomain: true,
   whenUnreachable: true,
   afterDays: true,
   thenAssume: true,
@@ -102,6 +130,7 @@ const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
   network: true,
   dispatcher: true,
   lookup: true,
+  logger: true,
   signal: true,
   now: true,
 }
@@ -123,6 +152,7 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     ttlMs: number('ttlMs', options.ttlMs ?? defaults.ttlMs, { least: 0 }),
     minTtlMs: number('minTtlMs', options.minTtlMs ?? defaults.minTtlMs, { least: 0 }),
     maxTtlMs: number('maxTtlMs', options.maxTtlMs ?? defaults.maxTtlMs, { least: 0 }),
+    refreshAheadMs: number('refreshAheadMs', options.refreshAheadMs ?? defaults.refreshAheadMs, { least: 0 }),
     maxRedirects: whole('maxRedirects', options.maxRedirects ?? defaults.maxRedirects, {
       least: 0,
       most: 50,
@@ -159,11 +189,26 @@ export function settingsOf(options: RobotsClientOptions): Settings {
       most: 2 ** 28,
     }),
     maxCacheBytes: whole('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, { least: 1 }),
+    store: withMethods('store', options.store, ['get', 'set', 'delete'], 'a Store, with get, set and delete'),
+    maxFlights: whole('maxFlights', options.maxFlights ?? DEFAULT_MAX_FLIGHTS, { least: 1 }),
+    maxFlightsPerDomain: whole('maxFlightsPerDomain', options.maxFlightsPerDomain ?? DEFAULT_MAX_FLIGHTS_PER_DOMAIN, {
+      least: 1,
+    }),
+    logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
     network: word('network', options.network ?? 'guarded', ['guarded', 'public-only', 'any']),
-    dispatcher: withMethod('dispatcher', options.dispatcher, 'dispatch', 'an undici dispatcher'),
+    dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
     lookup: ofType('lookup', options.lookup, 'a function like dns.lookup'),
-    signal: withMethod('signal', options.signal, 'addEventListener', 'an AbortSignal'),
+    signal: withMethods('signal', options.signal, ['addEventListener'], 'an AbortSignal'),
     now: ofType('now', options.now, 'a function that returns milliseconds') ?? Date.now,
+  }
+}
+
+/** Those of `checkMany`, checked. @throws {OptionError} */
+export function checkAtOnce({ concurrency = DEFAULT_CONCURRENCY, order = 'input', signal }: CheckManyOptions): AtOnce {
+  return {
+    concurrency: whole('concurrency', concurrency, { least: 1 }),
+    order: word('order', order, ['input', 'ready']),
+    signal: withMethods('signal', signal, ['addEventListener'], 'an AbortSignal'),
   }
 }
 
@@ -231,13 +276,15 @@ function ofType<T>(option: string, value: T | undefined, wanted: string): T | un
   throw new OptionError(option, `must be ${wanted}`)
 }
 
-function withMethod<T extends object>(
+function withMethods<T extends object>(
   option: string,
   value: T | undefined,
-  method: keyof T & string,
+  methods: readonly (keyof T & string)[],
   wanted: string,
 ): T | undefined {
-  if (value === undefined || (typeof value === 'object' && value !== null && typeof value[method] === 'function'))
-    return value
+  const fits =
+    value === undefined ||
+    (typeof value === 'object' && value !== null && methods.every((method) => typeof value[method] === 'function'))
+  if (fits) return value
   throw new OptionError(option, `must be ${wanted}`)
 }

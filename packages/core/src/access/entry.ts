@@ -1,15 +1,18 @@
 // What is remembered of one origin's robots.txt. JSON-safe and versioned, so that a store can keep it.
 import type { Hop, UnavailableReason } from './outcome.ts'
+import { type AccessPolicy, DAY_MS } from './policy.ts'
 import type { FailureReason } from './reply.ts'
 
 /** The shape of `Entry`; another number is another shape, and so a miss. */
-export const ENTRY_VERSION = 1
+export const ENTRY_VERSION = 2
 
 export interface Entry {
   readonly version: typeof ENTRY_VERSION
   readonly origin: string
   /** What the last attempt meant. */
-  readonly latest: Latest
+  readonly latest: Attempt
+  /** The attempts before it, the latest of them first; so many that people see how it came about. */
+  readonly earlier: readonly Attempt[]
   /** When the next attempt is due. Milliseconds since 1970. */
   readonly nextAttemptAt: number
   /** The last good copy. It outlives failures; what the server says next ends it, or the policy's time after `unavailable`. */
@@ -20,8 +23,8 @@ export interface Entry {
   readonly failures: number
 }
 
-/** The last attempt. */
-export interface Latest {
+/** One attempt to get robots.txt: the first request, its redirects and retries, and what they meant together. */
+export interface Attempt {
   readonly kind: 'success' | 'unavailable' | 'restricted' | 'unreachable'
   readonly reason: 'status' | UnavailableReason | FailureReason
   /** Absent where no server answered. */
@@ -48,4 +51,23 @@ export interface Copy {
   readonly url: string
   readonly etag: string | undefined
   readonly lastModified: string | undefined
+}
+
+/** More would say little more, and a fleet remembers a million origins. */
+const EARLIER_ATTEMPTS = 4
+
+/** The attempts before the one that has just ended. */
+export function attemptsBefore(last: Entry | undefined): readonly Attempt[] {
+  return last === undefined ? NONE : [last.latest, ...last.earlier].slice(0, EARLIER_ATTEMPTS)
+}
+
+const NONE: readonly Attempt[] = []
+
+/**
+ * Until when an entry is worth keeping. Milliseconds since 1970. Longer than its answer holds: the copy is obeyed while the site is
+ * unreachable, and how long it has been so decides what holds then. RFC 9309 §2.3.1.4.
+ */
+export function keepUntil(entry: Entry, { afterDays }: AccessPolicy): number {
+  const days = Number.isFinite(afterDays) ? afterDays : 365
+  return entry.nextAttemptAt + Math.max(days, 1) * DAY_MS
 }

@@ -1,17 +1,27 @@
-// Before the network: is an attempt due, and what holds as things stand? RFC 9309 §2.3.1.4 and §2.4.
+// Before the network: does what is known hold, or is an attempt due? RFC 9309 §2.3.1.4 and §2.4.
 import type { Copy, Entry } from './entry.ts'
-import { type AccessPolicy, DAY_MS } from './policy.ts'
+import type { AccessPolicy } from './policy.ts'
+import { stateOf, states } from './state.ts'
 
-/** Is it time to ask for robots.txt (again)? */
-export function isAttemptDue(entry: Entry | undefined, now: number, policy: AccessPolicy): boolean {
-  if (entry === undefined || now >= entry.nextAttemptAt) return true
+/**
+ * What to do about a question: `answer` by what is known; `answer-and-refresh`: it still holds, and is asked for again meanwhile, off
+ * the caller's path; `obtain` robots.txt first.
+ */
+export type Plan = 'answer' | 'answer-and-refresh' | 'obtain'
+
+export function plan(entry: Entry | undefined, now: number, policy: AccessPolicy): Plan {
+  if (entry === undefined || now >= entry.nextAttemptAt) return 'obtain'
+  const { latest, nextAttemptAt } = entry
   // The clock has been set back: nobody knows how old the entry is. Small differences are two machines sharing a store.
-  return now < entry.latest.at - policy.minTtlMs
+  if (now < latest.at - policy.minTtlMs) return 'obtain'
+  // A wait after a failure is a promise to the site. Of an answer half the time at least is left alone, however short it is.
+  const isEarly = latest.kind === 'unreachable' || now < (latest.at + nextAttemptAt) / 2
+  return isEarly || now < nextAttemptAt - policy.refreshAheadMs ? 'answer' : 'answer-and-refresh'
 }
 
 /** What an entry says about the whole origin at a moment. */
 export type Standing =
-  /** The rules of this copy hold; `stale` where the last attempt failed. */
+  /** The rules of this copy hold; `stale` where the last attempt did not confirm it. */
   | { readonly holds: 'rules'; readonly copy: Copy; readonly freshness: 'fresh' | 'stale' }
   /** Everything is allowed: §2.3.1.3, or after a long time without an answer §2.3.1.4. */
   | { readonly holds: 'allow-all'; readonly because: 'unavailable' | 'unreachable-too-long' }
@@ -19,23 +29,23 @@ export type Standing =
   | { readonly holds: 'disallow-all'; readonly because: 'unreachable' | 'restricted' }
 
 export function standingOf(entry: Entry, now: number, policy: AccessPolicy): Standing {
-  const { latest, copy, unreachableSince } = entry
-  if (latest.kind === 'success' && copy !== undefined) return { holds: 'rules', copy, freshness: 'fresh' }
-  if (latest.kind === 'restricted') return { holds: 'disallow-all', because: 'restricted' }
-  if (latest.kind === 'unavailable') {
-    return outlivesUnavailable(copy, now, policy)
-      ? { holds: 'rules', copy, freshness: 'stale' }
-      : { holds: 'allow-all', because: 'unavailable' }
+  const state = stateOf(entry, now, policy)
+  switch (state) {
+    case 'unavailable':
+      return { holds: 'allow-all', because: 'unavailable' }
+    case 'long-lost':
+      return { holds: 'allow-all', because: 'unreachable-too-long' }
+    case 'restricted':
+      return { holds: 'disallow-all', because: 'restricted' }
+    case 'unknown':
+    case 'lost':
+      return { holds: 'disallow-all', because: 'unreachable' }
+    case 'rules':
+    case 'unavailable-with-copy':
+    case 'lost-with-copy':
+    case 'long-lost-with-copy': {
+      const freshness = states[state].holds === 'fresh-rules' ? 'fresh' : 'stale'
+      return { holds: 'rules', copy: entry.copy as Copy, freshness }
+    }
   }
-  const tooLong = now - (unreachableSince ?? now) >= policy.afterDays * DAY_MS
-  const obeyCopy = tooLong ? policy.thenAssume === 'copy' : policy.whenUnreachable === 'use-copy'
-  if (copy !== undefined && obeyCopy) return { holds: 'rules', copy, freshness: 'stale' }
-  return tooLong
-    ? { holds: 'allow-all', because: 'unreachable-too-long' }
-    : { holds: 'disallow-all', because: 'unreachable' }
-}
-
-/** May a copy still be obeyed although the server says that there is no file? In the draft of 2019 for a day. */
-export function outlivesUnavailable(copy: Copy | undefined, now: number, policy: AccessPolicy): copy is Copy {
-  return copy !== undefined && now - copy.confirmedAt < policy.copyAfterUnavailableMs
 }

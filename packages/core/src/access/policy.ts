@@ -41,6 +41,11 @@ export interface AccessPolicy {
    * is `unavailable`, for sites that answer missing pages so (Google does that).
    */
   readonly notFoundPages: 'by-status' | 'unavailable'
+  /**
+   * How long before its end an answer that is asked about is asked for again, off the caller's path. Milliseconds; default 0: not
+   * before. It never uses up more than half of the time for which the answer holds.
+   */
+  readonly refreshAheadMs: number
   /** The wait before the next try after a first failure, doubled by each further one. Milliseconds; 1 minute. */
   readonly firstRetryMs: number
   /** The longest that this wait grows. Milliseconds; 1 hour. */
@@ -60,6 +65,7 @@ export function accessPolicyOf(reading: AccessReading): AccessPolicy {
     forbidden: reading.forbidden,
     copyAfterUnavailableMs: reading.copyAfterUnavailableHours * HOUR,
     notFoundPages: 'by-status',
+    refreshAheadMs: 0,
     firstRetryMs: MINUTE,
     maxRetryMs: HOUR,
   }

@@ -1,11 +1,11 @@
 // After the network: the entry that follows from the last one and an outcome.
 import { type Headers, headerOf } from '../http/headers.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
-import { type Copy, ENTRY_VERSION, type Entry } from './entry.ts'
+import { attemptsBefore, type Copy, ENTRY_VERSION, type Entry } from './entry.ts'
 import { freshForMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
-import { outlivesUnavailable } from './plan.ts'
 import type { AccessPolicy } from './policy.ts'
+import { outlivesUnavailable } from './state.ts'
 
 /**
  * The next entry. An answer (success, unchanged, unavailable) holds as long as its headers say, RFC 9309 §2.4; a failure is
@@ -19,7 +19,7 @@ export function settle(
   policy: AccessPolicy,
 ): Entry {
   const { kind, url, hops } = outcome
-  const entry = { version: ENTRY_VERSION, origin } as const
+  const entry = { version: ENTRY_VERSION, origin, earlier: attemptsBefore(last) } as const
   const latest = { url, hops, at: now, status: outcome.status, detail: undefined }
   switch (kind) {
     case 'success':
@@ -37,7 +37,7 @@ export function settle(
         ...answered(outcome.headers, now, policy),
         latest: { ...latest, kind, reason: outcome.reason },
         // The site has taken its rules back, or shut everybody out; the draft of 2019 lets a copy outlive the first.
-        copy: kind === 'unavailable' && outlivesUnavailable(last?.copy, now, policy) ? last?.copy : undefined,
+        copy: kind === 'unavailable' && outlivesUnavailable(last, now, policy) ? last?.copy : undefined,
       }
     case 'unreachable': {
       const failures = (last?.failures ?? 0) + 1

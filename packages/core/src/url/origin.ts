@@ -39,6 +39,49 @@ export function addressOf(url: Askable): Address | UrlProblem {
   return { origin, robotsUrl: `${origin}/robots.txt`, path: sentPath(parsed.href) }
 }
 
+/**
+ * The origin of a URL that is written as clients send it, at a glance; most are. Undefined for one that only `addressOf` can read:
+ * upper case, userinfo, a default port, an address, an IDN.
+ */
+export function plainOriginOf(url: string): string | undefined {
+  const scheme = url.startsWith('https://') ? 'https' : url.startsWith('http://') ? 'http' : ''
+  if (scheme === '') return undefined
+  const start = scheme.length + 3
+  let label = start
+  let i = start
+  for (let c = 0; i < url.length; i++) {
+    c = url.charCodeAt(i)
+    if (c === SLASH || c === COLON) break
+    if (c === DOT) label = i + 1
+    else if (c === HYPHEN ? url.charCodeAt(i - 1) === HYPHEN : !isLetter(c) && !isDigit(c)) return undefined
+  }
+  // What ends in a number is an IPv4 address, in one of its many spellings.
+  if (!isLetter(url.charCodeAt(label))) return undefined
+  if (url.charCodeAt(i) === COLON) {
+    const port = i + 1
+    for (i = port; isDigit(url.charCodeAt(i)); i++);
+    const number = Number(url.slice(port, i))
+    if (url.charCodeAt(port) === ZERO || number === (scheme === 'http' ? 80 : 443) || number > 65_535 || i === port) {
+      return undefined
+    }
+  }
+  return url.charCodeAt(i) === SLASH ? url.slice(0, i) : undefined
+}
+
+const HYPHEN = 45
+const DOT = 46
+const SLASH = 47
+const ZERO = 48
+const COLON = 58
+
+function isDigit(c: number): boolean {
+  return c >= ZERO && c <= 57
+}
+
+function isLetter(c: number): boolean {
+  return c >= 97 && c <= 122
+}
+
 export function isAddress(url: Askable): url is Address {
   return typeof url !== 'string' && 'robotsUrl' in url
 }

@@ -1,0 +1,120 @@
+// An entry that comes back from a store. Stores are not trusted: what is cut, foreign or of another version is a miss.
+
+import { originOf } from '../url/origin.ts'
+import { type Attempt, type Copy, ENTRY_VERSION, type Entry } from './entry.ts'
+import type { Hop } from './outcome.ts'
+
+/**
+ * The entry in what a store kept, which is JSON; undefined for anything else. Never throws. Fields that no entry has are left out,
+ * so that nothing foreign goes on to the next store.
+ *
+ * @param of The origin that it has to be about; without it, any.
+ */
+export function entryFrom(text: string, of?: string): Entry | undefined {
+  const entry = parsed(text)
+  if (!isRecord(entry) || entry.version !== ENTRY_VERSION) return undefined
+  const { origin } = entry
+  if (typeof origin !== 'string' || (of === undefined ? originOf(origin) !== origin : of !== origin)) return undefined
+  const { nextAttemptAt, unreachableSince, failures } = entry
+  const latest = attemptFrom(entry.latest)
+  const earlier = listFrom(entry.earlier, attemptFrom)
+  const copy = entry.copy === undefined ? undefined : copyFrom(entry.copy)
+  const isWhole =
+    latest !== undefined &&
+    earlier !== undefined &&
+    (copy !== undefined || entry.copy === undefined) &&
+    (copy !== undefined || latest.kind !== 'success') &&
+    isTime(nextAttemptAt) &&
+    (unreachableSince === undefined || isTime(unreachableSince)) &&
+    Number.isSafeInteger(failures)
+  if (!isWhole) return undefined
+  return {
+    version: ENTRY_VERSION,
+    origin,
+    latest,
+    earlier,
+    nextAttemptAt,
+    copy,
+    unreachableSince,
+    failures: failures as number,
+  }
+}
+
+/** The text that `entryFrom` reads. */
+export function entryText(entry: Entry): string {
+  return JSON.stringify(entry)
+}
+
+function attemptFrom(value: unknown): Attempt | undefined {
+  if (!isRecord(value)) return undefined
+  const { kind, reason, status, detail, at, url } = value
+  const hops = listFrom(value.hops, hopFrom)
+  const isWhole =
+    isOneOf(kind, KINDS) &&
+    typeof reason === 'string' &&
+    (status === undefined || Number.isSafeInteger(status)) &&
+    isTextOrNothing(detail) &&
+    isTime(at) &&
+    typeof url === 'string' &&
+    hops !== undefined
+  if (!isWhole) return undefined
+  return { kind, reason: reason as Attempt['reason'], status: status as number | undefined, detail, at, hops, url }
+}
+
+const KINDS: readonly Attempt['kind'][] = ['success', 'unavailable', 'restricted', 'unreachable']
+
+function hopFrom(value: unknown): Hop | undefined {
+  if (!isRecord(value)) return undefined
+  const { url, status } = value
+  return typeof url === 'string' && Number.isSafeInteger(status) ? { url, status: status as number } : undefined
+}
+
+function copyFrom(value: unknown): Copy | undefined {
+  if (!isRecord(value)) return undefined
+  const { octets, truncated, confirmedAt, url, etag, lastModified } = value
+  const isWhole =
+    isOctets(octets) &&
+    typeof truncated === 'boolean' &&
+    isTime(confirmedAt) &&
+    typeof url === 'string' &&
+    isTextOrNothing(etag) &&
+    isTextOrNothing(lastModified)
+  return isWhole ? { octets, truncated, confirmedAt, url, etag, lastModified } : undefined
+}
+
+function listFrom<T>(value: unknown, from: (one: unknown) => T | undefined): readonly T[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const list = value.map(from)
+  return list.every((one) => one !== undefined) ? (list as T[]) : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // which is no entry
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function isOneOf<T>(value: unknown, list: readonly T[]): value is T {
+  return list.includes(value as T)
+}
+
+function isTextOrNothing(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string'
+}
+
+/** JSON holds no infinite number; a time that is no number would make every comparison false. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+/** One character for each octet. */
+function isOctets(value: unknown): value is string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: octets are any
+  return typeof value === 'string' && /^[\u0000-\u00ff]*$/.test(value)
+}

@@ -1,0 +1,115 @@
+// Where entries are: in memory, and behind it in the store, if there is one.
+import { type AccessPolicy, type CrawlerRules, type Entry, entryFrom, entryText, keepUntil } from '@politely/core'
+import { createMemory, type Remembered } from './memory.ts'
+import type { Store } from './store.ts'
+import type { Telemetry } from './telemetry.ts'
+
+export interface EntriesOptions {
+  readonly maxCacheBytes: number
+  readonly store: Store | undefined
+  readonly policy: AccessPolicy
+  readonly telemetry: Telemetry
+  /** Reads the rules of a file for the client's crawler. */
+  readonly rulesOf: (octets: string) => CrawlerRules
+}
+
+/** A store that does not answer by then is gone without: it must not hold up what it is there to speed up. Milliseconds. */
+const STORE_PATIENCE_MS = 2_000
+
+export class Entries {
+  readonly #options: EntriesOptions
+  readonly #memory
+  /** The rules of no file: everything is left to what is known of the origin. */
+  readonly #noRules: CrawlerRules
+
+  constructor(options: EntriesOptions) {
+    this.#options = options
+    this.#memory = createMemory(options.maxCacheBytes)
+    this.#noRules = options.rulesOf('')
+  }
+
+  /** What memory holds, which is then used last. */
+  inMemory(origin: string): Remembered | undefined {
+    return this.#memory.get(origin)
+  }
+
+  /** What memory and the store know, the later of both; another process may have asked since. */
+  async recall(origin: string): Promise<Remembered | undefined> {
+    const known = this.#memory.get(origin)
+    const stored = await this.inStore(origin)
+    if (stored === undefined || (known !== undefined && known.entry.latest.at >= stored.latest.at)) return known
+    return this.#remember(stored)
+  }
+
+  /** What the store knows, without remembering it. */
+  async inStore(origin: string): Promise<Entry | undefined> {
+    const { store, telemetry } = this.#options
+    if (store === undefined) return undefined
+    const text = await this.#patiently('get', origin, store.get(origin))
+    const entry = typeof text === 'string' ? entryFrom(text, origin) : undefined
+    telemetry.count(entry === undefined ? 'storeMisses' : 'storeHits')
+    return entry
+  }
+
+  /** Remembers an entry; resolves when the store has it too, or cannot. */
+  async keep(entry: Entry): Promise<Remembered> {
+    const { store, policy } = this.#options
+    const remembered = this.#remember(entry)
+    const { origin } = entry
+    if (store !== undefined) {
+      await this.#patiently('set', origin, store.set(origin, entryText(entry), keepUntil(entry, policy)))
+    }
+    return remembered
+  }
+
+  /** Of all entries in memory, the one used longest ago first. */
+  *all(): Generator<Entry> {
+    for (const origin of [...this.#memory.rkeys()]) {
+      const remembered = this.#memory.peek(origin) // it may have gone since
+      if (remembered !== undefined) yield remembered.entry
+    }
+  }
+
+  get count(): number {
+    return this.#memory.size
+  }
+
+  get bytes(): number {
+    return this.#memory.calculatedSize
+  }
+
+  clear(): void {
+    this.#memory.clear()
+  }
+
+  #remember(entry: Entry): Remembered {
+    const { copy, origin } = entry
+    const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.octets)
+    const remembered = { entry, rules }
+    this.#memory.set(origin, remembered)
+    return remembered
+  }
+
+  /** A store that fails is a store that knows nothing; somebody should hear of it, but not the caller. */
+  async #patiently<T>(operation: 'get' | 'set', origin: string, answer: Promise<T>): Promise<T | undefined> {
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new StoreTimeoutError(operation)), STORE_PATIENCE_MS)
+    try {
+      return await Promise.race([answer, late])
+    } catch (error) {
+      this.#options.telemetry.storeFailed({ operation, origin, error })
+      return undefined
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** What the event `store-failed` carries where the store did not answer at all. */
+class StoreTimeoutError extends Error {
+  override readonly name = 'StoreTimeoutError'
+  readonly code = 'ERR_POLITELY_STORE_TIMEOUT'
+  constructor(operation: string) {
+    super(`the store did not answer to ${operation} within ${STORE_PATIENCE_MS} ms`)
+  }
+}

@@ -1,0 +1,159 @@
+// What a client tells of its work: typed events, tracing channels, counters, and a line of log for each of them.
+import { tracingChannel } from 'node:diagnostics_channel'
+import { EventEmitter } from 'node:events'
+import { describeVerdict, type Entry, type State, visible } from '@politely/core'
+import type { ClientVerdict } from './client.ts'
+
+/** Events of a `RobotsClient`, by name; a listener gets one object. */
+export interface ClientEvents {
+  /** A question was answered. */
+  verdict: [VerdictEvent]
+  /** An attempt to get a robots.txt has ended: its requests, redirects and retries together. */
+  fetch: [FetchEvent]
+  /** The store threw, or did not answer in time; the client goes on without it. */
+  'store-failed': [StoreFailure]
+}
+
+export interface VerdictEvent {
+  readonly verdict: ClientVerdict
+}
+
+export interface FetchEvent {
+  readonly origin: string
+  /** The state of the origin before and after. */
+  readonly from: State
+  readonly to: State
+  /** What is known now; `latest` is this attempt. Read only. */
+  readonly entry: Entry
+  /** The requests it took. */
+  readonly requests: number
+  /** How long it took, by the client's clock. Milliseconds. */
+  readonly tookMs: number
+}
+
+export interface StoreFailure {
+  readonly operation: 'get' | 'set'
+  readonly origin: string
+  readonly error: unknown
+}
+
+/** Of `console`, and of most loggers. What a site wrote is made safe to print. */
+export interface Logger {
+  debug?(message: string, details: object): void
+  info?(message: string, details: object): void
+  warn?(message: string, details: object): void
+}
+
+/** What is counted since the client was made, and what each number means. They only grow. */
+export const counterMeanings = {
+  questions: 'URLs that were asked about',
+  allowed: 'of them, those that may be fetched',
+  disallowed: 'those that may not, URLs that are none included',
+  waits: 'questions that had to wait for robots.txt',
+  fetches: 'attempts to get a robots.txt',
+  requests: 'the requests that they took, redirects and retries included',
+  successes: 'attempts that ended in a file, 304 included',
+  unavailable: 'attempts that ended in: there is none',
+  restricted: 'attempts that ended in 401 or 403, where those restrict',
+  unreachable: 'attempts that failed',
+  refreshesAhead: 'attempts off the caller’s path, before the answer had ended',
+  reusedRedirects: 'files that answered a redirect, and were their own origin’s answer too',
+  octets: 'decoded octets of robots.txt that were received',
+  storeHits: 'entries that the store had',
+  storeMisses: 'entries that it had not, or not whole',
+  storeFailures: 'times that it threw or did not answer',
+} as const
+
+export type CounterName = keyof typeof counterMeanings
+export type Counters = Readonly<Record<CounterName, number>>
+
+/** Channels of `node:diagnostics_channel`, for all clients of the process: `tracing:politely:check:start` and so on. */
+const checkChannel = tracingChannel<unknown, CheckTrace>('politely:check')
+const fetchChannel = tracingChannel<unknown, FetchTrace>('politely:fetch')
+
+/** The message of the channels `tracing:politely:check:*`. At `asyncEnd` it has a result, or an error. */
+export interface CheckTrace {
+  readonly url: string
+  readonly result?: ClientVerdict
+  readonly error?: unknown
+}
+
+/** The message of the channels `tracing:politely:fetch:*`. At `asyncEnd` it has a result, or an error. */
+export interface FetchTrace {
+  readonly origin: string
+  readonly robotsUrl: string
+  readonly result?: FetchEvent
+  readonly error?: unknown
+}
+
+export class Telemetry {
+  readonly events: EventEmitter<ClientEvents> = new EventEmitter()
+  readonly #counters = Object.fromEntries(Object.keys(counterMeanings).map((name) => [name, 0])) as Record<
+    CounterName,
+    number
+  >
+  readonly #logger: Logger | undefined
+
+  constructor(logger: Logger | undefined) {
+    this.#logger = logger
+  }
+
+  get counters(): Counters {
+    return { ...this.#counters }
+  }
+
+  count(name: CounterName, by = 1): void {
+    this.#counters[name] += by
+  }
+
+  /** One more question, and its answer. */
+  answered(allowed: boolean): void {
+    this.#counters.questions++
+    this.#counters[allowed ? 'allowed' : 'disallowed']++
+  }
+
+  /** Whether anybody wants to hear of each verdict; else none has to be made for a plain yes or no. */
+  get isHeardOnVerdicts(): boolean {
+    return this.#logger?.debug !== undefined || checkChannel.hasSubscribers || this.events.listenerCount('verdict') > 0
+  }
+
+  async tracedCheck(url: string, check: () => Promise<ClientVerdict>): Promise<ClientVerdict> {
+    const verdict = await (checkChannel.hasSubscribers ? checkChannel.tracePromise(check, { url }) : check())
+    this.answered(verdict.allowed)
+    this.#tell('verdict', { verdict })
+    this.#logger?.debug?.(`${visible(url)}: ${describeVerdict(verdict)}`, verdict)
+    return verdict
+  }
+
+  async tracedFetch(trace: FetchTrace, fetch: () => Promise<FetchEvent>): Promise<void> {
+    const event = await (fetchChannel.hasSubscribers ? fetchChannel.tracePromise(fetch, trace) : fetch())
+    const { entry, from, to, requests } = event
+    const { kind, reason, status } = entry.latest
+    this.count('fetches')
+    this.count(kind === 'success' ? 'successes' : kind)
+    this.count('requests', requests)
+    this.#tell('fetch', event)
+    const level = kind === 'unreachable' ? 'warn' : 'info'
+    const cause = reason === 'status' ? `status ${status}` : reason
+    this.#logger?.[level]?.(`${trace.robotsUrl}: ${kind} (${cause}); ${from} -> ${to}`, entry.latest)
+  }
+
+  storeFailed(failure: StoreFailure): void {
+    this.count('storeFailures')
+    this.#tell('store-failed', failure)
+    const { operation, origin, error } = failure
+    this.#logger?.warn?.(`the store failed to ${operation} ${origin}: ${visible(String(error))}`, failure)
+  }
+
+  /** A listener that throws must not end the question that it hears of; nor be passed over in silence. */
+  #tell<N extends keyof ClientEvents>(name: N, event: ClientEvents[N][0]): void {
+    if (this.events.listenerCount(name) === 0) return
+    try {
+      ;(this.events as EventEmitter).emit(name, event)
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error
+      })
+    }
+  }
+}
