@@ -14,11 +14,13 @@ import { SPEED_PAGE, speedPage } from './speed-page.ts'
 import { sheetText } from './terminal.ts'
 import { agreement } from './workloads/agreement.ts'
 import { ask } from './workloads/ask.ts'
+import { coldFetch } from './workloads/cold-fetch.ts'
 import { hostile } from './workloads/hostile.ts'
 import { longFiles } from './workloads/long-files.ts'
 import { memory } from './workloads/memory.ts'
 import { oneShot } from './workloads/one-shot.ts'
 import { full, type Plan, quick, withoutBareWalk, withoutSlowOnes } from './workloads/plan.ts'
+import { warmClient } from './workloads/warm-client.ts'
 
 try {
   await bench(optionsFrom(process.argv.slice(2)))
@@ -63,6 +65,8 @@ async function runAll(
   for (const workload of workloads) {
     if (workload === 'long-files') show(...(await longFiles(others)))
     else if (workload === 'hostile') show(await hostile(patient))
+    else if (workload === 'cold-fetch') show(await coldFetch(plan))
+    else if (workload === 'warm-client') show(await warmClient(plan))
     else if (workload === 'memory') {
       show(await memory(patient, undefined))
       if (corpus) show(await memory(patient, corpus.folder))

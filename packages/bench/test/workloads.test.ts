@@ -11,11 +11,13 @@ import { tablesOf } from '../src/speed-page.ts'
 import { sheetText } from '../src/terminal.ts'
 import { agreement } from '../src/workloads/agreement.ts'
 import { ask } from '../src/workloads/ask.ts'
+import { coldFetch } from '../src/workloads/cold-fetch.ts'
 import { hostile } from '../src/workloads/hostile.ts'
 import { longFiles } from '../src/workloads/long-files.ts'
 import { memory } from '../src/workloads/memory.ts'
 import { oneShot } from '../src/workloads/one-shot.ts'
 import { type Plan, quick } from '../src/workloads/plan.ts'
+import { warmClient } from '../src/workloads/warm-client.ts'
 
 const plan: Plan = {
   ...quick,
@@ -27,6 +29,8 @@ const plan: Plan = {
   patienceMs: 2_000,
   hostileSteps: { ours: 20, others: 60 },
   turnNs: 1e6,
+  coldFetches: 20,
+  warmOrigins: 5,
   copies: 1,
 }
 const sites = Array.from(siteFiles(6), (file, i) => siteOf(file, i))
@@ -37,6 +41,8 @@ it.each<[string, () => Promise<Sheet | Sheet[]>]>([
   ['long files', () => longFiles(plan)],
   ['hostile', () => hostile(plan)],
   ['memory', () => memory({ ...plan, libraries: [ours] }, undefined)],
+  ['cold fetch', () => coldFetch(plan)],
+  ['warm client', () => warmClient(plan)],
   ['agreement', () => agreement({ ...plan, libraries }, sites, 'generated')],
 ])('%s', async (_, run) => {
   for (const sheet of [await run()].flat()) {

@@ -94,6 +94,9 @@ export class RobotsClient {
   readonly #entries: Entries
   readonly #flights: Flights<Remembered>
   readonly #closing = new AbortController()
+  #isClosed = false
+  /** The deadlines of the attempts under way. Not listeners of one signal: each of those is looked for among all when it goes. */
+  readonly #underWay = new Set<AbortController>()
 
   /** @throws {OptionError} for an option that cannot be used. */
   constructor(options: RobotsClientOptions) {
@@ -104,7 +107,7 @@ export class RobotsClient {
     this.#entries = new Entries({ ...this.#settings, telemetry: this.#telemetry, rulesOf })
     this.#flights = new Flights(this.#settings)
     const { signal } = this.#settings
-    if (signal?.aborted) this.#closing.abort(signal.reason)
+    if (signal?.aborted) void this.close()
     else signal?.addEventListener('abort', () => this.close(), { once: true, signal: this.#closing.signal })
   }
 
@@ -142,8 +145,8 @@ export class RobotsClient {
    * May this URL be fetched?
    * @throws {ClientClosedError} after `close`. What a site does is never thrown.
    */
-  async isAllowed(url: string | HasHref, options: AskOptions = {}): Promise<boolean> {
-    if (!this.#closing.signal.aborted && !this.#telemetry.isHeardOnVerdicts && !options.signal?.aborted) {
+  async isAllowed(url: string | HasHref, options?: AskOptions): Promise<boolean> {
+    if (!this.#telemetry.isHeardOnVerdicts && !this.#isClosed && !options?.signal?.aborted) {
       const allowed = this.#allowsNow(typeof url === 'string' ? url : url.href)
       if (allowed !== undefined) {
         this.#telemetry.answered(allowed)
@@ -227,7 +230,9 @@ export class RobotsClient {
   /** Ends all fetches and connections of this client. Questions under way are rejected. The store stays yours to close. */
   async close(): Promise<void> {
     const reason = new ClientClosedError()
+    this.#isClosed = true
     this.#closing.abort(reason)
+    for (const deadline of this.#underWay) deadline.abort()
     await this.#flights.close(reason)
     await this.#transport.destroy()
     this.#entries.clear()
@@ -248,29 +253,33 @@ export class RobotsClient {
 
   /** The answer about a URL that is as clients send it, if what it takes is known; for most questions it is. */
   #allowsNow(text: string): boolean | undefined {
-    const origin = plainOriginOf(text)
-    const known = origin === undefined ? undefined : this.#known(origin)
+    const known = this.#entries.ofSameOrigin(text) ?? this.#entries.inMemory(plainOriginOf(text))
     if (known === undefined) return undefined
     const { now, policy, dialect } = this.#settings
+    const at = now()
+    if (!this.#holds(known.entry, at)) return undefined
     // Google's reading compares the URL as it is given; here it is given as it would be sent.
-    const url = dialect.reading.compare === 'google' ? { href: new URL(text).href } : text
-    return allows(known.entry, known.rules, url, now(), policy)
+    const url = dialect.reading.compare === 'google' ? new URL(text) : text
+    return allows(known.entry, known.rules, url, at, policy)
   }
 
   /** What is known of an origin, unless robots.txt has to be asked for first. */
   #known(origin: string): Remembered | undefined {
     const known = this.#entries.inMemory(origin)
-    if (known === undefined) return undefined
-    const { now, policy } = this.#settings
-    const next = plan(known.entry, now(), policy)
+    return known !== undefined && this.#holds(known.entry, this.#settings.now()) ? known : undefined
+  }
+
+  /** Whether an entry answers questions as it stands. */
+  #holds(entry: Entry, at: number): boolean {
+    const next = plan(entry, at, this.#settings.policy)
     switch (next) {
       case 'answer':
-        return known
+        return true
       case 'answer-and-refresh':
-        this.#refreshAhead(origin)
-        return known
+        this.#refreshAhead(entry.origin)
+        return true
       case 'obtain':
-        return undefined
+        return false
     }
   }
 
@@ -307,8 +316,7 @@ export class RobotsClient {
     const startedAt = now()
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(), timeoutMs)
-    const end = () => deadline.abort()
-    this.#closing.signal.addEventListener('abort', end, { once: true })
+    this.#underWay.add(deadline)
     let requests = 0
     try {
       const outcome = await obtain(robotsUrl, last?.copy, {
@@ -329,7 +337,7 @@ export class RobotsClient {
       return { origin, from, to: stateOf(entry, at, policy), entry, requests, tookMs: at - startedAt }
     } finally {
       clearTimeout(timer)
-      this.#closing.signal.removeEventListener('abort', end)
+      this.#underWay.delete(deadline)
     }
   }
 
@@ -339,8 +347,9 @@ export class RobotsClient {
    */
   async #keepForTarget(origin: string, outcome: Outcome, at: number): Promise<void> {
     const isAnswer = outcome.kind === 'success' || (outcome.kind === 'unavailable' && outcome.reason === 'status')
+    if (!isAnswer || outcome.hops.length === 0) return
     const target = addressOf(outcome.url)
-    if (!isAnswer || typeof target === 'string') return
+    if (typeof target === 'string') return
     if (target.origin === origin || target.robotsUrl !== outcome.url) return
     if (this.#flights.phaseOf(target.origin) !== undefined) return
     const { policy, now } = this.#settings
@@ -356,7 +365,7 @@ export class RobotsClient {
   }
 
   #throwIfClosed(): void {
-    if (this.#closing.signal.aborted) throw new ClientClosedError()
+    if (this.#isClosed) throw new ClientClosedError()
   }
 
   #rulesOf(octets: string): CrawlerRules {

@@ -16,11 +16,15 @@ export interface EntriesOptions {
 /** A store that does not answer by then is gone without: it must not hold up what it is there to speed up. Milliseconds. */
 const STORE_PATIENCE_MS = 2_000
 
+const SLASH = 47
+
 export class Entries {
   readonly #options: EntriesOptions
   readonly #memory
   /** The rules of no file: everything is left to what is known of the origin. */
   readonly #noRules: CrawlerRules
+  /** What was looked up last; nothing, once there is something newer. */
+  #last: Remembered | undefined
 
   constructor(options: EntriesOptions) {
     this.#options = options
@@ -29,8 +33,18 @@ export class Entries {
   }
 
   /** What memory holds, which is then used last. */
-  inMemory(origin: string): Remembered | undefined {
-    return this.#memory.get(origin)
+  inMemory(origin: string | undefined): Remembered | undefined {
+    const known = origin === undefined ? undefined : this.#memory.get(origin)
+    this.#last = known
+    return known
+  }
+
+  /** The same for a URL of the origin that was looked up last, as most links of a page are. */
+  ofSameOrigin(url: string): Remembered | undefined {
+    const last = this.#last
+    if (last === undefined) return undefined
+    const { origin } = last.entry
+    return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH ? last : undefined
   }
 
   /** What memory and the store know, the later of both; another process may have asked since. */
@@ -79,6 +93,7 @@ export class Entries {
   }
 
   clear(): void {
+    this.#last = undefined
     this.#memory.clear()
   }
 
@@ -87,6 +102,7 @@ export class Entries {
     const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.octets)
     const remembered = { entry, rules }
     this.#memory.set(origin, remembered)
+    this.#last = undefined
     return remembered
   }
 

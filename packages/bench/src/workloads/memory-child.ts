@@ -9,9 +9,8 @@ import { questionsFor } from '../files/site-question.ts'
 import { libraries, ours } from '../libraries/libraries.ts'
 import { collectGarbage } from '../rounds.ts'
 import type { MemoryMessage } from './memory.ts'
+import { SMALL_OCTETS } from './plan.ts'
 
-/** Generated files are small ones: they are what a crawler of very many origins holds. */
-const SMALL_OCTETS = 8_192
 /** So many files are read and let go before the first look: what is compiled then does not count. */
 const WARMING = 300
 /** Each origin is asked one question, every tenth so many: enough that a library which builds an index has built it. */

@@ -24,9 +24,16 @@ export interface Plan {
   readonly hostileSteps: { readonly ours: number; readonly others: number }
   /** A turn with a long file lasts about so long. */
   readonly turnNs: number
+  /** So many robots.txt files are fetched in one turn. */
+  readonly coldFetches: number
+  /** So many sites are known to a client that is asked. */
+  readonly warmOrigins: number
   /** The first question is put to so many fresh copies of a long file. */
   readonly copies: number
 }
+
+/** Files of so many octets at most are small ones: they are what a crawler of very many origins meets. */
+export const SMALL_OCTETS = 8_192
 
 /** For a record. */
 export const full: Omit<Plan, 'libraries'> = {
@@ -40,6 +47,8 @@ export const full: Omit<Plan, 'libraries'> = {
   patienceMs: 2_000,
   hostileSteps: { ours: 1, others: 3 },
   turnNs: 40e6,
+  coldFetches: 2_000,
+  warmOrigins: 1_000,
   copies: 7,
 }
 
@@ -55,6 +64,8 @@ export const quick: Omit<Plan, 'libraries'> = {
   patienceMs: 500,
   hostileSteps: { ours: 1, others: 8 },
   turnNs: 15e6,
+  coldFetches: 300,
+  warmOrigins: 100,
   copies: 3,
 }
 

@@ -1,0 +1,138 @@
+// What does a question cost when the robots.txt is known? Through the client, as a crawler asks.
+import type { LookupFunction } from 'node:net'
+import { RobotsClient } from '@politely/fetcher'
+import { LRUCache } from 'lru-cache'
+import { type SiteFile, siteFiles } from '../files/site-file.ts'
+import { questionsFor } from '../files/site-question.ts'
+import { ours, reference } from '../libraries/libraries.ts'
+import { CRAWLER } from '../libraries/library.ts'
+import { type Contestant, inRounds, nowNs } from '../rounds.ts'
+import type { Sheet } from '../sheet.ts'
+import { type Plan, SMALL_OCTETS } from './plan.ts'
+import { withRobotsServer } from './robots-server.ts'
+
+/** Links of one page go to one site, mostly. */
+const LINKS = 10
+/** Questions about each site. */
+const QUESTIONS = 50
+
+export async function warmClient(plan: Plan): Promise<Sheet> {
+  const client = new RobotsClient({ userAgent: `${CRAWLER}/1.0`, lookup: onLoopback })
+  try {
+    return await withRobotsServer(plan.warmOrigins, (port) => compare(plan, client, port))
+  } finally {
+    await client.close()
+  }
+}
+
+async function compare(plan: Plan, client: RobotsClient, port: number): Promise<Sheet> {
+  const files = Array.from(siteFiles(plan.warmOrigins, SMALL_OCTETS), (file, i) => ({
+    ...file,
+    origin: `http://site${i}.test:${port}`,
+  }))
+  const { success } = await client.prefetch(files.map(({ origin }) => `${origin}/`))
+  if (success !== files.length) throw new Error(`only ${success} of ${files.length} files could be fetched`)
+  const cache = new LRUCache<string, { readonly rules: unknown }>({ max: files.length })
+  for (const file of files) {
+    const rules = await reference.prepare(file.octets.toString('utf8'), `${file.origin}/robots.txt`)
+    cache.set(file.origin, { rules })
+  }
+
+  const urls = { 'in runs of ten': inRuns(files, LINKS), 'one site after the other': inRuns(files, 1) }
+  const rows: Sheet['rows'][number][] = []
+  const findings: Sheet['findings'][number][] = []
+  for (const [order, asked] of Object.entries(urls)) {
+    const contestants = [
+      new Asking(asked, (url) => client.isAllowed(url)),
+      new Asking(asked, async (url) => (await client.check(url)).allowed),
+      new AskingAtOnce(asked, (url) => reference.isAllowed(cache.get(new URL(url).origin)?.rules, url)),
+    ]
+    const medians = await inRounds(contestants, 1, plan.rounds)
+    const [isAllowed = Number.NaN, check = Number.NaN, theirs = Number.NaN] = medians.map(
+      ([ns]) => (ns ?? Number.NaN) / 1e3,
+    )
+    rows.push(
+      { name: `${ours.name}, isAllowed, ${order}`, cells: [isAllowed, theirs / isAllowed] },
+      { name: `${ours.name}, check, ${order}`, cells: [check, theirs / check] },
+      { name: `${reference.name} in an LRU cache, ${order}`, cells: [theirs, 1] },
+    )
+    const target = order === 'in runs of ten'
+    findings.push(
+      {
+        what: `warm client, ${order}: a question`,
+        value: isAllowed,
+        unit: 'µs',
+        target: target ? { atMost: 1.2 } : null,
+      },
+      {
+        what: `warm client, ${order}: rate against ${reference.name} in an LRU cache`,
+        value: theirs / isAllowed,
+        unit: '×',
+        target: target ? { atLeast: 6 } : null,
+      },
+    )
+  }
+  return {
+    workload: 'warm client',
+    over: 'own',
+    title: `warm client: ${files.length} sites known, ${QUESTIONS} questions about each`,
+    columns: [
+      { name: 'a question', unit: 'µs' },
+      { name: 'rate', unit: `× ${reference.name}` },
+    ],
+    rows,
+    findings,
+    asides: [],
+  }
+}
+
+/** All questions, so many about one site and then about the next. */
+function inRuns(files: readonly SiteFile[], length: number): string[] {
+  const questions = files.map((file, i) => questionsFor(file, i + 1, QUESTIONS))
+  const urls: string[] = []
+  for (let start = 0; start < QUESTIONS; start += length) {
+    for (const of of questions) urls.push(...of.slice(start, start + length))
+  }
+  return urls
+}
+
+/** Answers are counted, and the count is kept, so that no compiler may leave the question out. */
+class Asking implements Contestant {
+  readonly #urls: readonly string[]
+  readonly #isAllowed: (url: string) => Promise<boolean>
+  allowed = 0
+
+  constructor(urls: readonly string[], isAllowed: (url: string) => Promise<boolean>) {
+    this.#urls = urls
+    this.#isAllowed = isAllowed
+  }
+
+  async measure(): Promise<number> {
+    const start = nowNs()
+    for (const url of this.#urls) if (await this.#isAllowed(url)) this.allowed++
+    return (nowNs() - start) / this.#urls.length
+  }
+}
+
+/** The same for an answer that nobody has to wait for. */
+class AskingAtOnce implements Contestant {
+  readonly #urls: readonly string[]
+  readonly #isAllowed: (url: string) => boolean
+  allowed = 0
+
+  constructor(urls: readonly string[], isAllowed: (url: string) => boolean) {
+    this.#urls = urls
+    this.#isAllowed = isAllowed
+  }
+
+  measure(): number {
+    const start = nowNs()
+    for (const url of this.#urls) if (this.#isAllowed(url)) this.allowed++
+    return (nowNs() - start) / this.#urls.length
+  }
+}
+
+const onLoopback: LookupFunction = (_host, { all }, found) => {
+  if (all) found(null, [{ address: '127.0.0.1', family: 4 }])
+  else found(null, '127.0.0.1', 4)
+}
