@@ -9,9 +9,9 @@ export interface Remembered {
 }
 
 /** What an entry takes beside its file and rules: objects, strings and the cache's own links. Measured, rounded up. */
-const ENTRY_BYTES = 2_048
+const ENTRY_BYTES = 1_000
 /** And each of its earlier attempts. */
-const ATTEMPT_BYTES = 400
+const ATTEMPT_BYTES = 250
 
 /** Holds about `maxBytes`; one entry that is larger takes all of it, since a file that is never kept is asked for again and again. */
 export function createMemory(maxBytes: number): LRUCache<string, Remembered> {
