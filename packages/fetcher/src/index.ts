@@ -2,6 +2,8 @@
 
 export { type Asked, type AskOptions, ClientClosedError, type ClientVerdict, RobotsClient } from './client.ts'
 export { displayUrl } from './display.ts'
+export { fromKeyv, type KeyvLike, KeyvSetError } from './from-keyv.ts'
+export { MemoryStore, type MemoryStoreOptions, StoreClosedError } from './memory-store.ts'
 export type { NetworkPolicy } from './network-guard.ts'
 export type { RobotsClientOptions } from './options.ts'
 export type { Store } from './store.ts'
