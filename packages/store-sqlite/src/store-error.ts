@@ -37,7 +37,7 @@ export function isBusy(error: unknown): boolean {
   return [BUSY, LOCKED, PROTOCOL].includes(sqliteCodeOf(error))
 }
 
-export function isDamage(error: unknown): boolean {
+export function isDamage(error: unknown): error is Error {
   return error instanceof DamagedTextError || [CORRUPT, NOT_A_DATABASE].includes(sqliteCodeOf(error))
 }
 
