@@ -33,8 +33,10 @@ const SCHEMA = `
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${SCHEMA_VERSION};
 `
-/** Rows that one step forgets, at most; each transaction begins with one row. */
-const MOST_AT_ONCE = 64
+/** Rows that are looked at together when something has to go. */
+const CANDIDATES = 64
+/** A transaction forgets no more: where the bound was made much smaller, the writes that follow come to it step by step. */
+const MOST_FORGOTTEN = 8_192
 
 export class StoreFile {
   readonly #path: string
@@ -47,8 +49,9 @@ export class StoreFile {
   readonly #select: StatementSync
   readonly #insert: StatementSync
   readonly #delete: StatementSync
-  readonly #deleteExpired: StatementSync
-  readonly #deleteOldest: StatementSync
+  readonly #expired: StatementSync
+  readonly #oldest: StatementSync
+  readonly #forget: StatementSync
   readonly #countPages: StatementSync
   readonly #countFree: StatementSync
 
@@ -75,12 +78,10 @@ export class StoreFile {
       this.#select = this.#db.prepare('SELECT text, crc FROM texts WHERE origin = ? AND keep_until > ?')
       this.#insert = this.#db.prepare('INSERT INTO texts (origin, keep_until, crc, text) VALUES (?, ?, ?, ?)')
       this.#delete = this.#db.prepare('DELETE FROM texts WHERE origin = ?')
-      this.#deleteExpired = this.#db.prepare(
-        'DELETE FROM texts WHERE number IN (SELECT number FROM texts WHERE keep_until <= ? ORDER BY keep_until LIMIT ?)',
-      )
-      this.#deleteOldest = this.#db.prepare(
-        'DELETE FROM texts WHERE number IN (SELECT number FROM texts ORDER BY number LIMIT ?)',
-      )
+      const candidates = 'SELECT number, length(text) AS bytes FROM texts'
+      this.#expired = this.#db.prepare(`${candidates} WHERE keep_until <= ? ORDER BY keep_until LIMIT ${CANDIDATES}`)
+      this.#oldest = this.#db.prepare(`${candidates} ORDER BY number LIMIT ${CANDIDATES}`)
+      this.#forget = this.#db.prepare('DELETE FROM texts WHERE number = ?')
       this.#countPages = this.#db.prepare('PRAGMA page_count')
       this.#countFree = this.#db.prepare('PRAGMA freelist_count')
       this.id = fileIdOf(path)
@@ -176,11 +177,18 @@ export class StoreFile {
 
   /** Forgets until so many pages are free, of those that the file may have: what has expired, then what was set longest ago. */
   #makeRoom(pages: number, now: number): void {
-    let atOnce = 1
-    while (this.#usedPages() + pages > this.#mostPages) {
-      const { changes } = this.#deleteExpired.run(now, atOnce)
-      if (changes === 0 && this.#deleteOldest.run(atOnce).changes === 0) return
-      atOnce = Math.min(2 * atOnce, MOST_AT_ONCE)
+    for (let forgotten = 0; forgotten < MOST_FORGOTTEN; ) {
+      let missing = (this.#usedPages() + pages - this.#mostPages) * this.#pageBytes
+      if (missing <= 0) return
+      const expired = this.#expired.all(now)
+      const rows = expired.length > 0 ? expired : this.#oldest.all()
+      if (rows.length === 0) return
+      for (const { number = null, bytes } of rows) {
+        this.#forget.run(number)
+        forgotten++
+        missing -= Number(bytes) // at the least: how many pages it freed is seen in the next turn
+        if (missing <= 0) break
+      }
     }
   }
 
