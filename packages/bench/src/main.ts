@@ -19,6 +19,7 @@ import { longFiles } from './workloads/long-files.ts'
 import { memory } from './workloads/memory.ts'
 import { oneShot } from './workloads/one-shot.ts'
 import { full, type Plan, quick, withoutBareWalk, withoutSlowOnes } from './workloads/plan.ts'
+import { storeMemory } from './workloads/store-memory.ts'
 
 try {
   await bench(optionsFrom(process.argv.slice(2)))
@@ -63,6 +64,7 @@ async function runAll(
   for (const workload of workloads) {
     if (workload === 'long-files') show(...(await longFiles(others)))
     else if (workload === 'hostile') show(await hostile(patient))
+    else if (workload === 'store-memory') show(await storeMemory(plan))
     else if (workload === 'memory') {
       show(await memory(patient, undefined))
       if (corpus) show(await memory(patient, corpus.folder))

@@ -16,6 +16,7 @@ import { longFiles } from '../src/workloads/long-files.ts'
 import { memory } from '../src/workloads/memory.ts'
 import { oneShot } from '../src/workloads/one-shot.ts'
 import { type Plan, quick } from '../src/workloads/plan.ts'
+import { storeMemory } from '../src/workloads/store-memory.ts'
 
 const plan: Plan = {
   ...quick,
@@ -37,6 +38,7 @@ it.each<[string, () => Promise<Sheet | Sheet[]>]>([
   ['long files', () => longFiles(plan)],
   ['hostile', () => hostile(plan)],
   ['memory', () => memory({ ...plan, libraries: [ours] }, undefined)],
+  ['store memory', () => storeMemory(plan)],
   ['agreement', () => agreement({ ...plan, libraries }, sites, 'generated')],
 ])('%s', async (_, run) => {
   for (const sheet of [await run()].flat()) {

@@ -58,6 +58,11 @@ export class MemoryStore implements Store {
     this.#kept = new LRUCache({ maxSize: maxBytes })
   }
 
+  /** Octets of memory that it takes now, about: rather too many than too few. */
+  get memoryBytes(): number {
+    return this.#kept.calculatedSize
+  }
+
   async get(origin: string): Promise<string | undefined> {
     this.#throwIfClosed()
     const kept = this.#kept.get(origin)

@@ -38,6 +38,7 @@ export class SqliteStore implements Store {
   #queue: Pending[] = []
   #flushing: Promise<void> | undefined
   #closing: Promise<void> | undefined
+  #isClosed = false
 
   /**
    * Opens the file, and makes it if it is not there.
@@ -66,6 +67,7 @@ export class SqliteStore implements Store {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await this.#flushing
+      this.#isClosed = true
       this.#letGo()
     })()
     return this.#closing
@@ -156,6 +158,7 @@ export class SqliteStore implements Store {
 
   /** Another process may have set the file aside, or somebody may have deleted it: what is written to it would be lost. */
   #inPlace(): StoreFile {
+    if (this.#isClosed) throw this.#closedError() // a get may have waited for so long
     if (this.#file?.isInPlace) return this.#file
     this.#letGo()
     this.#file = this.#openedAtOnce()
@@ -187,8 +190,12 @@ export class SqliteStore implements Store {
   }
 
   #throwIfClosing(): void {
-    if (this.#closing)
-      throw new StoreError('ERR_POLITELY_STORE_CLOSED', this.#settings.path, 'this store is closed; make a new one')
+    if (this.#closing) throw this.#closedError()
+  }
+
+  #closedError(): StoreError {
+    const { path } = this.#settings
+    return new StoreError('ERR_POLITELY_STORE_CLOSED', path, 'this store is closed; make a new one')
   }
 }
 

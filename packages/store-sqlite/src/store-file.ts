@@ -209,7 +209,8 @@ export class StoreFile {
 }
 
 function checksumOf(key: Uint8Array, text: Uint8Array): number {
-  return crc32(text, crc32(key))
+  // In Node 22 an empty text out of SQLite has another sum than an empty one of ours: it has no address, and zlib takes that for a start.
+  return text.length === 0 ? crc32(key) : crc32(text, crc32(key))
 }
 
 /** The one number of the one row that it gives. */

@@ -43,12 +43,12 @@ async function countOf(store: SqliteStore): Promise<number> {
   return count
 }
 
-function overwrite(path: string, at: number, length: number): void {
-  const random = dice(at)
+/** With garbage, or with zeros, as disks do it. */
+function overwrite(path: string, at: number, length: number, by: () => number = dice(at)): void {
   const file = openSync(path, 'r+')
   writeSync(
     file,
-    Uint8Array.from({ length }, () => random() * 256),
+    Uint8Array.from({ length }, () => by() * 256),
     0,
     length,
     at,
@@ -73,6 +73,12 @@ const damages: readonly (readonly [string, (path: string) => void])[] = [
     'every second page overwritten',
     (path) => {
       for (let at = 4_096; at < sizeOf(path); at += 8_192) overwrite(path, at, 4_096)
+    },
+  ],
+  [
+    'every third page is zeros',
+    (path) => {
+      for (let at = 8_192; at < sizeOf(path); at += 12_288) overwrite(path, at, 4_096, () => 0)
     },
   ],
   [
@@ -145,11 +151,19 @@ describe('our choice, a damaged file is set aside, said, and a new one begun', (
     expect(await last.get(originOf(1))).toBe('by the other')
   })
 
-  test('unless somebody listens, a process warning says so', async ({ folder }) => {
+  test('unless somebody listens, a process warning says so', ({ folder }) => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
     writeFileSync(folder.path, 'not a database, by any means'.repeat(100))
-    const warned = new Promise<Error & { code?: string }>((resolve) => process.once('warning', resolve))
     folder.open()
-    expect(await warned).toMatchObject({ name: 'PolitelyWarning', code: 'POLITELY_STORE_SET_ASIDE' })
+    const [name] = corruptOnes(folder)
+    expect(warn.mock.calls).toEqual([
+      [
+        expect.stringContaining(`${folder.path} was damaged (file is not a database); it is now`),
+        { type: 'PolitelyWarning', code: 'POLITELY_STORE_SET_ASIDE' },
+      ],
+    ])
+    expect(warn.mock.calls.join()).toContain(name)
+    warn.mockRestore()
   })
 })
 

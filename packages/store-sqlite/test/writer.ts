@@ -12,9 +12,14 @@ async function runLane(lane: number): Promise<void> {
   for (const step of stepsOf(Number(seed), lane, Number(steps))) {
     if (step.text === undefined) await store.delete(step.origin)
     else await store.set(step.origin, step.text, keepUntil)
-    process.stdout.write(`${lane}\n`) // to a pipe this is done when it returns
+    await written(`${lane}\n`)
   }
 }
 
 await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(lane)))
 await store.close()
+
+/** Resolves when it is in the pipe: a full one would keep the writer, and so what it says, behind what it does. */
+function written(line: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(line, () => resolve()))
+}
