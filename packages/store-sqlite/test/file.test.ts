@@ -18,7 +18,9 @@ import { setImmediate } from 'node:timers/promises'
 import { OptionError } from '@politely/core'
 import { dice } from '@politely/testkit'
 import { describe, expect, vi } from 'vitest'
+import { fileIdOf } from '../src/file-id.ts'
 import { type SetAside, SqliteStore, type SqliteStoreOptions } from '../src/index.ts'
+import { setAside } from '../src/set-aside.ts'
 import { type Folder, later, test } from './folder.ts'
 
 const COUNT = 500
@@ -140,6 +142,8 @@ describe('our choice, a damaged file is set aside, said, and a new one begun', (
     const [one, other] = [1, 2].map(() => folder.open({ onSetAside: (event) => events.push(event) }))
     overwrite(folder.path, 4_096, sizeOf(folder.path) - 4_096)
     await one?.set(originOf(0), 'by one', later)
+    const [name] = corruptOnes(folder)
+    expect(folder.names()).toEqual(expect.arrayContaining([`${name}-shm`, `${name}-wal`])) // which the other one has open
     expect(await other?.get(originOf(0))).toBe('by one')
     await other?.set(originOf(1), 'by the other', later)
     await other?.close()
@@ -149,6 +153,16 @@ describe('our choice, a damaged file is set aside, said, and a new one begun', (
     await using last = folder.open()
     expect(await last.get(originOf(0))).toBe('by one')
     expect(await last.get(originOf(1))).toBe('by the other')
+  })
+
+  test('by one process only: who comes second finds another file at the path, and leaves it', ({ folder }) => {
+    writeFileSync(folder.path, 'damaged')
+    const id = fileIdOf(folder.path)
+    expect(setAside(folder.path, id)).toMatch(/\.corrupt-/)
+    expect(setAside(folder.path, id)).toBeUndefined()
+    writeFileSync(folder.path, 'new')
+    expect(setAside(folder.path, id)).toBeUndefined()
+    expect(readFileSync(folder.path, 'utf8')).toBe('new')
   })
 
   test('unless somebody listens, a process warning says so', ({ folder }) => {
