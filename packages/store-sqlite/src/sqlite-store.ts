@@ -55,12 +55,13 @@ export class SqliteStore implements Store {
     return this.#whenFree((file) => file.get(origin, this.#settings.now()))
   }
 
-  set(origin: string, text: string, keepUntil: number): Promise<void> {
-    return this.#queued({ origin, text, keepUntil })
+  // Encoded here, so that what cannot be is an error of this call alone.
+  async set(origin: string, text: string, keepUntil: number): Promise<void> {
+    return this.#queued({ origin, key: Buffer.from(origin), text: Buffer.from(text), keepUntil })
   }
 
-  delete(origin: string): Promise<void> {
-    return this.#queued({ origin, text: undefined, keepUntil: 0 })
+  async delete(origin: string): Promise<void> {
+    return this.#queued({ origin, key: Buffer.from(origin), text: undefined, keepUntil: 0 })
   }
 
   /** Writes what was asked for, and closes the file. */
@@ -77,7 +78,7 @@ export class SqliteStore implements Store {
     await this.close()
   }
 
-  async #queued(write: Write): Promise<void> {
+  #queued(write: Write): Promise<void> {
     this.#throwIfClosing()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#queue.push({ write, resolve, reject })
@@ -204,8 +205,7 @@ function batchLength(queue: readonly Pending[], walBytes: number): number {
   let bytes = 0
   let length = 0
   for (const { write } of queue) {
-    // A character is one to three octets of UTF-8. Most are one, so two is what is counted.
-    bytes += 2 * (write.text?.length ?? 0) + BYTES_OF_A_WRITE
+    bytes += (write.text?.length ?? 0) + BYTES_OF_A_WRITE
     if (bytes > walBytes) break
     length++
   }

@@ -9,7 +9,9 @@ import { DamagedTextError, StoreError } from './store-error.ts'
 /** What is to be written. Without a text: forgotten. */
 export interface Write {
   readonly origin: string
-  readonly text: string | undefined
+  /** The origin, and the text, as UTF-8. */
+  readonly key: Buffer
+  readonly text: Buffer | undefined
   /** Milliseconds since 1970. */
   readonly keepUntil: number
 }
@@ -108,17 +110,13 @@ export class StoreFile {
 
   /** All of it, or nothing. Each origin is written once at most. */
   commit(writes: readonly Write[], now: number): void {
-    const rows = writes.map(({ origin, text, keepUntil }) => ({
-      key: Buffer.from(origin),
-      // A time that is no number has passed.
-      text: text === undefined || !(keepUntil > now) ? undefined : Buffer.from(text),
-      keepUntil,
-    }))
     this.#inTransaction(() => {
-      for (const { key } of rows) this.#delete.run(key)
-      const kept = rows.flatMap(({ text, ...row }) =>
-        text === undefined || text.length > this.#mostTextBytes ? [] : [{ ...row, text }],
-      )
+      for (const { key } of writes) this.#delete.run(key)
+      const kept = writes.flatMap(({ key, text, keepUntil }) => {
+        // A time that is no number has passed.
+        const isKept = text !== undefined && text.length <= this.#mostTextBytes && keepUntil > now
+        return isKept ? [{ key, text, keepUntil }] : []
+      })
       this.#makeRoom(Math.ceil(kept.reduce((pages, { key, text }) => pages + this.#pagesOf(key, text), 1)), now)
       for (const { key, keepUntil, text } of kept) this.#insert.run(key, keepUntil, checksumOf(key, text), text)
       this.#makeRoom(0, now)
