@@ -12,7 +12,7 @@ const PACKAGES = {
   core: [],
   fetcher: ['core'],
   gate: ['core', 'fetcher'],
-  'store-sqlite': ['fetcher'],
+  'store-sqlite': ['core', 'fetcher'],
   cli: ['core', 'fetcher', 'gate'],
   testkit: [], // the tests of core use it too: to import core would be a cycle, so it is handed what it tests
   bench: ['core', 'fetcher', 'gate', 'testkit'],

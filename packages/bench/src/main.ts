@@ -20,6 +20,7 @@ import { longFiles } from './workloads/long-files.ts'
 import { memory } from './workloads/memory.ts'
 import { oneShot } from './workloads/one-shot.ts'
 import { full, type Plan, quick, withoutBareWalk, withoutSlowOnes } from './workloads/plan.ts'
+import { storeMemory } from './workloads/store-memory.ts'
 import { warmClient } from './workloads/warm-client.ts'
 
 try {
@@ -67,6 +68,7 @@ async function runAll(
     else if (workload === 'hostile') show(await hostile(patient))
     else if (workload === 'cold-fetch') show(await coldFetch(plan))
     else if (workload === 'warm-client') show(await warmClient(plan))
+    else if (workload === 'store-memory') show(await storeMemory(plan))
     else if (workload === 'memory') {
       show(await memory(patient, undefined))
       if (corpus) show(await memory(patient, corpus.folder))

@@ -9,6 +9,7 @@ const WORKLOADS = [
   'long-files',
   'hostile',
   'memory',
+  'store-memory',
   'agreement',
   'cold-fetch',
   'warm-client',

@@ -17,6 +17,7 @@ import { longFiles } from '../src/workloads/long-files.ts'
 import { memory } from '../src/workloads/memory.ts'
 import { oneShot } from '../src/workloads/one-shot.ts'
 import { type Plan, quick } from '../src/workloads/plan.ts'
+import { storeMemory } from '../src/workloads/store-memory.ts'
 import { warmClient } from '../src/workloads/warm-client.ts'
 
 const plan: Plan = {
@@ -43,6 +44,7 @@ it.each<[string, () => Promise<Sheet | Sheet[]>]>([
   ['memory', () => memory({ ...plan, libraries: [ours] }, undefined)],
   ['cold fetch', () => coldFetch(plan)],
   ['warm client', () => warmClient(plan)],
+  ['store memory', () => storeMemory(plan)],
   ['agreement', () => agreement({ ...plan, libraries }, sites, 'generated')],
 ])('%s', async (_, run) => {
   for (const sheet of [await run()].flat()) {

@@ -32,3 +32,13 @@ export {
   type SitesOptions,
   startSites,
 } from './sites.ts'
+export {
+  type StoreAbility,
+  type StoreHandle,
+  type StoreKit,
+  type StoreName,
+  type StoreRow,
+  storeAbilities,
+  storeRows,
+  storeRowsFor,
+} from './store-contract.ts'

@@ -38,7 +38,7 @@ let folder = ''
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://localhost:${(server.address() as AddressInfo).port}`
-  // Where the packages can be imported by their names.
+  // Where the packages can be imported by their names; its devDependencies are what examples need beyond those of the demo.
   folder = mkdtempSync(join(root, 'examples/polite-crawl/.snippets-'))
 })
 

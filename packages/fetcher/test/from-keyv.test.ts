@@ -1,0 +1,41 @@
+// A Keyv keeps the contract of stores, as far as a Map behind it can.
+import { OptionError } from '@politely/core'
+import { storeRowsFor } from '@politely/testkit'
+import Keyv from 'keyv'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { fromKeyv, type KeyvLike } from '../src/index.ts'
+
+// Keyv goes by Date.now, and by nothing else.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+test.for(storeRowsFor('fromKeyv over a Map'))('store contract, $name', async ({ run }) => {
+  const map = new Map()
+  const clock = { now: Date.now, pass: (ms: number) => void vi.setSystemTime(Date.now() + ms) }
+  await run({ open: () => fromKeyv(new Keyv({ store: map })), clock })
+})
+
+test("another's value under an origin is a miss", async () => {
+  const keyv = new Keyv()
+  await keyv.set('https://a.test', { not: 'a text' })
+  expect(await fromKeyv(keyv).get('https://a.test')).toBeUndefined()
+})
+
+test('a text that Keyv could not keep is an error, with a code', async () => {
+  const failing = new Map()
+  failing.set = () => {
+    throw new Error('no space')
+  }
+  const keyv = new Keyv({ store: failing })
+  const said: unknown[] = []
+  keyv.on('error', (error) => void said.push(error))
+  await expect(fromKeyv(keyv).set('https://a.test', 'of a', Date.now() + 1_000)).rejects.toMatchObject({
+    code: 'ERR_POLITELY_KEYV_SET',
+    origin: 'https://a.test',
+  })
+  expect(said).toEqual([expect.objectContaining({ message: 'no space' })])
+})
+
+test.for([undefined, null, {}, new Map().entries()])('what is no Keyv: %o', (given) => {
+  expect(() => fromKeyv(given as unknown as KeyvLike)).toThrow(OptionError)
+})

@@ -1,0 +1,88 @@
+// MemoryStore keeps the contract of stores, in memory that it truly takes.
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { OptionError } from '@politely/core'
+import { startClock, storeRowsFor } from '@politely/testkit'
+import { expect, test } from 'vitest'
+import { MemoryStore, type MemoryStoreOptions } from '../src/index.ts'
+
+test.for(storeRowsFor('MemoryStore'))('store contract, $name', async ({ run }) => {
+  const clock = startClock()
+  const maxBytes = 4_000_000
+  const store = new MemoryStore({ maxBytes, now: clock.now })
+  await run({ open: () => store, clock, maxBytes, heldBytes: () => store.memoryBytes })
+})
+
+test('our choice, who was asked about longest ago is forgotten first', async () => {
+  const store = new MemoryStore({ maxBytes: 10_000 })
+  const keepUntil = Date.now() + 60_000
+  const text = 'x'.repeat(1_500)
+  for (const origin of ['a', 'b', 'c', 'd', 'e']) await store.set(origin, text, keepUntil)
+  await store.get('a')
+  await store.set('f', text, keepUntil)
+  expect(await store.get('a')).toBe(text)
+  expect(await store.get('b')).toBeUndefined()
+})
+
+test('our choice, a character outside Latin-1 makes a text count twice', async () => {
+  const store = new MemoryStore({ maxBytes: 10_000 })
+  await store.set('a', 'x'.repeat(6_000), Number.POSITIVE_INFINITY)
+  await store.set('b', `${'x'.repeat(6_000)}€`, Number.POSITIVE_INFINITY)
+  expect(await store.get('a')).toHaveLength(6_000)
+  expect(await store.get('b')).toBeUndefined()
+})
+
+test('what is forgotten, and what has expired, takes no memory', async () => {
+  const clock = startClock()
+  const store = new MemoryStore({ now: clock.now })
+  await store.set('a', 'x'.repeat(1_000), clock.now() + 1)
+  await store.set('b', 'x'.repeat(1_000), clock.now() + 1_000)
+  expect(store.memoryBytes).toBeGreaterThan(2_000)
+  await store.delete('b')
+  clock.pass(1)
+  await store.get('a')
+  expect(store.memoryBytes).toBe(0)
+})
+
+test('a text that is a part of a longer one does not keep that alive', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const store = new MemoryStore()
+  const heldBytes = async () => {
+    for (let turn = 0; turn < 4; turn++) {
+      collectGarbage()
+      await setImmediate()
+    }
+    return process.memoryUsage().heapUsed
+  }
+  const before = await heldBytes()
+  for (let i = 0; i < 50; i++) {
+    const long = `${i} `.repeat(300_000)
+    await store.set(long.slice(0, 40), long.slice(100, 200), Date.now() + 60_000)
+  }
+  expect((await heldBytes()) - before).toBeLessThan(10_000_000)
+  expect(await store.get('1 '.repeat(20))).toBe('1 '.repeat(50))
+})
+
+test('await using closes it', async () => {
+  let kept: MemoryStore
+  {
+    await using store = new MemoryStore()
+    kept = store
+  }
+  await expect(kept.get('a')).rejects.toMatchObject({ code: 'ERR_POLITELY_STORE_CLOSED' })
+})
+
+test.for([
+  ['maxBytes', { maxBytes: 0 }],
+  ['maxBytes', { maxBytes: 1.5 }],
+  ['maxBytes', { maxBytes: Number.POSITIVE_INFINITY }],
+  ['maxBytes', { maxBytes: '64 MiB' }],
+  ['now', { now: 5 }],
+  ['maxSize', { maxSize: 5 }],
+] as const)('%s: %o cannot be used', ([option, options]) => {
+  const construction = () => new MemoryStore(options as MemoryStoreOptions)
+  expect(construction).toThrow(OptionError)
+  expect(construction).toThrow(expect.objectContaining({ option }))
+})

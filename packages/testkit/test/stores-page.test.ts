@@ -1,0 +1,21 @@
+// docs/stores.md shows what each store promises, as the rows have it that its tests run.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { type StoreName, storeRows, storeRowsFor, withTables } from '../src/index.ts'
+
+it('docs/stores.md shows these rows', async () => {
+  const path = join(import.meta.dirname, '../../../docs/stores.md')
+  const stores: readonly StoreName[] = ['MemoryStore', 'SqliteStore', 'fromKeyv over a Map']
+  const head = ['promise', ...stores.map((store) => store.replace(/^\w+/, '`$&`'))]
+  const rows = storeRows.map((row) => [
+    row.name,
+    ...stores.map((store) => (storeRowsFor(store).includes(row) ? 'yes' : '–')),
+  ])
+  await expect(withTables(readFileSync(path, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(path)
+})
+
+it('no promise is named twice', () => {
+  expect(new Set(storeRows.map(({ name }) => name)).size).toBe(storeRows.length)
+  expect(storeRows.length).toBeGreaterThan(30)
+})
