@@ -2,6 +2,13 @@
 
 export { type Asked, type AskOptions, ClientClosedError, type ClientVerdict, RobotsClient } from './client.ts'
 export { displayUrl } from './display.ts'
-export type { NetworkPolicy } from './network-guard.ts'
+export {
+  BlockedAddressError,
+  type GuardedConnectorOptions,
+  NetworkGuard,
+  type NetworkGuardOptions,
+  type NetworkPolicy,
+  type Reach,
+} from './network-guard.ts'
 export type { RobotsClientOptions } from './options.ts'
 export type { Store } from './store.ts'

@@ -11,7 +11,7 @@ import {
   productTokenOf,
 } from '@politely/core'
 import type { Dispatcher } from 'undici'
-import type { NetworkPolicy } from './network-guard.ts'
+import { NetworkGuard, type NetworkPolicy } from './network-guard.ts'
 
 export interface RobotsClientOptions {
   /**
@@ -49,9 +49,13 @@ export interface RobotsClientOptions {
   readonly notFoundPages?: AccessPolicy['notFoundPages']
   /** What a fetch of robots.txt may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy
-  /** Your own undici dispatcher: a proxy, HTTP/2, another CA. Then `lookup` and the guard of names are its business. */
+  /** Addresses and blocks, such as `10.0.0.0/8`, that count as public although they are not. Default none. */
+  readonly allowAddresses?: readonly string[]
+  /** Your own undici dispatcher: a proxy, HTTP/2, another CA. Then connections are its business, and the guard sees URLs only. */
   readonly dispatcher?: Dispatcher
-  /** Your own resolver, in the form of `dns.lookup`. */
+  /** Your own fetch, called with `redirect: 'manual'`. Then connections are its business, and the guard sees URLs only. */
+  readonly fetch?: typeof globalThis.fetch
+  /** Your own resolver, in the form of `dns.lookup`. With `dispatcher` or `fetch` it only tells the guard where names lead. */
   readonly lookup?: LookupFunction
   /** Aborting it closes the client. */
   readonly signal?: AbortSignal
@@ -69,9 +73,9 @@ export interface Settings {
   readonly retries: number
   readonly maxBodyBytes: number
   readonly maxCacheBytes: number
-  readonly network: NetworkPolicy
+  readonly guard: NetworkGuard
   readonly dispatcher: Dispatcher | undefined
-  readonly lookup: LookupFunction | undefined
+  readonly fetch: typeof globalThis.fetch | undefined
   readonly signal: AbortSignal | undefined
   readonly now: () => number
 }
@@ -100,7 +104,9 @@ const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
   thenAssume: true,
   notFoundPages: true,
   network: true,
+  allowAddresses: true,
   dispatcher: true,
+  fetch: true,
   lookup: true,
   signal: true,
   now: true,
@@ -147,6 +153,12 @@ export function settingsOf(options: RobotsClientOptions): Settings {
       `${policy.ttlMs} is over maxTtlMs, ${policy.maxTtlMs}; write a smaller one, or a larger maxTtlMs`,
     )
   }
+  if (options.fetch !== undefined && options.dispatcher !== undefined) {
+    throw new OptionError(
+      'fetch',
+      'cannot be had together with dispatcher, since only one of them can make the request; give your fetch the dispatcher instead',
+    )
+  }
   return {
     userAgent,
     productTokens: productTokens(options.productToken, userAgent),
@@ -159,9 +171,9 @@ export function settingsOf(options: RobotsClientOptions): Settings {
       most: 2 ** 28,
     }),
     maxCacheBytes: whole('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, { least: 1 }),
-    network: word('network', options.network ?? 'guarded', ['guarded', 'public-only', 'any']),
+    guard: new NetworkGuard(options),
     dispatcher: withMethod('dispatcher', options.dispatcher, 'dispatch', 'an undici dispatcher'),
-    lookup: ofType('lookup', options.lookup, 'a function like dns.lookup'),
+    fetch: ofType('fetch', options.fetch, 'a function like the global fetch'),
     signal: withMethod('signal', options.signal, 'addEventListener', 'an AbortSignal'),
     now: ofType('now', options.now, 'a function that returns milliseconds') ?? Date.now,
   }
