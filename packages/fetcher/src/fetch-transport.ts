@@ -1,9 +1,9 @@
 // Robots.txt by the caller's own fetch: of the platform, of undici, or one that signs requests. It decodes the body itself.
 import { Readable } from 'node:stream'
 import type { Reply, Headers as ReplyHeaders } from '@politely/core'
-import { readBody } from './body.ts'
+import { ACCEPT_ENCODING, readBody } from './body.ts'
+import { beforeDeadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
-import { leavable } from './flights.ts'
 import {
   ACCEPT,
   isBodyWanted,
@@ -27,9 +27,10 @@ export class FetchTransport implements RobotsTransport {
     try {
       const response = await this.#ask(url, conditions, deadline)
       phase = 'body'
-      const wrong = problemOf(response)
       const { status, body } = response
-      if (wrong !== undefined || body === null || !isBodyWanted(status, policy)) {
+      const isRead = body !== null && isBodyWanted(status, policy)
+      const wrong = problemOf(response, isRead)
+      if (wrong !== undefined || !isRead) {
         discard(response)
         if (wrong !== undefined) return { kind: 'failure', reason: 'malformed', detail: wrong }
         return { kind: 'response', status, headers: headersOf(response) }
@@ -52,7 +53,7 @@ export class FetchTransport implements RobotsTransport {
     const fetch = this.#fetch // a platform's own must not be called as a method of ours
     const asked = fetch(url, {
       method: 'GET',
-      headers: { 'user-agent': userAgent, accept: ACCEPT, ...conditions },
+      headers: { 'user-agent': userAgent, accept: ACCEPT, 'accept-encoding': ACCEPT_ENCODING, ...conditions },
       redirect: 'manual', // redirects are ours: each hop is counted, and looked at by the guard
       credentials: 'omit',
       referrer: '',
@@ -60,7 +61,7 @@ export class FetchTransport implements RobotsTransport {
       signal: deadline,
     })
     try {
-      return await leavable(asked, deadline)
+      return await beforeDeadline(asked, deadline)
     } catch (error) {
       asked.then(discard, () => undefined) // a fetch that does not heed the signal may answer yet
       throw error
@@ -68,11 +69,19 @@ export class FetchTransport implements RobotsTransport {
   }
 }
 
+/** The codings that every fetch takes off. With another one it hands out the body as it came, which would read as a file without rules. */
+const DECODED: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'deflate', 'br'])
+
 /** What makes an answer no answer to what was asked. */
-function problemOf({ type, status, redirected }: Response): string | undefined {
+function problemOf({ type, status, redirected, headers }: Response, isRead: boolean): string | undefined {
   if (redirected) return 'the fetch that was given follows redirects itself; it must heed `redirect: "manual"`'
-  if (type !== 'opaqueredirect' && status !== 0) return undefined
-  return 'the fetch that was given hides redirects; it must answer `redirect: "manual"` with the 3xx itself, as that of Node does'
+  if (type === 'opaqueredirect' || status === 0) {
+    return 'the fetch that was given hides redirects; it must answer `redirect: "manual"` with the 3xx itself, as that of Node does'
+  }
+  if (!isRead) return undefined
+  const codings = (headers.get('content-encoding') ?? '').split(',').map((coding) => coding.trim().toLowerCase())
+  const unknown = codings.find((coding) => !DECODED.has(coding))
+  return unknown === undefined ? undefined : `content coding ${JSON.stringify(unknown)}`
 }
 
 function headersOf({ headers }: Response): ReplyHeaders {

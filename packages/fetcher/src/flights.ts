@@ -24,8 +24,7 @@ export class Flights<T> {
   }
 }
 
-/** The promise, or the abort's reason if that comes first. */
-export function leavable<T>(flight: Promise<T>, signal: AbortSignal): Promise<T> {
+function leavable<T>(flight: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const leave = () => reject(signal.reason)
   signal.addEventListener('abort', leave, { once: true })

@@ -2,9 +2,9 @@
 // the request, by the URL's scheme and by what the caller brought along.
 import type { Asking, Reply } from '@politely/core'
 import type { Dispatcher } from 'undici'
+import { beforeDeadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
 import { FetchTransport } from './fetch-transport.ts'
-import { leavable } from './flights.ts'
 import { FtpTransport } from './ftp-transport.ts'
 import type { NetworkGuard } from './network-guard.ts'
 import type { RobotsTransport, TransportSettings } from './robots-transport.ts'
@@ -57,7 +57,7 @@ export class Transport {
 
   async #refusalBeforehand(url: string, deadline: AbortSignal): Promise<Reply | undefined> {
     try {
-      const refusal = await leavable(this.#guard.refusalBeforehand(url), deadline)
+      const refusal = await beforeDeadline(this.#guard.refusalBeforehand(url), deadline)
       return refusal && failureOf(refusal, 'request', deadline)
     } catch (error) {
       return failureOf(error, 'request', deadline)
