@@ -399,7 +399,7 @@ describe('a dispatcher of your own', () => {
         response.writeHead(301, { location: 'https://a.test:PORT/robots.txt'.replace('PORT', String(port)) }).end()
       } else if (request.headers[':authority']?.startsWith('broken.')) {
         response.stream.respond({ ':status': 200 })
-        response.stream.write('User-agent: *\n', () => response.stream.close(2)) // INTERNAL_ERROR, RFC 9113 §7
+        response.stream.write('User-agent: *\n', () => response.stream.destroy(new Error('on purpose'))) // INTERNAL_ERROR, RFC 9113 §7
       } else response.end(forbidsPage)
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
