@@ -8,7 +8,7 @@ import { FetchTransport } from './fetch-transport.ts'
 import { FtpTransport } from './ftp-transport.ts'
 import type { NetworkGuard } from './network-guard.ts'
 import type { RobotsTransport, TransportSettings } from './robots-transport.ts'
-import { guardedAgents, UndiciTransport } from './undici-transport.ts'
+import { OwnConnections, UndiciTransport } from './undici-transport.ts'
 
 export interface TransportOptions extends TransportSettings {
   readonly guard: NetworkGuard
@@ -23,19 +23,18 @@ export class Transport {
   readonly #ftp: RobotsTransport
   /** Who makes the connections. */
   readonly #connections: 'ours' | "the caller's"
-  readonly #end: () => Promise<unknown>
+  readonly #own: OwnConnections
 
   constructor(options: TransportOptions) {
     const { guard, dispatcher, fetch, timeoutMs } = options
-    const agents = guardedAgents(guard, timeoutMs)
     this.#guard = guard
+    this.#own = new OwnConnections(guard, timeoutMs)
     this.#web =
       fetch === undefined
-        ? new UndiciTransport(options, dispatcher ? { public: dispatcher, any: dispatcher } : agents)
+        ? new UndiciTransport(options, dispatcher ? { open: () => dispatcher, end: () => undefined } : this.#own)
         : new FetchTransport(options, fetch)
     this.#ftp = new FtpTransport(options, guard)
     this.#connections = dispatcher === undefined && fetch === undefined ? 'ours' : "the caller's"
-    this.#end = () => Promise.all([agents.public.destroy(), agents.any.destroy()])
   }
 
   /** Makes the request. Never throws: what goes wrong is a reply, and so is the end of the deadline. */
@@ -52,7 +51,7 @@ export class Transport {
 
   /** Ends our own connections; the caller's dispatcher is the caller's. */
   async destroy(): Promise<void> {
-    await this.#end()
+    await this.#own.destroy()
   }
 
   async #refusalBeforehand(url: string, deadline: AbortSignal): Promise<Reply | undefined> {

@@ -1,6 +1,6 @@
 // Robots.txt by undici: with our own connections, which the network guard watches, or with the caller's dispatcher.
 import { headerOf, type Reply } from '@politely/core'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Client, type Dispatcher, request } from 'undici'
 import { ACCEPT_ENCODING, readBody } from './body.ts'
 import { failureOf } from './failure.ts'
 import type { NetworkGuard, Reach } from './network-guard.ts'
@@ -13,22 +13,27 @@ import {
   type TransportSettings,
 } from './robots-transport.ts'
 
-/** Connections are kept for a redirect to the same host only: the next request to an origin comes tomorrow. Milliseconds. */
-const KEEP_ALIVE_MS = 1_000
+/** Whose connections are used. A request says when it has no more use for what it was given. */
+export interface Connections {
+  open(origin: string, reach: Reach): Dispatcher
+  end(dispatcher: Dispatcher): void
+}
 
 export class UndiciTransport implements RobotsTransport {
   readonly #settings: TransportSettings
-  readonly #dispatchers: Readonly<Record<Reach, Dispatcher>>
+  readonly #connections: Connections
 
-  constructor(settings: TransportSettings, dispatchers: Readonly<Record<Reach, Dispatcher>>) {
+  constructor(settings: TransportSettings, connections: Connections) {
     this.#settings = settings
-    this.#dispatchers = dispatchers
+    this.#connections = connections
   }
 
   async send({ url, conditions, reach }: RobotsRequest, deadline: AbortSignal): Promise<Reply> {
     const { userAgent, policy, maxBodyBytes } = this.#settings
+    const { origin } = new URL(url)
+    const dispatcher = this.#connections.open(origin, reach)
     const init = {
-      dispatcher: this.#dispatchers[reach],
+      dispatcher,
       // No cookies, no credentials, no Referer.
       headers: { 'user-agent': userAgent, accept: ACCEPT, 'accept-encoding': ACCEPT_ENCODING, ...conditions },
       signal: deadline,
@@ -49,18 +54,45 @@ export class UndiciTransport implements RobotsTransport {
       }
     } catch (error) {
       return failureOf(error, phase, deadline)
+    } finally {
+      this.#connections.end(dispatcher)
     }
   }
 }
 
-/** Our own connections, by what they may reach. */
-export function guardedAgents(guard: NetworkGuard, timeoutMs: number): Readonly<Record<Reach, Agent>> {
-  const agentFor = (reach: Reach) =>
-    new Agent({
-      connect: guard.connector({ reach, allowH2: false, timeout: timeoutMs }),
+/** Without it, undici would make errors for the end of each connection, and their stacks cost more than reading the file. */
+const ENDED = new Error('robots.txt has been read')
+
+/**
+ * Our own: one for each request, ended with it. The next request to an origin comes tomorrow, and few redirects lead to the host
+ * that they come from; an undici Agent would keep a pool for each of a million origins, and look through all of them at the end of
+ * each.
+ */
+export class OwnConnections implements Connections {
+  readonly #options: Readonly<Record<Reach, Client.Options>>
+  readonly #clients = new Set<Dispatcher>()
+
+  constructor(guard: NetworkGuard, timeoutMs: number) {
+    const optionsFor = (reach: Reach): Client.Options => ({
+      // No TCP keep-alive: it would begin when the deadline has long passed.
+      connect: guard.connector({ reach, allowH2: false, timeout: timeoutMs, keepAlive: false }),
       maxHeaderSize: MAX_HEADER_BYTES,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
     })
-  return { public: agentFor('public'), any: agentFor('any') }
+    this.#options = { public: optionsFor('public'), any: optionsFor('any') }
+  }
+
+  open(origin: string, reach: Reach): Dispatcher {
+    const client = new Client(origin, this.#options[reach])
+    this.#clients.add(client)
+    return client
+  }
+
+  end(client: Dispatcher): void {
+    this.#clients.delete(client)
+    void client.destroy(ENDED)
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all(Array.from(this.#clients, (client) => client.destroy()))
+  }
 }

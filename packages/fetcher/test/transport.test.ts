@@ -43,7 +43,7 @@ function fetchOfUndici(agent: Agent = loopbackAgent()): Fetch {
 /** The platform's. Those of Node 22 and 24 take the dispatchers of undici 8 in a wrapper only. */
 function fetchOfNode(agent: Agent = loopbackAgent()): Fetch {
   const dispatcher = new Dispatcher1Wrapper(agent)
-  return (url, init) => fetch(url, { ...init, dispatcher } as RequestInit)
+  return (url, init) => fetch(url, { ...init, dispatcher } as unknown as RequestInit)
 }
 
 // What a fetch does not show, and why. Everything else that the direct way is tested with, it is tested with too.
