@@ -93,7 +93,7 @@ describe('what is said to the server', () => {
     const { port, commands } = await startFtp(politeFtp(forbidsPage))
     const client = newClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
     expect(await client.check(`ftp://me:secret@a.test:${port}/page`)).toMatchObject(obeyed)
-    expect(commands.filter((line) => line !== 'QUIT')).toEqual(SAID)
+    await expect.poll(() => commands).toEqual([...SAID, 'QUIT'])
   })
 
   test.for([
@@ -235,12 +235,12 @@ const rows: readonly Row[] = [
   ['RFC 959 §4.2, no port in the answer to PASV', ftpBut({ EPSV: '500 What?\r\n', PASV: '227 OK\r\n' }), 'malformed'],
   ['RFC 959 §4.2, neither EPSV nor PASV', ftpBut({ EPSV: '500 What?\r\n', PASV: '502 No\r\n' }), 500],
   [
-    'the file is cut off by a reset',
+    'the connection of the file is reset',
     ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
         const socket = await data
-        socket.write('User-agent: *\n', () => socket.resetAndDestroy())
+        socket.resetAndDestroy()
       },
     }),
     'truncated',
@@ -410,7 +410,7 @@ describe.for([
     writeFileSync(
       join(folder, 'main.ts'),
       `import { RobotsClient } from './src/index.ts'
-       await using client = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
+       const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
        console.log(JSON.stringify(await client.check('ftp://127.0.0.1:${refusing.port}/page')))`,
     )
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(folder, 'main.ts')], {
