@@ -1,9 +1,12 @@
 // What the platform throws -> why robots.txt is unreachable. RFC 9309 §2.3.1.4.
 import type { Failure, FailureReason } from '@politely/core'
-import { BlockedAddressError } from './network-guard.ts'
 
 /** By the error's code; what stands in no row is `network`. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
+  ERR_POLITELY_BLOCKED_ADDRESS: 'blocked-address',
+  ERR_POLITELY_FTP_CLOSED: 'reset',
+  ERR_POLITELY_FTP_TOO_LARGE: 'too-large',
+  ERR_POLITELY_FTP_MALFORMED: 'malformed',
   ENOTFOUND: 'dns',
   ENODATA: 'dns',
   EAI_AGAIN: 'dns-unavailable',
@@ -12,7 +15,10 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   ECONNRESET: 'reset',
   ECONNABORTED: 'reset',
   EPIPE: 'reset',
+  ERR_STREAM_PREMATURE_CLOSE: 'reset',
   UND_ERR_SOCKET: 'reset',
+  ERR_HTTP2_STREAM_ERROR: 'reset',
+  ERR_HTTP2_SESSION_ERROR: 'reset',
   ETIMEDOUT: 'timeout',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
@@ -26,11 +32,13 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   UNABLE_TO_GET_ISSUER_CERT: 'tls',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
   HOSTNAME_MISMATCH: 'tls',
+  UND_ERR_PRX_TLS: 'tls',
 }
 
 /** Families of codes: HTTP that the parser refuses, certificates and TLS, content codings that do not decode. */
 const FAMILIES: readonly (readonly [beginning: string, reason: FailureReason])[] = [
   ['HPE_', 'malformed'],
+  ['ERR_HTTP2_', 'malformed'],
   ['CERT_', 'tls'],
   ['ERR_TLS_', 'tls'],
   ['ERR_SSL_', 'tls'],
@@ -39,23 +47,42 @@ const FAMILIES: readonly (readonly [beginning: string, reason: FailureReason])[]
   ['ERR__ERROR_FORMAT_', 'malformed'],
 ]
 
-/** A failure as a value. `phase` tells a body that ended early from an answer that never came. */
-export function failureOf(error: unknown, phase: 'request' | 'body'): Failure {
-  const reason = reasonOf(error)
+/** A fetch says no more than "fetch failed"; what did is its cause, or the cause of that. */
+const MOST_CAUSES = 5
+
+/**
+ * A failure as a value. `phase` tells a body that ended early from an answer that never came; where the deadline has passed, that
+ * is what ended it.
+ */
+export function failureOf(error: unknown, phase: 'request' | 'body', deadline: AbortSignal): Failure {
+  if (deadline.aborted) return { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
+  const telling = tellingOf(error)
+  const reason = reasonOf(telling)
   return {
     kind: 'failure',
     reason: reason === 'reset' && phase === 'body' ? 'truncated' : reason,
-    detail: error instanceof Error ? error.message || String(codeOf(error)) : String(error),
+    detail: telling instanceof Error ? telling.message || String(codeOf(telling)) : String(telling),
   }
 }
 
+/** The error itself or the first of its causes that has a reason; where none has, the error. */
+function tellingOf(error: unknown): unknown {
+  let at = error
+  for (let i = 0; i <= MOST_CAUSES && at instanceof Error; i++) {
+    if (reasonOf(at) !== 'network') return at
+    at = at.cause
+  }
+  return error
+}
+
 function reasonOf(error: unknown): FailureReason {
-  if (error instanceof BlockedAddressError) return 'blocked-address'
-  if (error instanceof Error && error.name === 'HTTPParserError') return 'malformed' // undici 8.12 forgets its HPE_ code
+  if (!(error instanceof Error)) return 'network'
+  if (error.name === 'HTTPParserError') return 'malformed' // undici 8.12 forgets its HPE_ code
+  if (error.name === 'TimeoutError') return 'timeout' // AbortSignal.timeout
   const code = codeOf(error)
   return REASONS[code] ?? FAMILIES.find(([beginning]) => code.startsWith(beginning))?.[1] ?? 'network'
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : ''
 }

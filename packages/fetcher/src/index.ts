@@ -17,7 +17,14 @@ export type { FlightPhase } from './flights.ts'
 export { fromKeyv, type KeyvLike, KeyvSetError } from './from-keyv.ts'
 export type { CopyInspection, Inspection } from './inspection.ts'
 export { MemoryStore, type MemoryStoreOptions, StoreClosedError } from './memory-store.ts'
-export type { NetworkPolicy } from './network-guard.ts'
+export {
+  BlockedAddressError,
+  type GuardedConnectorOptions,
+  NetworkGuard,
+  type NetworkGuardOptions,
+  type NetworkPolicy,
+  type Reach,
+} from './network-guard.ts'
 export type { RobotsClientOptions } from './options.ts'
 export type { Store } from './store.ts'
 export {

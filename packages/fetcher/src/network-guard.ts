@@ -1,9 +1,11 @@
-// What a robots.txt fetch may connect to. A site's DNS and redirects are its own words: left alone, they could make the
-// crawler ask its own machine, its neighbours, or a cloud's metadata service.
-import { isIP, type Socket } from 'node:net'
-import ipaddr from 'ipaddr.js'
+// What a request may connect to. A site's DNS and redirects are its own words: left alone, they could make the crawler ask its
+// own machine, its neighbours, or a cloud's metadata service.
+import { lookup as systemLookup } from 'node:dns'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { OptionError } from '@politely/core'
 import { parse } from 'tldts'
 import { buildConnector } from 'undici'
+import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-address.ts'
 
 /**
  * `guarded` (the default): what comes from the public internet stays there. A public name, one whose suffix is on the ICANN
@@ -13,70 +15,178 @@ import { buildConnector } from 'undici'
  */
 export type NetworkPolicy = 'guarded' | 'public-only' | 'any'
 
-/** Thrown by the connector, and turned into a verdict's reason. */
+/** The addresses that one request may connect to. */
+export type Reach = 'public' | 'any'
+
+export interface NetworkGuardOptions {
+  /** Default `guarded`. */
+  readonly network?: NetworkPolicy
+  /** Addresses and blocks, such as `10.0.0.0/8`, that count as public although they are not. Default none. */
+  readonly allowAddresses?: readonly string[]
+  /** Your own resolver, in the form of `dns.lookup`. Default the system's. */
+  readonly lookup?: LookupFunction
+}
+
+/** For undici's `connect`, and how far the connector may reach; without `reach` each host's own name says it. */
+export interface GuardedConnectorOptions extends Omit<buildConnector.BuildOptions, 'lookup'> {
+  readonly reach?: Reach
+}
+
+/** A connection that the guard refuses. */
 export class BlockedAddressError extends Error {
   override readonly name = 'BlockedAddressError'
+  /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_BLOCKED_ADDRESS'
-  constructor(host: string, address: string) {
-    super(`${host} is at ${address}, which is not a public address`)
+  /** The name or address that was asked for. */
+  readonly host: string
+
+  constructor(host: string, addresses: readonly string[]) {
+    super(`${host} is at ${addresses.join(', ') || 'an unknown address'}, which is not a public address`)
+    this.host = host
   }
 }
 
-/** The addresses that a request may connect to: `public` ones, or `any`. `chain` holds the URLs so far, this one last. */
-export function reachOf(policy: NetworkPolicy, chain: readonly string[]): 'public' | 'any' {
-  if (policy === 'any') return 'any'
-  return policy === 'public-only' || chain.some((url) => isPublicHost(hostOf(url))) ? 'public' : 'any'
-}
+export class NetworkGuard {
+  readonly #network: NetworkPolicy
+  readonly #allowed: readonly AddressBlock[]
+  readonly #lookup: LookupFunction | undefined
 
-/** Refuses a literal address before anything is sent; needed where the connection is not made by our connector. */
-export function refuseLiteral(url: string): BlockedAddressError | undefined {
-  const host = hostOf(url)
-  return isIP(host) !== 0 && !isPublicAddress(host) ? new BlockedAddressError(host, host) : undefined
-}
+  /** @throws {OptionError} for an option that cannot be used. */
+  constructor({ network = 'guarded', allowAddresses = [], lookup }: NetworkGuardOptions = {}) {
+    if (!['guarded', 'public-only', 'any'].includes(network)) {
+      const shown = typeof network === 'string' ? JSON.stringify(network) : 'this'
+      throw new OptionError('network', `${shown} is not known; write one of guarded, public-only, any`)
+    }
+    if (lookup !== undefined && typeof lookup !== 'function') {
+      throw new OptionError('lookup', 'must be a function like dns.lookup')
+    }
+    this.#network = network
+    this.#allowed = addressBlocksOf('allowAddresses', allowAddresses)
+    this.#lookup = lookup
+  }
 
-/**
- * A connector that looks at the address of the socket itself, after it is connected and before a byte is sent. A check of
- * names or of DNS answers would come too early, and undici does not look up literal addresses at all.
- */
-export function publicOnlyConnector(options: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = buildConnector(options)
-  return (target, callback) => {
-    // Without TLS for now; so the default port has to be named, or it would be that of http.
-    const port = target.port || (target.protocol === 'https:' ? '443' : '80')
-    connect({ ...target, protocol: 'http:', port }, (error, socket) => {
-      if (error !== null) return callback(error, null)
-      const refusal = refusalOf(target.hostname, socket)
-      if (refusal !== undefined) {
-        socket.destroy()
-        return callback(refusal, null)
-      }
-      if (target.protocol === 'https:') connect({ ...target, httpSocket: socket }, callback)
-      else callback(null, socket)
+  /** How far a request may reach. `chain` holds the URLs that led to it, its own one last. */
+  reachOf(chain: readonly string[]): Reach {
+    return this.#reachOfHosts(chain.map(hostOf))
+  }
+
+  /** A connector for an undici Agent or Client: `new Agent({ connect: guard.connector() })`. */
+  connector({ reach, ...options }: GuardedConnectorOptions = {}): buildConnector.connector {
+    const any = buildConnector({ ...options, ...(this.#lookup && { lookup: this.#lookup }) })
+    const onlyPublic = this.#publicConnector(options)
+    if (reach !== undefined) return reach === 'public' ? onlyPublic : any
+    return (target, callback) => {
+      const connect = this.#reachOfHosts([bareHost(target.hostname)]) === 'public' ? onlyPublic : any
+      connect(target, callback)
+    }
+  }
+
+  /** The resolver of connections that reach so far; undefined is the platform's own. */
+  lookupFor(reach: Reach): LookupFunction | undefined {
+    return reach === 'public' ? this.#publicLookup(this.#lookup ?? systemLookup) : this.#lookup
+  }
+
+  /** The refusal of a literal address that is not public, before anything is connected. */
+  refusalOfHost(host: string): BlockedAddressError | undefined {
+    return isIP(host) === 0 || isPublicAddress(host, this.#allowed) ? undefined : new BlockedAddressError(host, [host])
+  }
+
+  /**
+   * The refusal of a connected socket, to be asked for before a byte is sent. What DNS said is not enough: only the address of
+   * the socket is the truth.
+   */
+  refusalOfSocket(host: string, { remoteAddress }: Socket): BlockedAddressError | undefined {
+    if (remoteAddress !== undefined && isPublicAddress(remoteAddress, this.#allowed)) return undefined
+    return new BlockedAddressError(host, remoteAddress === undefined ? [] : [remoteAddress])
+  }
+
+  /**
+   * For connections that somebody else makes. A literal address is refused; a name too if the caller's own `lookup` finds a
+   * private address among its addresses, since any of them may be connected to.
+   * @throws {Error} what `lookup` says of a name that it does not find.
+   */
+  async refusalBeforehand(url: string): Promise<Error | undefined> {
+    const host = hostOf(url)
+    const lookup = this.#lookup
+    if (lookup === undefined || isIP(host) !== 0) return this.refusalOfHost(host)
+    const found = await new Promise<readonly string[]>((resolve, reject) => {
+      lookup(host, { all: true }, (error, answer, family) => {
+        if (error) reject(error)
+        else resolve(listOf(answer, family).map(({ address }) => address))
+      })
     })
+    const isPublic = found.length > 0 && found.every((address) => isPublicAddress(address, this.#allowed))
+    return isPublic ? undefined : new BlockedAddressError(host, found)
+  }
+
+  #reachOfHosts(hosts: readonly string[]): Reach {
+    if (this.#network === 'any') return 'any'
+    return this.#network === 'public-only' || hosts.some((host) => this.#isPublicHost(host)) ? 'public' : 'any'
+  }
+
+  #isPublicHost(host: string): boolean {
+    return isIP(host) === 0 ? parse(host).isIcann === true : isPublicAddress(host, this.#allowed)
+  }
+
+  #publicConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+    const connect = buildConnector({ ...options, lookup: this.#publicLookup(this.#lookup ?? systemLookup) })
+    return (target, callback) => {
+      const host = bareHost(target.hostname)
+      const literal = this.refusalOfHost(host) // undici looks up no literal address
+      if (literal !== undefined) return callback(literal, null)
+      // Without TLS for now; so the default port has to be named, or it would be that of http.
+      const port = target.port || (target.protocol === 'https:' ? '443' : '80')
+      connect({ ...target, protocol: 'http:', port }, (error, socket) => {
+        if (error !== null) return callback(error, null)
+        const refusal = this.refusalOfSocket(host, socket)
+        if (refusal !== undefined) {
+          socket.destroy()
+          return callback(refusal, null)
+        }
+        if (target.protocol === 'https:') connect({ ...target, httpSocket: socket }, callback)
+        else callback(null, socket)
+      })
+    }
+  }
+
+  /** Private addresses are taken out of the answer: to connect to an internal port is a signal in itself. */
+  #publicLookup(lookup: LookupFunction): LookupFunction {
+    return (host, options, callback) => {
+      lookup(host, { ...options, all: true }, (error, answer, family) => {
+        if (error) return callback(error, options.all ? [] : '', 0)
+        const found = listOf(answer, family)
+        const fit = found.filter(({ address }) => isPublicAddress(address, this.#allowed))
+        const [first] = fit
+        if (first === undefined) {
+          callback(
+            new BlockedAddressError(
+              host,
+              found.map(({ address }) => address),
+            ),
+            options.all ? [] : '',
+            0,
+          )
+        } else if (options.all) callback(null, fit)
+        else callback(null, first.address, first.family)
+      })
+    }
   }
 }
 
-function refusalOf(host: string, socket: Socket): BlockedAddressError | undefined {
-  const address = socket.remoteAddress
-  if (address === undefined) return new BlockedAddressError(host, 'an unknown address')
-  return isPublicAddress(address) ? undefined : new BlockedAddressError(host, address)
+type Found = readonly { readonly address: string; readonly family: number }[]
+
+/** What a resolver answered; one that knows of one address only may do as if it had not been asked for all. */
+function listOf(answer: string | Found, family: number | undefined): Found {
+  // Copied: what is looked at is what is connected to.
+  if (typeof answer !== 'string') return answer.map(({ address, family }) => ({ address, family }))
+  return [{ address: answer, family: family ?? isIP(answer) }]
 }
 
-function isPublicHost(host: string): boolean {
-  return isIP(host) === 0 ? parse(host).isIcann === true : isPublicAddress(host)
-}
-
-/**
- * IPv4-mapped IPv6 counts as the IPv4 that it is; a zone (`%eth0`) is dropped. What the library has no name for it calls
- * unicast, but of IPv6 only 2000::/3 is public (RFC 4291 §2.4).
- */
-function isPublicAddress(address: string): boolean {
-  const parsed = ipaddr.process(address.replace(/%.*$/, ''))
-  if (parsed.range() !== 'unicast') return false
-  return parsed instanceof ipaddr.IPv4 || (parsed.parts[0] ?? 0) >> 13 === 1
-}
-
-/** Host of a URL; an IPv6 address without its brackets. */
 function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^\[|\]$/g, '')
+  return bareHost(new URL(url).hostname)
+}
+
+/** A URL's host; an IPv6 address without its brackets. */
+export function bareHost(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }

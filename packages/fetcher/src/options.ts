@@ -13,7 +13,7 @@ import {
 import type { Dispatcher } from 'undici'
 import type { AtOnce } from './at-once.ts'
 import type { CheckManyOptions } from './client.ts'
-import type { NetworkPolicy } from './network-guard.ts'
+import { NetworkGuard, type NetworkPolicy } from './network-guard.ts'
 import type { Store } from './store.ts'
 import type { Logger } from './telemetry.ts'
 
@@ -64,9 +64,13 @@ export interface RobotsClientOptions {
   readonly notFoundPages?: AccessPolicy['notFoundPages']
   /** What a fetch of robots.txt may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy
-  /** Your own undici dispatcher: a proxy, HTTP/2, another CA. Then `lookup` and the guard of names are its business. */
+  /** Addresses and blocks, such as `10.0.0.0/8`, that count as public although they are not. Default none. */
+  readonly allowAddresses?: readonly string[]
+  /** Your own undici dispatcher: a proxy, HTTP/2, another CA. Then connections are its business, and the guard sees URLs only. */
   readonly dispatcher?: Dispatcher
-  /** Your own resolver, in the form of `dns.lookup`. */
+  /** Your own fetch, called with `redirect: 'manual'`. Then connections are its business, and the guard sees URLs only. */
+  readonly fetch?: typeof globalThis.fetch
+  /** Your own resolver, in the form of `dns.lookup`. With `dispatcher` or `fetch` it only tells the guard where names lead. */
   readonly lookup?: LookupFunction
   /** Is told of every attempt (`info`; `warn` where it failed), store failure (`warn`) and verdict (`debug`): `console` will do. */
   readonly logger?: Logger
@@ -90,9 +94,9 @@ export interface Settings {
   readonly maxFlights: number
   readonly maxFlightsPerDomain: number
   readonly logger: Logger | undefined
-  readonly network: NetworkPolicy
+  readonly guard: NetworkGuard
   readonly dispatcher: Dispatcher | undefined
-  readonly lookup: LookupFunction | undefined
+  readonly fetch: typeof globalThis.fetch | undefined
   readonly signal: AbortSignal | undefined
   readonly now: () => number
 }
@@ -128,7 +132,9 @@ const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
   thenAssume: true,
   notFoundPages: true,
   network: true,
+  allowAddresses: true,
   dispatcher: true,
+  fetch: true,
   lookup: true,
   logger: true,
   signal: true,
@@ -177,6 +183,12 @@ export function settingsOf(options: RobotsClientOptions): Settings {
       `${policy.ttlMs} is over maxTtlMs, ${policy.maxTtlMs}; write a smaller one, or a larger maxTtlMs`,
     )
   }
+  if (options.fetch !== undefined && options.dispatcher !== undefined) {
+    throw new OptionError(
+      'fetch',
+      'cannot be had together with dispatcher, since only one of them can make the request; give your fetch the dispatcher instead',
+    )
+  }
   return {
     userAgent,
     productTokens: productTokens(options.productToken, userAgent),
@@ -195,10 +207,10 @@ export function settingsOf(options: RobotsClientOptions): Settings {
       least: 1,
     }),
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
-    network: word('network', options.network ?? 'guarded', ['guarded', 'public-only', 'any']),
     dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
-    lookup: ofType('lookup', options.lookup, 'a function like dns.lookup'),
     signal: withMethods('signal', options.signal, ['addEventListener'], 'an AbortSignal'),
+    guard: new NetworkGuard(options),
+    fetch: ofType('fetch', options.fetch, 'a function like the global fetch'),
     now: ofType('now', options.now, 'a function that returns milliseconds') ?? Date.now,
   }
 }

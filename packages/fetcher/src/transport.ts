@@ -1,96 +1,68 @@
-// One request for robots.txt: a URL in, a reply out. Redirects and retries are decided elsewhere.
-import type { LookupFunction } from 'node:net'
-import { type AccessPolicy, type Asking, headerOf, type Reply } from '@politely/core'
-import { Agent, type Dispatcher, request } from 'undici'
-import { ACCEPT_ENCODING, readBody } from './body.ts'
+// One request for robots.txt: a URL in, a reply out. Redirects and retries are decided elsewhere; here it is decided who makes
+// the request, by the URL's scheme and by what the caller brought along.
+import type { Asking, Reply } from '@politely/core'
+import type { Dispatcher } from 'undici'
+import { beforeDeadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
-import { type NetworkPolicy, publicOnlyConnector, reachOf, refuseLiteral } from './network-guard.ts'
+import { FetchTransport } from './fetch-transport.ts'
+import { FtpTransport } from './ftp-transport.ts'
+import type { NetworkGuard } from './network-guard.ts'
+import type { RobotsTransport, TransportSettings } from './robots-transport.ts'
+import { OwnConnections, UndiciTransport } from './undici-transport.ts'
 
-export interface TransportOptions {
-  readonly userAgent: string
-  readonly policy: AccessPolicy
-  readonly maxBodyBytes: number
-  /** The whole attempt's; a connection that is not made by then is given up too. Milliseconds. */
-  readonly timeoutMs: number
-  readonly network: NetworkPolicy
-  readonly lookup: LookupFunction | undefined
-  /** The caller's own; then connections are its business, and the guard sees literal addresses only. */
+export interface TransportOptions extends TransportSettings {
+  readonly guard: NetworkGuard
+  /** The caller's own; then connections are its business, and the guard sees URLs only. At most one of the two. */
   readonly dispatcher: Dispatcher | undefined
+  readonly fetch: typeof globalThis.fetch | undefined
 }
 
-/** The most header octets that are read of an answer. */
-const MAX_HEADER_BYTES = 16_384
-/** Connections are kept for a redirect to the same host only: the next request to an origin comes tomorrow. Milliseconds. */
-const KEEP_ALIVE_MS = 1_000
-
 export class Transport {
-  readonly #options: TransportOptions
-  /** Ours, by what they may reach. */
-  readonly #agents: Readonly<Record<'public' | 'any', Agent>>
+  readonly #guard: NetworkGuard
+  readonly #web: RobotsTransport
+  readonly #ftp: RobotsTransport
+  /** Who makes the connections. */
+  readonly #connections: 'ours' | "the caller's"
+  readonly #own: OwnConnections
 
   constructor(options: TransportOptions) {
-    this.#options = options
-    const { lookup, timeoutMs: timeout } = options
-    const connect = { allowH2: false, timeout, ...(lookup && { lookup }) }
-    this.#agents = {
-      public: agentWith(publicOnlyConnector(connect)),
-      any: agentWith(connect),
-    }
+    const { guard, dispatcher, fetch, timeoutMs } = options
+    this.#guard = guard
+    this.#own = new OwnConnections(guard, timeoutMs)
+    this.#web =
+      fetch === undefined
+        ? new UndiciTransport(options, dispatcher ? { open: () => dispatcher, end: () => undefined } : this.#own)
+        : new FetchTransport(options, fetch)
+    this.#ftp = new FtpTransport(options, guard)
+    this.#connections = dispatcher === undefined && fetch === undefined ? 'ours' : "the caller's"
   }
 
   /** Makes the request. Never throws: what goes wrong is a reply, and so is the end of the deadline. */
   async send({ url, conditions, hops }: Asking, deadline: AbortSignal): Promise<Reply> {
-    const { userAgent, policy, maxBodyBytes, network, dispatcher } = this.#options
-    if (new URL(url).protocol === 'ftp:') {
-      return { kind: 'failure', reason: 'no-transport', detail: 'there is no client for ftp: here' }
+    const reach = this.#guard.reachOf([...hops.map((hop) => hop.url), url])
+    const isFtp = url.startsWith('ftp:')
+    if (this.#connections !== 'ours') {
+      if (isFtp) return { kind: 'failure', reason: 'no-transport', detail: FTP_IS_OURS }
+      const refusal = reach === 'public' ? await this.#refusalBeforehand(url, deadline) : undefined
+      if (refusal !== undefined) return refusal
     }
-    const reach = reachOf(network, [...hops.map((hop) => hop.url), url])
-    const refusal = reach === 'public' ? refuseLiteral(url) : undefined
-    if (refusal !== undefined) return failureOf(refusal, 'request')
-    const init = {
-      dispatcher: dispatcher ?? this.#agents[reach],
-      // No cookies, no credentials, no Referer.
-      headers: {
-        'user-agent': userAgent,
-        accept: 'text/plain, */*;q=0.5',
-        'accept-encoding': ACCEPT_ENCODING,
-        ...conditions,
-      },
-      signal: deadline,
-      headersTimeout: 0, // the deadline is the only clock
-      bodyTimeout: 0,
-    }
-    let phase: 'request' | 'body' = 'request'
-    try {
-      const { statusCode: status, headers, body } = await request(url, init)
-      phase = 'body'
-      body.on('error', () => undefined) // a body destroyed before its end emits one, which nobody else may be there to hear
-      try {
-        if ((status >= 200 && status <= 299) || (status >= 500 && policy.notFoundPages === 'unavailable')) {
-          const coding = headerOf(headers, 'content-encoding')
-          return { kind: 'response', status, headers, body: await readBody(body, coding, maxBodyBytes) }
-        }
-        return { kind: 'response', status, headers }
-      } finally {
-        body.destroy() // what was not read is not wanted, and a site may take for ever to send it
-      }
-    } catch (error) {
-      if (deadline.aborted) return { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
-      return failureOf(error, phase)
-    }
+    return (isFtp ? this.#ftp : this.#web).send({ url, conditions, reach }, deadline)
   }
 
   /** Ends our own connections; the caller's dispatcher is the caller's. */
   async destroy(): Promise<void> {
-    await Promise.all(Object.values(this.#agents).map((agent) => agent.destroy()))
+    await this.#own.destroy()
+  }
+
+  async #refusalBeforehand(url: string, deadline: AbortSignal): Promise<Reply | undefined> {
+    try {
+      const refusal = await beforeDeadline(this.#guard.refusalBeforehand(url), deadline)
+      return refusal && failureOf(refusal, 'request', deadline)
+    } catch (error) {
+      return failureOf(error, 'request', deadline)
+    }
   }
 }
 
-function agentWith(connect: NonNullable<Agent.Options['connect']>): Agent {
-  return new Agent({
-    connect,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-  })
-}
+/** Whoever makes all connections through a proxy would not like one that goes past it, least of all where a site says so. */
+const FTP_IS_OURS = 'ftp: is not spoken where your own dispatcher or fetch makes the connections'

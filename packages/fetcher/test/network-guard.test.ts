@@ -1,9 +1,13 @@
 // What a fetch of robots.txt may connect to. All of it is our choice. Names on the ICANN list stand for public hosts; they
 // are found on loopback, so that nothing leaves this machine whatever the guard does.
+import { mkdtempSync } from 'node:fs'
+import { createServer, type LookupFunction } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { forbidsPage, lookupIn } from '@politely/testkit'
-import { Agent, buildConnector } from 'undici'
+import { Agent, buildConnector, request } from 'undici'
 import { describe, expect } from 'vitest'
-import { type NetworkPolicy, reachOf, refuseLiteral } from '../src/network-guard.ts'
+import { NetworkGuard, type NetworkPolicy } from '../src/index.ts'
 import { watchOwnSockets } from './own-sockets.ts'
 import { test } from './with-sites.ts'
 
@@ -29,13 +33,16 @@ describe('a public name that is on a private address', () => {
     'http://example.co.uk:PORT',
     'http://bücher.example.com:PORT',
     'https://example.com:PORT',
-  ])('is refused before an octet is sent, and once is enough: %s', async (origin, { sites, newClient }) => {
+    'ftp://example.com:PORT',
+  ])('is refused, and nothing is connected: %s', async (origin, { sites, newClient }) => {
+    const { ports } = watchOwnSockets()
     const client = newClient({ lookup, retries: 2 })
-    expect(await client.check(sites.withPort(`${origin}/page`))).toMatchObject(refused)
-    await sites.connected(1)
-    await sites.deserted()
-    expect(sites.connections).toHaveLength(1)
-    expect(sites.octetsReceived).toBe(0)
+    const verdict = await client.check(sites.withPort(`${origin}/page`))
+    expect(verdict).toMatchObject(refused)
+    expect(verdict).toMatchObject({
+      access: { detail: expect.stringMatching(/ is at 127\.0\.0\.1, which is not a public/) },
+    })
+    expect(ports).toEqual([])
   })
 
   test('is asked where no guard is wanted', async ({ sites, newClient }) => {
@@ -83,9 +90,10 @@ describe('public-only refuses that too', () => {
     '0.0.0.0',
   ])('%s', async (host, { sites, newClient }) => {
     const client = newClient({ lookup, network: 'public-only' })
+    const { ports } = watchOwnSockets()
     expect(await client.check(sites.withPort(`http://${host}:PORT/page`))).toMatchObject(refused)
-    await sites.deserted()
-    expect(sites.octetsReceived).toBe(0)
+    expect(await client.check(sites.withPort(`ftp://${host}:PORT/page`))).toMatchObject(refused)
+    expect(ports).toEqual([])
   })
 })
 
@@ -133,15 +141,228 @@ describe("with the caller's own dispatcher, of which the guard sees nothing but 
   })
 })
 
-// The guard connects before it looks, so it must know itself where a scheme's default port is. The guard refuses whatever
-// may listen there on this machine.
+// The guard connects without TLS first, so it must know itself where a scheme's default port is. Whatever may listen there on
+// this machine, 127.0.0.1 says no more than that it may be connected to.
 test.for([
   ['http://example.com/page', 80],
   ['https://example.com/page', 443],
-] as const)('RFC 9110 §4.2, a public name without a port: %s', async ([url, port], { newClient }) => {
+  ['ftp://example.com/page', 21],
+] as const)('RFC 9110 §4.2, RFC 959 §8, a public name without a port: %s', async ([url, port], { newClient }) => {
   const { ports } = watchOwnSockets()
-  expect(await newClient({ lookup }).check(url)).toMatchObject({ allowed: false, because: 'unreachable' })
+  await newClient({ lookup, allowAddresses: ['127.0.0.1'] }).check(url)
   expect(ports).toEqual([port])
+})
+
+describe('allowAddresses, what counts as public although it is not', () => {
+  test.for<readonly [allowAddresses: readonly string[], host: string, network: NetworkPolicy, expected: object]>([
+    [['127.0.0.1'], 'example.com', 'guarded', obeyed],
+    [['127.0.0.0/8'], 'example.com', 'guarded', obeyed],
+    [['0.0.0.0/0'], 'example.com', 'guarded', obeyed],
+    [['::ffff:127.0.0.1'], 'example.com', 'guarded', obeyed],
+    [['::ffff:127.0.0.0/104'], 'example.com', 'guarded', obeyed],
+    [['127.0.0.1'], '127.0.0.1', 'public-only', obeyed],
+    [['127.0.0.1'], 'a.test', 'public-only', obeyed],
+    [[], 'example.com', 'guarded', refused],
+    [['127.0.0.2', '127.0.1.0/24', '10.0.0.0/8'], 'example.com', 'guarded', refused],
+    [['::1', '::/0'], 'example.com', 'guarded', refused], // another family
+    [['127.0.0.2'], 'a.test', 'public-only', refused],
+  ])('%j, %s, %s', async ([allowAddresses, host, network, expected], { sites, newClient }) => {
+    sites.answer(`http://${host}:PORT/robots.txt`, rules)
+    const client = newClient({ lookup, allowAddresses, network })
+    expect(await client.check(sites.withPort(`http://${host}:PORT/page`))).toMatchObject(expected)
+  })
+
+  test('what counts as public may not lead to what does not', async ({ sites, newClient }) => {
+    sites.answer('http://127.0.0.1:PORT/robots.txt', movedTo('http://localhost:PORT/rules'))
+    sites.answer('http://localhost:PORT/rules', rules)
+    const names = { localhost: '127.0.0.2' }
+    const client = newClient({ lookup: lookupIn(names), allowAddresses: ['127.0.0.1'] })
+    expect(await client.check(sites.withPort('http://127.0.0.1:PORT/page'))).toMatchObject(refused)
+    expect(sites.asked).toEqual(['http://127.0.0.1:PORT/robots.txt'])
+  })
+})
+
+// 127.0.0.2 stands for a public address; nobody but 127.0.0.1 listens, so a connection to it is refused by the system.
+describe('a name with several addresses', () => {
+  test.for<readonly [name: string, found: readonly string[], tried: readonly string[], reason: string]>([
+    ['private ones are taken out', ['127.0.0.1', '127.0.0.2', '::1'], ['127.0.0.2'], 'refused'],
+    ['in any order', ['127.0.0.2', '::1', '127.0.0.1'], ['127.0.0.2'], 'refused'],
+    ['all that are left are tried', ['127.0.0.2', '127.0.0.1', '127.0.0.3'], ['127.0.0.2', '127.0.0.3'], 'refused'],
+    ['if none is left, nothing is connected', ['127.0.0.1', '::1'], [], 'blocked-address'],
+  ])('%s', async ([, found, tried, reason], { sites, newClient }) => {
+    for (const scheme of ['http', 'https', 'ftp']) {
+      const { addresses } = watchOwnSockets()
+      const client = newClient({
+        lookup: lookupIn({ 'example.com': found }),
+        allowAddresses: ['127.0.0.2', '127.0.0.3'],
+      })
+      const verdict = await client.check(sites.withPort(`${scheme}://example.com:PORT/page`))
+      expect(verdict).toMatchObject({ access: { outcome: 'unreachable', reason } })
+      expect(addresses).toEqual(tried)
+    }
+    expect(sites.connections).toEqual([])
+  })
+
+  test('the one that is left answers', async ({ sites, newClient }) => {
+    sites.answer('http://example.com:PORT/robots.txt', rules)
+    const { addresses } = watchOwnSockets()
+    const mixed = lookupIn({ 'example.com': ['::1', '127.0.0.2', '127.0.0.1'] })
+    const client = newClient({ lookup: mixed, allowAddresses: ['127.0.0.1'] })
+    expect(await client.check(sites.withPort('http://example.com:PORT/page'))).toMatchObject(obeyed)
+    expect(addresses).toEqual(['127.0.0.1'])
+  })
+})
+
+describe('a resolver that says something else each time', () => {
+  /** Answers with the lists in turn, as a name does that is rebound. */
+  function rebinding(...answers: readonly (readonly string[])[]): LookupFunction {
+    let asked = 0
+    return (host, options, callback) =>
+      lookupIn({ [host]: answers[Math.min(asked++, answers.length - 1)] ?? [] })(host, options, callback)
+  }
+  const PUBLIC = '127.0.0.1'
+  const PRIVATE = '127.0.0.2'
+  const allowAddresses = [PUBLIC]
+
+  test('public first, then private: the second request is refused', async ({ sites, newClient }) => {
+    sites.answer('http://example.com:PORT/robots.txt', (socket) => {
+      socket.end('HTTP/1.1 302 Found\r\nLocation: /rules\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    })
+    sites.answer('http://example.com:PORT/rules', rules)
+    const { addresses } = watchOwnSockets()
+    const client = newClient({ lookup: rebinding([PUBLIC], [PRIVATE]), allowAddresses })
+    expect(await client.check(sites.withPort('http://example.com:PORT/page'))).toMatchObject(refused)
+    expect(addresses).toEqual([PUBLIC])
+  })
+
+  test('private first, then public: refused, and not tried again', async ({ sites, newClient }) => {
+    const client = newClient({ lookup: rebinding([PRIVATE], [PUBLIC]), allowAddresses, retries: 2 })
+    expect(await client.check(sites.withPort('http://example.com:PORT/page'))).toMatchObject(refused)
+    expect(sites.connections).toEqual([])
+  })
+
+  test.for([
+    [
+      'public when it is looked at, private when it is connected to',
+      [PUBLIC, PRIVATE, PRIVATE, PRIVATE],
+      [PUBLIC],
+      'rule',
+    ],
+    [
+      'private when it is looked at, public when it is connected to',
+      [PRIVATE, PUBLIC, PUBLIC, PUBLIC],
+      [],
+      'unreachable',
+    ],
+  ] as const)(
+    'an answer that changes while it is read: %s',
+    async ([, reads, connected, because], { sites, newClient }) => {
+      sites.answer('http://example.com:PORT/robots.txt', rules)
+      const { addresses } = watchOwnSockets()
+      let read = 0
+      const changing = {
+        get address(): string {
+          return reads[Math.min(read++, reads.length - 1)] ?? ''
+        },
+        family: 4,
+      }
+      const client = newClient({ lookup: (_host, _options, callback) => callback(null, [changing]), allowAddresses })
+      expect(await client.check(sites.withPort('http://example.com:PORT/page'))).toMatchObject({ because })
+      expect(addresses).toEqual(connected)
+    },
+  )
+
+  test('one that knows of one address only, although it is asked for all', async ({ sites, newClient }) => {
+    sites.answer('http://example.com:PORT/robots.txt', rules)
+    const single =
+      (address: string): LookupFunction =>
+      (_host, _options, callback) =>
+        callback(null, address, 4)
+    const page = sites.withPort('http://example.com:PORT/page')
+    expect(await newClient({ lookup: single(PUBLIC), allowAddresses }).check(page)).toMatchObject(obeyed)
+    expect(await newClient({ lookup: single(PRIVATE), allowAddresses }).check(page)).toMatchObject(refused)
+    expect(await newClient({ lookup: single('nowhere'), allowAddresses }).check(page)).toMatchObject(refused)
+  })
+})
+
+test("with the caller's own dispatcher, a lookup tells where names lead", async ({
+  sites,
+  newClient,
+  onTestFinished,
+}) => {
+  sites.answer('http://example.com:PORT/robots.txt', rules)
+  const dispatcher = new Agent({ connect: { lookup: lookupIn({ 'example.com': '127.0.0.1' }) } })
+  onTestFinished(() => dispatcher.destroy())
+  const page = sites.withPort('http://example.com:PORT/page')
+  const clientWith = (found: string | readonly string[]) =>
+    newClient({ dispatcher, lookup: lookupIn({ 'example.com': found }), allowAddresses: ['127.0.0.1'] })
+
+  expect(await clientWith('127.0.0.1').check(page)).toMatchObject(obeyed)
+  // It may connect to any of them.
+  expect(await clientWith(['127.0.0.1', '127.0.0.2']).check(page)).toMatchObject(refused)
+  expect(await clientWith([]).check(page)).toMatchObject({ access: { reason: 'dns' } })
+  expect(await clientWith('EAI_AGAIN').check(page)).toMatchObject({ access: { reason: 'dns-unavailable' } })
+  const hangs = newClient({ dispatcher, lookup: () => undefined, timeoutMs: 100 })
+  expect(await hangs.check(page)).toMatchObject({ access: { reason: 'timeout' } })
+  expect(sites.requests).toHaveLength(1)
+})
+
+describe('NetworkGuard, for requests of your own', () => {
+  const names = lookupIn({
+    'example.com': '127.0.0.1',
+    'example.org': ['127.0.0.2', '127.0.0.1'],
+    localhost: '127.0.0.1',
+  })
+  const blocked = { name: 'BlockedAddressError', code: 'ERR_POLITELY_BLOCKED_ADDRESS' }
+
+  test.for<readonly [network: NetworkPolicy, url: string, expected: object | 200]>([
+    ['guarded', 'http://example.com:PORT/', { ...blocked, host: 'example.com' }],
+    ['guarded', 'http://localhost:PORT/', 200],
+    ['guarded', 'http://127.0.0.1:PORT/', 200],
+    ['public-only', 'http://localhost:PORT/', blocked],
+    ['public-only', 'http://127.0.0.1:PORT/', blocked],
+    ['public-only', 'http://[::1]:PORT/', blocked],
+    ['any', 'http://example.com:PORT/', 200],
+  ])('its connector, by the name of each host: %s, %s', async ([network, url, expected], { sites, onTestFinished }) => {
+    sites.answer(url, { status: 200 })
+    const guard = new NetworkGuard({ network, lookup: names })
+    const dispatcher = new Agent({ connect: guard.connector({ allowH2: false }) })
+    onTestFinished(() => dispatcher.destroy())
+    const answer = request(sites.withPort(url), { dispatcher })
+    if (expected === 200) expect(await (await answer).body.text()).toBe('')
+    else await expect(answer).rejects.toMatchObject(expected)
+    expect(sites.connections).toHaveLength(expected === 200 ? 1 : 0)
+  })
+
+  test('a socket without an address is refused before an octet is sent', async ({ onTestFinished }) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'guard-')), 'socket')
+    const received: Buffer[] = []
+    const server = createServer((socket) => void socket.on('data', (chunk) => received.push(chunk)))
+    await new Promise<void>((resolve) => server.listen(path, resolve))
+    onTestFinished(() => void server.close())
+    const ended = new Promise((resolve) => server.once('connection', (socket) => socket.once('close', resolve)))
+    const dispatcher = new Agent({ connect: new NetworkGuard({ lookup: names }).connector({ socketPath: path }) })
+    onTestFinished(() => dispatcher.destroy())
+    await expect(request('http://example.com/', { dispatcher })).rejects.toMatchObject(blocked)
+    await ended
+    expect(received).toEqual([])
+  })
+
+  test.for([
+    ['bogus'],
+    ['10.0.0.0/33'],
+    ['10.0.0.0/'],
+    ['10.0.0.0/8/8'],
+    ['10.1'],
+    ['fe80::1%eth0'],
+    ['::/129'],
+    [5],
+    [null],
+  ] as const)('allowAddresses, what it does not take: %s', ([wrong]) => {
+    const construction = () => new NetworkGuard({ allowAddresses: ['10.0.0.0/8', wrong as string] })
+    expect(construction).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option: 'allowAddresses' }))
+    expect(construction).toThrow(/write addresses and blocks such as \["10\.1\.2\.3", "10\.0\.0\.0\/8", "fd00::\/8"\]/)
+  })
 })
 
 describe('where a request may lead', () => {
@@ -166,70 +387,166 @@ describe('where a request may lead', () => {
     ['public-only', ['http://localhost/robots.txt'], 'public'],
     ['any', [PUBLIC], 'any'],
     ['any', [PUBLIC, PRIVATE], 'any'],
-  ])('%s: %j to %s addresses', ([policy, chain, expected]) => {
-    expect(reachOf(policy, chain)).toBe(expected)
+  ])('%s: %j to %s addresses', ([network, chain, expected]) => {
+    expect(new NetworkGuard({ network }).reachOf(chain)).toBe(expected)
   })
 })
 
-describe('which literal addresses are public', () => {
+// A host in any spelling that a URL takes; by itself, and as where a public site redirects to. Every name is at 127.0.0.1.
+describe('hosts in every spelling, under each policy', () => {
+  type Verdict = 'asked' | 'refused'
+  const LOCAL = ['asked', 'refused', 'refused'] as const
+  const OPEN = ['asked', 'asked', 'asked'] as const
+  const rows: readonly (readonly [
+    host: string,
+    verdicts: readonly [guarded: Verdict, publicOnly: Verdict, redirected: Verdict],
+  ])[] = [
+    ...[
+      '127.0.0.1',
+      '127.255.255.254',
+      '127.1',
+      '127.0.1',
+      '2130706433',
+      '017700000001',
+      '0177.0.0.1',
+      '0x7f000001',
+      '0x7f.1',
+      '0x7F.0x0.0x0.0x1',
+      '127.0.0.1.',
+      '%31%32%37.0.0.1',
+      '１２７.0.0.1',
+      '127。0。0。1',
+      '0.0.0.0',
+      '0',
+      '00',
+      '0x0',
+      '0.0.0.0.',
+      '10.0.0.1',
+      '10.255.255.255',
+      '10.1',
+      '172.16.0.1',
+      '172.31.255.255',
+      '192.168.0.1',
+      '192.168.1',
+      '0xc0a80001',
+      '169.254.169.254',
+      '2852039166',
+      '0xa9fea9fe',
+      '169.254.43518',
+      '169.254.170.2',
+      '100.64.0.1',
+      '100.100.100.200',
+      '100.127.255.255',
+      '192.0.0.192',
+      '192.0.2.1',
+      '198.18.0.1',
+      '198.19.255.255',
+      '198.51.100.1',
+      '203.0.113.1',
+      '192.88.99.1',
+      '224.0.0.1',
+      '239.255.255.250',
+      '240.0.0.1',
+      '255.255.255.255',
+      '4294967295',
+      '[::]',
+      '[::1]',
+      '[0:0:0:0:0:0:0:1]',
+      '[::ffff:127.0.0.1]',
+      '[::FFFF:7F00:1]',
+      '[::ffff:0:127.0.0.1]',
+      '[::127.0.0.1]',
+      '[::2]',
+      '[::ffff:10.0.0.1]',
+      '[::ffff:a9fe:a9fe]',
+      '[::ffff:169.254.169.254]',
+      '[64:ff9b::7f00:1]',
+      '[64:ff9b::10.0.0.1]',
+      '[64:ff9b::169.254.169.254]',
+      '[64:ff9b:1::10.0.0.1]',
+      '[2002:7f00:1::]',
+      '[2002:a00:1::]',
+      '[2001::1]',
+      '[2001:0:7f00:1::]',
+      '[2001:db8::1]',
+      '[3fff::1]',
+      '[100::1]',
+      '[fc00::1]',
+      '[fd00:ec2::254]',
+      '[fe80::1]',
+      '[febf::1]',
+      '[fec0::1]',
+      '[ff02::1]',
+      '[ff0e::1]',
+      '[4000::1]',
+      '[5f00::1]',
+      '[e000::1]',
+    ].map((host) => [host, LOCAL] as const),
+    ...[
+      'localhost',
+      'LOCALHOST',
+      'localhost.',
+      'foo.localhost',
+      'Foo.LocalHost.',
+      'ｌocalhost',
+      'printer',
+      'a.test',
+      'server.internal',
+      'x.local',
+    ].map((host) => [host, LOCAL] as const),
+    ...[
+      'example.com',
+      'EXAMPLE.COM.',
+      'localtest.example.com',
+      '127.0.0.1.example.com',
+      '10.0.0.1.example.com.',
+      'metadata.google.com',
+      'bücher.example.com',
+      'com',
+    ].map((host) => [host, ['refused', 'refused', 'refused']] as const),
+    ...[
+      '8.8.8.8',
+      '134744072',
+      '0x08.8.8.8',
+      '172.15.255.255',
+      '172.32.0.1',
+      '100.63.255.255',
+      '100.128.0.1',
+      '169.253.255.255',
+      '198.17.255.255',
+      '198.20.0.1',
+      '[2606:4700::1111]',
+      '[::ffff:8.8.8.8]',
+      '[64:ff9b::8.8.8.8]',
+    ].map((host) => [host, OPEN] as const),
+  ]
+  const columns = ['guarded', 'public-only', 'guarded, after a redirect'] as const
+
+  test.for(
+    rows.flatMap(([host, verdicts]) => verdicts.map((verdict, i) => [host, columns[i] ?? '', verdict] as const)),
+  )('%s, %s: %s', async ([host, column, expected]) => {
+    const network = column === 'public-only' ? 'public-only' : 'guarded'
+    const guard = new NetworkGuard({
+      network,
+      lookup: (name, options, callback) => lookupIn({ [name]: '127.0.0.1' })(name, options, callback),
+    })
+    const url = `http://${host}/robots.txt`
+    const chain = column.endsWith('redirect') ? ['http://example.com/robots.txt', url] : [url]
+    const refusal = guard.reachOf(chain) === 'public' ? await guard.refusalBeforehand(url) : undefined
+    expect(refusal === undefined ? 'asked' : 'refused').toBe(expected)
+    if (refusal !== undefined) expect(refusal).toMatchObject({ code: 'ERR_POLITELY_BLOCKED_ADDRESS' })
+  })
+
   test.for([
-    'http://127.0.0.1/',
-    'http://127.255.255.254/',
-    'http://0x7f.1/',
-    'http://017700000001/',
-    'http://0.0.0.0/',
-    'http://10.255.255.255/',
-    'http://172.16.0.1/',
-    'http://172.31.255.255/',
-    'http://192.168.0.1/',
-    'http://169.254.169.254/',
-    'http://100.64.0.1/',
-    'http://100.100.100.200/',
-    'http://192.0.0.192/',
-    'http://192.0.2.1/',
-    'http://198.18.0.1/',
-    'http://198.51.100.1/',
-    'http://203.0.113.1/',
-    'http://224.0.0.1/',
-    'http://240.0.0.1/',
-    'http://255.255.255.255/',
-    'http://[::]/',
-    'http://[::1]/',
-    'http://[::ffff:10.0.0.1]/',
-    'http://[::ffff:a9fe:a9fe]/',
-    'http://[64:ff9b::10.0.0.1]/',
-    'http://[64:ff9b:1::10.0.0.1]/',
-    'http://[2002:a00:1::]/',
-    'http://[2001::1]/',
-    'http://[2001:db8::1]/',
-    'http://[fc00::1]/',
-    'http://[fd00:ec2::254]/',
-    'http://[fe80::1]/',
-    'http://[fec0::1]/',
-    'http://[ff02::1]/',
-  ])('%s is not', (url) => {
-    expect(refuseLiteral(url)).toMatchObject({ code: 'ERR_POLITELY_BLOCKED_ADDRESS' })
+    '[fe80::1%25eth0]',
+    '[::1%lo]',
+    '1.2.3.4.5',
+    '256.0.0.1',
+    '0x100000000',
+    '[::ffff:127.1]',
+    '127.0.0.1%00',
+    'local host',
+  ])('what is no host for a URL: %s', async (host, { newClient }) => {
+    expect(await newClient().check(`http://${host}/page`)).toMatchObject({ because: 'invalid-url' })
   })
-
-  // Of IPv6 only 2000::/3 is public (RFC 4291 §2.4). The first one is 10.0.0.1 in the form that IPv4-compatible addresses had.
-  test.for(['http://[::10.0.0.1]/', 'http://[::2]/', 'http://[4000::1]/', 'http://[e000::1]/'])('%s is not', (url) => {
-    expect(refuseLiteral(url)).toMatchObject({ code: 'ERR_POLITELY_BLOCKED_ADDRESS' })
-  })
-
-  test.for([
-    'http://8.8.8.8/',
-    'http://172.32.0.1/',
-    'http://100.128.0.1/',
-    'http://[2606:4700::1111]/',
-    'http://[::ffff:8.8.8.8]/',
-  ])('%s is', (url) => {
-    expect(refuseLiteral(url)).toBeUndefined()
-  })
-
-  test.for(['http://example.com/', 'http://localhost/', 'http://10.0.0.1.example.com/'])(
-    '%s is no literal address',
-    (url) => {
-      expect(refuseLiteral(url)).toBeUndefined()
-    },
-  )
 })

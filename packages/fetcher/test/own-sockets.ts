@@ -6,6 +6,8 @@ import { onTestFinished } from 'vitest'
 export interface OwnSockets {
   /** Every socket that has been opened since, servers' ends not among them. */
   readonly opened: readonly Socket[]
+  /** The addresses that they tried to connect to, in order. */
+  readonly addresses: readonly string[]
   /** The ports that they tried to connect to, in order. */
   readonly ports: readonly number[]
 }
@@ -13,13 +15,17 @@ export interface OwnSockets {
 /** Watches until the test ends. */
 export function watchOwnSockets(): OwnSockets {
   const opened: Socket[] = []
+  const addresses: string[] = []
   const ports: number[] = []
   const note = (message: unknown) => {
     const { socket } = message as { readonly socket: Socket }
     opened.push(socket)
-    socket.on('connectionAttempt', (_address, port) => void ports.push(port))
+    socket.on('connectionAttempt', (address, port) => {
+      addresses.push(address)
+      ports.push(port)
+    })
   }
   subscribe('net.client.socket', note)
   onTestFinished(() => void unsubscribe('net.client.socket', note))
-  return { opened, ports }
+  return { opened, addresses, ports }
 }

@@ -115,16 +115,6 @@ test('RFC 9309 §2.3.1.4, a redirect to a name that is not found', async ({ site
   })
 })
 
-test('RFC 9309 §2.3, ftp is a scheme with a robots.txt, which is not spoken yet', async ({ sites, newClient }) => {
-  sites.answer(ROBOTS, { status: 301, headers: { location: 'ftp://a.test/robots.txt' } })
-  const client = newClient()
-  const missing = { allowed: false, because: 'unreachable', access: { outcome: 'unreachable', reason: 'no-transport' } }
-
-  expect(await client.check('ftp://a.test/page')).toMatchObject(missing)
-  expect(await client.check(sites.withPort(askedPage))).toMatchObject(missing)
-  expect(sites.asked).toEqual([ROBOTS])
-})
-
 test('RFC 9309 §2.3.1.4, https of a server that does not speak TLS', async ({ sites, newClient }) => {
   const verdict = await newClient().check(sites.withPort('https://a.test:PORT/page'))
 

@@ -14,7 +14,9 @@ export const test: TestAPI<Fixtures> = plainTest.extend<Fixtures>({
   newClient: async ({}, use) => {
     const clients: RobotsClient[] = []
     await use((options) => {
-      const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup: lookupIn(), retries: 0, ...options })
+      // Where others make the connections, they look up the names.
+      const lookup = options?.dispatcher === undefined && options?.fetch === undefined && { lookup: lookupIn() }
+      const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', ...lookup, retries: 0, ...options })
       clients.push(client)
       return client
     })

@@ -1,0 +1,427 @@
+// Robots.txt by FTP. RFC 9309 §2.3 names the scheme, and leaves open how; what is not in RFC 959 is our choice.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { askedPage, bodyLimit, forbidsPage, holdRefusingPort, lookupIn } from '@politely/testkit'
+import { FtpSrv } from 'ftp-srv'
+import { describe, expect, onTestFinished } from 'vitest'
+import { type FtpScript, politeFtp, startFtp } from './ftp-server.ts'
+import { watchOwnSockets } from './own-sockets.ts'
+import { test } from './with-sites.ts'
+
+const obeyed = { allowed: false, because: 'rule', access: { outcome: 'success', status: 200, reason: 'status' } }
+
+/** A polite server, but for the answers given. */
+function ftpBut(answers: FtpScript['answers'], greeting: FtpScript['greeting'] = '220 Hello\r\n'): FtpScript {
+  return { greeting, answers: { ...politeFtp(forbidsPage).answers, ...answers } }
+}
+
+describe('a server as people run it (ftp-srv)', () => {
+  /** Serves a folder of its own to anybody, or to nobody. */
+  async function startFtpSrv(
+    files: Readonly<Record<string, string>>,
+    who: 'anybody' | 'nobody' = 'anybody',
+  ): Promise<number> {
+    const root = mkdtempSync(join(tmpdir(), 'ftp-'))
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(root, name), content)
+    const silent = (): void => undefined
+    const log = { trace: silent, debug: silent, info: silent, warn: silent, error: silent, child: () => log }
+    const server = new FtpSrv({ url: 'ftp://127.0.0.1:0', anonymous: true, log })
+    server.on('login', (_login, resolve, reject) =>
+      who === 'anybody' ? resolve({ root }) : reject(new Error('go away')),
+    )
+    await server.listen()
+    onTestFinished(async () => {
+      await server.close()
+      rmSync(root, { recursive: true })
+    })
+    return ((server as unknown as { readonly server: Server }).server.address() as AddressInfo).port
+  }
+
+  test('its rules hold', async ({ newClient }) => {
+    const port = await startFtpSrv({ 'robots.txt': forbidsPage })
+    const url = `ftp://a.test:${port}/robots.txt`
+    const client = newClient()
+    expect(await client.check(`ftp://a.test:${port}/page`)).toMatchObject({
+      ...obeyed,
+      origin: `ftp://a.test:${port}`,
+      access: { ...obeyed.access, url },
+    })
+    expect(await client.isAllowed(`ftp://a.test:${port}/other`)).toBe(true)
+  })
+
+  test('a file that is not there is unavailable', async ({ newClient }) => {
+    const port = await startFtpSrv({})
+    expect(await newClient().check(`ftp://a.test:${port}/page`)).toMatchObject({
+      allowed: true,
+      because: 'unavailable',
+      access: { status: 404 },
+    })
+  })
+
+  test('a login that is refused is unavailable, or restricted', async ({ newClient }) => {
+    const port = await startFtpSrv({ 'robots.txt': forbidsPage }, 'nobody')
+    const page = `ftp://a.test:${port}/page`
+    expect(await newClient().check(page)).toMatchObject({
+      allowed: true,
+      because: 'unavailable',
+      access: { status: 401 },
+    })
+    expect(await newClient({ dialect: 'koster-1996' }).check(page)).toMatchObject({
+      allowed: false,
+      because: 'restricted',
+      access: { status: 401 },
+    })
+  })
+
+  test('a file over the limit is cut', async ({ newClient }) => {
+    const port = await startFtpSrv({ 'robots.txt': `${forbidsPage}${'#\n'.repeat(bodyLimit)}` })
+    expect(await newClient().check(`ftp://a.test:${port}/page`)).toMatchObject({
+      ...obeyed,
+      access: { copy: { truncated: true } },
+    })
+  })
+})
+
+describe('what is said to the server', () => {
+  const SAID = ['USER anonymous', 'PASS ExampleBot/1.0 (+https://example.com/bot)', 'TYPE I', 'EPSV', 'RETR robots.txt']
+
+  test('no credentials, and who asks', async ({ newClient }) => {
+    const { port, commands } = await startFtp(politeFtp(forbidsPage))
+    const client = newClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
+    expect(await client.check(`ftp://me:secret@a.test:${port}/page`)).toMatchObject(obeyed)
+    await expect.poll(() => commands).toEqual([...SAID, 'QUIT'])
+  })
+
+  test.for([
+    ['http://a.test:PORT/rules', 'ftp://you:hidden@b.test:FTP/robots.txt', 'RETR robots.txt'],
+    ['octets as they are', 'ftp://b.test:FTP/a%20b/%C3%B6.txt?x', 'RETR a b/\u00c3\u00b6.txt?x'],
+    ['from the root', 'ftp://b.test:FTP/%2Fetc/robots.txt', 'RETR /etc/robots.txt'],
+    ['no path', 'ftp://b.test:FTP', 'RETR /'],
+  ] as const)('RFC 1738 §3.2, a redirect to ftp, %s: %s', async ([, location, said], { sites, newClient }) => {
+    const { port, commands } = await startFtp(politeFtp(forbidsPage))
+    const to = location.replace('FTP', String(port))
+    sites.answer('http://a.test:PORT/robots.txt', { status: 301, headers: { location: to } })
+    const verdict = await newClient().check(sites.withPort(askedPage))
+    expect(verdict).toMatchObject({ ...obeyed, access: { hops: [{ status: 301 }] } })
+    expect(commands).toContain('USER anonymous')
+    expect(commands).toContain(said)
+  })
+
+  test.for(['%0D%0ADELE%20robots.txt', '%0a', '%0D', 'robots%00.txt'])(
+    'a path that would become another command is not sent: %s',
+    async (path, { sites, newClient }) => {
+      const { port, commands } = await startFtp(politeFtp(forbidsPage))
+      sites.answer('http://a.test:PORT/robots.txt', {
+        status: 301,
+        headers: { location: `ftp://b.test:${port}/${path}` },
+      })
+      const verdict = await newClient().check(sites.withPort(askedPage))
+      expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: 'malformed' } })
+      expect(commands).toEqual([])
+    },
+  )
+
+  test('an internationalised name is looked up as its A-label', async ({ newClient }) => {
+    const { port } = await startFtp(politeFtp(forbidsPage))
+    const hosts: string[] = []
+    const lookup: LookupFunction = (host, options, callback) => {
+      hosts.push(host)
+      lookupIn()(host, options, callback)
+    }
+    expect(await newClient({ lookup }).check(`ftp://bücher.test:${port}/page`)).toMatchObject(obeyed)
+    expect(hosts).toEqual(['xn--bcher-kva.test'])
+  })
+
+  test('RFC 2428, IPv6', async ({ newClient }) => {
+    const { port } = await startFtp(politeFtp(forbidsPage), '::1')
+    expect(await newClient().check(`ftp://[::1]:${port}/page`)).toMatchObject(obeyed)
+  })
+})
+
+const lines = `${'#'.repeat(98)}\r\n`.repeat(100)
+/** Says the same again and again, for as long as the client takes it. */
+function sayForever(socket: Socket, text: string): void {
+  const more = () => {
+    while (!socket.destroyed && socket.write(text)) {}
+  }
+  socket.on('drain', more)
+  more()
+}
+const endlessly =
+  (text: string): FtpScript['greeting'] =>
+  ({ control }) =>
+    sayForever(control, text)
+
+type Row = readonly [name: string, script: FtpScript, expected: string | number, lasts?: 'until the deadline']
+const rows: readonly Row[] = [
+  ['says nothing', { greeting: undefined, answers: {} }, 'timeout', 'until the deadline'],
+  ['hangs after the greeting', { greeting: '220 Hello\r\n', answers: {} }, 'timeout', 'until the deadline'],
+  ['hangs after the login', ftpBut({ TYPE: () => undefined }), 'timeout', 'until the deadline'],
+  ['hangs after RETR', ftpBut({ RETR: () => undefined }), 'timeout', 'until the deadline'],
+  [
+    'hangs in the file',
+    ftpBut({
+      RETR: async ({ control, data }) => {
+        control.write('150 OK\r\n')
+        ;(await data).write('User-agent: *\n')
+      },
+    }),
+    'timeout',
+    'until the deadline',
+  ],
+  [
+    'never says that the file is whole',
+    ftpBut({
+      RETR: async ({ control, data }) => {
+        control.write('150 OK\r\n')
+        ;(await data).end(forbidsPage)
+      },
+    }),
+    'timeout',
+    'until the deadline',
+  ],
+  ['a greeting without end', { greeting: endlessly(`220-${lines}`), answers: {} }, 'too-large'],
+  ['garbage without end', { greeting: endlessly(lines), answers: {} }, 'too-large'],
+  [
+    'a greeting drop by drop',
+    {
+      greeting: ({ control }) => {
+        const timer = setInterval(() => control.write('220-x\r\n'), 5)
+        control.once('close', () => clearInterval(timer))
+      },
+      answers: {},
+    },
+    'timeout',
+    'until the deadline',
+  ],
+  ['asks for the password again and again', ftpBut({ PASS: '331 And again\r\n' }), 'too-large'],
+  [
+    'another protocol',
+    { greeting: ({ control }) => control.end('HTTP/1.1 400 Bad Request\r\n\r\n'), answers: {} },
+    'reset',
+  ],
+  ['closes at once', { greeting: ({ control }) => control.end(), answers: {} }, 'reset'],
+  ['resets at once', { greeting: ({ control }) => control.resetAndDestroy(), answers: {} }, 'reset'],
+  ['closes after the login', ftpBut({ TYPE: ({ control }) => control.end() }), 'reset'],
+  ['closes right after a good answer', ftpBut({ PASS: ({ control }) => control.end('230 Welcome\r\n') }), 'reset'],
+  ['RFC 959 §4.2, 120: ready in some minutes', { greeting: '120 In 9 minutes\r\n', answers: {} }, 503],
+  [
+    'RFC 959 §4.2, 421 instead of a greeting',
+    { greeting: ({ control }) => control.end('421 Too many users\r\n'), answers: {} },
+    503,
+  ],
+  ['RFC 959 §4.2, 421 later', ftpBut({ EPSV: ({ control }) => control.end('421 Time is up\r\n') }), 503],
+  ['RFC 959 §4.2, 425', ftpBut({ RETR: '425 No data connection\r\n' }), 503],
+  ['RFC 959 §4.2, 450', ftpBut({ RETR: '450 Busy\r\n' }), 503],
+  ['RFC 959 §4.2, 530', ftpBut({ PASS: '530 Not logged in\r\n' }), 401],
+  ['RFC 959 §4.2, 530 without asking for a password', ftpBut({ USER: '530 No anonymous users\r\n' }), 401],
+  ['RFC 959 §4.2, 332', ftpBut({ PASS: '332 Need account\r\n' }), 401],
+  ['RFC 959 §4.2, 550', ftpBut({ RETR: '550 No such file\r\n' }), 404],
+  ['RFC 959 §4.2, 550 in several lines', ftpBut({ RETR: '550-No\r\n such\r\n550 file\r\n' }), 404],
+  ['RFC 959 §4.2, 553', ftpBut({ RETR: '553 Name not allowed\r\n' }), 404],
+  ['RFC 959 §4.2, 502', ftpBut({ RETR: '502 Not implemented\r\n' }), 500],
+  ['RFC 959 §4.2, 230 without a password', ftpBut({ USER: '230 Come in\r\n' }), 200],
+  [
+    'RFC 2428 §3, no port in the answer to EPSV',
+    ftpBut({ EPSV: '229 Entering Extended Passive Mode\r\n' }),
+    'malformed',
+  ],
+  ['RFC 2428 §3, port 0', ftpBut({ EPSV: '229 OK (|||0|)\r\n' }), 'malformed'],
+  ['RFC 2428 §3, port 99999', ftpBut({ EPSV: '229 OK (|||99999|)\r\n' }), 'malformed'],
+  ['RFC 959 §4.2, no port in the answer to PASV', ftpBut({ EPSV: '500 What?\r\n', PASV: '227 OK\r\n' }), 'malformed'],
+  ['RFC 959 §4.2, neither EPSV nor PASV', ftpBut({ EPSV: '500 What?\r\n', PASV: '502 No\r\n' }), 500],
+  [
+    'the connection of the file is reset',
+    ftpBut({
+      RETR: async ({ control, data }) => {
+        control.write('150 OK\r\n')
+        const socket = await data
+        socket.resetAndDestroy()
+      },
+    }),
+    'truncated',
+  ],
+  [
+    'the file ends, and the server says that it was cut off',
+    ftpBut({
+      RETR: async ({ control, data }) => {
+        control.write('150 OK\r\n')
+        ;(await data).end('User-agent: *\n', () => control.write('426 Aborted\r\n'))
+      },
+    }),
+    503,
+  ],
+  [
+    'the control connection ends in the file',
+    ftpBut({
+      RETR: async ({ control, data }) => {
+        control.write('150 OK\r\n')
+        ;(await data).write('User-agent: *\n', () => control.end())
+      },
+    }),
+    'truncated',
+  ],
+  [
+    'the control connection is reset in the file',
+    ftpBut({
+      RETR: async ({ control, data }) => {
+        control.write('150 OK\r\n')
+        ;(await data).write('User-agent: *\n', () => control.resetAndDestroy())
+      },
+    }),
+    'truncated',
+  ],
+  [
+    'says that it is done before it is',
+    ftpBut({
+      RETR: async ({ control, data }) => {
+        control.write('150 OK\r\n226 Done\r\n')
+        const socket = await data
+        setImmediate(() => socket.end(forbidsPage))
+      },
+    }),
+    200,
+  ],
+  [
+    'no file at all in a good answer',
+    ftpBut({
+      RETR: async ({ control, data }) => {
+        control.write('150 OK\r\n')
+        ;(await data).end(() => control.write('226 Done\r\n'))
+      },
+    }),
+    200,
+  ],
+]
+
+describe('servers that are rude, or refuse', () => {
+  test.for(rows.map((row) => [row[0], row] as const))('%s', async ([, [, script, expected, lasts]], { newClient }) => {
+    const { port } = await startFtp(script)
+    const { opened } = watchOwnSockets()
+    const client = newClient({ timeoutMs: lasts === undefined ? 60_000 : 300 })
+    const verdict = await client.check(`ftp://a.test:${port}/page`)
+    if (typeof expected === 'string') {
+      expect(verdict).toMatchObject({
+        allowed: false,
+        because: 'unreachable',
+        access: { outcome: 'unreachable', reason: expected },
+      })
+    } else {
+      const outcome = expected === 200 ? 'success' : expected < 500 ? 'unavailable' : 'unreachable'
+      expect(verdict).toMatchObject({ access: { outcome, reason: 'status', status: expected } })
+    }
+    expect(opened.length).toBeGreaterThan(0)
+    expect(opened.every(({ destroyed }) => destroyed)).toBe(true)
+  })
+
+  test('a file without end is cut, and its connections end', async ({ newClient }) => {
+    const script = ftpBut({
+      RETR: async ({ control, data }) => {
+        control.write('150 OK\r\n')
+        sayForever(await data, forbidsPage.repeat(1_000))
+      },
+    })
+    const { port } = await startFtp(script)
+    const { opened } = watchOwnSockets()
+    const verdict = await newClient().check(`ftp://a.test:${port}/page`)
+    expect(verdict).toMatchObject({ ...obeyed, access: { copy: { truncated: true } } })
+    expect(opened.every(({ destroyed }) => destroyed)).toBe(true)
+  })
+
+  test('a port that refuses, for the control connection and for data', async ({ newClient }) => {
+    const refusing = await holdRefusingPort()
+    onTestFinished(() => refusing.close())
+    const refused = { because: 'unreachable', access: { reason: 'refused' } }
+    expect(await newClient().check(`ftp://a.test:${refusing.port}/page`)).toMatchObject(refused)
+    const { port } = await startFtp(ftpBut({ EPSV: `229 OK (|||${refusing.port}|)\r\n` }))
+    expect(await newClient().check(`ftp://a.test:${port}/page`)).toMatchObject(refused)
+  })
+
+  test('a name that is not found', async ({ newClient }) => {
+    expect(await newClient().check('ftp://gone.invalid/page')).toMatchObject({ access: { reason: 'dns' } })
+  })
+
+  test('close ends a fetch', async ({ newClient }) => {
+    const { port } = await startFtp({ greeting: undefined, answers: {} })
+    const { opened } = watchOwnSockets()
+    const client = newClient()
+    const asked = client.check(`ftp://a.test:${port}/page`)
+    const rejected = expect(asked).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+    while (opened.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await client.close()
+    await rejected
+    expect(opened.every(({ destroyed }) => destroyed)).toBe(true)
+  })
+})
+
+describe('where data connections lead', () => {
+  test('RFC 959 §4.1.2, PASV for a server without EPSV; the address that it names is not used', async ({
+    newClient,
+  }) => {
+    const { port, dataPort, commands } = await startFtp(
+      ftpBut({
+        EPSV: '500 What?\r\n',
+        PASV: ({ control, dataPort: at }) => control.write(`227 Here (127,0,0,2,${at >> 8},${at & 255})\r\n`),
+      }),
+    )
+    const { addresses, ports } = watchOwnSockets()
+    expect(await newClient().check(`ftp://a.test:${port}/page`)).toMatchObject(obeyed)
+    expect(commands).toContain('PASV')
+    expect(addresses).toEqual(['127.0.0.1', '127.0.0.1'])
+    expect(ports).toEqual([port, dataPort])
+  })
+
+  test('the guard holds for the control connection, before USER is sent', async ({ newClient }) => {
+    const { port, commands } = await startFtp(politeFtp(forbidsPage))
+    const lookup = lookupIn({ 'example.com': '127.0.0.1' })
+    const { ports } = watchOwnSockets()
+    const refused = { because: 'unreachable', access: { reason: 'blocked-address' } }
+    expect(await newClient({ lookup }).check(`ftp://example.com:${port}/page`)).toMatchObject(refused)
+    expect(await newClient({ network: 'public-only' }).check(`ftp://127.0.0.1:${port}/page`)).toMatchObject(refused)
+    expect([ports, commands]).toEqual([[], []])
+    expect(
+      await newClient({ lookup, allowAddresses: ['127.0.0.1'] }).check(`ftp://example.com:${port}/page`),
+    ).toMatchObject(obeyed)
+  })
+})
+
+// The real thing: the package's sources where no basic-ftp can be found, and for comparison where it can.
+describe.for([
+  ['without basic-ftp', [], 'no-transport', /npm install basic-ftp/],
+  ['with it', ['basic-ftp'], 'refused', /ECONNREFUSED/],
+] as const)('%s', ([, extra, reason, detail]) => {
+  test('what an ftp: URL comes to', async () => {
+    const here = join(import.meta.dirname, '..')
+    const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')) as { dependencies: object }
+    const folder = mkdtempSync(join(tmpdir(), 'fetcher-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    cpSync(join(here, 'src'), join(folder, 'src'), { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    mkdirSync(join(folder, 'node_modules/@politely'), { recursive: true })
+    for (const name of [...Object.keys(dependencies), ...extra]) {
+      symlinkSync(join(here, 'node_modules', name), join(folder, 'node_modules', name))
+    }
+    const refusing = await holdRefusingPort()
+    onTestFinished(() => refusing.close())
+    writeFileSync(
+      join(folder, 'main.ts'),
+      `import { RobotsClient } from './src/index.ts'
+       const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
+       console.log(JSON.stringify(await client.check('ftp://127.0.0.1:${refusing.port}/page')))`,
+    )
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(folder, 'main.ts')], {
+      timeout: 15_000,
+    })
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
+    await once(child, 'close')
+    expect(JSON.parse(printed)).toMatchObject({
+      because: 'unreachable',
+      access: { reason, detail: expect.stringMatching(detail) },
+    })
+  })
+})

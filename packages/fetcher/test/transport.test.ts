@@ -1,0 +1,450 @@
+// Robots.txt through what the caller brings along: a fetch, or an undici dispatcher. Our choice, that the policy is the same
+// whoever makes the request: redirects, bounds, deadline, and the reasons for which robots.txt is unreachable.
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { createSecureServer, type Http2SecureServer } from 'node:http2'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import {
+  askedPage,
+  bodyRows,
+  type Certificate,
+  forbidsPage,
+  holdRefusingPort,
+  lookupIn,
+  replyRows,
+  rudeRows,
+  selfSigned,
+  startSites,
+} from '@politely/testkit'
+import { Agent, Dispatcher1Wrapper, ProxyAgent, fetch as undiciFetch } from 'undici'
+import { describe, expect, onTestFinished } from 'vitest'
+import { NetworkGuard } from '../src/index.ts'
+import { watchOwnSockets } from './own-sockets.ts'
+import { test } from './with-sites.ts'
+
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+const rules = { status: 200, body: forbidsPage }
+const obeyed = { allowed: false, because: 'rule', access: { outcome: 'success', status: 200 } }
+
+type Fetch = typeof globalThis.fetch
+
+/** Finds `*.test` on loopback; ended with the test. */
+function loopbackAgent(connect: object = {}): Agent {
+  const agent = new Agent({ connect: { lookup: lookupIn(), ...connect } })
+  onTestFinished(() => agent.destroy())
+  return agent
+}
+
+/** undici's own fetch; it is of this version, and the types of Node's are of another. */
+function fetchOfUndici(agent: Agent = loopbackAgent()): Fetch {
+  return ((url: string, init: object) => undiciFetch(url, { ...init, dispatcher: agent })) as unknown as Fetch
+}
+
+/** The platform's. Those of Node 22 and 24 take the dispatchers of undici 8 in a wrapper only. */
+function fetchOfNode(agent: Agent = loopbackAgent()): Fetch {
+  const dispatcher = new Dispatcher1Wrapper(agent)
+  return (url, init) => fetch(url, { ...init, dispatcher } as unknown as RequestInit)
+}
+
+// What a fetch does not show, and why. Everything else that the direct way is tested with, it is tested with too.
+const UNSEEN: readonly (readonly [name: RegExp, why: string])[] = [
+  [/the same Location twice is one/, 'several Locations come joined by a comma, as one that leads elsewhere'],
+  [/a Location that leads nowhere is unavailable: "\/one,\/other"/, 'the same'],
+  [/its body is not read as rules: 421/, 'a fetch asks again after a 421 (WHATWG Fetch)'],
+  [/(gzip|br) that ends early/, 'a fetch hands out what it could decode, as if it were whole'],
+  [/deflate without its zlib header/, 'a fetch takes it'],
+  [/three codings are one too many/, 'a fetch takes off as many as it likes'],
+  [/zstd/, 'it is not asked for; whether a fetch knows it depends on its version'],
+]
+const isSeen = ({ name }: { readonly name: string }) => !UNSEEN.some(([unseen]) => unseen.test(name))
+
+describe.for([
+  ["the platform's", fetchOfNode],
+  ["undici's", fetchOfUndici],
+] as const)('a fetch of your own, %s', ([, fetchOf]) => {
+  test.for(replyRows.filter(isSeen).map((row) => [row.name, row] as const))(
+    '%s',
+    async ([, { answers, expected }], { sites, newClient }) => {
+      for (const [url, reply] of Object.entries(answers)) sites.answer(url, reply)
+      const verdict = await newClient({ fetch: fetchOf() }).check(sites.withPort(askedPage))
+      const { asked, allowed, because, ...access } = expected
+      expect(verdict).toMatchObject({ allowed, because, access })
+      expect(sites.asked).toEqual(asked)
+    },
+  )
+
+  test.concurrent.for(rudeRows.filter(isSeen).map((row) => [row.name, row] as const))(
+    '%s',
+    async ([, row], { sites, newClient }) => {
+      sites.answer(ROBOTS, row.behave)
+      const client = newClient({ fetch: fetchOf(), timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
+      const verdict = await client.check(sites.withPort(askedPage))
+      if (typeof row.expected === 'string') {
+        expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: row.expected } })
+      } else {
+        expect(verdict).toMatchObject({ access: { reason: 'status', ...row.expected } })
+      }
+    },
+  )
+
+  test.for(bodyRows.filter(isSeen).map((row) => [row.name, row] as const))(
+    '%s',
+    async ([, row], { sites, newClient }) => {
+      const { contentEncoding, body, expected } = row
+      const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
+      sites.answer(ROBOTS, { status: 200, headers, body: body() })
+      const verdict = await newClient({ fetch: fetchOf() }).check(sites.withPort(askedPage))
+      if (expected === 'malformed') expect(verdict).toMatchObject({ access: { reason: 'malformed' } })
+      else {
+        const { allowed, because, truncated } = expected
+        expect(verdict).toMatchObject({ allowed, because, access: { outcome: 'success', copy: { truncated } } })
+      }
+    },
+  )
+})
+
+test('what a fetch does not show is what is tested with the direct way', () => {
+  const names = [...replyRows, ...rudeRows, ...bodyRows].map(({ name }) => name)
+  for (const [unseen] of UNSEEN) expect(names.some((name) => unseen.test(name))).toBe(true)
+})
+
+describe('what a fetch of your own is called with', () => {
+  test('and what comes out on the wire', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, { status: 302, headers: { location: '/rules', 'set-cookie': 'session=1' } })
+    sites.answer('http://a.test:PORT/rules', { ...rules, headers: { etag: '"1"' } })
+    const calls: (readonly [input: unknown, init: RequestInit | undefined])[] = []
+    const real = fetchOfNode()
+    const fetch: Fetch = (input, init) => {
+      calls.push([input, init])
+      return real(input, init)
+    }
+    const client = newClient({ fetch, minTtlMs: 0, ttlMs: 0 })
+    expect(await client.check(sites.withPort('http://me:secret@a.test:PORT/page'))).toMatchObject(obeyed)
+    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ because: 'rule' })
+
+    const common = {
+      method: 'GET',
+      redirect: 'manual',
+      credentials: 'omit',
+      referrer: '',
+      referrerPolicy: 'no-referrer',
+    }
+    const headers = { 'user-agent': 'ExampleBot/1.0', accept: 'text/plain, */*;q=0.5', 'accept-encoding': 'gzip, br' }
+    const call = (url: string, conditions = {}) => [
+      sites.withPort(url),
+      { ...common, headers: { ...headers, ...conditions }, signal: expect.any(AbortSignal) },
+    ]
+    const second = { 'if-none-match': '"1"' }
+    expect(calls).toEqual([
+      call(ROBOTS),
+      call('http://a.test:PORT/rules'),
+      call(ROBOTS),
+      call('http://a.test:PORT/rules', second),
+    ])
+    for (const { headers: seen } of sites.requests) {
+      expect(seen).toMatchObject(headers)
+      for (const name of ['cookie', 'authorization', 'referer']) expect(seen).not.toHaveProperty(name)
+    }
+  })
+
+  test('a 304 renews the copy', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 304 })
+    const client = newClient({ fetch: fetchOfNode(), minTtlMs: 0, ttlMs: 0 })
+    await client.check(sites.withPort(askedPage))
+    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ because: 'rule', access: { status: 304 } })
+  })
+
+  test('one that signs requests', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const real = fetchOfUndici()
+    const fetch: Fetch = (input, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set('signature-agent', '"https://example.com"')
+      headers.set('signature', `sig1=:${btoa(`${init?.method} ${String(input)}`)}:`)
+      return real(input, { ...init, headers: Object.fromEntries(headers) })
+    }
+    expect(await newClient({ fetch }).check(sites.withPort(askedPage))).toMatchObject(obeyed)
+    expect(sites.requests[0]?.headers).toMatchObject({
+      'user-agent': 'ExampleBot/1.0',
+      signature: `sig1=:${btoa(`GET ${sites.withPort(ROBOTS)}`)}:`,
+    })
+  })
+})
+
+describe('a fetch that does not do as it is told', () => {
+  const page = 'http://a.test/page'
+  test.for<readonly [name: string, fetch: Fetch, reason: string, detail: RegExp]>([
+    [
+      'hides redirects, as a browser does',
+      async () => ({ ...Response.error(), type: 'opaqueredirect', status: 0, body: null }) as Response,
+      'malformed',
+      /hides redirects/,
+    ],
+    ['answers with an error response', async () => Response.error(), 'malformed', /hides redirects/],
+    [
+      'follows redirects',
+      async () => Object.defineProperty(new Response(forbidsPage), 'redirected', { value: true }),
+      'malformed',
+      /follows redirects itself/,
+    ],
+    [
+      'throws at once',
+      () => {
+        throw new Error('no, thanks')
+      },
+      'network',
+      /no, thanks/,
+    ],
+    [
+      'throws what is no error',
+      async () => {
+        throw 'no, thanks'
+      },
+      'network',
+      /no, thanks/,
+    ],
+    ['answers with nothing', (async () => undefined) as unknown as Fetch, 'network', /undefined/],
+    [
+      'has a deadline of its own',
+      async () => {
+        throw new DOMException('too late', 'TimeoutError')
+      },
+      'timeout',
+      /too late/,
+    ],
+    [
+      'has a cause that is its own',
+      async () => {
+        const error = new TypeError('fetch failed')
+        error.cause = error
+        throw error
+      },
+      'network',
+      /fetch failed/,
+    ],
+    [
+      'has a cause of a cause',
+      async () => {
+        throw new TypeError('fetch failed', {
+          cause: new Error('proxy', { cause: Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }) }),
+        })
+      },
+      'dns',
+      /no such name/,
+    ],
+  ])('%s', async ([, fetch, reason, detail], { newClient }) => {
+    const verdict = await newClient({ fetch }).check(page)
+    expect(verdict).toMatchObject({ because: 'unreachable', access: { reason, detail: expect.stringMatching(detail) } })
+  })
+
+  test('does not heed the signal: the deadline holds, and what comes late is given back', async ({ newClient }) => {
+    const late = Promise.withResolvers<Response>()
+    const cancelled = Promise.withResolvers<unknown>()
+    const client = newClient({ fetch: () => late.promise, timeoutMs: 50 })
+    expect(await client.check(page)).toMatchObject({ because: 'unreachable', access: { reason: 'timeout' } })
+    late.resolve(new Response(new ReadableStream({ cancel: cancelled.resolve })))
+    await cancelled.promise
+  })
+
+  test('does not heed it in the body either', async ({ newClient }) => {
+    const cancelled = Promise.withResolvers<unknown>()
+    const body = new ReadableStream({
+      start: (stream) => stream.enqueue(new TextEncoder().encode(forbidsPage)),
+      cancel: cancelled.resolve,
+    })
+    const client = newClient({ fetch: async () => new Response(body), timeoutMs: 50 })
+    expect(await client.check(page)).toMatchObject({ because: 'unreachable', access: { reason: 'timeout' } })
+    await cancelled.promise
+  })
+
+  test.for([200, 404, 302])('a body without end, status %s: it is cancelled', async (status, { newClient }) => {
+    const cancelled = Promise.withResolvers<unknown>()
+    const body = new ReadableStream({
+      pull: (stream) => stream.enqueue(Buffer.from('User-agent: *\nDisallow: /page\n'.repeat(1_000))),
+      cancel: cancelled.resolve,
+    })
+    const client = newClient({ fetch: async () => new Response(body, { status }) })
+    const verdict = await client.check(page)
+    if (status === 200) expect(verdict).toMatchObject({ because: 'rule', access: { copy: { truncated: true } } })
+    else expect(verdict).toMatchObject({ because: 'unavailable', access: { status } })
+    await cancelled.promise
+  })
+})
+
+describe('a fetch of your own, failures', () => {
+  test.for([
+    ["the platform's", fetchOfNode],
+    ["undici's", fetchOfUndici],
+  ] as const)('%s: refused, not found, blocked, TLS', async ([, fetchOf], { newClient }) => {
+    const refusing = await holdRefusingPort()
+    onTestFinished(() => refusing.close())
+    const secure = await startSites({ certificate: selfSigned('a.test') })
+    onTestFinished(() => secure.close())
+    const reasonOf = async (url: string, agent?: Agent) => {
+      const verdict = await newClient({ fetch: fetchOf(agent) }).check(url)
+      return 'access' in verdict ? verdict.access.reason : verdict.because
+    }
+    const guard = new NetworkGuard({ lookup: lookupIn({ 'example.com': '127.0.0.1' }) })
+    const guarded = new Agent({ connect: guard.connector() })
+    onTestFinished(() => guarded.destroy())
+    expect(await reasonOf(`http://a.test:${refusing.port}/page`)).toBe('refused')
+    expect(await reasonOf('http://gone.invalid/page')).toBe('dns')
+    expect(
+      await reasonOf('http://away.test/page', loopbackAgent({ lookup: lookupIn({ 'away.test': 'EAI_AGAIN' }) })),
+    ).toBe('dns-unavailable')
+    expect(await reasonOf(secure.withPort('https://a.test:PORT/page'))).toBe('tls')
+    expect(await reasonOf('http://example.com/page', guarded)).toBe('blocked-address')
+  })
+
+  test('the guard sees URLs: literal addresses, and names if there is a lookup', async ({ sites, newClient }) => {
+    const fetch = fetchOfNode(loopbackAgent({ lookup: lookupIn({ 'example.com': '127.0.0.1' }) }))
+    sites.answer('http://example.com:PORT/robots.txt', {
+      status: 302,
+      headers: { location: 'http://127.0.0.1:PORT/rules' },
+    })
+    const blocked = { because: 'unreachable', access: { reason: 'blocked-address' } }
+    const page = sites.withPort('http://example.com:PORT/page')
+    expect(await newClient({ fetch }).check(page)).toMatchObject({
+      ...blocked,
+      access: { ...blocked.access, hops: [{ status: 302 }] },
+    })
+    expect(sites.asked).toEqual(['http://example.com:PORT/robots.txt'])
+    const lookup = lookupIn({ 'example.com': '127.0.0.1' })
+    expect(await newClient({ fetch, lookup }).check(page)).toMatchObject(blocked)
+    expect(sites.requests).toHaveLength(1)
+  })
+
+  test('ftp: is not spoken past them', async ({ newClient }) => {
+    const { ports } = watchOwnSockets()
+    for (const client of [newClient({ fetch: fetchOfNode() }), newClient({ dispatcher: loopbackAgent() })]) {
+      const verdict = await client.check('ftp://a.test/page')
+      expect(verdict).toMatchObject({
+        access: { reason: 'no-transport', detail: expect.stringMatching(/your own dispatcher or fetch/) },
+      })
+    }
+    expect(ports).toEqual([])
+  })
+})
+
+describe('a dispatcher of your own', () => {
+  /** A proxy: absolute URLs for http, CONNECT for https. Every name is on loopback for it. */
+  async function startProxy() {
+    const seen: string[] = []
+    const sockets = new Set<Socket>()
+    const server = createServer((request: IncomingMessage, response) => {
+      seen.push(`${request.method} ${request.url}`)
+      response.writeHead(502).end()
+    })
+    server.on('connect', (request: IncomingMessage, socket: Socket) => {
+      seen.push(`CONNECT ${request.url}`)
+      const port = Number(request.url?.split(':').at(-1))
+      if (request.url?.startsWith('forbidden.')) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+      const far = connect(port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+        far.pipe(socket).pipe(far)
+      })
+      for (const one of [far, socket]) {
+        sockets.add(one)
+        one.on('error', () => undefined)
+      }
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      server.closeAllConnections()
+    })
+    return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  }
+
+  test('a proxy: the names are its business', async ({ sites, newClient }) => {
+    const certificate = selfSigned('example.com')
+    const secure = await startSites({ certificate })
+    onTestFinished(() => secure.close())
+    sites.answer('http://example.org:PORT/robots.txt', rules)
+    secure.answer('https://example.com:PORT/robots.txt', rules)
+    const proxy = await startProxy()
+    const dispatcher = new ProxyAgent({ uri: proxy.url, proxyTunnel: true, requestTls: { ca: certificate.cert } })
+    onTestFinished(() => dispatcher.destroy())
+    const client = newClient({ dispatcher })
+    expect(await client.check(secure.withPort('https://example.com:PORT/page'))).toMatchObject(obeyed)
+    expect(await client.check(sites.withPort('http://example.org:PORT/page'))).toMatchObject(obeyed)
+    expect(await client.check('https://forbidden.example.com/page')).toMatchObject({
+      because: 'unreachable',
+      access: { reason: 'network', detail: expect.stringMatching(/403/) },
+    })
+    expect(proxy.seen).toEqual([
+      secure.withPort('CONNECT example.com:PORT'),
+      sites.withPort('CONNECT example.org:PORT'),
+      'CONNECT forbidden.example.com:443',
+    ])
+  })
+
+  interface Spoken {
+    readonly version: string
+    readonly headers: IncomingHttpHeaders
+  }
+
+  /** Answers over HTTP/2 and nothing else. */
+  async function startHttp2(
+    certificate: Certificate,
+  ): Promise<{ port: number; spoken: Spoken[]; server: Http2SecureServer }> {
+    const spoken: Spoken[] = []
+    const server = createSecureServer({ ...certificate, allowHTTP1: false })
+    const sessions = new Set<{ destroy(): void }>()
+    server.on('session', (session) => void sessions.add(session))
+    server.on('request', (request, response) => {
+      spoken.push({ version: request.httpVersion, headers: request.headers })
+      if (request.url === '/robots.txt' && request.headers[':authority']?.startsWith('moved.')) {
+        response.writeHead(301, { location: 'https://a.test:PORT/robots.txt'.replace('PORT', String(port)) }).end()
+      } else if (request.headers[':authority']?.startsWith('broken.')) {
+        response.stream.respond({ ':status': 200 })
+        response.stream.write('User-agent: *\n', () => response.stream.destroy(new Error('on purpose'))) // INTERNAL_ERROR, RFC 9113 §7
+      } else response.end(forbidsPage)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    onTestFinished(() => {
+      for (const session of sessions) session.destroy()
+      server.close()
+    })
+    return { port, spoken, server }
+  }
+
+  test('HTTP/2, with a certificate of your own', async ({ newClient }) => {
+    const certificate = selfSigned('a.test')
+    const { port, spoken } = await startHttp2(certificate)
+    const dispatcher = loopbackAgent({ ca: certificate.cert, allowH2: true, checkServerIdentity: () => undefined })
+    const client = newClient({ dispatcher })
+    expect(await client.check(`https://a.test:${port}/page`)).toMatchObject(obeyed)
+    expect(await client.check(`https://moved.test:${port}/page`)).toMatchObject({
+      ...obeyed,
+      access: { hops: [{ status: 301 }] },
+    })
+    expect(await client.check(`https://broken.test:${port}/page`)).toMatchObject({
+      because: 'unreachable',
+      access: { reason: 'truncated' },
+    })
+    expect(spoken.map(({ version }) => version)).toEqual(['2.0', '2.0', '2.0', '2.0'])
+    expect(spoken[0]?.headers).toMatchObject({ 'user-agent': 'ExampleBot/1.0', ':path': '/robots.txt' })
+  })
+
+  test('without it, a server that speaks nothing else is unreachable', async ({ newClient }) => {
+    const certificate = selfSigned('a.test')
+    const { port, spoken } = await startHttp2(certificate)
+    const dispatcher = loopbackAgent({ ca: certificate.cert, allowH2: false })
+    const verdict = await newClient({ dispatcher }).check(`https://a.test:${port}/page`)
+    expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: 'tls' } })
+    expect(spoken).toEqual([])
+  })
+})
+
+test('fetch and dispatcher together: only one of them can make the request', ({ newClient }) => {
+  expect(() => newClient({ fetch: fetchOfNode(), dispatcher: loopbackAgent() })).toThrow(
+    expect.objectContaining({
+      code: 'ERR_POLITELY_OPTION',
+      option: 'fetch',
+      message: expect.stringMatching(/only one of them can make the request; give your fetch the dispatcher/),
+    }),
+  )
+})
