@@ -1,6 +1,6 @@
 // One request for robots.txt: a URL in, a reply out. Redirects and retries are decided elsewhere.
 import type { LookupFunction } from 'node:net'
-import { type AccessPolicy, type Asking, headerOf, type Reply } from '@politely/core'
+import type { AccessPolicy, Asking, Reply } from '@politely/core'
 import { Agent, type Dispatcher, request } from 'undici'
 import { ACCEPT_ENCODING, readBody } from './body.ts'
 import { failureOf } from './failure.ts'
@@ -67,8 +67,7 @@ export class Transport {
       body.on('error', () => undefined) // a body destroyed before its end emits one, which nobody else may be there to hear
       try {
         if ((status >= 200 && status <= 299) || (status >= 500 && policy.notFoundPages === 'unavailable')) {
-          const coding = headerOf(headers, 'content-encoding')
-          return { kind: 'response', status, headers, body: await readBody(body, coding, maxBodyBytes) }
+          return { kind: 'response', status, headers, body: await readBody(body, headers, maxBodyBytes) }
         }
         return { kind: 'response', status, headers }
       } finally {
