@@ -1,9 +1,26 @@
 // Servers that misbehave, hosts that are not there, and schemes that nobody speaks: unreachable, and never thrown.
 // RFC 9309 §2.3.1.4.
-import { askedPage, forbidsPage, holdRefusingPort, lookupIn, rudeRows, selfSigned, startSites } from '@politely/testkit'
+import {
+  askedPage,
+  type DoorRow,
+  doorRows,
+  forbidsPage,
+  holdRefusingPort,
+  lookupIn,
+  type RudeRow,
+  rudeRows,
+  selfSigned,
+  startRawServer,
+  startSites,
+} from '@politely/testkit'
 import { Agent } from 'undici'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
+
+/** As much of the verdict as a row tells. */
+function verdictOf({ expected: { allowed, because, ...access } }: RudeRow | DoorRow): object {
+  return { allowed, because, access: { ...access, hops: [] } }
+}
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 
@@ -15,23 +32,22 @@ test.concurrent.for(rudeRows.map((row) => [row.name, row] as const))('%s', async
 
   const verdict = await client.check(sites.withPort(askedPage))
 
-  if (typeof row.expected === 'string') {
-    expect(verdict).toMatchObject({
-      allowed: false,
-      because: 'unreachable',
-      access: { outcome: 'unreachable', reason: row.expected, status: undefined, hops: [], copy: undefined },
-    })
-  } else if (row.expected.status === 200) {
-    expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { outcome: 'success', status: 200 } })
-  } else {
-    expect(verdict).toMatchObject({
-      allowed: true,
-      because: 'unavailable',
-      access: { reason: 'status', ...row.expected },
-    })
-  }
+  expect(verdict).toMatchObject(verdictOf(row))
   expect(sites.asked).toEqual([ROBOTS])
 })
+
+test.concurrent.for(doorRows.map((row) => [row.name, row] as const))(
+  '%s',
+  async ([, row], { newClient, onTestFinished }) => {
+    const server = await startRawServer(row.accept)
+    onTestFinished(() => server.close())
+    const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
+
+    const verdict = await client.check(`${row.scheme}://a.test:${server.port}/page`)
+
+    expect(verdict).toMatchObject(verdictOf(row))
+  },
+)
 
 test('RFC 9309 §2.3.1.2, a redirect whose body stalls is followed', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, (socket) => {
