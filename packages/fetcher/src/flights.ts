@@ -24,7 +24,8 @@ export class Flights<T> {
   }
 }
 
-function leavable<T>(flight: Promise<T>, signal: AbortSignal): Promise<T> {
+/** The same, but an abort rejects it at once. */
+export function leavable<T>(flight: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const leave = () => reject(signal.reason)
   signal.addEventListener('abort', leave, { once: true })

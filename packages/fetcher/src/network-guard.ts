@@ -3,7 +3,7 @@
 import { isIP, type Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { parse } from 'tldts'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 
 /**
  * `guarded` (the default): what comes from the public internet stays there. A public name, one whose suffix is on the ICANN
@@ -35,11 +35,10 @@ export function refuseLiteral(url: string): BlockedAddressError | undefined {
 }
 
 /**
- * A connector that looks at the address of the socket itself, after it is connected and before a byte is sent. A check of
+ * The connector, but it looks at the address of the socket itself, after it is connected and before a byte is sent. A check of
  * names or of DNS answers would come too early, and undici does not look up literal addresses at all.
  */
-export function publicOnlyConnector(options: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = buildConnector(options)
+export function publicOnlyConnector(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) => {
     // Without TLS for now; so the default port has to be named, or it would be that of http.
     const port = target.port || (target.protocol === 'https:' ? '443' : '80')

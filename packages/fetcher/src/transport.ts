@@ -1,9 +1,10 @@
 // One request for robots.txt: a URL in, a reply out. Redirects and retries are decided elsewhere.
-import type { LookupFunction } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import type { AccessPolicy, Asking, Reply } from '@politely/core'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { ACCEPT_ENCODING, readBody } from './body.ts'
 import { failureOf } from './failure.ts'
+import { leavable } from './flights.ts'
 import { type NetworkPolicy, publicOnlyConnector, reachOf, refuseLiteral } from './network-guard.ts'
 
 export interface TransportOptions {
@@ -27,11 +28,13 @@ export class Transport {
   readonly #options: TransportOptions
   /** Ours, by what they may reach. */
   readonly #agents: Readonly<Record<'public' | 'any', Agent>>
+  /** Connections that are being made: an agent does not end them. */
+  readonly #connecting = new Set<Socket>()
 
   constructor(options: TransportOptions) {
     this.#options = options
     const { lookup, timeoutMs: timeout } = options
-    const connect = { allowH2: false, timeout, ...(lookup && { lookup }) }
+    const connect = this.#noting(buildConnector({ allowH2: false, timeout, ...(lookup && { lookup }) }))
     this.#agents = {
       public: agentWith(publicOnlyConnector(connect)),
       any: agentWith(connect),
@@ -62,7 +65,8 @@ export class Transport {
     }
     let phase: 'request' | 'body' = 'request'
     try {
-      const { statusCode: status, headers, body } = await request(url, init)
+      // Undici heeds its signal only once it has a connection, and how long that takes is up to the site.
+      const { statusCode: status, headers, body } = await leavable(request(url, init), deadline)
       phase = 'body'
       body.on('error', () => undefined) // a body destroyed before its end emits one, which nobody else may be there to hear
       try {
@@ -81,7 +85,20 @@ export class Transport {
 
   /** Ends our own connections; the caller's dispatcher is the caller's. */
   async destroy(): Promise<void> {
-    await Promise.all(Object.values(this.#agents).map((agent) => agent.destroy()))
+    const agents = Object.values(this.#agents).map((agent) => agent.destroy())
+    for (const socket of this.#connecting) socket.destroy(new Error('the client is closed'))
+    await Promise.all(agents)
+  }
+
+  #noting(connect: buildConnector.connector): buildConnector.connector {
+    return (target, callback) => {
+      // Its type does not say so, but it returns the socket.
+      const socket = connect(target, (...result) => {
+        this.#connecting.delete(socket)
+        callback(...result)
+      }) as unknown as Socket
+      this.#connecting.add(socket)
+    }
   }
 }
 
