@@ -152,7 +152,7 @@ export const bodyRows: readonly BodyRow[] = [
   },
   ...['compress', 'utf-8', 'none', 'gzip;q=1', '__proto__', 'gzip, compress', 'chunked', 'aws-chunked'].map(
     (contentEncoding): BodyRow => ({
-      name: `our choice, a coding that is not known: ${contentEncoding}`,
+      name: `our choice, a coding that is not known: "${contentEncoding}"`,
       contentEncoding,
       body: () => plain,
       expected: malformed,
@@ -274,9 +274,9 @@ export const bodyRows: readonly BodyRow[] = [
   ...(
     [
       ['little endian', Buffer.from(forbidsPage, 'utf16le')],
-      ['little endian, with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le')],
+      ['little endian with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le')],
       ['big endian', Buffer.from(forbidsPage, 'utf16le').swap16()],
-      ['big endian, with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le').swap16()],
+      ['big endian with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le').swap16()],
     ] as const
   ).map(
     ([order, octets]): BodyRow => ({

@@ -154,7 +154,7 @@ export const rudeRows: readonly RudeRow[] = [
     ['a Content-Length with decimals', '30.0'],
     ['the same Content-Length twice; our client library takes none of these', '30\r\nContent-Length: 30'],
     ['the same Content-Length twice in one line', '30, 30'],
-    ['blanks behind the Content-Length', '30  '],
+    ['blanks behind the Content-Length, which a client has to drop; our client library does not', '30  '],
   ].map(
     ([what, lengths]): RudeRow => ({
       name: `RFC 9112 §6.3, ${what}`,
@@ -206,7 +206,7 @@ export const rudeRows: readonly RudeRow[] = [
   ),
   ...['gzip', 'xchunked', 'chunked, chunked', 'chunked, identity', 'gzip, gzip, gzip, chunked'].map(
     (coding): RudeRow => ({
-      name: `RFC 9112 §6.1, a transfer coding that is not understood: ${coding}`,
+      name: `RFC 9112 §6.1, a transfer coding that is not understood: "${coding}"`,
       behave: sends(OK, `Transfer-Encoding: ${coding}\r\n\r\n`, CHUNK, '0\r\n\r\n'),
       expected: unreachable('malformed'),
     }),
