@@ -15,7 +15,12 @@ const ENTRY_BYTES = 2_048
 export function createMemory(maxBytes: number): LRUCache<string, Remembered> {
   return new LRUCache({
     maxSize: maxBytes,
-    sizeCalculation: ({ entry, rules }) =>
-      Math.min(maxBytes, ENTRY_BYTES + (entry.copy?.octets.length ?? 0) + rules.memoryBytes),
+    sizeCalculation: ({ entry, rules }) => Math.min(maxBytes, ENTRY_BYTES + charactersOf(entry) + rules.memoryBytes),
   })
+}
+
+/** Of the file, and of all else that a site may make long: the URLs of redirects, ETag, what is told of a failure. */
+function charactersOf({ copy, ...others }: Entry): number {
+  const { octets = '', ...aboutCopy } = copy ?? {}
+  return octets.length + JSON.stringify([others, aboutCopy]).length
 }
