@@ -58,7 +58,7 @@ interface World {
 /** What keeps this process alive before the first test: the runner's own. */
 const BEFORE = resources()
 
-test(`${ORIGINS} rude origins`, { timeout: 600_000 }, async () => {
+test(`${ORIGINS} rude origins`, { timeout: 60_000 + 20 * ORIGINS }, async () => {
   const { sites, trials, newClient, close } = await startWorld()
   const sockets = countOwnSockets()
   const wrong = wrongWords()
@@ -110,7 +110,7 @@ test(`${ORIGINS} rude origins`, { timeout: 600_000 }, async () => {
 })
 
 test('three thousand callers of rude origins, two thousand of whom leave at some moment', {
-  timeout: 120_000,
+  timeout: 60_000,
 }, async () => {
   const { sites, trials, newClient, close } = await startWorld()
   const sockets = countOwnSockets()
