@@ -1,22 +1,24 @@
 // A response's body, decoded and bounded. RFC 9309 §2.5.
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { Body } from '@politely/core'
+import { type Body, type Headers, headerOf } from '@politely/core'
+import { createZstdDecoders } from './zstd.ts'
 
-/** A Content-Encoding that nobody can decode here. Its code is of the family that `failure.ts` takes for malformed. */
+/** A coding that nobody can decode here. Its code is of the family that `failure.ts` takes for malformed. */
 class UnknownCodingError extends Error {
   override readonly name = 'UnknownCodingError'
   readonly code = 'Z_UNKNOWN_CODING'
 }
 
-/** The codings that are offered to servers; deflate is understood too. Not zstd: Node 22 takes half a file for a whole one. */
+/** The codings that are offered to servers. Deflate and zstd are understood too: some caches send to all what one client asked for. */
 export const ACCEPT_ENCODING = 'gzip, br'
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+const DECODERS: Readonly<Record<string, () => Transform[]>> = {
+  gzip: () => [createGunzip()],
+  'x-gzip': () => [createGunzip()],
+  deflate: () => [createInflate()],
+  br: () => [createBrotliDecompress()],
+  zstd: createZstdDecoders,
 }
 
 /** Nobody needs more; each one multiplies what a few octets can unpack to. */
@@ -26,8 +28,8 @@ const MAX_CODINGS = 2
  * Reads up to `maxBytes` of decoded body; what a bomb would unpack to beyond that is never unpacked. A body that is cut keeps
  * its last whole line only: half a rule could forbid, or allow, far more than the whole one.
  */
-export async function readBody(body: Readable, contentEncoding: string | undefined, maxBytes: number): Promise<Body> {
-  const decoded = decode(body, decodersFor(contentEncoding))
+export async function readBody(body: Readable, headers: Headers, maxBytes: number): Promise<Body> {
+  const decoded = decode(body, decodersFor(codingsOf(headers)))
   const chunks: Buffer[] = []
   let size = 0
   let received = 0
@@ -53,18 +55,27 @@ function decode(body: Readable, decoders: readonly Transform[]): Readable {
   return decoders.at(-1) as Transform
 }
 
-function decodersFor(contentEncoding: string | undefined): Transform[] {
-  const codings = (contentEncoding ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== '' && coding !== 'identity')
-  if (codings.length > MAX_CODINGS) throw new UnknownCodingError(`${codings.length} content codings on one another`)
+/** All that the body is coded with, in the order in which it was put on. Only chunks have been taken off so far. */
+function codingsOf(headers: Headers): string[] {
+  const transferCodings = listed(headerOf(headers, 'transfer-encoding'))
+  // Chunks that are not the last coding are not looked for, and so no more understood than any other name. RFC 9112 §6.3.
+  if (transferCodings.at(-1) === 'chunked') transferCodings.pop()
+  const codings = [...listed(headerOf(headers, 'content-encoding')), ...transferCodings]
+  return codings.filter((coding) => coding !== 'identity')
+}
+
+function listed(value = ''): string[] {
+  const items = value.toLowerCase().split(',')
+  return items.map((item) => item.trim()).filter((item) => item !== '')
+}
+
+function decodersFor(codings: readonly string[]): Transform[] {
+  if (codings.length > MAX_CODINGS) throw new UnknownCodingError(`${codings.length} codings on one another`)
   // The last one was put on last, so it comes off first. RFC 9110 §8.4.
-  return codings.reverse().map((coding) => {
-    const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
-    if (decoder === undefined) throw new UnknownCodingError(`content coding ${JSON.stringify(coding)}`)
-    return decoder()
+  return codings.toReversed().flatMap((coding) => {
+    const decoders = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
+    if (decoders === undefined) throw new UnknownCodingError(`coding ${JSON.stringify(coding)}`)
+    return decoders()
   })
 }
 

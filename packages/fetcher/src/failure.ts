@@ -25,6 +25,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   UND_ERR_BODY_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_OVERFLOW: 'too-large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'truncated',
+  ERR_ASSERTION: 'malformed', // how undici 8.12 takes a status under 100, and a 101 that nobody asked for
   EPROTO: 'tls',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'tls',
   SELF_SIGNED_CERT_IN_CHAIN: 'tls',
@@ -44,6 +45,7 @@ const FAMILIES: readonly (readonly [beginning: string, reason: FailureReason])[]
   ['ERR_SSL_', 'tls'],
   ['Z_', 'malformed'],
   ['ERR_BROTLI_', 'malformed'],
+  ['ZSTD_', 'malformed'],
   ['ERR__ERROR_FORMAT_', 'malformed'],
 ]
 

@@ -1,7 +1,7 @@
 // Robots.txt by the caller's own fetch: of the platform, of undici, or one that signs requests. It decodes the body itself.
 import { Readable } from 'node:stream'
 import type { Reply, Headers as ReplyHeaders } from '@politely/core'
-import { ACCEPT_ENCODING, readBody } from './body.ts'
+import { readBody } from './body.ts'
 import { beforeDeadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
 import {
@@ -41,7 +41,7 @@ export class FetchTransport implements RobotsTransport {
         kind: 'response',
         status,
         headers: headersOf(response),
-        body: await readBody(octets, undefined, maxBodyBytes),
+        body: await readBody(octets, {}, maxBodyBytes),
       }
     } catch (error) {
       return failureOf(error, phase, deadline)
@@ -53,7 +53,8 @@ export class FetchTransport implements RobotsTransport {
     const fetch = this.#fetch // a platform's own must not be called as a method of ours
     const asked = fetch(url, {
       method: 'GET',
-      headers: { 'user-agent': userAgent, accept: ACCEPT, 'accept-encoding': ACCEPT_ENCODING, ...conditions },
+      // As it is: a fetch hands out what it could decode of a body that ends early, and nobody sees that it is not whole.
+      headers: { 'user-agent': userAgent, accept: ACCEPT, 'accept-encoding': 'identity', ...conditions },
       redirect: 'manual', // redirects are ours: each hop is counted, and looked at by the guard
       credentials: 'omit',
       referrer: '',

@@ -78,7 +78,7 @@ export class FtpTransport implements RobotsTransport {
     const file = new PassThrough()
     const transfer = client.downloadTo(file, path)
     transfer.catch(() => undefined) // of a file that is cut nobody waits for the end
-    const body = await readBody(file, undefined, this.#settings.maxBodyBytes)
+    const body = await readBody(file, {}, this.#settings.maxBodyBytes)
     if (!body.truncated) await transfer // which tells a whole file from one that ended early
     return body
   }

@@ -136,7 +136,7 @@ export class NetworkGuard {
       if (literal !== undefined) return callback(literal, null)
       // Without TLS for now; so the default port has to be named, or it would be that of http.
       const port = target.port || (target.protocol === 'https:' ? '443' : '80')
-      connect({ ...target, protocol: 'http:', port }, (error, socket) => {
+      return connect({ ...target, protocol: 'http:', port }, (error, socket) => {
         if (error !== null) return callback(error, null)
         const refusal = this.refusalOfSocket(host, socket)
         if (refusal !== undefined) {

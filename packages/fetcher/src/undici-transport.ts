@@ -1,7 +1,9 @@
 // Robots.txt by undici: with our own connections, which the network guard watches, or with the caller's dispatcher.
-import { headerOf, type Reply } from '@politely/core'
-import { Client, type Dispatcher, request } from 'undici'
+import type { Socket } from 'node:net'
+import type { Reply } from '@politely/core'
+import { type buildConnector, Client, type Dispatcher, request } from 'undici'
 import { ACCEPT_ENCODING, readBody } from './body.ts'
+import { beforeDeadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
 import type { NetworkGuard, Reach } from './network-guard.ts'
 import {
@@ -42,13 +44,13 @@ export class UndiciTransport implements RobotsTransport {
     }
     let phase: 'request' | 'body' = 'request'
     try {
-      const { statusCode: status, headers, body } = await request(url, init)
+      // Undici heeds its signal only once it has a connection, and how long that takes is up to the site.
+      const { statusCode: status, headers, body } = await beforeDeadline(request(url, init), deadline)
       phase = 'body'
       body.on('error', () => undefined) // a body destroyed before its end emits one, which nobody else may be there to hear
       try {
         if (!isBodyWanted(status, policy)) return { kind: 'response', status, headers }
-        const coding = headerOf(headers, 'content-encoding')
-        return { kind: 'response', status, headers, body: await readBody(body, coding, maxBodyBytes) }
+        return { kind: 'response', status, headers, body: await readBody(body, headers, maxBodyBytes) }
       } finally {
         body.destroy() // what was not read is not wanted, and a site may take for ever to send it
       }
@@ -69,20 +71,32 @@ const ENDED = new Error('robots.txt has been read')
  * each.
  */
 export class OwnConnections implements Connections {
-  readonly #options: Readonly<Record<Reach, Client.Options>>
+  readonly #connectors: Readonly<Record<Reach, buildConnector.connector>>
   readonly #clients = new Set<Dispatcher>()
+  /** Those that are being made: a client leaves them to their own time-out when it ends. */
+  readonly #connecting = new Map<Dispatcher, Socket>()
 
   constructor(guard: NetworkGuard, timeoutMs: number) {
-    const optionsFor = (reach: Reach): Client.Options => ({
-      // No TCP keep-alive: it would begin when the deadline has long passed.
-      connect: guard.connector({ reach, allowH2: false, timeout: timeoutMs, keepAlive: false }),
-      maxHeaderSize: MAX_HEADER_BYTES,
-    })
-    this.#options = { public: optionsFor('public'), any: optionsFor('any') }
+    // No TCP keep-alive: it would begin when the deadline has long passed.
+    const options = { allowH2: false, timeout: timeoutMs, keepAlive: false }
+    this.#connectors = {
+      public: guard.connector({ reach: 'public', ...options }),
+      any: guard.connector({ reach: 'any', ...options }),
+    }
   }
 
   open(origin: string, reach: Reach): Dispatcher {
-    const client = new Client(origin, this.#options[reach])
+    const connect: buildConnector.connector = (target, callback) => {
+      let isOver = false
+      // Its type does not say so, but it returns the socket.
+      const socket = this.#connectors[reach](target, (...result) => {
+        isOver = true
+        this.#connecting.delete(client)
+        callback(...result)
+      }) as unknown as Socket
+      if (!isOver) this.#connecting.set(client, socket)
+    }
+    const client = new Client(origin, { connect, maxHeaderSize: MAX_HEADER_BYTES })
     this.#clients.add(client)
     return client
   }
@@ -90,9 +104,12 @@ export class OwnConnections implements Connections {
   end(client: Dispatcher): void {
     this.#clients.delete(client)
     void client.destroy(ENDED)
+    this.#connecting.get(client)?.destroy(ENDED)
   }
 
   async destroy(): Promise<void> {
-    await Promise.all(Array.from(this.#clients, (client) => client.destroy()))
+    const clients = [...this.#clients]
+    for (const client of clients) this.end(client)
+    await Promise.all(clients.map((client) => client.destroy()))
   }
 }

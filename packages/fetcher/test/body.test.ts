@@ -16,12 +16,9 @@ for (const { name, contentEncoding, body, expected } of bodyRows) {
 
     const verdict = await newClient().check(sites.withPort(askedPage))
 
-    if (expected === 'malformed') {
-      expect(verdict).toMatchObject({ allowed: false, because: 'unreachable', access: { reason: 'malformed' } })
-    } else {
-      const { allowed, because, truncated } = expected
-      expect(verdict).toMatchObject({ allowed, because, access: { outcome: 'success', copy: { truncated } } })
-    }
+    const { allowed, because, truncated, ...access } = expected
+    expect(verdict).toMatchObject({ allowed, because, access })
+    expect('access' in verdict && verdict.access.copy?.truncated).toBe(truncated)
   })
 }
 
@@ -72,12 +69,15 @@ describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 octets', () 
     ['nothing', [], '', false],
   ])('%s', async (_, chunks, octets, truncated) => {
     const body = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
-    expect(await readBody(body, undefined, 10)).toEqual({ octets, truncated })
+    expect(await readBody(body, {}, 10)).toEqual({ octets, truncated })
   })
 
   test('a bomb', async () => {
     const body = Readable.from([gzipSync('0123\n'.repeat(1_000_000))])
-    expect(await readBody(body, 'gzip', 10)).toEqual({ octets: '0123\n0123\n', truncated: true })
+    expect(await readBody(body, { 'content-encoding': 'gzip' }, 10)).toEqual({
+      octets: '0123\n0123\n',
+      truncated: true,
+    })
   })
 
   test.each([
@@ -90,7 +90,10 @@ describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 octets', () 
       for (; taken < 100_000; taken++) yield chunk
     }
     const body = Readable.from(endless())
-    expect(await readBody(body, coding, 10)).toEqual({ octets: '0123\n0123\n', truncated: true })
+    expect(await readBody(body, { 'content-encoding': coding }, 10)).toEqual({
+      octets: '0123\n0123\n',
+      truncated: true,
+    })
     expect(taken).toBeLessThan(10_000)
     await finished(body).catch(() => undefined) // it ends, one way or the other
     expect(body.destroyed).toBe(true)

@@ -1,5 +1,6 @@
 // Leaving before the answer: one caller by its signal, all of them when the client is closed. All of it is our choice.
-import { askedPage, type Behaviour, forbidsPage, lookupIn } from '@politely/testkit'
+import type { LookupFunction } from 'node:net'
+import { askedPage, type Behaviour, forbidsPage, lookupIn, startRawServer } from '@politely/testkit'
 import { Agent } from 'undici'
 import { describe, expect } from 'vitest'
 import { ClientClosedError } from '../src/index.ts'
@@ -82,6 +83,30 @@ describe('close', () => {
     await sites.deserted()
     expect(sites.asked).toEqual([ROBOTS])
   })
+
+  test.for([
+    ['TCP accepts, TLS never answers', 'https'],
+    ['no address yet', 'http'],
+  ] as const)(
+    'does not wait for connections that are being made: %s',
+    async ([, scheme], { newClient, onTestFinished }) => {
+      const server = await startRawServer(() => undefined)
+      onTestFinished(() => server.close())
+      const asked = Promise.withResolvers<void>()
+      const lookup: LookupFunction = (host, options, callback) => {
+        asked.resolve()
+        if (scheme === 'https') lookupIn()(host, options, callback)
+      }
+      const client = newClient({ lookup, timeoutMs: 60_000 }) // who waits for that outlasts the test
+      const { opened } = watchOwnSockets()
+      const pending = Promise.allSettled([client.check(`${scheme}://a.test:${server.port}/page`)])
+      await asked.promise
+      if (scheme === 'https') await server.connected
+      await client.close()
+      expect(await pending).toMatchObject([{ status: 'rejected', reason: closed }])
+      expect(opened.map(({ destroyed }) => destroyed)).not.toContain(false)
+    },
+  )
 
   test('rejects questions in the wait for the next try, which is not made', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n'))

@@ -249,6 +249,22 @@ describe('our choice, one flight per origin', () => {
 })
 
 describe('our choice, maxCacheBytes', () => {
+  test('counts all that a site makes long, such as the URLs of redirects', async ({ sites, newClient }) => {
+    const client = newClient({ maxCacheBytes: 100_000 })
+    const urls = ['a', 'b', 'c'].map((name) => `http://${name}.test:PORT`)
+    for (const url of urls) {
+      const hops = ['robots.txt', 1, 2, 3, 4, 5].map((n) => (n === 'robots.txt' ? n : `${n}${'x'.repeat(10_000)}`))
+      for (const [n, hop] of hops.entries()) {
+        sites.answer(`${url}/${hop}`, n < 5 ? { status: 302, headers: { location: `/${hops[n + 1]}` } } : noRules)
+      }
+    }
+    const requests = counter(sites)
+    for (const url of urls) await client.check(sites.withPort(`${url}/page`))
+    expect(requests()).toBe(18)
+    await client.check(sites.withPort(askedPage)) // the second and third took its place
+    expect(requests()).toBe(6)
+  })
+
   const hosts = Array.from('abcdefghij', (name) => `http://${name}.test:PORT/page`)
 
   test('what is larger than all of it is remembered alone', async ({ sites, newClient }) => {
@@ -263,7 +279,7 @@ describe('our choice, maxCacheBytes', () => {
   })
 
   test('who was asked about longest ago is forgotten first', async ({ sites, newClient }) => {
-    const client = newClient({ maxCacheBytes: 10_000 })
+    const client = newClient({ maxCacheBytes: 5_000 })
     const requests = counter(sites)
     for (const url of hosts) await client.check(sites.withPort(url))
     expect(requests()).toBe(hosts.length)

@@ -1,9 +1,32 @@
 // Servers that misbehave, hosts that are not there, and schemes that nobody speaks: unreachable, and never thrown.
 // RFC 9309 §2.3.1.4.
-import { askedPage, forbidsPage, holdRefusingPort, lookupIn, rudeRows, selfSigned, startSites } from '@politely/testkit'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  askedPage,
+  bodyRows,
+  type DoorRow,
+  doorRows,
+  forbidsPage,
+  holdRefusingPort,
+  lookupIn,
+  type Meaning,
+  type RudeRow,
+  replyRows,
+  rudeRows,
+  selfSigned,
+  startRawServer,
+  startSites,
+  withTables,
+} from '@politely/testkit'
 import { Agent } from 'undici'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
+
+/** As much of the verdict as a row tells. */
+function verdictOf({ expected: { allowed, because, ...access } }: RudeRow | DoorRow): object {
+  return { allowed, because, access: { ...access, hops: [] } }
+}
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 
@@ -15,23 +38,22 @@ test.concurrent.for(rudeRows.map((row) => [row.name, row] as const))('%s', async
 
   const verdict = await client.check(sites.withPort(askedPage))
 
-  if (typeof row.expected === 'string') {
-    expect(verdict).toMatchObject({
-      allowed: false,
-      because: 'unreachable',
-      access: { outcome: 'unreachable', reason: row.expected, status: undefined, hops: [], copy: undefined },
-    })
-  } else if (row.expected.status === 200) {
-    expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { outcome: 'success', status: 200 } })
-  } else {
-    expect(verdict).toMatchObject({
-      allowed: true,
-      because: 'unavailable',
-      access: { reason: 'status', ...row.expected },
-    })
-  }
+  expect(verdict).toMatchObject(verdictOf(row))
   expect(sites.asked).toEqual([ROBOTS])
 })
+
+test.concurrent.for(doorRows.map((row) => [row.name, row] as const))(
+  '%s',
+  async ([, row], { newClient, onTestFinished }) => {
+    const server = await startRawServer(row.accept)
+    onTestFinished(() => server.close())
+    const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
+
+    const verdict = await client.check(`${row.scheme}://a.test:${server.port}/page`)
+
+    expect(verdict).toMatchObject(verdictOf(row))
+  },
+)
 
 test('RFC 9309 §2.3.1.2, a redirect whose body stalls is followed', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, (socket) => {
@@ -59,6 +81,16 @@ test('our choice, one deadline for all redirects together: none of them takes so
 
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'timeout' } })
   expect(sites.asked.length).toBeLessThan(40)
+})
+
+test('our choice, the deadline holds also while a connection is being made', async ({ newClient, onTestFinished }) => {
+  // This one would wait for its address longer than the test lasts.
+  const dispatcher = new Agent({ connect: { timeout: 60_000, lookup: () => undefined } })
+  onTestFinished(() => dispatcher.destroy())
+
+  const verdict = await newClient({ dispatcher, timeoutMs: 100 }).check('http://a.test/page')
+
+  expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'timeout' } })
 })
 
 test('RFC 9309 §2.3.1.4, a port that refuses', async ({ newClient, onTestFinished }) => {
@@ -131,6 +163,69 @@ test('our choice, http of a server that speaks TLS only', async ({ newClient, on
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'reset' } })
 })
 
+test('our choice, a certificate that has expired', async ({ newClient, onTestFinished }) => {
+  const certificate = selfSigned('a.test', '20200101000000Z')
+  const sites = await startSites({ certificate })
+  onTestFinished(() => sites.close())
+  const dispatcher = new Agent({ connect: { lookup: lookupIn(), ca: certificate.cert } })
+  onTestFinished(() => dispatcher.destroy())
+
+  const verdict = await newClient({ dispatcher }).check(sites.withPort('https://a.test:PORT/page'))
+
+  expect(verdict).toMatchObject({ access: { outcome: 'unreachable', reason: 'tls' } })
+})
+
+test('RFC 9309 §2.3.1.2, a redirect from https to http is followed, for the initial origin', async ({
+  sites,
+  newClient,
+  onTestFinished,
+}) => {
+  const certificate = selfSigned('a.test')
+  const safe = await startSites({ certificate })
+  onTestFinished(() => safe.close())
+  const dispatcher = new Agent({ connect: { lookup: lookupIn(), ca: certificate.cert } })
+  onTestFinished(() => dispatcher.destroy())
+  const location = sites.withPort(ROBOTS)
+  safe.answer('https://a.test:PORT/robots.txt', { status: 301, headers: { location } })
+  sites.answer(ROBOTS, { status: 200, body: forbidsPage })
+
+  const verdict = await newClient({ dispatcher }).check(safe.withPort('https://a.test:PORT/page'))
+
+  expect(verdict).toMatchObject({
+    because: 'rule',
+    origin: safe.withPort('https://a.test:PORT'),
+    access: { outcome: 'success', url: location, hops: [{ status: 301 }] },
+  })
+})
+
+test('RFC 9112 §9.3, an answer that is sent ahead of the next question is not taken for its answer', async ({
+  sites,
+  newClient,
+}) => {
+  const moved = 'HTTP/1.1 302 Found\r\nLocation: /rules\r\nContent-Length: 0\r\n\r\n'
+  sites.answer(ROBOTS, (socket) => void socket.write(`${moved}HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n`))
+  sites.answer('http://a.test:PORT/rules', { status: 200, body: forbidsPage })
+
+  const verdict = await newClient().check(sites.withPort(askedPage))
+
+  expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { outcome: 'success', status: 200 } })
+  expect(sites.connections).toHaveLength(2)
+})
+
+test('RFC 9112 §9.3.1, a kept connection that breaks under the next request is passing: it is made again', async ({
+  sites,
+  newClient,
+}) => {
+  const rules = 'http://a.test:PORT/rules'
+  sites.answer(ROBOTS, { status: 302, headers: { location: '/rules' } })
+  sites.answer(rules, (socket) => socket.resetAndDestroy(), { status: 200, body: forbidsPage })
+
+  const verdict = await newClient({ retries: 1 }).check(sites.withPort(askedPage))
+
+  expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { outcome: 'success' } })
+  expect(sites.asked).toEqual([ROBOTS, rules, rules])
+})
+
 test.for([
   ['our choice, a certificate that nobody trusts', 'a.test', 'a.test', 'distrust', 'unreachable'],
   ['our choice, a certificate of another host', 'a.test', 'b.test', 'trust', 'unreachable'],
@@ -161,3 +256,40 @@ test('our choice, the connector of the client itself trusts no such certificate 
   expect(verdict).toMatchObject({ access: { outcome: 'unreachable', reason: 'tls' } })
   expect(sites.requests).toEqual([])
 })
+
+test('the page about rude servers shows the rows as they are', async () => {
+  const path = join(import.meta.dirname, '../../../docs/rude-servers.md')
+  const tables = [
+    { head: ['on the wire', 'whose rule', 'what follows'], rows: shown([...doorRows, ...rudeRows]) },
+    { head: ['in the answer', 'whose rule', 'what follows'], rows: shown(replyRows) },
+    { head: ['in the body', 'whose rule', 'what follows'], rows: shown(bodyRows) },
+  ]
+  await expect(withTables(readFileSync(path, 'utf8'), tables)).toMatchFileSnapshot(path)
+})
+
+/** Rows that differ only in what stands behind a colon are one. */
+function shown(rows: readonly { readonly name: string; readonly expected: Meaning }[]): string[][] {
+  const cases = new Map<string, { readonly cells: readonly [string, string, string]; readonly variants: string[] }>()
+  for (const { name, expected } of rows) {
+    const [, source = '', what = '', variant] = /^(.*?), (.*?)(?:: (.*))?$/.exec(name) ?? []
+    const cells = [what, source, consequence(expected)] as const
+    const known = cases.get(cells.join()) ?? { cells, variants: [] }
+    cases.set(cells.join(), known)
+    if (variant !== undefined) known.variants.push(variant)
+  }
+  return [...cases.values()].map(({ cells: [what, source, follows], variants }) => {
+    const all = variants.length === 0 ? what : `${what}: ${variants.join(', ')}`
+    return [all.replaceAll(/[*_<]/g, '\\$&'), source, follows]
+  })
+}
+
+function consequence({
+  because,
+  outcome,
+  reason,
+  truncated,
+}: Meaning & { readonly truncated?: boolean | undefined }): string {
+  if (outcome !== 'success') return reason === 'status' ? `${outcome}, by its status` : `${outcome}, \`${reason}\``
+  const rules = because === 'rule' ? 'its rules hold' : 'it has no rule for the page'
+  return `success, ${truncated ? 'cut: ' : ''}${rules}`
+}

@@ -1,6 +1,7 @@
 // Bodies of robots.txt as servers send them: coded, over-long, broken.
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { forbidsPage } from './reply-rows.ts'
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { dice } from './random-robots.ts'
+import { forbidsPage, type Meaning } from './reply-rows.ts'
 
 export interface BodyRow {
   /** The standard's section, or that it is our choice. */
@@ -8,15 +9,28 @@ export interface BodyRow {
   readonly contentEncoding?: string
   /** Made when it is needed: some are large. */
   readonly body: () => Uint8Array
-  /** The verdict on `/page` and whether the file was cut, or that there is none to be had. */
-  readonly expected: { readonly allowed: boolean; readonly because: string; readonly truncated: boolean } | 'malformed'
+  readonly expected: BodyExpectation
+}
+
+export interface BodyExpectation extends Meaning {
+  /** Whether the limit cut the file; undefined where there is none to be had. */
+  readonly truncated: boolean | undefined
 }
 
 /** The default and least of what is read, in octets. RFC 9309 §2.5. */
 export const bodyLimit: number = 500 * 1024
 
-const rulesHold = { allowed: false, because: 'rule', truncated: false }
-const noRules = { allowed: true, because: 'no-group', truncated: false }
+const success = { outcome: 'success', reason: 'status', truncated: false }
+const rulesHold: BodyExpectation = { ...success, allowed: false, because: 'rule' }
+const noRules: BodyExpectation = { ...success, allowed: true, because: 'no-group' }
+const noneMatches: BodyExpectation = { ...success, allowed: true, because: 'no-rule-matched' }
+const malformed: BodyExpectation = {
+  allowed: false,
+  because: 'unreachable',
+  outcome: 'unreachable',
+  reason: 'malformed',
+  truncated: undefined,
+}
 
 /** `beginning` and comment lines up to `length` octets in all, then `end`. */
 function padded(beginning: string, length: number, end = '', lineEnd = '\n'): Buffer {
@@ -33,12 +47,37 @@ const behindPage = (rule: string) => rule.indexOf('/page') + '/page'.length
 
 const plain = Buffer.from(forbidsPage)
 const gzipped = gzipSync(plain)
+/** What nothing can compress, always the same. */
+function randomOctets(length: number): Buffer {
+  const roll = dice(1)
+  return Buffer.from(Array.from({ length }, () => 128 + Math.floor(roll() * 128)))
+}
+/** Magic number, no flags, a window of 1 KiB. RFC 8878 §3.1.1.1. */
+const zstdHeader = Buffer.from('28b52ffd0000', 'hex')
+/** RFC 8878 §3.1.1.2. */
+function zstdBlock(type: 'raw' | 'run', octets: Uint8Array | string, size = octets.length, place = 'inner'): Buffer {
+  const header = Buffer.alloc(3)
+  header.writeUIntLE((size << 3) | (type === 'run' ? 2 : 0) | (place === 'last' ? 1 : 0), 0, 3)
+  return Buffer.concat([header, Buffer.from(octets)])
+}
 /** Changes one octet, counted from the end. */
 function damaged(octets: Buffer, fromEnd: number): Buffer {
   const copy = Buffer.from(octets)
   copy.writeUInt8(copy.readUInt8(copy.length - fromEnd) ^ 0xff, copy.length - fromEnd)
   return copy
 }
+
+const zstd = zstdCompressSync(plain)
+/** Frames of every make: what a compressor writes, and by hand one with all fields of the header and both kinds of plain block. */
+const zstdFrames = [
+  ['a frame', zstd],
+  ['with a checksum', zstdCompressSync(plain, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })],
+  ['without its size', zstdCompressSync(plain, { params: { [constants.ZSTD_c_contentSizeFlag]: 0 } })],
+  ['in two blocks', zstdCompressSync(Buffer.from(forbidsPage + '# dull\n'.repeat(30_000)))],
+  ['of incompressible octets', zstdCompressSync(Buffer.concat([plain, randomOctets(300_000)]))],
+  ['with a run', Buffer.concat([zstdHeader, zstdBlock('raw', plain), zstdBlock('run', '#', 99, 'last')])],
+  ['with an empty last block', Buffer.concat([zstdHeader, zstdBlock('raw', plain), zstdBlock('raw', '', 0, 'last')])],
+] as const
 
 /** 8 MiB, out of a few KiB. */
 const bomb = () => padded(forbidsPage, 8 * 1024 * 1024)
@@ -53,15 +92,17 @@ export const bodyRows: readonly BodyRow[] = [
     name: 'our choice, deflate without its zlib header, which nobody asked for',
     contentEncoding: 'deflate',
     body: () => deflateRawSync(plain),
-    expected: 'malformed',
+    expected: malformed,
   },
   { name: 'RFC 7932, br', contentEncoding: 'br', body: () => brotliCompressSync(plain), expected: rulesHold },
-  {
-    name: 'our choice, zstd is not understood',
-    contentEncoding: 'zstd',
-    body: () => zstdCompressSync(plain),
-    expected: 'malformed',
-  },
+  ...zstdFrames.map(
+    ([name, frame]): BodyRow => ({
+      name: `RFC 8878 §3.1.1, zstd that nobody asked for: ${name}`,
+      contentEncoding: 'zstd',
+      body: () => frame,
+      expected: rulesHold,
+    }),
+  ),
   { name: 'our choice, identity is no coding', contentEncoding: 'identity', body: () => plain, expected: rulesHold },
   {
     name: 'our choice, an empty Content-Encoding is none',
@@ -88,58 +129,166 @@ export const bodyRows: readonly BodyRow[] = [
     expected: rulesHold,
   },
   {
-    name: 'our choice, gzip of nothing at all is an empty file',
+    name: 'our choice, gzip with zeros behind it',
     contentEncoding: 'gzip',
-    body: () => Buffer.alloc(0),
-    expected: noRules,
+    body: () => Buffer.concat([gzipped, Buffer.alloc(16)]),
+    expected: rulesHold,
   },
+  ...['gzip', 'deflate', 'br', 'zstd', 'gzip, gzip'].map(
+    (contentEncoding): BodyRow => ({
+      name: `our choice, ${contentEncoding} of nothing at all is an empty file`,
+      contentEncoding,
+      body: () => Buffer.alloc(0),
+      expected: noRules,
+    }),
+  ),
 
   // RFC 9309 §2.3.1.4: what does not decode is no file.
   {
     name: 'our choice, three codings are one too many',
     contentEncoding: 'gzip, gzip, gzip',
     body: () => gzipSync(gzipSync(gzipped)),
-    expected: 'malformed',
+    expected: malformed,
   },
-  ...['compress', 'utf-8', '__proto__', 'gzip, compress'].map(
+  ...['compress', 'utf-8', 'none', 'gzip;q=1', '__proto__', 'gzip, compress', 'chunked', 'aws-chunked'].map(
     (contentEncoding): BodyRow => ({
-      name: `our choice, a coding that is not known: ${contentEncoding}`,
+      name: `our choice, a coding that is not known: "${contentEncoding}"`,
       contentEncoding,
       body: () => plain,
-      expected: 'malformed',
+      expected: malformed,
     }),
   ),
-  ...['gzip', 'deflate', 'br'].map(
+  ...['gzip', 'deflate', 'br', 'zstd'].map(
     (contentEncoding): BodyRow => ({
       name: `our choice, said to be ${contentEncoding} and is not`,
       contentEncoding,
       body: () => plain,
-      expected: 'malformed',
+      expected: malformed,
     }),
   ),
   {
     name: 'our choice, gzip with a wrong checksum',
     contentEncoding: 'gzip',
     body: () => damaged(gzipped, 6),
-    expected: 'malformed',
+    expected: malformed,
   },
   {
     name: 'our choice, gzip with damage in the middle',
     contentEncoding: 'gzip',
     body: () => damaged(gzipped, gzipped.length - 16),
-    expected: 'malformed',
+    expected: malformed,
   },
   {
-    name: 'our choice, gzip that ends early',
+    name: 'our choice, gzip with garbage behind it',
     contentEncoding: 'gzip',
-    body: () => gzipped.subarray(0, -4),
-    expected: 'malformed',
+    body: () => Buffer.concat([gzipped, plain]),
+    expected: malformed,
   },
   {
-    name: 'our choice, br that ends early',
-    contentEncoding: 'br',
-    body: () => brotliCompressSync(plain).subarray(0, -4),
-    expected: 'malformed',
+    name: 'our choice, gzip in two members, the second one cut short',
+    contentEncoding: 'gzip',
+    body: () => Buffer.concat([gzipped, gzipped.subarray(0, -4)]),
+    expected: malformed,
+  },
+  {
+    name: 'our choice, gzip twice, the inner one cut short',
+    contentEncoding: 'gzip, gzip',
+    body: () => gzipSync(gzipped.subarray(0, -4)),
+    expected: malformed,
+  },
+  ...(
+    [
+      ['gzip', gzipped],
+      ['deflate', deflateSync(plain)],
+      ['br', brotliCompressSync(plain)],
+      ['zstd', zstd],
+    ] as const
+  ).flatMap(([contentEncoding, octets]) =>
+    [
+      ['ends early', octets.subarray(0, -4)],
+      ['ends an octet early', octets.subarray(0, -1)],
+      ['ends after an octet', octets.subarray(0, 1)],
+    ].map(
+      ([how, body]): BodyRow => ({
+        name: `our choice, ${contentEncoding} that ${how}`,
+        contentEncoding,
+        body: () => body as Buffer,
+        expected: malformed,
+      }),
+    ),
+  ),
+  ...zstdFrames.map(
+    ([name, frame]): BodyRow => ({
+      name: `our choice, zstd that ends early: ${name}`,
+      contentEncoding: 'zstd',
+      body: () => frame.subarray(0, -1),
+      expected: malformed,
+    }),
+  ),
+  ...(
+    [
+      ['in two frames', Buffer.concat([zstd, zstd])],
+      ['in two frames, the second one cut short', Buffer.concat([zstd, zstd.subarray(0, -9)])],
+      ['with garbage behind it', Buffer.concat([zstd, plain])],
+      ['behind a frame to skip', Buffer.concat([Buffer.from('502a4d180100000000', 'hex'), zstd])],
+      [
+        'whose window is 1 GiB',
+        Buffer.concat([Buffer.from('28b52ffd00a0', 'hex'), zstdBlock('raw', plain, 30, 'last')]),
+      ],
+      ['whose block is of no known type', Buffer.concat([zstdHeader, Buffer.from('070000', 'hex')])],
+      ['without a last block', Buffer.concat([zstdHeader, zstdBlock('raw', plain)])],
+    ] as const
+  ).map(
+    ([how, frame]): BodyRow => ({
+      name: `our choice, zstd ${how}`,
+      contentEncoding: 'zstd',
+      body: () => frame,
+      expected: malformed,
+    }),
+  ),
+
+  // RFC 9309 §2.2, §2.3: octets that are no UTF-8. NUL ends a line, as in Google's reader.
+  ...(
+    [
+      ['our choice, a byte order mark is passed over', '\xef\xbb\xbf', forbidsPage, rulesHold],
+      ['our choice, half a byte order mark is passed over', '\xef\xbb', forbidsPage, rulesHold],
+      ['our choice, a byte order mark twice hides the first line', '\xef\xbb\xbf\xef\xbb\xbf', forbidsPage, noRules],
+      ['our choice, octets that are no UTF-8 are a comment', '# caf\xe9 \xff\xfe\n', forbidsPage, rulesHold],
+      [
+        'our choice, NUL ends a line: what follows it is not read',
+        '',
+        'User-agent: *\nDisallow: /page\0/one\n',
+        rulesHold,
+      ],
+      ['our choice, a line of NULs', `${'\0'.repeat(1000)}\n`, forbidsPage, rulesHold],
+      ['our choice, CR ends a line', '', forbidsPage.replaceAll('\n', '\r'), rulesHold],
+      ['our choice, the last line has no end', '', forbidsPage.trimEnd(), rulesHold],
+    ] as const
+  ).map(
+    ([name, beginning, rest, expected]): BodyRow => ({
+      name,
+      body: () => Buffer.from(beginning + rest, 'latin1'),
+      expected,
+    }),
+  ),
+  ...(
+    [
+      ['little endian', Buffer.from(forbidsPage, 'utf16le')],
+      ['little endian with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le')],
+      ['big endian', Buffer.from(forbidsPage, 'utf16le').swap16()],
+      ['big endian with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le').swap16()],
+    ] as const
+  ).map(
+    ([order, octets]): BodyRow => ({
+      name: `RFC 9309 §2.3, robots.txt is UTF-8; UTF-16 has no rules: ${order}`,
+      body: () => octets,
+      expected: noRules,
+    }),
+  ),
+  {
+    name: 'our choice, half a mebibyte of NULs is cut at the limit',
+    body: () => Buffer.concat([plain, Buffer.alloc(2 ** 19)]),
+    expected: { ...rulesHold, truncated: true },
   },
 
   // RFC 9309 §2.5: the limit.
@@ -156,12 +305,12 @@ export const bodyRows: readonly BodyRow[] = [
   {
     name: 'our choice, one octet over the limit: the line that is cut is dropped',
     body: () => padded(EVERYONE, bodyLimit - 15, 'Disallow: /page\n'),
-    expected: { allowed: true, because: 'no-rule-matched', truncated: true },
+    expected: { ...noneMatches, truncated: true },
   },
   {
     name: 'our choice, a cut Disallow must not forbid more than it says',
     body: () => padded(EVERYONE, bodyLimit - behindPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT),
-    expected: { allowed: true, because: 'no-rule-matched', truncated: true },
+    expected: { ...noneMatches, truncated: true },
   },
   {
     name: 'our choice, a cut Allow must not allow more than it says',
@@ -172,18 +321,18 @@ export const bodyRows: readonly BodyRow[] = [
     name: 'our choice, a cut Disallow of a file with CR for line ends',
     body: () =>
       padded('User-agent: *\r', bodyLimit - behindPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT.replace('\n', '\r'), '\r'),
-    expected: { allowed: true, because: 'no-rule-matched', truncated: true },
+    expected: { ...noneMatches, truncated: true },
   },
   {
     name: 'our choice, the same after gzip: the limit counts decoded octets',
     contentEncoding: 'gzip',
     body: () => gzipSync(padded(EVERYONE, bodyLimit - behindPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT)),
-    expected: { allowed: true, because: 'no-rule-matched', truncated: true },
+    expected: { ...noneMatches, truncated: true },
   },
   {
     name: 'our choice, over the limit without any line end: one line, and it names a group',
     body: () => Buffer.from(`User-agent: * ${'x'.repeat(bodyLimit)}`),
-    expected: { allowed: true, because: 'no-rule-matched', truncated: true },
+    expected: { ...noneMatches, truncated: true },
   },
   {
     name: 'RFC 9309 §2.5, 5 MiB: what stands before the limit holds',
@@ -193,7 +342,7 @@ export const bodyRows: readonly BodyRow[] = [
   {
     name: 'RFC 9309 §2.5, 5 MiB: what stands behind the limit does not',
     body: () => padded(EVERYONE, 5 * 1024 * 1024, 'Disallow: /page\n'),
-    expected: { allowed: true, because: 'no-rule-matched', truncated: true },
+    expected: { ...noneMatches, truncated: true },
   },
 
   // Bombs.
@@ -202,7 +351,9 @@ export const bodyRows: readonly BodyRow[] = [
       ['gzip', gzipSync],
       ['deflate', deflateSync],
       ['br', (octets: Buffer) => brotliCompressSync(octets, { params: { 1: 5 } })], // 1: the quality
+      ['zstd', (octets: Buffer) => zstdCompressSync(octets)],
       ['gzip, gzip', (octets: Buffer) => gzipSync(gzipSync(octets))],
+      ['gzip, br', (octets: Buffer) => brotliCompressSync(gzipSync(octets))],
     ] as const
   ).map(
     ([contentEncoding, compress]): BodyRow => ({

@@ -1,4 +1,4 @@
-export { type BodyRow, bodyLimit, bodyRows } from './body-rows.ts'
+export { type BodyExpectation, type BodyRow, bodyLimit, bodyRows } from './body-rows.ts'
 export { type Clock, startClock } from './clock.ts'
 export {
   type Agreement,
@@ -17,10 +17,11 @@ export { lookupIn } from './lookup.ts'
 export { type NaiveAnswer, readNaively } from './naive-reader.ts'
 export { findChromium, isMissing, type Part } from './parts.ts'
 export { dice, octetsAsText, pick, randomPath, randomRobots } from './random-robots.ts'
+export { type RawServer, startRawServer } from './raw-server.ts'
 export { type ReadingCase, type RecordsCase, readingCases, recordsCases } from './records-cases.ts'
 export { holdRefusingPort, type RefusingPort } from './refusing-port.ts'
-export { askedPage, forbidsPage, type ReplyExpectation, type ReplyRow, replyRows } from './reply-rows.ts'
-export { type RudeRow, rudeRows, type UnreachableBecause } from './rude-rows.ts'
+export { askedPage, forbidsPage, type Meaning, type ReplyExpectation, type ReplyRow, replyRows } from './reply-rows.ts'
+export { type DoorRow, doorRows, type RudeExpectation, type RudeRow, rudeRows } from './rude-rows.ts'
 export { answerOf, type RulesCase, rulesCases } from './rules-cases.ts'
 export { type Certificate, selfSigned } from './self-signed.ts'
 export {

@@ -28,7 +28,8 @@ const FIRST = 'http://a.test:PORT/robots.txt'
 const OTHER_PATH = 'http://a.test:PORT/elsewhere/robots.txt'
 const OTHER_HOST = 'http://b.test:PORT/robots.txt'
 
-type Meaning = Omit<ReplyExpectation, 'asked' | 'status'>
+/** What a verdict says of a row, wherever the answer came from. */
+export type Meaning = Omit<ReplyExpectation, 'asked' | 'status'>
 const rulesHold: Meaning = { allowed: false, because: 'rule', outcome: 'success', reason: 'status' }
 const noRules: Meaning = { allowed: true, because: 'no-group', outcome: 'success', reason: 'status' }
 const unavailable: Meaning = { allowed: true, because: 'unavailable', outcome: 'unavailable', reason: 'status' }
@@ -74,10 +75,10 @@ function chained(name: string, urls: readonly string[], expected: Partial<ReplyE
 }
 
 /** One redirect, then another answer than a 2xx. */
-function redirectedTo(name: string, reply: Reply, meaning: Meaning): ReplyRow {
+function redirectedTo(name: string, reply: Reply, meaning: Meaning, body = ''): ReplyRow {
   return {
     name,
-    answers: { [FIRST]: { status: 301, headers: { location: OTHER_HOST } }, [OTHER_HOST]: reply },
+    answers: { [FIRST]: { status: 301, headers: { location: OTHER_HOST }, body }, [OTHER_HOST]: reply },
     expected: { ...meaning, status: reply.status, asked: [FIRST, OTHER_HOST] },
   }
 }
@@ -101,13 +102,60 @@ export const replyRows: readonly ReplyRow[] = [
     { status: 200, headers: { 'content-type': 'text/html' }, body: `<!doctype html><pre>\n${forbidsPage}</pre>` },
     rulesHold,
   ),
+  ...[
+    '',
+    'text',
+    ';;;',
+    'image/png',
+    'application/octet-stream',
+    'application/json; charset="',
+    'multipart/byteranges; boundary=x',
+    'text/plain; charset=utf-16',
+  ].map((type) =>
+    once(
+      `our choice, the media type decides nothing: "${type}"`,
+      { status: 200, headers: { 'content-type': type }, body: forbidsPage },
+      rulesHold,
+    ),
+  ),
   once(
-    'our choice, the media type decides nothing',
-    { status: 200, headers: { 'content-type': 'image/png' }, body: forbidsPage },
+    'RFC 9110 §15.3.7, a 206 that is all of the file',
+    { status: 206, headers: { 'content-range': 'bytes 0-29/30' }, body: forbidsPage },
     rulesHold,
   ),
+  ...['bytes 0-29/100', 'bytes 70-99/100', 'bytes 1-29/30', 'bytes 0-29/*', 'bytes */30', 'lines 1-2/2', ''].map(
+    (range) =>
+      once(
+        `RFC 9110 §14.4, a 206 that is not known to be all of the file, which nobody asked for: "${range}"`,
+        { status: 206, headers: { 'content-range': range }, body: forbidsPage },
+        { ...unreachable, reason: 'truncated' },
+      ),
+  ),
+  ...[
+    ['Location', { location: OTHER_PATH }],
+    ['Refresh', { refresh: `0; url=${OTHER_PATH}` }],
+  ].map(([name, headers]) =>
+    once(
+      `Google, only a 3xx is a redirect: a 200 with ${name} is not`,
+      { status: 200, headers: headers as Reply['headers'] & {}, body: '' },
+      noRules,
+    ),
+  ),
+  once(
+    'Google, a page that leads elsewhere is no redirect',
+    {
+      status: 200,
+      body: `<meta http-equiv="refresh" content="0; url=${OTHER_PATH}"><script>location = "${OTHER_PATH}"</script>`,
+    },
+    noRules,
+  ),
+  once(
+    'RFC 9309 §2.3.1.3, the Location of a 404 is not followed',
+    { status: 404, headers: { location: OTHER_PATH } },
+    unavailable,
+  ),
 
-  ...[300, 301, 302, 303, 305, 307, 308].map((status) =>
+  ...[300, 301, 302, 303, 305, 306, 307, 308, 309, 399].map((status) =>
     redirected(`RFC 9309 §2.3.1.2, a redirect is followed: ${status}`, OTHER_PATH, OTHER_PATH, status),
   ),
   redirected('RFC 9309 §2.3.1.2, also to another host, for the initial origin', OTHER_HOST, OTHER_HOST),
@@ -122,6 +170,14 @@ export const replyRows: readonly ReplyRow[] = [
   redirected('WHATWG Fetch, the octets of a Location are UTF-8', '/\u00c3\u00b6', 'http://a.test:PORT/%C3%B6'),
   redirected('our choice, where they can be', '/caf\u00e9', 'http://a.test:PORT/caf%C3%A9'),
   redirected('our choice, the same Location twice is one', ['/ok', '/ok'], 'http://a.test:PORT/ok'),
+  redirected('WHATWG URL, tabs in a Location are dropped', '/o\tk', 'http://a.test:PORT/ok'),
+  redirected('WHATWG URL, a blank in a Location is %20', '/o k', 'http://a.test:PORT/o%20k'),
+  redirected('WHATWG URL, what follows %0D%0A stays in the path', '/%0D%0AX:y', 'http://a.test:PORT/%0D%0AX:y'),
+  redirected(
+    'our choice, a Location of 10,000 octets',
+    `/${'x'.repeat(10_000)}`,
+    `http://a.test:PORT/${'x'.repeat(10_000)}`,
+  ),
   redirected('our choice, userinfo in Location is left out', 'http://user:secret@b.test:PORT/robots.txt', OTHER_HOST),
 
   chained('RFC 9309 §2.3.1.2, five redirects are followed', hops(5)),
@@ -143,6 +199,12 @@ export const replyRows: readonly ReplyRow[] = [
     reason: 'redirect-loop',
     status: 301,
     asked: [FIRST, OTHER_HOST],
+  }),
+  chained('our choice, a loop of five is unavailable at once', [...hosts.slice(0, 5), FIRST], {
+    ...unavailable,
+    reason: 'redirect-loop',
+    status: 301,
+    asked: hosts.slice(0, 5),
   }),
   chained('our choice, a loop that begins later is unavailable at once', [FIRST, OTHER_HOST, OTHER_PATH, OTHER_HOST], {
     ...unavailable,
@@ -175,6 +237,12 @@ export const replyRows: readonly ReplyRow[] = [
     { status: 304 },
     unreachable,
   ),
+  redirectedTo(
+    'RFC 9309 §2.3.1.2, rules in the body of a redirect are none: a 404 stands behind it',
+    { status: 404 },
+    unavailable,
+    forbidsPage,
+  ),
   once('our choice, a 304 that nobody asked for is unreachable', { status: 304 }, unreachable),
   once(
     'our choice, a 304 that nobody asked for is unreachable, and its Location is not followed',
@@ -202,6 +270,13 @@ export const replyRows: readonly ReplyRow[] = [
     'RFC 9309 §2.3.1.4, 503 with Retry-After as a date',
     { status: 503, headers: { 'retry-after': 'Fri, 31 Dec 2049 23:59:59 GMT' } },
     unreachable,
+  ),
+  ...['-120', '1.5', '1e3', 'soon', '', 'Sun, 06 Nov 1994 08:49:37 GMT', '9'.repeat(400)].map((value) =>
+    once(
+      `our choice, 503 with an odd Retry-After: "${value.length > 40 ? `9, ${value.length} times` : value}"`,
+      { status: 503, headers: { 'retry-after': value } },
+      unreachable,
+    ),
   ),
   ...each([600, 700, 999], 'our choice, a status that no standard names is unreachable', unreachable, {
     body: 'User-agent: *\nAllow: /\n',

@@ -9,14 +9,14 @@ export interface Certificate {
 }
 
 /** X.509 v1 (RFC 5280 §4.1 without extensions) with an Ed25519 key (RFC 8410): as small as a certificate gets. */
-export function selfSigned(host: string): Certificate {
+export function selfSigned(host: string, until = '99991231235959Z'): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const name = sequence(element(SET, sequence(COMMON_NAME, element(UTF8_STRING, Buffer.from(host)))))
   const toBeSigned = sequence(
     element(INTEGER, Buffer.of(1)), // serial number
     ED25519,
     name, // issuer
-    sequence(time('20000101000000Z'), time('99991231235959Z')), // validity
+    sequence(time('20000101000000Z'), time(until)), // validity
     name, // subject
     publicKey.export({ type: 'spki', format: 'der' }),
   )

@@ -52,6 +52,7 @@ export class Sites {
   readonly requests: SeenRequest[] = []
   /** Every connection that was made, in order, also those on which nothing was said. */
   readonly connections: Socket[] = []
+  readonly #open = new Set<Socket>()
   readonly #answers = new Map<string, Answer[]>()
   readonly #waiting = new Set<() => void>()
   readonly #scheme: 'http' | 'https'
@@ -65,8 +66,12 @@ export class Sites {
     this.#server = certificate === undefined ? createServer(serve) : createTlsServer(certificate, serve)
     this.#server.on('connection', (socket: Socket) => {
       this.connections.push(socket)
+      this.#open.add(socket)
       socket.on('error', () => undefined) // clients break connections too
-      socket.once('close', () => this.#changed())
+      socket.once('close', () => {
+        this.#open.delete(socket)
+        this.#changed()
+      })
       this.#changed()
     })
   }
@@ -83,9 +88,16 @@ export class Sites {
     return this.#port
   }
 
-  /** Sets what a URL (with `:PORT`) answers: one answer each time, or several in turn, of which the last one stays. */
+  /** Sets what a URL (with `:PORT`) answers: one answer each time, or several in turn, of which the last one stays; 404 if none. */
   answer(url: string, ...answers: readonly Answer[]): void {
-    this.#answers.set(url, [...answers])
+    if (answers.length > 0) this.#answers.set(url, [...answers])
+    else this.#answers.delete(url)
+  }
+
+  /** Drops the records of what came so far; a test of thousands would count them for memory that leaked. */
+  forget(): void {
+    this.requests.length = 0
+    this.connections.length = 0
   }
 
   /** The text with the server's port for `:PORT`. */
@@ -115,11 +127,11 @@ export class Sites {
 
   /** Resolves as soon as no connection is open. */
   async deserted(): Promise<void> {
-    await this.#until(() => this.connections.every(({ destroyed }) => destroyed))
+    await this.#until(() => this.#open.size === 0)
   }
 
   async close(): Promise<void> {
-    for (const socket of this.connections) socket.destroy()
+    for (const socket of this.#open) socket.destroy()
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#server.close(() => resolve())
     await promise

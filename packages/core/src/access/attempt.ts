@@ -2,7 +2,7 @@
 //
 // A state machine of two states, `asking` and an outcome. It holds no socket: whoever drives it makes the request that it
 // names, gives it the reply, and goes on until there is an outcome.
-import type { Headers } from '../http/headers.ts'
+import { type Headers, headerOf } from '../http/headers.ts'
 import { textOf } from '../octets.ts'
 import type { Copy } from './entry.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
@@ -33,6 +33,9 @@ export function advance(at: Asking, reply: Reply, policy: AccessPolicy): Asking 
     return { kind: 'unreachable', reason: reply.reason, detail: reply.detail, url, hops } // §2.3.1.4
   }
   const { status, headers, body } = reply
+  if (status === 206 && !isWhole(headers)) {
+    return { kind: 'unreachable', reason: 'truncated', status, headers, url, hops } // the rest could hold the rule that forbids
+  }
   if (status >= 200 && status <= 299) {
     return { kind: 'success', status, headers, body: body ?? { octets: '', truncated: false }, url, hops } // §2.3.1.1
   }
@@ -51,6 +54,17 @@ export function advance(at: Asking, reply: Reply, policy: AccessPolicy): Asking 
   }
   // 429 counts as 5xx (Google); a 304 that nobody asked for, 1xx and what no standard names are undefined. §2.3.1.4.
   return { kind: 'unreachable', reason: 'status', status, headers, url, hops }
+}
+
+/**
+ * Is a 206, which nobody asked for, all of the file: by its Content-Range, or for want of one? RFC 9110 §14.4. Some servers
+ * answer every request with 206.
+ */
+function isWhole(headers: Headers): boolean {
+  const range = headerOf(headers, 'content-range')
+  if (range === undefined) return true
+  const [, last, length] = /^\s*bytes\s+0-(\d+)\/(\d+)\s*$/i.exec(range) ?? []
+  return last !== undefined && Number(last) + 1 === Number(length)
 }
 
 /** §2.3.1.2: at least five, also to other hosts; then the file is unavailable. */
