@@ -1,0 +1,209 @@
+// One flight per origin, and not too many at once. All of it is our choice.
+import { getEventListeners } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { askedPage, forbidsPage, type Reply } from '@politely/testkit'
+import { describe, expect, onTestFinished } from 'vitest'
+import { test } from './with-sites.ts'
+
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+const rules: Reply = { status: 200, body: forbidsPage }
+const closed = { code: 'ERR_POLITELY_CLOSED' }
+
+/** A server that answers when it is told to, and counts what waits with it, in all and by registrable domain. */
+async function startSlowServer() {
+  const waiting: { readonly host: string; readonly response: ServerResponse }[] = []
+  const order: string[] = []
+  const most = { all: 0, domain: 0 }
+  let arrived = Promise.withResolvers<void>()
+  const domainOf = (host: string) => host.split('.').slice(-2).join('.')
+  const server = createServer((request, response) => {
+    const host = (request.headers.host ?? '').replace(/:\d+$/, '')
+    waiting.push({ host, response })
+    order.push(host)
+    const counts = Map.groupBy(waiting, (one) => domainOf(one.host))
+    most.all = Math.max(most.all, waiting.length)
+    most.domain = Math.max(most.domain, ...[...counts.values()].map(({ length }) => length))
+    arrived.resolve()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    most,
+    order,
+    waiting,
+    page: (host: string) => `http://${host}:${port}/page`,
+    /** Resolves when so many wait. */
+    async holds(count: number) {
+      while (waiting.length < count) {
+        await arrived.promise
+        arrived = Promise.withResolvers()
+      }
+    },
+    /** Answers whoever waits, until so many have been answered. */
+    async answer(count: number) {
+      for (let answered = 0; answered < count; ) {
+        await this.holds(1)
+        const [first] = waiting.splice(0, 1)
+        first?.response.end(forbidsPage)
+        answered++
+      }
+    },
+  }
+}
+
+describe('a thousand callers on one signal', () => {
+  test('leave no listener, and warn of nothing', async ({ sites, newClient }) => {
+    const warnings: string[] = []
+    const warn = ({ name }: Error) => void warnings.push(name)
+    process.on('warning', warn)
+    onTestFinished(() => void process.off('warning', warn))
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const { signal } = new AbortController()
+    const asked = Array.from({ length: 1_000 }, () => client.check(sites.withPort(askedPage), { signal }))
+    await sites.requested(1)
+    held.resolve(rules)
+    await Promise.all(asked)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await client.check(sites.withPort(askedPage), { signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await new Promise((resolve) => setImmediate(resolve)) // warnings are emitted later
+    expect(warnings).toEqual([])
+  })
+
+  test('can all leave at once, and leave no listener either', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, () => undefined)
+    const client = newClient()
+    const leaver = new AbortController()
+    const asked = Array.from({ length: 1_000 }, () => client.check(sites.withPort(askedPage), { signal: leaver.signal }))
+    await sites.requested(1)
+    leaver.abort()
+    expect(new Set((await Promise.allSettled(asked)).map(({ status }) => status))).toEqual(new Set(['rejected']))
+    expect(getEventListeners(leaver.signal, 'abort')).toEqual([])
+  })
+})
+
+describe('a flight that waits for others to end', () => {
+  test('is dropped when all its callers have left, and is never fetched', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 1 })
+    const first = client.check(server.page('a.test'))
+    const leaver = new AbortController()
+    const leaving = [1, 2].map(() => client.check(server.page('b.test'), { signal: leaver.signal }))
+    const other = client.check(server.page('c.test'))
+    await server.holds(1)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 2 })
+    expect(await client.inspect(server.page('b.test'))).toMatchObject({ flight: 'waiting' })
+    expect(await client.inspect(server.page('a.test'))).toMatchObject({ flight: 'under-way' })
+    leaver.abort(new Error('no longer wanted'))
+    for (const one of leaving) await expect(one).rejects.toThrow('no longer wanted')
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 1 })
+    await server.answer(2)
+    await Promise.all([first, other])
+    expect(server.order).toEqual(['a.test', 'c.test'])
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+
+  test('goes on for one who has not left, and for one who comes back', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 1 })
+    const first = client.check(server.page('a.test'))
+    const leaver = new AbortController()
+    const leaving = client.check(server.page('b.test'), { signal: leaver.signal })
+    const staying = client.check(server.page('b.test'), { signal: new AbortController().signal })
+    const gone = client.check(server.page('c.test'), { signal: leaver.signal })
+    const results = Promise.allSettled([leaving, gone])
+    leaver.abort()
+    await results
+    const back = client.check(server.page('c.test'))
+    await server.answer(3)
+    expect((await Promise.all([first, staying, back])).map(({ because }) => because)).toEqual(['rule', 'rule', 'rule'])
+    expect(server.order).toEqual(['a.test', 'b.test', 'c.test'])
+  })
+})
+
+describe('maxFlights and maxFlightsPerDomain', () => {
+  test('hold under a thousand origins, and the server sees that they are used', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 20, maxFlightsPerDomain: 3 })
+    const hosts = Array.from({ length: 1_000 }, (_, i) => `h${i}.d${i % 50}.test`)
+    const asked = hosts.map((host) => client.isAllowed(server.page(host)))
+    await server.holds(20)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 20, flightsWaiting: 980 })
+    await server.answer(1_000)
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([false]))
+    expect(server.most).toEqual({ all: 20, domain: expect.any(Number) })
+    expect(server.most.domain).toBeLessThanOrEqual(3)
+    expect(server.order).toHaveLength(1_000)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+
+  test('hosts of one registrable domain share theirs, and no other domain waits for them', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 5, maxFlightsPerDomain: 2 })
+    const trap = Array.from({ length: 100 }, (_, i) => client.check(server.page(`x${i}.trap.test`)))
+    const others = ['a.test', 'b.test', 'c.test'].map((host) => client.check(server.page(host)))
+    await server.holds(5)
+    expect(server.order.filter((host) => host.endsWith('.trap.test'))).toHaveLength(2)
+    expect(server.order).toHaveLength(5)
+    await server.answer(103)
+    await Promise.all([...trap, ...others])
+    expect(server.most).toEqual({ all: 5, domain: 2 })
+  })
+
+  test('domains take turns: who came last is not behind all of the first', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 1 })
+    const many = Array.from({ length: 50 }, (_, i) => client.check(server.page(`x${i}.big.test`)))
+    const one = client.check(server.page('small.test'))
+    await server.answer(3)
+    await one
+    expect(server.order.indexOf('small.test')).toBeLessThan(3)
+    await server.answer(48)
+    await Promise.all(many)
+  })
+
+  test('a flight that fails gives its room back', async ({ sites, newClient }) => {
+    const hosts = Array.from({ length: 20 }, (_, i) => `http://h${i}.test:PORT/`)
+    for (const host of hosts) sites.answer(`${host}robots.txt`, (socket) => socket.resetAndDestroy())
+    const client = newClient({ maxFlights: 2 })
+    const verdicts = await Promise.all(hosts.map((host) => client.check(sites.withPort(host))))
+    expect(new Set(verdicts.map(({ because }) => because))).toEqual(new Set(['unreachable']))
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+})
+
+test('close rejects all that wait and all under way, and leaves nothing behind', async ({ newClient }) => {
+  const server = await startSlowServer()
+  const client = newClient({ maxFlights: 4 })
+  const { signal } = new AbortController()
+  const asked = Array.from({ length: 200 }, (_, i) => client.check(server.page(`h${i}.test`), { signal }))
+  const results = Promise.allSettled(asked)
+  await server.holds(4)
+  await client.close()
+  for (const result of await results) expect(result).toMatchObject({ status: 'rejected', reason: closed })
+  expect(server.order).toHaveLength(4)
+  expect(client.gauges).toEqual({ origins: 0, memoryBytes: 0, flightsUnderWay: 0, flightsWaiting: 0 })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  expect(client.counters).toMatchObject({ questions: 0, fetches: 0, waits: 200 })
+})
+
+test('close while a refresh ahead is under way rejects nobody, and throws nowhere', async ({ newClient }) => {
+  const server = await startSlowServer()
+  let now = Date.UTC(2026, 0, 1)
+  const client = newClient({ refreshAheadMs: 3_600_000, now: () => now })
+  const first = client.check(server.page('a.test'))
+  await server.answer(1)
+  await first
+  now += 86_400_000 - 1
+  await client.check(server.page('a.test'))
+  await server.holds(1)
+  await client.close()
+  expect(client.counters).toMatchObject({ refreshesAhead: 1, fetches: 1 })
+})
