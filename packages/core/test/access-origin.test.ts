@@ -123,8 +123,44 @@ describe('our choice, the origin of a URL at a glance', () => {
   })
 
   test('what it takes, the whole reading takes the same', () => {
-    const pieces = ['a', 'b-c', 'test', 'example', '1', '0x7f', '127', '.', '.', '.', '-', '--', 'xn--', ':', ':80', ':443']
-    const odd = [':8080', ':0', ':65536', '@', '/', '//', '?', '#', '\\', '%61', 'A', '\u00fc', ' ', '\t', '_', '[::1]', '..', '']
+    const pieces = [
+      'a',
+      'b-c',
+      'test',
+      'example',
+      '1',
+      '0x7f',
+      '127',
+      '.',
+      '.',
+      '.',
+      '-',
+      '--',
+      'xn--',
+      ':',
+      ':80',
+      ':443',
+    ]
+    const odd = [
+      ':8080',
+      ':0',
+      ':65536',
+      '@',
+      '/',
+      '//',
+      '?',
+      '#',
+      '\\',
+      '%61',
+      'A',
+      '\u00fc',
+      ' ',
+      '\t',
+      '_',
+      '[::1]',
+      '..',
+      '',
+    ]
     let taken = 0
     let left = 0
     fc.assert(

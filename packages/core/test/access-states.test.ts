@@ -18,7 +18,6 @@ import {
   entryFrom,
   entryText,
   holdsUntil,
-  type Outcome,
   parseRobots,
   plan,
   type Reply,
@@ -134,7 +133,9 @@ describe('the states of an origin', () => {
   function leadsFrom({ entry, now, policy }: Found): Set<State> {
     const ats = [now, Math.max(now, entry?.nextAttemptAt ?? now)]
     return new Set([
-      ...ats.flatMap((at) => columns.flat().map((event) => stateOf(after(entry, replies[event], at, policy), at, policy))),
+      ...ats.flatMap((at) =>
+        columns.flat().map((event) => stateOf(after(entry, replies[event], at, policy), at, policy)),
+      ),
       stateOf(entry, now + DAY, policy),
       stateOf(entry, now + 30 * DAY, policy),
     ])
@@ -230,7 +231,11 @@ describe('our choice, asking ahead of the end of an answer', () => {
       expect(plan(entry, at + waitMs - 1, policy)).toBe('answer')
       at += waitMs
     }
-    expect(entry).toMatchObject({ failures: 6, unreachableSince: end - 2 * HOUR, held: { attempt: answer.latest, until: end } })
+    expect(entry).toMatchObject({
+      failures: 6,
+      unreachableSince: end - 2 * HOUR,
+      held: { attempt: answer.latest, until: end },
+    })
     expect(describeState(entry, at, policy)).toContain('asked again before its end it was unreachable (status 500)')
     expect(stateOf(entry, end - 1, policy)).toBe(state)
     // And at its end it is what a failure makes of it.
@@ -238,7 +243,11 @@ describe('our choice, asking ahead of the end of an answer', () => {
     expect(plan(entry, end, policy)).toBe('obtain')
     // The next failure forgets the answer, the next answer the failures.
     expect(after(entry, replies['500'], end, policy)).toMatchObject({ held: undefined, failures: 7 })
-    expect(after(entry, replies[event], at, policy)).toMatchObject({ held: undefined, failures: 0, unreachableSince: undefined })
+    expect(after(entry, replies[event], at, policy)).toMatchObject({
+      held: undefined,
+      failures: 0,
+      unreachableSince: undefined,
+    })
   })
 
   test('a Retry-After beyond the end of the answer is kept', () => {
@@ -253,14 +262,24 @@ describe('our choice, asking ahead of the end of an answer', () => {
   })
 
   test('who shares the entry and asks not so early does not ask', () => {
-    const entry = after(after(undefined, replies['2xx'], START, ahead(HOUR)), replies['500'], START + 23 * HOUR, ahead(HOUR))
+    const entry = after(
+      after(undefined, replies['2xx'], START, ahead(HOUR)),
+      replies['500'],
+      START + 23 * HOUR,
+      ahead(HOUR),
+    )
     expect(plan(entry, START + 23 * HOUR + 2 * MINUTE, ahead(HOUR))).toBe('answer-and-refresh')
     expect(plan(entry, START + 23 * HOUR + 2 * MINUTE, ahead(0))).toBe('answer')
     expect(plan(entry, START + DAY, ahead(0))).toBe('obtain')
   })
 
   test('a failure after the clock was set back holds nothing: nobody knows how old the answer is', () => {
-    const entry = after(after(undefined, replies['2xx'], START, defaultAccessPolicy), replies['500'], START - DAY, defaultAccessPolicy)
+    const entry = after(
+      after(undefined, replies['2xx'], START, defaultAccessPolicy),
+      replies['500'],
+      START - DAY,
+      defaultAccessPolicy,
+    )
     expect(entry.held).toBeUndefined()
     expect(stateOf(entry, START - DAY, defaultAccessPolicy)).toBe('lost-with-copy')
   })

@@ -133,7 +133,9 @@ function changed(value: Json, place: readonly string[], to: unknown): Json {
 
 describe('our choice, every field of an entry', () => {
   const others = [undefined, null, '', 'x', 0, -1, 1.5, 1e300, true, [], {}, [null], '\u0000', '\u0113']
-  const rows = entries.flatMap((entry) => placesIn(json(entry)).map((place) => [place.join('.'), entry, place] as const))
+  const rows = entries.flatMap((entry) =>
+    placesIn(json(entry)).map((place) => [place.join('.'), entry, place] as const),
+  )
   const optional = /(^|\.)(detail|status|etag|lastModified)$|^copy$|^held$/
 
   test.each(rows)('%s, missing or something else: an entry that works, or none', (name, entry, place) => {

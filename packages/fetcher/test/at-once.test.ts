@@ -4,7 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { type AtOnce, atOnce } from '../src/at-once.ts'
 
 const orders = ['input', 'ready'] as const
-const options = (given: Partial<AtOnce> = {}): AtOnce => ({ concurrency: 4, order: 'input', signal: undefined, ...given })
+const options = (given: Partial<AtOnce> = {}): AtOnce => ({
+  concurrency: 4,
+  order: 'input',
+  signal: undefined,
+  ...given,
+})
 
 /** Work that ends when the test says so. */
 function work() {
@@ -64,7 +69,9 @@ describe.each(orders)('in order %s', (order) => {
     }
     const { source, seen } = numbers(100)
     const taken = await all(atOnce(source, run, options({ order, concurrency })))
-    expect(order === 'input' ? taken : taken.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i))
+    expect(order === 'input' ? taken : taken.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 100 }, (_, i) => i),
+    )
     expect(most).toBeLessThanOrEqual(concurrency)
     expect(seen).toEqual({ pulled: 100, closed: 1 })
   })
@@ -73,17 +80,20 @@ describe.each(orders)('in order %s', (order) => {
     expect(await all(atOnce(numbers(0, kind).source, async () => 1, options({ order })))).toEqual([])
   })
 
-  test.each(['sync', 'async'] as const)('of a million items, %s, no more are pulled than were taken and there is room for', async (kind) => {
-    const { source, seen } = numbers(1_000_000, kind)
-    let count = 0
-    for await (const _ of atOnce(source, async (item) => item, options({ order, concurrency: 8 }))) {
-      count++
-      await settled()
-      expect(seen.pulled - count).toBeLessThanOrEqual(8)
-      if (count === 50) break
-    }
-    expect(seen.closed).toBe(1)
-  })
+  test.each(['sync', 'async'] as const)(
+    'of a million items, %s, no more are pulled than were taken and there is room for',
+    async (kind) => {
+      const { source, seen } = numbers(1_000_000, kind)
+      let count = 0
+      for await (const _ of atOnce(source, async (item) => item, options({ order, concurrency: 8 }))) {
+        count++
+        await settled()
+        expect(seen.pulled - count).toBeLessThanOrEqual(8)
+        if (count === 50) break
+      }
+      expect(seen.closed).toBe(1)
+    },
+  )
 
   test('leaving early tells the work that is under way, and closes the source', async () => {
     const { source, seen } = numbers(100)
@@ -135,10 +145,16 @@ describe.each(orders)('in order %s', (order) => {
     const source =
       kind === 'sync'
         ? { [Symbol.iterator]: () => items }
-        : { [Symbol.asyncIterator]: () => ({ next: async () => items.next(), return: async () => items.return?.() as never }) }
+        : {
+            [Symbol.asyncIterator]: () => ({
+              next: async () => items.next(),
+              return: async () => items.return?.() as never,
+            }),
+          }
     const taken: number[] = []
     const run = async () => {
-      for await (const one of atOnce(source as Iterable<number>, async (item) => item, options({ order }))) taken.push(one)
+      for await (const one of atOnce(source as Iterable<number>, async (item) => item, options({ order })))
+        taken.push(one)
     }
     await expect(run()).rejects.toThrow('the source broke')
     expect(taken).toEqual([0, 1, 2])

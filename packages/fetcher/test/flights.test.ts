@@ -81,7 +81,9 @@ describe('a thousand callers on one signal', () => {
     sites.answer(ROBOTS, () => undefined)
     const client = newClient()
     const leaver = new AbortController()
-    const asked = Array.from({ length: 1_000 }, () => client.check(sites.withPort(askedPage), { signal: leaver.signal }))
+    const asked = Array.from({ length: 1_000 }, () =>
+      client.check(sites.withPort(askedPage), { signal: leaver.signal }),
+    )
     await sites.requested(1)
     leaver.abort()
     expect(new Set((await Promise.allSettled(asked)).map(({ status }) => status))).toEqual(new Set(['rejected']))

@@ -25,7 +25,8 @@ describe('checkMany', () => {
     const urls = [...hosts, askedPage, 'mailto:a@b.test', '', ROBOTS].map((url) => sites.withPort(url))
     const verdicts = await all(client.checkMany(urls, { order, concurrency: 3 }))
     const expected = await Promise.all(urls.map((url) => client.check(url)))
-    const sorted = (list: ClientVerdict[]) => (order === 'input' ? list : list.toSorted((a, b) => (a.url < b.url ? -1 : 1)))
+    const sorted = (list: ClientVerdict[]) =>
+      order === 'input' ? list : list.toSorted((a, b) => (a.url < b.url ? -1 : 1))
     expect(sorted(verdicts)).toEqual(sorted(expected))
     expect(sites.requests).toHaveLength(hosts.length)
   })
@@ -54,7 +55,10 @@ describe('checkMany', () => {
     expect(await verdicts).toHaveLength(hosts.length)
   })
 
-  test('leaving it lets the fetches under way go on, for who asks next, and asks no more', async ({ sites, newClient }) => {
+  test('leaving it lets the fetches under way go on, for who asks next, and asks no more', async ({
+    sites,
+    newClient,
+  }) => {
     const slow = Promise.withResolvers<Reply>()
     sites.answer('http://b.test:PORT/robots.txt', slow.promise)
     const client = newClient()
@@ -99,7 +103,9 @@ describe('checkMany', () => {
     await sites.requested(1)
     await client.close()
     await rejected
-    await expect(all(client.checkMany([sites.withPort(askedPage)]))).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+    await expect(all(client.checkMany([sites.withPort(askedPage)]))).rejects.toMatchObject({
+      code: 'ERR_POLITELY_CLOSED',
+    })
     expect(await all(client.checkMany([]))).toEqual([])
   })
 
@@ -223,7 +229,10 @@ describe('export and import', () => {
     }
   })
 
-  test('of two entries about one origin the later one is kept, also where only the store has it', async ({ sites, newClient }) => {
+  test('of two entries about one origin the later one is kept, also where only the store has it', async ({
+    sites,
+    newClient,
+  }) => {
     sites.answer(ROBOTS, rules, { status: 404 })
     const clock = startClock()
     const first = newClient({ now: clock.now })
@@ -316,7 +325,11 @@ describe('inspect', () => {
       origin: 'https://xn--bcher-kva.test',
       displayOrigin: 'https://b\u00fccher.test',
     })
-    expect(await client.inspect('mailto:a@b.test')).toEqual({ allowed: false, because: 'invalid-url', problem: 'scheme' })
+    expect(await client.inspect('mailto:a@b.test')).toEqual({
+      allowed: false,
+      because: 'invalid-url',
+      problem: 'scheme',
+    })
     await client.close()
     await expect(client.inspect('https://a.test/')).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
   })
@@ -330,5 +343,7 @@ test('gauges say what a client holds', async ({ sites, newClient }) => {
   const { origins, memoryBytes } = client.gauges
   expect(origins).toBe(hosts.length)
   expect(memoryBytes).toBeGreaterThan(hosts.length * 2_000)
-  expect(memoryBytes).toBeGreaterThanOrEqual([...client.export()].reduce((sum, line) => sum + (JSON.parse(line).copy?.octets.length ?? 0), 0))
+  expect(memoryBytes).toBeGreaterThanOrEqual(
+    [...client.export()].reduce((sum, line) => sum + (JSON.parse(line).copy?.octets.length ?? 0), 0),
+  )
 })

@@ -1,8 +1,9 @@
 // What happens to an origin in the course of time: the clock is the test's, the server is real. Which state leads where is
 // core's to say (core/test/access-states.test.ts); here is that the client does it.
-import { askedPage, forbidsPage, type Reply, startClock } from '@politely/testkit'
-import { describe, expect } from 'vitest'
-import type { RobotsClientOptions } from '../src/index.ts'
+import { askedPage, forbidsPage, lookupIn, type Reply, startClock } from '@politely/testkit'
+import { Agent } from 'undici'
+import { describe, expect, onTestFinished } from 'vitest'
+import type { Inspection, RobotsClientOptions } from '../src/index.ts'
 import { test } from './with-sites.ts'
 
 const SECOND = 1_000
@@ -194,14 +195,17 @@ describe('timelines', () => {
       sites.answer(ROBOTS, answer)
       const before = sites.requests.length
       const verdict = await client.check(url)
-      const { state: now, why } = (await client.inspect(url)) as { state: string; why: string }
+      const { state: now, why } = (await client.inspect(url)) as Inspection
       const seen = { step: i, allowed: verdict.allowed, state: now, requests: sites.requests.length - before }
       expect(seen, why).toEqual({ step: i, allowed, state, requests })
       expect(await client.isAllowed(url)).toBe(allowed)
     }
   })
 
-  test('RFC 9110 §13.1, a redirect whose target moves: the condition goes to no other URL', async ({ sites, newClient }) => {
+  test('RFC 9110 §13.1, a redirect whose target moves: the condition goes to no other URL', async ({
+    sites,
+    newClient,
+  }) => {
     const third = 'http://c.test:PORT/robots.txt'
     sites.answer(ROBOTS, movedTo(ELSEWHERE), movedTo(third), others)
     sites.answer(ELSEWHERE, rules)
@@ -222,13 +226,15 @@ describe('timelines', () => {
     const clock = startClock()
     const client = newClient({ now: clock.now })
     const url = sites.withPort(askedPage)
-    const answers = [rules, gone, down, busy, (socket) => socket.destroy(), rules] satisfies Parameters<typeof sites.answer>[1][]
+    const answers = [rules, gone, down, busy, (socket) => socket.destroy(), rules] satisfies Parameters<
+      typeof sites.answer
+    >[1][]
     for (const answer of answers) {
       sites.answer(ROBOTS, answer)
       await client.check(url)
       clock.pass(DAY)
     }
-    const { attempts } = (await client.inspect(url)) as { attempts: { kind: string; status?: number; at: number }[] }
+    const { attempts } = (await client.inspect(url)) as Inspection
     expect(attempts.map(({ kind, status }) => [kind, status])).toEqual([
       ['success', 200],
       ['unreachable', undefined],
@@ -267,7 +273,10 @@ describe('our choice, refreshAheadMs', () => {
     expect(client.counters).toMatchObject({ refreshesAhead: 1, fetches: 2, waits: 1, questions: 104 })
   })
 
-  test('when its end comes before the new answer, a question waits for that one flight', async ({ sites, newClient }) => {
+  test('when its end comes before the new answer, a question waits for that one flight', async ({
+    sites,
+    newClient,
+  }) => {
     const held = Promise.withResolvers<Reply>()
     sites.answer(ROBOTS, rules, held.promise)
     const clock = startClock()
@@ -284,7 +293,10 @@ describe('our choice, refreshAheadMs', () => {
     expect(sites.requests).toHaveLength(2)
   })
 
-  test('what fails leaves the answer to its end, and is tried again after growing waits', async ({ sites, newClient }) => {
+  test('what fails leaves the answer to its end, and is tried again after growing waits', async ({
+    sites,
+    newClient,
+  }) => {
     sites.answer(ROBOTS, rules, down)
     const clock = startClock()
     const client = newClient({ ...options, now: clock.now })
@@ -293,7 +305,10 @@ describe('our choice, refreshAheadMs', () => {
     clock.pass(23 * HOUR)
     const failed = async (waitMs: number) => {
       const event = new Promise((resolve) => client.events.once('fetch', resolve))
-      expect(await client.check(url)).toMatchObject({ allowed: false, access: { outcome: 'success', copy: { freshness: 'fresh' } } })
+      expect(await client.check(url)).toMatchObject({
+        allowed: false,
+        access: { outcome: 'success', copy: { freshness: 'fresh' } },
+      })
       expect(await event).toMatchObject({ from: 'rules', to: 'rules', entry: { latest: { kind: 'unreachable' } } })
       const count = sites.requests.length
       clock.pass(waitMs - 1)
@@ -338,7 +353,8 @@ describe('our choice, the answer at the end of a redirect is its own origin’s 
     const verdict = await client.check(sites.withPort(asked(ELSEWHERE)))
     expect(sites.requests.length - before).toBe(requests)
     expect(client.counters.reusedRedirects).toBe(1 - requests)
-    if (requests === 0) expect(verdict).toMatchObject({ access: { hops: [], status: answer.status, url: sites.withPort(ELSEWHERE) } })
+    if (requests === 0)
+      expect(verdict).toMatchObject({ access: { hops: [], status: answer.status, url: sites.withPort(ELSEWHERE) } })
   })
 
   test('only the last origin of the chain answered itself', async ({ sites, newClient }) => {
@@ -357,17 +373,22 @@ describe('our choice, the answer at the end of a redirect is its own origin’s 
     const clock = startClock()
     const client = newClient({ now: clock.now })
     await client.check(sites.withPort(asked(ROBOTS)))
-    expect(await client.inspect(sites.withPort(asked(ELSEWHERE)))).toMatchObject({ nextAttemptAt: clock.now() + 2 * HOUR })
+    expect(await client.inspect(sites.withPort(asked(ELSEWHERE)))).toMatchObject({
+      nextAttemptAt: clock.now() + 2 * HOUR,
+    })
   })
 
-  test('an answer that still holds is left alone; one that has ended, or a failure, is not', async ({ sites, newClient }) => {
+  test('an answer that still holds is left alone; one that has ended, or a failure, is not', async ({
+    sites,
+    newClient,
+  }) => {
     const clock = startClock()
     const client = newClient({ now: clock.now })
     const learn = async (answer: Reply) => {
       sites.answer(ELSEWHERE, answer)
       sites.answer(ROBOTS, { ...movedTo(ELSEWHERE) })
       await client.check(sites.withPort(asked(ROBOTS)))
-      return (await client.inspect(sites.withPort(asked(ELSEWHERE)))) as { state: string; attempts: { at: number }[] }
+      return (await client.inspect(sites.withPort(asked(ELSEWHERE)))) as Inspection
     }
     sites.answer(ELSEWHERE, rules)
     await client.check(sites.withPort(asked(ELSEWHERE)))
@@ -381,6 +402,24 @@ describe('our choice, the answer at the end of a redirect is its own origin’s 
     clock.pass(1)
     expect(await learn(rules)).toMatchObject({ state: 'rules', attempts: [{ at: clock.now() }, {}, {}, {}] })
     expect(client.counters.reusedRedirects).toBe(2)
+  })
+
+  test('nothing is learned of a private address through a public one: it is not asked', async ({
+    sites,
+    newClient,
+  }) => {
+    const dispatcher = new Agent({ connect: { lookup: lookupIn({ 'www.example.com': '127.0.0.1' }) } })
+    onTestFinished(() => dispatcher.destroy())
+    const literal = 'http://127.0.0.1:PORT/robots.txt'
+    sites.answer('http://www.example.com:PORT/robots.txt', movedTo(literal))
+    sites.answer(literal, { status: 200, body: 'User-agent: *\nAllow: /\n' })
+    const client = newClient({ dispatcher })
+    expect(await client.check(sites.withPort('http://www.example.com:PORT/'))).toMatchObject({
+      access: { outcome: 'unreachable', reason: 'blocked-address' },
+    })
+    expect(await client.inspect(sites.withPort('http://127.0.0.1:PORT/'))).toMatchObject({ state: 'unknown' })
+    expect(client.gauges).toMatchObject({ origins: 1 })
+    expect(sites.asked).toEqual(['http://www.example.com:PORT/robots.txt'])
   })
 
   test('not while a flight to it is under way, whose answer is the newer one', async ({ sites, newClient }) => {

@@ -45,7 +45,9 @@ describe('what the store knows', () => {
     await newClient({ store, now: clock.now }).check(sites.withPort(askedPage))
     const origin = sites.withPort('http://a.test:PORT')
     expect([...store.texts.keys()]).toEqual([origin])
-    expect(entryFrom(store.texts.get(origin) ?? '', origin)).toMatchObject({ copy: { octets: forbidsPage, etag: '"1"' } })
+    expect(entryFrom(store.texts.get(origin) ?? '', origin)).toMatchObject({
+      copy: { octets: forbidsPage, etag: '"1"' },
+    })
     expect(store.keptUntil.get(origin)).toBe(clock.now() + 31 * DAY)
   })
 
@@ -112,7 +114,9 @@ describe('what the store knows', () => {
     await third.check(sites.withPort(askedPage))
     expect(sites.requests).toHaveLength(2)
     clock.pass(1)
-    expect(await third.check(sites.withPort(askedPage))).toMatchObject({ access: { nextAttemptAt: clock.now() + 2 * MINUTE } })
+    expect(await third.check(sites.withPort(askedPage))).toMatchObject({
+      access: { nextAttemptAt: clock.now() + 2 * MINUTE },
+    })
   })
 
   test('of this client’s own is older than what it remembers, and is not used', async ({ sites, newClient }) => {
@@ -128,7 +132,9 @@ describe('what the store knows', () => {
     clock.pass(DAY)
     const verdict = await client.check(sites.withPort(askedPage))
     expect(verdict).toMatchObject({ access: { copy: { ageMs: 0 } } })
-    expect(await client.inspect(sites.withPort(askedPage))).toMatchObject({ attempts: [{}, { at: clock.now() - DAY }, {}] })
+    expect(await client.inspect(sites.withPort(askedPage))).toMatchObject({
+      attempts: [{}, { at: clock.now() - DAY }, {}],
+    })
   })
 
   test('is kept for the target of a redirect too', async ({ sites, newClient }) => {
@@ -137,7 +143,9 @@ describe('what the store knows', () => {
     sites.answer(elsewhere, rules)
     const store = mapStore()
     await newClient({ store }).check(sites.withPort(askedPage))
-    expect([...store.texts.keys()].sort()).toEqual(['http://a.test:PORT', 'http://b.test:PORT'].map((one) => sites.withPort(one)))
+    expect([...store.texts.keys()].sort()).toEqual(
+      ['http://a.test:PORT', 'http://b.test:PORT'].map((one) => sites.withPort(one)),
+    )
     expect(await newClient({ store }).isAllowed(sites.withPort('http://b.test:PORT/page'))).toBe(false)
     expect(sites.requests).toHaveLength(2)
   })
@@ -160,7 +168,9 @@ describe('what the store gives that is no entry of this origin is a miss', () =>
     sites.answer(ROBOTS, rules, others)
     const store = mapStore()
     await newClient({ store }).check(sites.withPort(askedPage))
-    const client = newClient({ store: { ...store, get: async (origin) => change(store.texts.get(origin) ?? '') as string } })
+    const client = newClient({
+      store: { ...store, get: async (origin) => change(store.texts.get(origin) ?? '') as string },
+    })
     const failures = failuresOf(client)
     expect(await client.isAllowed(sites.withPort(askedPage))).toBe(true)
     expect(sites.requests).toHaveLength(2)
@@ -178,7 +188,9 @@ describe('a store that fails', () => {
     rejects: () => Promise.reject(error),
     'rejects later': () => new Promise((_, reject) => setImmediate(() => reject(error))),
   }
-  const rows = Object.keys(fail).flatMap((how) => (['get', 'set', 'both'] as const).map((method) => [how, method] as const))
+  const rows = Object.keys(fail).flatMap((how) =>
+    (['get', 'set', 'both'] as const).map((method) => [how, method] as const),
+  )
 
   test.for(rows)('%s: %s', async ([how, method], { sites, newClient }) => {
     sites.answer(ROBOTS, rules)
@@ -195,7 +207,10 @@ describe('a store that fails', () => {
     expect(failures).toEqual(operations.map((operation) => ({ operation, origin, error })))
     expect(client.counters).toMatchObject({ storeFailures: operations.length, storeHits: 0, storeMisses: 1 })
     expect(sites.requests).toHaveLength(1)
-    expect(await client.inspect(sites.withPort('http://b.test:PORT'))).toMatchObject({ state: 'unknown', source: 'nowhere' })
+    expect(await client.inspect(sites.withPort('http://b.test:PORT'))).toMatchObject({
+      state: 'unknown',
+      source: 'nowhere',
+    })
   })
 
   test('a store that answers at once, without a promise, is taken as it is', async ({ sites, newClient }) => {

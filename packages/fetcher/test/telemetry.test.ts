@@ -4,7 +4,17 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Dialect, type DialectName, dialects } from '@politely/core'
-import { askedPage, dice, forbidsPage, pick, randomPath, randomRobots, type Reply, startClock, withTables } from '@politely/testkit'
+import {
+  askedPage,
+  dice,
+  forbidsPage,
+  pick,
+  type Reply,
+  randomPath,
+  randomRobots,
+  startClock,
+  withTables,
+} from '@politely/testkit'
 import { describe, expect, onTestFinished } from 'vitest'
 import {
   type Counters,
@@ -50,12 +60,26 @@ describe('counters', () => {
       { ...asked, disallowed: 1, restricted: 1 },
       { dialect: 'koster-1996' },
     ],
-    ['retries', { [ROBOTS]: { status: 500 } }, [askedPage], { ...asked, requests: 2, disallowed: 1, unreachable: 1 }, { retries: 1 }],
+    [
+      'retries',
+      { [ROBOTS]: { status: 500 } },
+      [askedPage],
+      { ...asked, requests: 2, disallowed: 1, unreachable: 1 },
+      { retries: 1 },
+    ],
     [
       'a redirect to another origin, whose answer it is too',
       { [ROBOTS]: { status: 301, headers: { location: ELSEWHERE } }, [ELSEWHERE]: rules },
       [askedPage, ELSEWHERE.replace('robots.txt', 'page')],
-      { ...asked, questions: 2, requests: 2, disallowed: 2, successes: 1, octets: forbidsPage.length, reusedRedirects: 1 },
+      {
+        ...asked,
+        questions: 2,
+        requests: 2,
+        disallowed: 2,
+        successes: 1,
+        octets: forbidsPage.length,
+        reusedRedirects: 1,
+      },
     ],
     ['what is no URL', {}, ['mailto:a@b.test', ''], { questions: 2, disallowed: 2 }],
     [
@@ -139,7 +163,9 @@ describe('counters', () => {
   test('docs/observing.md lists them', async () => {
     const path = join(import.meta.dirname, '../../../docs/observing.md')
     const rows = Object.entries(counterMeanings).map(([name, meaning]) => [`\`${name}\``, meaning])
-    await expect(withTables(readFileSync(path, 'utf8'), [{ head: ['counter', 'what it counts'], rows }])).toMatchFileSnapshot(path)
+    await expect(
+      withTables(readFileSync(path, 'utf8'), [{ head: ['counter', 'what it counts'], rows }]),
+    ).toMatchFileSnapshot(path)
   })
 })
 
@@ -161,7 +187,9 @@ describe('events', () => {
         origin: sites.withPort('http://a.test:PORT'),
         from: 'unknown',
         to: 'rules',
-        entry: expect.objectContaining({ latest: expect.objectContaining({ kind: 'success', hops: [expect.anything()] }) }),
+        entry: expect.objectContaining({
+          latest: expect.objectContaining({ kind: 'success', hops: [expect.anything()] }),
+        }),
         requests: 2,
         tookMs: 0,
       },
@@ -191,7 +219,10 @@ describe('events', () => {
     return caught
   }
 
-  test('what a listener or logger throws is thrown outside of the question, which is answered', async ({ sites, newClient }) => {
+  test('what a listener or logger throws is thrown outside of the question, which is answered', async ({
+    sites,
+    newClient,
+  }) => {
     sites.answer(ROBOTS, rules)
     const broken = (what: string) => () => {
       throw new Error(what)
@@ -259,7 +290,13 @@ describe('tracing channels', () => {
     await client.close()
     await asked
     for (const messages of [checks, fetches]) {
-      expect(messages.map((message) => (message as unknown[])[0])).toEqual(['start', 'end', 'error', 'asyncStart', 'asyncEnd'])
+      expect(messages.map((message) => (message as unknown[])[0])).toEqual([
+        'start',
+        'end',
+        'error',
+        'asyncStart',
+        'asyncEnd',
+      ])
       expect(messages.at(-1)).toMatchObject(['asyncEnd', { error: { code: 'ERR_POLITELY_CLOSED' } }])
     }
   })
@@ -268,11 +305,17 @@ describe('tracing channels', () => {
 describe('logger', () => {
   const recorder = () => {
     const lines: (readonly [level: string, ...args: unknown[]])[] = []
-    const say = (level: string) => (...args: unknown[]) => void lines.push([level, ...args])
+    const say =
+      (level: string) =>
+      (...args: unknown[]) =>
+        void lines.push([level, ...args])
     return { lines, logger: { debug: say('debug'), info: say('info'), warn: say('warn') } satisfies Logger }
   }
 
-  test('a line for each attempt, verdict and failure of the store, and nothing with it', async ({ sites, newClient }) => {
+  test('a line for each attempt, verdict and failure of the store, and nothing with it', async ({
+    sites,
+    newClient,
+  }) => {
     sites.answer(ROBOTS, rules, { status: 503 })
     const { lines, logger } = recorder()
     const clock = startClock()
@@ -334,8 +377,22 @@ describe('a plain yes or no takes a short way, and says what check says', () => 
       const host = `http://h${i}.test:PORT`
       sites.answer(`${host}/robots.txt`, { status: 200, body: Buffer.from(file, 'latin1') })
       const paths = Array.from({ length: 20 }, () => randomPath(roll, file))
-      const odd = ['/robots.txt', '/robots.txt?x', '/a/../page', '/%2e%2e/x', '/a b', '/\u00fc', '//x', '/?', '/#f', '\\x', '']
-      const urls = [...paths, ...odd].map((path) => sites.withPort(`${pick(roll, [host, host, host.toUpperCase()])}${path}`))
+      const odd = [
+        '/robots.txt',
+        '/robots.txt?x',
+        '/a/../page',
+        '/%2e%2e/x',
+        '/a b',
+        '/\u00fc',
+        '//x',
+        '/?',
+        '/#f',
+        '\\x',
+        '',
+      ]
+      const urls = [...paths, ...odd].map((path) =>
+        sites.withPort(`${pick(roll, [host, host, host.toUpperCase()])}${path}`),
+      )
       await client.prefetch(urls.slice(0, 1))
       for (const url of urls) {
         const { allowed } = await client.check(url)

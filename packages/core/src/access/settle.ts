@@ -55,7 +55,12 @@ export function settle(
 }
 
 function answered(headers: Headers, now: number, policy: AccessPolicy) {
-  return { nextAttemptAt: now + freshForMs(headers, now, policy), unreachableSince: undefined, failures: 0, held: undefined }
+  return {
+    nextAttemptAt: now + freshForMs(headers, now, policy),
+    unreachableSince: undefined,
+    failures: 0,
+    held: undefined,
+  }
 }
 
 /** An attempt ahead of an answer's end that fails does not end the answer: nobody would have asked yet but for the hurry. Our choice. */
