@@ -18,6 +18,7 @@ import {
   entryFrom,
   entryText,
   holdsUntil,
+  keepUntil,
   parseRobots,
   plan,
   type Reply,
@@ -259,6 +260,15 @@ describe('our choice, asking ahead of the end of an answer', () => {
     expect(stateOf(entry, START + DAY, policy)).toBe('lost-with-copy')
     expect(plan(entry, START + 25 * HOUR - 1, policy)).toBe('answer')
     expect(plan(entry, START + 25 * HOUR, policy)).toBe('obtain')
+  })
+
+  test('a store keeps the entry for as long as the answer is worth it, and a day', () => {
+    const policy: AccessPolicy = { ...ahead(HOUR), afterDays: 0 }
+    const answer = after(undefined, replies['2xx'], START, policy)
+    const entry = after(answer, replies['500'], START + 23 * HOUR, policy)
+    expect(keepUntil(answer, policy)).toBe(START + 2 * DAY)
+    expect(keepUntil(entry, policy)).toBe(START + 2 * DAY)
+    expect(keepUntil(after(entry, replies['500'], START + DAY, policy), policy)).toBe(START + 2 * DAY + 2 * MINUTE)
   })
 
   test('who shares the entry and asks not so early does not ask', () => {

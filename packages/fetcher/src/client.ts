@@ -283,8 +283,11 @@ export class RobotsClient {
   #refreshAhead(origin: string): void {
     if (this.#flights.phaseOf(origin) !== undefined) return
     this.#telemetry.count('refreshesAhead')
-    // Nobody waits for it: what comes of it is in the entry, and it fails only when the client is closed.
-    this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead')).catch(() => undefined)
+    // Nobody waits for it: what comes of it is in the entry. It fails when the client is closed; anything else is a mistake of ours.
+    const flight = this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead'))
+    flight.catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) throw error
+    })
   }
 
   /** One flight: what another process has learned meanwhile, or else an attempt. */

@@ -104,7 +104,7 @@ export function decidingAttempt({ latest, held }: Entry, now: number): Attempt {
  * Until when an entry is worth keeping. Milliseconds since 1970. Longer than its answer holds: the copy is obeyed while the site is
  * unreachable, and how long it has been so decides what holds then. RFC 9309 §2.3.1.4.
  */
-export function keepUntil(entry: Entry, { afterDays }: AccessPolicy): number {
+export function keepUntil({ nextAttemptAt, held }: Entry, { afterDays }: AccessPolicy): number {
   const days = Number.isFinite(afterDays) ? afterDays : 365
-  return entry.nextAttemptAt + Math.max(days, 1) * DAY_MS
+  return Math.max(nextAttemptAt, held?.until ?? 0) + Math.max(days, 1) * DAY_MS
 }
