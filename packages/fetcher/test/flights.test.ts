@@ -2,10 +2,11 @@
 import { getEventListeners } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { askedPage, forbidsPage, type Reply } from '@politely/testkit'
+import { askedPage, forbidsPage, type Reply, startClock } from '@politely/testkit'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test } from './with-sites.ts'
 
+const DAY = 86_400_000
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 const rules: Reply = { status: 200, body: forbidsPage }
 const closed = { code: 'ERR_POLITELY_CLOSED' }
@@ -55,6 +56,43 @@ async function startSlowServer() {
     },
   }
 }
+
+describe('one flight per origin', () => {
+  test('a thousand simultaneous questions make one request', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const asked = Array.from({ length: 1_000 }, (_, i) =>
+      client.isAllowed(sites.withPort(i % 2 ? askedPage : `${askedPage}/${i}/../../other`)),
+    )
+    await sites.requested(1)
+    held.resolve(rules)
+    const allowed = await Promise.all(asked)
+    expect(allowed.filter((one) => !one)).toHaveLength(500)
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+
+  test('so do those that come when the copy is due again', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    await client.check(sites.withPort(askedPage))
+    clock.pass(DAY)
+    await Promise.all(Array.from({ length: 100 }, () => client.check(sites.withPort(askedPage))))
+    expect(sites.asked).toEqual([ROBOTS, ROBOTS])
+  })
+
+  test('questions about other origins do not wait for it', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const waiting = client.isAllowed(sites.withPort(askedPage))
+    await sites.requested(1)
+    expect(await client.isAllowed(sites.withPort('http://b.test:PORT/page'))).toBe(true)
+    held.resolve(rules)
+    expect(await waiting).toBe(false)
+  })
+})
 
 describe('a thousand callers on one signal', () => {
   test('leave no listener, and warn of nothing', async ({ sites, newClient }) => {

@@ -147,6 +147,14 @@ const rows: readonly Row[] = [
     ],
   ],
   [
+    'RFC 9309 §2.3.1.4, rules taken back do not come back when the site goes down',
+    [
+      [0, rules, 'rules', false],
+      [DAY, gone, 'unavailable', true],
+      [DAY, busy, 'lost', false],
+    ],
+  ],
+  [
     'draft of 2019, §2.3.1.3, after a 4xx the copy is obeyed until it is a day old',
     [
       [0, rules, 'rules', false],
