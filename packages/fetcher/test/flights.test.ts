@@ -2,8 +2,9 @@
 import { getEventListeners } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { askedPage, forbidsPage, type Reply, startClock } from '@politely/testkit'
+import { askedPage, dice, forbidsPage, pick, type Reply, startClock } from '@politely/testkit'
 import { describe, expect, onTestFinished } from 'vitest'
+import { Flights } from '../src/flights.ts'
 import { test } from './with-sites.ts'
 
 const DAY = 86_400_000
@@ -246,4 +247,75 @@ test('close while a refresh ahead is under way rejects nobody, and throws nowher
   await server.holds(1)
   await client.close()
   expect(client.counters).toMatchObject({ refreshesAhead: 1, fetches: 1 })
+})
+
+test('whoever comes, leaves and ends in whatever order: the bounds hold, and nobody is forgotten', async () => {
+  const seen = { joined: 0, answered: 0, failed: 0, left: 0, begun: 0 }
+  for (let seed = 1; seed <= 100; seed++) {
+    const roll = dice(seed)
+    const limits = { maxFlights: 1 + Math.floor(roll() * 4), maxFlightsPerDomain: 1 + Math.floor(roll() * 3) }
+    const flights = new Flights<string>(limits)
+    const flying = new Map<string, PromiseWithResolvers<string>>()
+    const leavers: AbortController[] = []
+    const asked: Promise<unknown>[] = []
+    let begun = 0
+    const origins = new Set<string>()
+    for (let step = 0; step < 100; step++) {
+      const what = roll()
+      if (what < 0.5) {
+        const origin = `https://h${Math.floor(roll() * 4)}.d${Math.floor(roll() * 4)}.test`
+        const leaver = roll() < 0.5 ? new AbortController() : undefined
+        const start = () => {
+          begun++
+          expect(flying.has(origin), 'one for each origin').toBe(false)
+          const flight = Promise.withResolvers<string>()
+          flying.set(origin, flight)
+          return flight.promise
+        }
+        if (leaver !== undefined) leavers.push(leaver)
+        origins.add(origin)
+        seen.joined++
+        asked.push(
+          flights.join(origin, start, leaver?.signal).then(
+            (answer) => {
+              expect(answer).toBe(origin)
+              seen.answered++
+            },
+            (error: Error) => void (error.message === 'broken' ? seen.failed++ : seen.left++),
+          ),
+        )
+      } else if (what < 0.7 && leavers.length > 0) {
+        pick(roll, leavers).abort(new Error('left'))
+      } else if (flying.size > 0) {
+        const [origin, flight] = pick(roll, [...flying])
+        flying.delete(origin)
+        if (roll() < 0.2) flight.reject(new Error('broken'))
+        else flight.resolve(origin)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      const domains = Map.groupBy(flying.keys(), (origin) => origin.split('.')[1])
+      expect(flying.size).toBe(flights.underWay)
+      expect(flying.size).toBeLessThanOrEqual(limits.maxFlights)
+      for (const hosts of domains.values()) expect(hosts.length).toBeLessThanOrEqual(limits.maxFlightsPerDomain)
+      const isFull = flights.underWay === limits.maxFlights || flights.waiting === 0
+      const waiting = [...origins].filter((origin) => flights.phaseOf(origin) === 'waiting')
+      expect(waiting).toHaveLength(flights.waiting)
+      const mayBegin = waiting.filter(
+        (origin) => (domains.get(origin.split('.')[1])?.length ?? 0) < limits.maxFlightsPerDomain,
+      )
+      expect(isFull || mayBegin.length === 0, 'nobody waits while there is room').toBe(true)
+    }
+    while (flights.underWay > 0) {
+      for (const [origin, flight] of flying) {
+        flying.delete(origin)
+        flight.resolve(origin)
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await Promise.all(asked) // all of them, or the test does not end
+    expect(flights.waiting).toBe(0)
+    seen.begun += begun
+  }
+  expect(seen.answered + seen.failed + seen.left).toBe(seen.joined)
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(100)
 })
