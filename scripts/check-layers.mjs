@@ -131,7 +131,11 @@ function checkForm(file) {
   each(/\bexport\s+(type\s+)?\*/g, 'export *', 'a public name is listed where it becomes public')
   const ours = !name.endsWith('.d.ts') // a .d.ts describes a module that is not
   if (ours) each(/\bexport\s+default\b|\bas\s+default\b/g, 'default export', 'one thing has one name')
-  each(/(?<!\.)\bimport\s*\(\s*(?!['"])/g, 'computed import', 'no reader, and no check, can tell where it goes')
+  each(
+    /(?<!\.|\basync )\bimport\s*\(\s*(?!['"])/g,
+    'computed import',
+    'no reader, and no check, can tell where it goes',
+  )
   if (name === 'index.ts') {
     const rest = file.bare.replace(/\bexport\s+(type\s+)?\{[^}]*\}(\s*from\s*(['"]) *\3)?;?/g, (all) => blank(all))
     if (/\S/.test(rest)) report(file, rest.search(/\S/), 'code', 'an index.ts only lists: export { … } from …')

@@ -1,5 +1,5 @@
 // The one place that sees both what is known of robots.txt and what it says.
-import type { Attempt, Entry } from './access/entry.ts'
+import { type Attempt, decidingAttempt, type Entry } from './access/entry.ts'
 import { type Standing, standingOf } from './access/plan.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf, states } from './access/state.ts'
@@ -21,7 +21,7 @@ export type Verdict =
 
 /** Where an answer comes from. JSON-safe. */
 export interface Access {
-  /** What the last attempt to get robots.txt meant, and why. */
+  /** What the last attempt to get robots.txt meant, and why; the last that was answered, if later ones ahead of its end failed. */
   readonly outcome: Attempt['kind']
   readonly reason: Attempt['reason']
   /** The status of the last answer; absent where no server answered. */
@@ -31,7 +31,7 @@ export interface Access {
   /** The URL that answered, or did not, and the redirects that led to it. */
   readonly url: string
   readonly hops: Attempt['hops']
-  /** When the last attempt ended. Milliseconds since 1970. */
+  /** When that attempt ended. Milliseconds since 1970. */
   readonly checkedAt: number
   /** When the next one is due. Milliseconds since 1970. */
   readonly nextAttemptAt: number
@@ -84,8 +84,9 @@ function verdictOf(standing: Standing, byRules: RulesVerdict): Verdict {
   }
 }
 
-function accessOf({ latest, nextAttemptAt }: Entry, standing: Standing, now: number): Access {
-  const { kind: outcome, reason, status, detail, url, hops, at: checkedAt } = latest
+function accessOf(entry: Entry, standing: Standing, now: number): Access {
+  const { nextAttemptAt } = entry
+  const { kind: outcome, reason, status, detail, url, hops, at: checkedAt } = decidingAttempt(entry, now)
   const copy =
     standing.holds === 'rules'
       ? {

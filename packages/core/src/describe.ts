@@ -1,5 +1,5 @@
 // A verdict as a sentence for people. Programs read the verdict itself: these words may change.
-import type { Attempt, Entry } from './access/entry.ts'
+import { type Attempt, decidingAttempt, type Entry } from './access/entry.ts'
 import type { UnavailableReason } from './access/outcome.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf } from './access/state.ts'
@@ -52,7 +52,8 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
   const state = stateOf(entry, now, policy)
   if (entry === undefined) return 'robots.txt has not been asked for yet'
   const { latest, copy, nextAttemptAt, unreachableSince, failures } = entry
-  const cause = causeOf(latest)
+  const deciding = decidingAttempt(entry, now)
+  const cause = causeOf(deciding)
   const since = `robots.txt is unreachable (${cause}), ${failures === 1 ? 'once' : `${failures} times in a row`}`
   const lost = `${since} since ${moment(unreachableSince)}`
   const byCopy = `the copy of ${moment(copy?.confirmedAt)} is obeyed`
@@ -67,7 +68,8 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
     'long-lost': `${lost}, which is so long that everything is allowed`,
     'long-lost-with-copy': `${lost}, and still ${byCopy}`,
   }
-  return visible(`${sentences[state]}; the next attempt is due at ${moment(nextAttemptAt)}`)
+  const ahead = deciding === latest ? '' : `; asked again before its end it was unreachable (${causeOf(latest)})`
+  return visible(`${sentences[state]}${ahead}; the next attempt is due at ${moment(nextAttemptAt)}`)
 }
 
 /** UTC, to the second. */

@@ -1,7 +1,15 @@
 // Everything that `@politely/core` offers, and nothing else.
 
 export { type Asking, advance, startAttempt } from './access/attempt.ts'
-export { type Attempt, type Copy, ENTRY_VERSION, type Entry, keepUntil } from './access/entry.ts'
+export {
+  type Attempt,
+  type Copy,
+  ENTRY_VERSION,
+  type Entry,
+  type HeldAnswer,
+  holdsUntil,
+  keepUntil,
+} from './access/entry.ts'
 export type { Hop, Outcome, UnavailableReason } from './access/outcome.ts'
 export { type Plan, plan, type Standing, standingOf } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'

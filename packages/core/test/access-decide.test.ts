@@ -33,6 +33,7 @@ const entryOf = (kind: Entry['latest']['kind'], given: Partial<Entry>): Entry =>
   copy: undefined,
   unreachableSince: undefined,
   failures: 0,
+  held: undefined,
   ...given,
 })
 const fresh = entryOf('success', { copy })

@@ -1,6 +1,8 @@
 // Which robots.txt speaks about a URL. RFC 9309 §2.3.
-import { expect, test } from 'vitest'
-import { addressOf, explainUrlProblem, originOf } from '../src/url/origin.ts'
+import { dice, pick } from '@politely/testkit'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { addressOf, explainUrlProblem, originOf, plainOriginOf } from '../src/url/origin.ts'
 
 test.each([
   ['RFC 9309 §2.3, scheme and host', 'https://a.test/page', 'https://a.test', '/page'],
@@ -61,4 +63,126 @@ test.each([
   expect(addressOf(url)).toBe(problem)
   expect(originOf(url)).toBeUndefined()
   expect(explainUrlProblem(problem)).toMatch(/^.{20,}$/)
+})
+
+describe('our choice, the origin of a URL at a glance', () => {
+  test.each([
+    'https://example.com/page',
+    'http://example.com/',
+    'http://a.test:8080/page?q#f',
+    'https://a.test:1/',
+    'https://a.test:65535/',
+    'http://a.test:443/',
+    'https://www-1.example-2.co.uk/%zz\n\\..//',
+    'https://localhost/',
+    'https://1.2.3.example/',
+    'https://a..test/',
+  ])('%s is taken', (url) => {
+    expect(plainOriginOf(url)).toBe(originOf(url))
+    expect(plainOriginOf(url)).toBeDefined()
+  })
+
+  test.each([
+    ['no scheme', 'example.com/page'],
+    ['another scheme', 'ftp://example.com/'],
+    ['a scheme in capitals', 'HTTPS://example.com/'],
+    ['a blank before it', ' https://example.com/'],
+    ['one slash', 'https:/example.com/'],
+    ['a backslash', 'https://example.com\\page'],
+    ['no host', 'https:///page'],
+    ['no path', 'https://example.com'],
+    ['a query at once', 'https://example.com?q'],
+    ['a fragment at once', 'https://example.com#f'],
+    ['upper case', 'https://Example.com/'],
+    ['userinfo', 'https://me@example.com/'],
+    ['userinfo with a password', 'https://me:1@example.com/'],
+    ['userinfo that looks like a host', 'https://example.com:80@b.test/'],
+    ['the default port', 'https://example.com:443/'],
+    ['the default port of http', 'http://example.com:80/'],
+    ['a port with zeros', 'http://example.com:08080/'],
+    ['port 0', 'http://example.com:0/'],
+    ['no port', 'http://example.com:/'],
+    ['a port too high', 'http://example.com:65536/'],
+    ['a port of letters', 'http://example.com:8o80/'],
+    ['IPv4', 'http://127.0.0.1/'],
+    ['IPv4 in hex', 'http://0x7f000001/'],
+    ['IPv4 in fewer parts', 'http://127.1/'],
+    ['IPv4 with a dot at the end', 'http://127.0.0.1./'],
+    ['what ends in a number', 'http://a.1/'],
+    ['what ends in a hexadecimal number', 'http://a.0xf/'],
+    ['IPv6', 'http://[::1]/'],
+    ['an A-label', 'https://xn--bcher-kva.test/'],
+    ['an IDN', 'https://b\u00fccher.test/'],
+    ['a percent-encoded host', 'https://%65xample.com/'],
+    ['a tab in the host', 'https://exam\tple.com/'],
+    ['an underscore', 'https://a_b.test/'],
+    ['a dot at the end', 'https://example.com./'],
+    ['', ''],
+  ])('%s is left to the whole reading', (_, url) => {
+    expect(plainOriginOf(url)).toBeUndefined()
+  })
+
+  test('what it takes, the whole reading takes the same', () => {
+    const pieces = [
+      'a',
+      'b-c',
+      'test',
+      'example',
+      '1',
+      '0x7f',
+      '127',
+      '.',
+      '.',
+      '.',
+      '-',
+      '--',
+      'xn--',
+      ':',
+      ':80',
+      ':443',
+    ]
+    const odd = [
+      ':8080',
+      ':0',
+      ':65536',
+      '@',
+      '/',
+      '//',
+      '?',
+      '#',
+      '\\',
+      '%61',
+      'A',
+      '\u00fc',
+      ' ',
+      '\t',
+      '_',
+      '[::1]',
+      '..',
+      '',
+    ]
+    let taken = 0
+    let left = 0
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
+        const roll = dice(seed)
+        const host = Array.from({ length: 1 + Math.floor(roll() * 6) }, () => pick(roll, roll() < 0.85 ? pieces : odd))
+        const url = `${pick(roll, ['http://', 'https://'])}${host.join('')}${pick(roll, ['/', '/a/../b', '/x?y#z', '/\n'])}`
+        const origin = plainOriginOf(url)
+        if (origin === undefined) return void left++
+        taken++
+        expect(originOf(url), url).toBe(origin)
+      }),
+      { numRuns: 20_000 },
+    )
+    expect(taken).toBeGreaterThan(1_000)
+    expect(left).toBeGreaterThan(3_000)
+  })
+
+  test('hosts of any length', () => {
+    for (const label of [63, 64, 254, 5_000]) {
+      const url = `https://${'a'.repeat(label)}.test/`
+      expect([originOf(url), undefined]).toContain(plainOriginOf(url))
+    }
+  })
 })

@@ -152,7 +152,8 @@ describe('access moves with reading', () => {
     ['rfc9309', 503, 'rules', 'rules'],
     ['koster-1996', 503, 'disallow-all: unreachable', 'disallow-all: unreachable'],
   ] as const)('%s: after a good copy %i means %s, and after a day %s', (dialect, status, then, later) => {
-    const good = settle(undefined, origin, success, 0, accessPolicyOf(dialects[dialect].access))
+    const hour = { ...success, headers: { 'cache-control': 'max-age=3600' } }
+    const good = settle(undefined, origin, hour, 0, accessPolicyOf(dialects[dialect].access))
     const entry = afterStatus(dialect, status, good)
     expect(standing(dialect, entry)).toBe(then)
     expect(standing(dialect, entry, 25 * HOUR)).toBe(later)

@@ -67,6 +67,15 @@ export async function* atOnce<T, R>(
       change()
     }
   }
+  /** Tells the source that no more is wanted. One that is asked for an item answers to nothing else before, and is not waited for. */
+  const close = async () => {
+    ending.abort()
+    if (isDrained) return
+    isDrained = true
+    if (!isPulling) return void (await items.return?.())
+    const isLeft = () => undefined // nobody is there to hear how it ends
+    Promise.resolve(items.return?.()).then(isLeft, isLeft)
+  }
   const taken = () => (order === 'input' ? slots.size : underWay + slots.size)
 
   signal?.addEventListener('abort', abort)
@@ -86,11 +95,11 @@ export async function* atOnce<T, R>(
         await changed.promise
       }
     }
+  } catch (error) {
+    await close().catch(() => undefined) // of two errors the first is told, as `for await` does
+    throw error
   } finally {
     signal?.removeEventListener('abort', abort)
-    ending.abort()
-    // A source that is asked for its next item answers to nothing else before: it is told, and not waited for.
-    const closed = items.return?.()
-    if (!isPulling) await closed
+    await close()
   }
 }

@@ -8,9 +8,9 @@ import {
   type CrawlerRules,
   decide,
   type Entry,
-  entryFrom,
   entryText,
   type HasHref,
+  holdsUntil,
   type InvalidUrl,
   type Outcome,
   parseRobots,
@@ -199,7 +199,7 @@ export class RobotsClient {
     const address = addressOf(url)
     if (typeof address === 'string') return { allowed: false, because: 'invalid-url', problem: address }
     const { origin } = address
-    const remembered = this.#entries.inMemory(origin)?.entry
+    const remembered = this.#entries.peek(origin)
     const entry = remembered ?? (await this.#entries.inStore(origin))
     const source = remembered !== undefined ? 'memory' : entry !== undefined ? 'store' : 'nowhere'
     const { now, policy } = this.#settings
@@ -214,11 +214,12 @@ export class RobotsClient {
   /** Takes what `export` gave, in pieces of any size. Of two entries about one origin the later one is kept. */
   async import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<Imported> {
     const counts = { taken: 0, older: 0, unreadable: 0 }
-    for await (const line of linesIn(chunks)) {
+    for await (const line of linesIn(chunks, this.#entries.longestText)) {
       this.#throwIfClosed()
-      const entry = line === undefined ? undefined : entryFrom(line)
+      const entry = line === undefined ? undefined : this.#entries.read(line)
+      const known = entry && (await this.#entries.recall(entry.origin))
       if (entry === undefined) counts.unreadable++
-      else if (this.#isKnownSince(entry)) counts.older++
+      else if (known !== undefined && known.entry.latest.at >= entry.latest.at) counts.older++
       else {
         counts.taken++
         await this.#entries.keep(entry)
@@ -291,14 +292,18 @@ export class RobotsClient {
   #refreshAhead(origin: string): void {
     if (this.#flights.phaseOf(origin) !== undefined) return
     this.#telemetry.count('refreshesAhead')
-    // Nobody waits for it: what comes of it is in the entry, and it fails only when the client is closed.
-    this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead')).catch(() => undefined)
+    // Nobody waits for it: what comes of it is in the entry. It fails when the client is closed; anything else is a mistake of ours.
+    const flight = this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead'))
+    flight.catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) throw error
+    })
   }
 
   /** One flight: what another process has learned meanwhile, or else an attempt. */
   async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead' = 'due'): Promise<Remembered> {
     const { now, policy } = this.#settings
     const last = await this.#entries.recall(origin)
+    this.#closing.signal.throwIfAborted() // the store may have taken its time
     const next = plan(last?.entry, now(), policy)
     if (last !== undefined && (next === 'answer' || (next === 'answer-and-refresh' && when === 'due'))) return last
     let known = last
@@ -343,7 +348,7 @@ export class RobotsClient {
 
   /**
    * The answer at the end of a redirect, where that is another origin's /robots.txt, is that origin's answer too, and saves its
-   * fetch. Nothing is ever kept for an origin that did not answer so itself, and nothing that is already known is changed.
+   * fetch. Nothing is ever kept for an origin that did not answer so itself, and no answer that still holds is changed.
    */
   async #keepForTarget(origin: string, outcome: Outcome, at: number): Promise<void> {
     const isAnswer = outcome.kind === 'success' || (outcome.kind === 'unavailable' && outcome.reason === 'status')
@@ -351,17 +356,13 @@ export class RobotsClient {
     const target = addressOf(outcome.url)
     if (typeof target === 'string') return
     if (target.origin === origin || target.robotsUrl !== outcome.url) return
+    const { policy } = this.#settings
+    const last = (await this.#entries.recall(target.origin))?.entry
     if (this.#flights.phaseOf(target.origin) !== undefined) return
-    const { policy, now } = this.#settings
-    const last = await this.#entries.recall(target.origin)
-    if (plan(last?.entry, now(), policy) === 'answer') return
+    // What failed has answered now, before its wait is over; what was answered is left to its own time.
+    if (last !== undefined && (last.latest.at >= at || holdsUntil(last, at, policy) > at)) return
     this.#telemetry.count('reusedRedirects')
-    await this.#entries.keep(settle(last?.entry, target.origin, { ...outcome, hops: [] }, at, policy))
-  }
-
-  #isKnownSince({ origin, latest }: Entry): boolean {
-    const known = this.#entries.inMemory(origin)
-    return known !== undefined && known.entry.latest.at >= latest.at
+    await this.#entries.keep(settle(last, target.origin, { ...outcome, hops: [] }, at, policy))
   }
 
   #throwIfClosed(): void {

@@ -6,6 +6,7 @@ import type { Telemetry } from './telemetry.ts'
 
 export interface EntriesOptions {
   readonly maxCacheBytes: number
+  readonly maxBodyBytes: number
   readonly store: Store | undefined
   readonly policy: AccessPolicy
   readonly telemetry: Telemetry
@@ -47,10 +48,15 @@ export class Entries {
     return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH ? last : undefined
   }
 
+  /** The same for who only looks. */
+  peek(origin: string): Entry | undefined {
+    return this.#memory.peek(origin)?.entry
+  }
+
   /** What memory and the store know, the later of both; another process may have asked since. */
   async recall(origin: string): Promise<Remembered | undefined> {
-    const known = this.#memory.get(origin)
     const stored = await this.inStore(origin)
+    const known = this.#memory.get(origin) // it may have come while the store was asked
     if (stored === undefined || (known !== undefined && known.entry.latest.at >= stored.latest.at)) return known
     return this.#remember(stored)
   }
@@ -59,10 +65,20 @@ export class Entries {
   async inStore(origin: string): Promise<Entry | undefined> {
     const { store, telemetry } = this.#options
     if (store === undefined) return undefined
-    const text = await this.#patiently('get', origin, store.get(origin))
-    const entry = typeof text === 'string' ? entryFrom(text, origin) : undefined
+    const text = await this.#patiently('get', origin, () => store.get(origin))
+    const entry = typeof text === 'string' ? this.read(text, origin) : undefined
     telemetry.count(entry === undefined ? 'storeMisses' : 'storeHits')
     return entry
+  }
+
+  /** The entry in a text from elsewhere, of that origin or of any; undefined for what is none, or longer than any of ours. */
+  read(text: string, of?: string): Entry | undefined {
+    return text.length <= this.longestText ? entryFrom(text, of) : undefined
+  }
+
+  /** Each octet of a file may take six characters in JSON; what else there is are URLs, a few dozen. */
+  get longestText(): number {
+    return 6 * this.#options.maxBodyBytes + 1_048_576
   }
 
   /** Remembers an entry; resolves when the store has it too, or cannot. */
@@ -71,7 +87,7 @@ export class Entries {
     const remembered = this.#remember(entry)
     const { origin } = entry
     if (store !== undefined) {
-      await this.#patiently('set', origin, store.set(origin, entryText(entry), keepUntil(entry, policy)))
+      await this.#patiently('set', origin, () => store.set(origin, entryText(entry), keepUntil(entry, policy)))
     }
     return remembered
   }
@@ -107,11 +123,11 @@ export class Entries {
   }
 
   /** A store that fails is a store that knows nothing; somebody should hear of it, but not the caller. */
-  async #patiently<T>(operation: 'get' | 'set', origin: string, answer: Promise<T>): Promise<T | undefined> {
+  async #patiently<T>(operation: 'get' | 'set', origin: string, ask: () => Promise<T>): Promise<T | undefined> {
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => reject(new StoreTimeoutError(operation)), STORE_PATIENCE_MS)
     try {
-      return await Promise.race([answer, late])
+      return await Promise.race([ask(), late])
     } catch (error) {
       this.#options.telemetry.storeFailed({ operation, origin, error })
       return undefined

@@ -37,11 +37,14 @@ export interface StoreFailure {
   readonly error: unknown
 }
 
-/** Of `console`, and of most loggers. What a site wrote is made safe to print. */
+/**
+ * Of `console`, and of most loggers. Each message is one line, and safe to print whatever a site wrote. Nothing comes with it: console
+ * and others would take a `%d0` of a URL for a place to put that. Who wants the values listens to the events.
+ */
 export interface Logger {
-  debug?(message: string, details: object): void
-  info?(message: string, details: object): void
-  warn?(message: string, details: object): void
+  debug?(message: string): void
+  info?(message: string): void
+  warn?(message: string): void
 }
 
 /** What is counted since the client was made, and what each number means. They only grow. */
@@ -125,7 +128,7 @@ export class Telemetry {
     const verdict = await (checkChannel.hasSubscribers ? checkChannel.tracePromise(check, { url }) : check())
     this.answered(verdict.allowed)
     this.#tell('verdict', { verdict })
-    this.#logger?.debug?.(`${visible(url)}: ${describeVerdict(verdict)}`, verdict)
+    if (this.#logger?.debug) this.#log('debug', `${url}: ${describeVerdict(verdict)}`)
     return verdict
   }
 
@@ -139,25 +142,42 @@ export class Telemetry {
     this.#tell('fetch', event)
     const level = kind === 'unreachable' ? 'warn' : 'info'
     const cause = reason === 'status' ? `status ${status}` : reason
-    this.#logger?.[level]?.(`${trace.robotsUrl}: ${kind} (${cause}); ${from} -> ${to}`, entry.latest)
+    this.#log(level, `${trace.robotsUrl}: ${kind} (${cause}); ${from} -> ${to}`)
   }
 
   storeFailed(failure: StoreFailure): void {
     this.count('storeFailures')
     this.#tell('store-failed', failure)
     const { operation, origin, error } = failure
-    this.#logger?.warn?.(`the store failed to ${operation} ${origin}: ${visible(String(error))}`, failure)
+    this.#log('warn', `the store failed to ${operation} ${origin}: ${textOf(error)}`)
   }
 
-  /** A listener that throws must not end the question that it hears of; nor be passed over in silence. */
   #tell<N extends keyof ClientEvents>(name: N, event: ClientEvents[N][0]): void {
     if (this.events.listenerCount(name) === 0) return
-    try {
-      ;(this.events as EventEmitter).emit(name, event)
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error
-      })
-    }
+    aside(() => (this.events as EventEmitter).emit(name, event))
+  }
+
+  #log(level: keyof Logger, line: string): void {
+    aside(() => this.#logger?.[level]?.(visible(line)))
+  }
+}
+
+/** Calls somebody else's code. What it throws must not end the question that it hears of, nor be passed over in silence. */
+function aside(call: () => void): void {
+  try {
+    call()
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+  }
+}
+
+/** Also of what cannot be made a text. */
+function textOf(error: unknown): string {
+  try {
+    return String(error)
+  } catch {
+    return 'something that is no error'
   }
 }

@@ -1,4 +1,5 @@
 // Leaving before the answer: one caller by its signal, all of them when the client is closed. All of it is our choice.
+import { getEventListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import { askedPage, type Behaviour, forbidsPage, lookupIn, startRawServer } from '@politely/testkit'
 import { Agent } from 'undici'
@@ -177,6 +178,14 @@ describe('the option `signal`', () => {
     await expect(pending).rejects.toMatchObject(closed)
     await expect(client.check(sites.withPort(askedPage))).rejects.toMatchObject(closed)
     await sites.deserted()
+  })
+
+  test('has no listener left when the client is closed', async ({ newClient }) => {
+    const { signal } = new AbortController()
+    const client = newClient({ signal })
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await client.close()
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('aborted beforehand makes a closed client', async ({ sites, newClient }) => {

@@ -58,16 +58,6 @@ describe('RFC 9309 §2.4, how long an answer is remembered', () => {
     const verdict = await newClient({ ...options, now: clock.now }).check(sites.withPort(askedPage))
     expect(verdict).toMatchObject({ access: { nextAttemptAt: clock.now() + due } })
   })
-
-  test('our choice, a clock that was set back: it is asked again', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
-    const clock = startClock()
-    const client = newClient({ now: clock.now })
-    await client.check(sites.withPort(askedPage))
-    clock.pass(-HOUR)
-    await client.check(sites.withPort(askedPage))
-    expect(sites.asked).toEqual([ROBOTS, ROBOTS])
-  })
 })
 
 describe('RFC 9110 §13.1, is it still the file', () => {
@@ -169,18 +159,6 @@ describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
     })
   })
 
-  test('a 404 takes the copy back, so that a failure after it disallows everything', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules, { status: 404 }, { status: 503 })
-    const clock = startClock()
-    const client = newClient({ now: clock.now })
-    const because = []
-    for (let day = 0; day < 3; day++) {
-      because.push((await client.check(sites.withPort(askedPage))).because)
-      clock.pass(DAY)
-    }
-    expect(because).toEqual(['rule', 'unavailable', 'unreachable'])
-  })
-
   test.for([
     ['29 days without a copy: disallowed', {}, undefined, 29, { allowed: false, because: 'unreachable' }],
     ['30 days without a copy: allowed', {}, undefined, 30, { allowed: true, because: 'unreachable-too-long' }],
@@ -208,43 +186,6 @@ describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
     if (first !== undefined) await ask()
     await unreachableFor(days, clock, ask)
     expect(await ask()).toMatchObject({ ...expected, access: { outcome: 'unreachable' } })
-  })
-})
-
-describe('our choice, one flight per origin', () => {
-  test('a thousand simultaneous questions make one request', async ({ sites, newClient }) => {
-    const held = Promise.withResolvers<typeof rules>()
-    sites.answer(ROBOTS, held.promise)
-    const client = newClient()
-    const asked = Array.from({ length: 1_000 }, (_, i) =>
-      client.isAllowed(sites.withPort(i % 2 ? askedPage : `${askedPage}/${i}/../../other`)),
-    )
-    await sites.requested(1)
-    held.resolve(rules)
-    const allowed = await Promise.all(asked)
-    expect(allowed.filter((one) => !one)).toHaveLength(500)
-    expect(sites.asked).toEqual([ROBOTS])
-  })
-
-  test('so do those that come when the copy is due again', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
-    const clock = startClock()
-    const client = newClient({ now: clock.now })
-    await client.check(sites.withPort(askedPage))
-    clock.pass(DAY)
-    await Promise.all(Array.from({ length: 100 }, () => client.check(sites.withPort(askedPage))))
-    expect(sites.asked).toEqual([ROBOTS, ROBOTS])
-  })
-
-  test('questions about other origins do not wait for it', async ({ sites, newClient }) => {
-    const held = Promise.withResolvers<typeof rules>()
-    sites.answer(ROBOTS, held.promise)
-    const client = newClient()
-    const waiting = client.isAllowed(sites.withPort(askedPage))
-    await sites.requested(1)
-    expect(await client.isAllowed(sites.withPort('http://b.test:PORT/page'))).toBe(true)
-    held.resolve(rules)
-    expect(await waiting).toBe(false)
   })
 })
 

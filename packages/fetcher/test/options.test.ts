@@ -63,6 +63,16 @@ test.for([
   ['signal', { signal: {} }],
   ['signal', { signal: new AbortController() }],
   ['now', { now: 5 }],
+  ['store', { store: {} }],
+  ['store', { store: { get: () => undefined, set: () => undefined } }],
+  ['store', { store: 'redis://localhost' }],
+  ['refreshAheadMs', { refreshAheadMs: -1 }],
+  ['refreshAheadMs', { refreshAheadMs: Number.POSITIVE_INFINITY }],
+  ['maxFlights', { maxFlights: 0 }],
+  ['maxFlights', { maxFlights: 1.5 }],
+  ['maxFlightsPerDomain', { maxFlightsPerDomain: 0 }],
+  ['logger', { logger: 'debug' }],
+  ['logger', { logger: () => undefined }],
   ['timeout', { timeout: 5_000 }],
   ['useragent', { useragent: 'x' }],
   ['toString', { toString: 'x' }],
@@ -104,6 +114,9 @@ test.for<Partial<RobotsClientOptions>>([
   { retries: 0, maxRedirects: 0 },
   { retries: 20, maxRedirects: 50, timeoutMs: 2 ** 31 - 1 },
   { maxBodyBytes: 512_000, maxCacheBytes: 1 },
+  { maxFlights: 1, maxFlightsPerDomain: 1, refreshAheadMs: 0 },
+  { logger: console },
+  { logger: {} },
 ])('what can be used: %o', async (given) => {
   const client = construct({ userAgent, ...given })
   expect(client.userAgent).toBe((given.userAgent ?? userAgent).trim())

@@ -21,6 +21,14 @@ export interface Entry {
   readonly unreachableSince: number | undefined
   /** How many attempts in a row have failed. */
   readonly failures: number
+  /** The answer before `latest`, where that was an attempt ahead of its end that failed. Until its end it is what holds. */
+  readonly held: HeldAnswer | undefined
+}
+
+export interface HeldAnswer {
+  readonly attempt: Attempt
+  /** Milliseconds since 1970. */
+  readonly until: number
 }
 
 /** One attempt to get robots.txt: the first request, its redirects and retries, and what they meant together. */
@@ -54,7 +62,7 @@ export interface Copy {
 }
 
 /** More would say little more, and a fleet remembers a million origins. */
-const EARLIER_ATTEMPTS = 4
+export const EARLIER_ATTEMPTS = 4
 
 /** The attempts before the one that has just ended. */
 export function attemptsBefore(last: Entry | undefined): readonly Attempt[] {
@@ -64,10 +72,39 @@ export function attemptsBefore(last: Entry | undefined): readonly Attempt[] {
 const NONE: readonly Attempt[] = []
 
 /**
+ * Until when the last answer of the site holds; 0 where it gave none, or nobody knows. No answer holds for longer than the policy's
+ * own `maxTtlMs`, whoever wrote the entry. Milliseconds since 1970.
+ */
+export function holdsUntil(entry: Entry, now: number, policy: AccessPolicy): number {
+  const { latest, held, nextAttemptAt } = entry
+  const { kind, at } = held?.attempt ?? latest
+  if (kind === 'unreachable' || isClockBack(entry, now, policy)) return 0
+  return Math.min(held?.until ?? nextAttemptAt, at + policy.maxTtlMs)
+}
+
+/** Is it time to ask again? No later than the policy lets anything hold or wait, whoever wrote the entry. */
+export function isAttemptDue(entry: Entry, now: number, policy: AccessPolicy): boolean {
+  const { latest, nextAttemptAt } = entry
+  const { maxTtlMs, maxRetryMs } = policy
+  const longestMs = latest.kind === 'unreachable' ? Math.max(maxTtlMs, maxRetryMs) : maxTtlMs
+  return now >= Math.min(nextAttemptAt, latest.at + longestMs) || isClockBack(entry, now, policy)
+}
+
+/** The clock has been set back: nobody knows how old the entry is. Small differences are two machines sharing a store. */
+function isClockBack({ latest }: Entry, now: number, { minTtlMs }: AccessPolicy): boolean {
+  return now < latest.at - minTtlMs
+}
+
+/** The attempt from which follows what holds now: the latest, unless that failed while an answer still holds. */
+export function decidingAttempt({ latest, held }: Entry, now: number): Attempt {
+  return held !== undefined && now < held.until ? held.attempt : latest
+}
+
+/**
  * Until when an entry is worth keeping. Milliseconds since 1970. Longer than its answer holds: the copy is obeyed while the site is
  * unreachable, and how long it has been so decides what holds then. RFC 9309 §2.3.1.4.
  */
-export function keepUntil(entry: Entry, { afterDays }: AccessPolicy): number {
+export function keepUntil({ nextAttemptAt, held }: Entry, { afterDays }: AccessPolicy): number {
   const days = Number.isFinite(afterDays) ? afterDays : 365
-  return entry.nextAttemptAt + Math.max(days, 1) * DAY_MS
+  return Math.max(nextAttemptAt, held?.until ?? 0) + Math.max(days, 1) * DAY_MS
 }

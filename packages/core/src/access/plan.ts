@@ -1,5 +1,5 @@
 // Before the network: does what is known hold, or is an attempt due? RFC 9309 §2.3.1.4 and §2.4.
-import type { Copy, Entry } from './entry.ts'
+import { type Copy, type Entry, holdsUntil, isAttemptDue } from './entry.ts'
 import type { AccessPolicy } from './policy.ts'
 import { stateOf, states } from './state.ts'
 
@@ -10,13 +10,15 @@ import { stateOf, states } from './state.ts'
 export type Plan = 'answer' | 'answer-and-refresh' | 'obtain'
 
 export function plan(entry: Entry | undefined, now: number, policy: AccessPolicy): Plan {
-  if (entry === undefined || now >= entry.nextAttemptAt) return 'obtain'
-  const { latest, nextAttemptAt } = entry
-  // The clock has been set back: nobody knows how old the entry is. Small differences are two machines sharing a store.
-  if (now < latest.at - policy.minTtlMs) return 'obtain'
-  // A wait after a failure is a promise to the site. Of an answer half the time at least is left alone, however short it is.
-  const isEarly = latest.kind === 'unreachable' || now < (latest.at + nextAttemptAt) / 2
-  return isEarly || now < nextAttemptAt - policy.refreshAheadMs ? 'answer' : 'answer-and-refresh'
+  if (entry === undefined) return 'obtain'
+  const isDue = isAttemptDue(entry, now, policy)
+  const until = holdsUntil(entry, now, policy)
+  if (now >= until) return isDue ? 'obtain' : 'answer'
+  const { latest, held } = entry
+  // Half the time for which an answer holds is left alone, however short it is; and a wait after a failure is a promise to the site.
+  const isEarly = now < ((held?.attempt ?? latest).at + until) / 2 || now < until - policy.refreshAheadMs
+  const isWaiting = held !== undefined && !isDue
+  return isEarly || isWaiting ? 'answer' : 'answer-and-refresh'
 }
 
 /** What an entry says about the whole origin at a moment. */

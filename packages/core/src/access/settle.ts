@@ -1,15 +1,15 @@
 // After the network: the entry that follows from the last one and an outcome.
 import { type Headers, headerOf } from '../http/headers.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
-import { attemptsBefore, type Copy, ENTRY_VERSION, type Entry } from './entry.ts'
+import { attemptsBefore, type Copy, ENTRY_VERSION, type Entry, type HeldAnswer, holdsUntil } from './entry.ts'
 import { freshForMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
-import { outlivesUnavailable } from './state.ts'
+import { outlivesUnavailable, stateOf } from './state.ts'
 
 /**
  * The next entry. An answer (success, unchanged, unavailable) holds as long as its headers say, RFC 9309 §2.4; a failure is
- * asked about again after growing waits and keeps the last good copy, §2.3.1.4.
+ * asked about again after growing waits and keeps the last good copy, §2.3.1.4, and the whole answer while that still holds.
  */
 export function settle(
   last: Entry | undefined,
@@ -44,17 +44,35 @@ export function settle(
       return {
         ...entry,
         latest: { ...latest, kind, reason: outcome.reason, detail: outcome.detail },
-        copy: last?.copy,
+        copy: copyBefore(last, now, policy),
         nextAttemptAt: now + waitMs(outcome, failures, now, policy),
         unreachableSince: last?.unreachableSince ?? now,
         failures,
+        held: heldAnswer(last, now, policy),
       }
     }
   }
 }
 
 function answered(headers: Headers, now: number, policy: AccessPolicy) {
-  return { nextAttemptAt: now + freshForMs(headers, now, policy), unreachableSince: undefined, failures: 0 }
+  return {
+    nextAttemptAt: now + freshForMs(headers, now, policy),
+    unreachableSince: undefined,
+    failures: 0,
+    held: undefined,
+  }
+}
+
+/** An attempt ahead of an answer's end that fails does not end the answer: nobody would have asked yet but for the hurry. Our choice. */
+function heldAnswer(last: Entry | undefined, now: number, policy: AccessPolicy): HeldAnswer | undefined {
+  if (last === undefined) return undefined
+  const until = holdsUntil(last, now, policy)
+  return now < until ? (last.held ?? { attempt: last.latest, until }) : undefined
+}
+
+/** What a failure leaves to obey; not a copy that the site took back longer ago than the policy lets it live on. */
+function copyBefore(last: Entry | undefined, now: number, policy: AccessPolicy): Copy | undefined {
+  return stateOf(last, now, policy) === 'unavailable' ? undefined : last?.copy
 }
 
 function received({ body, headers, url }: Success, now: number): Copy {

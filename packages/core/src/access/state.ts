@@ -1,5 +1,5 @@
 // In which state an origin is, in one word; and what holds there. RFC 9309 §2.3.1.
-import type { Entry } from './entry.ts'
+import { decidingAttempt, type Entry } from './entry.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
 
 export type State =
@@ -49,8 +49,8 @@ export const states: Readonly<Record<State, StateKind>> = {
 
 export function stateOf(entry: Entry | undefined, now: number, policy: AccessPolicy): State {
   if (entry === undefined) return 'unknown'
-  const { latest, copy } = entry
-  switch (latest.kind) {
+  const { copy } = entry
+  switch (decidingAttempt(entry, now).kind) {
     case 'success':
       return 'rules'
     case 'restricted':

@@ -1,7 +1,7 @@
 // An entry that comes back from a store. Stores are not trusted: what is cut, foreign or of another version is a miss.
 
 import { originOf } from '../url/origin.ts'
-import { type Attempt, type Copy, ENTRY_VERSION, type Entry } from './entry.ts'
+import { type Attempt, type Copy, EARLIER_ATTEMPTS, ENTRY_VERSION, type Entry, type HeldAnswer } from './entry.ts'
 import type { Hop } from './outcome.ts'
 
 /**
@@ -19,15 +19,24 @@ export function entryFrom(text: string, of?: string): Entry | undefined {
   const latest = attemptFrom(entry.latest)
   const earlier = listFrom(entry.earlier, attemptFrom)
   const copy = entry.copy === undefined ? undefined : copyFrom(entry.copy)
+  const held = entry.held === undefined ? undefined : heldFrom(entry.held)
   const isWhole =
     latest !== undefined &&
     earlier !== undefined &&
+    earlier.length <= EARLIER_ATTEMPTS &&
     (copy !== undefined || entry.copy === undefined) &&
-    (copy !== undefined || latest.kind !== 'success') &&
+    (held !== undefined || entry.held === undefined) &&
     isTime(nextAttemptAt) &&
     (unreachableSince === undefined || isTime(unreachableSince)) &&
-    Number.isSafeInteger(failures)
+    isCount(failures)
   if (!isWhole) return undefined
+  const isFailed = latest.kind === 'unreachable'
+  const agrees =
+    isFailed === failures > 0 &&
+    isFailed === (unreachableSince !== undefined) &&
+    (isFailed || held === undefined) &&
+    (copy !== undefined || (held?.attempt ?? latest).kind !== 'success')
+  if (!agrees) return undefined
   return {
     version: ENTRY_VERSION,
     origin,
@@ -36,7 +45,8 @@ export function entryFrom(text: string, of?: string): Entry | undefined {
     nextAttemptAt,
     copy,
     unreachableSince,
-    failures: failures as number,
+    failures,
+    held,
   }
 }
 
@@ -52,21 +62,29 @@ function attemptFrom(value: unknown): Attempt | undefined {
   const isWhole =
     isOneOf(kind, KINDS) &&
     typeof reason === 'string' &&
-    (status === undefined || Number.isSafeInteger(status)) &&
+    (status === undefined || isCount(status)) &&
     isTextOrNothing(detail) &&
     isTime(at) &&
     typeof url === 'string' &&
     hops !== undefined
   if (!isWhole) return undefined
-  return { kind, reason: reason as Attempt['reason'], status: status as number | undefined, detail, at, hops, url }
+  return { kind, reason: reason as Attempt['reason'], status, detail, at, hops, url }
 }
 
 const KINDS: readonly Attempt['kind'][] = ['success', 'unavailable', 'restricted', 'unreachable']
 
+function heldFrom(value: unknown): HeldAnswer | undefined {
+  if (!isRecord(value)) return undefined
+  const { until } = value
+  const attempt = attemptFrom(value.attempt)
+  const isWhole = attempt !== undefined && attempt.kind !== 'unreachable' && isTime(until)
+  return isWhole ? { attempt, until } : undefined
+}
+
 function hopFrom(value: unknown): Hop | undefined {
   if (!isRecord(value)) return undefined
   const { url, status } = value
-  return typeof url === 'string' && Number.isSafeInteger(status) ? { url, status: status as number } : undefined
+  return typeof url === 'string' && isCount(status) ? { url, status } : undefined
 }
 
 function copyFrom(value: unknown): Copy | undefined {
@@ -77,8 +95,8 @@ function copyFrom(value: unknown): Copy | undefined {
     typeof truncated === 'boolean' &&
     isTime(confirmedAt) &&
     typeof url === 'string' &&
-    isTextOrNothing(etag) &&
-    isTextOrNothing(lastModified)
+    (etag === undefined || isFieldValue(etag)) &&
+    (lastModified === undefined || isFieldValue(lastModified))
   return isWhole ? { octets, truncated, confirmedAt, url, etag, lastModified } : undefined
 }
 
@@ -111,6 +129,15 @@ function isTextOrNothing(value: unknown): value is string | undefined {
 /** JSON holds no infinite number; a time that is no number would make every comparison false. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+/** What a header may hold, since it will be sent in one. RFC 9110 §5.5. */
+function isFieldValue(value: unknown): value is string {
+  return typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 }
 
 /** One character for each octet. */

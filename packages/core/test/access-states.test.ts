@@ -1,0 +1,369 @@
+// The states of an origin, and what moves it from one to another: by trying it. docs/fetching.md shows what came of it.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { dice, pick, withTables } from '@politely/testkit'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  type AccessPolicy,
+  accessPolicyOf,
+  advance,
+  allows,
+  type DialectName,
+  decide,
+  defaultAccessPolicy,
+  describeState,
+  dialects,
+  type Entry,
+  entryFrom,
+  entryText,
+  holdsUntil,
+  keepUntil,
+  parseRobots,
+  plan,
+  type Reply,
+  type State,
+  settle,
+  standingOf,
+  startAttempt,
+  stateOf,
+  states,
+} from '../src/index.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const START = Date.UTC(2026, 0, 1)
+const ORIGIN = 'https://a.test'
+const RULES = 'User-agent: *\nDisallow: /page\n'
+
+const replies = {
+  '2xx': { kind: 'response', status: 200, headers: { etag: '"1"' }, body: { octets: RULES, truncated: false } },
+  '304': { kind: 'response', status: 304, headers: {} },
+  '404': { kind: 'response', status: 404, headers: {} },
+  '401': { kind: 'response', status: 401, headers: {} },
+  '403': { kind: 'response', status: 403, headers: {} },
+  '429': { kind: 'response', status: 429, headers: {} },
+  '500': { kind: 'response', status: 500, headers: {} },
+  '503': { kind: 'response', status: 503, headers: {} },
+  'no answer': { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' },
+} as const satisfies Record<string, Reply>
+type Event = keyof typeof replies
+
+/** The entry after one more attempt; a condition is sent where the copy has the means. */
+function after(last: Entry | undefined, reply: Reply, now: number, policy: AccessPolicy): Entry {
+  const outcome = advance(startAttempt(`${ORIGIN}/robots.txt`, last?.copy), reply, policy)
+  if (outcome.kind === 'asking') throw new Error('none of these is a redirect')
+  return settle(last, ORIGIN, outcome, now, policy)
+}
+
+/** An origin in a state: as it is known there, and the moment. */
+interface Found {
+  readonly entry: Entry | undefined
+  readonly now: number
+  readonly policy: AccessPolicy
+}
+
+/** After these attempts, each when it is due, and so much time more. */
+function found(events: readonly Event[], { laterMs = 0, dialect = 'rfc9309' as DialectName } = {}): Found {
+  const policy = accessPolicyOf(dialects[dialect].access)
+  let entry: Entry | undefined
+  let now = START
+  for (const event of events) {
+    now = entry?.nextAttemptAt ?? now
+    entry = after(entry, replies[event], now, policy)
+  }
+  return { entry, now: now + laterMs, policy }
+}
+
+/** How an origin comes into each state. */
+const ways: Readonly<Record<State, Found>> = {
+  unknown: found([]),
+  rules: found(['2xx']),
+  unavailable: found(['404']),
+  'unavailable-with-copy': (() => {
+    const draft = found(['2xx'], { laterMs: HOUR, dialect: 'draft-koster-rep-00' })
+    return { ...draft, entry: after(draft.entry, replies['404'], draft.now, draft.policy) }
+  })(),
+  restricted: found(['401'], { dialect: 'koster-1996' }),
+  lost: found(['500']),
+  'lost-with-copy': found(['2xx', '500']),
+  'long-lost': found(['500'], { laterMs: 30 * DAY }),
+  'long-lost-with-copy': found(['2xx', '500'], { laterMs: 30 * DAY }),
+}
+
+/** What happens when an attempt is due, at once or as soon as it is. */
+function next({ entry, now, policy }: Found, event: Event): { readonly to: State; readonly waitMs: number } {
+  const at = Math.max(now, entry?.nextAttemptAt ?? now)
+  const settled = after(entry, replies[event], at, policy)
+  return { to: stateOf(settled, at, policy), waitMs: settled.nextAttemptAt - at }
+}
+
+/** Where time alone leads, or nothing. */
+function inTime({ entry, now, policy }: Found): string {
+  const state = stateOf(entry, now, policy)
+  const [first] = [HOUR, DAY, 7 * DAY, 30 * DAY, 400 * DAY].filter((ms) => stateOf(entry, now + ms, policy) !== state)
+  return first === undefined ? '' : `\`${stateOf(entry, now + first, policy)}\` after ${time(first)}`
+}
+
+function time(ms: number): string {
+  if (ms % DAY === 0 && ms > DAY) return `${ms / DAY} days`
+  if (ms % HOUR === 0) return `${ms / HOUR} h`
+  return ms % MINUTE === 0 ? `${ms / MINUTE} min` : `${ms / 1_000} s`
+}
+
+const columns: readonly (readonly Event[])[] = [
+  ['2xx'],
+  ['304'],
+  ['404'],
+  ['401', '403'],
+  ['429', '500', 'no answer'],
+  ['503'],
+]
+const known = Object.keys(states) as State[]
+
+describe('the states of an origin', () => {
+  test.each(known)('%s is reached', (state) => {
+    const { entry, now, policy } = ways[state]
+    expect(stateOf(entry, now, policy)).toBe(state)
+    const sources = known.filter((from) => from !== state && leadsFrom({ ...ways[from], policy }).has(state))
+    expect(sources.length, 'states that lead there').toBeGreaterThan(state === 'unknown' ? -1 : 0)
+  })
+
+  /** By an attempt, due or ahead of that, or by time. */
+  function leadsFrom({ entry, now, policy }: Found): Set<State> {
+    const ats = [now, Math.max(now, entry?.nextAttemptAt ?? now)]
+    return new Set([
+      ...ats.flatMap((at) =>
+        columns.flat().map((event) => stateOf(after(entry, replies[event], at, policy), at, policy)),
+      ),
+      stateOf(entry, now + DAY, policy),
+      stateOf(entry, now + 30 * DAY, policy),
+    ])
+  }
+
+  test.each(columns.filter((events) => events.length > 1))('%s and %s mean the same everywhere', (...events) => {
+    for (const state of known) {
+      const [first, ...others] = events.map((event) => next(ways[state], event))
+      for (const other of others) expect(other).toEqual(first)
+    }
+  })
+
+  test.each(known.filter((state) => state !== 'unknown'))('%s holds what it says it holds', (state) => {
+    const { entry, now, policy } = ways[state]
+    const { holds, ...standing } = standingOf(entry as Entry, now, policy)
+    const freshness = 'freshness' in standing ? `${standing.freshness}-rules` : holds
+    expect(freshness).toBe(states[state].holds)
+  })
+
+  test('docs/fetching.md shows them, and what moves an origin from one to another', async () => {
+    const path = join(import.meta.dirname, '../../../docs/fetching.md')
+    const holds = {
+      'nothing-yet': 'the question waits for the answer',
+      'fresh-rules': 'its rules',
+      'stale-rules': "the copy's rules, `stale`",
+      'allow-all': 'everything is allowed',
+      'disallow-all': 'everything is disallowed',
+    } as const
+    const page = withTables(readFileSync(path, 'utf8'), [
+      {
+        head: ['state', 'the site', 'what holds', 'source'],
+        rows: known.map((state) => {
+          const { meaning, holds: what, source } = states[state]
+          return [`\`${state}\``, meaning, holds[what], source]
+        }),
+      },
+      {
+        head: ['from', ...columns.map((events) => events.join(', ')), 'time alone'],
+        rows: known.map((state) => [
+          `\`${state}\``,
+          ...columns.map(([event]) => {
+            const { to, waitMs } = next(ways[state], event as Event)
+            return `\`${to}\`, ${time(waitMs)}`
+          }),
+          inTime(ways[state]),
+        ]),
+      },
+    ])
+    await expect(page).toMatchFileSnapshot(path)
+  })
+})
+
+describe('our choice, asking ahead of the end of an answer', () => {
+  const ahead = (ms: number): AccessPolicy => ({ ...defaultAccessPolicy, refreshAheadMs: ms })
+
+  test.each([
+    ['not before its time', HOUR, 23 * HOUR - 1, 'answer'],
+    ['from then on', HOUR, 23 * HOUR, 'answer-and-refresh'],
+    ['to its last moment', HOUR, DAY - 1, 'answer-and-refresh'],
+    ['at its end nobody is answered before', HOUR, DAY, 'obtain'],
+    ['never in the first half', 100 * DAY, DAY / 2 - 1, 'answer'],
+    ['in the second half', 100 * DAY, DAY / 2, 'answer-and-refresh'],
+    ['not unless asked for', 0, DAY - 1, 'answer'],
+  ] as const)('%s', (_, aheadMs, at, expected) => {
+    for (const event of ['2xx', '404', '304'] as const) {
+      const entry = after(found(['2xx']).entry, replies[event], START, defaultAccessPolicy)
+      expect(plan(entry, START + at, ahead(aheadMs))).toBe(expected)
+    }
+  })
+
+  test('never after a failure: a wait is a promise', () => {
+    const entry = after(undefined, replies['500'], START, defaultAccessPolicy)
+    expect(plan(entry, START + MINUTE - 1, ahead(HOUR))).toBe('answer')
+    expect(plan(entry, START + MINUTE, ahead(HOUR))).toBe('obtain')
+  })
+
+  test.each<readonly [state: State, event: Event, dialect: DialectName]>([
+    ['rules', '2xx', 'rfc9309'],
+    ['unavailable', '404', 'rfc9309'],
+    ['restricted', '403', 'koster-1996'],
+  ])('what fails then leaves the answer to its end: %s', (state, event, dialect) => {
+    const policy = { ...accessPolicyOf(dialects[dialect].access), refreshAheadMs: 2 * HOUR }
+    const answer = after(undefined, replies[event], START, policy)
+    const end = answer.nextAttemptAt
+    let entry = answer
+    let at = end - 2 * HOUR
+    for (const waitMs of [1, 2, 4, 8, 16, 32].map((minutes) => minutes * MINUTE)) {
+      expect(plan(entry, at, policy)).toBe('answer-and-refresh')
+      entry = after(entry, replies['500'], at, policy)
+      expect(entry.latest).toMatchObject({ kind: 'unreachable', at })
+      expect(stateOf(entry, at, policy)).toBe(state)
+      expect(standingOf(entry, at, policy)).toEqual(standingOf(answer, at, policy))
+      expect(plan(entry, at + waitMs - 1, policy)).toBe('answer')
+      at += waitMs
+    }
+    expect(entry).toMatchObject({
+      failures: 6,
+      unreachableSince: end - 2 * HOUR,
+      held: { attempt: answer.latest, until: end },
+    })
+    expect(describeState(entry, at, policy)).toContain('asked again before its end it was unreachable (status 500)')
+    expect(stateOf(entry, end - 1, policy)).toBe(state)
+    // And at its end it is what a failure makes of it.
+    expect(stateOf(entry, end, policy)).toBe(state === 'rules' ? 'lost-with-copy' : 'lost')
+    expect(plan(entry, end, policy)).toBe('obtain')
+    // The next failure forgets the answer, the next answer the failures.
+    expect(after(entry, replies['500'], end, policy)).toMatchObject({ held: undefined, failures: 7 })
+    expect(after(entry, replies[event], at, policy)).toMatchObject({
+      held: undefined,
+      failures: 0,
+      unreachableSince: undefined,
+    })
+  })
+
+  test('a Retry-After beyond the end of the answer is kept', () => {
+    const policy = ahead(HOUR)
+    const reply: Reply = { kind: 'response', status: 503, headers: { 'retry-after': '7200' } }
+    const entry = after(after(undefined, replies['2xx'], START, policy), reply, START + 23 * HOUR, policy)
+    expect(stateOf(entry, START + DAY - 1, policy)).toBe('rules')
+    expect(plan(entry, START + DAY - 1, policy)).toBe('answer')
+    expect(stateOf(entry, START + DAY, policy)).toBe('lost-with-copy')
+    expect(plan(entry, START + 25 * HOUR - 1, policy)).toBe('answer')
+    expect(plan(entry, START + 25 * HOUR, policy)).toBe('obtain')
+  })
+
+  test('a store keeps the entry for as long as the answer is worth it, and a day', () => {
+    const policy: AccessPolicy = { ...ahead(HOUR), afterDays: 0 }
+    const answer = after(undefined, replies['2xx'], START, policy)
+    const entry = after(answer, replies['500'], START + 23 * HOUR, policy)
+    expect(keepUntil(answer, policy)).toBe(START + 2 * DAY)
+    expect(keepUntil(entry, policy)).toBe(START + 2 * DAY)
+    expect(keepUntil(after(entry, replies['500'], START + DAY, policy), policy)).toBe(START + 2 * DAY + 2 * MINUTE)
+  })
+
+  test('who shares the entry and asks not so early does not ask', () => {
+    const entry = after(
+      after(undefined, replies['2xx'], START, ahead(HOUR)),
+      replies['500'],
+      START + 23 * HOUR,
+      ahead(HOUR),
+    )
+    expect(plan(entry, START + 23 * HOUR + 2 * MINUTE, ahead(HOUR))).toBe('answer-and-refresh')
+    expect(plan(entry, START + 23 * HOUR + 2 * MINUTE, ahead(0))).toBe('answer')
+    expect(plan(entry, START + DAY, ahead(0))).toBe('obtain')
+  })
+
+  test('a failure after the clock was set back holds nothing: nobody knows how old the answer is', () => {
+    const entry = after(
+      after(undefined, replies['2xx'], START, defaultAccessPolicy),
+      replies['500'],
+      START - DAY,
+      defaultAccessPolicy,
+    )
+    expect(entry.held).toBeUndefined()
+    expect(stateOf(entry, START - DAY, defaultAccessPolicy)).toBe('lost-with-copy')
+  })
+})
+
+describe('our choice, no policy lets an entry that another wrote hold longer than its own would', () => {
+  const long: AccessPolicy = { ...defaultAccessPolicy, ttlMs: 7 * DAY }
+  test.each([
+    ['2xx', DAY],
+    ['404', DAY],
+    ['500', HOUR],
+  ] as const)('%s', (event, mostMs) => {
+    const policy: AccessPolicy = { ...defaultAccessPolicy, maxTtlMs: event === '500' ? MINUTE : DAY }
+    const entry = { ...after(undefined, replies[event], START, long), nextAttemptAt: START + 400 * DAY }
+    expect(plan(entry, START + mostMs - 1, policy)).toBe('answer')
+    expect(plan(entry, START + mostMs, policy)).toBe('obtain')
+    expect(holdsUntil(entry, START, policy)).toBe(event === '500' ? 0 : START + mostMs)
+  })
+})
+
+test('draft of 2019, §2.3.1.3, a copy that the site took back a day ago does not come back when the site goes down', () => {
+  const { entry: known, now, policy: draft } = ways['unavailable-with-copy']
+  const policy = { ...draft, ttlMs: MINUTE }
+  const entry = after(known, replies['404'], now, policy)
+  expect(stateOf(after(entry, replies['500'], now + HOUR, policy), now + HOUR, policy)).toBe('lost-with-copy')
+  expect(stateOf(after(entry, replies['500'], now + DAY, policy), now + DAY, policy)).toBe('lost')
+})
+
+describe('whatever happens, in whatever order', () => {
+  const events = Object.keys(replies) as Event[]
+  const rules = { known: parseRobots(RULES).forCrawler('x'), none: parseRobots('').forCrawler('x') }
+  const urls = [`${ORIGIN}/page`, `${ORIGIN}/other`, `${ORIGIN}/robots.txt`, 'mailto:a@b.test', '']
+  const names = Object.keys(dialects) as DialectName[]
+
+  test('a failure ahead changes nothing before the end; yes or no is what the verdict says; JSON keeps it all', () => {
+    let ahead = 0
+    const met = new Set<State>()
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
+        const roll = dice(seed)
+        const policy: AccessPolicy = {
+          ...accessPolicyOf(dialects[pick(roll, names)].access),
+          refreshAheadMs: pick(roll, [0, HOUR, 100 * DAY]),
+          maxTtlMs: pick(roll, [HOUR, 7 * DAY]),
+        }
+        let entry: Entry | undefined
+        let now = START
+        for (let i = 0; i < 12; i++) {
+          now += pick(roll, [0, MINUTE, HOUR, 13 * HOUR, DAY, 31 * DAY, -2 * MINUTE])
+          const event = pick(roll, events)
+          const last = entry
+          const until = last === undefined ? 0 : holdsUntil(last, now, policy)
+          entry = after(last, replies[event], now, policy)
+          met.add(stateOf(entry, now, policy))
+          if (last !== undefined && entry.latest.kind === 'unreachable' && now < until) {
+            ahead++
+            for (const at of [now, (now + until) / 2, until - 1]) {
+              expect(standingOf(entry, at, policy)).toEqual(standingOf(last, at, policy))
+              expect(plan(entry, at, policy)).not.toBe('obtain')
+            }
+          }
+          expect(entryFrom(entryText(entry), ORIGIN)).toEqual(entry)
+          for (const at of [now, now + HOUR, now + 31 * DAY]) {
+            const own = entry.copy === undefined ? rules.none : rules.known
+            for (const url of urls) {
+              expect(allows(entry, own, url, at, policy)).toBe(decide(entry, own, url, at, policy).verdict.allowed)
+            }
+            expect(describeState(entry, at, policy)).toMatch(/^\P{Cc}+$/u)
+          }
+        }
+      }),
+      { numRuns: 500 },
+    )
+    expect(ahead).toBeGreaterThan(300)
+    expect([...met].sort()).toEqual(known.filter((state) => state !== 'unknown').sort())
+  })
+})

@@ -1,0 +1,169 @@
+// What comes back from a store: an entry that works, or none. Stores are not trusted.
+import { dice, pick } from '@politely/testkit'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  type AccessPolicy,
+  decide,
+  defaultAccessPolicy,
+  describeState,
+  type Entry,
+  entryFrom,
+  entryText,
+  type Outcome,
+  parseRobots,
+  plan,
+  settle,
+} from '../src/index.ts'
+
+const DAY = 86_400_000
+const START = Date.UTC(2026, 0, 1)
+const ORIGIN = 'https://a.test'
+const URL = `${ORIGIN}/robots.txt`
+const policy: AccessPolicy = { ...defaultAccessPolicy, refreshAheadMs: DAY }
+
+const success: Outcome = {
+  kind: 'success',
+  status: 200,
+  headers: { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' },
+  body: { octets: 'User-agent: *\nDisallow: /caf\u00e9\u0000\n', truncated: false },
+  url: 'https://b.test/robots.txt',
+  hops: [{ url: URL, status: 301 }],
+}
+const failure: Outcome = { kind: 'unreachable', reason: 'tls', detail: 'what happened', url: URL, hops: [] }
+
+const answered = settle(undefined, ORIGIN, success, START, policy)
+/** With everything that an entry can have. */
+const held = settle(answered, ORIGIN, failure, START + DAY - 1, policy)
+const lost = settle(held, ORIGIN, failure, START + 2 * DAY, policy)
+const entries: readonly Entry[] = [answered, held, lost]
+
+type Json = Record<string, unknown>
+const json = (entry: Entry) => JSON.parse(entryText(entry)) as Json
+
+/** Goes through all that is done with an entry; a time of the year 2026. */
+function use(entry: Entry): void {
+  for (const now of [START, START + DAY, START + 300 * DAY]) {
+    expect(['answer', 'answer-and-refresh', 'obtain']).toContain(plan(entry, now, policy))
+    const rules = parseRobots(entry.copy?.octets ?? '').forCrawler('ExampleBot')
+    const { verdict, access } = decide(entry, rules, `${ORIGIN}/page`, now, policy)
+    expect(JSON.parse(JSON.stringify({ verdict, access }))).toEqual({ verdict, access })
+    expect(describeState(entry, now, policy)).toMatch(/^\P{Cc}+$/u)
+    for (const outcome of [success, failure]) {
+      const next = settle(entry, ORIGIN, outcome, now, policy)
+      expect(next.nextAttemptAt).toBeGreaterThan(now)
+      expect(next.nextAttemptAt).toBeLessThanOrEqual(now + policy.maxTtlMs)
+    }
+  }
+  expect(plan(entry, START + 300 * DAY, policy), 'asked again some day').toBe('obtain')
+}
+
+describe('our choice, an entry out of a store', () => {
+  test.each(entries)('comes back as it was: $latest.kind', (entry) => {
+    expect(entryFrom(entryText(entry), ORIGIN)).toEqual(entry)
+    expect(entryFrom(entryText(entry))).toEqual(entry)
+    use(entry)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['no JSON', '{'],
+    ['no object', '42'],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['cut off', entryText(lost).slice(0, -1)],
+    ['another version', entryText(lost).replace(/"version":\d+/, '"version":1')],
+    ['nested without end', '['.repeat(1_000_000)],
+    ['huge', `"${'x'.repeat(5_000_000)}"`],
+  ])('%s is none', (_, text) => {
+    expect(entryFrom(text)).toBeUndefined()
+  })
+
+  test.each([
+    ['of another origin', entryText(lost), 'https://b.test'],
+    ['of no origin', entryText({ ...lost, origin: 'a.test' }), undefined],
+    ['of an origin not in its one spelling', entryText({ ...lost, origin: 'https://A.test' }), undefined],
+  ])('%s is none', (_, text, of) => {
+    expect(entryFrom(text, of)).toBeUndefined()
+  })
+
+  const one = (changes: Json, entry = lost) => ({ ...json(entry), ...changes })
+  test.each([
+    ['a success without a copy', one({ copy: undefined }, answered)],
+    ['a failure that never began', one({ unreachableSince: undefined })],
+    ['a failure that was none', one({ failures: 0 })],
+    ['failures after an answer', one({ failures: 1 }, answered)],
+    ['failures fewer than none', one({ failures: -1 })],
+    ['half a failure', one({ failures: 0.5 })],
+    ['an answer that is held beside an answer', one({ held: json(held).held }, answered)],
+    ['a failure that is held', one({ held: { attempt: json(lost).latest, until: START } })],
+    ['a held success without its copy', one({ copy: undefined }, held)],
+    ['more history than any has', one({ earlier: Array.from({ length: 5 }, () => json(lost).latest) })],
+    ['octets that are none', one({ copy: { ...(json(lost).copy as Json), octets: 'caf\u0113' } })],
+    ['an ETag that no header may hold', one({ copy: { ...(json(lost).copy as Json), etag: '"1"\r\nCookie: x' } })],
+    ['a date that no header may hold', one({ copy: { ...(json(lost).copy as Json), lastModified: '\u0113' } })],
+  ])('%s is none', (_, value) => {
+    expect(entryFrom(JSON.stringify(value))).toBeUndefined()
+  })
+
+  test('what no entry has is left out', () => {
+    const copy = { ...(json(lost).copy as Json), more: 1 }
+    const latest = { ...(json(lost).latest as Json), more: 1 }
+    expect(entryFrom(JSON.stringify(one({ copy, latest, more: 1 })))).toEqual(lost)
+  })
+})
+
+/** The places of all fields, `copy.etag` as ['copy', 'etag']. */
+function placesIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const place = [...path, name]
+    return [place, ...placesIn(inner, place)]
+  })
+}
+
+function changed(value: Json, place: readonly string[], to: unknown): Json {
+  const whole = structuredClone(value)
+  const [name = '', ...outer] = [...place].reverse()
+  const parent = outer.reverse().reduce((at, key) => at[key] as Json, whole)
+  if (to === undefined) delete parent[name]
+  else parent[name] = to
+  return whole
+}
+
+describe('our choice, every field of an entry', () => {
+  const others = [undefined, null, '', 'x', 0, -1, 1.5, 1e300, true, [], {}, [null], '\u0000', '\u0113']
+  const rows = entries.flatMap((entry) =>
+    placesIn(json(entry)).map((place) => [place.join('.'), entry, place] as const),
+  )
+  const optional = /(^|\.)(detail|status|etag|lastModified)$|^copy$|^held$/
+
+  test.each(rows)('%s, missing or something else: an entry that works, or none', (name, entry, place) => {
+    const read = others.map((other) => entryFrom(JSON.stringify(changed(json(entry), place, other))))
+    for (const one of read) if (one !== undefined) use(one)
+    const isInList = /\.\d+$/.test(name)
+    if (!optional.test(name) && !isInList) expect(read[0], 'without it').toBeUndefined()
+    expect(read.filter((one) => one === undefined).length).toBeGreaterThan(others.length / 3)
+  })
+})
+
+test('our choice, one character that changed: an entry that works, or none', () => {
+  let works = 0
+  let none = 0
+  const texts = entries.map(entryText)
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
+      const roll = dice(seed)
+      const text = pick(roll, texts)
+      const at = Math.floor(roll() * text.length)
+      const put = pick(roll, ['', '0', '9', '-', 'e', '"', ',', '}', '\\', ' ', 'x', '\u0113', '\ud800', '\n'])
+      const entry = entryFrom(text.slice(0, at) + put + text.slice(at + 1))
+      if (entry === undefined) return void none++
+      works++
+      use(entry)
+    }),
+    { numRuns: 5_000 },
+  )
+  expect(works).toBeGreaterThan(1_000)
+  expect(none).toBeGreaterThan(1_000)
+})

@@ -1,0 +1,321 @@
+// One flight per origin, and not too many at once. All of it is our choice.
+import { getEventListeners } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { askedPage, dice, forbidsPage, pick, type Reply, startClock } from '@politely/testkit'
+import { describe, expect, onTestFinished } from 'vitest'
+import { Flights } from '../src/flights.ts'
+import { test } from './with-sites.ts'
+
+const DAY = 86_400_000
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+const rules: Reply = { status: 200, body: forbidsPage }
+const closed = { code: 'ERR_POLITELY_CLOSED' }
+
+/** A server that answers when it is told to, and counts what waits with it, in all and by registrable domain. */
+async function startSlowServer() {
+  const waiting: { readonly host: string; readonly response: ServerResponse }[] = []
+  const order: string[] = []
+  const most = { all: 0, domain: 0 }
+  let arrived = Promise.withResolvers<void>()
+  const domainOf = (host: string) => host.split('.').slice(-2).join('.')
+  const server = createServer((request, response) => {
+    const host = (request.headers.host ?? '').replace(/:\d+$/, '')
+    waiting.push({ host, response })
+    order.push(host)
+    const counts = Map.groupBy(waiting, (one) => domainOf(one.host))
+    most.all = Math.max(most.all, waiting.length)
+    most.domain = Math.max(most.domain, ...[...counts.values()].map(({ length }) => length))
+    arrived.resolve()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    most,
+    order,
+    waiting,
+    page: (host: string) => `http://${host}:${port}/page`,
+    /** Resolves when so many wait. */
+    async holds(count: number) {
+      while (waiting.length < count) {
+        await arrived.promise
+        arrived = Promise.withResolvers()
+      }
+    },
+    /** Answers whoever waits, until so many have been answered. */
+    async answer(count: number) {
+      for (let answered = 0; answered < count; ) {
+        await this.holds(1)
+        const [first] = waiting.splice(0, 1)
+        first?.response.end(forbidsPage)
+        answered++
+      }
+    },
+  }
+}
+
+describe('one flight per origin', () => {
+  test('a thousand simultaneous questions make one request', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const asked = Array.from({ length: 1_000 }, (_, i) =>
+      client.isAllowed(sites.withPort(i % 2 ? askedPage : `${askedPage}/${i}/../../other`)),
+    )
+    await sites.requested(1)
+    held.resolve(rules)
+    const allowed = await Promise.all(asked)
+    expect(allowed.filter((one) => !one)).toHaveLength(500)
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+
+  test('so do those that come when the copy is due again', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    await client.check(sites.withPort(askedPage))
+    clock.pass(DAY)
+    await Promise.all(Array.from({ length: 100 }, () => client.check(sites.withPort(askedPage))))
+    expect(sites.asked).toEqual([ROBOTS, ROBOTS])
+  })
+
+  test('questions about other origins do not wait for it', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const waiting = client.isAllowed(sites.withPort(askedPage))
+    await sites.requested(1)
+    expect(await client.isAllowed(sites.withPort('http://b.test:PORT/page'))).toBe(true)
+    held.resolve(rules)
+    expect(await waiting).toBe(false)
+  })
+})
+
+describe('a thousand callers on one signal', () => {
+  test('leave no listener, and warn of nothing', async ({ sites, newClient }) => {
+    const warnings: string[] = []
+    const warn = ({ name }: Error) => void warnings.push(name)
+    process.on('warning', warn)
+    onTestFinished(() => void process.off('warning', warn))
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(ROBOTS, held.promise)
+    const client = newClient()
+    const { signal } = new AbortController()
+    const asked = Array.from({ length: 1_000 }, () => client.check(sites.withPort(askedPage), { signal }))
+    await sites.requested(1)
+    held.resolve(rules)
+    await Promise.all(asked)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await client.check(sites.withPort(askedPage), { signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await new Promise((resolve) => setImmediate(resolve)) // warnings are emitted later
+    expect(warnings).toEqual([])
+  })
+
+  test('can all leave at once, and leave no listener either', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, () => undefined)
+    const client = newClient()
+    const leaver = new AbortController()
+    const asked = Array.from({ length: 1_000 }, () =>
+      client.check(sites.withPort(askedPage), { signal: leaver.signal }),
+    )
+    await sites.requested(1)
+    leaver.abort()
+    expect(new Set((await Promise.allSettled(asked)).map(({ status }) => status))).toEqual(new Set(['rejected']))
+    expect(getEventListeners(leaver.signal, 'abort')).toEqual([])
+  })
+})
+
+describe('a flight that waits for others to end', () => {
+  test('is dropped when all its callers have left, and is never fetched', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 1 })
+    const first = client.check(server.page('a.test'))
+    const leaver = new AbortController()
+    const leaving = [1, 2].map(() => client.check(server.page('b.test'), { signal: leaver.signal }))
+    const other = client.check(server.page('c.test'))
+    await server.holds(1)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 2 })
+    expect(await client.inspect(server.page('b.test'))).toMatchObject({ flight: 'waiting' })
+    expect(await client.inspect(server.page('a.test'))).toMatchObject({ flight: 'under-way' })
+    leaver.abort(new Error('no longer wanted'))
+    for (const one of leaving) await expect(one).rejects.toThrow('no longer wanted')
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 1 })
+    await server.answer(2)
+    await Promise.all([first, other])
+    expect(server.order).toEqual(['a.test', 'c.test'])
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+
+  test('goes on for one who has not left, and for one who comes back', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 1 })
+    const first = client.check(server.page('a.test'))
+    const leaver = new AbortController()
+    const leaving = client.check(server.page('b.test'), { signal: leaver.signal })
+    const staying = client.check(server.page('b.test'), { signal: new AbortController().signal })
+    const gone = client.check(server.page('c.test'), { signal: leaver.signal })
+    const results = Promise.allSettled([leaving, gone])
+    leaver.abort()
+    await results
+    const back = client.check(server.page('c.test'))
+    await server.answer(3)
+    expect((await Promise.all([first, staying, back])).map(({ because }) => because)).toEqual(['rule', 'rule', 'rule'])
+    expect(server.order).toEqual(['a.test', 'b.test', 'c.test'])
+  })
+})
+
+describe('maxFlights and maxFlightsPerDomain', () => {
+  test('hold under a thousand origins, and the server sees that they are used', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 20, maxFlightsPerDomain: 3 })
+    const hosts = Array.from({ length: 1_000 }, (_, i) => `h${i}.d${i % 50}.test`)
+    const asked = hosts.map((host) => client.isAllowed(server.page(host)))
+    await server.holds(20)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 20, flightsWaiting: 980 })
+    await server.answer(1_000)
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([false]))
+    expect(server.most).toEqual({ all: 20, domain: expect.any(Number) })
+    expect(server.most.domain).toBeLessThanOrEqual(3)
+    expect(server.order).toHaveLength(1_000)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+
+  test('hosts of one registrable domain share theirs, and no other domain waits for them', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 5, maxFlightsPerDomain: 2 })
+    const trap = Array.from({ length: 100 }, (_, i) => client.check(server.page(`x${i}.trap.test`)))
+    const others = ['a.test', 'b.test', 'c.test'].map((host) => client.check(server.page(host)))
+    await server.holds(5)
+    expect(server.order.filter((host) => host.endsWith('.trap.test'))).toHaveLength(2)
+    expect(server.order).toHaveLength(5)
+    await server.answer(103)
+    await Promise.all([...trap, ...others])
+    expect(server.most).toEqual({ all: 5, domain: 2 })
+  })
+
+  test('domains take turns: who came last is not behind all of the first', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const client = newClient({ maxFlights: 1 })
+    const many = Array.from({ length: 50 }, (_, i) => client.check(server.page(`x${i}.big.test`)))
+    const one = client.check(server.page('small.test'))
+    await server.answer(3)
+    await one
+    expect(server.order.indexOf('small.test')).toBeLessThan(3)
+    await server.answer(48)
+    await Promise.all(many)
+  })
+
+  test('a flight that fails gives its room back', async ({ sites, newClient }) => {
+    const hosts = Array.from({ length: 20 }, (_, i) => `http://h${i}.test:PORT/`)
+    for (const host of hosts) sites.answer(`${host}robots.txt`, (socket) => socket.resetAndDestroy())
+    const client = newClient({ maxFlights: 2 })
+    const verdicts = await Promise.all(hosts.map((host) => client.check(sites.withPort(host))))
+    expect(new Set(verdicts.map(({ because }) => because))).toEqual(new Set(['unreachable']))
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+})
+
+test('close rejects all that wait and all under way, and leaves nothing behind', async ({ newClient }) => {
+  const server = await startSlowServer()
+  const client = newClient({ maxFlights: 4 })
+  const { signal } = new AbortController()
+  const asked = Array.from({ length: 200 }, (_, i) => client.check(server.page(`h${i}.test`), { signal }))
+  const results = Promise.allSettled(asked)
+  await server.holds(4)
+  await client.close()
+  for (const result of await results) expect(result).toMatchObject({ status: 'rejected', reason: closed })
+  expect(server.order).toHaveLength(4)
+  expect(client.gauges).toEqual({ origins: 0, memoryBytes: 0, flightsUnderWay: 0, flightsWaiting: 0 })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  expect(client.counters).toMatchObject({ questions: 0, fetches: 0, waits: 200 })
+})
+
+test('close while a refresh ahead is under way rejects nobody, and throws nowhere', async ({ newClient }) => {
+  const server = await startSlowServer()
+  let now = Date.UTC(2026, 0, 1)
+  const client = newClient({ refreshAheadMs: 3_600_000, now: () => now })
+  const first = client.check(server.page('a.test'))
+  await server.answer(1)
+  await first
+  now += 86_400_000 - 1
+  await client.check(server.page('a.test'))
+  await server.holds(1)
+  await client.close()
+  expect(client.counters).toMatchObject({ refreshesAhead: 1, fetches: 1 })
+})
+
+test('whoever comes, leaves and ends in whatever order: the bounds hold, and nobody is forgotten', async () => {
+  const seen = { joined: 0, answered: 0, failed: 0, left: 0, begun: 0 }
+  for (let seed = 1; seed <= 100; seed++) {
+    const roll = dice(seed)
+    const limits = { maxFlights: 1 + Math.floor(roll() * 4), maxFlightsPerDomain: 1 + Math.floor(roll() * 3) }
+    const flights = new Flights<string>(limits)
+    const flying = new Map<string, PromiseWithResolvers<string>>()
+    const leavers: AbortController[] = []
+    const asked: Promise<unknown>[] = []
+    let begun = 0
+    const origins = new Set<string>()
+    for (let step = 0; step < 100; step++) {
+      const what = roll()
+      if (what < 0.5) {
+        const origin = `https://h${Math.floor(roll() * 4)}.d${Math.floor(roll() * 4)}.test`
+        const leaver = roll() < 0.5 ? new AbortController() : undefined
+        const start = () => {
+          begun++
+          expect(flying.has(origin), 'one for each origin').toBe(false)
+          const flight = Promise.withResolvers<string>()
+          flying.set(origin, flight)
+          return flight.promise
+        }
+        if (leaver !== undefined) leavers.push(leaver)
+        origins.add(origin)
+        seen.joined++
+        asked.push(
+          flights.join(origin, start, leaver?.signal).then(
+            (answer) => {
+              expect(answer).toBe(origin)
+              seen.answered++
+            },
+            (error: Error) => void (error.message === 'broken' ? seen.failed++ : seen.left++),
+          ),
+        )
+      } else if (what < 0.7 && leavers.length > 0) {
+        pick(roll, leavers).abort(new Error('left'))
+      } else if (flying.size > 0) {
+        const [origin, flight] = pick(roll, [...flying])
+        flying.delete(origin)
+        if (roll() < 0.2) flight.reject(new Error('broken'))
+        else flight.resolve(origin)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      const domains = Map.groupBy(flying.keys(), (origin) => origin.split('.')[1])
+      expect(flying.size).toBe(flights.underWay)
+      expect(flying.size).toBeLessThanOrEqual(limits.maxFlights)
+      for (const hosts of domains.values()) expect(hosts.length).toBeLessThanOrEqual(limits.maxFlightsPerDomain)
+      const isFull = flights.underWay === limits.maxFlights || flights.waiting === 0
+      const waiting = [...origins].filter((origin) => flights.phaseOf(origin) === 'waiting')
+      expect(waiting).toHaveLength(flights.waiting)
+      const mayBegin = waiting.filter(
+        (origin) => (domains.get(origin.split('.')[1])?.length ?? 0) < limits.maxFlightsPerDomain,
+      )
+      expect(isFull || mayBegin.length === 0, 'nobody waits while there is room').toBe(true)
+    }
+    while (flights.underWay > 0) {
+      for (const [origin, flight] of flying) {
+        flying.delete(origin)
+        flight.resolve(origin)
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await Promise.all(asked) // all of them, or the test does not end
+    expect(flights.waiting).toBe(0)
+    seen.begun += begun
+  }
+  expect(seen.answered + seen.failed + seen.left).toBe(seen.joined)
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(100)
+})

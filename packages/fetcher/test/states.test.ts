@@ -1,0 +1,446 @@
+// What happens to an origin in the course of time: the clock is the test's, the server is real. Which state leads where is
+// core's to say (core/test/access-states.test.ts); here is that the client does it.
+import { askedPage, forbidsPage, lookupIn, type Reply, startClock } from '@politely/testkit'
+import { Agent } from 'undici'
+import { describe, expect, onTestFinished } from 'vitest'
+import type { Inspection, RobotsClientOptions } from '../src/index.ts'
+import { test } from './with-sites.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+const ELSEWHERE = 'http://b.test:PORT/robots.txt'
+
+const rules: Reply = { status: 200, body: forbidsPage, headers: { etag: '"1"' } }
+const others: Reply = { status: 200, body: 'User-agent: *\nDisallow: /other\n', headers: { etag: '"2"' } }
+const unchanged: Reply = { status: 304 }
+const gone: Reply = { status: 404 }
+const down: Reply = { status: 500 }
+const busy: Reply = { status: 503 }
+const busyFor = (retryAfter: string): Reply => ({ status: 503, headers: { 'retry-after': retryAfter } })
+const movedTo = (location: string): Reply => ({ status: 301, headers: { location } })
+
+/** Milliseconds after the step before; what the server answers from then on; the state, and yes or no; the requests it took. */
+type Step = readonly [afterMs: number, answer: Reply, state: string, allowed: boolean, requests?: 0 | 1]
+type Row = readonly [name: string, steps: readonly Step[], options?: Partial<RobotsClientOptions>]
+
+const rows: readonly Row[] = [
+  [
+    'RFC 9309 §2.4, fresh to the last moment, then asked about',
+    [
+      [0, rules, 'rules', false],
+      [DAY - 1, gone, 'rules', false, 0],
+      [1, gone, 'unavailable', true],
+    ],
+  ],
+  [
+    'RFC 9111 §4.3.3, revalidated, which renews the time',
+    [
+      [0, rules, 'rules', false],
+      [DAY, unchanged, 'rules', false],
+      [DAY - 1, down, 'rules', false, 0],
+      [1, down, 'lost-with-copy', false],
+    ],
+  ],
+  [
+    'RFC 9309 §2.3.1.4, lost, and back again',
+    [
+      [0, down, 'lost', false],
+      [MINUTE - 1, others, 'lost', false, 0],
+      [1, others, 'rules', true],
+    ],
+  ],
+  [
+    'RFC 9309 §2.4, lost with a copy, revalidated after that',
+    [
+      [0, rules, 'rules', false],
+      [DAY, down, 'lost-with-copy', false],
+      [MINUTE, down, 'lost-with-copy', false],
+      [2 * MINUTE - 1, unchanged, 'lost-with-copy', false, 0],
+      [1, unchanged, 'rules', false],
+      [DAY - 1, gone, 'rules', false, 0],
+    ],
+  ],
+  [
+    'RFC 9309 §2.3.1.4, 30 days without a copy, and lost again after an answer',
+    [
+      [0, down, 'lost', false],
+      [30 * DAY - 1, down, 'lost', false],
+      [1, down, 'long-lost', true, 0],
+      [2 * MINUTE, gone, 'unavailable', true],
+      [DAY, down, 'lost', false],
+    ],
+  ],
+  [
+    'RFC 9309 §2.3.1.4, 30 days with a copy',
+    [
+      [0, rules, 'rules', false],
+      [DAY, down, 'lost-with-copy', false],
+      [30 * DAY, down, 'long-lost-with-copy', false],
+      [2 * MINUTE, others, 'rules', true],
+    ],
+  ],
+  [
+    'our choice, each failure doubles the wait, to an hour, and an answer ends that',
+    [
+      [0, down, 'lost', false],
+      ...[1, 2, 4, 8, 16, 32, 60, 60].flatMap((minutes): Step[] => [
+        [minutes * MINUTE - 1, down, 'lost', false, 0],
+        [1, down, 'lost', false],
+      ]),
+      [HOUR, gone, 'unavailable', true],
+      [DAY, down, 'lost', false],
+      [MINUTE, gone, 'unavailable', true],
+    ],
+  ],
+  [
+    'Google, after a 503 in half that time',
+    [
+      [0, busy, 'lost', false],
+      [30 * SECOND - 1, busy, 'lost', false, 0],
+      [1, busy, 'lost', false],
+      [MINUTE, gone, 'unavailable', true],
+    ],
+  ],
+  [
+    'RFC 9110 §10.2.3, Retry-After in seconds',
+    [
+      [0, busyFor('600'), 'lost', false],
+      [10 * MINUTE - 1, gone, 'lost', false, 0],
+      [1, gone, 'unavailable', true],
+    ],
+  ],
+  [
+    'RFC 9110 §10.2.3, Retry-After as a date',
+    [
+      [0, busyFor('Thu, 01 Jan 2026 02:00:00 GMT'), 'lost', false],
+      [2 * HOUR - 1, gone, 'lost', false, 0],
+      [1, gone, 'unavailable', true],
+    ],
+  ],
+  [
+    'our choice, Retry-After in the past is a minute',
+    [
+      [0, busyFor('Thu, 01 Jan 1970 00:00:00 GMT'), 'lost', false],
+      [MINUTE - 1, gone, 'lost', false, 0],
+      [1, gone, 'unavailable', true],
+    ],
+  ],
+  [
+    'our choice, a huge Retry-After is a week, in which the copy is obeyed',
+    [
+      [0, rules, 'rules', false],
+      [DAY, busyFor('9'.repeat(300)), 'lost-with-copy', false],
+      [7 * DAY - 1, gone, 'lost-with-copy', false, 0],
+      [1, gone, 'unavailable', true],
+    ],
+  ],
+  [
+    'RFC 9309 §2.3.1.3, a 4xx takes the rules back, and a success brings others',
+    [
+      [0, rules, 'rules', false],
+      [DAY, gone, 'unavailable', true],
+      [DAY, rules, 'rules', false],
+      [DAY, others, 'rules', true],
+    ],
+  ],
+  [
+    'RFC 9309 §2.3.1.4, rules taken back do not come back when the site goes down',
+    [
+      [0, rules, 'rules', false],
+      [DAY, gone, 'unavailable', true],
+      [DAY, busy, 'lost', false],
+    ],
+  ],
+  [
+    'draft of 2019, §2.3.1.3, after a 4xx the copy is obeyed until it is a day old',
+    [
+      [0, rules, 'rules', false],
+      [HOUR, gone, 'unavailable-with-copy', false],
+      [23 * HOUR - 1, gone, 'unavailable-with-copy', false],
+      [1, gone, 'unavailable', true, 0],
+    ],
+    { dialect: 'draft-koster-rep-00', ttlMs: HOUR },
+  ],
+  [
+    'draft of 1996, §3.1, 401 restricts, and a failure after it disallows',
+    [
+      [0, { status: 401 }, 'restricted', false],
+      [7 * DAY, down, 'lost', false],
+      [400 * DAY, down, 'lost', false],
+      [HOUR, gone, 'unavailable', true],
+    ],
+    { dialect: 'koster-1996' },
+  ],
+  [
+    'our choice, a clock that was set back: asked again, and what it says holds',
+    [
+      [0, rules, 'rules', false],
+      [-HOUR, others, 'rules', true],
+      [DAY - 1, gone, 'rules', true, 0],
+      [1, gone, 'unavailable', true],
+    ],
+  ],
+  [
+    'our choice, a clock that was set back, and no answer: nobody knows how old the copy is',
+    [
+      [0, rules, 'rules', false],
+      [-HOUR, down, 'lost-with-copy', false],
+      [MINUTE, others, 'rules', true],
+    ],
+  ],
+]
+
+describe('timelines', () => {
+  test.for(rows)('%s', async ([, steps, options], { sites, newClient }) => {
+    const clock = startClock()
+    const client = newClient({ ...options, now: clock.now })
+    const url = sites.withPort(askedPage)
+    for (const [i, [afterMs, answer, state, allowed, requests = 1]] of steps.entries()) {
+      clock.pass(afterMs)
+      sites.answer(ROBOTS, answer)
+      const before = sites.requests.length
+      const verdict = await client.check(url)
+      const { state: now, why } = (await client.inspect(url)) as Inspection
+      const seen = { step: i, allowed: verdict.allowed, state: now, requests: sites.requests.length - before }
+      expect(seen, why).toEqual({ step: i, allowed, state, requests })
+      expect(await client.isAllowed(url)).toBe(allowed)
+    }
+  })
+
+  test('RFC 9110 §13.1, a redirect whose target moves: the condition goes to no other URL', async ({
+    sites,
+    newClient,
+  }) => {
+    const third = 'http://c.test:PORT/robots.txt'
+    sites.answer(ROBOTS, movedTo(ELSEWHERE), movedTo(third), others)
+    sites.answer(ELSEWHERE, rules)
+    sites.answer(third, { ...rules, headers: { etag: '"3"' } })
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    const allowed = []
+    for (let day = 0; day < 3; day++) {
+      allowed.push(await client.isAllowed(sites.withPort(askedPage)))
+      clock.pass(DAY)
+    }
+    expect(allowed).toEqual([false, false, true])
+    expect(sites.asked).toEqual([ROBOTS, ELSEWHERE, ROBOTS, third, ROBOTS])
+    for (const { headers } of sites.requests) expect(headers).not.toHaveProperty('if-none-match')
+  })
+
+  test('our choice, what happened is remembered, the last of it first', async ({ sites, newClient }) => {
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    const url = sites.withPort(askedPage)
+    const answers = [rules, gone, down, busy, (socket) => socket.destroy(), rules] satisfies Parameters<
+      typeof sites.answer
+    >[1][]
+    for (const answer of answers) {
+      sites.answer(ROBOTS, answer)
+      await client.check(url)
+      clock.pass(DAY)
+    }
+    const { attempts } = (await client.inspect(url)) as Inspection
+    expect(attempts.map(({ kind, status }) => [kind, status])).toEqual([
+      ['success', 200],
+      ['unreachable', undefined],
+      ['unreachable', 503],
+      ['unreachable', 500],
+      ['unavailable', 404],
+    ])
+    expect(attempts.map(({ at }) => (clock.now() - at) / DAY)).toEqual([1, 2, 3, 4, 5])
+  })
+})
+
+describe('our choice, refreshAheadMs', () => {
+  const options = { refreshAheadMs: HOUR }
+
+  test('nobody waits for it, it is made once, and its answer holds', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(ROBOTS, rules, held.promise)
+    const clock = startClock()
+    const client = newClient({ ...options, now: clock.now })
+    const url = sites.withPort(askedPage)
+    await client.check(url)
+    clock.pass(23 * HOUR - 1)
+    await client.check(url)
+    expect(client.counters.refreshesAhead).toBe(0)
+    clock.pass(1)
+    const answers = await Promise.all(Array.from({ length: 100 }, () => client.isAllowed(url)))
+    expect(new Set(answers)).toEqual(new Set([false]))
+    expect(await client.inspect(url)).toMatchObject({ flight: 'under-way', state: 'rules' })
+    await sites.requested(2)
+    expect(await client.isAllowed(url)).toBe(false) // the answer is still not there
+    const fetched = new Promise((resolve) => client.events.once('fetch', resolve))
+    held.resolve(others)
+    await fetched
+    expect(await client.isAllowed(url)).toBe(true)
+    expect(sites.requests).toHaveLength(2)
+    expect(client.counters).toMatchObject({ refreshesAhead: 1, fetches: 2, waits: 1, questions: 104 })
+  })
+
+  test('when its end comes before the new answer, a question waits for that one flight', async ({
+    sites,
+    newClient,
+  }) => {
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(ROBOTS, rules, held.promise)
+    const clock = startClock()
+    const client = newClient({ ...options, now: clock.now })
+    const url = sites.withPort(askedPage)
+    await client.check(url)
+    clock.pass(DAY - 1)
+    expect(await client.isAllowed(url)).toBe(false)
+    clock.pass(1)
+    const late = client.isAllowed(url)
+    await sites.requested(2)
+    held.resolve(others)
+    expect(await late).toBe(true)
+    expect(sites.requests).toHaveLength(2)
+  })
+
+  test('what fails leaves the answer to its end, and is tried again after growing waits', async ({
+    sites,
+    newClient,
+  }) => {
+    sites.answer(ROBOTS, rules, down)
+    const clock = startClock()
+    const client = newClient({ ...options, now: clock.now })
+    const url = sites.withPort(askedPage)
+    await client.check(url)
+    clock.pass(23 * HOUR)
+    const failed = async (waitMs: number) => {
+      const event = new Promise((resolve) => client.events.once('fetch', resolve))
+      expect(await client.check(url)).toMatchObject({
+        allowed: false,
+        access: { outcome: 'success', copy: { freshness: 'fresh' } },
+      })
+      expect(await event).toMatchObject({ from: 'rules', to: 'rules', entry: { latest: { kind: 'unreachable' } } })
+      const count = sites.requests.length
+      clock.pass(waitMs - 1)
+      expect(await client.check(url)).toMatchObject({ access: { outcome: 'success', nextAttemptAt: clock.now() + 1 } })
+      expect(await client.inspect(url)).toMatchObject({ state: 'rules', flight: 'none' })
+      expect(sites.requests).toHaveLength(count)
+      clock.pass(1)
+    }
+    for (const minutes of [1, 2, 4, 8, 16]) await failed(minutes * MINUTE)
+    // The next one fails as well, and its wait goes over the end of the answer.
+    const last = new Promise((resolve) => client.events.once('fetch', resolve))
+    await client.check(url)
+    await last
+    clock.pass(29 * MINUTE)
+    expect(await client.check(url)).toMatchObject({
+      allowed: false,
+      access: { outcome: 'unreachable', status: 500, copy: { freshness: 'stale', ageMs: DAY } },
+    })
+    expect(await client.inspect(url)).toMatchObject({ state: 'lost-with-copy', failures: 6, flight: 'none' })
+    expect(client.counters).toMatchObject({ refreshesAhead: 6, unreachable: 6, waits: 1 })
+  })
+})
+
+describe('our choice, the answer at the end of a redirect is its own origin’s answer too', () => {
+  const asked = (url: string) => url.replace('robots.txt', 'page')
+
+  test.for<readonly [name: string, target: string, answer: Reply, requests: number]>([
+    ['a file', ELSEWHERE, rules, 0],
+    ['none', ELSEWHERE, gone, 0],
+    ['but not with a query', `${ELSEWHERE}?v=1`, rules, 1],
+    ['nor with an empty one', `${ELSEWHERE}?`, rules, 1],
+    ['nor at another path', 'http://b.test:PORT/x/robots.txt', rules, 1],
+    ['nor in another case', 'http://b.test:PORT/Robots.txt', rules, 1],
+    ['nor a failure', ELSEWHERE, down, 1],
+    ['nor a redirect that leads nowhere', ELSEWHERE, { status: 301 }, 1],
+  ])('%s', async ([, target, answer, requests], { sites, newClient }) => {
+    sites.answer(ROBOTS, movedTo(target))
+    sites.answer(target, answer)
+    const client = newClient()
+    await client.check(sites.withPort(asked(ROBOTS)))
+    const before = sites.requests.length
+    const verdict = await client.check(sites.withPort(asked(ELSEWHERE)))
+    expect(sites.requests.length - before).toBe(requests)
+    expect(client.counters.reusedRedirects).toBe(1 - requests)
+    if (requests === 0)
+      expect(verdict).toMatchObject({ access: { hops: [], status: answer.status, url: sites.withPort(ELSEWHERE) } })
+  })
+
+  test('only the last origin of the chain answered itself', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, movedTo(ELSEWHERE))
+    sites.answer(ELSEWHERE, movedTo('http://c.test:PORT/robots.txt'))
+    sites.answer('http://c.test:PORT/robots.txt', rules)
+    const client = newClient()
+    await client.check(sites.withPort(asked(ROBOTS)))
+    expect(await client.inspect(sites.withPort(asked(ELSEWHERE)))).toMatchObject({ state: 'unknown' })
+    expect(await client.inspect(sites.withPort('http://c.test:PORT/'))).toMatchObject({ state: 'rules' })
+  })
+
+  test('it holds for as long as its own headers say', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, { status: 301, headers: { location: ELSEWHERE, 'cache-control': 'max-age=60' } })
+    sites.answer(ELSEWHERE, { ...rules, headers: { 'cache-control': 'max-age=7200' } })
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    await client.check(sites.withPort(asked(ROBOTS)))
+    expect(await client.inspect(sites.withPort(asked(ELSEWHERE)))).toMatchObject({
+      nextAttemptAt: clock.now() + 2 * HOUR,
+    })
+  })
+
+  test('an answer that still holds is left alone; one that has ended, or a failure, is not', async ({
+    sites,
+    newClient,
+  }) => {
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    const learn = async (answer: Reply) => {
+      sites.answer(ELSEWHERE, answer)
+      sites.answer(ROBOTS, { ...movedTo(ELSEWHERE) })
+      await client.check(sites.withPort(asked(ROBOTS)))
+      return (await client.inspect(sites.withPort(asked(ELSEWHERE)))) as Inspection
+    }
+    sites.answer(ELSEWHERE, rules)
+    await client.check(sites.withPort(asked(ELSEWHERE)))
+    clock.pass(HOUR)
+    expect(await learn(gone)).toMatchObject({ state: 'rules' })
+    clock.pass(DAY)
+    expect(await learn(gone)).toMatchObject({ state: 'unavailable', attempts: [{ at: clock.now() }, {}] })
+    clock.pass(DAY)
+    sites.answer(ELSEWHERE, busyFor('864000'))
+    await client.check(sites.withPort(asked(ELSEWHERE)))
+    clock.pass(1)
+    expect(await learn(rules)).toMatchObject({ state: 'rules', attempts: [{ at: clock.now() }, {}, {}, {}] })
+    expect(client.counters.reusedRedirects).toBe(2)
+  })
+
+  test('nothing is learned of a private address through a public one: it is not asked', async ({
+    sites,
+    newClient,
+  }) => {
+    const dispatcher = new Agent({ connect: { lookup: lookupIn({ 'www.example.com': '127.0.0.1' }) } })
+    onTestFinished(() => dispatcher.destroy())
+    const literal = 'http://127.0.0.1:PORT/robots.txt'
+    sites.answer('http://www.example.com:PORT/robots.txt', movedTo(literal))
+    sites.answer(literal, { status: 200, body: 'User-agent: *\nAllow: /\n' })
+    const client = newClient({ dispatcher })
+    expect(await client.check(sites.withPort('http://www.example.com:PORT/'))).toMatchObject({
+      access: { outcome: 'unreachable', reason: 'blocked-address' },
+    })
+    expect(await client.inspect(sites.withPort('http://127.0.0.1:PORT/'))).toMatchObject({ state: 'unknown' })
+    expect(client.gauges).toMatchObject({ origins: 1 })
+    expect(sites.asked).toEqual(['http://www.example.com:PORT/robots.txt'])
+  })
+
+  test('not while a flight to it is under way, whose answer is the newer one', async ({ sites, newClient }) => {
+    const slow = Promise.withResolvers<Reply>()
+    sites.answer(ROBOTS, movedTo(ELSEWHERE))
+    sites.answer(ELSEWHERE, slow.promise, rules)
+    const client = newClient()
+    const own = client.check(sites.withPort(asked(ELSEWHERE)))
+    await sites.requested(1)
+    await client.check(sites.withPort(asked(ROBOTS)))
+    expect(client.counters.reusedRedirects).toBe(0)
+    slow.resolve(others)
+    expect(await own).toMatchObject({ allowed: true })
+    expect(await client.isAllowed(sites.withPort(asked(ELSEWHERE)))).toBe(true)
+  })
+})

@@ -1,0 +1,273 @@
+// A store behind memory: what it knows is used, and what it does wrong costs nobody an answer. All of it is our choice.
+import { entryFrom } from '@politely/core'
+import { askedPage, forbidsPage, type Reply, startClock } from '@politely/testkit'
+import { describe, expect } from 'vitest'
+import type { RobotsClient, Store, StoreFailure } from '../src/index.ts'
+import { test } from './with-sites.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+const rules: Reply = { status: 200, body: forbidsPage, headers: { etag: '"1"' } }
+const others: Reply = { status: 200, body: 'User-agent: *\nDisallow: /other\n' }
+
+interface MapStore extends Store {
+  readonly texts: Map<string, string>
+  readonly keptUntil: Map<string, number>
+}
+
+function mapStore(): MapStore {
+  const texts = new Map<string, string>()
+  const keptUntil = new Map<string, number>()
+  return {
+    texts,
+    keptUntil,
+    get: async (origin) => texts.get(origin),
+    set: async (origin, text, until) => {
+      texts.set(origin, text)
+      keptUntil.set(origin, until)
+    },
+    delete: async (origin) => void texts.delete(origin),
+  }
+}
+
+function failuresOf(client: RobotsClient): StoreFailure[] {
+  const failures: StoreFailure[] = []
+  client.events.on('store-failed', (failure) => void failures.push(failure))
+  return failures
+}
+
+describe('what the store knows', () => {
+  test('is what a fetch gave, until it is not worth keeping', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const store = mapStore()
+    const clock = startClock()
+    await newClient({ store, now: clock.now }).check(sites.withPort(askedPage))
+    const origin = sites.withPort('http://a.test:PORT')
+    expect([...store.texts.keys()]).toEqual([origin])
+    expect(entryFrom(store.texts.get(origin) ?? '', origin)).toMatchObject({
+      copy: { octets: forbidsPage, etag: '"1"' },
+    })
+    expect(store.keptUntil.get(origin)).toBe(clock.now() + 31 * DAY)
+  })
+
+  test('saves the second client its request, and its first question says so', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const store = mapStore()
+    const { now } = startClock()
+    const [first, second] = [newClient({ store, now }), newClient({ store, now })]
+    const expected = await first.check(sites.withPort(askedPage))
+    expect(await second.inspect(sites.withPort(askedPage))).toMatchObject({ source: 'store', state: 'rules' })
+    expect(await second.check(sites.withPort(askedPage))).toEqual(expected)
+    expect(await second.inspect(sites.withPort(askedPage))).toMatchObject({ source: 'memory', state: 'rules' })
+    expect(sites.requests).toHaveLength(1)
+    expect(first.counters).toMatchObject({ storeMisses: 1, storeHits: 0, fetches: 1 })
+    expect(second.counters).toMatchObject({ storeMisses: 0, storeHits: 2, fetches: 0, waits: 1 })
+  })
+
+  test('after its end is asked about by one of them; the other takes what came of it', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules, others)
+    const store = mapStore()
+    const clock = startClock()
+    const clients = [1, 2, 3].map(() => newClient({ store, now: clock.now }))
+    const ask = async () => {
+      const allowed = []
+      for (const client of clients) allowed.push(await client.isAllowed(sites.withPort(askedPage)))
+      return allowed
+    }
+    expect(await ask()).toEqual([false, false, false])
+    clock.pass(DAY)
+    expect(await ask()).toEqual([true, true, true])
+    expect(sites.requests).toHaveLength(2)
+  })
+
+  test('saves a refresh ahead too, where another client has just made it', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules, others)
+    const store = mapStore()
+    const clock = startClock()
+    const clients = [1, 2].map(() => newClient({ store, now: clock.now, refreshAheadMs: DAY }))
+    for (const client of clients) await client.check(sites.withPort(askedPage))
+    clock.pass(DAY - 1)
+    for (const client of clients) {
+      await client.check(sites.withPort(askedPage))
+      while (client.gauges.flightsUnderWay > 0) await new Promise((resolve) => setImmediate(resolve))
+      expect(await client.isAllowed(sites.withPort(askedPage))).toBe(true)
+    }
+    expect(sites.requests).toHaveLength(2)
+  })
+
+  test('is obeyed after a restart, also while the server is down', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules, (socket) => socket.resetAndDestroy())
+    const store = mapStore()
+    const clock = startClock()
+    await newClient({ store, now: clock.now }).check(sites.withPort(askedPage))
+    clock.pass(2 * DAY)
+    expect(await newClient({ store, now: clock.now }).check(sites.withPort(askedPage))).toMatchObject({
+      allowed: false,
+      because: 'rule',
+      access: { outcome: 'unreachable', reason: 'reset', copy: { freshness: 'stale', ageMs: 2 * DAY } },
+    })
+    expect(sites.requests[1]?.headers).toMatchObject({ 'if-none-match': '"1"' })
+    // And the growing wait goes on after one more.
+    clock.pass(MINUTE - 1)
+    const third = newClient({ store, now: clock.now })
+    await third.check(sites.withPort(askedPage))
+    expect(sites.requests).toHaveLength(2)
+    clock.pass(1)
+    expect(await third.check(sites.withPort(askedPage))).toMatchObject({
+      access: { nextAttemptAt: clock.now() + 2 * MINUTE },
+    })
+  })
+
+  test('of this client’s own is older than what it remembers, and is not used', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules, { status: 304 })
+    const store = mapStore()
+    const clock = startClock()
+    const client = newClient({ store, now: clock.now })
+    await client.check(sites.withPort(askedPage))
+    const [[origin, old] = ['', '']] = store.texts
+    clock.pass(DAY)
+    await client.check(sites.withPort(askedPage))
+    store.texts.set(origin, old)
+    clock.pass(DAY)
+    const verdict = await client.check(sites.withPort(askedPage))
+    expect(verdict).toMatchObject({ access: { copy: { ageMs: 0 } } })
+    expect(await client.inspect(sites.withPort(askedPage))).toMatchObject({
+      attempts: [{}, { at: clock.now() - DAY }, {}],
+    })
+  })
+
+  test('is kept for the target of a redirect too', async ({ sites, newClient }) => {
+    const elsewhere = 'http://b.test:PORT/robots.txt'
+    sites.answer(ROBOTS, { status: 301, headers: { location: elsewhere } })
+    sites.answer(elsewhere, rules)
+    const store = mapStore()
+    await newClient({ store }).check(sites.withPort(askedPage))
+    expect([...store.texts.keys()].sort()).toEqual(
+      ['http://a.test:PORT', 'http://b.test:PORT'].map((one) => sites.withPort(one)),
+    )
+    expect(await newClient({ store }).isAllowed(sites.withPort('http://b.test:PORT/page'))).toBe(false)
+    expect(sites.requests).toHaveLength(2)
+  })
+})
+
+describe('what the store gives that is no entry of this origin is a miss', () => {
+  const changes: readonly (readonly [name: string, change: (text: string) => unknown])[] = [
+    ['garbage', () => '\u0000\ufffd{'],
+    ['nothing', () => ''],
+    ['null', () => null],
+    ['a number', () => 42],
+    ['an object', (text) => JSON.parse(text)],
+    ['octets', (text) => Buffer.from(text)],
+    ['a text cut off', (text) => text.slice(0, -1)],
+    ['another version', (text) => text.replace(/"version":\d+/, '"version":99')],
+    ["another origin's entry", (text) => text.replaceAll('a.test', 'b.test')],
+    ['a huge text', (text) => text.replace(/"octets":"/, `$&${'#'.repeat(6_000_000)}`)],
+  ]
+  test.for(changes)('%s', async ([, change], { sites, newClient }) => {
+    sites.answer(ROBOTS, rules, others)
+    const store = mapStore()
+    await newClient({ store }).check(sites.withPort(askedPage))
+    const client = newClient({
+      store: { ...store, get: async (origin) => change(store.texts.get(origin) ?? '') as string },
+    })
+    const failures = failuresOf(client)
+    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(true)
+    expect(sites.requests).toHaveLength(2)
+    expect(client.counters).toMatchObject({ storeHits: 0, storeMisses: 1, storeFailures: 0 })
+    expect(failures).toEqual([])
+  })
+})
+
+describe('a store that fails', () => {
+  const error = new Error('the disk is on fire')
+  const fail: Record<string, () => Promise<never>> = {
+    throws: () => {
+      throw error
+    },
+    rejects: () => Promise.reject(error),
+    'rejects later': () => new Promise((_, reject) => setImmediate(() => reject(error))),
+  }
+  const rows = Object.keys(fail).flatMap((how) =>
+    (['get', 'set', 'both'] as const).map((method) => [how, method] as const),
+  )
+
+  test.for(rows)('%s: %s', async ([how, method], { sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const failing = fail[how] as () => Promise<never>
+    const store = mapStore()
+    const client = newClient({
+      store: { ...store, ...(method !== 'set' && { get: failing }), ...(method !== 'get' && { set: failing }) },
+    })
+    const failures = failuresOf(client)
+    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ allowed: false, because: 'rule' })
+    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    const origin = sites.withPort('http://a.test:PORT')
+    const operations = method === 'both' ? (['get', 'set'] as const) : [method]
+    expect(failures).toEqual(operations.map((operation) => ({ operation, origin, error })))
+    expect(client.counters).toMatchObject({ storeFailures: operations.length, storeHits: 0, storeMisses: 1 })
+    expect(sites.requests).toHaveLength(1)
+    expect(await client.inspect(sites.withPort('http://b.test:PORT'))).toMatchObject({
+      state: 'unknown',
+      source: 'nowhere',
+    })
+  })
+
+  test('a store that answers at once, without a promise, is taken as it is', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const { texts } = mapStore()
+    const store = {
+      get: (origin: string) => texts.get(origin),
+      set: (origin: string, text: string) => void texts.set(origin, text),
+      delete: (origin: string) => texts.delete(origin),
+    } as unknown as Store
+    await newClient({ store }).check(sites.withPort(askedPage))
+    expect(await newClient({ store }).isAllowed(sites.withPort(askedPage))).toBe(false)
+    expect(sites.requests).toHaveLength(1)
+  })
+
+  test('one that never answers is gone without, and holds no flight for ever', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    sites.answer('http://b.test:PORT/robots.txt', rules)
+    const store = mapStore()
+    const never = new Promise<never>(() => undefined)
+    const client = newClient({
+      maxFlights: 1,
+      store: {
+        ...store,
+        get: (origin) => (origin.includes('a.test') ? never : store.get(origin)),
+        set: (origin, ...rest) => (origin.includes('b.test') ? never : store.set(origin, ...rest)),
+      },
+    })
+    const failures = failuresOf(client)
+    const verdicts = await Promise.all(
+      ['a', 'b', 'c'].map((name) => client.check(sites.withPort(`http://${name}.test:PORT/page`))),
+    )
+    expect(verdicts.map(({ because }) => because)).toEqual(['rule', 'rule', 'unavailable'])
+    expect(failures).toMatchObject([
+      { operation: 'get', origin: sites.withPort('http://a.test:PORT'), error: { code: 'ERR_POLITELY_STORE_TIMEOUT' } },
+      { operation: 'set', origin: sites.withPort('http://b.test:PORT'), error: { code: 'ERR_POLITELY_STORE_TIMEOUT' } },
+    ])
+  })
+
+  test('close while it is asked: no request is made after that', async ({ sites, newClient }) => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<undefined>()
+    const client = newClient({
+      store: {
+        ...mapStore(),
+        get: () => {
+          asked.resolve()
+          return answer.promise
+        },
+      },
+    })
+    const pending = Promise.allSettled([client.check(sites.withPort(askedPage))])
+    await asked.promise
+    const closing = client.close()
+    answer.resolve(undefined)
+    await closing
+    expect(await pending).toMatchObject([{ status: 'rejected', reason: { code: 'ERR_POLITELY_CLOSED' } }])
+    expect(sites.connections).toEqual([])
+  })
+})

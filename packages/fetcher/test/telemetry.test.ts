@@ -1,0 +1,421 @@
+// What a client tells of its work. All of it is our choice.
+import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Dialect, type DialectName, dialects } from '@politely/core'
+import {
+  askedPage,
+  dice,
+  forbidsPage,
+  pick,
+  type Reply,
+  randomPath,
+  randomRobots,
+  startClock,
+  withTables,
+} from '@politely/testkit'
+import { describe, expect, onTestFinished } from 'vitest'
+import {
+  type Counters,
+  counterMeanings,
+  type FetchEvent,
+  type Logger,
+  type RobotsClient,
+  type RobotsClientOptions,
+  type Store,
+  type VerdictEvent,
+} from '../src/index.ts'
+import { test } from './with-sites.ts'
+
+const DAY = 86_400_000
+const ROBOTS = 'http://a.test:PORT/robots.txt'
+const ELSEWHERE = 'http://b.test:PORT/robots.txt'
+const rules: Reply = { status: 200, body: forbidsPage }
+
+/** A store that knows nothing and, if so asked, keeps nothing. */
+const emptyStore = (set: Store['set'] = async () => undefined): Store => ({
+  get: async () => undefined,
+  set,
+  delete: async () => undefined,
+})
+
+describe('counters', () => {
+  type Row = readonly [
+    name: string,
+    answers: Readonly<Record<string, Reply>>,
+    urls: readonly string[],
+    moved: Partial<Counters>,
+    options?: Partial<RobotsClientOptions>,
+  ]
+  const asked = { questions: 1, waits: 1, fetches: 1, requests: 1 }
+  const rows: readonly Row[] = [
+    ['a file', { [ROBOTS]: rules }, [askedPage], { ...asked, disallowed: 1, successes: 1, octets: forbidsPage.length }],
+    ['none', { [ROBOTS]: { status: 404 } }, [askedPage], { ...asked, allowed: 1, unavailable: 1 }],
+    ['a failure', { [ROBOTS]: { status: 500 } }, [askedPage], { ...asked, disallowed: 1, unreachable: 1 }],
+    [
+      '401 where it restricts',
+      { [ROBOTS]: { status: 401 } },
+      [askedPage],
+      { ...asked, disallowed: 1, restricted: 1 },
+      { dialect: 'koster-1996' },
+    ],
+    [
+      'retries',
+      { [ROBOTS]: { status: 500 } },
+      [askedPage],
+      { ...asked, requests: 2, disallowed: 1, unreachable: 1 },
+      { retries: 1 },
+    ],
+    [
+      'a redirect to another origin, whose answer it is too',
+      { [ROBOTS]: { status: 301, headers: { location: ELSEWHERE } }, [ELSEWHERE]: rules },
+      [askedPage, ELSEWHERE.replace('robots.txt', 'page')],
+      {
+        ...asked,
+        questions: 2,
+        requests: 2,
+        disallowed: 2,
+        successes: 1,
+        octets: forbidsPage.length,
+        reusedRedirects: 1,
+      },
+    ],
+    ['what is no URL', {}, ['mailto:a@b.test', ''], { questions: 2, disallowed: 2 }],
+    [
+      'what is known',
+      { [ROBOTS]: rules },
+      [askedPage, askedPage, askedPage.replace('page', 'x')],
+      { ...asked, questions: 3, disallowed: 2, allowed: 1, successes: 1, octets: forbidsPage.length },
+    ],
+    [
+      'a store that knows nothing',
+      { [ROBOTS]: { status: 404 } },
+      [askedPage],
+      { ...asked, allowed: 1, unavailable: 1, storeMisses: 1 },
+      { store: emptyStore() },
+    ],
+    [
+      'a store that fails',
+      { [ROBOTS]: { status: 404 } },
+      [askedPage],
+      { ...asked, allowed: 1, unavailable: 1, storeMisses: 1, storeFailures: 1 },
+      { store: emptyStore(() => Promise.reject(new Error('full'))) },
+    ],
+  ]
+  const zero = Object.fromEntries(Object.keys(counterMeanings).map((name) => [name, 0]))
+
+  for (const how of ['check', 'isAllowed'] as const) {
+    test.for(rows)(`%s, by ${how}`, async ([, answers, urls, moved, options], { sites, newClient }) => {
+      for (const [url, answer] of Object.entries(answers)) sites.answer(url, answer)
+      const client = newClient(options)
+      expect(client.counters).toEqual(zero)
+      for (const url of urls) await client[how](sites.withPort(url))
+      expect(client.counters).toEqual({ ...zero, ...moved })
+    })
+  }
+
+  test('what the store had, a 304, and a refresh ahead', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 304 })
+    const texts = new Map<string, string>()
+    const store: Store = {
+      get: async (origin) => texts.get(origin),
+      set: async (origin, text) => void texts.set(origin, text),
+      delete: async () => undefined,
+    }
+    const clock = startClock()
+    await newClient({ store, now: clock.now }).check(sites.withPort(askedPage))
+    const client = newClient({ store, now: clock.now, refreshAheadMs: DAY })
+    clock.pass(DAY - 1)
+    await client.check(sites.withPort(askedPage))
+    const fetched = once(client.events, 'fetch')
+    await client.check(sites.withPort(askedPage))
+    await fetched
+    expect(client.counters).toEqual({
+      ...zero,
+      questions: 2,
+      disallowed: 2,
+      waits: 1,
+      storeHits: 2,
+      refreshesAhead: 1,
+      fetches: 1,
+      requests: 1,
+      successes: 1,
+    })
+  })
+
+  test('each of them is moved by one of these tests', () => {
+    const moved = new Set(rows.flatMap(([, , , counters]) => Object.keys(counters)))
+    expect([...moved, 'storeHits', 'refreshesAhead'].sort()).toEqual(Object.keys(counterMeanings).sort())
+  })
+
+  test('a question that is rejected is none that was answered', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, () => undefined)
+    const client = newClient()
+    const leaver = new AbortController()
+    const asked = client.check(sites.withPort(askedPage), { signal: leaver.signal })
+    await sites.requested(1)
+    leaver.abort()
+    await expect(asked).rejects.toThrow()
+    expect(client.counters).toEqual({ ...zero, waits: 1 })
+  })
+
+  test('docs/observing.md lists them', async () => {
+    const path = join(import.meta.dirname, '../../../docs/observing.md')
+    const rows = Object.entries(counterMeanings).map(([name, meaning]) => [`\`${name}\``, meaning])
+    await expect(
+      withTables(readFileSync(path, 'utf8'), [{ head: ['counter', 'what it counts'], rows }]),
+    ).toMatchFileSnapshot(path)
+  })
+})
+
+describe('events', () => {
+  test('verdict and fetch carry what check gives, and what came of the attempt', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
+    sites.answer(ELSEWHERE, rules)
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    const fetches: FetchEvent[] = []
+    const verdicts: VerdictEvent[] = []
+    client.events.on('fetch', (event) => void fetches.push(event))
+    client.events.on('verdict', (event) => void verdicts.push(event))
+    const verdict = await client.check(sites.withPort(askedPage))
+    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    expect(verdicts).toEqual([{ verdict }, { verdict }])
+    expect(fetches).toEqual([
+      {
+        origin: sites.withPort('http://a.test:PORT'),
+        from: 'unknown',
+        to: 'rules',
+        entry: expect.objectContaining({
+          latest: expect.objectContaining({ kind: 'success', hops: [expect.anything()] }),
+        }),
+        requests: 2,
+        tookMs: 0,
+      },
+    ])
+    sites.answer(ROBOTS, { status: 500 })
+    clock.pass(DAY)
+    await client.check(sites.withPort(askedPage))
+    expect(fetches[1]).toMatchObject({ from: 'rules', to: 'lost-with-copy', requests: 1 })
+  })
+
+  /** What is thrown outside of everything, while `work` is done. */
+  async function uncaughtDuring(count: number, work: () => Promise<unknown>): Promise<unknown[]> {
+    const before = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    const caught: unknown[] = []
+    const all = Promise.withResolvers<void>()
+    process.on('uncaughtException', (error) => {
+      if (caught.push(error) === count) all.resolve()
+    })
+    try {
+      await work()
+      await all.promise
+    } finally {
+      process.removeAllListeners('uncaughtException')
+      for (const listener of before) process.on('uncaughtException', listener)
+    }
+    return caught
+  }
+
+  test('what a listener or logger throws is thrown outside of the question, which is answered', async ({
+    sites,
+    newClient,
+  }) => {
+    sites.answer(ROBOTS, rules)
+    const broken = (what: string) => () => {
+      throw new Error(what)
+    }
+    const client = newClient({
+      store: emptyStore(() => Promise.reject(new Error('full'))),
+      logger: { debug: broken('debug'), info: broken('info'), warn: broken('warn') },
+    })
+    for (const name of ['verdict', 'fetch', 'store-failed'] as const) client.events.on(name, broken(name))
+    const caught = await uncaughtDuring(6, async () => {
+      expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    })
+    expect(caught.map((error) => (error as Error).message).sort()).toEqual(
+      ['verdict', 'fetch', 'store-failed', 'debug', 'info', 'warn'].sort(),
+    )
+  })
+})
+
+describe('tracing channels', () => {
+  function listen(name: string): unknown[] {
+    const messages: unknown[] = []
+    for (const event of ['start', 'end', 'asyncStart', 'asyncEnd', 'error']) {
+      const hear: ChannelListener = (message) => void messages.push([event, { ...(message as object) }])
+      subscribe(`tracing:${name}:${event}`, hear)
+      onTestFinished(() => void unsubscribe(`tracing:${name}:${event}`, hear))
+    }
+    return messages
+  }
+
+  test('politely:check and politely:fetch: begin, end, and what came of it', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const checks = listen('politely:check')
+    const fetches = listen('politely:fetch')
+    const client = newClient()
+    const events: FetchEvent[] = []
+    client.events.on('fetch', (event) => void events.push(event))
+    const url = sites.withPort(askedPage)
+    const verdict = await client.check(url)
+    const known = await client.check(url)
+    await client.isAllowed(url)
+    expect(checks.slice(0, 4)).toEqual([
+      ['start', { url }],
+      ['end', { url }],
+      ['asyncStart', { url, result: verdict }],
+      ['asyncEnd', { url, result: verdict }],
+    ])
+    expect(checks).toHaveLength(12)
+    expect(checks[7]).toEqual(['asyncEnd', { url, result: known }])
+    const trace = { origin: sites.withPort('http://a.test:PORT'), robotsUrl: sites.withPort(ROBOTS) }
+    expect(fetches).toEqual([
+      ['start', trace],
+      ['end', trace],
+      ['asyncStart', { ...trace, result: events[0] }],
+      ['asyncEnd', { ...trace, result: events[0] }],
+    ])
+  })
+
+  test('what is rejected has its error', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, () => undefined)
+    const checks = listen('politely:check')
+    const fetches = listen('politely:fetch')
+    const client = newClient()
+    const asked = expect(client.check(sites.withPort(askedPage))).rejects.toThrow('closed')
+    await sites.requested(1)
+    await client.close()
+    await asked
+    for (const messages of [checks, fetches]) {
+      expect(messages.map((message) => (message as unknown[])[0])).toEqual([
+        'start',
+        'end',
+        'error',
+        'asyncStart',
+        'asyncEnd',
+      ])
+      expect(messages.at(-1)).toMatchObject(['asyncEnd', { error: { code: 'ERR_POLITELY_CLOSED' } }])
+    }
+  })
+})
+
+describe('logger', () => {
+  const recorder = () => {
+    const lines: (readonly [level: string, ...args: unknown[]])[] = []
+    const say =
+      (level: string) =>
+      (...args: unknown[]) =>
+        void lines.push([level, ...args])
+    return { lines, logger: { debug: say('debug'), info: say('info'), warn: say('warn') } satisfies Logger }
+  }
+
+  test('a line for each attempt, verdict and failure of the store, and nothing with it', async ({
+    sites,
+    newClient,
+  }) => {
+    sites.answer(ROBOTS, rules, { status: 503 })
+    const { lines, logger } = recorder()
+    const clock = startClock()
+    const client = newClient({ logger, now: clock.now, store: emptyStore(() => Promise.reject(new Error('full'))) })
+    await client.isAllowed(sites.withPort(askedPage))
+    clock.pass(DAY)
+    await client.check(sites.withPort(askedPage))
+    const full = ['warn', 'the store failed to set http://a.test:PORT: Error: full']
+    expect(lines).toEqual(
+      [
+        full,
+        ['info', `${ROBOTS}: success (status 200); unknown -> rules`],
+        ['debug', `${askedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *`],
+        full,
+        ['warn', `${ROBOTS}: unreachable (status 503); rules -> lost-with-copy`],
+        [
+          'debug',
+          `${askedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *; by the last good copy, since robots.txt is unreachable (status 503)`,
+        ],
+      ].map(([level = '', line = '']) => [level, sites.withPort(line)]),
+    )
+  })
+
+  test('what a site, a caller or a store wrote moves no cursor', async ({ sites, newClient }) => {
+    const nasty = '\u001b[2J\u009b\u202e\u2028\r\n\u0007\u0000'
+    const body = Buffer.from(`User-agent: *\u001b[31m\nDisallow: /page\u001b[2J\u202e\u0007\n`)
+    sites.answer(ROBOTS, { status: 200, body })
+    const { lines, logger } = recorder()
+    const client = newClient({ logger, store: emptyStore(() => Promise.reject(new Error(nasty))) })
+    await client.check(sites.withPort(`http://a.test:PORT/page%1B[2J\u202e\u0007${nasty}`))
+    await client.check(nasty)
+    const strange = newClient({ logger, store: emptyStore(() => Promise.reject(Object.create(null))) })
+    await strange.check(sites.withPort(askedPage))
+    expect(lines.length).toBeGreaterThan(5)
+    for (const [, line] of lines) expect(line).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u)
+  })
+
+  test('part of one is enough, and console will do', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, { status: 500 })
+    const lines: string[] = []
+    await newClient({ logger: { warn: (line) => void lines.push(line) } }).check(sites.withPort(askedPage))
+    await newClient({ logger: {} }).check(sites.withPort(askedPage))
+    expect(lines).toEqual([sites.withPort(`${ROBOTS}: unreachable (status 500); unknown -> lost`)])
+    const options = { userAgent: 'ExampleBot/1.0', logger: console } satisfies RobotsClientOptions
+    expect(options.logger).toBe(console)
+  })
+})
+
+describe('a plain yes or no takes a short way, and says what check says', () => {
+  const names = Object.keys(dialects) as DialectName[]
+  const own: Dialect = { ...dialects.google, name: 'own' }
+
+  test.for([...names, own])('in dialect %s', async (dialect, { sites, newClient }) => {
+    const roll = dice(20_260_101)
+    const client = newClient({ dialect })
+    const counts = { true: 0, false: 0 }
+    for (let i = 0; i < 60; i++) {
+      const file = randomRobots(roll)
+      const host = `http://h${i}.test:PORT`
+      sites.answer(`${host}/robots.txt`, { status: 200, body: Buffer.from(file, 'latin1') })
+      const paths = Array.from({ length: 20 }, () => randomPath(roll, file))
+      const odd = [
+        '/robots.txt',
+        '/robots.txt?x',
+        '/a/../page',
+        '/%2e%2e/x',
+        '/a b',
+        '/\u00fc',
+        '//x',
+        '/?',
+        '/#f',
+        '\\x',
+        '',
+      ]
+      const urls = [...paths, ...odd].map((path) =>
+        sites.withPort(`${pick(roll, [host, host, host.toUpperCase()])}${path}`),
+      )
+      await client.prefetch(urls.slice(0, 1))
+      for (const url of urls) {
+        const { allowed } = await client.check(url)
+        counts[`${allowed}`]++
+        expect(await client.isAllowed(url), `${url} of ${JSON.stringify(file)}`).toBe(allowed)
+        expect(await client.isAllowed({ href: url })).toBe(allowed)
+      }
+    }
+    expect(Math.min(counts.true, counts.false)).toBeGreaterThan(60)
+  })
+
+  test('while everything is allowed or disallowed too', async ({ sites, newClient }) => {
+    const answers: readonly Reply[] = [{ status: 404 }, { status: 500 }, { status: 401 }]
+    for (const [i, answer] of answers.entries()) sites.answer(`http://h${i}.test:PORT/robots.txt`, answer)
+    const same = async (client: RobotsClient) => {
+      for (const i of answers.keys()) {
+        for (const path of ['/page', '/robots.txt']) {
+          const url = sites.withPort(`http://h${i}.test:PORT${path}`)
+          const { allowed } = await client.check(url)
+          expect(await client.isAllowed(url)).toBe(allowed)
+        }
+      }
+    }
+    for (const dialect of names) await same(newClient({ dialect }))
+  })
+})
