@@ -342,7 +342,7 @@ test('gauges say what a client holds', async ({ sites, newClient }) => {
   await client.prefetch(hosts.map(sites.withPort, sites))
   const { origins, memoryBytes } = client.gauges
   expect(origins).toBe(hosts.length)
-  expect(memoryBytes).toBeGreaterThan(hosts.length * 2_000)
+  expect(memoryBytes).toBeGreaterThan(hosts.length * 700)
   expect(memoryBytes).toBeGreaterThanOrEqual(
     [...client.export()].reduce((sum, line) => sum + (JSON.parse(line).copy?.octets.length ?? 0), 0),
   )
