@@ -44,8 +44,20 @@ export async function readBody(body: Readable, headers: Headers, maxBytes: numbe
     // Nothing at all is no gzip, but servers that compress whatever they have send it for an empty file.
     if (decoded === body || received > 0 || !body.readableEnded) throw error
   }
-  const octets = Buffer.concat(chunks).toString('latin1', 0, Math.min(size, maxBytes))
-  return size > maxBytes ? { octets: wholeLines(octets), truncated: true } : { octets, truncated: false }
+  return bodyOf(chunks, maxBytes)
+}
+
+/** The same of a body that is at hand as it is, or as much of it as passes the limit. */
+export function bodyOf(chunks: readonly Buffer[], maxBytes: number): Body {
+  const all = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+  const octets = all.toString('latin1', 0, Math.min(all.length, maxBytes))
+  return all.length > maxBytes ? { octets: wholeLines(octets), truncated: true } : { octets, truncated: false }
+}
+
+/** Does a body with these headers have to be decoded? */
+export function isCoded(headers: Headers): boolean {
+  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
+  return codingsOf(headers).length > 0
 }
 
 function decode(body: Readable, decoders: readonly Transform[]): Readable {

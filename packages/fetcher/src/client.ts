@@ -21,6 +21,7 @@ import {
   type Verdict,
 } from '@politely/core'
 import { type AtOnce, atOnce } from './at-once.ts'
+import { Deadline } from './deadline.ts'
 import { Entries } from './entries.ts'
 import { Flights } from './flights.ts'
 import { type Inspection, inspectionOf } from './inspection.ts'
@@ -95,8 +96,8 @@ export class RobotsClient {
   readonly #flights: Flights<Remembered>
   readonly #closing = new AbortController()
   #isClosed = false
-  /** The deadlines of the attempts under way. Not listeners of one signal: each of those is looked for among all when it goes. */
-  readonly #underWay = new Set<AbortController>()
+  /** Of the attempts under way. Not listeners of one signal: each of those is looked for among all when it goes. */
+  readonly #underWay = new Set<Deadline>()
 
   /** @throws {OptionError} for an option that cannot be used. */
   constructor(options: RobotsClientOptions) {
@@ -233,7 +234,7 @@ export class RobotsClient {
     const reason = new ClientClosedError()
     this.#isClosed = true
     this.#closing.abort(reason)
-    for (const deadline of this.#underWay) deadline.abort()
+    for (const deadline of this.#underWay) deadline.end()
     await this.#flights.close(reason)
     await this.#transport.destroy()
     this.#entries.clear()
@@ -319,19 +320,18 @@ export class RobotsClient {
   async #attempt(origin: string, robotsUrl: string, last: Entry | undefined): Promise<FetchEvent> {
     const { policy, retries, timeoutMs, now } = this.#settings
     const startedAt = now()
-    const deadline = new AbortController()
-    const timer = setTimeout(() => deadline.abort(), timeoutMs)
+    const deadline = new Deadline(timeoutMs)
     this.#underWay.add(deadline)
     let requests = 0
     try {
       const outcome = await obtain(robotsUrl, last?.copy, {
         send: (asking) => {
           requests++
-          return this.#transport.send(asking, deadline.signal)
+          return this.#transport.send(asking, deadline)
         },
         policy,
         retries,
-        deadline: deadline.signal,
+        deadline,
       })
       this.#closing.signal.throwIfAborted() // what came of it says nothing about the site
       const at = now()
@@ -341,7 +341,7 @@ export class RobotsClient {
       const from = stateOf(last, startedAt, policy)
       return { origin, from, to: stateOf(entry, at, policy), entry, requests, tookMs: at - startedAt }
     } finally {
-      clearTimeout(timer)
+      deadline.clear()
       this.#underWay.delete(deadline)
     }
   }

@@ -1,5 +1,6 @@
 // What the platform throws -> why robots.txt is unreachable. RFC 9309 §2.3.1.4.
 import type { Failure, FailureReason } from '@politely/core'
+import type { Deadline } from './deadline.ts'
 
 /** By the error's code; what stands in no row is `network`. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
@@ -56,8 +57,8 @@ const MOST_CAUSES = 5
  * A failure as a value. `phase` tells a body that ended early from an answer that never came; where the deadline has passed, that
  * is what ended it.
  */
-export function failureOf(error: unknown, phase: 'request' | 'body', deadline: AbortSignal): Failure {
-  if (deadline.aborted) return { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
+export function failureOf(error: unknown, phase: 'request' | 'body', deadline: Deadline): Failure {
+  if (deadline.isOver) return { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
   const telling = tellingOf(error)
   const reason = reasonOf(telling)
   return {

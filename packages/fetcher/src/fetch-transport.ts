@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Reply, Headers as ReplyHeaders } from '@politely/core'
 import { readBody } from './body.ts'
-import { beforeDeadline } from './deadline.ts'
+import type { Deadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
 import {
   ACCEPT,
@@ -21,7 +21,7 @@ export class FetchTransport implements RobotsTransport {
     this.#fetch = fetch
   }
 
-  async send({ url, conditions }: RobotsRequest, deadline: AbortSignal): Promise<Reply> {
+  async send({ url, conditions }: RobotsRequest, deadline: Deadline): Promise<Reply> {
     const { policy, maxBodyBytes } = this.#settings
     let phase: 'request' | 'body' = 'request'
     try {
@@ -36,7 +36,7 @@ export class FetchTransport implements RobotsTransport {
         return { kind: 'response', status, headers: headersOf(response) }
       }
       // With the signal, since a fetch may have forgotten it by now. Cancels what is not read.
-      const octets = Readable.fromWeb(body, { signal: deadline })
+      const octets = Readable.fromWeb(body, { signal: deadline.signal })
       return {
         kind: 'response',
         status,
@@ -48,7 +48,7 @@ export class FetchTransport implements RobotsTransport {
     }
   }
 
-  async #ask(url: string, conditions: RobotsRequest['conditions'], deadline: AbortSignal): Promise<Response> {
+  async #ask(url: string, conditions: RobotsRequest['conditions'], deadline: Deadline): Promise<Response> {
     const { userAgent } = this.#settings
     const fetch = this.#fetch // a platform's own must not be called as a method of ours
     const asked = fetch(url, {
@@ -59,10 +59,10 @@ export class FetchTransport implements RobotsTransport {
       credentials: 'omit',
       referrer: '',
       referrerPolicy: 'no-referrer',
-      signal: deadline,
+      signal: deadline.signal,
     })
     try {
-      return await beforeDeadline(asked, deadline)
+      return await deadline.orBefore(asked)
     } catch (error) {
       asked.then(discard, () => undefined) // a fetch that does not heed the signal may answer yet
       throw error

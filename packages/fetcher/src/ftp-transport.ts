@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import type { Body, Failure, Reply } from '@politely/core'
 import type * as BasicFtp from 'basic-ftp'
 import { readBody } from './body.ts'
+import type { Deadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
 import { bareHost, type NetworkGuard, type Reach } from './network-guard.ts'
 import {
@@ -24,18 +25,18 @@ export class FtpTransport implements RobotsTransport {
     this.#guard = guard
   }
 
-  async send({ url, reach }: RobotsRequest, deadline: AbortSignal): Promise<Reply> {
+  async send({ url, reach }: RobotsRequest, deadline: Deadline): Promise<Reply> {
     const library = await loadLibrary()
     if ('kind' in library) return library
     const sockets: Socket[] = []
     const end = () => {
       for (const socket of sockets) socket.destroy()
     }
-    deadline.addEventListener('abort', end, { once: true })
+    const forget = deadline.onOver(end)
     const client = new library.Client(0) // the deadline is the only clock
     let phase: 'request' | 'body' = 'request'
     try {
-      deadline.throwIfAborted()
+      deadline.signal.throwIfAborted()
       const target = new URL(url)
       const path = pathOf(target)
       const control = await this.#connect(target, reach, sockets)
@@ -51,11 +52,11 @@ export class FtpTransport implements RobotsTransport {
       }
       return { kind: 'response', status: 200, headers: {}, body: await this.#retrieve(client, path) }
     } catch (error) {
-      if (deadline.aborted) return failureOf(error, phase, deadline)
+      if (deadline.isOver) return failureOf(error, phase, deadline)
       if (error instanceof library.FTPError) return { kind: 'response', status: statusOf(error.code), headers: {} }
       return failureOf(error, phase, deadline)
     } finally {
-      deadline.removeEventListener('abort', end)
+      forget()
       client.close()
       end()
     }

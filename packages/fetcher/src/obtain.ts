@@ -11,6 +11,7 @@ import {
   startAttempt,
 } from '@politely/core'
 import pRetry from 'p-retry'
+import type { Deadline } from './deadline.ts'
 
 export interface ObtainOptions {
   /** Makes one request; never throws. */
@@ -19,7 +20,7 @@ export interface ObtainOptions {
   /** How many times one request is made again after a failure that may pass. */
   readonly retries: number
   /** Ends everything: one deadline for hops and retries together. */
-  readonly deadline: AbortSignal
+  readonly deadline: Deadline
 }
 
 /** The wait before the first retry, doubled by each further one. Milliseconds. */
@@ -50,11 +51,16 @@ async function sendPatiently(asking: Asking, { send, policy, retries, deadline }
     return last
   }
   try {
-    await setTimeout(FIRST_RETRY_MS, undefined, { signal: deadline })
-    return await pRetry(again, { retries: retries - 1, minTimeout: 2 * FIRST_RETRY_MS, factor: 2, signal: deadline })
+    await setTimeout(FIRST_RETRY_MS, undefined, { signal: deadline.signal })
+    return await pRetry(again, {
+      retries: retries - 1,
+      minTimeout: 2 * FIRST_RETRY_MS,
+      factor: 2,
+      signal: deadline.signal,
+    })
   } catch (error) {
     // Out of tries, or out of time between two of them: what the site said last is the most telling.
-    if (error instanceof PassingReply || deadline.aborted) return last
+    if (error instanceof PassingReply || deadline.isOver) return last
     throw error
   }
 }

@@ -1,10 +1,11 @@
 // The port that robots.txt comes through: one request in, one reply out. Who makes the request is behind it.
 import type { AccessPolicy, Reply } from '@politely/core'
+import type { Deadline } from './deadline.ts'
 import type { Reach } from './network-guard.ts'
 
 export interface RobotsTransport {
   /** Makes the request. Never throws: what goes wrong is a reply, and so is the end of the deadline. */
-  send(request: RobotsRequest, deadline: AbortSignal): Promise<Reply>
+  send(request: RobotsRequest, deadline: Deadline): Promise<Reply>
 }
 
 export interface RobotsRequest {

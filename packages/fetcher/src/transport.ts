@@ -2,7 +2,7 @@
 // the request, by the URL's scheme and by what the caller brought along.
 import type { Asking, Reply } from '@politely/core'
 import type { Dispatcher } from 'undici'
-import { beforeDeadline } from './deadline.ts'
+import type { Deadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
 import { FetchTransport } from './fetch-transport.ts'
 import { FtpTransport } from './ftp-transport.ts'
@@ -38,7 +38,7 @@ export class Transport {
   }
 
   /** Makes the request. Never throws: what goes wrong is a reply, and so is the end of the deadline. */
-  async send({ url, conditions, hops }: Asking, deadline: AbortSignal): Promise<Reply> {
+  async send({ url, conditions, hops }: Asking, deadline: Deadline): Promise<Reply> {
     const reach = this.#guard.reachOf([...hops.map((hop) => hop.url), url])
     const isFtp = url.startsWith('ftp:')
     if (this.#connections !== 'ours') {
@@ -54,9 +54,9 @@ export class Transport {
     await this.#own.destroy()
   }
 
-  async #refusalBeforehand(url: string, deadline: AbortSignal): Promise<Reply | undefined> {
+  async #refusalBeforehand(url: string, deadline: Deadline): Promise<Reply | undefined> {
     try {
-      const refusal = await beforeDeadline(this.#guard.refusalBeforehand(url), deadline)
+      const refusal = await deadline.orBefore(this.#guard.refusalBeforehand(url))
       return refusal && failureOf(refusal, 'request', deadline)
     } catch (error) {
       return failureOf(error, 'request', deadline)

@@ -1,9 +1,10 @@
 // Robots.txt by undici: with our own connections, which the network guard watches, or with the caller's dispatcher.
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import type { Reply } from '@politely/core'
-import { type buildConnector, Client, type Dispatcher, request } from 'undici'
-import { ACCEPT_ENCODING, readBody } from './body.ts'
-import { beforeDeadline } from './deadline.ts'
+import { type buildConnector, Client, type Dispatcher } from 'undici'
+import { ACCEPT_ENCODING, bodyOf, isCoded, readBody } from './body.ts'
+import type { Deadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
 import type { NetworkGuard, Reach } from './network-guard.ts'
 import {
@@ -30,40 +31,139 @@ export class UndiciTransport implements RobotsTransport {
     this.#connections = connections
   }
 
-  async send({ url, conditions, reach }: RobotsRequest, deadline: AbortSignal): Promise<Reply> {
-    const { userAgent, policy, maxBodyBytes } = this.#settings
-    const { origin } = new URL(url)
+  async send({ url, conditions, reach }: RobotsRequest, deadline: Deadline): Promise<Reply> {
+    const { origin, pathname, search } = new URL(url)
     const dispatcher = this.#connections.open(origin, reach)
-    const init = {
-      dispatcher,
+    const answer = new Answer(this.#settings, deadline)
+    // Undici heeds a signal only once it has a connection, and how long that takes is up to the site.
+    const forget = deadline.onOver(() => answer.fail(new Error('the deadline passed')))
+    const init: Dispatcher.DispatchOptions = {
+      origin,
+      path: pathname + search,
+      method: 'GET',
       // No cookies, no credentials, no Referer.
-      headers: { 'user-agent': userAgent, accept: ACCEPT, 'accept-encoding': ACCEPT_ENCODING, ...conditions },
-      signal: deadline,
+      headers: {
+        'user-agent': this.#settings.userAgent,
+        accept: ACCEPT,
+        'accept-encoding': ACCEPT_ENCODING,
+        ...conditions,
+      },
       headersTimeout: 0, // the deadline is the only clock
       bodyTimeout: 0,
     }
-    let phase: 'request' | 'body' = 'request'
     try {
-      // Undici heeds its signal only once it has a connection, and how long that takes is up to the site.
-      const { statusCode: status, headers, body } = await beforeDeadline(request(url, init), deadline)
-      phase = 'body'
-      body.on('error', () => undefined) // a body destroyed before its end emits one, which nobody else may be there to hear
-      try {
-        if (!isBodyWanted(status, policy)) return { kind: 'response', status, headers }
-        return { kind: 'response', status, headers, body: await readBody(body, headers, maxBodyBytes) }
-      } finally {
-        body.destroy() // what was not read is not wanted, and a site may take for ever to send it
-      }
+      dispatcher.dispatch(init, answer)
     } catch (error) {
-      return failureOf(error, phase, deadline)
+      answer.fail(error)
+    }
+    try {
+      return await answer.reply
     } finally {
+      forget()
       this.#connections.end(dispatcher)
     }
   }
 }
 
-/** Without it, undici would make errors for the end of each connection, and their stacks cost more than reading the file. */
-const ENDED = new Error('robots.txt has been read')
+/**
+ * Takes an answer as undici hands it out, piece by piece. For a file that comes as it is, which most do, there is no stream: to make
+ * one costs more than to read the file.
+ */
+class Answer implements Dispatcher.DispatchHandler {
+  readonly reply: Promise<Reply>
+  readonly #resolve: (reply: Reply) => void
+  readonly #settings: TransportSettings
+  readonly #deadline: Deadline
+  #controller: Dispatcher.DispatchController | undefined
+  #isOver = false
+  /** Once there are headers that count. */
+  #head:
+    | { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>> }
+    | undefined
+  /** Of a file that comes as it is. */
+  readonly #chunks: Buffer[] = []
+  #size = 0
+  /** Of one that has to be decoded. */
+  #coded: Readable | undefined
+
+  constructor(settings: TransportSettings, deadline: Deadline) {
+    const { promise, resolve } = Promise.withResolvers<Reply>()
+    this.reply = promise
+    this.#resolve = resolve
+    this.#settings = settings
+    this.#deadline = deadline
+  }
+
+  fail(error: unknown): void {
+    this.#end(failureOf(error, this.#head === undefined ? 'request' : 'body', this.#deadline))
+    this.#coded?.destroy()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isOver) controller.abort(NOT_WANTED)
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    if (status < 100) return this.#end({ kind: 'failure', reason: 'malformed', detail: `status ${status}` })
+    if (status < 200) return // the answer is yet to come. RFC 9110 §15.2.
+    this.#head = { status, headers }
+    if (!isBodyWanted(status, this.#settings.policy)) this.#end({ kind: 'response', status, headers })
+    else if (isCoded(headers)) this.#decode(status, headers)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return
+    if (this.#coded !== undefined) {
+      if (!this.#coded.push(chunk)) controller.pause()
+      return
+    }
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    if (this.#size > this.#settings.maxBodyBytes) this.#endWithBody()
+  }
+
+  onResponseEnd(): void {
+    if (this.#coded === undefined) this.#endWithBody()
+    else this.#coded.push(null)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#coded === undefined) this.fail(error)
+    else this.#coded.destroy(error)
+  }
+
+  #decode(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void {
+    const coded = new Readable({ read: () => this.#controller?.resume() })
+    coded.on('error', () => undefined) // whoever reads it is told
+    this.#coded = coded
+    readBody(coded, headers, this.#settings.maxBodyBytes).then(
+      (body) => this.#end({ kind: 'response', status, headers, body }),
+      (error: unknown) => this.fail(error),
+    )
+  }
+
+  #endWithBody(): void {
+    if (this.#head === undefined) return
+    const { status, headers } = this.#head
+    this.#end({ kind: 'response', status, headers, body: bodyOf(this.#chunks, this.#settings.maxBodyBytes) })
+  }
+
+  /** What has not come yet is not wanted, and a site may take for ever to send it. */
+  #end(reply: Reply): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#resolve(reply)
+    this.#controller?.abort(NOT_WANTED)
+  }
+}
+
+/** Made once: undici would make an error for the end of each connection, and their stacks cost more than reading the file. */
+const NOT_WANTED = new Error('the rest is not wanted')
 
 /**
  * Our own: one for each request, ended with it. The next request to an origin comes tomorrow, and few redirects lead to the host
@@ -103,8 +203,8 @@ export class OwnConnections implements Connections {
 
   end(client: Dispatcher): void {
     this.#clients.delete(client)
-    void client.destroy(ENDED)
-    this.#connecting.get(client)?.destroy(ENDED)
+    void client.destroy(NOT_WANTED)
+    this.#connecting.get(client)?.destroy(NOT_WANTED)
   }
 
   async destroy(): Promise<void> {
