@@ -109,10 +109,10 @@ class Answer implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    if (status < 100) return this.#end({ kind: 'failure', reason: 'malformed', detail: `status ${status}` })
-    if (status < 200) return // the answer is yet to come. RFC 9110 §15.2.
+    if (status >= 100 && status < 200) return // the answer is yet to come. RFC 9110 §15.2.
     this.#head = { status, headers }
-    if (!isBodyWanted(status, this.#settings.policy)) this.#end({ kind: 'response', status, headers })
+    if (status < 100) this.#end({ kind: 'failure', reason: 'malformed', detail: `status ${status}` })
+    else if (!isBodyWanted(status, this.#settings.policy)) this.#end({ kind: 'response', status, headers })
     else if (isCoded(headers)) this.#decode(status, headers)
   }
 
