@@ -3,7 +3,7 @@ import { putAscii } from '../octets.ts'
 import { signs, signsOf } from './signs.ts'
 
 /** Longer URLs are read the long way. */
-const ROOM = 4096
+export const ROOM = 4096
 
 /** Paths of so many octets are looked through for neighbours too, before a rule's pieces are searched for in them. */
 export const LONG: number = 128

@@ -1,5 +1,5 @@
 // URLs that are as a client sends them already. Most are, and for them neither a URL parser is needed nor another form of their path.
-import type { AskedPath } from './asked-path.ts'
+import { type AskedPath, ROOM } from './asked-path.ts'
 import { digitOf, octetOf, unreserved } from './percent.ts'
 import { signs, signsOf } from './signs.ts'
 
@@ -102,25 +102,22 @@ function beginsWith(bytes: Uint8Array, beginning: Uint8Array): boolean {
 /** The same, if it is the origin. */
 function behindOrigin({ bytes, words, end }: AskedPath, origin: string): number {
   const { length } = origin
-  if (lastOrigin.text !== origin) layOrigin(origin)
   if (length > end) return end
+  if (lastOrigin !== origin) layOrigin(origin)
   const whole = length >> 2
-  for (let i = 0; i < whole; i++) if (words[i] !== lastOrigin.words[i]) return end
-  for (let i = whole << 2; i < length; i++) if (bytes[i] !== lastOrigin.bytes[i]) return end
+  for (let i = 0; i < whole; i++) if (words[i] !== originWords[i]) return end
+  for (let i = whole << 2; i < length; i++) if (bytes[i] !== originBytes[i]) return end
   return length
 }
 
-/** The origin that was asked for last: crawlers ask about one site many times in a row. */
-const lastOrigin = { text: '', bytes: new Uint8Array(0) as Uint8Array, words: new Uint32Array(0) as Uint32Array }
+/** The origin that was asked for last: crawlers ask about one site many times in a row. No URL that is taken is longer. */
+let lastOrigin = ''
+const originBytes = new Uint8Array(ROOM)
+const originWords = new Uint32Array(originBytes.buffer)
 
 function layOrigin(origin: string): void {
-  const whole = Math.ceil(origin.length / 4)
-  const words = new Uint32Array(whole)
-  const bytes = new Uint8Array(words.buffer)
-  for (let i = 0; i < origin.length; i++) bytes[i] = origin.charCodeAt(i)
-  lastOrigin.text = origin
-  lastOrigin.bytes = bytes
-  lastOrigin.words = words
+  for (let i = 0; i < origin.length; i++) originBytes[i] = origin.charCodeAt(i)
+  lastOrigin = origin
 }
 
 /** The sign of octets that are sent as they are, and are others in the form for comparing. */
