@@ -280,6 +280,8 @@ describe("an origin that begins like the file's is another, RFC 9309 §2.3", () 
     ['https://example.com', 'https://example.com-'],
     ['https://example.com', 'http://example.com'],
     ['https://example.com', 'https://example.co'],
+    ['https://example.com', 'https://example.con'],
+    ['https://example.com', 'https://exemple.com'],
     ['https://example.com', '//example.com'],
     ['https://example.com', '//evil'],
     ['https://example.com', '/\\evil'],
