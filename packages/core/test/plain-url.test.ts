@@ -174,6 +174,27 @@ describe('a URL that is as a client sends it, RFC 9309 §2.2.2', () => {
     expect(lengths.size).toBe(4)
   })
 
+  it.each([
+    ['/.well-known/x', true],
+    ['/a/.b', true],
+    ['/..b', true],
+    ['/...', true],
+    ['/a/...?b', true],
+    ['/ab/.b', true],
+    ['/ab/..b/', true],
+    ['/b/.%63', true],
+    ['/.', false],
+    ['/..', false],
+    ['/a/./b', false],
+    ['/ab/../b', false],
+    ['/ab/..', false],
+    ['/a/.?b', false],
+    ['/ab/..?b', false],
+    ['/a/.%2e', false],
+  ])('%s, of which a segment begins with a dot: %s', (text, isPlain) => {
+    expect(takenPath(text, undefined)).toBe(isPlain ? questionOf(text, reading, undefined).path : undefined)
+  })
+
   it('has the same answer from isAllowed as from check, by rules that tell its path from every other', () => {
     let allowed = 0
     let disallowed = 0
@@ -259,6 +280,8 @@ describe("an origin that begins like the file's is another, RFC 9309 §2.3", () 
     ['https://example.com', 'https://example.com-'],
     ['https://example.com', 'http://example.com'],
     ['https://example.com', 'https://example.co'],
+    ['https://example.com', 'https://example.con'],
+    ['https://example.com', 'https://exemple.com'],
     ['https://example.com', '//example.com'],
     ['https://example.com', '//evil'],
     ['https://example.com', '/\\evil'],

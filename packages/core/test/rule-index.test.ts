@@ -1,13 +1,15 @@
+import { dice, pick } from '@politely/testkit'
 import { describe, expect, it } from 'vitest'
-import { parseRobots } from '../src/index.ts'
-import { firstMatch, matchesAt, nextRule } from '../src/rules/packed-rules.ts'
+import { type CrawlerRules, parseRobots } from '../src/index.ts'
+import { firstMatch, matchesAt, nextRule, ruleAt } from '../src/rules/packed-rules.ts'
 import { RuleIndex } from '../src/rules/rule-index.ts'
+import { AskedPath } from '../src/url/asked-path.ts'
 import { countIndexed, countingPath, lineOf } from './every-way.ts'
 
 const indexed = countIndexed()
 
 /** So many of something. */
-const times = (count: number, of: (i: number) => string) => Array.from({ length: count }, (_, i) => of(i))
+const times = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i))
 
 const fileOf = (rules: readonly string[]) => ['User-agent: *', ...rules.map((rule) => `Disallow: ${rule}`)].join('\n')
 
@@ -17,19 +19,107 @@ function packedOf(rules: readonly string[]): { readonly packed: Uint8Array; read
   return { packed: new Uint8Array(Buffer.from(packed, 'latin1')), end: groupsAt }
 }
 
-describe('an index is made for many rules that are asked often', () => {
+/** Files whose rules are short, and not: few rules and many. */
+const SHORT = fileOf(times(20, (i) => `/${i}`))
+const LONG = fileOf(times(200, (i) => `/${i}`))
+
+/** Asks so many questions, each of which some rule answers. */
+function ask(rules: CrawlerRules, questions: number): void {
+  for (let i = 0; i < questions; i++) expect(lineOf(rules.check(`/${i % 20}$`))).toBeGreaterThan(0)
+}
+
+describe('an index is made for rules that are asked often', () => {
   it.each([
-    [24, 30, 0],
-    [25, 8, 0],
-    [25, 9, 1],
-    [25, 30, 22],
-  ])('%i rules, asked %i times: %i answers come from it', (count, questions, expected) => {
+    ['short', 8, 0],
+    ['short', 9, 1],
+    ['short', 30, 22],
+    ['long', 8, 0],
+    ['long', 9, 1],
+    ['long', 30, 22],
+  ])('%s rules, asked %i times: %i answers come from it', (kind, questions, expected) => {
     const before = indexed()
-    const rules = parseRobots(fileOf(times(count, (i) => `/${i}`))).forCrawler('a')
-    for (let i = 0; i < questions; i++) {
-      expect(lineOf(rules.check(`/${i % count}$`))).toBeGreaterThan(0)
-    }
+    const file = `${kind === 'short' ? SHORT : LONG}\nDisallow: /only/${questions}`
+    ask(parseRobots(file).forCrawler('a'), questions)
     expect(indexed() - before).toBe(expected)
+  })
+
+  it('not so for short rules that are asked in turn with others', () => {
+    const before = indexed()
+    const [a, b] = [SHORT, `${SHORT}\nDisallow: /b`].map((file) => parseRobots(file).forCrawler('a'))
+    for (let i = 0; i < 30; i++) for (const rules of [a, b]) ask(rules as CrawlerRules, 4)
+    expect(indexed() - before).toBe(0)
+    ask(a as CrawlerRules, 9)
+    for (let i = 0; i < 30; i++) for (const rules of [a, b]) ask(rules as CrawlerRules, 4)
+    // What an index answers does not count, so the others are in a row now.
+    expect(indexed() - before).toBe(1 + 30 * 4 + (30 * 4 - 8))
+  })
+
+  it('indexes on short rules are kept for the last 256 files', () => {
+    const all = times(257, (i) => parseRobots(`${SHORT}\nDisallow: /${i}/`).forCrawler('a'))
+    for (const rules of all) ask(rules, 9)
+    const before = indexed()
+    for (const rules of all.slice(1)) ask(rules, 4)
+    expect(indexed() - before).toBe(256 * 4)
+    ask(all[0] as CrawlerRules, 8)
+    expect(indexed() - before).toBe(256 * 4)
+    ask(all[0] as CrawlerRules, 1)
+    ask(all[1] as CrawlerRules, 1) // which lost its own to the first
+    expect(indexed() - before).toBe(256 * 4 + 1)
+  })
+
+  it('no more of it is claimed than there is, and the rules stay as they are', () => {
+    for (const file of [SHORT, LONG]) {
+      const rules = parseRobots(file).forCrawler('a')
+      const [claimed, written] = [rules.memoryBytes, JSON.stringify(rules)]
+      ask(rules, 30)
+      expect([rules.memoryBytes, JSON.stringify(rules)]).toEqual([claimed, written])
+    }
+  })
+})
+
+describe('an index finds the rule that the slow and obvious way finds, RFC 9309 §2.2.2', () => {
+  const slowly = (rule: string) =>
+    new RegExp(
+      `^${rule
+        .replace(/\$$/, '')
+        .split('*')
+        .map((piece) => piece.replace(/[^a-z0-9/]/g, '\\$&'))
+        .join('.*')}${rule.endsWith('$') ? '$' : ''}`,
+      's',
+    )
+
+  // Few letters, so that much matches and nearly matches; and all octets that share a sign, or have none.
+  it.each([
+    ['few letters', ['/', '/', 'a', 'b', '*', '$'], 1, 20],
+    ['more rules than are gone through', ['/', 'a', 'b', 'c', '*'], 25, 80],
+    ['more than 96 without a head', ['*', 'a', 'b', 'ab', 'ba', '/', '$'], 130, 300],
+    ['long ones', ['aaaa', 'bbbb', 'abab', '/', '/*', 'a*'], 25, 200],
+    ['octets of one sign', ['/', 'j', 'q', 'x', 'z', '0', '9', 'A', 'Z', '*'], 1, 60],
+    ['octets that stand for others', ['/', '%2A', '%24', '%27', '%20', '*', '$', 'e', '~'], 1, 60],
+    ['octets without a sign', ['/', 'a', 'e', 'i', 'o', '!', '~', '*', ';'], 1, 60],
+  ])('%s', (_name, pieces, least, most) => {
+    let matched = 0
+    let asked = 0
+    for (let seed = 1; seed <= 60; seed++) {
+      const roll = dice(seed)
+      const some = (count: number) => times(Math.floor(roll() * count) + 1, () => pick(roll, pieces)).join('')
+      const count = least + Math.floor(roll() * (most - least + 1))
+      const rules = times(count, () => (roll() < 0.8 ? `/${some(6)}` : `*${some(6)}`))
+      const { packed, end } = packedOf(rules)
+      const index = new RuleIndex(packed, end)
+      const places: number[] = []
+      for (let at = 0; at < end; at = nextRule(packed, at)) places.push(at)
+      const forms = places.map((at) => slowly(ruleAt(packed, at).form))
+      for (let i = 0; i < 30; i++) {
+        const path = `/${some(12)}`.replace(/[*$]/g, 'a')
+        const expected = places[forms.findIndex((form) => form.test(path))] ?? end
+        expect(index.find(new AskedPath().put(path)), `seed ${seed}: ${path}`).toBe(expected)
+        expect(firstMatch(packed, end, new AskedPath().put(path)), `seed ${seed}: ${path}`).toBe(expected)
+        asked++
+        if (expected !== end) matched++
+      }
+    }
+    expect(matched).toBeGreaterThan(asked / 10)
   })
 })
 

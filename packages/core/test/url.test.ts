@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressOf, explainUrlProblem, isProductToken, originOf, productTokenOf } from '../src/index.ts'
 
@@ -20,6 +21,43 @@ describe('origin of a URL, RFC 9309 §2.3', () => {
     ['', undefined],
   ])('%j -> %s', (url, origin) => {
     expect(originOf(url)).toBe(origin)
+  })
+
+  it('is the same at a glance as by a URL parser', () => {
+    const LABELS = 'a b7 xn-- xn--a XN--a axn--b -a a- a--b 0x7f 1 256 08 A \u00e9 %61 _ a_b'.split(' ')
+    const label = fc.constantFrom(...LABELS, 'a'.repeat(64), 'a'.repeat(300))
+    const url = fc
+      .record({
+        scheme: fc.constantFrom('https://', 'https://', 'http://', 'HTTPS://', 'ftp://', 'https:/'),
+        labels: fc.array(label, { maxLength: 3 }),
+        last: fc.oneof(fc.constantFrom('com', 'example', 'a', 'c0m', '.', '', 'abcdef'), label),
+        end: fc.constantFrom(
+          '',
+          '/',
+          '/robots.txt',
+          '/ a\t\u00e9\\',
+          ':443',
+          ':80/',
+          '?',
+          '#',
+          '\\',
+          '\t/',
+          '\n',
+          '@b.com/',
+        ),
+      })
+      .map(({ scheme, labels, last, end }) => scheme + [...labels, last].join('.') + end)
+    let same = 0
+    fc.assert(
+      fc.property(url, (text) => {
+        const address = addressOf(text)
+        const origin = typeof address === 'string' ? undefined : address.origin
+        expect(originOf(text)).toBe(origin)
+        if (origin !== undefined && text.startsWith(origin)) same++
+      }),
+      { numRuns: 10_000 },
+    )
+    expect(same).toBeGreaterThan(500)
   })
 
   it('gives where robots.txt is, and the path as sent', () => {

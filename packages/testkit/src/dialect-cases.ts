@@ -243,6 +243,13 @@ export const dialectCases: readonly DialectCase[] = [
     by(3),
     by(3),
   ]),
+  row('an index page of any folder', ['User-agent: *', 'Allow: /*d/index.html', 'Disallow: /'], '/d/', [
+    allowedBy(2),
+    allowedBy(2),
+    by(3),
+    by(3),
+    by(3),
+  ]),
   row('robots.txt itself', ['User-agent: *', 'Disallow: /'], '/robots.txt', [
     'allowed: robots-txt-itself',
     by(2),

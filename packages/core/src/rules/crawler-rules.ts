@@ -9,13 +9,17 @@ import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules
 import type { DayRange } from './day-range.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
 import { linesOf } from './fields.ts'
+import { HotIndexes, NO_TICKET, SHORT } from './hot-indexes.ts'
 import { allowsAt, firstMatch, groupsFrom, matchesAt, nextRule, type PackedRule, ruleAt } from './packed-rules.ts'
 import { askPlainly, questionOf } from './question.ts'
 import type { RequestRate } from './request-rate.ts'
-import { isWorthwhile, RuleIndex } from './rule-index.ts'
+import { countRules, indexBytes, RuleIndex } from './rule-index.ts'
 import { type Group, groupOf, type Rule, type RulesVerdict, verdictByRule, verdictWithoutRule } from './verdict.ts'
 
-/** So many questions are asked before an index is made: it takes about as long as they do, and many files are never asked so much. */
+/**
+ * So many questions are asked before an index is made, where rules are short in a row: it takes about as long as they do, and many files are
+ * never asked so much.
+ */
 const ASKED_OFTEN = 8
 
 /** The rules of one file, bound to one crawler: for asking often. */
@@ -23,11 +27,13 @@ export class CrawlerRules {
   readonly #dialect: BoundDialect
   readonly #productTokens: string | readonly string[]
   readonly #origin: string | undefined
-  /** The packed rules, as text, which takes the least memory; or in an index, once there is one. */
+  /** The packed rules, as text, which takes the least memory; or, where they are not `SHORT`, in an index, once there is one. */
   #rules: string | RuleIndex
+  /** Of the index on short ones. */
+  #ticket = NO_TICKET
   readonly #groupsAt: number
   readonly #beside: Beside
-  /** How many questions were asked, as long as it is not known whether an index is worth it. */
+  /** How many questions were asked before there was an index. */
   #asked = 0
 
   /** @internal Made by `Robots.forCrawler` and `restoreRules`. */
@@ -71,7 +77,7 @@ export class CrawlerRules {
   /** About how many octets of memory the rules take, with the index that many questions make. Measured, rounded up. */
   get memoryBytes(): number {
     const { length } = this.#rules
-    const index = isWorthwhile(this.#bytes, this.#groupsAt) ? INDEX_BYTES + length : 0
+    const index = length <= SHORT ? 0 : indexBytes(countRules(this.#bytes, this.#groupsAt))
     return OBJECT_BYTES + length + index + (this.#beside.file?.length ?? 0)
   }
 
@@ -127,7 +133,11 @@ export class CrawlerRules {
   }
 
   get #bytes(): Uint8Array {
-    return typeof this.#rules === 'string' ? unpacked(this.#rules) : this.#rules.packed
+    return this.#index?.packed ?? unpacked(this.#rules as string)
+  }
+
+  get #index(): RuleIndex | undefined {
+    return typeof this.#rules === 'string' ? hotIndexes.get(this.#ticket) : this.#rules
   }
 
   get #groups(): readonly Group[] {
@@ -143,14 +153,22 @@ export class CrawlerRules {
 
   /** Where the rule stands that decides, or else the end of the rules. */
   #deciding(path: AskedPath): number {
-    if (typeof this.#rules !== 'string') return this.#rules.find(path)
-    const bytes = unpacked(this.#rules)
-    if (this.#asked === ASKED_OFTEN && isWorthwhile(bytes, this.#groupsAt)) {
-      this.#rules = new RuleIndex(bytes.subarray(0, this.#rules.length), this.#groupsAt)
-      return this.#rules.find(path)
-    }
-    if (this.#asked <= ASKED_OFTEN) this.#asked++
-    return firstMatch(bytes, this.#groupsAt, path)
+    if (this.#groupsAt === 0) return 0
+    const index = this.#index ?? this.#newIndex()
+    return index === undefined ? firstMatch(this.#bytes, this.#groupsAt, path) : index.find(path)
+  }
+
+  /** Makes an index, when that is worth it. */
+  #newIndex(): RuleIndex | undefined {
+    const packed = this.#rules as string
+    const bytes = unpacked(packed)
+    const isShort = packed.length <= SHORT
+    const questions = isShort ? ++lastAsked.questions : ++this.#asked
+    if (questions <= ASKED_OFTEN) return undefined
+    const index = new RuleIndex(bytes.subarray(0, packed.length), this.#groupsAt)
+    if (isShort) this.#ticket = hotIndexes.put(index)
+    else this.#rules = index
+    return index
   }
 
   /** The rules that match, in order of strength. */
@@ -178,9 +196,10 @@ type Beside = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 
 
 const NOTHING_BESIDE: Beside = { crawlDelayMs: undefined, requestRates: [], visitTimes: [], file: undefined }
 
-/** What the objects take, and those of an index; its tables take about as much as the rules do. */
+const hotIndexes = new HotIndexes()
+
+/** What the objects take. */
 const OBJECT_BYTES = 250
-const INDEX_BYTES = 600
 
 /** The name under which everyone knows it. */
 function nameOf({ name, reading }: BoundDialect): DialectName | undefined {
@@ -190,13 +209,14 @@ function nameOf({ name, reading }: BoundDialect): DialectName | undefined {
 
 const asked = new AskedPath()
 
-/** The packed rules that were asked last, as bytes: crawlers ask about one site many times in a row. */
-const lastAsked = { packed: '', bytes: new Uint8Array(0) as Uint8Array, scratch: new Scratch() }
+/** The packed rules that were asked last, as bytes, and how many questions in a row: crawlers ask about one site many times. */
+const lastAsked = { packed: '', bytes: new Uint8Array(0) as Uint8Array, scratch: new Scratch(), questions: 0 }
 
 function unpacked(packed: string): Uint8Array {
   if (lastAsked.packed !== packed) {
     lastAsked.bytes = lastAsked.scratch.put(packed)
     lastAsked.packed = packed
+    lastAsked.questions = 0
   }
   return lastAsked.bytes
 }

@@ -86,7 +86,11 @@ function matchingAsWritten(
   }
   if (i === end) return at - path.start
   const last = text.charCodeAt(end - 1) === DOLLAR ? end - 1 : end
-  for (let k = start; k < last; k++) if (steady[text.charCodeAt(k)] !== 1) return undefined
+  for (let k = start; k < last; k++) {
+    const octet = text.charCodeAt(k)
+    if (steady[octet] !== 1) return undefined
+    if (octet !== STAR && directive === 'disallow' && !path.mayHave(octet)) return NO_MATCH
+  }
   if (directive === 'allow' && text.slice(start, end).includes(INDEX_PAGE)) return undefined
   return matchesSpecial(path, rule.put(text.slice(start, end)), 0, end - start) ? end - start : NO_MATCH
 }

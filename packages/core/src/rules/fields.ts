@@ -163,7 +163,7 @@ export class Fields {
    * end, so a file that ends in a line end has one more, empty line.
    *
    * @param beginnings By character: with which ones (1) a line has to begin to be of interest; others are passed over, and those that
-   * are too short for any field.
+   * are too short for any field, or begin with no key that is known.
    */
   nextLine(beginnings?: Uint8Array): boolean {
     const text = this.#text
@@ -179,8 +179,12 @@ export class Fields {
       line++
       let from = start
       while (from < end && isBlank(text.charCodeAt(from))) from++
-      if (beginnings === undefined || (end - from >= SHORTEST_FIELD && beginnings[text.charCodeAt(from)] === 1)) {
-        found = true
+      found =
+        beginnings === undefined ||
+        (end - from >= SHORTEST_FIELD &&
+          beginnings[text.charCodeAt(from)] === 1 &&
+          keyAt(text, from, this.#keys) !== undefined)
+      if (found) {
         this.lineStart = start
         this.contentStart = from
         this.#end = end

@@ -173,7 +173,7 @@ function isOtherAtAGlance(packed: Uint8Array, start: number, octets: number, pat
   if (i - start >= octets || octet === DOLLAR) return false
   if (octet !== STAR) return octet !== path.bytes[path.start + i - start] || i - start >= path.length
   const needed = packed[i + 1] as number
-  return i + 1 - start < octets && needed !== STAR && needed !== DOLLAR && !path.has(needed)
+  return i + 1 - start < octets && needed !== STAR && needed !== DOLLAR && !path.mayHave(needed)
 }
 
 /** A group as it is packed: the values of its user-agent lines, octets, and the line of the first of them. */

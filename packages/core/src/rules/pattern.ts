@@ -9,57 +9,59 @@ const STAR = 42
 
 /** Does the path begin so? */
 export function beginsWith(path: AskedPath, rule: Uint8Array, start: number, end: number): boolean {
-  const { bytes, start: from } = path
-  const last = end - start - 1
-  // Rules that do not match differ most often at their ends.
-  if (last >= path.end - from || rule[end - 1] !== bytes[from + last]) return last === -1
-  for (let i = 0; i < last; i++) if (rule[start + i] !== bytes[from + i]) return false
-  return true
+  return end - start <= path.length && standsAt(path.bytes, path.start, rule, start, end)
 }
 
 /**
- * Does it match, where `*` is any run of octets and a final `$` is the end? Each piece between them is taken at the first place where it
+ * Does it match, where `*` is any run of octets and a final `$` is the end? What stands before the first `*` has its place, and so has
+ * what stands behind the last one, if the rule is for the end. Each piece between them is taken at the first place where it
  * fits, which leaves the most room for those after it; so there is nothing to go back to, and no more than `pattern × path` octets
  * are ever compared. Patterns come from the site: no RegExp.
  */
 export function matchesSpecial(path: AskedPath, rule: Uint8Array, start: number, end: number): boolean {
+  const { bytes } = path
   const isAnchored = rule[end - 1] === DOLLAR
-  const patternEnd = isAnchored ? end - 1 : end
-  let from = path.start
-  for (let piece = start; ; ) {
-    if (piece > start && piece < patternEnd && rule[piece] !== STAR && !path.has(rule[piece] as number)) return false
+  let patternEnd = isAnchored ? end - 1 : end
+  let star = start
+  while (star < patternEnd && rule[star] !== STAR) star++
+  if (!beginsWith(path, rule, start, star)) return false
+  let from = path.start + star - start
+  if (star === patternEnd) return !isAnchored || from === path.end
+  let to = path.end
+  if (isAnchored) {
+    let last = patternEnd
+    while (rule[last - 1] !== STAR) last--
+    to -= patternEnd - last
+    if (to < from || !standsAt(bytes, to, rule, last, patternEnd)) return false
+    patternEnd = last - 1
+  }
+  for (let piece = star + 1; piece < patternEnd; piece++) {
     let pieceEnd = piece
     while (pieceEnd < patternEnd && rule[pieceEnd] !== STAR) pieceEnd++
-    const isLast = pieceEnd === patternEnd
-    const octets = pieceEnd - piece
-    if (piece === start) {
-      if (!beginsWith(path, rule, piece, pieceEnd)) return false
-      if (isLast) return octets === path.length
-      from += octets
-    } else if (isLast && isAnchored) {
-      return path.end - octets >= from && standsAt(path, path.end - octets, rule, piece, pieceEnd)
-    } else {
-      const at = placeOf(path, rule, piece, pieceEnd, from)
-      if (at === -1 || isLast) return at !== -1
-      from = at + octets
+    if (pieceEnd > piece) {
+      from = placeBehind(path, rule, piece, pieceEnd, from, to)
+      if (from === -1) return false
     }
-    piece = pieceEnd + 1
+    piece = pieceEnd
   }
+  return true
 }
 
-/** The first place of a piece in the path, or -1. */
-function placeOf(path: AskedPath, rule: Uint8Array, start: number, end: number, from: number): number {
-  if (start === end) return from
-  if (path.length >= LONG && end - start > 1 && !path.mayHave(rule, start, end)) return -1
+/** Where the path goes on behind the first place of a piece, or -1. */
+function placeBehind(path: AskedPath, rule: Uint8Array, start: number, end: number, from: number, to: number): number {
   const { bytes } = path
   const first = rule[start] as number
-  const lastPlace = path.end - (end - start)
-  for (let at = from; at <= lastPlace; at++) if (bytes[at] === first && standsAt(path, at, rule, start, end)) return at
+  const octets = end - start
+  if (!path.mayHave(first)) return -1
+  if (path.length >= LONG && octets > 1 && !path.mayHaveAll(rule, start, end)) return -1
+  const last = to - octets
+  for (let at = from; at <= last; at++) {
+    if (bytes[at] === first && standsAt(bytes, at, rule, start, end)) return at + octets
+  }
   return -1
 }
 
-function standsAt(path: AskedPath, at: number, rule: Uint8Array, start: number, end: number): boolean {
-  const { bytes } = path
+function standsAt(bytes: Uint8Array, at: number, rule: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (bytes[at + i - start] !== rule[i]) return false
   return true
 }

@@ -1,82 +1,52 @@
-// An index on a crawler's packed rules, for files that have many: a question then looks at a few of them.
+// An index on a crawler's packed rules, for asking often: a question then looks at a few of them.
 //
-// A rule can match only if the path begins with its head: the literal octets before its first special character. So a rule is
-// found by its head: one hash goes along the path, and wherever some head is as long, it is looked up. Where many rules with special
-// characters share a head (`/*?sort=`, `/*?page=`), they are found by four octets in a row that they need elsewhere, those that the
-// fewest of them need. What can be found in neither way is always looked at.
+// Each rule has an entry, which says what can be told of it at a glance: the signs of the octets that it needs (url/signs.ts), and four
+// octets that the path must have at a certain place. A path that lacks any of that is no match. So it is for nearly all rules, and
+// those that are left are tried, in order of strength.
 //
-// Whoever writes a robots.txt can make hashes collide. For one hash no more than `MOST_PROBES` places are ever looked at, and no rule
-// is tried twice for one question; a rule that would have to stand further off is one that is always looked at. So it is never much
-// worse than going from rule to rule.
+// Where rules are many, entries stand in buckets, so that a question need not go through all of them. A rule can match only if the
+// path begins with its head: the literal octets before its first special character. So its bucket is that of the hash of as many
+// octets of its head as one of `LEVELS` says. A rule whose head is too short for that (`/*?sort=`) stands in the bucket of four octets in
+// a row that it needs elsewhere, those that the fewest rules need; and what can be found in neither way stands in the first
+// bucket, which is always gone through.
+//
+// Whoever writes a robots.txt can make hashes collide. But a question goes through a bucket once, or once for each level, however many
+// rules it has. So it is never much worse than going from rule to rule.
 import type { AskedPath } from '../url/asked-path.ts'
+import { signs } from '../url/signs.ts'
 import { formOctets, formStart, isSpecialAt, matchesAt, nextRule } from './packed-rules.ts'
 
-/** Fewer rules are asked faster one by one. */
+/** Fewer rules are gone through faster than found. */
 const FEW_RULES = 24
-/** More rules with special characters than so are not looked up by a head that they share. */
-const MOST_OF_A_HEAD = 32
-/** A head that nearly every path has finds nothing. */
-const MOST_OF_A_SHORT_HEAD = 4
-/** So few of them are found well enough by one octet that they need. */
-const FEW_SPECIAL = 48
-const MOST_PROBES = 64
-/** After so many tries for one question it is remembered which rules were tried. */
-const FEW_TRIES = 16
+/** So many octets of heads are hashed. */
+const LEVELS = [3, 8, 16]
 /** Octets in a row that tell rules apart. */
 const GRAM = 4
+/** Fewer rules without a head are gone through faster than found by their grams. */
+const FEW_HEADLESS = 96
+const MOST_BUCKETS = 2 ** 13
 
 const DOLLAR = 36
 const STAR = 42
 
-/** After so many octets it is asked whether any head begins so. */
-const DOORS = [2, 4, 7, 11, 16]
-const HEAD = 1
-const DOOR = 2
+/** Of an entry: the signs of what the rule needs; four octets; a mask of those that count; and where the rule stands. */
+const CELLS = 4
 
-/** Are there enough rules for an index? */
-export function isWorthwhile(packed: Uint8Array, end: number): boolean {
+/** The bucket that is always gone through. Its four octets are those behind the first, which is a slash; of another, those behind what is hashed. */
+const ALWAYS = 0
+
+export function countRules(packed: Uint8Array, end: number): number {
   let rules = 0
-  for (let at = 0; at < end && rules <= FEW_RULES; at = nextRule(packed, at)) rules++
-  return rules > FEW_RULES && end < PLACE_BITS
+  for (let at = 0; at < end; at = nextRule(packed, at)) rules++
+  return rules
 }
 
-/**
- * Puts a place into an open table, which begins at `from` and has as many slots as `mask` says and one more. It holds places plus one,
- * since 0 is for none; and, where cells are wide, some bits of the hash, so that hardly any other rule is looked at in vain.
- *
- * @returns Whether there was room for it.
- */
-function addPlace(cells: Cells, from: number, mask: number, hash: number, place: number): boolean {
-  for (let probe = 0; probe < MOST_PROBES; probe++) {
-    const slot = from + slotOf(hash, probe, mask)
-    if (cells[slot] !== 0) continue
-    cells[slot] = place + 1 + (isWide(cells) ? tagOf(hash) : 0)
-    return true
-  }
-  return false
+/** About how many octets of memory an index on so many rules takes, beside the packed rules. */
+export function indexBytes(rules: number): number {
+  return OBJECT_BYTES + 4 * (CELLS + 1) * rules
 }
 
-function isWide(cells: Cells): boolean {
-  return cells.BYTES_PER_ELEMENT === 4
-}
-
-/** The upper bits of a hash, where a wide cell has them: above those of a place. */
-function tagOf(hash: number): number {
-  return (hash & ~PLACE_BITS) >>> 0
-}
-
-const PLACE_BITS = 2 ** 22 - 1
-
-function slotOf(hash: number, probe: number, mask: number): number {
-  return ((hash ^ (hash >>> 15)) + probe) & mask
-}
-
-/** Of a table of so many: slots are a power of two, and between a third and two thirds of them are taken. */
-function maskFor(count: number): number {
-  return 2 ** Math.ceil(Math.log2(1.5 * count + 1)) - 1
-}
-
-type Cells = Uint16Array | Uint32Array
+const OBJECT_BYTES = 600
 
 /** FNV-1a, octet by octet. */
 const SEED = 0x811c9dc5
@@ -88,6 +58,21 @@ function hashOfGram(gram: number): number {
   return Math.imul(gram, 0x9e3779b1) // of the golden ratio: octets that vary little are spread too
 }
 
+/** @param hashes One less than a power of two. */
+function bucketOf(hash: number, hashes: number): number {
+  return 1 + ((hash ^ (hash >>> 15)) & hashes)
+}
+
+/** Octets in a row, as one number. */
+function octetsFrom(bytes: Uint8Array, at: number): number {
+  return (
+    (bytes[at] as number) |
+    ((bytes[at + 1] as number) << 8) |
+    ((bytes[at + 2] as number) << 16) |
+    ((bytes[at + 3] as number) << 24)
+  )
+}
+
 /** A rule while the index is made. */
 interface IndexedRule {
   readonly place: number
@@ -95,19 +80,60 @@ interface IndexedRule {
   readonly start: number
   readonly special: number
   readonly end: number
-  /** Of its head. */
-  readonly hash: number
+  /** Of its octets that are no special characters. */
+  readonly signs: number
+  bucket: number
+  /** The octets behind so many of its head are in the entry. */
+  behind: number
 }
 
 function indexedRule(packed: Uint8Array, place: number): IndexedRule {
   const octets = formOctets(packed, place)
   const start = formStart(packed, place, octets)
   const end = start + octets
-  let special = isSpecialAt(packed, place) ? start : end
-  while (special < end && packed[special] !== STAR && !(packed[special] === DOLLAR && special === end - 1)) special++
-  let hash = SEED
-  for (let i = start; i < special; i++) hash = hashed(hash, packed[i] as number)
-  return { place, start, special, end, hash }
+  const isSpecial = isSpecialAt(packed, place)
+  let special = end
+  let needed = 0
+  for (let i = end - 1; i >= start; i--) {
+    const octet = packed[i] as number
+    if (isSpecial && (octet === STAR || (octet === DOLLAR && i === end - 1))) special = i
+    else needed |= signs[octet] as number
+  }
+  return { place, start, special, end, signs: needed, bucket: ALWAYS, behind: 1 }
+}
+
+/** Puts those rules that have one into the bucket of their head. @returns The sum of the levels that are used. */
+function putByHeads(packed: Uint8Array, rules: readonly IndexedRule[], hashes: number): number {
+  let levels = 0
+  for (const rule of rules) {
+    let hash = SEED
+    let at = rule.start
+    for (const level of LEVELS) {
+      if (level > rule.special - rule.start) break
+      for (; at < rule.start + level; at++) hash = hashed(hash, packed[at] as number)
+      rule.bucket = bucketOf(hash, hashes)
+      rule.behind = level
+    }
+    if (rule.bucket !== ALWAYS) levels |= rule.behind
+  }
+  return levels
+}
+
+/** Puts those rules that have one into the bucket of that of their grams which the fewest of them have. */
+function putByGrams(packed: Uint8Array, rules: readonly IndexedRule[], hashes: number): void {
+  const grams = rules.map((rule) => gramsOf(packed, rule))
+  const counts = new Map<number, number>()
+  for (const some of grams) for (const gram of some) counts.set(gram, (counts.get(gram) ?? 0) + 1)
+  rules.forEach((rule, i) => {
+    let least = Number.POSITIVE_INFINITY
+    for (const gram of grams[i] as readonly number[]) {
+      const count = counts.get(gram) as number
+      if (count >= least) continue
+      least = count
+      rule.bucket = bucketOf(hashOfGram(gram), hashes)
+      rule.behind = rule.end // of its head nothing is known
+    }
+  })
 }
 
 /** Every four octets in a row that stand in a literal piece behind the head. */
@@ -124,134 +150,55 @@ function gramsOf(packed: Uint8Array, { special, end }: IndexedRule): readonly nu
   return grams
 }
 
-/** The one that the fewest rules have. */
-function rarest(keys: readonly number[], counts: ReadonlyMap<number, number>): number | undefined {
-  let found: number | undefined
-  let least = Number.POSITIVE_INFINITY
-  for (const key of keys) {
-    const count = counts.get(key) ?? 0
-    if (count < least) found = key
-    if (count < least) least = count
-  }
-  return found
-}
-
-/** Octets that are frequent in URLs, from the rarest to the most frequent; all others are rarer still. */
-const FREQUENT = 'IqzjxBPDMECASTkwv&?_=yf9876543210bghupmdlcrsnioate.-/'
-
-/** Of the octets that a rule needs, the one that the fewest URLs have. */
-function rarestOctet(form: Uint8Array): number | undefined {
-  let found: number | undefined
-  let least = FREQUENT.length
-  form.forEach((octet, i) => {
-    if (octet === STAR || (octet === DOLLAR && i === form.length - 1)) return
-    const frequency = FREQUENT.indexOf(String.fromCharCode(octet))
-    if (frequency < least) found = octet
-    if (frequency < least) least = frequency
-  })
-  return found
-}
-
-function countEach(keysOfRules: readonly (readonly number[])[]): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>()
-  for (const keys of keysOfRules) for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
-  return counts
-}
-
 export class RuleIndex {
   readonly packed: Uint8Array
   /** Where the rules end. */
   readonly #end: number
-  /**
-   * Everything in one piece, to take little memory: by length, whether some head has it (`HEAD`) and whether there is a `DOOR`; the bits of
-   * the doors; the table of heads; that of grams; for each octet that rules are found by, it, how many they are, and their places; and
-   * the places of those that are always looked at.
-   */
-  readonly #cells: Cells
-  readonly #isWide: boolean
-  readonly #longest: number
-  readonly #doorsFrom: number
-  readonly #doorMask: number
-  readonly #headsFrom: number
-  readonly #headMask: number
-  readonly #gramsFrom: number
-  /** -1: there are no grams. */
-  readonly #gramMask: number
-  readonly #octetsFrom: number
-  readonly #alwaysFrom: number
+  /** By bucket, where its entries begin, and behind the last one where they end; and the entries. */
+  readonly #cells: Int32Array
+  /** How many buckets there are for hashes, less one; -1 for none. */
+  readonly #hashes: number
+  /** The sum of the levels that are used. */
+  readonly #levels: number
+  readonly #hasGrams: boolean
 
   /** @param packed Is copied. @param end Where the rules end. */
   constructor(packed: Uint8Array, end: number) {
-    this.#end = end
     const rules: IndexedRule[] = []
     for (let at = 0; at < end; at = nextRule(packed, at)) rules.push(indexedRule(packed, at))
-    const isSpecial = ({ special, end: ends }: IndexedRule) => special < ends
-    const areFew = rules.filter(isSpecial).length <= FEW_SPECIAL
-    const heads = countEach(rules.map((rule) => (isSpecial(rule) ? [rule.hash] : [])))
-    const isCommon = (rule: IndexedRule) => {
-      const most = rule.special - rule.start < GRAM ? MOST_OF_A_SHORT_HEAD : MOST_OF_A_HEAD
-      return isSpecial(rule) && (areFew || (heads.get(rule.hash) ?? 0) > most)
-    }
-    const byHead = rules.filter((rule) => !isCommon(rule))
-    const left = rules.filter(isCommon)
-    const grams = left.map((rule) => (areFew ? [] : gramsOf(packed, rule)))
-    const counts = countEach(grams)
+    const areMany = rules.length > FEW_RULES
+    this.#end = end
+    this.#hashes = areMany ? Math.min(MOST_BUCKETS, 2 ** Math.floor(Math.log2(rules.length))) - 1 : -1
+    this.#levels = areMany ? putByHeads(packed, rules, this.#hashes) : 0
+    const headless = rules.filter(({ bucket }) => bucket === ALWAYS)
+    this.#hasGrams = headless.length > FEW_HEADLESS
+    if (this.#hasGrams) putByGrams(packed, headless, this.#hashes)
 
-    this.#longest = byHead.reduce((most, { start, special }) => Math.max(most, special - start), 0)
-    this.#doorsFrom = this.#longest + 1
-    this.#doorMask = maskFor(byHead.length / 2)
-    this.#headsFrom = this.#doorsFrom + this.#doorMask + 1
-    this.#headMask = maskFor(byHead.length)
-    this.#gramsFrom = this.#headsFrom + this.#headMask + 1
-    this.#gramMask = counts.size === 0 ? -1 : maskFor(left.length)
-    this.#octetsFrom = this.#gramsFrom + this.#gramMask + 1
-    const Kind = end < 2 ** 16 ? Uint16Array : Uint32Array
-    const cells: Cells = new Kind(this.#octetsFrom)
-
-    const always: number[] = []
-    for (const length of DOORS) if (length <= this.#longest) cells[length] = DOOR
-    for (const { start, special, hash, place } of byHead) {
-      if (!addPlace(cells, this.#headsFrom, this.#headMask, hash, place)) {
-        always.push(place)
-        continue
-      }
-      cells[special - start] = (cells[special - start] as number) | HEAD
-      let prefix = SEED
-      for (let i = start; i <= special; i++) {
-        if (DOORS.includes(i - start)) {
-          const door = this.#doorsFrom + slotOf(prefix >>> 4, 0, this.#doorMask)
-          cells[door] = (cells[door] as number) | (1 << (prefix & 15))
-        }
-        prefix = hashed(prefix, packed[i] as number)
-      }
-    }
-    const byOctet = new Map<number, number[]>()
-    left.forEach(({ place, start, end: ends }, i) => {
-      const gram = rarest(grams[i] ?? [], counts)
-      if (gram !== undefined) {
-        if (!addPlace(cells, this.#gramsFrom, this.#gramMask, hashOfGram(gram), place)) always.push(place)
-        return
-      }
-      const octet = rarestOctet(packed.subarray(start, ends))
-      const places = octet === undefined ? always : (byOctet.get(octet) ?? [])
-      places.push(place)
-      if (octet !== undefined) byOctet.set(octet, places)
-    })
-    const lists = [...byOctet].flatMap(([octet, places]) => [octet, places.length, ...places])
-    this.#alwaysFrom = cells.length + lists.length
-    const count = this.#alwaysFrom + always.length
-    const cellBytes = count * Kind.BYTES_PER_ELEMENT
+    const starts = this.#hashes + 3
+    const cellBytes = 4 * (starts + CELLS * rules.length)
     const memory = new ArrayBuffer(cellBytes + packed.length)
     this.packed = new Uint8Array(memory, cellBytes)
     this.packed.set(packed)
-    this.#cells = new Kind(memory, 0, count)
-    this.#cells.set(cells)
-    this.#isWide = isWide(cells)
-    this.#cells.set(lists, cells.length)
-    this.#cells.set(
-      always.sort((a, b) => a - b),
-      this.#alwaysFrom,
-    )
+    this.#cells = new Int32Array(memory, 0, cellBytes / 4)
+    this.#fill(rules, starts)
+  }
+
+  #fill(rules: readonly IndexedRule[], starts: number): void {
+    const cells = this.#cells
+    for (const { bucket } of rules) cells[bucket + 1] = (cells[bucket + 1] as number) + CELLS
+    cells[0] = starts
+    for (let i = 1; i < starts; i++) cells[i] = (cells[i] as number) + (cells[i - 1] as number)
+    const next = cells.slice(0, starts)
+    for (const { bucket, behind, place, start, special, signs: needed } of rules) {
+      const at = next[bucket] as number
+      next[bucket] = at + CELLS
+      const octets = Math.max(0, Math.min(4, special - start - behind))
+      const mask = octets === 4 ? -1 : 2 ** (8 * octets) - 1
+      cells[at] = needed
+      cells[at + 1] = octetsFrom(this.packed, start + behind) & mask
+      cells[at + 2] = mask
+      cells[at + 3] = place
+    }
   }
 
   get length(): number {
@@ -260,94 +207,70 @@ export class RuleIndex {
 
   /** The first rule that matches: its place, or the end of the rules. */
   find(path: AskedPath): number {
-    const cells = this.#cells
-    const { bytes, start } = path
-    const longest = Math.min(path.end - start, this.#longest)
-    let best = this.#end
+    const { bytes, start, end } = path
+    let best = this.#look(ALWAYS, octetsFrom(bytes, start + 1), path, this.#end)
     let hash = SEED
-    for (let head = 0; head <= longest; head++) {
-      const kind = cells[head] as number
-      if (kind !== 0) {
-        if ((kind & DOOR) !== 0 && !this.#isOpen(hash)) break
-        if ((kind & HEAD) !== 0) best = this.#tryHead(hash, head, path, best)
-      }
-      hash = hashed(hash, bytes[start + head] as number)
+    let at = start
+    for (const level of LEVELS) {
+      if (level > this.#levels || start + level > end) break
+      for (; at < start + level; at++) hash = hashed(hash, bytes[at] as number)
+      if ((level & this.#levels) !== 0)
+        best = this.#look(bucketOf(hash, this.#hashes), octetsFrom(bytes, at), path, best)
     }
-    if (this.#gramMask !== -1) best = this.#tryGrams(path, best)
-    let at = this.#octetsFrom
-    while (at < this.#alwaysFrom) {
-      const places = at + 2
-      const next = places + (cells[at + 1] as number)
-      if (path.has(cells[at] as number)) best = this.#tryEach(places, next, path, best)
-      at = next
-    }
-    return this.#tryEach(this.#alwaysFrom, cells.length, path, best)
+    return this.#hasGrams ? this.#lookByGrams(path, best) : best
   }
 
-  /** The place that a cell holds, or the end of the rules, where it is that of another hash. */
-  #placeIn(cell: number, hash: number): number {
-    if (!this.#isWide) return cell - 1
-    return tagOf(cell) === tagOf(hash) ? (cell & PLACE_BITS) - 1 : this.#end
-  }
-
-  /** Does any head go on after these octets? Where none does, the way along the path ends. */
-  #isOpen(hash: number): boolean {
-    const door = this.#doorsFrom + slotOf(hash >>> 4, 0, this.#doorMask)
-    return ((this.#cells[door] as number) & (1 << (hash & 15))) !== 0
-  }
-
-  /** Tries rules that stand in order of strength. @returns The strongest that matches, or the one there was. */
-  #tryEach(from: number, to: number, path: AskedPath, best: number): number {
-    for (let i = from; i < to; i++) {
-      const place = this.#cells[i] as number
+  /** Goes through a bucket. @returns The strongest rule of it that matches, or the one there was. */
+  #look(bucket: number, octets: number, path: AskedPath, best: number): number {
+    const cells = this.#cells
+    const lacking = ~path.signs
+    const end = cells[bucket + 1] as number
+    for (let i = cells[bucket] as number; i < end; i += CELLS) {
+      const lacks = (cells[i] as number) & lacking
+      const differs = ((cells[i + 1] as number) ^ octets) & (cells[i + 2] as number)
+      if ((lacks | differs) !== 0) continue // one branch, which is foreseen nearly always
+      const place = cells[i + 3] as number
       if (place >= best) return best
       if (matchesAt(this.packed, place, path)) return place
     }
     return best
   }
 
-  /** Tries the rules whose head is so long and has that hash. */
-  #tryHead(hash: number, head: number, path: AskedPath, best: number): number {
-    for (let probe = 0; probe < MOST_PROBES; probe++) {
-      const cell = this.#cells[this.#headsFrom + slotOf(hash, probe, this.#headMask)] as number
-      if (cell === 0) return best
-      const place = this.#placeIn(cell, hash)
-      if (place < best && hasHead(this.packed, place, head) && matchesAt(this.packed, place, path)) return place
-    }
-    return best
-  }
-
-  /** Tries the rules that need some four octets which the path has. */
-  #tryGrams(path: AskedPath, strongest: number): number {
+  /** Goes through the buckets of every four octets in a row that the path has. */
+  #lookByGrams(path: AskedPath, strongest: number): number {
     const { bytes, start, end } = path
-    let tries = 0
-    let tried: Set<number> | undefined
+    const cells = this.#cells
     let best = strongest
     let gram = 0
+    lookedAt.begin()
     for (let i = start; i < end; i++) {
       gram = (gram << 8) | (bytes[i] as number)
       if (i - start < GRAM - 1) continue
-      const hash = hashOfGram(gram)
-      for (let probe = 0; probe < MOST_PROBES; probe++) {
-        const cell = this.#cells[this.#gramsFrom + slotOf(hash, probe, this.#gramMask)] as number
-        if (cell === 0) break
-        const place = this.#placeIn(cell, hash)
-        if (place >= best || tried?.has(place)) continue
-        if (++tries > FEW_TRIES) tried = (tried ?? new Set()).add(place)
-        if (matchesAt(this.packed, place, path)) best = place
-      }
+      const bucket = bucketOf(hashOfGram(gram), this.#hashes)
+      if (cells[bucket] !== cells[bucket + 1] && lookedAt.isNew(bucket)) best = this.#look(bucket, 0, path, best)
     }
     return best
   }
 }
 
-/** Has the rule there so many octets before its first special character, or, without one, in all? */
-function hasHead(packed: Uint8Array, at: number, head: number): boolean {
-  const octets = formOctets(packed, at)
-  if (!isSpecialAt(packed, at)) return octets === head
-  const start = formStart(packed, at, octets)
-  const isEnd = packed[start + head] === STAR || (packed[start + head] === DOLLAR && head === octets - 1)
-  if (head >= octets || !isEnd) return false
-  for (let i = start; i < start + head; i++) if (packed[i] === STAR) return false
-  return true
+/** Which buckets were gone through for a question. */
+class Looked {
+  /** By bucket: the last question for which it was. */
+  readonly #questions = new Uint32Array(MOST_BUCKETS + 1)
+  #question = 0
+
+  begin(): void {
+    this.#question = (this.#question + 1) >>> 0
+    if (this.#question !== 0) return
+    this.#questions.fill(0)
+    this.#question = 1
+  }
+
+  isNew(bucket: number): boolean {
+    const isNew = this.#questions[bucket] !== this.#question
+    this.#questions[bucket] = this.#question
+    return isNew
+  }
 }
+
+const lookedAt = new Looked()

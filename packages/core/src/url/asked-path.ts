@@ -1,8 +1,9 @@
 // The path that is asked about, laid out for looking at it often.
 import { putAscii } from '../octets.ts'
+import { signs, signsOf } from './signs.ts'
 
 /** Longer URLs are read the long way. */
-const ROOM = 4096
+export const ROOM = 4096
 
 /** Paths of so many octets are looked through for neighbours too, before a rule's pieces are searched for in them. */
 export const LONG: number = 128
@@ -16,11 +17,13 @@ export class AskedPath {
   bytes: Uint8Array = new Uint8Array(4 * ROOM) // for a URL, and its path with every octet encoded
   start = 0
   end = 0
-  /** The first of the bytes, two by two. */
+  /** The first of the bytes, by two and by four. */
   readonly pairs: Uint16Array = new Uint16Array(this.bytes.buffer as ArrayBuffer)
+  readonly words: Uint32Array = new Uint32Array(this.bytes.buffer as ArrayBuffer)
   readonly #room: Uint8Array = this.bytes
-  /** By octet: the last path that was found to have it. */
-  readonly #seen = new Uint32Array(256)
+  /** Which octets it has. */
+  signs = 0
+  /** By neighbours: the last path that was found to have them. */
   readonly #seenPairs = new Uint32Array(PAIRS)
   #paths = 0
   #isLookedThrough = false
@@ -35,6 +38,7 @@ export class AskedPath {
     for (let i = 0; i < octets.length; i++) this.bytes[i] = octets.charCodeAt(i)
     this.start = 0
     this.end = octets.length
+    this.signs = signsOf(this.bytes, 0, this.end)
     this.#isLookedThrough = false
     return this
   }
@@ -47,17 +51,16 @@ export class AskedPath {
     return url.length <= ROOM && putAscii(url, this.#room)
   }
 
-  /** Does the octet stand anywhere in it? */
-  has(octet: number): boolean {
-    if (!this.#isLookedThrough) this.#lookThrough()
-    return this.#seen[octet] === this.#paths
+  /** Can the octet stand anywhere in it? */
+  mayHave(octet: number): boolean {
+    return ((signs[octet] as number) & ~this.signs) === 0
   }
 
   /**
    * Can the octets of a rule from `start` to `end` stand anywhere in it in a row? No, where any two of them that are neighbours are so
    * nowhere in the path. For a long path, which is not searched lightly.
    */
-  mayHave(rule: Uint8Array, start: number, end: number): boolean {
+  mayHaveAll(rule: Uint8Array, start: number, end: number): boolean {
     if (!this.#isLookedThrough) this.#lookThrough()
     for (let i = start + 1; i < end; i++) {
       if (this.#seenPairs[pairOf(rule[i - 1] as number, rule[i] as number)] !== this.#paths) return false
@@ -70,13 +73,10 @@ export class AskedPath {
     this.#isLookedThrough = true
     this.#paths++
     if (this.#paths === 2 ** 32) {
-      this.#seen.fill(0)
       this.#seenPairs.fill(0)
       this.#paths = 1
     }
     const { bytes, start, end } = this
-    for (let i = start; i < end; i++) this.#seen[bytes[i] as number] = this.#paths
-    if (end - start < LONG) return
     for (let i = start + 1; i < end; i++) {
       this.#seenPairs[pairOf(bytes[i - 1] as number, bytes[i] as number)] = this.#paths
     }

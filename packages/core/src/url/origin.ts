@@ -96,9 +96,17 @@ export function sentPath(href: string): string {
 
 /** The origin of an absolute URL in its one spelling, or undefined where it has none with a robots.txt. */
 export function originOf(url: string | HasHref): string | undefined {
+  const plain = typeof url === 'string' ? PLAIN_ORIGIN.exec(url)?.[0] : undefined
+  if (plain !== undefined) return plain
   const address = addressOf(url)
   return typeof address === 'string' ? undefined : address.origin
 }
+
+/**
+ * What begins so has this origin, whatever follows: a URL parser would leave it as it is. No name of a host that is all letters at its end is an
+ * address, and none of these has an A-label (`xn--`), which may be no name.
+ */
+const PLAIN_ORIGIN = /^https?:\/\/(?:(?!xn--)[a-z0-9-]+\.)+[a-z]{2,}(?=\/|$)/
 
 function problemOf(text: string): UrlProblem {
   if (text.trim() === '') return 'empty'

@@ -17,13 +17,12 @@ export function digitOf(value: number): number {
 
 /** What the characters of two hex digits stand for, or -1. */
 export function octetOf(high: number, low: number): number {
-  const value = valueOfDigit(high) * 16 + valueOfDigit(low)
+  const value = (VALUES[high] as number) * 16 + (VALUES[low] as number)
   return value < 256 ? value : -1
 }
 
-/** 256 for what is no hex digit. */
-function valueOfDigit(c: number): number {
-  if (c >= 48 && c <= 57) return c - 48
-  const letter = c | 32
-  return letter >= 97 && letter <= 102 ? letter - 87 : 256
-}
+/** Of a hex digit, by its character; 256 for what is none. */
+const VALUES: Uint16Array = Uint16Array.from({ length: 256 }, (_, c) => {
+  const value = Number.parseInt(String.fromCharCode(c), 16)
+  return Number.isNaN(value) ? 256 : value
+})
