@@ -16,11 +16,10 @@ import type { RequestRate } from './request-rate.ts'
 import { countRules, indexBytes, RuleIndex } from './rule-index.ts'
 import { type Group, groupOf, type Rule, type RulesVerdict, verdictByRule, verdictWithoutRule } from './verdict.ts'
 
-/**
- * So many questions are asked before an index is made, where rules are short in a row: it takes about as long as they do, and many files are
- * never asked so much.
- */
+/** So many questions are asked before an index is made: it takes about as long as they do, and many files are never asked so much. */
 const ASKED_OFTEN = 8
+/** Where rules are short, so many in a row: an index saves less there, and is soon driven out by the next sites'. */
+const ASKED_IN_A_ROW = 32
 
 /** The rules of one file, bound to one crawler: for asking often. */
 export class CrawlerRules {
@@ -164,7 +163,7 @@ export class CrawlerRules {
     const bytes = unpacked(packed)
     const isShort = packed.length <= SHORT
     const questions = isShort ? ++lastAsked.questions : ++this.#asked
-    if (questions <= ASKED_OFTEN) return undefined
+    if (questions <= (isShort ? ASKED_IN_A_ROW : ASKED_OFTEN)) return undefined
     const index = new RuleIndex(bytes.subarray(0, packed.length), this.#groupsAt)
     if (isShort) this.#ticket = hotIndexes.put(index)
     else this.#rules = index
