@@ -3,6 +3,7 @@
 // again, and may have a new one.
 import type { RuleIndex } from './rule-index.ts'
 
+/** A power of two. */
 const MOST_INDEXES = 256
 
 /** Packed rules of so many octets are short: as long as their index is kept here, it takes less than 4 KiB. */
@@ -18,13 +19,13 @@ export class HotIndexes {
 
   put(index: RuleIndex): Ticket {
     this.#lastTicket++
-    this.#ring[this.#lastTicket % MOST_INDEXES] = { ticket: this.#lastTicket, index }
+    this.#ring[this.#lastTicket & (MOST_INDEXES - 1)] = { ticket: this.#lastTicket, index }
     return this.#lastTicket
   }
 
   /** The index, unless it was driven out. */
   get(ticket: Ticket): RuleIndex | undefined {
-    const kept = this.#ring[ticket % MOST_INDEXES]
+    const kept = this.#ring[ticket & (MOST_INDEXES - 1)]
     return kept?.ticket === ticket ? kept.index : undefined
   }
 }

@@ -48,6 +48,8 @@ export function indexBytes(rules: number): number {
 
 const OBJECT_BYTES = 600
 
+const NONE = -1
+
 /** FNV-1a, octet by octet. */
 const SEED = 0x811c9dc5
 function hashed(hash: number, octet: number): number {
@@ -156,7 +158,7 @@ export class RuleIndex {
   readonly #end: number
   /** By bucket, where its entries begin, and behind the last one where they end; and the entries. */
   readonly #cells: Int32Array
-  /** How many buckets there are for hashes, less one; -1 for none. */
+  /** How many buckets there are for hashes, less one; or `NONE`. */
   readonly #hashes: number
   /** The sum of the levels that are used. */
   readonly #levels: number
@@ -168,7 +170,7 @@ export class RuleIndex {
     for (let at = 0; at < end; at = nextRule(packed, at)) rules.push(indexedRule(packed, at))
     const areMany = rules.length > FEW_RULES
     this.#end = end
-    this.#hashes = areMany ? Math.min(MOST_BUCKETS, 2 ** Math.floor(Math.log2(rules.length))) - 1 : -1
+    this.#hashes = areMany ? Math.min(MOST_BUCKETS, 2 ** Math.floor(Math.log2(rules.length))) - 1 : NONE
     this.#levels = areMany ? putByHeads(packed, rules, this.#hashes) : 0
     const headless = rules.filter(({ bucket }) => bucket === ALWAYS)
     this.#hasGrams = headless.length > FEW_HEADLESS
@@ -209,6 +211,7 @@ export class RuleIndex {
   find(path: AskedPath): number {
     const { bytes, start, end } = path
     let best = this.#look(ALWAYS, octetsFrom(bytes, start + 1), path, this.#end)
+    if (this.#hashes === NONE) return best
     let hash = SEED
     let at = start
     for (const level of LEVELS) {
