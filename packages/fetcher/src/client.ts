@@ -3,12 +3,14 @@ import {
   type Access,
   addressOf,
   type CrawlerRules,
+  type DayRange,
   decide,
   type Entry,
   type HasHref,
   type InvalidUrl,
   isAttemptDue,
   parseRobots,
+  type RequestRate,
   settle,
   type Verdict,
 } from '@politely/core'
@@ -30,6 +32,10 @@ export interface Asked {
   readonly access: Access
   /** The pause that the site asks this crawler to keep between requests, if it names one. Milliseconds. */
   readonly crawlDelayMs: number | undefined
+  /** The rates that the site asks this crawler to keep; undefined where it names none. */
+  readonly requestRates?: readonly RequestRate[] | undefined
+  /** When the site wants visits, in any of these hours; undefined for at any time. */
+  readonly visitTimes?: readonly DayRange[] | undefined
 }
 
 export interface AskOptions {
@@ -102,7 +108,7 @@ export class RobotsClient {
       known = await this.#flights.join(origin, () => this.#refresh(origin, robotsUrl, known?.entry), signal)
     }
     const { verdict, access } = decide(known.entry, known.rules, address, now(), policy)
-    return { url: text, origin, ...verdict, access, crawlDelayMs: access.copy && known.rules.crawlDelayMs }
+    return { url: text, origin, ...verdict, access, ...(access.copy ? paceOf(known.rules) : NO_PACE) }
   }
 
   /** Ends all fetches and connections of this client. Questions under way are rejected. */
@@ -144,5 +150,18 @@ export class RobotsClient {
   #rulesOf(octets: string): CrawlerRules {
     const { dialect, productTokens } = this.#settings
     return parseRobots(Buffer.from(octets, 'latin1'), { dialect }).forCrawler(productTokens)
+  }
+}
+
+type PaceWishes = Pick<Asked, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>
+
+const NO_PACE: PaceWishes = { crawlDelayMs: undefined, requestRates: undefined, visitTimes: undefined }
+
+/** What the site asks of this crawler's pace; what it does not name is undefined. */
+function paceOf({ crawlDelayMs, requestRates, visitTimes }: CrawlerRules): PaceWishes {
+  return {
+    crawlDelayMs,
+    requestRates: requestRates.length > 0 ? requestRates : undefined,
+    visitTimes: visitTimes.length > 0 ? visitTimes : undefined,
   }
 }
