@@ -1,4 +1,5 @@
 // politeAgent: an undici dispatcher with the gate in it, put together in the right order.
+import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import type { NetworkPolicy } from '@politely/fetcher'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
@@ -14,6 +15,8 @@ export type PoliteAgentOptions = GateOrOptions & {
    * crawler, write `public-only`.
    */
   readonly network?: NetworkPolicy
+  /** Your own resolver for pages, too, in the form of `dns.lookup`. */
+  readonly lookup?: LookupFunction
   /** Redirects that the agent follows itself; for `undici.request`, since `fetch` follows its own. Default 0, as undici has it. */
   readonly maxRedirections?: number | undefined
   /** Timeouts, pipelining and the like, for undici's Agent. */
@@ -38,6 +41,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   readonly #network: PageNetwork
   readonly #dispatch: Dispatcher.Dispatch
   readonly #closeGate: () => Promise<void>
+  #closed: Promise<void> | undefined
 
   /** @internal Made by `politeAgent`. */
   constructor(options: PoliteAgentOptions) {
@@ -45,7 +49,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     if (typeof options !== 'object' || options === null) {
       throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
     }
-    const { network = 'guarded', maxRedirections = 0, agent = {}, ...others } = options
+    const { network = 'guarded', lookup, maxRedirections = 0, agent = {}, ...others } = options
     if (!NETWORKS.includes(network)) {
       throw new OptionError('network', `${String(network)} is not known; write one of ${NETWORKS.join(', ')}`)
     }
@@ -55,11 +59,13 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
         `${String(maxRedirections)} does not do; write a whole number, 0 or more`,
       )
     }
-    const isGiven = 'gate' in others
-    const { gate, close } = gateFor(isGiven ? others : { ...others, network })
+    if (lookup !== undefined && typeof lookup !== 'function') {
+      throw new OptionError('lookup', 'must be a function like dns.lookup')
+    }
+    const { gate, close } = gateFor('gate' in others ? others : { ...others, network, ...(lookup && { lookup }) })
     this.gate = gate
     this.#closeGate = close
-    this.#network = new PageNetwork(network, isGiven ? undefined : others.lookup, agent)
+    this.#network = new PageNetwork(network, lookup, agent)
     const gated = politeInterceptor(gate)(this.#network.dispatch)
     const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)
     this.#dispatch = this.#network.begin(redirecting)
@@ -74,7 +80,8 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   override close(): Promise<void>
   override close(callback: () => void): void
   override close(callback?: () => void): Promise<void> | void {
-    return told(this.#closeAll(), callback)
+    this.#closed ??= this.#closeAll()
+    return told(this.#closed, callback)
   }
 
   /** Ends requests under way as well. */
@@ -103,7 +110,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
 
 function told(done: Promise<void>, callback: (() => void) | undefined): Promise<void> | void {
   if (callback === undefined) return done
-  void done.then(callback)
+  done.then(callback, callback)
 }
 
 /** What its types do not tell: it makes a handler of the present out of an older one. */

@@ -9,28 +9,19 @@ const NOBODYS: ReadonlySet<unknown> = new Set(['node', 'undici'])
 /** The same headers, with this User-Agent unless they have one. */
 export function withUserAgent(headers: DispatchedHeaders, userAgent: string): NonNullable<DispatchedHeaders> {
   if (headers === null || headers === undefined) return { 'user-agent': userAgent }
-  if (Array.isArray(headers) && typeof headers[0] === 'string') return flat(headers as string[], userAgent)
-  if (Symbol.iterator in headers) return pairs(headers as Iterable<Pair>, userAgent)
+  if (Array.isArray(headers)) return withName(headers, userAgent)
+  // A Headers, a Map, pairs that are generated: read once. What undici takes as a list is a flat one.
+  if (Symbol.iterator in headers) return withName([...(headers as Iterable<[string, string]>)].flat(), userAgent)
   const name = Object.keys(headers).find(isUserAgent)
   if (name === undefined) return { ...headers, 'user-agent': userAgent }
   return NOBODYS.has((headers as Record<string, unknown>)[name]) ? { ...headers, [name]: userAgent } : headers
 }
 
-type Pair = [name: string, value: string | string[] | undefined]
-
 /** `[name, value, name, value]` */
-function flat(headers: readonly string[], userAgent: string): string[] {
+function withName(headers: readonly string[], userAgent: string): string[] {
   const at = headers.findIndex((text, i) => i % 2 === 0 && isUserAgent(text))
   if (at === -1) return [...headers, 'user-agent', userAgent]
   return NOBODYS.has(headers[at + 1]) ? headers.with(at + 1, userAgent) : [...headers]
-}
-
-/** A Headers, a Map, pairs: read once, since it may be a generator. */
-function pairs(headers: Iterable<Pair>, userAgent: string): Pair[] {
-  const all = [...headers]
-  const at = all.findIndex(([name]) => isUserAgent(name))
-  if (at === -1) return [...all, ['user-agent', userAgent]]
-  return NOBODYS.has(all[at]?.[1]) ? all.with(at, ['user-agent', userAgent]) : all
 }
 
 function isUserAgent(name: unknown): boolean {

@@ -43,6 +43,11 @@ function urlOf({ origin, path }: Dispatcher.DispatchOptions): string {
   return /^https?:\/\//i.test(path) ? path : `${String(origin).replace(/\/$/, '')}${path}`
 }
 
+type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | null
+
+const WRONG_ORDER =
+  'redirect is inside of politeInterceptor, so that hops would not be checked; write .compose(politeInterceptor(gate), interceptors.redirect(…))'
+
 /**
  * One dispatched request. Its handler is started at once, before the turn has come, with this as the controller: so an abort while it
  * waits is heard, whoever it comes from.
@@ -57,7 +62,6 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   #inner: Dispatcher.DispatchController | undefined
   #pass: Pass | undefined
   #paused = false
-  #isOver = false
 
   constructor(
     gate: PoliteGate,
@@ -98,12 +102,20 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     return this.#inner?.reason ?? (this.#waiting.signal.reason as Error | undefined) ?? null
   }
 
-  get rawHeaders(): NonNullable<Dispatcher.DispatchController['rawHeaders']> | null {
+  get rawHeaders(): RawHeaders {
     return this.#inner?.rawHeaders ?? null
   }
 
-  get rawTrailers(): NonNullable<Dispatcher.DispatchController['rawTrailers']> | null {
+  set rawHeaders(headers: RawHeaders) {
+    if (this.#inner) this.#inner.rawHeaders = headers
+  }
+
+  get rawTrailers(): RawHeaders {
     return this.#inner?.rawTrailers ?? null
+  }
+
+  set rawTrailers(trailers: RawHeaders) {
+    if (this.#inner) this.#inner.rawTrailers = trailers
   }
 
   abort(reason: Error): void {
@@ -125,12 +137,8 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
     if (hasRedirectInside(context)) {
-      return controller.abort(
-        new OptionError(
-          'compose',
-          'redirect is inside of politeInterceptor, so that hops would not be checked; write .compose(politeInterceptor(gate), interceptors.redirect(…))',
-        ),
-      )
+      controller.abort(new OptionError('compose', WRONG_ORDER))
+      return
     }
     this.#inner = controller
     if (this.#waiting.signal.aborted) controller.abort(this.#waiting.signal.reason)
@@ -140,7 +148,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   onRequestUpgrade(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
     const [, status, headers] = args
     this.#handler.onRequestUpgrade?.(...args)
-    this.#over({ status, headers }) // what is said on the socket from now on is no request
+    this.#pass?.leave({ status, headers }) // what is said on the socket from now on is no request
   }
 
   onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
@@ -157,7 +165,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     try {
       this.#handler.onResponseEnd?.(...args) // a redirect's next hop comes in here, before this one has left: `drain` waits for it
     } finally {
-      this.#over()
+      this.#pass?.leave()
     }
   }
 
@@ -177,19 +185,12 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     this.#handler.onRequestSent?.()
   }
 
-  /** Undici tells of an error once; what throws on the way may be told of twice. */
   #fail(error: Error): void {
-    if (this.#isOver) return
     try {
-      this.#over()
+      this.#pass?.leave()
     } finally {
       this.#handler.onResponseError?.(this.#inner ?? this, error)
     }
-  }
-
-  #over(answer?: Parameters<Pass['leave']>[0]): void {
-    this.#isOver = true
-    this.#pass?.leave(answer)
   }
 }
 

@@ -132,11 +132,12 @@ export class KeyQueue {
     const { pacer } = this.#shared
     try {
       const turn = pacer.reserve(this.key, first.wishes, this.#ticket)
-      if (!isPromise(turn)) return this.#turned(first, turn)
-      turn.then(
-        (later) => this.#turned(first, later),
-        (error: unknown) => this.#failed(first, error),
-      )
+      if (isPromise(turn)) {
+        turn.then(
+          (later) => this.#turned(first, later),
+          (error: unknown) => this.#failed(first, error),
+        )
+      } else this.#turned(first, turn)
     } catch (error) {
       this.#failed(first, error)
     }
@@ -147,12 +148,14 @@ export class KeyQueue {
     if (turn.kind === 'wait') {
       this.#ticket = turn.ticket
       this.#pause(now() + turn.waitMs, turn.because)
-      return this.#stay()
+      this.#stay()
+      return
     }
     this.#ticket = undefined
     if (!this.#waiting.delete(first)) {
       this.#giveBack(turn.ticket) // it left while the pacer was asked
-      return this.#stay()
+      this.#stay()
+      return
     }
     this.#isCalling = false
     const heldBy = this.#heldBy
