@@ -189,7 +189,8 @@ export class PoliteGate implements AsyncDisposable {
   async #check(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
     const closing = this.#closing.signal
     closing.throwIfAborted()
-    if (signal === undefined) return this.#robots.check(url, { signal: closing })
+    // `return await` here as below: two who come in one turn, one with a signal, stay in their order.
+    if (signal === undefined) return await this.#robots.check(url, { signal: closing })
     signal.throwIfAborted()
     // Not AbortSignal.any: on Node 22 a signal keeps something of each one made from it, for as long as it lives (measured).
     const ends = new AbortController()
