@@ -24,3 +24,11 @@ export type { Answer, Pass } from './pass.ts'
 export { type FetchLike, type PoliteFetch, type PolitelyOptions, politely, type RefusalOptions } from './politely.ts'
 export type { WaitReason } from './queue.ts'
 export { refusalOf } from './refused-response.ts'
+export {
+  CrawlTimeline,
+  type CrawlTimelineOptions,
+  type TimelineMark,
+  type TimelineRow,
+  type TimelineSvgOptions,
+  type TimelineTextOptions,
+} from './timeline.ts'
