@@ -14,6 +14,7 @@ import { SPEED_PAGE, speedPage } from './speed-page.ts'
 import { sheetText } from './terminal.ts'
 import { agreement } from './workloads/agreement.ts'
 import { ask } from './workloads/ask.ts'
+import { gate } from './workloads/gate.ts'
 import { hostile } from './workloads/hostile.ts'
 import { longFiles } from './workloads/long-files.ts'
 import { memory } from './workloads/memory.ts'
@@ -62,6 +63,7 @@ async function runAll(
   const patient = isQuick && !isChosen ? withoutSlowOnes(others) : others
   for (const workload of workloads) {
     if (workload === 'long-files') show(...(await longFiles(others)))
+    else if (workload === 'gate') show(...(await gate(plan)))
     else if (workload === 'hostile') show(await hostile(patient))
     else if (workload === 'memory') {
       show(await memory(patient, undefined))

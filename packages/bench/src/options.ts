@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { libraries, ours } from './libraries/libraries.ts'
 import type { Library } from './libraries/library.ts'
 
-const WORKLOADS = ['ask', 'one-shot', 'long-files', 'hostile', 'memory', 'agreement'] as const
+const WORKLOADS = ['ask', 'one-shot', 'long-files', 'hostile', 'memory', 'agreement', 'gate'] as const
 type Workload = (typeof WORKLOADS)[number]
 
 export interface Options {

@@ -36,6 +36,7 @@ export {
   canForget,
   heedAnswer,
   isPushback,
+  lateStart,
   nextSlot,
   type Pace,
   type PageAnswer,

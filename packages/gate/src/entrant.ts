@@ -19,6 +19,8 @@ export interface House {
   readonly wishesOf: (verdict: AllowedVerdict) => Wishes
   /** Asks robots.txt; throws where it says no. */
   readonly allowed: (url: string, signal: AbortSignal | undefined) => Promise<AllowedVerdict>
+  /** A request has left: its pause counts from now. */
+  readonly departed: (key: string, slot: TakenSlot) => void
   readonly report: (key: string, slot: TakenSlot, answer: PageAnswer | undefined) => void
   /** The request is over, and its place is free. */
   readonly left: (queue: KeyQueue) => void
@@ -27,13 +29,13 @@ export interface House {
 export class Entrant implements Waiter {
   wishes: Wishes
   /** As soon as it may leave. */
-  pass: Pass | undefined
+  pass: GrantedPass | undefined
   readonly #house: House
   readonly #queue: KeyQueue
   readonly #signal: AbortSignal | undefined
   readonly #start: number
   #verdict: AllowedVerdict
-  #settle: { readonly resolve: (pass: Pass) => void; readonly reject: (error: unknown) => void } | undefined
+  #settle: { readonly resolve: (pass: GrantedPass) => void; readonly reject: (error: unknown) => void } | undefined
   #error: { readonly error: unknown } | undefined
 
   constructor(house: House, verdict: AllowedVerdict, queue: KeyQueue, signal: AbortSignal | undefined) {
@@ -46,7 +48,7 @@ export class Entrant implements Waiter {
   }
 
   /** Stands in the queue; resolves when it may leave. */
-  turn(): Pass | Promise<Pass> {
+  turn(): GrantedPass | Promise<GrantedPass> {
     const ahead = this.#queue.waiting
     this.#queue.join(this)
     if (this.pass !== undefined) return this.pass
@@ -87,15 +89,9 @@ export class Entrant implements Waiter {
   }
 
   admit(slot: TakenSlot, heldBy: WaitReason | undefined): void {
-    const { now, tally } = this.#house
-    const waitedMs = now() - this.#start
+    const waitedMs = this.#house.now() - this.#start
     const waitedFor = this.#settle === undefined ? 'none' : (heldBy ?? 'none')
     this.pass = new GrantedPass(this.#house, this.#queue, slot, this.#verdict, waitedMs, waitedFor)
-    tally.left++
-    if (waitedFor !== 'none') tally.waited(waitedFor, waitedMs)
-    if (channels.leave.hasSubscribers) {
-      channels.leave.publish({ ...this.#told(), waitedMs, waitedFor, delay: slot.delay })
-    }
     this.#settle?.resolve(this.pass)
   }
 
@@ -119,7 +115,7 @@ export class Entrant implements Waiter {
   }
 }
 
-class GrantedPass implements Pass {
+export class GrantedPass implements Pass {
   readonly verdict: AllowedVerdict
   readonly waitedMs: number
   readonly waitedFor: WaitReason | 'none'
@@ -127,7 +123,7 @@ class GrantedPass implements Pass {
   readonly #house: House
   readonly #queue: KeyQueue
   readonly #slot: TakenSlot
-  readonly #leftAt: number
+  #leftAt = 0
   #status: number | undefined
   #isReported = false
   #isOver = false
@@ -143,7 +139,6 @@ class GrantedPass implements Pass {
     this.#house = house
     this.#queue = queue
     this.#slot = slot
-    this.#leftAt = house.now()
     this.verdict = verdict
     this.waitedMs = waitedMs
     this.waitedFor = waitedFor
@@ -152,6 +147,21 @@ class GrantedPass implements Pass {
 
   get url(): string {
     return this.verdict.url
+  }
+
+  /** It is handed over, and the request leaves: as late as can be told from here. */
+  depart(): void {
+    const { gate, tally, now, departed } = this.#house
+    const { waitedMs, waitedFor, delay } = this
+    const at = now()
+    this.#leftAt = at
+    tally.left++
+    if (waitedFor !== 'none') tally.waited(waitedFor, waitedMs)
+    if (channels.leave.hasSubscribers) {
+      const { url, origin } = this.verdict
+      channels.leave.publish({ gate, at, url, origin, key: this.#queue.key, waitedMs, waitedFor, delay })
+    }
+    departed(this.#queue.key, this.#slot)
   }
 
   answered(answer: Answer): void {

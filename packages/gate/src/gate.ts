@@ -84,6 +84,7 @@ export class PoliteGate implements AsyncDisposable {
       tally: this.#tally,
       wishesOf: (verdict) => this.#wishesOf(verdict),
       allowed: (page, signal) => this.#allowed(page, signal),
+      departed: (key, { ticket, delay }) => this.#pacer.left?.(key, ticket, delay),
       report: (key, slot, answer) => this.#report(key, slot, answer),
       left: (queue) => this.#left(queue),
     }
@@ -123,7 +124,10 @@ export class PoliteGate implements AsyncDisposable {
       const found = isPromise(key) ? await key : key
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      return await new Entrant(this.#house, verdict, this.#queueOf(found), abort).turn()
+      const turn = new Entrant(this.#house, verdict, this.#queueOf(found), abort).turn()
+      const pass = isPromise(turn) ? await turn : turn
+      pass.depart()
+      return pass
     } catch (error) {
       this.#oneLess()
       throw error

@@ -1,8 +1,10 @@
 // The pace of all keys in this process. Nothing is kept for who waits: the gate asks for one at a time.
 import {
   canForget,
+  type Delay,
   delayOf,
   heedAnswer,
+  lateStart,
   nextSlot,
   type Pace,
   type PageAnswer,
@@ -48,6 +50,11 @@ export class LocalPacer implements Pacer {
     this.#paces.set(key, next)
     this.#forgetSome(now)
     return { kind: 'slot', ticket: next.slots, delay }
+  }
+
+  left(key: string, ticket: Ticket, delay: Delay): void {
+    const pace = this.#paces.get(key)
+    if (pace?.slots === ticket) this.#paces.set(key, lateStart(pace, this.#now(), delay))
   }
 
   giveBack(key: string, ticket: Ticket): void {

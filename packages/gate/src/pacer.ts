@@ -15,6 +15,11 @@ export interface Pacer {
    * may keep a place in line for the ticket, or nothing.
    */
   reserve(key: string, wishes: Wishes, ticket?: Ticket): Turn | Promise<Turn>
+  /**
+   * The request of this slot leaves now, a moment after the slot was taken: where it matters, the pause counts from here. Optional, since
+   * a moment in this process is less than what the way to another one takes.
+   */
+  left?(key: string, ticket: Ticket, delay: Delay): void
   /** Who has this ticket does not leave after all: its place in line, or its slot, is for others. */
   giveBack(key: string, ticket: Ticket): void | Promise<void>
   /** The request of this slot is over, with an answer or without one. 429 and 503 push the key back, `heedAnswer` says how far. */

@@ -50,7 +50,11 @@ export function ticksOf(spanMs: number, most: number): readonly { readonly at: n
       const ms = step * unit
       if (spanMs / ms > most - 1) continue
       const count = Math.floor(spanMs / ms) + 1
-      return Array.from({ length: count }, (_, n) => ({ at: n * ms, label: `${n * step} ${name}` }))
+      const inSeconds = name === 'ms' && spanMs >= 1_000
+      return Array.from({ length: count }, (_, n) => ({
+        at: n * ms,
+        label: inSeconds ? `${(n * step) / 1_000} s` : `${n * step} ${name}`,
+      }))
     }
   }
   return [{ at: 0, label: '0' }]

@@ -47,6 +47,12 @@ export function takeSlot(pace: Pace, now: number, { delayMs, because }: Delay): 
     : { ...pace, slots: slots + 1 }
 }
 
+/** The pace where the request whose slot was taken last leaves only now: the pause after it counts from here. */
+export function lateStart(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
+  const next = now + delayMs
+  return next > pace.nextSlotAt ? { ...pace, nextSlotAt: next, because } : pace
+}
+
 /** The pace where the request of this slot did not leave after all: the slot is free again, unless another was taken since. */
 export function untakeSlot(pace: Pace, slot: number, now: number): Pace {
   const isAsked = pace.because === 'retry-after' || pace.because === 'backoff'

@@ -1,0 +1,156 @@
+// What does the gate cost when nothing has to wait, what does it hold, and does it let go when it should?
+import { fork } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate, politeAgent, politely } from '@politely/gate'
+import { Agent, request } from 'undici'
+import { type Contestant, inRounds, nowNs } from '../rounds.ts'
+import type { Row, Sheet } from '../sheet.ts'
+import { gateSchedule } from './gate-schedule.ts'
+import type { Plan } from './plan.ts'
+
+export async function gate(plan: Plan): Promise<readonly Sheet[]> {
+  return [await overhead(plan), await idleOrigins(plan), ...(await gateSchedule(plan))]
+}
+
+/**
+ * So many requests, one after another, make one measurement. Before each there are some to get warm: garbage is collected between
+ * contestants, and code that was not run for a while goes with it.
+ */
+const REQUESTS = 500
+const WARMING = 300
+
+/** Every way asks the same server for the same short page; the polite ones with robots.txt known and no pause. */
+async function overhead({ turns }: Plan): Promise<Sheet> {
+  const server = createServer((asked, response) => {
+    response.end(asked.url === '/robots.txt' ? 'User-agent: *\nDisallow: /private\n' : 'page')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/page`
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+  const open = new PoliteGate({ robots, minDelayMs: 0 })
+  const agent = new Agent()
+  const gated = politeAgent({ gate: open })
+  const polite = politely(fetch, { gate: open })
+  const { signal } = new AbortController()
+  const ways: readonly (readonly [name: string, once: () => Promise<unknown>, against: string | undefined])[] = [
+    ['fetch', async () => (await fetch(url)).text(), undefined],
+    ['politely(fetch)', async () => (await polite(url)).text(), 'fetch'],
+    ['undici.request', async () => (await request(url, { dispatcher: agent })).body.text(), undefined],
+    [
+      'undici.request, politeAgent',
+      async () => (await request(url, { dispatcher: gated })).body.text(),
+      'undici.request',
+    ],
+    ['robots.check alone', () => robots.check(url), undefined],
+    ['enter and leave alone', async () => (await open.enter(url)).leave(), 'robots.check alone'],
+    ['the same with a signal', async () => (await open.enter(url, { signal })).leave(), 'robots.check alone'],
+    ['when', () => open.when(url), 'robots.check alone'],
+  ]
+  const contestants = ways.map(
+    ([, once]): Contestant => ({
+      measure: async () => {
+        for (let n = 0; n < WARMING; n++) await once()
+        const start = nowNs()
+        for (let n = 0; n < REQUESTS; n++) await once()
+        return (nowNs() - start) / REQUESTS
+      },
+    }),
+  )
+  try {
+    const found = await inRounds(contestants, 1, turns)
+    const micros = new Map(ways.map(([name], n) => [name, (found[n]?.[0] ?? Number.NaN) / 1_000]))
+    const rows = ways.map(([name, , against]): Row => {
+      const own = micros.get(name) ?? Number.NaN
+      const bare = against === undefined ? undefined : micros.get(against)
+      return { name, cells: [own, bare === undefined ? null : own - bare, bare === undefined ? null : own / bare] }
+    })
+    const more = (name: string, bare: string) => (micros.get(name) ?? Number.NaN) - (micros.get(bare) ?? Number.NaN)
+    return {
+      workload: 'gate, overhead',
+      over: 'own',
+      title: 'gate: one request after another, to a server in the same process; nothing has to wait',
+      columns: [
+        { name: 'each', unit: 'µs' },
+        { name: 'more', unit: 'µs' },
+        { name: 'against bare', unit: '×' },
+      ],
+      rows,
+      findings: [
+        {
+          what: 'gate: politely(fetch), more than fetch',
+          value: more('politely(fetch)', 'fetch'),
+          unit: 'µs',
+          target: null,
+        },
+        {
+          what: 'gate: politeAgent, more than undici.request',
+          value: more('undici.request, politeAgent', 'undici.request'),
+          unit: 'µs',
+          target: null,
+        },
+      ],
+      asides: [],
+    }
+  } finally {
+    await gated.close()
+    await agent.close()
+    await robots.close()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+export interface IdleOrigins {
+  readonly origins: number
+  readonly heldBytes: number
+  /** When all of them have been forgotten. */
+  readonly heldAfterBytes: number
+  readonly remembered: number
+}
+
+/** Ten times as many as their rules are held of: a pace is small. */
+const SHARE = 10
+
+async function idleOrigins({ origins }: Plan): Promise<Sheet> {
+  const found = await new Promise<IdleOrigins>((resolve, reject) => {
+    const child = fork(new URL('./gate-memory-child.ts', import.meta.url), [String(origins * SHARE)], {
+      execArgv: ['--expose-gc', '--max-old-space-size=8192'],
+    })
+    let told: IdleOrigins | undefined
+    child.on('message', (message: IdleOrigins) => {
+      told = message
+    })
+    child.on('error', reject)
+    child.on('exit', () =>
+      told ? resolve(told) : reject(new Error('the memory of idle origins could not be measured')),
+    )
+  })
+  const { heldBytes, heldAfterBytes, remembered } = found
+  return {
+    workload: 'gate, idle origins',
+    over: 'own',
+    title: 'gate: origins that were asked once, the text of their names included',
+    columns: [
+      { name: 'of', unit: 'origins' },
+      { name: 'held', unit: 'bytes/origin' },
+      { name: 'remembered', unit: 'origins' },
+      { name: 'held in all', unit: 'bytes' },
+    ],
+    rows: [
+      { name: 'with a pause to keep', cells: [found.origins, heldBytes / found.origins, found.origins, heldBytes] },
+      { name: 'when it is over', cells: [found.origins, heldAfterBytes / found.origins, remembered, heldAfterBytes] },
+    ],
+    findings: [
+      { what: 'gate: an idle origin', value: heldBytes / found.origins, unit: 'bytes', target: null },
+      {
+        what: 'gate: an origin that is forgotten',
+        value: heldAfterBytes / found.origins,
+        unit: 'bytes',
+        target: { atMost: 10 },
+      },
+    ],
+    asides: [],
+  }
+}
