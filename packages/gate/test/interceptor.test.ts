@@ -2,6 +2,7 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit'
@@ -83,7 +84,7 @@ describe('lets through untouched', () => {
   })
 
   test('what is sent: method, headers, a body that is a stream', async () => {
-    const body = new Blob(['some ', 'text']).stream()
+    const body = Readable.from(['some ', 'text'])
     const headers = { 'x-mine': 'z' }
     await (await request(`${site.origin}/page`, { method: 'POST', headers, body, dispatcher: gated() })).body.dump()
     expect(site.seen).toMatchObject([{ method: 'POST', url: '/page', body: 'some text', headers }])
@@ -356,10 +357,10 @@ describe('politeAgent', () => {
 
   test.each(fetches)('%s takes it as its dispatcher', async (_, fetch) => {
     const dispatcher = agentOf()
-    const response = await fetch(`${site.origin}/page`, { dispatcher } as RequestInit)
+    const response = await fetch(`${site.origin}/page`, { dispatcher } as unknown as RequestInit)
     expect(await response.text()).toBe('page /page')
     expect(site.seen[0]?.headers['user-agent']).toBe(USER_AGENT)
-    const refused = fetch(`${site.origin}/private`, { dispatcher } as RequestInit)
+    const refused = fetch(`${site.origin}/private`, { dispatcher } as unknown as RequestInit)
     await expect(refused).rejects.toMatchObject({ cause: { code: 'ERR_ROBOTS_DISALLOWED' } })
     await dispatcher.gate.drain()
   })
@@ -369,11 +370,11 @@ describe('politeAgent', () => {
     const dispatcher = agentOf({ maxConcurrent: 1 })
     const [one, two] = [new AbortController(), new AbortController()]
     const first = expect(
-      fetch(`${site.origin}/hold`, { dispatcher, signal: one.signal } as RequestInit),
+      fetch(`${site.origin}/hold`, { dispatcher, signal: one.signal } as unknown as RequestInit),
     ).rejects.toThrow()
     await until(() => site.seen.length === 1)
     const second = expect(
-      fetch(`${site.origin}/2`, { dispatcher, signal: two.signal } as RequestInit),
+      fetch(`${site.origin}/2`, { dispatcher, signal: two.signal } as unknown as RequestInit),
     ).rejects.toThrow()
     await until(() => dispatcher.gate.queues()[0]?.waiting === 1)
     two.abort()

@@ -49,7 +49,7 @@ const ways: readonly Way[] = [
     get: (gate, ends) => {
       const dispatcher = politeAgent({ gate })
       ends.push(() => dispatcher.destroy())
-      return (url, row, mode) => globalThis.fetch(url, { ...initOf(row, mode), dispatcher } as RequestInit)
+      return (url, row, mode) => globalThis.fetch(url, { ...initOf(row, mode), dispatcher } as unknown as RequestInit)
     },
   },
 ]

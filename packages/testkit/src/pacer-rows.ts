@@ -45,7 +45,7 @@ interface PacerForeseen {
 }
 
 /** One step. Whoever asks has a name, and its ticket is remembered by it. */
-export type PacerStep =
+type PacerStep =
   | {
       readonly do: 'reserve'
       readonly who: string
@@ -70,7 +70,7 @@ export type PacerStep =
     }
   | { readonly do: 'pass'; readonly ms: number }
 
-export type PacerExpectation =
+type PacerExpectation =
   | { readonly kind: 'slot'; readonly delayMs: number; readonly because: string }
   | { readonly kind: 'wait'; readonly waitMs: number; readonly because: string }
   | { readonly kind: 'wait'; readonly atLeastMs: number }

@@ -15,11 +15,10 @@ export async function gate(plan: Plan): Promise<readonly Sheet[]> {
 }
 
 /**
- * So many requests, one after another, make one measurement. Before each there are some to get warm: garbage is collected between
- * contestants, and code that was not run for a while goes with it.
+ * One measurement lasts so long, and before it there is as long again to get warm: garbage is collected between contestants, and code that
+ * was not run for a while goes with it.
  */
-const REQUESTS = 500
-const WARMING = 300
+const TURN_NS = 150e6
 
 /** Every way asks the same server for the same short page; the polite ones with robots.txt known and no pause. */
 async function overhead({ turns }: Plan): Promise<Sheet> {
@@ -51,10 +50,8 @@ async function overhead({ turns }: Plan): Promise<Sheet> {
   const contestants = ways.map(
     ([, once]): Contestant => ({
       measure: async () => {
-        for (let n = 0; n < WARMING; n++) await once()
-        const start = nowNs()
-        for (let n = 0; n < REQUESTS; n++) await once()
-        return (nowNs() - start) / REQUESTS
+        await nsForEach(once)
+        return nsForEach(once)
       },
     }),
   )
@@ -100,6 +97,13 @@ async function overhead({ turns }: Plan): Promise<Sheet> {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
+}
+
+async function nsForEach(once: () => Promise<unknown>): Promise<number> {
+  const start = nowNs()
+  let count = 0
+  for (; nowNs() - start < TURN_NS; count++) await once()
+  return (nowNs() - start) / count
 }
 
 export interface IdleOrigins {
