@@ -2,7 +2,7 @@
 import type { TimelineRow } from './timeline.ts'
 import { labelsOf, leavesOf, shortened, shownRows, spanOf, ticksOf } from './timeline-scale.ts'
 
-const LEGEND = ['● a request leaves, 2 to 9: so many, +: more', '· one waits', '! answered 429 or 503', 'x refused']
+const LEGEND = ['● a request leaves', '2 to 9: so many', '+ more', '· one waits', '! answered 429 or 503', 'x refused']
 
 export function timelineText(rows: readonly TimelineRow[], columns: number, maxRows: number): string {
   if (rows.length === 0) return 'nothing was asked for\n'

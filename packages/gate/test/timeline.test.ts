@@ -57,7 +57,7 @@ a.test:##### │●············!··················
 b.test:##### │●                   x                                  │ 1
              └┬────────────┬─────────────┬─────────────┬────────────┬┘
               0 s          2 s           4 s           6 s         8 s
-● a request leaves, 2 to 9: so many, +: more   · one waits
+● a request leaves   2 to 9: so many   + more   · one waits
 ! answered 429 or 503   x refused
 `)
   for (const columns of [40, 60, 80, 120, 200]) {
