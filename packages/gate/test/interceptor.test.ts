@@ -7,7 +7,7 @@ import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit'
 import * as undici from 'undici'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   type PoliteAgent,
   type PoliteAgentOptions,
@@ -478,14 +478,35 @@ describe('politeAgent', () => {
       await expect(get(agent, inside())).rejects.toMatchObject(blocked)
     })
 
-    test('a redirect from a public host to a private address is refused, where the agent follows it', async () => {
-      // The public host is one by name; the first hop is let through as if it were at a public address.
+    test('where the agent follows a redirect from a public host, the next hop reaches public addresses only', async () => {
       const gateOpen = open()
+      const hops = [site.at('inside.example.com', '/go'), `${site.origin}/page`]
+      for (const hop of [...hops, `${site.origin}/alone`]) await gateOpen.robots.check(hop)
       const agent = politeAgent({ gate: gateOpen, lookup, maxRedirections: 5 })
       ends.push(() => agent.destroy())
-      site.pages.set('/go', (_, response) => void response.writeHead(302, { location: `${site.origin}/page` }).end())
-      await expect(get(agent, site.at('inside.example.com', '/go'))).rejects.toMatchObject(blocked)
-      expect(site.seen).toEqual([])
+      // No public host can be had here: what agents are asked for is noted, and answered for them.
+      const dispatched: [agent: unknown, origin: string][] = []
+      const controller = { aborted: false, paused: false, reason: null, abort() {}, pause() {}, resume() {} }
+      vi.spyOn(Agent.prototype, 'dispatch').mockImplementation(function (this: unknown, options, handler) {
+        dispatched.push([this, String(options.origin)])
+        handler.onRequestStart?.(controller, null)
+        const isFirst = options.path === '/go'
+        handler.onResponseStart?.(controller, isFirst ? 302 : 200, isFirst ? { location: hops[1] } : {}, '')
+        handler.onResponseEnd?.(controller, {})
+        return true
+      })
+      for (const url of [hops[0] ?? '', `${site.origin}/alone`]) {
+        await (await request(url, { dispatcher: agent })).body.dump()
+      }
+      vi.restoreAllMocks()
+      expect(dispatched.map(([, origin]) => origin)).toEqual([
+        site.at('inside.example.com', ''),
+        site.origin,
+        site.origin,
+      ])
+      const [first, hop, alone] = dispatched.map(([by]) => by)
+      expect(hop).toBe(first) // that for public addresses
+      expect(alone).not.toBe(first) // the same address, asked for by itself
     })
   })
 

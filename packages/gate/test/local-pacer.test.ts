@@ -29,6 +29,24 @@ describe('our choice, a pacer', () => {
   })
 })
 
+test('the pause counts from when a request leaves, and not from when its slot was taken', () => {
+  const { now, pass } = startClock()
+  const pacer = new LocalPacer(now)
+  const wishes: Wishes = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
+  const turn = pacer.reserve('k', wishes)
+  if (turn.kind !== 'slot') throw new Error('the first slot is free')
+  pass(40) // garbage was collected
+  pacer.left('k', turn.ticket, turn.delay)
+  pass(960)
+  expect(pacer.reserve('k', wishes)).toMatchObject({ kind: 'wait', waitMs: 40 })
+  pass(40)
+  pacer.reserve('k', wishes)
+  pass(10)
+  pacer.left('k', turn.ticket, turn.delay) // of a slot that is not the last one any more
+  expect(pacer.reserve('k', wishes)).toMatchObject({ waitMs: 990 })
+  pacer.left('never seen', 7, turn.delay)
+})
+
 describe('what is forgotten', () => {
   const wishes: Wishes = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
 

@@ -204,6 +204,21 @@ describe('one that answers by promises, and keeps places in line', () => {
     expect(gate.queues()).toEqual([])
   })
 
+  test('one that wants to know hears when a request leaves, and not when it gives up', async () => {
+    const pacer = new LocalPacer(now)
+    const left = vi.spyOn(pacer, 'left')
+    const gate = new PoliteGate({ robots, now, pacer, minDelayMs: 1_000 })
+    await gate.enter(url())
+    const delay = { delayMs: 1_000, because: 'own-delay' }
+    expect(left.mock.calls).toEqual([[site.at('a.test', ''), 1, delay]])
+    const controller = new AbortController()
+    const gone = expect(gate.enter(url(), { signal: controller.signal })).rejects.toThrow()
+    await pass(1)
+    controller.abort()
+    await gone
+    expect(left).toHaveBeenCalledTimes(1)
+  })
+
   test('each slot is reported once, with an answer or without', async () => {
     const { pacer, gates } = fleet(1)
     const [gate] = gates as [PoliteGate]
