@@ -1,6 +1,5 @@
 // Everything that `@politely/gate` offers, and nothing else.
 
-export { PoliteAgent, type PoliteAgentOptions, politeAgent } from './agent.ts'
 export type { GateCounters } from './counters.ts'
 export { GateClosedError, RobotsDisallowedError } from './errors.ts'
 export type {
@@ -14,7 +13,6 @@ export type {
 } from './events.ts'
 export type { Forecast, LeavingForecast, RefusedForecast } from './forecast.ts'
 export { type EnterOptions, PoliteGate, type PoliteGateOptions, type QueueState } from './gate.ts'
-export { politeInterceptor } from './interceptor.ts'
 export { LocalPacer } from './local-pacer.ts'
 export type { GateOrOptions } from './own-gate.ts'
 export type { PaceBy } from './pace-by.ts'
@@ -31,4 +29,6 @@ export {
   type TimelineRow,
   type TimelineSvgOptions,
   type TimelineTextOptions,
-} from './timeline.ts'
+} from './timeline/timeline.ts'
+export { PoliteAgent, type PoliteAgentOptions, politeAgent } from './undici/agent.ts'
+export { politeInterceptor } from './undici/interceptor.ts'

@@ -1,7 +1,7 @@
 // The timeline of a crawl, in characters and as a picture.
 import { expect, test } from 'vitest'
 import { CrawlTimeline } from '../src/index.ts'
-import { labelsOf, shortened, ticksOf } from '../src/timeline-scale.ts'
+import { labelsOf, shortened, ticksOf } from '../src/timeline/scale.ts'
 import { simulate } from './simulation.ts'
 
 /** Two origins: one with a pause and a pushback, one with a refusal. */

@@ -3,9 +3,9 @@ import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import type { NetworkPolicy } from '@politely/fetcher'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
-import type { PoliteGate } from './gate.ts'
+import type { PoliteGate } from '../gate.ts'
+import { type GateOrOptions, gateFor } from '../own-gate.ts'
 import { politeInterceptor } from './interceptor.ts'
-import { type GateOrOptions, gateFor } from './own-gate.ts'
 import { PageNetwork } from './page-network.ts'
 
 export type PoliteAgentOptions = GateOrOptions & {

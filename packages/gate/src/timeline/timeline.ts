@@ -1,10 +1,10 @@
 // A crawl as it went, from what gates tell: which origin was asked when, who waited, who was pushed back. Pacing is better seen than read.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { OptionError } from '@politely/core'
-import type { DoneMessage, LeaveMessage, RefuseMessage } from './events.ts'
-import type { PoliteGate } from './gate.ts'
-import { timelineSvg } from './timeline-svg.ts'
-import { timelineText } from './timeline-text.ts'
+import type { DoneMessage, LeaveMessage, RefuseMessage } from '../events.ts'
+import type { PoliteGate } from '../gate.ts'
+import { timelineSvg } from './svg.ts'
+import { timelineText } from './text.ts'
 
 export interface CrawlTimelineOptions {
   /** Whose crawl. Default: that of all gates of this process. */

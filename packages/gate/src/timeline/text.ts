@@ -1,6 +1,7 @@
 // A timeline in characters: a line for each origin, a column for each piece of time.
+
+import { labelsOf, leavesOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
 import type { TimelineRow } from './timeline.ts'
-import { labelsOf, leavesOf, shortened, shownRows, spanOf, ticksOf } from './timeline-scale.ts'
 
 const LEGEND = ['● a request leaves', '2 to 9: so many', '+ more', '· one waits', '! answered 429 or 503', 'x refused']
 

@@ -1,6 +1,7 @@
 // A timeline as a picture: one SVG that needs nothing beside it.
+
+import { labelsOf, leavesOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
 import type { TimelineRow } from './timeline.ts'
-import { labelsOf, leavesOf, shortened, shownRows, spanOf, ticksOf } from './timeline-scale.ts'
 
 const ROW = 22
 const TOP = 40

@@ -2,9 +2,9 @@
 import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import type { Dispatcher } from 'undici'
+import type { PoliteGate } from '../gate.ts'
+import type { Pass } from '../pass.ts'
 import { withUserAgent } from './dispatched-headers.ts'
-import type { PoliteGate } from './gate.ts'
-import type { Pass } from './pass.ts'
 
 /**
  * An interceptor for undici 8: `new Agent().compose(politeInterceptor(gate), interceptors.redirect({ maxRedirections: 5 }))`. The last one is
