@@ -52,11 +52,11 @@ export class Entrant implements Waiter {
     const ahead = this.#queue.waiting
     this.#queue.join(this)
     if (this.pass !== undefined) return this.pass
+    if (this.#error) return Promise.reject(this.#error.error)
     if (channels.wait.hasSubscribers) {
       channels.wait.publish({ ...this.#told(), because: this.#queue.heldBy, ahead })
     }
     return new Promise((resolve, reject) => {
-      if (this.#error) return reject(this.#error.error)
       const signal = this.#signal
       const abort = () => {
         this.#queue.remove(this)

@@ -120,11 +120,11 @@ export class PoliteGate implements AsyncDisposable {
     this.#inside++
     try {
       const verdict = await this.#allowed(url, abort)
-      const key = this.#keyOf(verdict.origin)
-      const found = isPromise(key) ? await key : key
+      const found = this.#keyOf(verdict.origin)
+      const key = isPromise(found) ? await this.#inTime(abort, (ends) => orAbort(found, ends)) : found
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const turn = new Entrant(this.#house, verdict, this.#queueOf(found), abort).turn()
+      const turn = new Entrant(this.#house, verdict, this.#queueOf(key), abort).turn()
       const pass = isPromise(turn) ? await turn : turn
       pass.depart()
       return pass
@@ -142,7 +142,8 @@ export class PoliteGate implements AsyncDisposable {
   async when(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Forecast> {
     const verdict = await this.#check(url, signal ?? undefined)
     if (!isAllowed(verdict)) return { allowed: false, verdict, retryAt: retryAtOf(verdict) }
-    const key = await this.#keyOf(verdict.origin)
+    const found = this.#keyOf(verdict.origin)
+    const key = isPromise(found) ? await this.#inTime(signal ?? undefined, (ends) => orAbort(found, ends)) : found
     const queue = this.#queues.get(key)
     const ahead = queue?.waiting ?? 0
     const { waitMs, because } = await this.#pacer.foresee(key, this.#wishesOf(verdict), ahead)
@@ -189,12 +190,19 @@ export class PoliteGate implements AsyncDisposable {
     throw new RobotsDisallowedError(verdict)
   }
 
-  /** Asks robots.txt; ends with the gate, and with the signal. */
+  /** Asks robots.txt. */
   async #check(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
+    return await this.#inTime(signal, (ends) => this.#robots.check(url, { signal: ends }))
+  }
+
+  /**
+   * Does something that ends with the gate, and with the signal. `return await` in both cases: two who come in one turn, one with a signal,
+   * stay in their order.
+   */
+  async #inTime<T>(signal: AbortSignal | undefined, work: (ends: AbortSignal) => Promise<T>): Promise<T> {
     const closing = this.#closing.signal
     closing.throwIfAborted()
-    // `return await` here as below: two who come in one turn, one with a signal, stay in their order.
-    if (signal === undefined) return await this.#robots.check(url, { signal: closing })
+    if (signal === undefined) return await work(closing)
     signal.throwIfAborted()
     // Not AbortSignal.any: on Node 22 a signal keeps something of each one made from it, for as long as it lives (measured).
     const ends = new AbortController()
@@ -202,7 +210,7 @@ export class PoliteGate implements AsyncDisposable {
     const end = () => ends.abort(sources.find((source) => source.aborted)?.reason)
     for (const source of sources) source.addEventListener('abort', end)
     try {
-      return await this.#robots.check(url, { signal: ends.signal })
+      return await work(ends.signal)
     } finally {
       for (const source of sources) source.removeEventListener('abort', end)
     }
@@ -280,4 +288,13 @@ export class PoliteGate implements AsyncDisposable {
 
 function isAllowed(verdict: ClientVerdict): verdict is AllowedVerdict {
   return verdict.allowed
+}
+
+/** What comes of it, or the signal's reason, if that is aborted before. */
+function orAbort<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    coming.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }

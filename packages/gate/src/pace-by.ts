@@ -49,6 +49,8 @@ function byAddress(lookup: LookupFunction): PaceKey {
     if (address === undefined) {
       address = firstAddress(host, lookup)
       known.set(host, address)
+      // What was not found is looked for again.
+      void address.then((found) => found === host && known.delete(host))
     }
     return address
   }
@@ -59,7 +61,7 @@ function firstAddress(host: string, lookup: LookupFunction): Promise<string> {
   return new Promise((resolve) => {
     lookup(host, { all: true }, (error, found) => {
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found]
-      resolve(error === null && addresses.length > 0 ? (addresses.sort()[0] as string) : host)
+      resolve(error ? host : (addresses.sort()[0] ?? host))
     })
   })
 }

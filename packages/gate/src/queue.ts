@@ -159,6 +159,7 @@ export class KeyQueue {
     }
     this.#isCalling = false
     const heldBy = this.#heldBy
+    this.#heldBy = undefined
     this.#pause(now() + turn.delay.delayMs, turn.delay.because)
     first.admit(turn, heldBy)
     this.advance()

@@ -5,7 +5,7 @@ const refusals = new WeakMap<object, RobotsDisallowedError>()
 
 /**
  * 403, or 503 where robots.txt is unreachable now, with Retry-After: what retries on 503 comes back when that makes sense. The body is the
- * error's sentence.
+ * error's sentence. It is a Response of the platform, also where the fetch is another's.
  */
 export function refusedResponse(error: RobotsDisallowedError): Response {
   const { verdict, message, retryAt } = error

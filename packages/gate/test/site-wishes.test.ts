@@ -198,6 +198,34 @@ describe('paceBy: what shares a pace', () => {
     expect(await keysOf('address', urls)).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.2', 'lone', '127.0.0.2', '::1'])
   })
 
+  test('address: an abort, and close, are heard while a name is looked up; what was not found is looked for again', async () => {
+    const answers: (() => void)[] = []
+    const slow: NonNullable<PoliteGateOptions['lookup']> = (_host, _, done) => {
+      answers.push(() => done(new Error('ENOTFOUND'), []))
+    }
+    const { gate, site, pass } = await simulate({ 'a.test': '' }, { paceBy: 'address', lookup: slow })
+    const reason = new Error('enough')
+    const controller = new AbortController()
+    const gone = expect(gate.enter(site.at('a.test'), { signal: controller.signal })).rejects.toBe(reason)
+    await pass()
+    controller.abort(reason)
+    await gone
+    answers.pop()?.()
+    await pass()
+    const second = gate.enter(site.at('a.test'))
+    await pass()
+    expect(answers.length).toBe(1) // asked once more
+    answers.pop()?.()
+    ;(await second).leave()
+    const waiting = [gate.enter(site.at('a.test')), gate.when(site.at('a.test'))].map((one) =>
+      expect(one).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' }),
+    )
+    await pass()
+    gate.close()
+    await Promise.all(waiting)
+    await gate.drain()
+  })
+
   test('hosts of one domain leave one after another, each keeping the pause that it asks for', async () => {
     const { gate, left, go, pass } = await simulate(
       { 'slow.one.test': 'Crawl-delay: 5', 'fast.one.test': '', 'fast.two.test': '' },
