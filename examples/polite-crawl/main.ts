@@ -1,7 +1,9 @@
-// A polite crawler in ninety lines. Without arguments it crawls a small web of its own on this machine; with URLs it crawls
-// those sites, ten pages each.
+// A polite crawler in a hundred lines. Without arguments it crawls a small web of its own on this machine; with URLs it crawls
+// those sites, ten pages each. `--svg FILE` writes its timeline as a picture.
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { RobotsClient } from '@politely/fetcher'
-import { type Pass, PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { CrawlTimeline, type Pass, PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { Agent, fetch } from 'undici'
 import { Journal } from './journal.ts'
 import { startSmallWeb } from './small-web.ts'
@@ -9,12 +11,13 @@ import { startSmallWeb } from './small-web.ts'
 const USER_AGENT = 'PolitelyDemo/0.1'
 const MOST_PAGES_PER_ORIGIN = 10
 
-const seeds = process.argv.slice(2)
+const { positionals: seeds, values } = parseArgs({ allowPositionals: true, options: { svg: { type: 'string' } } })
 const web = seeds.length === 0 ? await startSmallWeb() : undefined
 const robots = new RobotsClient({ userAgent: USER_AGENT, ...(web && { lookup: web.lookup }) })
 const gate = new PoliteGate({ robots, minDelayMs: 250 })
 const agent = new Agent(web ? { connect: { lookup: web.lookup } } : {})
 const journal = new Journal()
+const timeline = new CrawlTimeline({ gate })
 
 const seen = new Set<string>()
 const pagesOf = new Map<string, number>()
@@ -80,6 +83,8 @@ console.log()
 try {
   await Promise.all((web ? [web.seed] : seeds).map(visit))
   journal.summary()
+  console.log(`\n${timeline.text({ columns: Math.min(120, Math.max(60, process.stdout.columns ?? 100)) })}`)
+  if (values.svg !== undefined) writeFileSync(values.svg, timeline.svg())
 } finally {
   gate.close()
   await robots.close()

@@ -53,6 +53,7 @@ function sites(port: number): Readonly<Record<string, Site>> {
         at('down.test', '/'),
         at('moved.test', '/'),
         at('slow.test', '/'),
+        at('busy.test', '/'),
         at('huge.test', '/'),
         at('bücher.test', '/'),
         at('nowhere.test', '/'),
@@ -99,6 +100,13 @@ function sites(port: number): Readonly<Record<string, Site>> {
         setTimeout(() => response.end('User-agent: *\nDisallow: /never\n'), 1500)
       },
       '/': page('/never'),
+    }),
+    // Too busy for one of its pages, and says for how long.
+    'busy.test': site({
+      '/': page('/one', '/two', '/three'),
+      '/one': (_request, response) => response.writeHead(429, { 'retry-after': '2' }).end(),
+      '/two': page(),
+      '/three': page(),
     }),
     // 5 MiB of rules; the first 500 KiB count.
     'huge.test': site({

@@ -15,6 +15,7 @@ import { sheetText } from './terminal.ts'
 import { agreement } from './workloads/agreement.ts'
 import { ask } from './workloads/ask.ts'
 import { coldFetch } from './workloads/cold-fetch.ts'
+import { gate } from './workloads/gate.ts'
 import { hostile } from './workloads/hostile.ts'
 import { longFiles } from './workloads/long-files.ts'
 import { memory } from './workloads/memory.ts'
@@ -65,6 +66,7 @@ async function runAll(
   const patient = isQuick && !isChosen ? withoutSlowOnes(others) : others
   for (const workload of workloads) {
     if (workload === 'long-files') show(...(await longFiles(others)))
+    else if (workload === 'gate') show(...(await gate(plan)))
     else if (workload === 'hostile') show(await hostile(patient))
     else if (workload === 'cold-fetch') show(await coldFetch(plan))
     else if (workload === 'warm-client') show(await warmClient(plan))

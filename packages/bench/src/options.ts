@@ -13,6 +13,7 @@ const WORKLOADS = [
   'agreement',
   'cold-fetch',
   'warm-client',
+  'gate',
 ] as const
 type Workload = (typeof WORKLOADS)[number]
 

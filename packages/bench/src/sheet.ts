@@ -9,7 +9,7 @@ export interface Sheet {
   readonly columns: readonly Column[]
   readonly rows: readonly Row[]
   readonly findings: readonly Finding[]
-  /** Said on the terminal only: names of files, real ones among them, which no record may hold. */
+  /** Said on the terminal only: names of files, real ones among them, which no record may hold; pictures of several lines. */
   readonly asides: readonly string[]
 }
 

@@ -7,7 +7,8 @@ export function sheetText(sheet: Sheet): string {
   const over = sheet.over === 'own' ? '' : ` (${sheet.over} files)`
   const parts = [`${sheet.title}${over}`, '', ...table(sheet)]
   if (sheet.findings.length > 0) parts.push('', ...findings(sheet))
-  if (sheet.asides.length > 0) parts.push('', ...sheet.asides.map((aside) => wrapped(aside)))
+  if (sheet.asides.length > 0)
+    parts.push('', ...sheet.asides.map((aside) => (aside.includes('\n') ? aside : wrapped(aside))))
   return `${parts.join('\n')}\n`
 }
 

@@ -40,8 +40,22 @@ export { type DialectAnswer, explainDialects } from './explain-dialects.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { OptionError } from './option-error.ts'
-export { type Delay, delayOf, type Wishes } from './pace/delay.ts'
-export { canForget, heedAnswer, type Pace, type PageAnswer, startPace, takeSlot } from './pace/pace.ts'
+export { type Delay, delayOf, type Rate, type Wishes } from './pace/delay.ts'
+export { type Hours, opensAt } from './pace/hours.ts'
+export {
+  canForget,
+  heedAnswer,
+  isPushback,
+  lateStart,
+  nextSlot,
+  type Pace,
+  type PageAnswer,
+  type PauseReason,
+  type Slot,
+  startPace,
+  takeSlot,
+  untakeSlot,
+} from './pace/pace.ts'
 export { type ParseOptions, parseRobots } from './parse.ts'
 export { restoreRules } from './restore.ts'
 export type { Keep } from './rules/binding.ts'

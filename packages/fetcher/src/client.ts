@@ -6,6 +6,7 @@ import {
   addressOf,
   allows,
   type CrawlerRules,
+  type DayRange,
   decide,
   type Entry,
   entryText,
@@ -16,6 +17,7 @@ import {
   parseRobots,
   plainOriginOf,
   plan,
+  type RequestRate,
   settle,
   stateOf,
   type Verdict,
@@ -43,6 +45,10 @@ export interface Asked {
   readonly access: Access
   /** The pause that the site asks this crawler to keep between requests, if it names one. Milliseconds. */
   readonly crawlDelayMs: number | undefined
+  /** The rates that the site asks this crawler to keep; undefined where it names none. */
+  readonly requestRates?: readonly RequestRate[] | undefined
+  /** When the site wants visits, in any of these hours; undefined for at any time. */
+  readonly visitTimes?: readonly DayRange[] | undefined
 }
 
 export interface AskOptions {
@@ -250,7 +256,7 @@ export class RobotsClient {
     const { now, policy } = this.#settings
     const { entry, rules } = this.#known(address.origin) ?? (await this.#wait(address, signal))
     const { verdict, access } = decide(entry, rules, address, now(), policy)
-    return { url: text, origin: address.origin, ...verdict, access, crawlDelayMs: access.copy && rules.crawlDelayMs }
+    return { url: text, origin: address.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
   }
 
   /** The answer about a URL that is as clients send it, if what it takes is known; for most questions it is. */
@@ -372,5 +378,18 @@ export class RobotsClient {
   #rulesOf(octets: string): CrawlerRules {
     const { dialect, productTokens } = this.#settings
     return parseRobots(Buffer.from(octets, 'latin1'), { dialect }).forCrawler(productTokens)
+  }
+}
+
+type PaceWishes = Pick<Asked, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>
+
+const NO_PACE: PaceWishes = { crawlDelayMs: undefined, requestRates: undefined, visitTimes: undefined }
+
+/** What the site asks of this crawler's pace; what it does not name is undefined. */
+function paceOf({ crawlDelayMs, requestRates, visitTimes }: CrawlerRules): PaceWishes {
+  return {
+    crawlDelayMs,
+    requestRates: requestRates.length > 0 ? requestRates : undefined,
+    visitTimes: visitTimes.length > 0 ? visitTimes : undefined,
   }
 }

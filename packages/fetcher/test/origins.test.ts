@@ -134,6 +134,21 @@ test('our choice, the answer says how long a pause the site asks for', async ({ 
   expect(await client.check(sites.withPort('http://b.test:PORT/page'))).toMatchObject({ crawlDelayMs: undefined })
 })
 
+test('our choice, the answer says what rates and hours the site asks for, and nothing where it asks for none', async ({
+  sites,
+  newClient,
+}) => {
+  const lines = 'User-agent: *\nRequest-rate: 1/10s 1800-1900\nVisit-time: 0600-0845\n'
+  sites.answer(ROBOTS, { status: 200, body: lines })
+  const client = newClient()
+  expect(await client.check(sites.withPort(askedPage))).toMatchObject({
+    requestRates: [{ requests: 1, periodMs: 10_000, between: { from: 1080, to: 1140 } }],
+    visitTimes: [{ from: 360, to: 525 }],
+  })
+  const nothing = { requestRates: undefined, visitTimes: undefined }
+  expect(await client.check(sites.withPort('http://b.test:PORT/page'))).toMatchObject(nothing)
+})
+
 test('our choice, an answer is JSON-safe', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, { status: 301, headers: { location: 'http://b.test:PORT/robots.txt' } })
   sites.answer('http://b.test:PORT/robots.txt', { status: 200, body: forbidsPage })

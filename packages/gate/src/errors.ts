@@ -1,6 +1,7 @@
 // What the gate throws: refusals, each with a stable code.
 import { describeVerdict } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
+import { retryAtOf } from './forecast.ts'
 
 /** robots.txt does not let this request leave, or nobody knows what it says. */
 export class RobotsDisallowedError extends Error {
@@ -14,7 +15,7 @@ export class RobotsDisallowedError extends Error {
   constructor(verdict: ClientVerdict) {
     super(`${verdict.url || 'an empty string'} is ${describeVerdict(verdict)}`)
     this.verdict = verdict
-    this.retryAt = verdict.because === 'unreachable' ? verdict.access.nextAttemptAt : undefined
+    this.retryAt = retryAtOf(verdict)
   }
 }
 

@@ -1,40 +1,26 @@
 // PoliteGate: lets a request leave when robots.txt allows it and its turn has come.
-import {
-  canForget,
-  type Delay,
-  delayOf,
-  type HasHref,
-  type Headers,
-  headerOf,
-  OptionError,
-  type PageAnswer,
-} from '@politely/core'
-import { type Asked, type ClientVerdict, RobotsClient } from '@politely/fetcher'
+import type { LookupFunction } from 'node:net'
+import { type HasHref, isPushback, OptionError, type PageAnswer, type Wishes } from '@politely/core'
+import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { type GateCounters, Tally } from './counters.ts'
+import { type AllowedVerdict, Entrant, type House } from './entrant.ts'
 import { GateClosedError, RobotsDisallowedError } from './errors.ts'
-import { OriginQueue, type Shared } from './queue.ts'
-
-export interface PacingOptions {
-  /**
-   * The least pause between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. Pauses are kept
-   * between the moments at which requests leave: on the way they may come closer, by what connecting takes.
-   */
-  readonly minDelayMs?: number | undefined
-  /**
-   * The longest pause you are ready to keep. A site that asks for more gets this, and the pass says so (`because: 'cap'`).
-   * Milliseconds; default none: what a site asks is kept. It does not shorten a Retry-After.
-   */
-  readonly maxDelayMs?: number | undefined
-  /** Requests under way at once to one origin, from leaving to `leave`; for `politely`, until the headers are there. Default 2. */
-  readonly maxConcurrentPerOrigin?: number | undefined
-  /** Requests under way at once to all origins together. Default 64. */
-  readonly maxConcurrent?: number | undefined
-}
+import { channels } from './events.ts'
+import { type Forecast, retryAtOf } from './forecast.ts'
+import { LocalPacer } from './local-pacer.ts'
+import { type PaceKey, paceKey } from './pace-by.ts'
+import type { Pacer } from './pacer.ts'
+import { type Pacing, type PacingOptions, pacingOf } from './pacing.ts'
+import type { Pass } from './pass.ts'
+import { isPromise, KeyQueue, type Shared, type TakenSlot, type WaitReason } from './queue.ts'
 
 export interface PoliteGateOptions extends PacingOptions {
   /** Who knows what robots.txt says. It stays yours to close. */
   readonly robots: RobotsClient
   /** A clock in milliseconds since 1970 that never goes back. For tests and simulations. */
   readonly now?: () => number
+  /** Your own resolver, in the form of `dns.lookup`; used where `paceBy` is `address`. */
+  readonly lookup?: LookupFunction | undefined
 }
 
 export interface EnterOptions {
@@ -42,56 +28,65 @@ export interface EnterOptions {
   readonly signal?: AbortSignal | null
 }
 
-/**
- * The leave to make one request. Call `leave` when it is over, or declare it with `using`: a pass that is never given back holds its
- * place, and with all places held nobody leaves.
- */
-export interface Pass extends Disposable {
-  readonly url: string
-  readonly verdict: ClientVerdict
-  /** How long the request waited for its turn. Milliseconds. */
-  readonly waitedMs: number
-  /** The pause that is kept after it, and who asked for it. */
-  readonly delay: Delay
-  /** The request is over; its answer, if there was one, may slow the origin down (429, 503, Retry-After). Once is enough. */
-  leave(answer?: Answer): void
+/** What stands at one key now. JSON-safe. */
+export interface QueueState {
+  /** An origin, or what `paceBy` says. */
+  readonly key: string
+  readonly waiting: number
+  readonly underWay: number
+  /** What the first one waits for. */
+  readonly heldBy: WaitReason | undefined
 }
 
-/** As much of a response as pace depends on: that of `fetch`, of undici, or your own. */
-export interface Answer {
-  readonly status: number
-  readonly headers: { get(name: string): string | null } | Headers
-}
-
-/** Forgetting is tried when this many origins are remembered, and after that at twice what was left. */
-const FIRST_SWEEP = 1_000
-
-export class PoliteGate {
+export class PoliteGate implements AsyncDisposable {
   readonly #robots: RobotsClient
   readonly #pacing: Pacing
   readonly #now: () => number
-  readonly #queues = new Map<string, OriginQueue>()
-  readonly #shared: Shared
+  readonly #pacer: Pacer
+  readonly #keyOf: PaceKey
+  /** Of keys with somebody who waits or is under way. What is remembered of the others, the pacer knows. */
+  readonly #queues = new Map<string, KeyQueue>()
   /** Queues whose first request waits for one of all the places, in the order in which they came. */
-  readonly #wantingPlace = new Set<OriginQueue>()
+  readonly #wantingPlace = new Set<KeyQueue>()
   readonly #closing = new AbortController()
+  readonly #tally = new Tally()
+  readonly #shared: Shared
+  readonly #house: House
   #underWay = 0
-  #sweepAt = FIRST_SWEEP
+  /** Calls of `enter` whose request is not over yet, and what is held. */
+  #inside = 0
+  readonly #draining = new Set<() => void>()
 
   /** @throws {OptionError} for an option that cannot be used. */
   constructor(options: PoliteGateOptions) {
-    const { robots, now, ...pacing } = options ?? {}
+    const { robots, now, lookup, ...pacing } = options ?? {}
     if (!(robots instanceof RobotsClient))
       throw new OptionError('robots', 'must be a RobotsClient; write new RobotsClient({ userAgent })')
     this.#robots = robots
     if (now !== undefined && typeof now !== 'function')
       throw new OptionError('now', 'must be a function that returns milliseconds')
-    this.#pacing = checkPacing(pacing)
+    this.#pacing = pacingOf(pacing, lookup)
     this.#now = now ?? (() => performance.timeOrigin + performance.now())
+    this.#pacer = this.#pacing.pacer ?? new LocalPacer(this.#now)
+    this.#keyOf = paceKey(this.#pacing.paceBy, lookup)
     this.#shared = {
       now: this.#now,
-      maxConcurrentPerOrigin: this.#pacing.maxConcurrentPerOrigin,
+      pacer: this.#pacer,
+      maxConcurrentPerKey: this.#pacing.maxConcurrentPerOrigin,
       takePlace: (queue) => this.#takePlace(queue),
+      freePlace: () => this.#freePlace(),
+      pacerFailed: (key, error) => this.#pacerFailed(key, error),
+      emptied: (queue) => this.#forget(queue),
+    }
+    this.#house = {
+      gate: this,
+      now: this.#now,
+      tally: this.#tally,
+      wishesOf: (verdict) => this.#wishesOf(verdict),
+      allowed: (page, signal) => this.#allowed(page, signal),
+      departed: (key, { ticket, delay }) => this.#pacer.left?.(key, ticket, delay),
+      report: (key, slot, answer) => this.#report(key, slot, answer),
+      left: (queue) => this.#left(queue),
     }
   }
 
@@ -100,77 +95,147 @@ export class PoliteGate {
     return this.#robots
   }
 
+  /** A snapshot of what was counted since the gate was made. */
+  get counters(): GateCounters {
+    return this.#tally.snapshot()
+  }
+
+  /** Where somebody waits or is under way. */
+  queues(): readonly QueueState[] {
+    return Array.from(this.#queues.values(), ({ key, waiting, underWay, heldBy }) => ({
+      key,
+      waiting,
+      underWay,
+      heldBy,
+    }))
+  }
+
   /**
    * Waits until a request for this URL may leave.
    * @throws {RobotsDisallowedError} where robots.txt does not allow it: at once, or at its turn if the rules have changed since.
-   * @throws {GateClosedError} after `close`; the signal's reason after an abort.
+   * @throws {GateClosedError} after `close`; the signal's reason after an abort; what a pacer of your own throws.
    */
   async enter(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Pass> {
-    if (this.#closing.signal.aborted) throw new GateClosedError()
+    const abort = signal ?? undefined
+    this.#inside++
+    try {
+      const verdict = await this.#allowed(url, abort)
+      const found = this.#keyOf(verdict.origin)
+      const key = isPromise(found) ? await this.#inTime(abort, (ends) => orAbort(found, ends)) : found
+      this.#closing.signal.throwIfAborted()
+      abort?.throwIfAborted()
+      const turn = new Entrant(this.#house, verdict, this.#queueOf(key), abort).turn()
+      const pass = isPromise(turn) ? await turn : turn
+      pass.depart()
+      return pass
+    } catch (error) {
+      this.#oneLess()
+      throw error
+    }
+  }
+
+  /**
+   * When could a request for this URL leave, and who has the last word on it? Takes no turn, and waits for nothing but robots.txt, where
+   * that is not known.
+   * @throws {GateClosedError} after `close`; the signal's reason after an abort.
+   */
+  async when(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Forecast> {
+    const verdict = await this.#check(url, signal ?? undefined)
+    if (!isAllowed(verdict)) return { allowed: false, verdict, retryAt: retryAtOf(verdict) }
+    const found = this.#keyOf(verdict.origin)
+    const key = isPromise(found) ? await this.#inTime(signal ?? undefined, (ends) => orAbort(found, ends)) : found
+    const queue = this.#queues.get(key)
+    const ahead = queue?.waiting ?? 0
+    const { waitMs, because } = await this.#pacer.foresee(key, this.#wishesOf(verdict), ahead)
+    const { maxConcurrent, maxConcurrentPerOrigin } = this.#pacing
+    const isFull = this.#underWay >= maxConcurrent || (queue?.underWay ?? 0) >= maxConcurrentPerOrigin
+    const lastWord = isFull && waitMs === 0 ? 'concurrency' : because
+    return { allowed: true, verdict, at: this.#now() + waitMs, waitMs, because: lastWord, ahead }
+  }
+
+  /**
+   * Resolves as soon as nobody waits and nothing is under way. It closes nothing: who comes meanwhile is let in, and waited for too, so that
+   * a redirect or a page's links still find their way. Our choice. To end a crawl: add nothing, `await gate.drain()`, `gate.close()`.
+   */
+  async drain(): Promise<void> {
+    while (this.#inside > 0) await new Promise<void>((resolve) => this.#draining.add(resolve))
+  }
+
+  /** Rejects everyone who waits and whoever comes later; passes stay good. The RobotsClient, and a pacer that you gave, stay open. */
+  close(): void {
+    if (this.#closing.signal.aborted) return
+    const error = new GateClosedError()
+    this.#closing.abort(error)
+    for (const queue of [...this.#queues.values()]) queue.clear(error)
+  }
+
+  /** Closes the gate. It does not wait for who is under way: `drain` does. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close()
+  }
+
+  /** @internal Something is going on that may enter again, such as a redirect: `drain` waits for it. Call what is returned, once. */
+  hold(): () => void {
+    this.#inside++
+    return () => this.#oneLess()
+  }
+
+  async #allowed(url: string | HasHref, signal: AbortSignal | undefined): Promise<AllowedVerdict> {
+    const verdict = await this.#check(url, signal)
+    if (isAllowed(verdict)) return verdict
+    this.#tally.refused(verdict.because)
+    if (channels.refuse.hasSubscribers) {
+      channels.refuse.publish({ gate: this, at: this.#now(), url: verdict.url, verdict })
+    }
+    throw new RobotsDisallowedError(verdict)
+  }
+
+  /** Asks robots.txt. */
+  async #check(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
+    return await this.#inTime(signal, (ends) => this.#robots.check(url, { signal: ends }))
+  }
+
+  /**
+   * Does something that ends with the gate, and with the signal. `return await` in both cases: two who come in one turn, one with a signal,
+   * stay in their order.
+   */
+  async #inTime<T>(signal: AbortSignal | undefined, work: (ends: AbortSignal) => Promise<T>): Promise<T> {
+    const closing = this.#closing.signal
+    closing.throwIfAborted()
+    if (signal === undefined) return await work(closing)
+    signal.throwIfAborted()
     // Not AbortSignal.any: on Node 22 a signal keeps something of each one made from it, for as long as it lives (measured).
     const ends = new AbortController()
-    const sources = signal ? [signal, this.#closing.signal] : [this.#closing.signal]
+    const sources = [signal, closing]
     const end = () => ends.abort(sources.find((source) => source.aborted)?.reason)
-    if (signal?.aborted) end()
     for (const source of sources) source.addEventListener('abort', end)
     try {
-      return await this.#enter(url, ends.signal)
+      return await work(ends.signal)
     } finally {
       for (const source of sources) source.removeEventListener('abort', end)
     }
   }
 
-  /** Rejects everyone who waits and whoever comes later. The RobotsClient stays open. */
-  close(): void {
-    this.#closing.abort(new GateClosedError())
+  #wishesOf({ crawlDelayMs, requestRates, visitTimes }: AllowedVerdict): Wishes {
+    const { minDelayMs: ownDelayMs, maxDelayMs } = this.#pacing
+    return { ownDelayMs, maxDelayMs, crawlDelayMs, requestRates, visitTimes }
   }
 
-  async #enter(url: string | HasHref, signal: AbortSignal): Promise<Pass> {
-    const { origin } = await this.#allowed(url, signal)
-    const queue = this.#queueOf(origin)
-    const start = this.#now()
-    await turn(queue, signal)
-    const leave = this.#leaveOnce(queue)
-    try {
-      // The rules may have changed while it waited, for hours perhaps. As long as they hold, asking again costs nothing.
-      const verdict = await this.#allowed(url, signal)
-      const { minDelayMs: ownDelayMs, maxDelayMs } = this.#pacing
-      const delay = delayOf({ ownDelayMs, maxDelayMs, crawlDelayMs: verdict.crawlDelayMs })
-      queue.depart(delay)
-      const waitedMs = this.#now() - start
-      return { url: verdict.url, verdict, waitedMs, delay, leave, [Symbol.dispose]: () => leave() }
-    } catch (error) {
-      queue.stay()
-      leave()
-      throw error
+  #queueOf(key: string): KeyQueue {
+    let queue = this.#queues.get(key)
+    if (queue === undefined) {
+      queue = new KeyQueue(key, this.#shared)
+      this.#queues.set(key, queue)
     }
+    return queue
   }
 
-  async #allowed(url: string | HasHref, signal: AbortSignal): Promise<AllowedVerdict> {
-    const verdict = await this.#robots.check(url, { signal })
-    if (!verdict.allowed) throw new RobotsDisallowedError(verdict)
-    return verdict
+  #forget(queue: KeyQueue): void {
+    this.#wantingPlace.delete(queue)
+    if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key)
   }
 
-  #leaveOnce(queue: OriginQueue): Pass['leave'] {
-    let left = false
-    return (answer) => {
-      if (left) return
-      const pageAnswer = answer && pageAnswerOf(answer) // before anything is given back: it throws for what is no answer
-      left = true
-      this.#underWay--
-      queue.finished(pageAnswer)
-      // One place is free: the queue that has waited longest for it is asked first, this one last.
-      for (const wanting of this.#wantingPlace) {
-        if (this.#underWay >= this.#pacing.maxConcurrent) break
-        this.#wantingPlace.delete(wanting)
-        wanting.advance()
-      }
-      queue.advance()
-    }
-  }
-
-  #takePlace(queue: OriginQueue): boolean {
+  #takePlace(queue: KeyQueue): boolean {
     if (this.#underWay >= this.#pacing.maxConcurrent) {
       this.#wantingPlace.add(queue)
       return false
@@ -179,78 +244,57 @@ export class PoliteGate {
     return true
   }
 
-  #queueOf(origin: string): OriginQueue {
-    let queue = this.#queues.get(origin)
-    if (queue === undefined) {
-      if (this.#queues.size >= this.#sweepAt) this.#forgetIdle()
-      queue = new OriginQueue(this.#shared)
-      this.#queues.set(origin, queue)
+  /** One place is free: the queue that has waited longest for it is asked first. */
+  #freePlace(): void {
+    this.#underWay--
+    for (const wanting of this.#wantingPlace) {
+      if (this.#underWay >= this.#pacing.maxConcurrent) break
+      this.#wantingPlace.delete(wanting)
+      wanting.advance()
     }
-    return queue
   }
 
-  #forgetIdle(): void {
-    const now = this.#now()
-    for (const [origin, queue] of this.#queues) {
-      if (queue.isIdle && canForget(queue.pace, now)) this.#queues.delete(origin)
+  /** A request is over. Its own queue is asked last: others may have waited longer for the place. */
+  #left(queue: KeyQueue): void {
+    queue.finished()
+    this.#freePlace()
+    queue.advance()
+    this.#oneLess()
+  }
+
+  #oneLess(): void {
+    this.#inside--
+    if (this.#inside > 0 || this.#draining.size === 0) return
+    const draining = [...this.#draining]
+    this.#draining.clear()
+    for (const resolve of draining) resolve()
+  }
+
+  #report(key: string, slot: TakenSlot, answer: PageAnswer | undefined): void {
+    if (answer !== undefined && isPushback(answer)) this.#tally.pushbacks++
+    try {
+      const reported = this.#pacer.report(key, slot.ticket, answer)
+      if (isPromise(reported)) reported.catch((error: unknown) => this.#pacerFailed(key, error))
+    } catch (error) {
+      this.#pacerFailed(key, error)
     }
-    this.#sweepAt = Math.max(FIRST_SWEEP, 2 * this.#queues.size)
+  }
+
+  #pacerFailed(key: string, error: unknown): void {
+    this.#tally.failures++
+    if (channels.failure.hasSubscribers) channels.failure.publish({ gate: this, at: this.#now(), key, error })
   }
 }
 
-/** One about a URL: what is none is never allowed. */
-type AllowedVerdict = ClientVerdict & Asked
+function isAllowed(verdict: ClientVerdict): verdict is AllowedVerdict {
+  return verdict.allowed
+}
 
-/** Waits for the turn; an abort leaves the queue. The signal is of this one call, so nobody takes the listener away. */
-function turn(queue: OriginQueue, signal: AbortSignal): Promise<void> {
+/** What comes of it, or the signal's reason, if that is aborted before. */
+function orAbort<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    signal.throwIfAborted()
-    const abort = () => {
-      queue.leave(resolve)
-      reject(signal.reason)
-    }
+    const abort = () => reject(signal.reason)
     signal.addEventListener('abort', abort)
-    queue.join(resolve)
+    coming.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
-}
-
-function pageAnswerOf({ status, headers }: Answer): PageAnswer {
-  const retryAfter = isHeaders(headers) ? headers.get('retry-after') : headerOf(headers, 'retry-after')
-  return { status, retryAfter: retryAfter ?? undefined }
-}
-
-function isHeaders(headers: Answer['headers']): headers is { get(name: string): string | null } {
-  return typeof headers.get === 'function'
-}
-
-type Pacing = { readonly [K in keyof PacingOptions]-?: number }
-
-const DEFAULTS: Pacing = {
-  minDelayMs: 1_000,
-  maxDelayMs: Number.POSITIVE_INFINITY,
-  maxConcurrentPerOrigin: 2,
-  maxConcurrent: 64,
-}
-
-function checkPacing(options: PacingOptions): Pacing {
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(DEFAULTS, name)) {
-      throw new OptionError(name, `there is no such option; known are robots, now, ${Object.keys(DEFAULTS).join(', ')}`)
-    }
-  }
-  return {
-    minDelayMs: atLeast(0, 'minDelayMs', options),
-    maxDelayMs: atLeast(0, 'maxDelayMs', options),
-    maxConcurrentPerOrigin: atLeast(1, 'maxConcurrentPerOrigin', options),
-    maxConcurrent: atLeast(1, 'maxConcurrent', options),
-  }
-}
-
-/** Pauses are milliseconds; the others count requests. */
-function atLeast(least: 0 | 1, name: keyof PacingOptions, options: PacingOptions): number {
-  const value = options[name] ?? DEFAULTS[name]
-  const fits = typeof value === 'number' && value >= least && (Number.isFinite(value) || name === 'maxDelayMs')
-  if (fits && (least === 0 || Number.isInteger(value))) return value
-  const wanted = least === 0 ? 'milliseconds, 0 or more' : 'a whole number, 1 or more'
-  throw new OptionError(name, `${String(value)} does not do; write ${wanted}`)
 }

@@ -1,8 +1,10 @@
 // politely(fetch): the same fetch, and every request, redirect hops included, is allowed by robots.txt and waits its turn.
 import { OptionError } from '@politely/core'
-import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
-import { type PacingOptions, PoliteGate } from './gate.ts'
+import { RobotsDisallowedError } from './errors.ts'
+import type { PoliteGate } from './gate.ts'
+import { type GateOrOptions, gateFor } from './own-gate.ts'
 import { isHttp, isRedirect, type Request, redirected } from './redirect.ts'
+import { refusedResponse } from './refused-response.ts'
 
 /** Any function with the shape of fetch: Node's, undici's, your own. */
 export type FetchLike = (input: never, init?: never) => Promise<ResponseLike>
@@ -14,7 +16,15 @@ interface ResponseLike {
 }
 
 /** How to be polite: a gate of your own, or what to make one of. */
-export type PolitelyOptions = { readonly gate: PoliteGate } | (RobotsClientOptions & PacingOptions)
+export type PolitelyOptions = GateOrOptions & RefusalOptions
+
+export interface RefusalOptions {
+  /**
+   * What becomes of a request that robots.txt does not allow. `throw` (the default): a `RobotsDisallowedError`. `response`: an answer of 403,
+   * or of 503 with Retry-After where robots.txt is unreachable; `refusalOf` tells it from a site's own.
+   */
+  readonly onDisallowed?: 'throw' | 'response' | undefined
+}
 
 /** Your fetch, with the gate in front of it. */
 export type PoliteFetch<F extends FetchLike> = F &
@@ -38,12 +48,24 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   if (typeof options !== 'object' || options === null) {
     throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
   }
-  const { gate, close } = gateFor(options)
+  const { onDisallowed = 'throw', ...others } = options
+  if (onDisallowed !== 'throw' && onDisallowed !== 'response') {
+    throw new OptionError('onDisallowed', `${String(onDisallowed)} is not known; write one of throw, response`)
+  }
+  const { gate, close } = gateFor(others)
   const send = fetch as unknown as Send
   const politeFetch = async (input: unknown, init?: Init): Promise<ResponseLike> => {
     // A Request may stand for the options, too; what it holds cannot be spread.
     if (isRequest(init)) return politeFetch(new (init.constructor as typeof globalThis.Request)(input as string, init))
-    return go(send, gate, input, { ...init }) // a copy: whatever becomes of the caller's while the request waits is not meant
+    const release = gate.hold() // so that `drain` waits for the hops of a redirect, too
+    try {
+      return await go(send, gate, input, { ...init }) // a copy: whatever becomes of the caller's while the request waits is not meant
+    } catch (error) {
+      if (onDisallowed === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
+      throw error
+    } finally {
+      release()
+    }
   }
   return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
 }
@@ -136,35 +158,4 @@ function initOf({ method, headers, body }: Request): Init {
 /** Also a Request of undici, which is of another class than the global one. */
 function isRequest(input: unknown): input is globalThis.Request {
   return typeof input === 'object' && input !== null && 'url' in input && 'clone' in input
-}
-
-function gateFor(options: PolitelyOptions): { readonly gate: PoliteGate; readonly close: () => Promise<void> } {
-  if ('gate' in options) {
-    const { gate, ...others } = options
-    if (!(gate instanceof PoliteGate))
-      throw new OptionError('gate', 'must be a PoliteGate; write new PoliteGate({ robots })')
-    for (const name of Object.keys(others))
-      throw new OptionError(name, 'does nothing beside gate; give it to the gate or its RobotsClient')
-    return { gate, close: async () => undefined }
-  }
-  const { minDelayMs, maxDelayMs, maxConcurrent, maxConcurrentPerOrigin, ...forRobots } = options
-  const { now, signal } = forRobots
-  const robots = new RobotsClient(forRobots)
-  const gate = new PoliteGate({
-    robots,
-    minDelayMs,
-    maxDelayMs,
-    maxConcurrent,
-    maxConcurrentPerOrigin,
-    ...(now && { now }),
-  })
-  const closing = new AbortController()
-  const close = async () => {
-    closing.abort()
-    gate.close()
-    await robots.close()
-  }
-  // The signal closes the RobotsClient; those who wait at the gate have nothing to wait for then.
-  signal?.addEventListener('abort', () => gate.close(), { once: true, signal: closing.signal })
-  return { gate, close }
 }

@@ -2,7 +2,7 @@
 import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { expect, expectTypeOf, test } from 'vitest'
-import { PoliteGate, type PoliteGateOptions, type PolitelyOptions, politely } from '../src/index.ts'
+import { LocalPacer, PoliteGate, type PoliteGateOptions, type PolitelyOptions, politely } from '../src/index.ts'
 
 const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
 const gate = new PoliteGate({ robots })
@@ -30,6 +30,11 @@ test.each<[given: Record<string, unknown>, option: string]>([
   [{ maxConcurrentPerOrigin: 0 }, 'maxConcurrentPerOrigin'],
   [{ maxConcurrentPerOrigin: -2 }, 'maxConcurrentPerOrigin'],
   [{ maxConcurrentPerOrigin: Number.NaN }, 'maxConcurrentPerOrigin'],
+  [{ paceBy: 'site' }, 'paceBy'],
+  [{ paceBy: 5 }, 'paceBy'],
+  [{ pacer: {} }, 'pacer'],
+  [{ pacer: null }, 'pacer'],
+  [{ lookup: 'dns' }, 'lookup'],
   [{ maxConcurency: 8 }, 'maxConcurency'],
   [{ toString: 8 }, 'toString'],
 ])('%o is refused by both, by name', (given, option) => {
@@ -53,6 +58,7 @@ test.each<[said: string, make: () => unknown, option: string]>([
   ['a gate that is none', () => politely(fetch, { gate: {} as PoliteGate }), 'gate'],
   ['a gate that is undefined', () => politely(fetch, { gate: undefined as unknown as PoliteGate }), 'gate'],
   ['a pause beside a gate that has its own', () => politely(fetch, { gate, minDelayMs: 5 }), 'minDelayMs'],
+  ['a word for refusals that is none', () => politely(fetch, { gate, onDisallowed: 'no' as 'throw' }), 'onDisallowed'],
   ['a name beside a gate that has its own', () => politely(fetch, { gate, userAgent: 'OtherBot' }), 'userAgent'],
 ])('%s', (_, make, option) => {
   expect(optionError(make)).toMatchObject({ code: 'ERR_POLITELY_OPTION', option })
@@ -65,6 +71,8 @@ test.each([
   { maxDelayMs: Number.POSITIVE_INFINITY },
   { maxConcurrent: 1, maxConcurrentPerOrigin: 1 },
   { now: () => 0 },
+  { paceBy: 'address' as const, lookup: () => {} },
+  { pacer: new LocalPacer(() => 0) },
 ])('%o will do', (given) => {
   expect(new PoliteGate({ robots, ...given }).robots).toBe(robots)
 })

@@ -140,6 +140,15 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       expect((await fetch(go(go('/end')))).url).toBe(`${site.origin}/end`)
     })
 
+    test('are waited for by `drain`, also between two hops', async () => {
+      const fetch = polite()
+      const done = fetch(go(go(`${other.origin}/page`)))
+      await until(() => site.seen.length === 1)
+      await fetch.gate.drain()
+      expect(other.lines).toEqual(['GET /page'])
+      await done
+    })
+
     test('the crawler’s User-Agent is sent with every hop', async () => {
       await polite()(go(`${other.origin}/page`))
       expect([...site.seen, ...other.seen].map(({ headers }) => headers['user-agent'])).toEqual([

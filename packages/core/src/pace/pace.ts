@@ -1,19 +1,62 @@
 // The pace of one origin: when its next request may leave. Values in, values out; whoever waits holds the state.
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Delay } from './delay.ts'
+import { type Hours, opensAt } from './hours.ts'
+
+/** Who asks for a pause: the caller or the site, beforehand or by an answer. */
+export type PauseReason = Delay['because'] | 'retry-after' | 'backoff'
 
 export interface Pace {
   /** No request may leave before this moment. Milliseconds since 1970. */
   readonly nextSlotAt: number
-  /** How many answers in a row asked for a pause (429 or 503). */
+  /** Who asked for that. */
+  readonly because: PauseReason
+  /** How many slots were taken; the first one is number 1. */
+  readonly slots: number
+  /** How many answers in a row asked for a pause (429 or 503). Those of requests that were under way together are one. */
   readonly pushbacks: number
+  /** How many slots had been taken when the last of them came: requests up to this one left before it was known. */
+  readonly heardAt: number
 }
 
-export const startPace: Pace = { nextSlotAt: 0, pushbacks: 0 }
+export const startPace: Pace = { nextSlotAt: 0, because: 'own-delay', slots: 0, pushbacks: 0, heardAt: 0 }
+
+/** When the next request may leave, and who is the last to have asked for it. */
+export interface Slot {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** `none`: nobody asks it to wait. */
+  readonly because: PauseReason | 'visit-time' | 'none'
+}
+
+/** The next slot from `now` on. */
+export function nextSlot({ nextSlotAt, because }: Pace, now: number, visitTimes: readonly Hours[] = []): Slot {
+  const isLater = nextSlotAt > now
+  const at = isLater ? nextSlotAt : now
+  const opens = opensAt(visitTimes, at)
+  if (opens > at) return { at: opens, because: 'visit-time' }
+  return { at, because: isLater ? because : 'none' }
+}
 
 /** The pace after a request that leaves now; a longer pause that an answer has asked for stays. */
-export function takeSlot(pace: Pace, now: number, { delayMs }: Delay): Pace {
-  return { ...pace, nextSlotAt: Math.max(pace.nextSlotAt, now + delayMs) }
+export function takeSlot(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
+  const { nextSlotAt, slots, pushbacks, heardAt } = pace
+  const next = now + delayMs
+  return next >= nextSlotAt
+    ? { nextSlotAt: next, because, slots: slots + 1, pushbacks, heardAt }
+    : { ...pace, slots: slots + 1 }
+}
+
+/** The pace where the request whose slot was taken last leaves only now: the pause after it counts from here. */
+export function lateStart(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
+  const next = now + delayMs
+  return next > pace.nextSlotAt ? { ...pace, nextSlotAt: next, because } : pace
+}
+
+/** The pace where the request of this slot did not leave after all: the slot is free again, unless another was taken since. */
+export function untakeSlot(pace: Pace, slot: number, now: number): Pace {
+  const isAsked = pace.because === 'retry-after' || pace.because === 'backoff'
+  return slot !== pace.slots || isAsked || pace.nextSlotAt <= now ? pace : { ...pace, nextSlotAt: now }
 }
 
 /** What a page's answer says about pace. */
@@ -29,12 +72,31 @@ const LONGEST_PAUSE_MS = 300_000
 /** However long a site says, it is asked again the next day: a typing error shall not end a crawl. Our choice. */
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
 
-/** The pace after an answer: 429 and 503 push the origin back, by Retry-After or growing pauses; another answer ends that. */
-export function heedAnswer(pace: Pace, { status, retryAfter }: PageAnswer, now: number): Pace {
-  if (status !== 429 && status !== 503) return pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
+/** Does this answer ask for a pause? */
+export function isPushback({ status }: PageAnswer): boolean {
+  return status === 429 || status === 503
+}
+
+/**
+ * The pace after the answer to the request of this slot: 429 and 503 push the origin back, by Retry-After or growing pauses; another
+ * answer ends that. A request that had left before the last pushback was heard says nothing new: its 429 is no further step, and
+ * its success no end. Its Retry-After still counts, where it is the longer one.
+ */
+export function heedAnswer(pace: Pace, answer: PageAnswer, slot: number, now: number): Pace {
+  const isOld = pace.pushbacks > 0 && slot <= pace.heardAt
+  if (!isPushback(answer)) return isOld || pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
+  const asked = retryAfterMs(answer.retryAfter, now)
+  if (isOld && asked === undefined) return pace
   const grown = Math.min(FIRST_PAUSE_MS * 2 ** pace.pushbacks, LONGEST_PAUSE_MS)
-  const pauseMs = Math.min(retryAfterMs(retryAfter, now) ?? grown, LONGEST_RETRY_AFTER_MS)
-  return { nextSlotAt: Math.max(pace.nextSlotAt, now + pauseMs), pushbacks: pace.pushbacks + 1 }
+  const until = now + Math.min(asked ?? grown, LONGEST_RETRY_AFTER_MS)
+  const { slots } = pace
+  const counts = isOld ? pace : { slots, pushbacks: pace.pushbacks + 1, heardAt: slots }
+  const isLonger = until > pace.nextSlotAt
+  return {
+    ...counts,
+    nextSlotAt: isLonger ? until : pace.nextSlotAt,
+    because: !isLonger ? pace.because : asked === undefined ? 'backoff' : 'retry-after',
+  }
 }
 
 /** Whether nothing is lost by forgetting the pace: its slot is free, and a pause that the site asked for is long over. */

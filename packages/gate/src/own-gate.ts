@@ -1,0 +1,39 @@
+// A gate that the caller gave, or one that is made, with its RobotsClient, of options.
+import { OptionError } from '@politely/core'
+import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import { PoliteGate } from './gate.ts'
+import { type PacingOptions, pacingOptionsIn, withoutPacing } from './pacing.ts'
+
+/** A gate of your own, or what to make one of. */
+export type GateOrOptions = { readonly gate: PoliteGate } | (RobotsClientOptions & PacingOptions)
+
+export interface OwnGate {
+  readonly gate: PoliteGate
+  /** Ends what was made here, and nothing that was given. */
+  readonly close: () => Promise<void>
+}
+
+/** @throws {OptionError} for an option that cannot be used. */
+export function gateFor(options: GateOrOptions): OwnGate {
+  if ('gate' in options) {
+    const { gate, ...others } = options
+    if (!(gate instanceof PoliteGate))
+      throw new OptionError('gate', 'must be a PoliteGate; write new PoliteGate({ robots })')
+    for (const name of Object.keys(others))
+      throw new OptionError(name, 'does nothing beside gate; give it to the gate or its RobotsClient')
+    return { gate, close: async () => undefined }
+  }
+  const forRobots = withoutPacing(options)
+  const { now, signal, lookup } = forRobots
+  const robots = new RobotsClient(forRobots)
+  const gate = new PoliteGate({ robots, ...pacingOptionsIn(options), lookup, ...(now && { now }) })
+  const closing = new AbortController()
+  const close = async () => {
+    closing.abort()
+    gate.close()
+    await robots.close()
+  }
+  // The signal closes the RobotsClient; those who wait at the gate have nothing to wait for then.
+  signal?.addEventListener('abort', () => gate.close(), { once: true, signal: closing.signal })
+  return { gate, close }
+}

@@ -1,0 +1,114 @@
+// A timeline as a picture: one SVG that needs nothing beside it.
+
+import { labelsOf, leavesOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
+import type { TimelineRow } from './timeline.ts'
+
+const ROW = 22
+const TOP = 40
+const FONT = 12
+/** About how wide a letter is. */
+const LETTER = 6.7
+const MOST_LETTERS = 36
+
+const INK = '#1f2328'
+const FAINT = '#6e7781'
+const GRID = '#e3e7eb'
+const WAIT = '#c9d8ea'
+const LEAVE = '#0b63ce'
+const PUSHBACK = '#c4320a'
+const REFUSED = '#8250df'
+
+export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows: number): string {
+  const { shown, hidden } = shownRows(rows, maxRows)
+  const labels = labelsOf(shown).map((label) => shortened(label, MOST_LETTERS))
+  const counts = shown.map((row) => String(leavesOf(row)))
+  const left = 16 + Math.round(LETTER * Math.max(8, ...labels.map(({ length }) => length)))
+  const right = width - 16 - Math.round(LETTER * Math.max(2, ...counts.map(({ length }) => length))) - 8
+  const bottom = TOP + ROW * shown.length
+  const height = bottom + 34 + (hidden > 0 ? ROW : 0)
+  const spanMs = spanOf(shown)
+  const x = (at: number) => round(left + 8 + (Math.max(0, at) / spanMs) * (right - left - 16))
+
+  const parts: string[] = []
+  for (const { at, label } of ticksOf(spanMs, Math.max(2, Math.floor((right - left) / 70)))) {
+    parts.push(
+      `<path d="M${x(at)} ${TOP}V${bottom + 4}" stroke="${GRID}"/>`,
+      text(x(at), bottom + 18, label, `fill="${FAINT}" text-anchor="middle"`),
+    )
+  }
+  for (const [n, row] of shown.entries()) {
+    const y = TOP + ROW * n + ROW / 2
+    parts.push(
+      `<path d="M${left} ${y}H${right}" stroke="${GRID}"/>`,
+      text(left - 6, y + 4, labels[n] ?? '', `fill="${INK}" text-anchor="end"`),
+      text(right + 8, y + 4, counts[n] ?? '', `fill="${FAINT}"`),
+      ...marksOf(row, x, y),
+    )
+  }
+  if (hidden > 0) {
+    parts.push(text(16, bottom + 40, `and ${hidden} more ${hidden === 1 ? 'origin' : 'origins'}`, `fill="${FAINT}"`))
+  }
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="${FONT}">
+<title>Requests by origin over time</title>
+<rect width="100%" height="100%" fill="#ffffff"/>
+${legend()}
+${parts.join('\n')}
+</svg>
+`
+}
+
+/** Waits lie below, as bars; then refusals, requests, pushbacks. */
+function marksOf({ marks }: TimelineRow, x: (at: number) => number, y: number): string[] {
+  const bars: string[] = []
+  const signs: string[] = []
+  const above: string[] = []
+  let covered = Number.NEGATIVE_INFINITY // of several that wait at once, one bar is seen
+  for (const mark of marks) {
+    if (mark.kind === 'leave') {
+      const from = Math.max(mark.at - mark.waitedMs, covered)
+      if (mark.waitedMs > 0 && x(mark.at) > x(from)) {
+        bars.push(
+          `<rect x="${x(from)}" y="${y - 5}" width="${round(x(mark.at) - x(from))}" height="10" fill="${WAIT}"/>`,
+        )
+        covered = mark.at
+      }
+      signs.push(`<circle cx="${x(mark.at)}" cy="${y}" r="3" fill="${LEAVE}" fill-opacity="0.75"/>`)
+    } else if (mark.kind === 'refuse') signs.push(cross(x(mark.at), y))
+    else above.push(triangle(x(mark.at), y))
+  }
+  return [...bars, ...signs, ...above]
+}
+
+function cross(x: number, y: number): string {
+  return `<path d="M${x - 3} ${y - 3}l6 6m0 -6l-6 6" stroke="${REFUSED}" stroke-width="1.5"/>`
+}
+
+function triangle(x: number, y: number): string {
+  return `<path d="M${x} ${y - 8}l5 9h-10z" fill="${PUSHBACK}"/>`
+}
+
+function legend(): string {
+  const y = 20
+  return [
+    `<circle cx="22" cy="${y}" r="3" fill="${LEAVE}"/>`,
+    text(32, y + 4, 'a request leaves', `fill="${INK}"`),
+    `<rect x="146" y="${y - 5}" width="18" height="10" fill="${WAIT}"/>`,
+    text(170, y + 4, 'one waits', `fill="${INK}"`),
+    triangle(252, y + 3),
+    text(263, y + 4, '429 or 503', `fill="${INK}"`),
+    cross(348, y),
+    text(358, y + 4, 'refused by robots.txt', `fill="${INK}"`),
+  ].join('\n')
+}
+
+function text(x: number, y: number, words: string, attributes: string): string {
+  return `<text x="${x}" y="${y}" ${attributes}>${escaped(words)}</text>`
+}
+
+function escaped(words: string): string {
+  return words.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}

@@ -1,0 +1,64 @@
+// A timeline in characters: a line for each origin, a column for each piece of time.
+
+import { labelsOf, leavesOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
+import type { TimelineRow } from './timeline.ts'
+
+const LEGEND = ['● a request leaves', '2 to 9: so many', '+ more', '· one waits', '! answered 429 or 503', 'x refused']
+
+export function timelineText(rows: readonly TimelineRow[], columns: number, maxRows: number): string {
+  if (rows.length === 0) return 'nothing was asked for\n'
+  const { shown, hidden } = shownRows(rows, maxRows)
+  const counts = shown.map((row) => String(leavesOf(row)))
+  const countWidth = Math.max(...counts.map(({ length }) => length))
+  const labels = labelsOf(shown)
+  const labelWidth = Math.min(Math.max(...labels.map(({ length }) => length)), Math.floor(columns * 0.3))
+  const width = columns - labelWidth - countWidth - 4
+  const spanMs = spanOf(shown)
+  const line = (label: string, plot: string, count: string) =>
+    `${label.padEnd(labelWidth)} ${plot} ${count.padStart(countWidth)}`.trimEnd()
+  const lines = shown.map((row, n) =>
+    line(shortened(labels[n] ?? '', labelWidth), `│${plotOf(row, spanMs, width)}│`, counts[n] ?? ''),
+  )
+  if (hidden > 0) lines.push(`and ${hidden} more ${hidden === 1 ? 'origin' : 'origins'}`)
+  const ticks = ticksOf(spanMs, Math.max(2, Math.floor(width / 9)))
+  const columnOf = (at: number) => Math.min(width - 1, Math.floor((at / spanMs) * width))
+  const axis = [...'─'.repeat(width)]
+  const names = [...' '.repeat(width + 2)]
+  for (const { at, label } of ticks) {
+    const column = columnOf(at)
+    axis[column] = '┬'
+    const start = Math.min(column + 1, names.length - label.length)
+    for (const [n, letter] of [...label].entries()) names[start + n] = letter
+  }
+  lines.push(line('', `└${axis.join('')}┘`, ''), line('', names.join(''), ''), ...wrapped(LEGEND, columns))
+  return `${lines.join('\n')}\n`
+}
+
+/** What is said last about a piece of time is what counts most: a wait, a refusal, requests, a pushback. */
+function plotOf({ marks }: TimelineRow, spanMs: number, width: number): string {
+  const cells = Array<string>(width).fill(' ')
+  const leaves = Array<number>(width).fill(0)
+  const columnOf = (at: number) => Math.min(width - 1, Math.max(0, Math.floor((at / spanMs) * width)))
+  for (const mark of marks) {
+    if (mark.kind !== 'leave') continue
+    const column = columnOf(mark.at)
+    leaves[column] = (leaves[column] ?? 0) + 1
+    if (mark.waitedMs > 0) cells.fill('·', columnOf(mark.at - mark.waitedMs), column)
+  }
+  for (const { kind, at } of marks) if (kind === 'refuse') cells[columnOf(at)] = 'x'
+  for (const [column, count] of leaves.entries()) {
+    if (count > 0) cells[column] = count === 1 ? '●' : count > 9 ? '+' : String(count)
+  }
+  for (const { kind, at } of marks) if (kind === 'pushback') cells[columnOf(at)] = '!'
+  return cells.join('')
+}
+
+function wrapped(parts: readonly string[], columns: number): string[] {
+  const lines: string[] = []
+  for (const part of parts) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 3 + part.length <= columns) lines[lines.length - 1] = `${last}   ${part}`
+    else lines.push(part)
+  }
+  return lines
+}

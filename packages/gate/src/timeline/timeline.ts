@@ -1,0 +1,134 @@
+// A crawl as it went, from what gates tell: which origin was asked when, who waited, who was pushed back. Pacing is better seen than read.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { OptionError } from '@politely/core'
+import type { DoneMessage, LeaveMessage, RefuseMessage } from '../events.ts'
+import type { PoliteGate } from '../gate.ts'
+import { timelineSvg } from './svg.ts'
+import { timelineText } from './text.ts'
+
+export interface CrawlTimelineOptions {
+  /** Whose crawl. Default: that of all gates of this process. */
+  readonly gate?: PoliteGate
+  /** So many marks are kept, the first ones. Default 100,000. */
+  readonly maxMarks?: number
+}
+
+export interface TimelineTextOptions {
+  /** How wide a line may be. Default 80. */
+  readonly columns?: number
+  /** So many origins at most, those with the most requests. Default 40. */
+  readonly maxRows?: number
+}
+
+export interface TimelineSvgOptions {
+  /** Pixels. Default 960. */
+  readonly width?: number
+  /** So many origins at most, those with the most requests. Default 100. */
+  readonly maxRows?: number
+}
+
+/** What is told of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe. */
+export interface TimelineRow {
+  readonly origin: string
+  readonly marks: readonly TimelineMark[]
+}
+
+export type TimelineMark =
+  /** A request left, after it had waited so long. */
+  | { readonly kind: 'leave'; readonly at: number; readonly waitedMs: number }
+  /** An answer asked for a pause: 429 or 503. */
+  | { readonly kind: 'pushback'; readonly at: number; readonly status: number }
+  /** robots.txt refused a request. */
+  | { readonly kind: 'refuse'; readonly at: number }
+
+export class CrawlTimeline implements Disposable {
+  readonly #gate: PoliteGate | undefined
+  readonly #maxMarks: number
+  readonly #rows = new Map<string, TimelineMark[]>()
+  readonly #listeners: readonly (readonly [name: string, listener: (message: unknown) => void])[]
+  #start: number | undefined
+  #marks = 0
+  #dropped = 0
+
+  /**
+   * Listens from now on, until `stop`.
+   * @throws {OptionError} for an option that cannot be used.
+   */
+  constructor({ gate, maxMarks = 100_000 }: CrawlTimelineOptions = {}) {
+    if (!Number.isInteger(maxMarks) || maxMarks < 1) {
+      throw new OptionError('maxMarks', `${String(maxMarks)} does not do; write a whole number, 1 or more`)
+    }
+    this.#gate = gate
+    this.#maxMarks = maxMarks
+    this.#listeners = [
+      ['politely:gate:leave', (message) => this.#left(message as LeaveMessage)],
+      ['politely:gate:done', (message) => this.#done(message as DoneMessage)],
+      ['politely:gate:refuse', (message) => this.#refused(message as RefuseMessage)],
+    ]
+    for (const [name, listener] of this.#listeners) subscribe(name, listener)
+  }
+
+  /** Listens no more; what was heard can still be shown. */
+  stop(): void {
+    for (const [name, listener] of this.#listeners) unsubscribe(name, listener)
+  }
+
+  [Symbol.dispose](): void {
+    this.stop()
+  }
+
+  /** Marks that came when there were `maxMarks` already. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** By origin, in the order in which they were first heard of. */
+  rows(): readonly TimelineRow[] {
+    return Array.from(this.#rows, ([origin, marks]) => ({ origin, marks: [...marks] }))
+  }
+
+  /** The timeline in characters. */
+  text({ columns = 80, maxRows = 40 }: TimelineTextOptions = {}): string {
+    return timelineText(this.rows(), atLeast(40, 'columns', columns), atLeast(1, 'maxRows', maxRows))
+  }
+
+  /** The timeline as a picture that stands for itself. */
+  svg({ width = 960, maxRows = 100 }: TimelineSvgOptions = {}): string {
+    return timelineSvg(this.rows(), atLeast(300, 'width', width), atLeast(1, 'maxRows', maxRows))
+  }
+
+  #left({ gate, at, origin, waitedMs }: LeaveMessage): void {
+    if (this.#isOurs(gate)) this.#mark(origin, at, (since) => ({ kind: 'leave', at: since, waitedMs }))
+  }
+
+  #done({ gate, at, origin, status }: DoneMessage): void {
+    if (!this.#isOurs(gate) || (status !== 429 && status !== 503)) return
+    this.#mark(origin, at, (since) => ({ kind: 'pushback', at: since, status }))
+  }
+
+  #refused({ gate, at, verdict }: RefuseMessage): void {
+    if (!this.#isOurs(gate) || verdict.because === 'invalid-url') return
+    this.#mark(verdict.origin, at, (since) => ({ kind: 'refuse', at: since }))
+  }
+
+  #isOurs(gate: PoliteGate): boolean {
+    return this.#gate === undefined || this.#gate === gate
+  }
+
+  #mark(origin: string, at: number, mark: (since: number) => TimelineMark): void {
+    if (this.#marks >= this.#maxMarks) {
+      this.#dropped++
+      return
+    }
+    this.#marks++
+    this.#start ??= at
+    const marks = this.#rows.get(origin) ?? []
+    marks.push(mark(at - this.#start))
+    this.#rows.set(origin, marks)
+  }
+}
+
+function atLeast(least: number, option: string, value: number): number {
+  if (Number.isInteger(value) && value >= least) return value
+  throw new OptionError(option, `${String(value)} does not do; write a whole number, ${least} or more`)
+}

@@ -1,0 +1,119 @@
+// politeAgent: an undici dispatcher with the gate in it, put together in the right order.
+import type { LookupFunction } from 'node:net'
+import { OptionError } from '@politely/core'
+import { NetworkGuard, type NetworkPolicy } from '@politely/fetcher'
+import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
+import type { PoliteGate } from '../gate.ts'
+import { type GateOrOptions, gateFor } from '../own-gate.ts'
+import { politeInterceptor } from './interceptor.ts'
+import { PageNetwork } from './page-network.ts'
+
+export type PoliteAgentOptions = GateOrOptions & {
+  /**
+   * What pages, too, may connect to; `guarded` by default. A redirect that this agent follows (`maxRedirections`) is known as one, and does not
+   * lead from a public host to a private address. One that `fetch` follows looks like a wish of your own: where pages lead your
+   * crawler, write `public-only`.
+   */
+  readonly network?: NetworkPolicy
+  /** Addresses and blocks, such as `10.0.0.0/8`, that count as public although they are not. Default none. */
+  readonly allowAddresses?: readonly string[]
+  /** Your own resolver for pages, too, in the form of `dns.lookup`. */
+  readonly lookup?: LookupFunction
+  /** Redirects that the agent follows itself; for `undici.request`, since `fetch` follows its own. Default 0, as undici has it. */
+  readonly maxRedirections?: number | undefined
+  /** Timeouts, pipelining and the like, for undici's Agent. */
+  readonly agent?: Omit<Agent.Options, 'connect' | 'factory' | 'allowH2'> | undefined
+}
+
+/**
+ * A dispatcher whose requests are allowed by robots.txt and wait their turn, each hop of a redirect included. For undici's `request` and
+ * `fetch`, for the built-in `fetch` of every Node that is supported (`fetch(url, { dispatcher })`), and for all of them at once
+ * (`setGlobalDispatcher` of undici 8). HTTP/1.1.
+ *
+ * @throws {OptionError} for an option that cannot be used.
+ */
+export function politeAgent(options: PoliteAgentOptions): PoliteAgent {
+  return new PoliteAgent(options)
+}
+
+export class PoliteAgent extends Dispatcher implements AsyncDisposable {
+  readonly gate: PoliteGate
+  readonly #network: PageNetwork
+  readonly #dispatch: Dispatcher.Dispatch
+  readonly #closeGate: () => Promise<void>
+  #closed: Promise<void> | undefined
+
+  /** @internal Made by `politeAgent`. */
+  constructor(options: PoliteAgentOptions) {
+    super()
+    if (typeof options !== 'object' || options === null) {
+      throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
+    }
+    const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, ...others } = options
+    const reach = { ...(network && { network }), ...(allowAddresses && { allowAddresses }), ...(lookup && { lookup }) }
+    if (!Number.isInteger(maxRedirections) || maxRedirections < 0) {
+      throw new OptionError(
+        'maxRedirections',
+        `${String(maxRedirections)} does not do; write a whole number, 0 or more`,
+      )
+    }
+    const guard = new NetworkGuard(reach)
+    const { gate, close } = gateFor('gate' in others ? others : { ...others, ...reach })
+    this.gate = gate
+    this.#closeGate = close
+    this.#network = new PageNetwork(guard, agent)
+    const gated = politeInterceptor(gate)(this.#network.dispatch)
+    const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)
+    this.#dispatch = this.#network.begin(redirecting)
+  }
+
+  /** Also with a handler of an older undici, such as the one that Node 22 and 24 bring. */
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    return this.#dispatch(options, currentHandler(handler))
+  }
+
+  /** Turns away who waits at a gate that was made here, and resolves when the requests under way are over. */
+  override close(): Promise<void>
+  override close(callback: () => void): void
+  override close(callback?: () => void): Promise<void> | void {
+    this.#closed ??= this.#closeAll()
+    return told(this.#closed, callback)
+  }
+
+  /** Ends requests under way as well. */
+  override destroy(): Promise<void>
+  override destroy(error: Error | null): Promise<void>
+  override destroy(callback: () => void): void
+  override destroy(error: Error | null, callback: () => void): void
+  override destroy(first?: Error | null | (() => void), second?: () => void): Promise<void> | void {
+    const [error, callback] = typeof first === 'function' ? [null, first] : [first ?? null, second]
+    return told(this.#destroyAll(error), callback)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #closeAll(): Promise<void> {
+    await this.#closeGate()
+    await this.#network.close()
+  }
+
+  async #destroyAll(error: Error | null): Promise<void> {
+    await Promise.all([this.#closeGate(), this.#network.destroy(error)])
+  }
+}
+
+function told(done: Promise<void>, callback: (() => void) | undefined): Promise<void> | void {
+  if (callback === undefined) return done
+  done.then(callback, callback)
+}
+
+/** What its types do not tell: it makes a handler of the present out of an older one. */
+const wrapper = Dispatcher1Wrapper as unknown as {
+  wrapHandler(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler
+}
+
+function currentHandler(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
+  return wrapper.wrapHandler(handler)
+}

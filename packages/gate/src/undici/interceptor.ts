@@ -1,0 +1,200 @@
+// The gate in front of an undici dispatcher: every request that is dispatched is allowed by robots.txt and waits its turn.
+import { stringify } from 'node:querystring'
+import { OptionError } from '@politely/core'
+import type { Dispatcher } from 'undici'
+import type { PoliteGate } from '../gate.ts'
+import type { Pass } from '../pass.ts'
+import { withUserAgent } from './dispatched-headers.ts'
+
+/**
+ * An interceptor for undici 8: `new Agent().compose(politeInterceptor(gate), interceptors.redirect({ maxRedirections: 5 }))`. The last one is
+ * the outermost. What may make more requests of one (`redirect`, `retry`) comes after it, so that each of them is checked and waits;
+ * what answers without one (`cache`) comes after it, too, and costs no turn. With `redirect` inside, the first request fails before it is
+ * sent. CONNECT, which opens a tunnel and asks for no URL, passes through.
+ *
+ * The place among those under way is given back when the response ends: read the body, or `dump` it.
+ */
+export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    if (options.method === 'CONNECT') return dispatch(options, handler)
+    if (typeof handler.onRequestStart !== 'function') {
+      const how = 'give it new Dispatcher1Wrapper(dispatcher), or take politeAgent'
+      throw new OptionError(
+        'dispatcher',
+        `the fetch of this Node speaks to dispatchers as undici 7 and older did; ${how}`,
+      )
+    }
+    const gated = new GatedRequest(gate, dispatch, withQueryInPath(options), handler)
+    void gated.run()
+    return true
+  }
+}
+
+/** As undici makes one path of both when it sends them; a path that has a query already is refused there. */
+function withQueryInPath(options: Dispatcher.DispatchOptions): Dispatcher.DispatchOptions {
+  const { query, ...others } = options
+  if (!query || /[?#]/.test(options.path)) return options
+  const text = stringify(query)
+  return { ...others, path: text === '' ? options.path : `${options.path}?${text}` }
+}
+
+/** What is asked for. A path that is a whole URL is one for a proxy, and the proxy is no site. */
+function urlOf({ origin, path }: Dispatcher.DispatchOptions): string {
+  return /^https?:\/\//i.test(path) ? path : `${String(origin).replace(/\/$/, '')}${path}`
+}
+
+type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | null
+
+const WRONG_ORDER =
+  'redirect is inside of politeInterceptor, so that hops would not be checked; write .compose(politeInterceptor(gate), interceptors.redirect(…))'
+
+/**
+ * One dispatched request. Its handler is started at once, before the turn has come, with this as the controller: so an abort while it
+ * waits is heard, whoever it comes from.
+ */
+class GatedRequest implements Dispatcher.DispatchController, Dispatcher.DispatchHandler {
+  readonly #gate: PoliteGate
+  readonly #dispatch: Dispatcher.Dispatch
+  readonly #options: Dispatcher.DispatchOptions
+  readonly #handler: Dispatcher.DispatchHandler
+  readonly #waiting = new AbortController()
+  /** Undici's own, as soon as the request is on its way. */
+  #inner: Dispatcher.DispatchController | undefined
+  #pass: Pass | undefined
+  #paused = false
+
+  constructor(
+    gate: PoliteGate,
+    dispatch: Dispatcher.Dispatch,
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ) {
+    this.#gate = gate
+    this.#dispatch = dispatch
+    this.#options = options
+    this.#handler = handler
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#waiting
+    try {
+      this.#handler.onRequestStart?.(this, null)
+      this.#pass = await this.#gate.enter(urlOf(this.#options), { signal })
+      signal.throwIfAborted()
+      const headers = withUserAgent(this.#options.headers, this.#gate.robots.userAgent)
+      this.#dispatch({ ...this.#options, headers }, this)
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error), { cause: error }))
+    }
+  }
+
+  // The controller, for whoever made the request.
+
+  get aborted(): boolean {
+    return this.#inner?.aborted ?? this.#waiting.signal.aborted
+  }
+
+  get paused(): boolean {
+    return this.#inner?.paused ?? this.#paused
+  }
+
+  get reason(): Error | null {
+    return this.#inner?.reason ?? (this.#waiting.signal.reason as Error | undefined) ?? null
+  }
+
+  get rawHeaders(): RawHeaders {
+    return this.#inner?.rawHeaders ?? null
+  }
+
+  set rawHeaders(headers: RawHeaders) {
+    if (this.#inner) this.#inner.rawHeaders = headers
+  }
+
+  get rawTrailers(): RawHeaders {
+    return this.#inner?.rawTrailers ?? null
+  }
+
+  set rawTrailers(trailers: RawHeaders) {
+    if (this.#inner) this.#inner.rawTrailers = trailers
+  }
+
+  abort(reason: Error): void {
+    this.#waiting.abort(reason)
+    this.#inner?.abort(reason)
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#inner?.pause()
+  }
+
+  resume(): void {
+    this.#paused = false
+    this.#inner?.resume()
+  }
+
+  // The handler, for undici.
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    if (hasRedirectInside(context)) {
+      controller.abort(new OptionError('compose', WRONG_ORDER))
+      return
+    }
+    this.#inner = controller
+    if (this.#waiting.signal.aborted) controller.abort(this.#waiting.signal.reason)
+    else if (this.#paused) controller.pause()
+  }
+
+  onRequestUpgrade(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
+    const [, status, headers] = args
+    this.#handler.onRequestUpgrade?.(...args)
+    this.#pass?.leave({ status, headers }) // what is said on the socket from now on is no request
+  }
+
+  onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
+    const [, status, headers] = args
+    if (status >= 200) this.#pass?.answered({ status, headers })
+    this.#handler.onResponseStart?.(...args)
+  }
+
+  onResponseData(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseData']>>): void {
+    this.#handler.onResponseData?.(...args)
+  }
+
+  onResponseEnd(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {
+    try {
+      this.#handler.onResponseEnd?.(...args) // a redirect's next hop comes in here, before this one has left: `drain` waits for it
+    } finally {
+      this.#pass?.leave()
+    }
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error)
+  }
+
+  onResponseStarted(): void {
+    this.#handler.onResponseStarted?.()
+  }
+
+  onBodySent(chunk: Buffer): void {
+    this.#handler.onBodySent?.(chunk)
+  }
+
+  onRequestSent(): void {
+    this.#handler.onRequestSent?.()
+  }
+
+  #fail(error: Error): void {
+    try {
+      this.#pass?.leave()
+    } finally {
+      this.#handler.onResponseError?.(this.#inner ?? this, error)
+    }
+  }
+}
+
+/** Undici's redirect handler tells those outside of it where it has been. */
+function hasRedirectInside(context: unknown): boolean {
+  return typeof context === 'object' && context !== null && 'history' in context
+}

@@ -1,0 +1,100 @@
+// `when`: the plan, asked without waiting.
+import { describe, expect, test } from 'vitest'
+import { simulate } from './simulation.ts'
+
+describe('when', () => {
+  test('nobody asks it to wait', async () => {
+    const { gate, site, start } = await simulate({ 'a.test': '' })
+    expect(await gate.when(site.at('a.test', '/page'))).toMatchObject({
+      allowed: true,
+      at: start,
+      waitMs: 0,
+      because: 'none',
+      ahead: 0,
+      verdict: { allowed: true, url: site.at('a.test', '/page') },
+    })
+  })
+
+  test.each([
+    ['own floor', '', {}, 1_000, 'own-delay'],
+    ['crawl-delay', 'Crawl-delay: 7', {}, 7_000, 'crawl-delay'],
+    ['request-rate', 'Request-rate: 1/9', {}, 9_000, 'request-rate'],
+    ['cap', 'Crawl-delay: 7', { maxDelayMs: 3_000 }, 3_000, 'cap'],
+  ] as const)('after one that has left: %s', async (_, lines, options, waitMs, because) => {
+    const { gate, site, go, pass } = await simulate({ 'a.test': lines }, options)
+    void go('first', 'a.test')
+    await pass()
+    expect(await gate.when(site.at('a.test'))).toMatchObject({ waitMs, because })
+  })
+
+  test.each([
+    ['retry-after', '60', 60_000],
+    ['backoff', undefined, 5_000],
+  ] as const)('after a 429: %s', async (because, retryAfter, waitMs) => {
+    const { gate, site, go } = await simulate({ 'a.test': '' })
+    ;(await go('first', 'a.test')).leave({ status: 429, headers: { ...(retryAfter && { 'retry-after': retryAfter }) } })
+    expect(await gate.when(site.at('a.test'))).toMatchObject({ waitMs, because })
+  })
+
+  test('behind others: as many pauses later', async () => {
+    const { gate, site, go, pass, left } = await simulate(
+      { 'a.test': 'Crawl-delay: 2' },
+      { maxConcurrentPerOrigin: 100 },
+    )
+    for (let n = 0; n < 6; n++) void go(String(n), 'a.test')
+    await pass(500)
+    expect(await gate.when(site.at('a.test'))).toMatchObject({ waitMs: 11_500, because: 'crawl-delay', ahead: 5 })
+    await pass(12_000)
+    expect(left.at(-1)).toEqual(['5', 10_000])
+  })
+
+  test('where all places are taken: nobody knows', async () => {
+    const { gate, site, go } = await simulate({ 'a.test': '', 'b.test': '' }, { minDelayMs: 0, maxConcurrent: 1 })
+    const first = await go('first', 'a.test')
+    for (const host of ['a.test', 'b.test']) {
+      expect(await gate.when(site.at(host))).toMatchObject({ waitMs: 0, because: 'concurrency' })
+    }
+    first.leave()
+    expect(await gate.when(site.at('b.test'))).toMatchObject({ waitMs: 0, because: 'none' })
+  })
+
+  test('a refusal, with the rule', async () => {
+    const { gate, site } = await simulate({ 'a.test': 'Disallow: /private' })
+    expect(await gate.when(site.at('a.test', '/private'))).toMatchObject({
+      allowed: false,
+      retryAt: undefined,
+      verdict: { because: 'rule', rule: { line: 2 } },
+    })
+    expect(await gate.when('no URL')).toMatchObject({ allowed: false, verdict: { because: 'invalid-url' } })
+  })
+
+  test('a refusal because nobody knows says when to ask again', async () => {
+    const { gate, site } = await simulate({})
+    site.robots.set('down.test', (_, response) => void response.writeHead(503, { 'retry-after': '120' }).end())
+    const forecast = await gate.when(site.at('down.test'))
+    expect(forecast).toMatchObject({ allowed: false, verdict: { because: 'unreachable' } })
+    if (!forecast.allowed) expect(forecast.retryAt).toBeGreaterThan(Date.now() + 100_000)
+  })
+
+  test('takes no turn, and leaves nothing behind', async () => {
+    const { gate, site, go, left } = await simulate({ 'a.test': '' })
+    for (let n = 0; n < 5; n++) await gate.when(site.at('a.test'))
+    await go('first', 'a.test')
+    expect(left).toEqual([['first', 0]])
+    expect(gate.counters.left).toBe(1)
+  })
+
+  test('is JSON-safe', async () => {
+    const { gate, site } = await simulate({ 'a.test': 'Request-rate: 1/9' })
+    const forecast = await gate.when(site.at('a.test'))
+    expect(JSON.parse(JSON.stringify(forecast))).toEqual(forecast)
+  })
+
+  test('after close, and with a signal that is aborted, it rejects', async () => {
+    const { gate, site } = await simulate({ 'a.test': '' })
+    const reason = new Error('enough')
+    await expect(gate.when(site.at('a.test'), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    gate.close()
+    await expect(gate.when(site.at('a.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+  })
+})

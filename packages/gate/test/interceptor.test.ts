@@ -1,0 +1,524 @@
+// The gate in front of undici's dispatchers: what it lets through untouched, what it refuses, and that each place is given back once.
+import { EventEmitter, once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { OptionError } from '@politely/core'
+import { RobotsClient } from '@politely/fetcher'
+import { lookupIn } from '@politely/testkit'
+import * as undici from 'undici'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  type PoliteAgent,
+  type PoliteAgentOptions,
+  PoliteGate,
+  politeAgent,
+  politeInterceptor,
+  RobotsDisallowedError,
+} from '../src/index.ts'
+import { Site, until } from './site.ts'
+
+const USER_AGENT = 'ExampleBot/1.0 (+https://example.com/bot)'
+const { Agent, interceptors, request } = undici
+
+let site: Site
+let robots: RobotsClient
+let gate: PoliteGate
+let ends: (() => Promise<void>)[]
+
+beforeEach(async () => {
+  site = await Site.open({ '*': 'User-agent: ExampleBot\nDisallow: /private\nDisallow: /*?secret=\n' })
+  robots = new RobotsClient({ userAgent: USER_AGENT })
+  gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 })
+  ends = []
+})
+afterEach(async () => {
+  for (const end of ends) await end()
+  await robots.close()
+  await site.close()
+})
+
+/** An agent whose only place must be free again after each test. */
+function gated(...others: undici.Dispatcher.DispatcherComposeInterceptor[]): undici.Dispatcher {
+  const agent = new Agent()
+  ends.push(() => agent.destroy())
+  return agent.compose(politeInterceptor(gate), ...others)
+}
+
+async function isFree(): Promise<void> {
+  await gate.drain()
+  const { left, done } = gate.counters
+  expect(done).toBe(left)
+  ;(await gate.enter(`${site.origin}/`)).leave()
+}
+
+describe('lets through untouched', () => {
+  test('status, headers, and the body as it comes', async () => {
+    let more = () => {}
+    site.pages.set('/drip', (_, response) => {
+      response.writeHead(201, { 'x-own': 'yes' }).write('one')
+      more = () => void response.end('two')
+    })
+    const { statusCode, headers, body } = await request(`${site.origin}/drip`, { dispatcher: gated() })
+    expect([statusCode, headers['x-own']]).toEqual([201, 'yes'])
+    const chunks = body[Symbol.asyncIterator]()
+    expect(String((await chunks.next()).value)).toBe('one')
+    expect(gate.queues()).toMatchObject([{ underWay: 1 }]) // until the response ends
+    more()
+    expect(String((await chunks.next()).value)).toBe('two')
+    expect((await chunks.next()).done).toBe(true)
+    await isFree()
+  })
+
+  test('a large body, octet for octet, through a slow reader', async () => {
+    const octets = Buffer.from(Array.from({ length: 3_000_000 }, (_, n) => (n * 31 + (n >> 8)) & 255))
+    site.pages.set('/octets', (_, response) => response.end(octets))
+    const { body } = await request(`${site.origin}/octets`, { dispatcher: gated(), highWaterMark: 1_000 })
+    const chunks: Buffer[] = []
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      if (chunks.length % 10 === 0) await new Promise((turn) => setImmediate(turn))
+    }
+    expect(Buffer.concat(chunks).equals(octets)).toBe(true)
+    await isFree()
+  })
+
+  test('what is sent: method, headers, a body that is a stream', async () => {
+    const body = Readable.from(['some ', 'text'])
+    const headers = { 'x-mine': 'z' }
+    await (await request(`${site.origin}/page`, { method: 'POST', headers, body, dispatcher: gated() })).body.dump()
+    expect(site.seen).toMatchObject([{ method: 'POST', url: '/page', body: 'some text', headers }])
+    await isFree()
+  })
+
+  test('an upgrade; its place is free as soon as it is one', async () => {
+    const server = createServer((_, response) => response.end()).on('upgrade', (_, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n')
+      socket.pipe(socket)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { socket } = await undici.upgrade(origin, { protocol: 'echo', dispatcher: gated() })
+    socket.write('hello')
+    const [echo] = await once(socket, 'data')
+    expect(String(echo)).toBe('hello')
+    await isFree()
+    socket.destroy()
+    server.close()
+  })
+
+  test('CONNECT, which asks for no URL', async () => {
+    const server = createServer().on('connect', (request, socket) => {
+      socket.end(`HTTP/1.1 200 Connected\r\n\r\n${request.url}`)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { socket } = await undici.connect(origin, { path: 'far.test:443', dispatcher: gated() } as never)
+    const [said] = await once(socket, 'data')
+    expect(String(said)).toContain('far.test:443')
+    expect(gate.counters.left).toBe(0)
+    socket.destroy()
+    server.close()
+  })
+
+  test('errors: of the connection, of an answer that breaks off, of options', async () => {
+    site.pages.set('/reset', (asked) => asked.socket.resetAndDestroy())
+    site.pages.set('/broken', (asked, response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write('begun')
+      setImmediate(() => asked.socket.destroy())
+    })
+    const dispatcher = gated()
+    await expect(request(`${site.origin}/reset`, { dispatcher })).rejects.toMatchObject({ code: /RESET|SOCKET/ })
+    const { body } = await request(`${site.origin}/broken`, { dispatcher })
+    await expect(body.text()).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' })
+    const unsendable = { method: 'GET IT' as 'GET', dispatcher }
+    await expect(request(`${site.origin}/page`, unsendable)).rejects.toMatchObject({ code: 'UND_ERR_INVALID_ARG' })
+    await isFree()
+  })
+})
+
+describe('refuses', () => {
+  test('what robots.txt disallows, with the error itself', async () => {
+    const error = await request(`${site.origin}/private`, { dispatcher: gated() }).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(RobotsDisallowedError)
+    expect(site.seen).toEqual([])
+    await isFree()
+  })
+
+  test('fetch says "fetch failed", and the error is its cause', async () => {
+    const error = await undici
+      .fetch(`${site.origin}/private`, { dispatcher: gated() })
+      .catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(TypeError)
+    expect((error as Error).cause).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED', verdict: { because: 'rule' } })
+  })
+
+  test.each([
+    ['in the query that undici adds', '/page', { secret: '1' }, 'refused'],
+    ['a query that it leaves alone', '/page?a=b', undefined, 'GET /page?a=b'],
+    ['a query of several', '/page', { a: ['b', 'c'], d: 'e f' }, 'GET /page?a=b&a=c&d=e%20f'],
+    ['an empty query', '/page', {}, 'GET /page'],
+  ])('%s', async (_, path, query, expected) => {
+    const dispatcher = gated()
+    const outcome = await request(`${site.origin}${path}`, { dispatcher, ...(query && { query }) }).then(
+      async ({ body }) => {
+        await body.dump()
+        return site.lines[0]
+      },
+      (error: unknown) => (error instanceof RobotsDisallowedError ? 'refused' : error),
+    )
+    expect(outcome).toBe(expected)
+  })
+
+  test('the wrong order, before anything is sent: what follows redirects stands outside', async () => {
+    const agent = new Agent()
+    ends.push(() => agent.destroy())
+    const wrong = agent.compose(interceptors.redirect({ maxRedirections: 5 }), politeInterceptor(gate))
+    const error = await request(`${site.origin}/page`, { dispatcher: wrong }).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(OptionError)
+    expect((error as Error).message).toContain('compose(politeInterceptor(gate), interceptors.redirect(')
+    expect(site.seen).toEqual([])
+    await isFree()
+    // `fetch` follows its own redirects, each hop from the outside: that order does no harm to it.
+    expect((await undici.fetch(`${site.origin}/page`, { dispatcher: wrong })).status).toBe(200)
+  })
+
+  test('a handler of an older undici, by a sentence that says what to do', () => {
+    const legacy = {
+      onConnect: () => {},
+      onHeaders: () => true,
+      onData: () => true,
+      onComplete: () => {},
+      onError: () => {},
+    }
+    const options = { origin: site.origin, path: '/', method: 'GET' } as const
+    expect(() => gated().dispatch(options, legacy as undici.Dispatcher.DispatchHandler)).toThrow(/Dispatcher1Wrapper/)
+  })
+})
+
+describe('with retry outside, each attempt', () => {
+  test('waits its turn, and what the first was answered counts', async () => {
+    let asked = 0
+    site.pages.set('/busy', (_, response) => {
+      response.writeHead(asked++ === 0 ? 503 : 200, asked === 1 ? { 'retry-after': '1' } : {}).end('x')
+    })
+    const dispatcher = gated(interceptors.retry({ maxRetries: 1, minTimeout: 1 }))
+    const { statusCode, body } = await request(`${site.origin}/busy`, { dispatcher })
+    expect([statusCode, await body.text()]).toEqual([200, 'x'])
+    expect(gate.counters).toMatchObject({ left: 2, pushbacks: 1 })
+    const [first, second] = site.seen
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(1_000 - 2)
+    await isFree()
+  })
+})
+
+describe('an abort', () => {
+  const reason = new Error('enough')
+
+  /** Everyone but the first has to wait for a place. */
+  async function hold(dispatcher: undici.Dispatcher): Promise<() => Promise<void>> {
+    site.pages.set('/hold', () => {})
+    const controller = new AbortController()
+    const held = expect(request(`${site.origin}/hold`, { dispatcher, signal: controller.signal })).rejects.toThrow()
+    await until(() => site.seen.length === 1)
+    return async () => {
+      controller.abort(new Error('let go'))
+      await held
+    }
+  }
+  const ways: [string, (url: string, dispatcher: undici.Dispatcher, signal: AbortSignal) => Promise<unknown>][] = [
+    ['undici.request', (url, dispatcher, signal) => request(url, { dispatcher, signal })],
+    ['undici.fetch', (url, dispatcher, signal) => undici.fetch(url, { dispatcher, signal })],
+    [
+      'undici.stream',
+      (url, dispatcher, signal) => undici.stream(url, { dispatcher, signal, method: 'GET' }, () => process.stdout),
+    ],
+  ]
+
+  test.each(ways)('of %s while it waits is heard at once, and the next one takes its turn', async (_, get) => {
+    const dispatcher = gated()
+    const letGo = await hold(dispatcher)
+    const controller = new AbortController()
+    const second = expect(get(`${site.origin}/2`, dispatcher, controller.signal)).rejects.toBe(reason)
+    const third = request(`${site.origin}/3`, { dispatcher })
+    await until(() => gate.queues()[0]?.waiting === 2)
+    controller.abort(reason)
+    await second
+    await until(() => gate.queues()[0]?.waiting === 1)
+    await letGo()
+    await (await third).body.dump()
+    expect(site.lines).toEqual(['GET /hold', 'GET /3'])
+    await isFree()
+  })
+
+  test.each(ways)('of %s before: nothing is asked for', async (_, get) => {
+    await expect(get(`${site.origin}/2`, gated(), AbortSignal.abort(reason))).rejects.toThrow(/enough|aborted/)
+    await isFree()
+    expect(site.seen).toEqual([])
+  })
+
+  test('by an emitter, as undici takes one', async () => {
+    const dispatcher = gated()
+    const letGo = await hold(dispatcher)
+    const emitter = new EventEmitter()
+    const second = expect(request(`${site.origin}/2`, { dispatcher, signal: emitter })).rejects.toThrow()
+    await until(() => gate.queues()[0]?.waiting === 1)
+    emitter.emit('abort')
+    await second
+    expect(gate.counters.abandoned).toBe(1)
+    await letGo()
+    await isFree()
+  })
+
+  test('during the body', async () => {
+    site.pages.set('/long', (_, response) => void response.writeHead(200).write('begun'))
+    const controller = new AbortController()
+    const { body } = await request(`${site.origin}/long`, { dispatcher: gated(), signal: controller.signal })
+    const rest = expect(body.text()).rejects.toBe(reason)
+    controller.abort(reason)
+    await rest
+    await isFree()
+  })
+
+  test('of a POST whose stream was never read ends the stream', async () => {
+    const dispatcher = gated()
+    const letGo = await hold(dispatcher)
+    const controller = new AbortController()
+    let isCancelled = false
+    const body = new ReadableStream({
+      cancel: () => {
+        isCancelled = true
+      },
+    })
+    const init = { method: 'POST', body, duplex: 'half' as const, dispatcher, signal: controller.signal }
+    const second = expect(undici.fetch(`${site.origin}/2`, init)).rejects.toBe(reason)
+    await until(() => gate.queues()[0]?.waiting === 1)
+    controller.abort(reason)
+    await second
+    await until(() => isCancelled)
+    await letGo()
+    await isFree()
+  })
+})
+
+test('closing the gate fails who waits, with the gate’s error', async () => {
+  const dispatcher = gated()
+  site.pages.set('/hold', () => {})
+  const held = request(`${site.origin}/hold`, { dispatcher }).catch((error: unknown) => error)
+  await until(() => site.seen.length === 1)
+  const waiting = expect(request(`${site.origin}/2`, { dispatcher })).rejects.toMatchObject({
+    code: 'ERR_POLITELY_GATE_CLOSED',
+  })
+  await until(() => gate.queues()[0]?.waiting === 1)
+  gate.close()
+  await waiting
+  for (const end of ends) await end()
+  expect(await held).toBeInstanceOf(Error)
+})
+
+describe('User-Agent', () => {
+  const own = 'Mine/2.0'
+  test.each<[string, undici.Dispatcher.RequestOptions['headers'], string]>([
+    ['none said', undefined, USER_AGENT],
+    ['null', null, USER_AGENT],
+    ['an object without it', { accept: '*/*' }, USER_AGENT],
+    ['an object with it', { 'User-Agent': own }, own],
+    ['a list without it', ['accept', '*/*'], USER_AGENT],
+    ['an empty list', [], USER_AGENT],
+    ['a list with it', ['accept', '*/*', 'USER-AGENT', own], own],
+    ['a value that is called like it', ['x-mine', 'user-agent'], USER_AGENT],
+    ['Headers without it', new Headers({ accept: '*/*' }), USER_AGENT],
+    ['Headers with it', new Headers({ 'user-agent': own }), own],
+    ['a Map', new Map([['user-agent', own]]), own],
+    ['that of nobody', { 'user-agent': 'undici' }, USER_AGENT],
+    ['that of nobody, in a list', ['user-agent', 'node'], USER_AGENT],
+  ])('%s', async (_, headers, expected) => {
+    const { body } = await request(`${site.origin}/page`, {
+      dispatcher: gated(),
+      ...(headers !== undefined && { headers }),
+    })
+    await body.dump()
+    expect(site.seen[0]?.headers['user-agent']).toBe(expected)
+    if (JSON.stringify(headers)?.includes('accept')) expect(site.seen[0]?.headers.accept).toBe('*/*')
+  })
+})
+
+describe('politeAgent', () => {
+  function agentOf(options: Partial<PoliteAgentOptions> = {}): PoliteAgent {
+    const agent = politeAgent({ userAgent: USER_AGENT, minDelayMs: 0, ...options } as PoliteAgentOptions)
+    ends.push(() => agent.destroy())
+    return agent
+  }
+
+  const fetches = [
+    ['the built-in fetch', globalThis.fetch],
+    ['undici.fetch', undici.fetch as unknown as typeof globalThis.fetch],
+  ] as const
+
+  test.each(fetches)('%s takes it as its dispatcher', async (_, fetch) => {
+    const dispatcher = agentOf()
+    const response = await fetch(`${site.origin}/page`, { dispatcher } as unknown as RequestInit)
+    expect(await response.text()).toBe('page /page')
+    expect(site.seen[0]?.headers['user-agent']).toBe(USER_AGENT)
+    const refused = fetch(`${site.origin}/private`, { dispatcher } as unknown as RequestInit)
+    await expect(refused).rejects.toMatchObject({ cause: { code: 'ERR_ROBOTS_DISALLOWED' } })
+    await dispatcher.gate.drain()
+  })
+
+  test.each(fetches)('%s: an abort while it waits gives the turn back', async (_, fetch) => {
+    site.pages.set('/hold', () => {})
+    const dispatcher = agentOf({ maxConcurrent: 1 })
+    const [one, two] = [new AbortController(), new AbortController()]
+    const first = expect(
+      fetch(`${site.origin}/hold`, { dispatcher, signal: one.signal } as unknown as RequestInit),
+    ).rejects.toThrow()
+    await until(() => site.seen.length === 1)
+    const second = expect(
+      fetch(`${site.origin}/2`, { dispatcher, signal: two.signal } as unknown as RequestInit),
+    ).rejects.toThrow()
+    await until(() => dispatcher.gate.queues()[0]?.waiting === 1)
+    two.abort()
+    await second
+    await until(() => dispatcher.gate.queues()[0]?.waiting === 0)
+    one.abort()
+    await first
+    await dispatcher.gate.drain()
+    expect(site.lines).toEqual(['GET /hold'])
+  })
+
+  test('as the global dispatcher, for everything', async () => {
+    const before = undici.getGlobalDispatcher()
+    undici.setGlobalDispatcher(agentOf())
+    try {
+      for (const [, fetch] of fetches) {
+        expect(await (await fetch(`${site.origin}/page`)).text()).toBe('page /page')
+        await expect(fetch(`${site.origin}/private`)).rejects.toMatchObject({
+          cause: { code: 'ERR_ROBOTS_DISALLOWED' },
+        })
+      }
+      await expect(request(`${site.origin}/private`)).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    } finally {
+      undici.setGlobalDispatcher(before)
+    }
+    expect(site.lines).toEqual(['GET /page', 'GET /page'])
+  })
+
+  test('close turns away who waits, and waits for who is under way', async () => {
+    let answer = () => {}
+    site.pages.set('/slow', (_, response) => {
+      answer = () => void response.end('done')
+    })
+    const agent = agentOf({ maxConcurrent: 1 })
+    const first = request(`${site.origin}/slow`, { dispatcher: agent })
+    await until(() => site.seen.length === 1)
+    const second = expect(request(`${site.origin}/2`, { dispatcher: agent })).rejects.toMatchObject({
+      code: 'ERR_POLITELY_GATE_CLOSED',
+    })
+    await until(() => agent.gate.queues()[0]?.waiting === 1)
+    const closed = agent.close()
+    await second
+    answer()
+    expect(await (await first).body.text()).toBe('done')
+    await closed
+    await new Promise<void>((done) => agent.close(done))
+  })
+
+  test('destroy ends requests under way', async () => {
+    site.pages.set('/hold', () => {})
+    const agent = agentOf()
+    const first = expect(request(`${site.origin}/hold`, { dispatcher: agent })).rejects.toThrow('over')
+    await until(() => site.seen.length === 1)
+    await agent.destroy(new Error('over'))
+    await first
+    await new Promise<void>((done) => agent.destroy(null, done))
+  })
+
+  test('`await using` closes it', async () => {
+    const agent = agentOf()
+    await agent[Symbol.asyncDispose]()
+    await expect(request(`${site.origin}/page`, { dispatcher: agent })).rejects.toMatchObject({
+      code: 'ERR_POLITELY_GATE_CLOSED',
+    })
+  })
+
+  describe('network: what pages may connect to', () => {
+    const lookup = lookupIn({ 'inside.example.com': '127.0.0.1' })
+    /** robots.txt is fetched without a guard, so that what is refused is refused for the page. */
+    const open = () => {
+      const own = new RobotsClient({ userAgent: USER_AGENT, network: 'any', lookup })
+      ends.push(() => own.close())
+      return new PoliteGate({ robots: own, minDelayMs: 0 })
+    }
+    const blocked = { code: 'ERR_POLITELY_BLOCKED_ADDRESS' }
+    const inside = () => site.at('inside.example.com', '/page')
+    const get = async (agent: PoliteAgent, url: string) => {
+      const { body } = await request(url, { dispatcher: agent })
+      return body.text()
+    }
+
+    test.each([
+      ['guarded', 'a public name at a private address', inside, blocked],
+      ['guarded', 'an address of your own choice', () => `${site.origin}/page`, 'page /page'],
+      ['public-only', 'a public name at a private address', inside, blocked],
+      ['public-only', 'an address of your own choice', () => `${site.origin}/page`, blocked],
+      ['any', 'a public name at a private address', inside, 'page /page'],
+      ['any', 'an address of your own choice', () => `${site.origin}/page`, 'page /page'],
+    ] as const)('%s: %s', async (network, _, url, expected) => {
+      const agent = politeAgent({ gate: open(), network, lookup })
+      ends.push(() => agent.destroy())
+      if (typeof expected === 'string') expect(await get(agent, url())).toBe(expected)
+      else await expect(get(agent, url())).rejects.toMatchObject(expected)
+      expect(site.seen.length).toBe(typeof expected === 'string' ? 1 : 0)
+      await agent.gate.drain()
+    })
+
+    test('guarded is what it is without a word', async () => {
+      const agent = politeAgent({ gate: open(), lookup })
+      ends.push(() => agent.destroy())
+      await expect(get(agent, inside())).rejects.toMatchObject(blocked)
+    })
+
+    test('where the agent follows a redirect from a public host, the next hop reaches public addresses only', async () => {
+      const gateOpen = open()
+      const hops = [site.at('inside.example.com', '/go'), `${site.origin}/page`]
+      for (const hop of [...hops, `${site.origin}/alone`]) await gateOpen.robots.check(hop)
+      const agent = politeAgent({ gate: gateOpen, lookup, maxRedirections: 5 })
+      ends.push(() => agent.destroy())
+      // No public host can be had here: what agents are asked for is noted, and answered for them.
+      const dispatched: [agent: unknown, origin: string][] = []
+      const controller = { aborted: false, paused: false, reason: null, abort() {}, pause() {}, resume() {} }
+      vi.spyOn(Agent.prototype, 'dispatch').mockImplementation(function (this: unknown, options, handler) {
+        dispatched.push([this, String(options.origin)])
+        handler.onRequestStart?.(controller, null)
+        const isFirst = options.path === '/go'
+        handler.onResponseStart?.(controller, isFirst ? 302 : 200, isFirst ? { location: hops[1] } : {}, '')
+        handler.onResponseEnd?.(controller, {})
+        return true
+      })
+      for (const url of [hops[0] ?? '', `${site.origin}/alone`]) {
+        await (await request(url, { dispatcher: agent })).body.dump()
+      }
+      vi.restoreAllMocks()
+      expect(dispatched.map(([, origin]) => origin)).toEqual([
+        site.at('inside.example.com', ''),
+        site.origin,
+        site.origin,
+      ])
+      const [first, hop, alone] = dispatched.map(([by]) => by)
+      expect(hop).toBe(first) // that for public addresses
+      expect(alone).not.toBe(first) // the same address, asked for by itself
+    })
+  })
+
+  test.each<[string, unknown, string]>([
+    ['nothing', undefined, 'options'],
+    ['a network that is none', { userAgent: USER_AGENT, network: 'private' }, 'network'],
+    ['a number of redirects that is none', { userAgent: USER_AGENT, maxRedirections: -1 }, 'maxRedirections'],
+    ['no user agent', {}, 'userAgent'],
+    ['a gate that is none', { gate: {} }, 'gate'],
+    ['a pause beside a gate', { gate: 0, minDelayMs: 5 }, 'gate'],
+    ['an option that is none', { userAgent: USER_AGENT, maxRedirects2: 5 }, 'maxRedirects2'],
+  ])('%s is refused by name', (_, options, option) => {
+    expect(() => politeAgent(options as PoliteAgentOptions)).toThrow(expect.objectContaining({ option }))
+  })
+})

@@ -1,0 +1,160 @@
+// Every hop of a redirect is checked and paced, whoever follows it: politely, fetch itself through our dispatcher, or undici's
+// interceptor. WHATWG Fetch, "HTTP-redirect fetch", for methods and bodies.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { RobotsClient } from '@politely/fetcher'
+import { lookupIn, withTables } from '@politely/testkit'
+import * as undici from 'undici'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type LeaveMessage, PoliteGate, politeAgent, politely, RobotsDisallowedError } from '../src/index.ts'
+import { listenTo } from './listen.ts'
+import { askedOf, cellOf, type Mode, outcomeOf, type RedirectRow, redirectRows } from './redirect-rows.ts'
+import { Site } from './site.ts'
+
+const RULES = 'User-agent: ExampleBot\nDisallow: /private\n'
+const MODES: readonly Mode[] = ['follow', 'manual', 'error']
+const lookup = lookupIn({ 'inside.example.com': '127.0.0.1' })
+
+type Get = (url: string, row: RedirectRow, mode: Mode) => Promise<{ readonly status: number }>
+
+interface Way {
+  readonly name: string
+  readonly get: (gate: PoliteGate, ends: (() => Promise<void>)[]) => Get
+}
+
+const initOf = ({ method }: RedirectRow, mode: Mode) => ({
+  redirect: mode,
+  ...(method && { method, body: 'x' }),
+})
+
+const ways: readonly Way[] = [
+  {
+    name: 'politely(globalThis.fetch)',
+    get: (gate) => (url, row, mode) => politely(globalThis.fetch, { gate })(url, initOf(row, mode)),
+  },
+  {
+    name: 'politely(undici.fetch)',
+    get: (gate) => (url, row, mode) => politely(undici.fetch, { gate })(url, initOf(row, mode)),
+  },
+  {
+    name: 'undici.fetch through politeAgent',
+    get: (gate, ends) => {
+      const dispatcher = politeAgent({ gate })
+      ends.push(() => dispatcher.destroy())
+      return (url, row, mode) => undici.fetch(url, { ...initOf(row, mode), dispatcher })
+    },
+  },
+  {
+    name: 'globalThis.fetch through politeAgent',
+    get: (gate, ends) => {
+      const dispatcher = politeAgent({ gate })
+      ends.push(() => dispatcher.destroy())
+      return (url, row, mode) => globalThis.fetch(url, { ...initOf(row, mode), dispatcher } as unknown as RequestInit)
+    },
+  },
+]
+
+let site: Site
+let other: Site
+let robots: RobotsClient
+let gate: PoliteGate
+let ends: (() => Promise<void>)[]
+
+beforeEach(async () => {
+  site = await Site.open({ '*': RULES })
+  other = await Site.open({ '*': RULES })
+  robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup })
+  gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 })
+  ends = []
+})
+afterEach(async () => {
+  for (const end of ends) await end()
+  await robots.close()
+  await site.close()
+  await other.close()
+})
+
+function serve(row: RedirectRow): void {
+  const location = row.to
+    .replace('OTHER', other.origin)
+    .replace('INSIDE', site.at('inside.example.com', ''))
+    .replace(/^GO$/, '/go')
+  site.pages.set('/go', (_, response) => void response.writeHead(row.status, { location }).end('moved'))
+}
+
+/** What the servers saw, in order: `POST /go x`, with the body; `GET OTHER/end`. */
+function asked(): string[] {
+  return [...site.seen, ...other.seen]
+    .toSorted((one, two) => one.at - two.at)
+    .map((seen) => `${seen.method} ${other.seen.includes(seen) ? 'OTHER' : ''}${seen.url} ${seen.body}`.trim())
+}
+
+function told(error: unknown): string {
+  const { cause } = error as Error
+  if (error instanceof RobotsDisallowedError || cause instanceof RobotsDisallowedError) return 'refused'
+  return error instanceof TypeError ? 'fails' : `something else: ${error}`
+}
+
+describe.each(ways)('$name', ({ get }) => {
+  describe.each(MODES)('redirect: %s', (mode) => {
+    test.each(redirectRows)('to $name', async (row) => {
+      serve(row)
+      const leaves: LeaveMessage[] = []
+      const stop = listenTo('politely:gate:leave', gate, (message) => leaves.push(message))
+      const outcome = await get(gate, ends)(`${site.origin}/go`, row, mode).then(({ status }) => String(status), told)
+      expect([outcome, asked()]).toEqual([outcomeOf(row, mode), askedOf(row, mode)])
+      // Each request that the servers saw had a pass of its own, and each pass is given back.
+      expect(leaves.length).toBe(askedOf(row, mode).length)
+      await gate.drain()
+      expect(gate.counters).toMatchObject({ left: leaves.length, done: leaves.length })
+      stop()
+    })
+  })
+
+  test('each hop waits its turn', async () => {
+    site.robots.set('*', 'User-agent: *\nCrawl-delay: 0.2\n')
+    serve({ name: '', status: 302, to: '/end', asked: [], follow: '200' })
+    await get(gate, ends)(`${site.origin}/go`, redirectRows[0] as RedirectRow, 'follow')
+    await gate.drain()
+    expect(gate.counters.waits).toMatchObject({ 'crawl-delay': 1 })
+    const [first, second] = site.seen
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(200 - 100) // the first may reach the server late
+  })
+})
+
+describe('undici.request with the redirect interceptor', () => {
+  test.each(redirectRows)('to $name', async (row) => {
+    serve(row)
+    const agent = politeAgent({ gate, maxRedirections: 20 })
+    ends.push(() => agent.destroy())
+    const { method = 'GET' } = row
+    const outcome = await undici
+      .request(`${site.origin}/go`, { method, ...(row.method && { body: 'x' }), dispatcher: agent })
+      .then(async ({ statusCode, body }) => {
+        await body.dump()
+        return String(statusCode)
+      }, told)
+    // Undici knows a loop as soon as it sees one.
+    if (row.follow === 'fails') expect(outcome).toMatch(/Redirect loop detected/)
+    else expect([outcome, asked()]).toEqual([row.follow, row.asked])
+    await gate.drain()
+    const requests = asked().length
+    expect(gate.counters).toMatchObject({ left: requests, done: requests })
+  })
+
+  test('none is followed unless asked for', async () => {
+    serve(redirectRows[0] as RedirectRow)
+    const agent = politeAgent({ gate })
+    ends.push(() => agent.destroy())
+    const { statusCode, body } = await undici.request(`${site.origin}/go`, { dispatcher: agent })
+    await body.dump()
+    expect([statusCode, asked()]).toEqual([302, ['GET /go']])
+  })
+})
+
+test('the documentation’s table is that of these rows', async () => {
+  const page = join(import.meta.dirname, '../../../docs/waiting.md')
+  const head = ['a redirect to', ...MODES.map((mode) => `\`${mode}\``)]
+  const rows = redirectRows.map((row) => [row.name, ...MODES.map((mode) => cellOf(row, mode))])
+  await expect(withTables(readFileSync(page, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(page)
+})

@@ -1,0 +1,76 @@
+// `onDisallowed: 'response'`: a refusal as an answer, for callers that look at statuses.
+import { OptionError } from '@politely/core'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type PolitelyOptions, politely, RobotsDisallowedError, refusalOf } from '../src/index.ts'
+import { kits } from './kits.ts'
+import { lookup, Site } from './site.ts'
+
+let site: Site
+beforeEach(async () => {
+  site = await Site.open({
+    '*': 'User-agent: *\nDisallow: /private\n',
+    'down.test': (_, response) => void response.writeHead(503, { 'retry-after': '120' }).end(),
+  })
+})
+afterEach(() => site.close())
+
+const options = () => ({
+  userAgent: 'ExampleBot/1.0',
+  minDelayMs: 0,
+  lookup,
+  network: 'any' as const,
+  retries: 0,
+  onDisallowed: 'response' as const,
+})
+
+test.each(kits)('$name: 403, with the sentence as its body, and the verdict', async ({ fetch }) => {
+  await using polite = politely(fetch, options())
+  const response = await polite(`${site.origin}/private`)
+  expect([response.status, response.ok, response.url]).toEqual([403, false, `${site.origin}/private`])
+  expect(await response.text()).toMatch(/is disallowed: line 2 of robots.txt says "Disallow: \/private" to \*\n$/)
+  const refusal = refusalOf(response)
+  expect(refusal).toBeInstanceOf(RobotsDisallowedError)
+  expect(refusal?.verdict).toMatchObject({ because: 'rule', rule: { line: 2 } })
+  expect(site.seen).toEqual([])
+})
+
+test('503 with Retry-After, where nobody knows what robots.txt says: a date by the clock that others have, too', async () => {
+  await using polite = politely(globalThis.fetch, options())
+  const response = await polite(site.at('down.test', '/page'))
+  expect(response.status).toBe(503)
+  const again = Date.parse(response.headers.get('retry-after') ?? '')
+  expect(again - Date.now()).toBeGreaterThan(115_000)
+  expect(again - Date.now()).toBeLessThanOrEqual(121_000)
+  expect(refusalOf(response)?.retryAt).toBeGreaterThan(Date.now())
+})
+
+test('a hop of a redirect, too: its URL is that of the hop', async () => {
+  site.pages.set('/go', (_, response) => void response.writeHead(302, { location: '/private' }).end())
+  await using polite = politely(globalThis.fetch, options())
+  const response = await polite(`${site.origin}/go`)
+  expect([response.status, response.url]).toEqual([403, `${site.origin}/private`])
+})
+
+test('a site’s own 403 is not taken for one, whatever it says', async () => {
+  await using polite = politely(globalThis.fetch, options())
+  const refused = await polite(`${site.origin}/private`)
+  site.pages.set('/forged', (_, response) => {
+    response.writeHead(403, 'Refused by robots.txt', Object.fromEntries(refused.headers)).end('is disallowed')
+  })
+  const forged = await polite(`${site.origin}/forged`)
+  expect(forged.status).toBe(403)
+  expect(refusalOf(forged)).toBeUndefined()
+})
+
+test('other errors are thrown all the same', async () => {
+  await using polite = politely(globalThis.fetch, options())
+  site.pages.set('/reset', (request) => request.socket.resetAndDestroy())
+  await expect(polite(`${site.origin}/reset`)).rejects.toThrow(TypeError)
+  await expect(polite(`${site.origin}/private`, { signal: AbortSignal.abort() })).rejects.toThrow('abort')
+})
+
+test('an option that is none is refused by name', () => {
+  const given = { ...options(), onDisallowed: 'ignore' } as unknown as PolitelyOptions
+  expect(() => politely(globalThis.fetch, given)).toThrow(OptionError)
+  expect(() => politely(globalThis.fetch, given)).toThrow(/^onDisallowed: .*throw, response/)
+})

@@ -1,0 +1,73 @@
+// A crawl over real sockets, small: pauses are never shorter than asked, by when requests leave; and origins do not hold each other up.
+// How close it comes to the ideal schedule depends on the machine, and is measured in packages/bench.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { RobotsClient } from '@politely/fetcher'
+import { lookupIn } from '@politely/testkit'
+import { request } from 'undici'
+import { afterEach, expect, test } from 'vitest'
+import { CrawlTimeline, PoliteGate, politeAgent } from '../src/index.ts'
+
+/** Crawl-delays in milliseconds, each of two origins. */
+const DELAYS = [0, 5, 10, 15, 20, 25, 30, 40, 50, 70]
+const REQUESTS_PER_ORIGIN = 12
+
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+test.each(['alone', 'with 429 and Retry-After among them'])('twenty origins, %s', async (name) => {
+  const isBusy = name !== 'alone'
+  const hosts = DELAYS.flatMap((ms) => [`a${ms}.test`, `b${ms}.test`])
+  const asked = new Map<string, number>()
+  server = createServer((incoming, response) => {
+    const host = (incoming.headers.host ?? '').replace(/:\d+$/, '')
+    if (incoming.url === '/robots.txt') {
+      return void response.end(`User-agent: *\nCrawl-delay: ${Number(host.slice(1, -5)) / 1_000}\n`)
+    }
+    const n = (asked.get(host) ?? 0) + 1
+    asked.set(host, n)
+    // A pause of a second in the middle; of none, which counts as a pushback all the same; and answers that never come in time.
+    if (isBusy && host.startsWith('b') && n === 6) response.writeHead(429, { 'retry-after': '1' }).end()
+    else if (isBusy && n % 4 === 0) response.writeHead(503, { 'retry-after': '0' }).end()
+    else response.end('page')
+  })
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const lookup = lookupIn()
+  await using robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup })
+  const gate = new PoliteGate({ robots, minDelayMs: 0 })
+  using timeline = new CrawlTimeline({ gate })
+  await using agent = politeAgent({ gate, lookup })
+  /** When a 429 was there: what leaves after that leaves a second later. */
+  const heard = new Map<string, number>()
+
+  await Promise.all(
+    hosts.flatMap((host) =>
+      Array.from({ length: REQUESTS_PER_ORIGIN }, async (_, n) => {
+        const { statusCode, body } = await request(`http://${host}:${port}/${n}`, { dispatcher: agent })
+        if (statusCode === 429) heard.set(host, performance.timeOrigin + performance.now())
+        await body.dump()
+      }),
+    ),
+  )
+  await gate.drain()
+  expect(gate.counters).toMatchObject({ left: 240, done: 240, abandoned: 0, pushbacks: isBusy ? 20 * 3 + 10 : 0 })
+  const rows = timeline.rows()
+  expect(rows.length).toBe(20)
+  for (const { origin, marks } of rows) {
+    const delayMs = Number(new URL(origin).hostname.slice(1, -5))
+    const leaves = marks.flatMap(({ kind, at }) => (kind === 'leave' ? [at] : []))
+    const gaps = leaves.slice(1).map((at, n) => at - (leaves[n] ?? 0))
+    expect(leaves.length).toBe(REQUESTS_PER_ORIGIN)
+    expect([origin, Math.min(...gaps) >= delayMs]).toEqual([origin, true])
+    if (heard.has(new URL(origin).hostname)) {
+      const pushedBack = marks.find((mark) => mark.kind === 'pushback' && mark.status === 429)
+      const next = leaves.find((at) => at > (pushedBack?.at ?? 0))
+      // What had left before the answer was there is not held back; what leaves after it is, by a second.
+      expect((next ?? 0) - (pushedBack?.at ?? 0)).toBeGreaterThanOrEqual(990)
+    }
+  }
+})

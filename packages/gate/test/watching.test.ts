@@ -1,0 +1,199 @@
+// What a gate tells of itself: drain, counters, queues, messages.
+import { describe, expect, test, vi } from 'vitest'
+import type { GateMessages, PoliteGate } from '../src/index.ts'
+import { listenTo } from './listen.ts'
+import { simulate } from './simulation.ts'
+
+const CHANNELS: readonly (keyof GateMessages)[] = [
+  'politely:gate:wait',
+  'politely:gate:leave',
+  'politely:gate:done',
+  'politely:gate:refuse',
+  'politely:gate:abandon',
+  'politely:gate:failure',
+]
+
+describe('drain', () => {
+  /** Whether it has resolved by now. */
+  async function isDrained(gate: PoliteGate): Promise<boolean> {
+    let drained = false
+    void gate.drain().then(() => {
+      drained = true
+    })
+    await vi.advanceTimersByTimeAsync(0)
+    return drained
+  }
+
+  test('resolves at once where nothing is going on', async () => {
+    const { gate } = await simulate({})
+    expect(await isDrained(gate)).toBe(true)
+  })
+
+  test('waits for those who are under way and those who wait, and for who comes meanwhile', async () => {
+    const { gate, go, pass } = await simulate({ 'a.test': '' })
+    const first = await go('a', 'a.test')
+    const second = go('b', 'a.test')
+    expect(await isDrained(gate)).toBe(false)
+    first.leave()
+    expect(await isDrained(gate)).toBe(false)
+    const third = go('c', 'a.test') // is let in
+    await pass(1_000)
+    ;(await second).leave()
+    expect(await isDrained(gate)).toBe(false)
+    await pass(1_000)
+    ;(await third).leave()
+    expect(await isDrained(gate)).toBe(true)
+  })
+
+  test('those who give up, are refused, or are turned away count as done', async () => {
+    const { gate, go, pass, site } = await simulate({ 'a.test': 'Disallow: /private' })
+    const first = await go('a', 'a.test')
+    const controller = new AbortController()
+    const outcomes = Promise.allSettled([
+      go('b', 'a.test', controller.signal),
+      gate.enter(site.at('a.test', '/private')),
+      go('c', 'a.test'),
+    ])
+    await pass(1)
+    controller.abort()
+    await pass(1)
+    expect(await isDrained(gate)).toBe(false)
+    first.leave()
+    gate.close()
+    await outcomes
+    expect(await isDrained(gate)).toBe(true)
+  })
+
+  test('asyncDispose closes, and does not wait', async () => {
+    const { gate, go, pass } = await simulate({ 'a.test': '' })
+    await go('a', 'a.test')
+    const second = expect(go('b', 'a.test')).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+    await pass(1)
+    await gate[Symbol.asyncDispose]()
+    await second
+    await gate[Symbol.asyncDispose]()
+  })
+})
+
+test('counters: what left, was refused, gave up, and waited for what', async () => {
+  const { gate, go, pass, site } = await simulate(
+    { 'a.test': 'Crawl-delay: 2\nDisallow: /private', 'b.test': '' },
+    { maxConcurrent: 2, maxConcurrentPerOrigin: 2 },
+  )
+  await expect(gate.enter(site.at('a.test', '/private'))).rejects.toThrow()
+  await expect(gate.enter('no URL')).rejects.toThrow()
+  ;(await go('1', 'a.test')).leave({ status: 429, headers: { 'retry-after': '10' } })
+  const second = go('2', 'a.test')
+  const controller = new AbortController()
+  const third = expect(go('3', 'a.test', controller.signal)).rejects.toThrow()
+  await pass(100)
+  controller.abort()
+  await third
+  await pass(9_900)
+  ;(await second).leave()
+  const fourth = go('4', 'a.test')
+  await pass(2_000)
+  const held = [await fourth, await go('5', 'b.test')]
+  const sixth = go('6', 'b.test')
+  await pass(1_500)
+  for (const one of held) one.leave()
+  ;(await sixth).leave()
+  expect(gate.counters).toEqual({
+    left: 5,
+    done: 5,
+    pushbacks: 1,
+    abandoned: 1,
+    failures: 0,
+    waits: {
+      'own-delay': 0,
+      'crawl-delay': 1,
+      'request-rate': 0,
+      'visit-time': 0,
+      'retry-after': 1,
+      backoff: 0,
+      cap: 0,
+      concurrency: 1,
+    },
+    waitedMs: {
+      'own-delay': 0,
+      'crawl-delay': 2_000,
+      'request-rate': 0,
+      'visit-time': 0,
+      'retry-after': 10_000,
+      backoff: 0,
+      cap: 0,
+      concurrency: 1_500,
+    },
+    refusals: { rule: 1, 'invalid-url': 1 },
+  })
+  const before = gate.counters
+  void go('7', 'b.test')
+  await pass(1_000)
+  expect(gate.counters.left).toBe(6)
+  expect(before.left).toBe(5) // a snapshot
+})
+
+test('queues: who stands where, and what the first waits for', async () => {
+  const { gate, go, pass, site } = await simulate(
+    { 'a.test': 'Crawl-delay: 2', 'b.test': '' },
+    { maxConcurrentPerOrigin: 1 },
+  )
+  const [first, second] = [await go('1', 'a.test'), await go('2', 'b.test')]
+  for (const host of ['a.test', 'a.test', 'b.test']) void go('', host).then((one) => one.leave())
+  await pass(1)
+  const [a, b] = [site.at('a.test', ''), site.at('b.test', '')]
+  expect(gate.queues()).toEqual([
+    { key: a, waiting: 2, underWay: 1, heldBy: 'concurrency' },
+    { key: b, waiting: 1, underWay: 1, heldBy: 'concurrency' },
+  ])
+  first.leave()
+  second.leave()
+  expect(gate.queues()).toEqual([
+    { key: a, waiting: 2, underWay: 0, heldBy: 'crawl-delay' },
+    { key: b, waiting: 1, underWay: 0, heldBy: 'own-delay' },
+  ])
+  await pass(2_000)
+  expect(gate.queues()).toEqual([{ key: a, waiting: 1, underWay: 0, heldBy: 'crawl-delay' }])
+  await pass(2_000)
+  expect(gate.queues()).toEqual([])
+})
+
+test('messages: a crawl as it is told', async () => {
+  const { gate, go, pass, site, start } = await simulate({ 'a.test': 'Disallow: /private' })
+  const told: unknown[] = []
+  const stops = CHANNELS.map((name) =>
+    listenTo(name, gate, ({ gate: _, ...message }) => {
+      const { verdict, ...others } = message as { verdict?: { because: string } }
+      told.push([name.replace('politely:gate:', ''), { ...others, ...(verdict && { verdict: verdict.because }) }])
+    }),
+  )
+  const origin = site.at('a.test', '')
+  const of = (path: string) => ({ url: `${origin}/${path}`, origin, key: origin })
+  const first = await go('1', 'a.test')
+  const second = go('2', 'a.test')
+  const reason = new Error('enough')
+  const controller = new AbortController()
+  const third = expect(go('3', 'a.test', controller.signal)).rejects.toBe(reason)
+  await pass(100)
+  first.leave({ status: 503, headers: {} })
+  controller.abort(reason)
+  await third
+  await expect(gate.enter(`${origin}/private`)).rejects.toThrow()
+  await pass(5_000)
+  ;(await second).leave()
+  const delay = { delayMs: 1_000, because: 'own-delay' }
+  expect(told).toEqual([
+    ['leave', { ...of('1'), at: start, waitedMs: 0, waitedFor: 'none', delay }],
+    ['wait', { ...of('2'), at: start, because: 'own-delay', ahead: 0 }],
+    ['wait', { ...of('3'), at: start, because: 'own-delay', ahead: 1 }],
+    ['done', { ...of('1'), at: start + 100, tookMs: 100, status: 503 }],
+    ['abandon', { ...of('3'), at: start + 100, waitedMs: 100, reason }],
+    ['refuse', { url: `${origin}/private`, at: start + 100, verdict: 'rule' }],
+    ['leave', { ...of('2'), at: start + 5_100, waitedMs: 5_100, waitedFor: 'backoff', delay }],
+    ['done', { ...of('2'), at: start + 5_100, tookMs: 0, status: undefined }],
+  ])
+  for (const stop of stops) stop()
+  const many = told.length
+  ;(await go('4', 'other.test').catch(() => undefined))?.leave()
+  expect(told.length).toBe(many)
+})
