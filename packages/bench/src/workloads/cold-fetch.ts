@@ -68,13 +68,13 @@ async function compare(plan: Plan, port: number): Promise<Sheet> {
   const of = (way: Way) => us[ways.indexOf(way)] as number
   const findings: Finding[] = [
     {
-      what: 'cold fetch: processor time against a bare undici.request',
+      what: 'cold fetch: processor time, against a bare undici.request',
       value: of(politely) / of(bareRequest),
       unit: '×',
       target: { atMost: 1.4 },
     },
     {
-      what: 'cold fetch: processor time of Crawlee’s RobotsTxtFile against it',
+      what: 'cold fetch: processor time of @crawlee/utils, against ours',
       value: of(crawlee) / of(politely),
       unit: '×',
       target: { atLeast: 3 },

@@ -38,7 +38,7 @@ async function compare(plan: Plan, client: RobotsClient, port: number): Promise<
     cache.set(file.origin, { rules })
   }
 
-  const urls = { 'in runs of ten': inRuns(files, LINKS), 'one site after the other': inRuns(files, 1) }
+  const urls = { 'in runs of ten': inRuns(files, LINKS), 'site by site': inRuns(files, 1) }
   const rows: Sheet['rows'][number][] = []
   const findings: Sheet['findings'][number][] = []
   for (const [order, asked] of Object.entries(urls)) {
@@ -54,18 +54,18 @@ async function compare(plan: Plan, client: RobotsClient, port: number): Promise<
     rows.push(
       { name: `${ours.name}, isAllowed, ${order}`, cells: [isAllowed, theirs / isAllowed] },
       { name: `${ours.name}, check, ${order}`, cells: [check, theirs / check] },
-      { name: `${reference.name} in an LRU cache, ${order}`, cells: [theirs, 1] },
+      { name: `${reference.name} + LRU cache, ${order}`, cells: [theirs, 1] },
     )
     const target = order === 'in runs of ten'
     findings.push(
       {
-        what: `warm client, ${order}: a question`,
+        what: `warm, ${order}: a question`,
         value: isAllowed,
         unit: 'µs',
         target: target ? { atMost: 1.2 } : null,
       },
       {
-        what: `warm client, ${order}: rate against ${reference.name} in an LRU cache`,
+        what: `warm, ${order}: rate against ${reference.name} + LRU`,
         value: theirs / isAllowed,
         unit: '×',
         target: target ? { atLeast: 6 } : null,
