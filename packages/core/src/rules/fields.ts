@@ -144,6 +144,8 @@ export class Fields {
   readonly #keys: Reading['keys']
   #end = 0
   #next: number
+  /** The key of the line, if it was looked for on the way to it. */
+  #known: KnownKey | undefined
   // The first of its kind from the line on: looked for when the line has passed it, so that a file is searched for it once.
   #lf = -1
   #cr = -1
@@ -172,6 +174,7 @@ export class Fields {
     let lf = this.#lf
     let cr = this.#cr
     let found = false
+    let known: KnownKey | undefined
     while (!found && start <= text.length) {
       if (lf < start) lf = placeOf(text, '\n', start)
       if (cr < start) cr = placeOf(text, '\r', start)
@@ -179,11 +182,12 @@ export class Fields {
       line++
       let from = start
       while (from < end && isBlank(text.charCodeAt(from))) from++
-      found =
-        beginnings === undefined ||
-        (end - from >= SHORTEST_FIELD &&
-          beginnings[text.charCodeAt(from)] === 1 &&
-          keyAt(text, from, this.#keys) !== undefined)
+      if (beginnings === undefined) {
+        found = true
+      } else if (end - from >= SHORTEST_FIELD && beginnings[text.charCodeAt(from)] === 1) {
+        known = keyAt(text, from, this.#keys)
+        found = known !== undefined
+      }
       if (found) {
         this.lineStart = start
         this.contentStart = from
@@ -192,6 +196,7 @@ export class Fields {
       start = end === cr && end + 1 === lf ? end + 2 : end + 1
     }
     this.line = line
+    this.#known = known
     this.#next = start
     this.#lf = lf
     this.#cr = cr
@@ -212,7 +217,7 @@ export class Fields {
     this.contentEnd = end
     if (contentStart >= end) return false
 
-    const known = keyAt(text, contentStart, this.#keys)
+    const known = this.#known ?? keyAt(text, contentStart, this.#keys)
     let separator = known === undefined ? -1 : contentStart + known.octets.length
     if (known !== undefined && text.charCodeAt(separator) === COLON) {
       this.directive = known.directive
