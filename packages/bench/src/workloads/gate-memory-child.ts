@@ -1,9 +1,8 @@
 // What a process holds more when very many origins have a pause to keep, and when that is over. Run with --expose-gc.
 //   node --expose-gc gate-memory-child.ts COUNT
-import { setImmediate } from 'node:timers/promises'
 import type { Wishes } from '@politely/core'
 import { LocalPacer } from '@politely/gate'
-import { collectGarbage } from '../rounds.ts'
+import { heldBytes } from '../held-memory.ts'
 import type { IdleOrigins } from './gate.ts'
 
 const origins = Number(process.argv[2])
@@ -29,12 +28,3 @@ process.send?.({
   remembered: pacer.size,
 } satisfies IdleOrigins)
 process.disconnect?.()
-
-async function heldBytes(): Promise<number> {
-  for (let turn = 0; turn < 6; turn++) {
-    collectGarbage()
-    await setImmediate()
-  }
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}

@@ -1,10 +1,10 @@
 // What does the gate cost when nothing has to wait, what does it hold, and does it let go when it should?
-import { fork } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, politeAgent, politely } from '@politely/gate'
 import { Agent, request } from 'undici'
+import { measuredIn } from '../held-memory.ts'
 import { median } from '../median.ts'
 import { nowNs } from '../rounds.ts'
 import type { Row, Sheet } from '../sheet.ts'
@@ -126,19 +126,8 @@ export interface IdleOrigins {
 const SHARE = 10
 
 async function idleOrigins({ origins }: Plan): Promise<Sheet> {
-  const found = await new Promise<IdleOrigins>((resolve, reject) => {
-    const child = fork(new URL('./gate-memory-child.ts', import.meta.url), [String(origins * SHARE)], {
-      execArgv: ['--expose-gc', '--max-old-space-size=8192'],
-    })
-    let told: IdleOrigins | undefined
-    child.on('message', (message: IdleOrigins) => {
-      told = message
-    })
-    child.on('error', reject)
-    child.on('exit', () =>
-      told ? resolve(told) : reject(new Error('the memory of idle origins could not be measured')),
-    )
-  })
+  const script = new URL('./gate-memory-child.ts', import.meta.url)
+  const found = await measuredIn<IdleOrigins>(script, [origins * SHARE])
   const { heldBytes, heldAfterBytes, remembered } = found
   return {
     workload: 'gate, idle origins',

@@ -2,12 +2,11 @@
 //   node --expose-gc memory-child.ts KEEPER generated COUNT
 //   node --expose-gc memory-child.ts KEEPER real FOLDER OCTETS
 // KEEPER is a library, `nothing`, or `raw octets`.
-import { setImmediate } from 'node:timers/promises'
 import { filesIn } from '../files/corpus.ts'
 import { type SiteFile, siteFiles } from '../files/site-file.ts'
 import { questionsFor } from '../files/site-question.ts'
+import { heldBytes } from '../held-memory.ts'
 import { libraries, ours } from '../libraries/libraries.ts'
-import { collectGarbage } from '../rounds.ts'
 import type { MemoryMessage } from './memory.ts'
 import { SMALL_OCTETS } from './plan.ts'
 
@@ -91,14 +90,4 @@ async function keep(file: SiteFile, n: number): Promise<unknown> {
     rawOctets -= file.octets.length
     return undefined
   }
-}
-
-/** Of the heap and beside it. `external` has the array buffers in it: to add those would be to count them twice. */
-async function heldBytes(): Promise<number> {
-  for (let turn = 0; turn < 6; turn++) {
-    collectGarbage()
-    await setImmediate()
-  }
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
 }

@@ -1,5 +1,5 @@
 // What do the rules of very many origins take? A process for each measurement, which says what it held before and after.
-import { fork } from 'node:child_process'
+import { measuredIn } from '../held-memory.ts'
 import { ours } from '../libraries/libraries.ts'
 import type { Finding, Row, Sheet } from '../sheet.ts'
 import type { Plan } from './plan.ts'
@@ -17,6 +17,8 @@ export interface MemoryMessage {
 /** Libraries that are asked a sample only hold one, too: a ratio needs no more. */
 const SAMPLE_SHARE = 0.2
 
+const CHILD = new URL('./memory-child.ts', import.meta.url)
+
 /** @param folder Of real files; undefined for generated ones. */
 export async function memory(plan: Plan, folder: string | undefined): Promise<Sheet> {
   const all = plan.libraries.map(({ name, questions }) => ({ name, share: questions === 'all' ? 1 : SAMPLE_SHARE }))
@@ -25,7 +27,7 @@ export async function memory(plan: Plan, folder: string | undefined): Promise<Sh
   const findings: Finding[] = []
   for (const { name, share } of keepers) {
     const files = folder === undefined ? ['generated', plan.origins * share] : ['real', folder, plan.realOctets * share]
-    const found = await measure(name, files.map(String))
+    const found = await measuredIn<MemoryMessage>(CHILD, [name, ...files])
     const ratio = found.heldBytes / found.rawOctets
     rows.push({
       name: name === 'nothing' || name === 'raw octets' ? `(${name})` : name,
@@ -62,20 +64,4 @@ export async function memory(plan: Plan, folder: string | undefined): Promise<Sh
     findings,
     asides: [],
   }
-}
-
-function measure(keeper: string, files: readonly string[]): Promise<MemoryMessage> {
-  return new Promise((resolve, reject) => {
-    const execArgv = ['--expose-gc', '--max-old-space-size=8192']
-    const child = fork(new URL('./memory-child.ts', import.meta.url), [keeper, ...files], { execArgv })
-    let found: MemoryMessage | undefined
-    child.on('message', (message: MemoryMessage) => {
-      found = message
-    })
-    child.on('error', reject)
-    child.on('exit', () => {
-      if (found === undefined) reject(new Error(`the memory of ${keeper} could not be measured`))
-      else resolve(found)
-    })
-  })
 }

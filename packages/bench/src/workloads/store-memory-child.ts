@@ -1,8 +1,7 @@
 // What a process holds more when a MemoryStore keeps many texts. Run with --expose-gc, in a process for each measurement.
 //   node --expose-gc store-memory-child.ts COUNT CHARACTERS
-import { setImmediate } from 'node:timers/promises'
 import { MemoryStore } from '@politely/fetcher'
-import { collectGarbage } from '../rounds.ts'
+import { heldBytes } from '../held-memory.ts'
 import type { StoreMemoryMessage } from './store-memory.ts'
 
 const [count = '', characters = ''] = process.argv.slice(2)
@@ -23,13 +22,4 @@ async function fill(into: MemoryStore, origins: number): Promise<void> {
     const text = `${i}${body}${body}`.slice(0, body.length)
     await into.set(`https://n${i}.example.com`, text, keepUntil + i)
   }
-}
-
-async function heldBytes(): Promise<number> {
-  for (let turn = 0; turn < 6; turn++) {
-    collectGarbage()
-    await setImmediate()
-  }
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
 }

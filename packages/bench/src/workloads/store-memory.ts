@@ -1,5 +1,5 @@
 // What do the texts of very many origins take in a MemoryStore, and does it know? A process for each measurement.
-import { fork } from 'node:child_process'
+import { measuredIn } from '../held-memory.ts'
 import type { Finding, Row, Sheet } from '../sheet.ts'
 import type { Plan } from './plan.ts'
 
@@ -18,12 +18,14 @@ const TEXTS = [
 /** The sheet about rules holds so many times fewer. */
 const TIMES_AS_MANY = 10
 
+const CHILD = new URL('./store-memory-child.ts', import.meta.url)
+
 export async function storeMemory(plan: Plan): Promise<Sheet> {
   const rows: Row[] = []
   const findings: Finding[] = []
   for (const { characters, share } of TEXTS) {
     const origins = plan.origins * TIMES_AS_MANY * share
-    const { heldBytes, claimedBytes } = await measure(origins, characters)
+    const { heldBytes, claimedBytes } = await measuredIn<StoreMemoryMessage>(CHILD, [origins, characters])
     rows.push({
       name: `texts of ${characters} characters`,
       cells: [heldBytes / origins, claimedBytes / origins, claimedBytes / heldBytes, origins],
@@ -49,21 +51,4 @@ export async function storeMemory(plan: Plan): Promise<Sheet> {
     findings,
     asides: [],
   }
-}
-
-function measure(origins: number, characters: number): Promise<StoreMemoryMessage> {
-  return new Promise((resolve, reject) => {
-    const execArgv = ['--expose-gc', '--max-old-space-size=8192']
-    const url = new URL('./store-memory-child.ts', import.meta.url)
-    const child = fork(url, [origins, characters].map(String), { execArgv })
-    let found: StoreMemoryMessage | undefined
-    child.on('message', (message: StoreMemoryMessage) => {
-      found = message
-    })
-    child.on('error', reject)
-    child.on('exit', () => {
-      if (found === undefined) reject(new Error('the memory of a MemoryStore could not be measured'))
-      else resolve(found)
-    })
-  })
 }
