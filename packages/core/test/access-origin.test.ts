@@ -78,8 +78,9 @@ describe('our choice, the origin of a URL at a glance', () => {
     'https://1.2.3.example/',
     'https://a..test/',
   ])('%s is taken', (url) => {
-    expect(plainOriginOf(url)).toBe(originOf(url))
     expect(plainOriginOf(url)).toBeDefined()
+    expect(addressOf(url)).toMatchObject({ origin: plainOriginOf(url) })
+    expect(originOf(url)).toBe(plainOriginOf(url))
   })
 
   test.each([
@@ -171,6 +172,7 @@ describe('our choice, the origin of a URL at a glance', () => {
         const origin = plainOriginOf(url)
         if (origin === undefined) return void left++
         taken++
+        expect(addressOf(url), url).toMatchObject({ origin })
         expect(originOf(url), url).toBe(origin)
       }),
       { numRuns: 20_000 },

@@ -1,6 +1,6 @@
 // One flight per origin: a thousand callers who want the same robots.txt at once make one fetch. And not too many flights at once,
 // neither in all nor to the hosts of one registrable domain: a site with a wildcard in its DNS has as many hosts as it likes.
-import { getDomain, getHostname } from 'tldts'
+import { registrableDomainOf } from './registrable-domain.ts'
 
 export interface FlightLimits {
   /** Flights under way at once. */
@@ -141,9 +141,4 @@ export class Flights<T> {
     flight.domain.waiting.delete(flight)
     this.#look(flight.domain)
   }
-}
-
-/** `example.co.uk` of `https://www.example.co.uk`; the host itself where it has none, as an address or `localhost` has not. */
-function registrableDomainOf(origin: string): string {
-  return getDomain(origin) ?? getHostname(origin) ?? origin
 }

@@ -26,6 +26,7 @@ export {
   type Reach,
 } from './network-guard.ts'
 export type { RobotsClientOptions } from './options.ts'
+export { registrableDomainOf } from './registrable-domain.ts'
 export type { Store } from './store.ts'
 export {
   type CheckTrace,

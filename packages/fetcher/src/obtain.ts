@@ -1,5 +1,4 @@
 // Gets robots.txt: makes the requests that core asks for, until core names an outcome.
-import { setTimeout } from 'node:timers/promises'
 import {
   type AccessPolicy,
   type Asking,
@@ -44,20 +43,14 @@ class PassingReply extends Error {
 
 async function sendPatiently(asking: Asking, { send, policy, retries, deadline }: ObtainOptions): Promise<Reply> {
   let last = await send(asking)
-  if (retries === 0 || !isWorthRetrying(last, policy)) return last // as nearly all are
-  const again = async () => {
-    last = await send(asking)
+  if (!isWorthRetrying(last, policy)) return last // as nearly all are
+  const attempt = async (number: number) => {
+    if (number > 1) last = await send(asking)
     if (isWorthRetrying(last, policy)) throw new PassingReply(last)
     return last
   }
   try {
-    await setTimeout(FIRST_RETRY_MS, undefined, { signal: deadline.signal })
-    return await pRetry(again, {
-      retries: retries - 1,
-      minTimeout: 2 * FIRST_RETRY_MS,
-      factor: 2,
-      signal: deadline.signal,
-    })
+    return await pRetry(attempt, { retries, minTimeout: FIRST_RETRY_MS, factor: 2, signal: deadline.signal })
   } catch (error) {
     // Out of tries, or out of time between two of them: what the site said last is the most telling.
     if (error instanceof PassingReply || deadline.isOver) return last

@@ -1,7 +1,7 @@
 // Robots.txt by undici: with our own connections, which the network guard watches, or with the caller's dispatcher.
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import type { Reply } from '@politely/core'
+import type { Headers, Reply } from '@politely/core'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, bodyOf, isCoded, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
@@ -77,9 +77,7 @@ class Answer implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
   /** Once there are headers that count. */
-  #head:
-    | { readonly status: number; readonly headers: Readonly<Record<string, string | string[] | undefined>> }
-    | undefined
+  #head: { readonly status: number; readonly headers: Headers } | undefined
   /** Of a file that comes as it is. */
   readonly #chunks: Buffer[] = []
   #size = 0
@@ -104,11 +102,7 @@ class Answer implements Dispatcher.DispatchHandler {
     if (this.#isOver) controller.abort(NOT_WANTED)
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Readonly<Record<string, string | string[] | undefined>>,
-  ): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (status >= 100 && status < 200) return // the answer is yet to come. RFC 9110 §15.2.
     this.#head = { status, headers }
     if (status < 100) this.#end({ kind: 'failure', reason: 'malformed', detail: `status ${status}` })
@@ -137,7 +131,7 @@ class Answer implements Dispatcher.DispatchHandler {
     else this.#coded.destroy(error)
   }
 
-  #decode(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void {
+  #decode(status: number, headers: Headers): void {
     const coded = new Readable({ read: () => this.#controller?.resume() })
     coded.on('error', () => undefined) // whoever reads it is told
     this.#coded = coded

@@ -1,8 +1,8 @@
 // What shares a pace: an origin, a host, all hosts of a domain, or all that is at one address.
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
+import { registrableDomainOf } from '@politely/fetcher'
 import { LRUCache } from 'lru-cache'
-import { getDomain } from 'tldts'
 
 /**
  * What requests must have in common to be kept apart. `origin` (the default): scheme, host and port, as robots.txt has it. `host`: the
@@ -25,7 +25,7 @@ export function paceKey(by: PaceBy, lookup: LookupFunction | undefined): PaceKey
     case 'host':
       return hostOf
     case 'domain':
-      return (origin) => domainOf(hostOf(origin))
+      return registrableDomainOf
     case 'address':
       return byAddress(lookup ?? systemLookup)
   }
@@ -33,11 +33,6 @@ export function paceKey(by: PaceBy, lookup: LookupFunction | undefined): PaceKey
 
 function hostOf(origin: string): string {
   return new URL(origin).hostname
-}
-
-/** Of the public suffixes only those of ICANN count: `a.github.io` and `b.github.io` are one domain, and one house. Our choice. */
-function domainOf(host: string): string {
-  return getDomain(host) ?? host
 }
 
 function byAddress(lookup: LookupFunction): PaceKey {

@@ -1,7 +1,7 @@
 // The pace of one origin: when its next request may leave. Values in, values out; whoever waits holds the state.
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Delay } from './delay.ts'
-import { type Hours, opensAt } from './hours.ts'
+import { DAY_MS, type Hours, opensAt } from './hours.ts'
 
 /** Who asks for a pause: the caller or the site, beforehand or by an answer. */
 export type PauseReason = Delay['because'] | 'retry-after' | 'backoff'
@@ -70,10 +70,10 @@ const FIRST_PAUSE_MS = 5_000
 const LONGEST_PAUSE_MS = 300_000
 
 /** However long a site says, it is asked again the next day: a typing error shall not end a crawl. Our choice. */
-const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
+const LONGEST_RETRY_AFTER_MS = DAY_MS
 
 /** Does this answer ask for a pause? */
-export function isPushback({ status }: PageAnswer): boolean {
+export function isPushback({ status }: Pick<PageAnswer, 'status'>): boolean {
   return status === 429 || status === 503
 }
 

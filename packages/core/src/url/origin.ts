@@ -41,11 +41,17 @@ export function addressOf(url: Askable): Address | UrlProblem {
 
 /**
  * The origin of a URL that is written as clients send it, at a glance; most are. Undefined for one that only `addressOf` can read:
- * upper case, userinfo, a default port, an address, an IDN.
+ * upper case, userinfo, a default port, an address, an IDN, no path.
  */
 export function plainOriginOf(url: string): string | undefined {
+  const end = plainEnd(url)
+  return url.charCodeAt(end) === SLASH ? url.slice(0, end) : undefined
+}
+
+/** Where an origin that a URL parser would leave as it is ends; -1 where the URL does not begin with one. */
+function plainEnd(url: string): number {
   const scheme = url.startsWith('https://') ? 'https' : url.startsWith('http://') ? 'http' : ''
-  if (scheme === '') return undefined
+  if (scheme === '') return -1
   const start = scheme.length + 3
   let label = start
   let i = start
@@ -53,19 +59,20 @@ export function plainOriginOf(url: string): string | undefined {
     c = url.charCodeAt(i)
     if (c === SLASH || c === COLON) break
     if (c === DOT) label = i + 1
-    else if (c === HYPHEN ? url.charCodeAt(i - 1) === HYPHEN : !isLetter(c) && !isDigit(c)) return undefined
+    // Two hyphens in a row may be those of an A-label, which may be no name.
+    else if (c === HYPHEN ? url.charCodeAt(i - 1) === HYPHEN : !isLetter(c) && !isDigit(c)) return -1
   }
   // What ends in a number is an IPv4 address, in one of its many spellings.
-  if (!isLetter(url.charCodeAt(label))) return undefined
+  if (!isLetter(url.charCodeAt(label))) return -1
   if (url.charCodeAt(i) === COLON) {
     const port = i + 1
     for (i = port; isDigit(url.charCodeAt(i)); i++);
     const number = Number(url.slice(port, i))
     if (url.charCodeAt(port) === ZERO || number === (scheme === 'http' ? 80 : 443) || number > 65_535 || i === port) {
-      return undefined
+      return -1
     }
   }
-  return url.charCodeAt(i) === SLASH ? url.slice(0, i) : undefined
+  return i === url.length || url.charCodeAt(i) === SLASH ? i : -1
 }
 
 const HYPHEN = 45
@@ -96,17 +103,11 @@ export function sentPath(href: string): string {
 
 /** The origin of an absolute URL in its one spelling, or undefined where it has none with a robots.txt. */
 export function originOf(url: string | HasHref): string | undefined {
-  const plain = typeof url === 'string' ? PLAIN_ORIGIN.exec(url)?.[0] : undefined
-  if (plain !== undefined) return plain
+  const end = typeof url === 'string' ? plainEnd(url) : -1
+  if (end !== -1) return (url as string).slice(0, end)
   const address = addressOf(url)
   return typeof address === 'string' ? undefined : address.origin
 }
-
-/**
- * What begins so has this origin, whatever follows: a URL parser would leave it as it is. No name of a host that is all letters at its end is an
- * address, and none of these has an A-label (`xn--`), which may be no name.
- */
-const PLAIN_ORIGIN = /^https?:\/\/(?:(?!xn--)[a-z0-9-]+\.)+[a-z]{2,}(?=\/|$)/
 
 function problemOf(text: string): UrlProblem {
   if (text.trim() === '') return 'empty'

@@ -1,6 +1,6 @@
 // A crawl as it went, from what gates tell: which origin was asked when, who waited, who was pushed back. Pacing is better seen than read.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { OptionError } from '@politely/core'
+import { isPushback, OptionError } from '@politely/core'
 import type { DoneMessage, LeaveMessage, RefuseMessage } from '../events.ts'
 import type { PoliteGate } from '../gate.ts'
 import { timelineSvg } from './svg.ts'
@@ -102,7 +102,7 @@ export class CrawlTimeline implements Disposable {
   }
 
   #done({ gate, at, origin, status }: DoneMessage): void {
-    if (!this.#isOurs(gate) || (status !== 429 && status !== 503)) return
+    if (!this.#isOurs(gate) || status === undefined || !isPushback({ status })) return
     this.#mark(origin, at, (since) => ({ kind: 'pushback', at: since, status }))
   }
 
