@@ -2,7 +2,10 @@ import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-const folders = [...readdirSync('packages').map((name) => `packages/${name}`), 'scripts']
+const folders = [
+  ...['packages', 'examples'].flatMap((parent) => readdirSync(parent).map((name) => `${parent}/${name}`)),
+  'scripts',
+]
 
 // A project for each folder, all in one run with one summary.
 export default defineConfig({

@@ -13,6 +13,10 @@ const PACKAGES = {
   fetcher: ['core'],
   gate: ['core', 'fetcher'],
   'store-sqlite': ['core', 'fetcher'],
+  crawlee: ['core', 'fetcher', 'gate'],
+  playwright: ['core', 'fetcher', 'gate'],
+  puppeteer: ['core', 'fetcher', 'gate'],
+  'robots-parser': ['core'],
   cli: ['core', 'fetcher', 'gate'],
   testkit: [], // the tests of core use it too: to import core would be a cycle, so it is handed what it tests
   bench: ['core', 'fetcher', 'gate', 'testkit'],

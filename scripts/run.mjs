@@ -28,6 +28,7 @@ const TASKS = {
   check: [['scripts/check.mjs']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
   demo: [BUILD, ['examples/polite-crawl/main.ts']],
+  example: [BUILD, []], // `npm run example -- examples/recipes/got.ts`
   bench: [BUILD, ['--expose-gc', 'packages/bench/src/main.ts']],
   pnpm: [], // the pinned pnpm itself: `npm run pnpm -- add -D some-package --filter @politely/core`
 }
@@ -127,7 +128,9 @@ function installTool(name, version, { why, orElse, allowScripts = {} }) {
 /** `pnpm install`, when the lockfile or any manifest is not the one of last time. */
 function installDependencies() {
   const folders = ['packages', 'examples'].flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
-  const manifests = folders.map((folder) => join(folder, 'package.json')).filter((file) => existsSync(file))
+  const manifests = [...folders, 'docs']
+    .map((folder) => join(folder, 'package.json'))
+    .filter((file) => existsSync(file))
   const hash = createHash('sha256')
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests]) {
     hash.update(file).update(readFileSync(file))

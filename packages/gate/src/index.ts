@@ -14,7 +14,7 @@ export type {
 export type { Forecast, LeavingForecast, RefusedForecast } from './forecast.ts'
 export { type EnterOptions, PoliteGate, type PoliteGateOptions, type QueueState } from './gate.ts'
 export { LocalPacer } from './local-pacer.ts'
-export type { GateOrOptions } from './own-gate.ts'
+export { type GateOrOptions, gateFor, type OwnGate } from './own-gate.ts'
 export type { PaceBy } from './pace-by.ts'
 export type { Foreseen, PaceReason, Pacer, Ticket, Turn } from './pacer.ts'
 export type { PacingOptions } from './pacing.ts'

@@ -13,7 +13,11 @@ export interface OwnGate {
   readonly close: () => Promise<void>
 }
 
-/** @throws {OptionError} for an option that cannot be used. */
+/**
+ * For whatever wraps a gate: takes the caller's, or makes one.
+ *
+ * @throws {OptionError} for an option that cannot be used.
+ */
 export function gateFor(options: GateOrOptions): OwnGate {
   if ('gate' in options) {
     const { gate, ...others } = options

@@ -1,3 +1,16 @@
+export {
+  type AdapterCase,
+  type AdapterOutcome,
+  type AdapterRow,
+  type AdapterSettings,
+  type AdapterUnderTest,
+  adapterCases,
+  adapterCasesFor,
+  adapterRows,
+  type Capability,
+  playAdapter,
+  type Visit,
+} from './adapter-rows.ts'
 export { type BodyExpectation, type BodyRow, bodyLimit, bodyRows } from './body-rows.ts'
 export { type Clock, startClock } from './clock.ts'
 export {

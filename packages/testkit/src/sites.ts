@@ -31,6 +31,8 @@ export interface SeenRequest {
   /** With `:PORT`. */
   readonly url: string
   readonly headers: IncomingHttpHeaders
+  /** When it came, by `performance.now()`. Milliseconds. */
+  readonly at: number
 }
 
 export interface SitesOptions {
@@ -140,7 +142,7 @@ export class Sites {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const authority = (request.headers.host ?? '').replace(new RegExp(`:${this.#port}$`), PLACEHOLDER)
     const url = `${this.#scheme}://${authority}${request.url}`
-    this.requests.push({ method: request.method ?? '', url, headers: request.headers })
+    this.requests.push({ method: request.method ?? '', url, headers: request.headers, at: performance.now() })
     this.#changed()
     const answers = this.#answers.get(url) ?? []
     const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? { status: 404 }

@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findChromium, isMissing } from '../src/index.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const pages = [
@@ -28,6 +29,9 @@ function promisedBy(code: string): string[] {
   return Array.from(code.matchAll(/\/\/ prints: (.*)$/gm), ([, line = '']) => line)
 }
 
+const chromium = findChromium()
+const forBrowsers = chromium && { CHROME_BIN: chromium.command, ...chromium.env }
+
 const server = createServer((request, response) => {
   if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /cart\n')
   else response.end('a page')
@@ -38,8 +42,7 @@ let folder = ''
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://localhost:${(server.address() as AddressInfo).port}`
-  // Where the packages can be imported by their names; its devDependencies are what examples need beyond those of the demo.
-  folder = mkdtempSync(join(root, 'examples/polite-crawl/.snippets-'))
+  folder = mkdtempSync(join(root, 'docs/.snippets-')) // the package.json there names what examples import
 })
 
 afterAll(() => {
@@ -54,11 +57,16 @@ describe('the examples of the documentation', () => {
     expect(snippets.flatMap(({ code }) => promisedBy(code)).length).toBeGreaterThan(5)
   })
 
-  it.each(snippets)('$page, example $i', async ({ page, i, code }) => {
+  it.for(snippets)('$page, example $i', async ({ page, i, code }, { skip }) => {
+    skip(code.includes('CHROME_BIN') && isMissing('chromium', chromium))
     const here = (text: string) => text.replaceAll('https://example.com', origin)
     const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
     writeFileSync(file, here(code))
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], { timeout: 15_000 })
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
+      cwd: folder,
+      env: { ...process.env, ...forBrowsers, CRAWLEE_LOG_LEVEL: 'OFF' },
+      timeout: 15_000,
+    })
     let printed = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
     const status = await new Promise((resolve) => child.on('close', resolve))

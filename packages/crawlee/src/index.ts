@@ -1,0 +1,2 @@
+// Everything that `@politely/crawlee` offers, and nothing else.
+export {}

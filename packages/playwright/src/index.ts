@@ -1,0 +1,2 @@
+// Everything that `@politely/playwright` offers, and nothing else.
+export {}

@@ -1,0 +1,2 @@
+// Everything that `@politely/puppeteer` offers, and nothing else.
+export {}

@@ -1,0 +1,2 @@
+// Everything that `@politely/robots-parser` offers, and nothing else.
+export {}

@@ -1,0 +1,22 @@
+// docs/frameworks.md shows what each adapter and recipe does, as the rows have it that their tests run.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { adapterCases, adapterRows, type Capability, withTables } from '../src/index.ts'
+
+const docs = join(import.meta.dirname, '../../../docs')
+const capabilities: readonly Capability[] = [...new Set(adapterCases.map(({ capability }) => capability))]
+
+it('docs/frameworks.md shows these rows', async () => {
+  const path = join(docs, 'frameworks.md')
+  const head = ['', ...capabilities]
+  const rows = adapterRows.map(({ name, page, cannot }) => [
+    `[${name}](${page})`,
+    ...capabilities.map((capability) => cannot[capability] ?? 'yes'),
+  ])
+  await expect(withTables(readFileSync(path, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(path)
+})
+
+it.each(adapterRows)('$name has a page', ({ page }) => {
+  expect(existsSync(join(docs, page.replace(/#.*/, '')))).toBe(true)
+})
