@@ -50,7 +50,7 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
   const fields = new Fields(source, reading.keys)
   const groups: WrittenGroup[] = []
   const others: WrittenRecord[] = []
-  /** The group being read; its `latest` agents are those to whom the next record about crawlers speaks. */
+  /** The group being read; it counts once it names somebody who is wanted. */
   let group: OpenGroup | undefined
   let lastWasAgent = false
 
@@ -66,27 +66,41 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
     if (directive === 'user-agent') {
       const agent = octetsAt(start, end)
       if (group === undefined || group.hasRules) {
-        group = { agents: [], rules: [], line, latest: [], hasRules: false, isWanted: isWanted === undefined }
+        group = {
+          agents: [agent],
+          rules: NO_RULES,
+          line,
+          latestFrom: 0,
+          latest: undefined,
+          hasRules: false,
+          isWanted: false,
+        }
+      } else {
+        if (!lastWasAgent) group.latestFrom = group.agents.length
+        group.agents.push(agent)
+        group.latest = undefined
+      }
+      if (!group.isWanted && (isWanted === undefined || isWanted(agent))) {
+        group.isWanted = true
         groups.push(group)
       }
-      if (!lastWasAgent) group.latest = []
-      group.agents.push(agent)
-      group.latest.push(agent)
-      group.isWanted ||= isWanted?.(agent) ?? true
       lastWasAgent = true
       beginnings = ofInterest
     } else if (directive === 'disallow' || (directive === 'allow' && reading.allow === 'rule')) {
       lastWasAgent = false
       if (group === undefined) continue // Rules before the first user-agent line belong to nobody. §2.2.1.
       group.hasRules = true
-      if (group.isWanted) group.rules.push({ directive, start, end, line })
-      else if (ofInterest !== undefined) beginnings = OF_NAMES
+      if (group.isWanted) {
+        const rule: WrittenRule = { directive, start, end, line }
+        if (group.rules === NO_RULES) group.rules = [rule]
+        else group.rules.push(rule)
+      } else if (ofInterest !== undefined) beginnings = OF_NAMES
     } else {
       const field = directive === 'allow' ? 'unknown' : directive
       const isAboutCrawlers = field !== 'unknown' && otherFields[field] === 'agents-above'
       if (isAboutCrawlers) lastWasAgent = false
       if (isWanted !== undefined && !(isAboutCrawlers && group?.isWanted)) continue
-      const agents = isAboutCrawlers ? (group?.latest ?? NOBODY) : undefined
+      const agents = isAboutCrawlers ? latestOf(group) : undefined
       others.push({
         field,
         key: octetsAt(fields.contentStart, fields.keyEnd),
@@ -101,12 +115,24 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
 
 interface OpenGroup {
   readonly agents: string[]
-  readonly rules: WrittenRule[]
+  rules: WrittenRule[]
   readonly line: number
-  latest: string[]
+  /** From this one of its agents on, they are the latest: to them the next record about crawlers speaks. */
+  latestFrom: number
+  /** Those, once there is such a record. Many may share the list. */
+  latest: readonly string[] | undefined
   hasRules: boolean
   isWanted: boolean
 }
+
+function latestOf(group: OpenGroup | undefined): readonly string[] {
+  if (group === undefined) return NOBODY
+  group.latest ??= group.agents.slice(group.latestFrom)
+  return group.latest
+}
+
+/** Of a group that has none yet. A list that is made of its first item takes a tenth of one that was made empty. */
+const NO_RULES: WrittenRule[] = []
 
 /** The first letters of keys, large and small. */
 function firstLetters(keys: readonly string[]): Uint8Array {
