@@ -11,7 +11,7 @@ export {
   keepUntil,
 } from './access/entry.ts'
 export type { Hop, Outcome, UnavailableReason } from './access/outcome.ts'
-export { type Plan, plan, type Standing, standingOf } from './access/plan.ts'
+export { type Plan, plan, type Standing, standingOf, steadyUntil } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'
 export {
   type Body,

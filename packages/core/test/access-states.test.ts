@@ -28,6 +28,7 @@ import {
   startAttempt,
   stateOf,
   states,
+  steadyUntil,
 } from '../src/index.ts'
 
 const MINUTE = 60_000
@@ -324,7 +325,7 @@ describe('whatever happens, in whatever order', () => {
   const urls = [`${ORIGIN}/page`, `${ORIGIN}/other`, `${ORIGIN}/robots.txt`, 'mailto:a@b.test', '']
   const names = Object.keys(dialects) as DialectName[]
 
-  test('a failure ahead changes nothing before the end; yes or no is what the verdict says; JSON keeps it all', () => {
+  test('a failure ahead changes nothing before the end; what is steady is; yes or no is what the verdict says; JSON keeps it all', () => {
     let ahead = 0
     const met = new Set<State>()
     fc.assert(
@@ -351,6 +352,14 @@ describe('whatever happens, in whatever order', () => {
               expect(plan(entry, at, policy)).not.toBe('obtain')
             }
           }
+          const { latest, held } = entry
+          const steady = steadyUntil(entry, policy)
+          expect(steady > 0).toBe(latest.kind === 'success' && held === undefined)
+          for (const at of steady > 0 ? [latest.at, (latest.at + steady) / 2, steady - 1] : []) {
+            expect(plan(entry, at, policy)).toBe('answer')
+            for (const url of urls) expect(allows(entry, rules.known, url, at, policy)).toBe(rules.known.isAllowed(url))
+          }
+          if (steady > 0) expect(plan(entry, steady, policy)).not.toBe('answer')
           expect(entryFrom(entryText(entry), ORIGIN)).toEqual(entry)
           for (const at of [now, now + HOUR, now + 31 * DAY]) {
             const own = entry.copy === undefined ? rules.none : rules.known

@@ -265,10 +265,11 @@ export class RobotsClient {
     if (known === undefined) return undefined
     const { now, policy, dialect } = this.#settings
     const at = now()
-    if (!this.#holds(known.entry, at)) return undefined
+    const isSteady = at < known.steadyUntil && at >= known.entry.latest.at
+    if (!isSteady && !this.#holds(known.entry, at)) return undefined
     // Google's reading compares the URL as it is given; here it is given as it would be sent.
     const url = dialect.reading.compare === 'google' ? new URL(text) : text
-    return allows(known.entry, known.rules, url, at, policy)
+    return isSteady ? known.rules.isAllowed(url) : allows(known.entry, known.rules, url, at, policy)
   }
 
   /** What is known of an origin, unless robots.txt has to be asked for first. */

@@ -1,5 +1,13 @@
 // Where entries are: in memory, and behind it in the store, if there is one.
-import { type AccessPolicy, type CrawlerRules, type Entry, entryFrom, entryText, keepUntil } from '@politely/core'
+import {
+  type AccessPolicy,
+  type CrawlerRules,
+  type Entry,
+  entryFrom,
+  entryText,
+  keepUntil,
+  steadyUntil,
+} from '@politely/core'
 import { createMemory, type Remembered } from './memory.ts'
 import type { Store } from './store.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -116,7 +124,7 @@ export class Entries {
   #remember(entry: Entry): Remembered {
     const { copy, origin } = entry
     const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.octets)
-    const remembered = { entry, rules }
+    const remembered = { entry, rules, steadyUntil: steadyUntil(entry, this.#options.policy) }
     this.#memory.set(origin, remembered)
     this.#last = undefined
     return remembered

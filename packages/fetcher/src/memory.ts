@@ -6,6 +6,8 @@ import { LRUCache } from 'lru-cache'
 export interface Remembered {
   readonly entry: Entry
   readonly rules: CrawlerRules
+  /** Until when nothing but the rules has to be asked. Milliseconds since 1970. */
+  readonly steadyUntil: number
 }
 
 /** What an entry takes beside its texts and rules: objects, and the cache's own links. Measured, rounded up. */
