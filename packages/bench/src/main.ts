@@ -60,8 +60,8 @@ async function runAll(
   corpus: Corpus | undefined,
   show: (...found: readonly Sheet[]) => void,
 ): Promise<void> {
-  const generated = sitesOf(siteFiles(plan.files))
-  const real = corpus && sitesOf(filesIn(corpus.folder, plan.mostRealFiles))
+  const generated = once(() => sitesOf(siteFiles(plan.files)))
+  const real = once(() => corpus && sitesOf(filesIn(corpus.folder, plan.mostRealFiles)))
   const others = withoutBareWalk(plan)
   const patient = isQuick && !isChosen ? withoutSlowOnes(others) : others
   for (const workload of workloads) {
@@ -77,9 +77,18 @@ async function runAll(
     } else {
       const run = { ask, 'one-shot': oneShot, agreement }[workload]
       const its = workload === 'ask' ? plan : others
-      show(await run(its, generated, 'generated'))
-      if (real) show(await run(its, real, 'real'))
+      show(await run(its, generated(), 'generated'))
+      const files = real()
+      if (files) show(await run(its, files, 'real'))
     }
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 
