@@ -16,12 +16,9 @@ export function politeCrawler(gate: PoliteGate, options: CrawlerOptions = {}): C
   })
   // It would try a refusal again, and what was aborted.
   crawler.on('request', (job) => {
-    const giveUp = () => {
-      job.retries = 0
-    }
-    job.signal?.addEventListener('abort', giveUp)
+    if (job.signal?.aborted) job.retries = 0
     const stopAtRefusal = (error: Error) => {
-      if (error.cause instanceof RobotsDisallowedError) giveUp()
+      if (error.cause instanceof RobotsDisallowedError) job.retries = 0
       return error
     }
     job.hooks = { beforeRequest: [countSilenceOnly], beforeError: [stopAtRefusal] }
@@ -30,9 +27,13 @@ export function politeCrawler(gate: PoliteGate, options: CrawlerOptions = {}): C
 }
 
 /** Its timeout would count the wait for the turn, too. As the one of the socket it counts from the connection on. */
-function countSilenceOnly(options: { timeout: { request?: number; socket?: number } }): void {
-  const { request, ...others } = options.timeout
-  options.timeout = { ...others, socket: request }
+function countSilenceOnly(options: { timeout: Timeouts }): void {
+  options.timeout = { socket: options.timeout.request }
+}
+
+interface Timeouts {
+  readonly request?: number | undefined
+  readonly socket?: number | undefined
 }
 
 if (import.meta.main) {

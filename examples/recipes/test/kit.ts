@@ -1,50 +1,47 @@
 // What the tests of the recipes share.
-import { RobotsClient } from '@politely/fetcher'
+import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { PoliteGate, type PoliteGateOptions } from '@politely/gate'
-import { type AdapterSettings, startSites, type Sites, type Visit } from '@politely/testkit'
+import { type Sites, startSites } from '@politely/testkit'
 import { onTestFinished } from 'vitest'
-import { refusalIn } from '../small-web.ts'
 
-/** What a visit came to, for who looks for a refusal in the error that a library gives. */
-export async function seen(answer: Promise<number>): Promise<Visit> {
-  try {
-    return { kind: 'answered', status: await answer }
-  } catch (error) {
-    const refusal = refusalIn(error)
-    if (refusal) return { kind: 'refused', verdict: refusal.verdict }
-    throw error
-  }
-}
+export const HOME = 'http://localhost:PORT'
 
-export interface OwnGate {
-  readonly gate: PoliteGate
-  close(): Promise<void>
-}
+type Pacing = Omit<PoliteGateOptions, 'robots'>
 
-export function openGate({ userAgent, retries, minDelayMs }: AdapterSettings): OwnGate {
-  const robots = new RobotsClient({ userAgent, retries })
-  const gate = new PoliteGate({ robots, minDelayMs })
+export function openGate(
+  client: RobotsClientOptions,
+  pacing: Pacing,
+): { gate: PoliteGate; robots: RobotsClient; close: () => Promise<void> } {
+  const robots = new RobotsClient(client)
+  const gate = new PoliteGate({ robots, ...pacing })
   const close = async () => {
     gate.close()
     await robots.close()
   }
-  return { gate, close }
+  return { gate, robots, close }
 }
 
-/** A web, and a gate with a single place for each origin: whoever does not give it back stops everybody. */
-export async function openNarrowGate(
-  options: Omit<PoliteGateOptions, 'robots'> = {},
-): Promise<{ sites: Sites; gate: PoliteGate; robots: RobotsClient }> {
+export interface NarrowWeb {
+  readonly sites: Sites
+  readonly gate: PoliteGate
+  readonly robots: RobotsClient
+}
+
+/** A web where `/private` is disallowed, and a gate with one place for each origin: who does not give it back stops everybody. */
+export async function openNarrowWeb(pacing: Pacing = {}): Promise<NarrowWeb> {
   const sites = await startSites()
   sites.answer(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
-  const robots = new RobotsClient({ userAgent: 'RecipeBot/1.0', retries: 0 })
-  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 1, ...options })
+  sites.answer(`${HOME}/open`, { status: 200, headers: { 'content-type': 'text/html' }, body: '<title>a page</title>' })
+  const client = { userAgent: 'RecipeBot/1.0', retries: 0 }
+  const { gate, robots, close } = openGate(client, { minDelayMs: 0, maxConcurrentPerOrigin: 1, ...pacing })
   onTestFinished(async () => {
-    gate.close()
-    await robots.close()
+    await close()
     await sites.close()
   })
   return { sites, gate, robots }
 }
 
-export const HOME = 'http://localhost:PORT'
+/** The codes in an error and in what caused it. */
+export function codesIn(error: unknown): readonly unknown[] {
+  return error instanceof Error ? [(error as { code?: unknown }).code, ...codesIn(error.cause)] : []
+}
