@@ -16,6 +16,7 @@ declare module 'crawler' {
     signal?: AbortSignal
     agent?: object
     hooks?: object
+    preRequest?: (options: CrawlerOptions, go: (error: Error | null) => void) => void
     callback?: (error: Error | null, response: CrawlerResponse, done: () => void) => void
   }
 

@@ -3,14 +3,14 @@ import { type PoliteGate, politeAgent } from '@politely/gate'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { showOnSmallWeb } from './small-web.ts'
 
-/** Call what is returned to have the dispatcher back that there was; it waits for the requests under way. */
+/** Call what is returned to have the dispatcher back that there was. It ends what is under way: a body that nobody reads has no end. */
 export function politeGlobalFetch(gate: PoliteGate): () => Promise<void> {
   const before = getGlobalDispatcher()
   const agent = politeAgent({ gate })
   setGlobalDispatcher(agent)
   return async () => {
     setGlobalDispatcher(before)
-    await agent.close()
+    await agent.destroy()
   }
 }
 

@@ -97,7 +97,7 @@ export const recipes: readonly Recipe[] = [
         get: async (url, { retries: maxRetries } = {}) => {
           const options = { ...politeLoading, ...(maxRetries !== undefined && { maxRetries }) }
           const [document] = await new CheerioWebBaseLoader(url, options).load()
-          return document?.metadata['title'] === 'a page' ? 200 : 0 // a loader does not tell the status
+          return document?.metadata.title === 'a page' ? 200 : 0 // a loader does not tell the status
         },
       }
     },
