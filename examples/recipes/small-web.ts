@@ -7,7 +7,7 @@ import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 
 const ROBOTS = 'User-agent: *\nCrawl-delay: 0.2\nDisallow: /private\n'
 
-/** Visits the pages one after another, and prints what came of each: what `visit` returns, or the line of robots.txt that refused it. */
+/** Visits the pages all at once, and prints what came of each: what `visit` returns, or the line of robots.txt that refused it. */
 export async function showOnSmallWeb(open: (gate: PoliteGate) => Visitor | Promise<Visitor>): Promise<void> {
   const asked: string[] = []
   const server = createServer(({ url = '' }, response) => {
@@ -19,14 +19,15 @@ export async function showOnSmallWeb(open: (gate: PoliteGate) => Visitor | Promi
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`
   const robots = new RobotsClient({ userAgent: 'RecipeBot/1.0 (+https://recipe.example/bot)' })
-  const gate = new PoliteGate({ robots, minDelayMs: 0 })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 4 })
   const visitor = await open(gate)
   try {
-    for (const path of ['/about', '/private', '/moved', '/contact']) {
+    const visits = ['/about', '/private', '/moved', '/contact'].map(async (path) => {
       const told = await visitor.visit(origin + path).catch(refused)
-      console.log(`${path}: ${told}`)
-    }
-    console.log(`asked for: ${asked.join(' ')}`)
+      return `${path}: ${told}`
+    })
+    for (const line of await Promise.all(visits)) console.log(line)
+    console.log(`asked for: ${asked.sort().join(' ')}`)
     console.log(`waited for the crawl-delay: ${gate.counters.waits['crawl-delay']} of ${gate.counters.left}`)
   } finally {
     await visitor.close?.()

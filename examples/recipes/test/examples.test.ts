@@ -22,7 +22,7 @@ test.each([
     '/private: /private is disallowed: line 3 of robots.txt says "Disallow: /private" to *',
     '/moved: /private/page is disallowed: line 3 of robots.txt says "Disallow: /private" to *',
     `/contact: ${told['/contact']}`,
-    'asked for: /robots.txt /about /moved /contact',
+    'asked for: /about /contact /moved /robots.txt',
     'waited for the crawl-delay: 2 of 3',
   ])
   expect(stderr.replace(/^tslog: .*\n/, '')).toBe('') // what node-crawler's own logger says of being silenced

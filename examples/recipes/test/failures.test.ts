@@ -1,6 +1,6 @@
 // What becomes of the recipes when something fails: no place is kept, no refusal is tried again, and the pace is heeded.
-import type { Answer } from '@politely/testkit'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Answer, adapterCasesFor } from '@politely/testkit'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { refusalIn } from '../small-web.ts'
 import { codesIn, HOME, type NarrowWeb, openNarrowWeb } from './kit.ts'
 import { type OpenRecipe, type Recipe, recipes } from './recipes.ts'
@@ -55,14 +55,28 @@ describe.each(recipes)('$name', (recipe) => {
     expect(web.gate.counters.refusals).toEqual({ rule: 1 })
   })
 
-  test('a retry of its own waits its turn again', async ({ skip }) => {
-    skip(!recipe.retries, 'makes none')
-    const web = await openNarrowWeb({ minDelayMs: 2_500 }) // more than any of them pauses by itself before the first
+  test('asks for pages under the crawler’s name', async () => {
+    const web = await openNarrowWeb()
     const get = await openOn(web, recipe)
-    web.sites.answer(`${HOME}/page`, broken, { status: 200, body: '<title>a page</title>' })
-    await expect(get(web.sites.withPort(`${HOME}/page`))).resolves.toBe(200)
-    const { left, waits } = web.gate.counters
-    expect({ left, waits: waits['own-delay'] }).toEqual({ left: 2, waits: 1 })
+    await get(web.sites.withPort(`${HOME}/open`))
+    expect(web.sites.requests.map(({ headers }) => headers['user-agent'])).toEqual(['RecipeBot/1.0', 'RecipeBot/1.0'])
+  })
+
+  test('may wait a minute for its turn', async () => {
+    const web = await openNarrowWeb()
+    const get = await openOn(web, recipe)
+    const pass = await web.gate.enter(web.sites.withPort(`${HOME}/first`))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const answer = get(web.sites.withPort(`${HOME}/open`))
+    await vi.waitUntil(async () => {
+      await vi.advanceTimersByTimeAsync(1) // node-crawler schedules with one of them
+      return web.gate.queues()[0]?.waiting === 1
+    })
+    await vi.advanceTimersByTimeAsync(60_000)
+    pass.leave()
+    vi.useRealTimers()
+    await expect(answer).resolves.toBe(200)
   })
 
   test('Retry-After of a page holds the next request', async () => {
@@ -85,9 +99,23 @@ describe.each(recipes)('$name', (recipe) => {
     expect(codesIn(error)).toContain(code)
     expect(web.sites.asked).toEqual([])
   })
+})
 
-  test('gives its place back when it is aborted under way', async ({ skip }) => {
-    skip(recipe.name === 'LangChain web loaders', 'takes no signal')
+describe.each(recipes.filter(({ retries }) => retries))('$name', (recipe) => {
+  test('a retry of its own waits its turn again', async () => {
+    const web = await openNarrowWeb({ minDelayMs: 2_500 }) // more than any of them pauses by itself before the first
+    const get = await openOn(web, recipe)
+    web.sites.answer(`${HOME}/page`, broken, { status: 200, body: '<title>a page</title>' })
+    await expect(get(web.sites.withPort(`${HOME}/page`))).resolves.toBe(200)
+    const { left, waits } = web.gate.counters
+    expect({ left, waits: waits['own-delay'] }).toEqual({ left: 2, waits: 1 })
+  })
+})
+
+const takesSignal = ({ name }: Recipe) => adapterCasesFor(name).some(({ capability }) => capability === 'abort works')
+
+describe.each(recipes.filter(takesSignal))('$name', (recipe) => {
+  test('gives its place back when it is aborted under way', async () => {
     const web = await openNarrowWeb()
     const get = await openOn(web, recipe)
     web.sites.answer(`${HOME}/slow`, new Promise(() => undefined))
