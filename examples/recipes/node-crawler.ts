@@ -14,14 +14,13 @@ export function politeCrawler(gate: PoliteGate, options: CrawlerOptions = {}): C
     agent: { http: politeHttpAgent(httpAgent, gate), https: politeHttpAgent(httpsAgent, gate) },
     hooks: { beforeRequest: [countSilenceOnly] },
   })
-  // It would try a refusal again, and what was aborted.
+  // It would try a refusal again.
   crawler.on('request', (job) => {
-    if (job.signal?.aborted) job.retries = 0
     const stopAtRefusal = (error: Error) => {
       if (error.cause instanceof RobotsDisallowedError) job.retries = 0
       return error
     }
-    job.hooks = { beforeRequest: [countSilenceOnly], beforeError: [stopAtRefusal] }
+    job.hooks = { ...job.hooks, beforeError: [stopAtRefusal] }
   })
   return crawler
 }

@@ -68,7 +68,7 @@ describe.each(recipes)('$name', (recipe) => {
     const pass = await web.gate.enter(web.sites.withPort(`${HOME}/first`))
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
-    const answer = get(web.sites.withPort(`${HOME}/open`))
+    const answer = get(web.sites.withPort(`${HOME}/open`), { retries: 0 })
     await vi.waitUntil(async () => {
       await vi.advanceTimersByTimeAsync(1) // node-crawler schedules with one of them
       return web.gate.queues()[0]?.waiting === 1

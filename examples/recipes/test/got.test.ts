@@ -22,6 +22,17 @@ test('a stream keeps its place to its end, a stream that is destroyed gives it b
   expect({ octets, left: gate.counters.left }).toEqual({ octets: 1_000_000, left: 2 })
 })
 
+test('a stream that is destroyed while it waits leaves the queue', async () => {
+  const { sites, gate } = await openNarrowWeb()
+  const pass = await gate.enter(sites.withPort(`${HOME}/first`))
+  const stream = politeGot(gate).stream(sites.withPort(`${HOME}/open`))
+  await expect.poll(() => gate.queues()[0]?.waiting).toBe(1)
+  stream.destroy()
+  await expect.poll(() => gate.queues()[0]?.waiting).toBe(0)
+  pass.leave()
+  expect(sites.asked).toEqual([`${HOME}/robots.txt`])
+})
+
 test('a stream of what is disallowed fails with the refusal', async () => {
   const { sites, gate } = await openNarrowWeb()
   const stream = politeGot(gate).stream(sites.withPort(`${HOME}/private`))

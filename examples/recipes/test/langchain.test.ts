@@ -1,7 +1,7 @@
 // What only LangChain's loaders have: sitemaps, a timeout in place of a signal, seven tries.
 import { CheerioWebBaseLoader } from '@langchain/community/document_loaders/web/cheerio'
 import { SitemapLoader } from '@langchain/community/document_loaders/web/sitemap'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { politeGlobalFetch } from '../global-fetch.ts'
 import { PoliteSitemapLoader, politeLoading } from '../langchain.ts'
 import { refusalIn } from '../small-web.ts'
@@ -28,6 +28,14 @@ test('without what it is given here a loader tries a refusal again', async () =>
   const loader = new CheerioWebBaseLoader(sites.withPort(`${HOME}/private`), { maxRetries: 1 })
   await expect(loader.load()).rejects.toThrow('fetch failed')
   expect(gate.counters.refusals).toEqual({ rule: 2 })
+})
+
+test('a loader has more than a day', async () => {
+  const { sites } = await openPoliteWeb()
+  const timeout = vi.spyOn(AbortSignal, 'timeout')
+  onTestFinished(() => timeout.mockRestore())
+  await new CheerioWebBaseLoader(sites.withPort(`${HOME}/open`), politeLoading).load()
+  expect(timeout.mock.lastCall?.[0]).toBeGreaterThan(86_400_000)
 })
 
 const PAGES = ['/open', '/private/page', '/moved'].map((path) => HOME + path)
