@@ -14,6 +14,7 @@ declare module 'crawler' {
     silence?: boolean
     maxConnections?: number
     signal?: AbortSignal
+    http2?: boolean
     agent?: object
     hooks?: object
     preRequest?: (options: CrawlerOptions, go: (error: Error | null) => void) => void

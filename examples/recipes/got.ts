@@ -3,20 +3,14 @@ import { globalAgent as httpAgent } from 'node:http'
 import { globalAgent as httpsAgent } from 'node:https'
 import type { PoliteGate } from '@politely/gate'
 import got, { type Got } from 'got'
-import { politeHttpAgent } from './http-agent.ts'
+import { politeHttpAgent, refuseHttp2 } from './http-agent.ts'
 import { showOnSmallWeb } from './small-web.ts'
 
 export function politeGot(gate: PoliteGate): Got {
   return got.extend({
     agent: { http: politeHttpAgent(httpAgent, gate), https: politeHttpAgent(httpsAgent, gate) },
     headers: { 'user-agent': gate.robots.userAgent },
-    hooks: {
-      beforeRequest: [
-        ({ http2 }) => {
-          if (http2) throw new TypeError('http2 goes round the gate; leave it out')
-        },
-      ],
-    },
+    hooks: { beforeRequest: [refuseHttp2] },
   })
 }
 

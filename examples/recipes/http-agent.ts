@@ -18,6 +18,11 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
   return Object.create(agent, { addRequest: { value: addRequest } })
 }
 
+/** For the `beforeRequest` of got, which with HTTP/2 would go round its agent. */
+export function refuseHttp2({ http2 }: { readonly http2?: boolean }): void {
+  if (http2) throw new TypeError('http2 goes round the gate; leave it out')
+}
+
 /** What `http.request` asks of an agent. Node calls it an Agent-like Object; its types do not tell. */
 interface AgentLike {
   addRequest(request: ClientRequest, options: { readonly port?: string | number | null }): void
@@ -39,13 +44,14 @@ async function enter(gate: PoliteGate, request: ClientRequest, port: unknown, se
     const leave = () => pass.leave()
     request.once('close', leave)
     ending.signal.addEventListener('abort', leave)
+    ending.signal.throwIfAborted()
     request.prependOnceListener('response', (response: IncomingMessage) => {
       pass.answered({ status: response.statusCode ?? 0, headers: response.headers })
       if (request.listenerCount('response') === 0) response.resume() // as Node does where nobody listens
     })
     send()
   } catch (error) {
-    fail(request, error)
+    fail(request, request.destroyed ? null : error) // Node knows itself what it was destroyed with
   }
 }
 

@@ -4,7 +4,7 @@ import { globalAgent as httpAgent } from 'node:http'
 import { globalAgent as httpsAgent } from 'node:https'
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import Crawler, { type CrawlerOptions } from 'crawler'
-import { politeHttpAgent } from './http-agent.ts'
+import { politeHttpAgent, refuseHttp2 } from './http-agent.ts'
 import { showOnSmallWeb } from './small-web.ts'
 
 export function politeCrawler(gate: PoliteGate, options: CrawlerOptions = {}): Crawler {
@@ -12,7 +12,7 @@ export function politeCrawler(gate: PoliteGate, options: CrawlerOptions = {}): C
     ...options,
     userAgents: gate.robots.userAgent, // or it would be a browser's
     agent: { http: politeHttpAgent(httpAgent, gate), https: politeHttpAgent(httpsAgent, gate) },
-    hooks: { beforeRequest: [countSilenceOnly] },
+    hooks: { beforeRequest: [refuseHttp2, countSilenceOnly] },
   })
   // It would try a refusal again.
   crawler.on('request', (job) => {

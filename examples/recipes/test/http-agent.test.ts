@@ -57,16 +57,18 @@ test('keeps its place while the body is read', async () => {
   expect(octets).toBe(1_000_000)
 })
 
-test('a request that is destroyed while it waits leaves the queue, and says what it was destroyed with', async () => {
+test.each([
+  { given: new Error('enough'), said: { message: 'enough' } },
+  { given: undefined, said: { code: 'ECONNRESET', message: 'socket hang up' } },
+])('a request that is destroyed while it waits leaves the queue, and says $said.message', async ({ given, said }) => {
   const { agent, sites, gate } = await openAgent()
   const pass = await gate.enter(sites.withPort(`${HOME}/first`))
   const sent = request(sites.withPort(`${HOME}/open`), { agent }).end()
   await expect.poll(() => gate.queues()[0]?.waiting).toBe(1)
   const closed = new Promise<void>((resolve) => sent.once('close', resolve))
   const error = errorOf(sent)
-  const reason = new Error('enough')
-  sent.destroy(reason)
-  await expect(error).resolves.toBe(reason)
+  sent.destroy(given)
+  await expect(error).resolves.toMatchObject(said)
   await closed
   expect(gate.queues()).toMatchObject([{ waiting: 0, underWay: 1 }])
   pass.leave()
