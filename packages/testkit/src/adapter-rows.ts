@@ -27,6 +27,20 @@ const LOADS_NOTHING = 'loads no sub-resources'
 export const adapterRows: readonly AdapterRow[] = [
   { name: 'politely(fetch)', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'politeAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'got', page: 'http-clients.md#got', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'axios', page: 'http-clients.md#axios', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'ky', page: 'http-clients.md#ky', cannot: { 'sub-resources': LOADS_NOTHING } },
+  {
+    name: 'built-in fetch, global dispatcher',
+    page: 'http-clients.md#the-built-in-fetch-of-a-whole-process',
+    cannot: { 'sub-resources': LOADS_NOTHING },
+  },
+  { name: 'node-crawler', page: 'http-clients.md#node-crawler', cannot: { 'sub-resources': LOADS_NOTHING } },
+  {
+    name: 'LangChain web loaders',
+    page: 'http-clients.md#langchains-web-loaders',
+    cannot: { 'sub-resources': LOADS_NOTHING, 'abort works': 'loaders take no signal' },
+  },
 ]
 
 /** What an adapter is opened with, as it stands: options of a RobotsClient and of a PoliteGate. */

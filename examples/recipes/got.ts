@@ -1,0 +1,22 @@
+// got: every request is allowed by robots.txt and waits its turn; so does every hop of a redirect, and every retry.
+import { globalAgent as httpAgent } from 'node:http'
+import { globalAgent as httpsAgent } from 'node:https'
+import type { PoliteGate } from '@politely/gate'
+import got, { type Got } from 'got'
+import { politeHttpAgent, refuseHttp2 } from './http-agent.ts'
+import { showOnSmallWeb } from './small-web.ts'
+
+export function politeGot(gate: PoliteGate): Got {
+  return got.extend({
+    agent: { http: politeHttpAgent(httpAgent, gate), https: politeHttpAgent(httpsAgent, gate) },
+    headers: { 'user-agent': gate.robots.userAgent },
+    hooks: { beforeRequest: [refuseHttp2] },
+  })
+}
+
+if (import.meta.main) {
+  await showOnSmallWeb((gate) => {
+    const get = politeGot(gate)
+    return { visit: async (url) => (await get(url)).statusCode }
+  })
+}

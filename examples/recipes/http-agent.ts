@@ -1,0 +1,68 @@
+// An agent of node:http with the gate in front of it: for got, node-crawler, and all else that is built on node:http.
+//
+// A redirect's hop and a retry are requests of their own there, so each is checked, and waits its turn.
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+import { isIPv6 } from 'node:net'
+import type { PoliteGate } from '@politely/gate'
+
+/**
+ * The same agent, but what is sent through it is allowed by robots.txt and waits its turn. A request that may not leave fails with what
+ * the gate throws. Its place is given back when its response ends, or when it is destroyed. HTTP/1.1.
+ */
+export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A {
+  const inner = agent as unknown as AgentLike
+  const addRequest: AgentLike['addRequest'] = (request, options) => {
+    if (request.method === 'CONNECT') inner.addRequest(request, options)
+    else void enter(gate, request, options.port, () => inner.addRequest(request, options))
+  }
+  return Object.create(agent, { addRequest: { value: addRequest } })
+}
+
+/** For the `beforeRequest` of got, which with HTTP/2 would go round its agent. */
+export function refuseHttp2({ http2 }: { readonly http2?: boolean }): void {
+  if (http2) throw new TypeError('http2 goes round the gate; leave it out')
+}
+
+/** What `http.request` asks of an agent. Node calls it an Agent-like Object; its types do not tell. */
+interface AgentLike {
+  addRequest(request: ClientRequest, options: { readonly port?: string | number | null }): void
+}
+
+async function enter(gate: PoliteGate, request: ClientRequest, port: unknown, send: () => void): Promise<void> {
+  if (!request.headersSent && !request.hasHeader('user-agent')) {
+    request.setHeader('user-agent', gate.robots.userAgent)
+  }
+  // One that has no socket yet tells nobody that it was destroyed.
+  const ending = new AbortController()
+  const destroy = request.destroy.bind(request)
+  request.destroy = (error) => {
+    ending.abort(error)
+    return destroy(error)
+  }
+  try {
+    const pass = await gate.enter(urlOf(request, port), { signal: ending.signal })
+    const leave = () => pass.leave()
+    request.once('close', leave)
+    ending.signal.addEventListener('abort', leave)
+    ending.signal.throwIfAborted()
+    request.prependOnceListener('response', (response: IncomingMessage) => {
+      pass.answered({ status: response.statusCode ?? 0, headers: response.headers })
+      if (request.listenerCount('response') === 0) response.resume() // as Node does where nobody listens
+    })
+    send()
+  } catch (error) {
+    fail(request, request.destroyed ? null : error) // Node knows itself what it was destroyed with
+  }
+}
+
+/** What is asked for. A path that is a whole URL is one for a proxy, and the proxy is no site. */
+function urlOf({ protocol, host, path }: ClientRequest, port: unknown): string {
+  if (/^https?:\/\//i.test(path)) return path
+  return `${protocol}//${isIPv6(host) ? `[${host}]` : host}:${port}${path}`
+}
+
+/** As Node's own agent says that there will be no socket. */
+function fail(request: ClientRequest, error: unknown): void {
+  const heard = request as unknown as { onSocket(socket: null, error: unknown): void }
+  heard.onSocket(null, error)
+}

@@ -1,0 +1,114 @@
+// The agent of node:http: which URL it asks about, and what becomes of a request that is not sent, or not listened to.
+import { once } from 'node:events'
+import { Agent, type ClientRequest, createServer, type RequestOptions, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { RobotsDisallowedError } from '@politely/gate'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { politeHttpAgent } from '../http-agent.ts'
+import { HOME, type NarrowWeb, openNarrowWeb } from './kit.ts'
+
+async function openAgent(): Promise<NarrowWeb & { agent: Agent }> {
+  const web = await openNarrowWeb()
+  return { ...web, agent: politeHttpAgent(new Agent(), web.gate) }
+}
+
+async function errorOf(one: ClientRequest): Promise<unknown> {
+  const [error] = await once(one, 'error')
+  return error
+}
+
+const urls: readonly { readonly name: string; readonly options: RequestOptions; readonly url: string }[] = [
+  { name: 'a host, a port, a path', options: { host: 'localhost', path: '/private?q=1' }, url: `${HOME}/private?q=1` },
+  { name: 'an IPv6 address', options: { host: '::1', path: '/private' }, url: 'http://[::1]:PORT/private' },
+  {
+    name: 'a whole URL, for a proxy',
+    options: { host: '127.0.0.1', path: `${HOME}/private` },
+    url: `${HOME}/private`,
+  },
+]
+
+test.each(urls)('asks about $name', async ({ options, url }) => {
+  const { agent, sites } = await openAgent()
+  const { path = '' } = options
+  const sent = request({ ...options, path: sites.withPort(path ?? ''), port: sites.port, agent }).end()
+  const error = await errorOf(sent)
+  expect(error).toBeInstanceOf(RobotsDisallowedError)
+  expect((error as RobotsDisallowedError).verdict.url).toBe(sites.withPort(url))
+})
+
+test('gives its place back where nobody listens to the response', async () => {
+  const { agent, sites, gate } = await openAgent()
+  sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
+  const sent = request(sites.withPort(`${HOME}/large`), { agent }).end()
+  await once(sent, 'close')
+  await gate.drain()
+  expect(gate.counters).toMatchObject({ left: 1, done: 1 })
+})
+
+test('keeps its place while the body is read', async () => {
+  const { agent, sites, gate } = await openAgent()
+  sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
+  const [response] = await once(request(sites.withPort(`${HOME}/large`), { agent }).end(), 'response')
+  await vi.waitUntil(() => response.readableLength > 0) // it is left to who listens when to read it
+  expect(gate.queues()).toMatchObject([{ underWay: 1 }])
+  let octets = 0
+  for await (const chunk of response) octets += chunk.length
+  await gate.drain()
+  expect(octets).toBe(1_000_000)
+})
+
+test.each([
+  { given: new Error('enough'), said: { message: 'enough' } },
+  { given: undefined, said: { code: 'ECONNRESET', message: 'socket hang up' } },
+])('a request that is destroyed while it waits leaves the queue, and says $said.message', async ({ given, said }) => {
+  const { agent, sites, gate } = await openAgent()
+  const pass = await gate.enter(sites.withPort(`${HOME}/first`))
+  const sent = request(sites.withPort(`${HOME}/open`), { agent }).end()
+  await expect.poll(() => gate.queues()[0]?.waiting).toBe(1)
+  const closed = new Promise<void>((resolve) => sent.once('close', resolve))
+  const error = errorOf(sent)
+  sent.destroy(given)
+  await expect(error).resolves.toMatchObject(said)
+  await closed
+  expect(gate.queues()).toMatchObject([{ waiting: 0, underWay: 1 }])
+  pass.leave()
+  expect(sites.asked).toEqual([`${HOME}/robots.txt`])
+})
+
+test('a request that waits for a socket of its own agent gives its place back when it is destroyed', async () => {
+  const { sites, gate } = await openNarrowWeb({ maxConcurrentPerOrigin: 2 })
+  const agent = politeHttpAgent(new Agent({ maxSockets: 1 }), gate)
+  sites.answer(`${HOME}/slow`, new Promise(() => undefined))
+  const first = request(sites.withPort(`${HOME}/slow`), { agent }).on('error', () => undefined)
+  first.end()
+  await sites.requested(2) // robots.txt, and this one
+  const second = request(sites.withPort(`${HOME}/open`), { agent }).on('error', () => undefined)
+  second.end()
+  await expect.poll(() => gate.queues()[0]?.underWay).toBe(2)
+  second.destroy()
+  expect(gate.queues()).toMatchObject([{ underWay: 1 }])
+  first.destroy()
+  await gate.drain()
+})
+
+test.each([
+  { given: {}, sent: 'RecipeBot/1.0' },
+  { given: { 'User-Agent': 'Other/2.0' }, sent: 'Other/2.0' },
+])('sends the crawler’s name, or the one that is given: $sent', async ({ given, sent }) => {
+  const { agent, sites } = await openAgent()
+  await once(request(sites.withPort(`${HOME}/open`), { agent, headers: given }).end(), 'close')
+  expect(sites.requests.at(-1)?.headers['user-agent']).toBe(sent)
+})
+
+test('a tunnel is no URL, and passes through', async () => {
+  const { agent, gate } = await openAgent()
+  const proxy = createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void proxy.close())
+  const { port } = proxy.address() as AddressInfo
+  const options = { method: 'CONNECT', host: '127.0.0.1', port, path: 'site.test:443', agent }
+  const [response, socket] = await once(request(options).end(), 'connect')
+  socket.destroy()
+  expect(response.statusCode).toBe(200)
+  expect(gate.counters.left).toBe(0)
+})

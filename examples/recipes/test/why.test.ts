@@ -1,0 +1,59 @@
+// Why the recipes are not the hooks that the libraries have for it: those see a redirect's first URL, and none of its hops.
+import axios from 'axios'
+import Crawler from 'crawler'
+import ky from 'ky'
+import { expect, test } from 'vitest'
+import { HOME, type NarrowWeb, openNarrowWeb } from './kit.ts'
+
+const hooks: readonly { readonly name: string; get(web: NarrowWeb, url: string): Promise<unknown> }[] = [
+  {
+    name: 'an interceptor of axios',
+    async get({ gate }, url) {
+      const client = axios.create()
+      client.interceptors.request.use(async (config) => {
+        ;(await gate.enter(config.url ?? '')).leave()
+        return config
+      })
+      await client.get(url)
+    },
+  },
+  {
+    name: 'beforeRequest of ky',
+    async get({ gate }, url) {
+      await ky(url, { hooks: { beforeRequest: [async ({ request }) => (await gate.enter(request.url)).leave()] } })
+    },
+  },
+  {
+    name: 'preRequest of node-crawler',
+    get({ gate }, url) {
+      const crawler = new Crawler({ jQuery: false, silence: true })
+      return new Promise((resolve, reject) => {
+        crawler.add({
+          url,
+          preRequest: ({ url = '' }, go) => void gate.enter(url).then((pass) => go(pass.leave() ?? null), go),
+          callback: (error, response, done) => {
+            done()
+            if (error) reject(error)
+            else resolve(response)
+          },
+        })
+      })
+    },
+  },
+]
+
+test.each(hooks)('$name does not see the hop', async ({ get }) => {
+  const web = await openNarrowWeb()
+  web.sites.answer(`${HOME}/moved`, { status: 302, headers: { location: '/private' } })
+  web.sites.answer(`${HOME}/private`, { status: 200 })
+  await get(web, web.sites.withPort(`${HOME}/moved`))
+  expect(web.sites.asked).toEqual([`${HOME}/robots.txt`, `${HOME}/moved`, `${HOME}/private`])
+})
+
+test('send of node-crawler leaves preRequest out', async () => {
+  const { sites } = await openNarrowWeb()
+  sites.answer(`${HOME}/private`, { status: 200 })
+  const crawler = new Crawler({ jQuery: false, silence: true, preRequest: (_, go) => go(new Error('no')) })
+  await crawler.send(sites.withPort(`${HOME}/private`))
+  expect(sites.asked).toEqual([`${HOME}/private`])
+})
