@@ -1,9 +1,8 @@
 // got: every request is allowed by robots.txt and waits its turn; so does every hop of a redirect, and every retry.
 import { globalAgent as httpAgent } from 'node:http'
 import { globalAgent as httpsAgent } from 'node:https'
-import type { PoliteGate } from '@politely/gate'
+import { type PoliteGate, politeHttpAgent } from '@politely/gate'
 import got, { type Got } from 'got'
-import { politeHttpAgent, refuseHttp2 } from './http-agent.ts'
 import { showOnSmallWeb } from './small-web.ts'
 
 export function politeGot(gate: PoliteGate): Got {
@@ -12,6 +11,11 @@ export function politeGot(gate: PoliteGate): Got {
     headers: { 'user-agent': gate.robots.userAgent },
     hooks: { beforeRequest: [refuseHttp2] },
   })
+}
+
+/** For the `beforeRequest` of got, which with HTTP/2 would go round its agent. */
+export function refuseHttp2({ http2 }: { readonly http2?: boolean }): void {
+  if (http2) throw new TypeError('http2 goes round the gate; leave it out')
 }
 
 if (import.meta.main) {

@@ -2,9 +2,9 @@
 // hops, and `send` leaves it out.
 import { globalAgent as httpAgent } from 'node:http'
 import { globalAgent as httpsAgent } from 'node:https'
-import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { type PoliteGate, politeHttpAgent, RobotsDisallowedError } from '@politely/gate'
 import Crawler, { type CrawlerOptions } from 'crawler'
-import { politeHttpAgent, refuseHttp2 } from './http-agent.ts'
+import { refuseHttp2 } from './got.ts'
 import { showOnSmallWeb } from './small-web.ts'
 
 export function politeCrawler(gate: PoliteGate, options: CrawlerOptions = {}): Crawler {

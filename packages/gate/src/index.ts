@@ -13,6 +13,7 @@ export type {
 } from './events.ts'
 export type { Forecast, LeavingForecast, RefusedForecast } from './forecast.ts'
 export { type EnterOptions, PoliteGate, type PoliteGateOptions, type QueueState } from './gate.ts'
+export { politeHttpAgent } from './http-agent.ts'
 export { LocalPacer } from './local-pacer.ts'
 export { type GateOrOptions, gateFor, type OwnGate } from './own-gate.ts'
 export type { PaceBy } from './pace-by.ts'

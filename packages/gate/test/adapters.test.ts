@@ -1,8 +1,10 @@
-// What every adapter has to do, done by the two that others are built on.
+// What every adapter has to do, done by those that others are built on.
+import { once } from 'node:events'
+import { Agent, get } from 'node:http'
 import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit'
 import { request } from 'undici'
 import { expect, test } from 'vitest'
-import { politeAgent, politely, RobotsDisallowedError } from '../src/index.ts'
+import { gateFor, politeAgent, politeHttpAgent, politely, RobotsDisallowedError } from '../src/index.ts'
 
 async function seen(answer: Promise<number>): Promise<Visit> {
   try {
@@ -33,6 +35,21 @@ test.each(adapterCasesFor('politeAgent'))('politeAgent, $capability: $name', asy
       return statusCode
     }
     return { visit: (url, signal) => seen(get(url, signal)), close: () => dispatcher.close() }
+  })
+  expect(outcome).toEqual(row.expected)
+})
+
+test.each(adapterCasesFor('politeHttpAgent'))('politeHttpAgent, $capability: $name', async (row) => {
+  const outcome = await playAdapter(row, (settings) => {
+    const { gate, close } = gateFor(settings)
+    const agent = politeHttpAgent(new Agent(), gate)
+    // Node follows no redirects: who does, as here, makes a request of each hop.
+    const visit = async (url: string, signal: AbortSignal): Promise<number> => {
+      const request = get(url, { agent, signal }).on('response', (response) => response.resume())
+      const [{ statusCode, headers }] = await once(request, 'response')
+      return headers.location === undefined ? statusCode : visit(new URL(headers.location, url).href, signal)
+    }
+    return { visit: (url, signal) => seen(visit(url, signal)), close }
   })
   expect(outcome).toEqual(row.expected)
 })

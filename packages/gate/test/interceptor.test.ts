@@ -52,6 +52,30 @@ async function isFree(): Promise<void> {
   ;(await gate.enter(`${site.origin}/`)).leave()
 }
 
+describe('a redirect that fetch follows', () => {
+  // fetch leaves its body unread: of what is larger than its buffer the end never comes.
+  test.each([
+    { name: 'undici.fetch', fetch: undici.fetch as unknown as typeof globalThis.fetch },
+    { name: 'globalThis.fetch', fetch: globalThis.fetch },
+  ])('gives its place back, however long its body is: $name', async ({ fetch }) => {
+    site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).end('x'.repeat(1_000_000)))
+    const dispatcher = politeAgent({ gate })
+    ends.push(() => dispatcher.destroy())
+    const response = await fetch(`${site.origin}/moved`, { dispatcher } as unknown as RequestInit)
+    expect(await response.text()).toBe('page /page')
+    await isFree()
+  })
+
+  test('a body that somebody reads keeps its place to the end', async () => {
+    site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).end('x'.repeat(1_000_000)))
+    const { body } = await request(`${site.origin}/moved`, { dispatcher: gated() })
+    let octets = 0
+    for await (const chunk of body) octets += chunk.length
+    expect(octets).toBe(1_000_000)
+    await isFree()
+  })
+})
+
 describe('lets through untouched', () => {
   test('status, headers, and the body as it comes', async () => {
     let more = () => {}

@@ -27,6 +27,7 @@ const LOADS_NOTHING = 'loads no sub-resources'
 export const adapterRows: readonly AdapterRow[] = [
   { name: 'politely(fetch)', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'politeAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'politeHttpAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'got', page: 'http-clients.md#got', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'axios', page: 'http-clients.md#axios', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'ky', page: 'http-clients.md#ky', cannot: { 'sub-resources': LOADS_NOTHING } },

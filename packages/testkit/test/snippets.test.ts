@@ -1,7 +1,7 @@
 // Every TypeScript example in README.md and docs/ is run, and prints what it says it prints. `https://example.com` is a server
 // on loopback for them.
 import { spawn } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -43,7 +43,6 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://localhost:${(server.address() as AddressInfo).port}`
   folder = mkdtempSync(join(root, 'docs/.snippets-')) // the package.json there names what examples import
-  copyFileSync(join(root, 'examples/recipes/http-agent.ts'), join(folder, 'http-agent.ts')) // as its reader does
 })
 
 afterAll(() => {

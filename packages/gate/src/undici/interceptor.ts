@@ -1,9 +1,10 @@
 // The gate in front of an undici dispatcher: every request that is dispatched is allowed by robots.txt and waits its turn.
 import { stringify } from 'node:querystring'
-import { OptionError } from '@politely/core'
+import { headerOf, OptionError } from '@politely/core'
 import type { Dispatcher } from 'undici'
 import type { PoliteGate } from '../gate.ts'
 import type { Pass } from '../pass.ts'
+import { isRedirect } from '../redirect.ts'
 import { withUserAgent } from './dispatched-headers.ts'
 
 /**
@@ -62,6 +63,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   #inner: Dispatcher.DispatchController | undefined
   #pass: Pass | undefined
   #paused = false
+  #redirects = false
 
   constructor(
     gate: PoliteGate,
@@ -154,11 +156,14 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
     const [, status, headers] = args
     if (status >= 200) this.#pass?.answered({ status, headers })
+    this.#redirects = isRedirect(status, headerOf(headers, 'location') ?? null)
     this.#handler.onResponseStart?.(...args)
   }
 
   onResponseData(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseData']>>): void {
     this.#handler.onResponseData?.(...args)
+    // What fetch follows it does not read: more than it buffers would never end.
+    if (this.#redirects && args[0].paused) this.#pass?.leave()
   }
 
   onResponseEnd(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {

@@ -1,26 +1,29 @@
-// An agent of node:http with the gate in front of it: for got, node-crawler, and all else that is built on node:http.
+// The gate in front of an agent of node:http: for `http.request`, got, and all else that is built on it.
 //
 // A redirect's hop and a retry are requests of their own there, so each is checked, and waits its turn.
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
-import type { PoliteGate } from '@politely/gate'
+import { OptionError } from '@politely/core'
+import { PoliteGate } from './gate.ts'
 
 /**
- * The same agent, but what is sent through it is allowed by robots.txt and waits its turn. A request that may not leave fails with what
- * the gate throws. Its place is given back when its response ends, or when it is destroyed. HTTP/1.1.
+ * The same agent, but what is sent through it is allowed by robots.txt and waits its turn: `http.request(url, { agent })`. A request that may
+ * not leave fails with what the gate throws. Its place is given back when its response ends, or when it is destroyed. HTTP/1.1; a tunnel
+ * (CONNECT) passes through.
+ *
+ * @throws {OptionError} for what is no agent, or no gate.
  */
 export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A {
   const inner = agent as unknown as AgentLike
+  if (typeof inner?.addRequest !== 'function')
+    throw new OptionError('agent', 'must be an agent of node:http or node:https, such as http.globalAgent')
+  if (!(gate instanceof PoliteGate))
+    throw new OptionError('gate', 'must be a PoliteGate; write new PoliteGate({ robots })')
   const addRequest: AgentLike['addRequest'] = (request, options) => {
     if (request.method === 'CONNECT') inner.addRequest(request, options)
     else void enter(gate, request, options.port, () => inner.addRequest(request, options))
   }
   return Object.create(agent, { addRequest: { value: addRequest } })
-}
-
-/** For the `beforeRequest` of got, which with HTTP/2 would go round its agent. */
-export function refuseHttp2({ http2 }: { readonly http2?: boolean }): void {
-  if (http2) throw new TypeError('http2 goes round the gate; leave it out')
 }
 
 /** What `http.request` asks of an agent. Node calls it an Agent-like Object; its types do not tell. */

@@ -2,14 +2,32 @@
 import { once } from 'node:events'
 import { Agent, type ClientRequest, createServer, type RequestOptions, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { RobotsDisallowedError } from '@politely/gate'
+import { RobotsClient } from '@politely/fetcher'
+import { type Sites, startSites } from '@politely/testkit'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { politeHttpAgent } from '../http-agent.ts'
-import { HOME, type NarrowWeb, openNarrowWeb } from './kit.ts'
+import { PoliteGate, politeHttpAgent, RobotsDisallowedError } from '../src/index.ts'
 
-async function openAgent(): Promise<NarrowWeb & { agent: Agent }> {
-  const web = await openNarrowWeb()
-  return { ...web, agent: politeHttpAgent(new Agent(), web.gate) }
+const HOME = 'http://localhost:PORT'
+
+interface NarrowWeb {
+  readonly sites: Sites
+  readonly gate: PoliteGate
+  readonly agent: Agent
+}
+
+/** A web where `/private` is disallowed, and a gate with so many places for each origin: who does not give one back stops everybody. */
+async function openAgent({ places = 1, inner = new Agent() } = {}): Promise<NarrowWeb> {
+  const sites = await startSites()
+  sites.answer(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
+  sites.answer(`${HOME}/open`, { status: 200, body: 'a page' })
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: places })
+  onTestFinished(async () => {
+    gate.close()
+    await robots.close()
+    await sites.close()
+  })
+  return { sites, gate, agent: politeHttpAgent(inner, gate) }
 }
 
 async function errorOf(one: ClientRequest): Promise<unknown> {
@@ -76,8 +94,7 @@ test.each([
 })
 
 test('a request that waits for a socket of its own agent gives its place back when it is destroyed', async () => {
-  const { sites, gate } = await openNarrowWeb({ maxConcurrentPerOrigin: 2 })
-  const agent = politeHttpAgent(new Agent({ maxSockets: 1 }), gate)
+  const { sites, gate, agent } = await openAgent({ places: 2, inner: new Agent({ maxSockets: 1 }) })
   sites.answer(`${HOME}/slow`, new Promise(() => undefined))
   const first = request(sites.withPort(`${HOME}/slow`), { agent }).on('error', () => undefined)
   first.end()
@@ -92,7 +109,7 @@ test('a request that waits for a socket of its own agent gives its place back wh
 })
 
 test.each([
-  { given: {}, sent: 'RecipeBot/1.0' },
+  { given: {}, sent: 'ExampleBot/1.0' },
   { given: { 'User-Agent': 'Other/2.0' }, sent: 'Other/2.0' },
 ])('sends the crawler’s name, or the one that is given: $sent', async ({ given, sent }) => {
   const { agent, sites } = await openAgent()
@@ -111,4 +128,16 @@ test('a tunnel is no URL, and passes through', async () => {
   socket.destroy()
   expect(response.statusCode).toBe(200)
   expect(gate.counters.left).toBe(0)
+})
+
+test.each([
+  { agent: undefined, option: 'agent' },
+  { agent: {}, option: 'agent' },
+])('an agent that is none is told so: $agent', ({ agent, option }) => {
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+  const gate = new PoliteGate({ robots })
+  expect(() => politeHttpAgent(agent as never, gate)).toThrow(
+    expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }),
+  )
+  expect(() => politeHttpAgent(new Agent(), {} as never)).toThrow(/must be a PoliteGate/)
 })
