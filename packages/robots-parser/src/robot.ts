@@ -1,0 +1,118 @@
+// What robots-parser gives its callers, and core's answers in that form.
+import { type CrawlerRules, originOf, parseRobots, type Robots } from '@politely/core'
+
+/** A robots.txt, to be asked as robots-parser's documentation says. It speaks about one origin (RFC 9309 §2.3). */
+export interface Robot {
+  /**
+   * May the crawler fetch this URL? Undefined for a URL that the file does not speak about: of another origin, or no URL at all.
+   *
+   * @param ua The crawler, by its product token or its whole User-Agent header. Default `*`: one that no group names.
+   */
+  isAllowed(url: string, ua?: string): boolean | undefined
+  /** The opposite of `isAllowed`, and undefined where that is. */
+  isDisallowed(url: string, ua?: string): boolean | undefined
+  /** Is it disallowed by a group that names the crawler? A group for everyone (`*`) counts only for who asks about `*`. */
+  isExplicitlyDisallowed(url: string, ua: string): boolean | undefined
+  /** The line, counted from 1, of the rule that decides; -1 where none does. */
+  getMatchingLineNumber(url: string, ua?: string): number
+  /** The pause that the site asks the crawler for, in seconds: the longest, where it names several; undefined where it names none. */
+  getCrawlDelay(ua?: string): number | undefined
+  /** The values of the sitemap lines, as written and in the order of the file, in an array of the caller's own. */
+  getSitemaps(): string[]
+  /** What the last host line says, in lower case; null without one. */
+  getPreferredHost(): string | null
+}
+
+/** A crawler that no group names; no product token looks so. */
+const ANY_CRAWLER = '*'
+/** A name that no site gives a group to, for who has none of its own. */
+const SECOND_NAME = 'politely-and-otherwise-nobody'
+/** What URLs without a host are relative to, the file's own and those asked about. No host is called so (RFC 2606 §2). */
+const WITHOUT_HOST = 'http://without-host.invalid/'
+/** The rules of so many crawlers are kept. Names are the caller's, who may have a new one for each question. */
+const MOST_CRAWLERS = 32
+
+export class RobotsFile implements Robot {
+  readonly #contents: string
+  /** Undefined where the file's own URL is none that has a robots.txt: then it speaks about no URL. */
+  readonly #origin: string | undefined
+  readonly #robots: Robots
+  readonly #rules = new Map<string, CrawlerRules>()
+  #withSecondName: Robots | undefined
+
+  constructor(url: string, contents: string) {
+    const href = URL.parse(url, WITHOUT_HOST)?.href
+    this.#origin = href === undefined ? undefined : originOf(href)
+    this.#contents = contents || '' // who has no file hands over undefined or null
+    this.#robots = this.#read(this.#contents)
+  }
+
+  isAllowed(url: string, ua?: string): boolean | undefined {
+    const own = this.#ownUrl(url)
+    return own === undefined ? undefined : this.#rulesFor(ua).isAllowed(own)
+  }
+
+  isDisallowed(url: string, ua?: string): boolean | undefined {
+    const isAllowed = this.isAllowed(url, ua)
+    return isAllowed === undefined ? undefined : !isAllowed
+  }
+
+  isExplicitlyDisallowed(url: string, ua: string): boolean | undefined {
+    const own = this.#ownUrl(url)
+    if (own === undefined) return undefined
+    if (nameOf(ua) === ANY_CRAWLER) return this.isDisallowed(own)
+    // Of several names the first is followed that has a group: a crawler without one follows a group that says nothing.
+    this.#withSecondName ??= this.#read(`${this.#contents}\nUser-agent: ${SECOND_NAME}\nDisallow:\n`)
+    return !this.#withSecondName.isAllowed(own, [ua, SECOND_NAME])
+  }
+
+  getMatchingLineNumber(url: string, ua?: string): number {
+    const own = this.#ownUrl(url)
+    const verdict = own === undefined ? undefined : this.#rulesFor(ua).check(own)
+    return verdict?.because === 'rule' ? verdict.rule.line : -1
+  }
+
+  getCrawlDelay(ua?: string): number | undefined {
+    const { crawlDelayMs } = this.#rulesFor(ua)
+    return crawlDelayMs === undefined ? undefined : crawlDelayMs / 1000
+  }
+
+  getSitemaps(): string[] {
+    return this.#valuesOf('sitemap')
+  }
+
+  getPreferredHost(): string | null {
+    return this.#valuesOf('host').at(-1)?.toLowerCase() ?? null
+  }
+
+  #read(contents: string): Robots {
+    return parseRobots(contents, this.#origin === undefined ? {} : { origin: this.#origin })
+  }
+
+  /** The URL, if it is of the file's origin. Most begin with it as it is; the others are read as a client reads them. */
+  #ownUrl(url: string): string | undefined {
+    const origin = this.#origin
+    if (origin === undefined) return undefined
+    if (typeof url === 'string' && url.startsWith(origin) && url.charAt(origin.length) === '/') return url
+    const read = URL.parse(url, WITHOUT_HOST)
+    return read?.origin === origin ? read.href : undefined
+  }
+
+  #rulesFor(ua: string | undefined): CrawlerRules {
+    const name = nameOf(ua)
+    const known = this.#rules.get(name)
+    if (known !== undefined) return known
+    if (this.#rules.size === MOST_CRAWLERS) this.#rules.clear()
+    const rules = this.#robots.forCrawler(name)
+    this.#rules.set(name, rules)
+    return rules
+  }
+
+  #valuesOf(field: 'sitemap' | 'host'): string[] {
+    return this.#robots.records.flatMap((record) => (record.field === field && record.value ? record.value : []))
+  }
+}
+
+function nameOf(ua: string | undefined): string {
+  return ua || ANY_CRAWLER
+}
