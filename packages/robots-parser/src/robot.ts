@@ -1,5 +1,6 @@
-// What robots-parser gives its callers, and core's answers in that form.
-import { type CrawlerRules, originOf, parseRobots, type Robots } from '@politely/core'
+// What robots-parser gives its callers: core's answers in its form.
+import { originOf, parseRobots, type Robots } from '@politely/core'
+import { PerCrawler } from './per-crawler.ts'
 
 /** A robots.txt, to be asked as robots-parser's documentation says. It speaks about one origin (RFC 9309 §2.3). */
 export interface Robot {
@@ -25,31 +26,32 @@ export interface Robot {
 
 /** A crawler that no group names; no product token looks so. */
 const ANY_CRAWLER = '*'
-/** A name that no site gives a group to, for who has none of its own. */
-const SECOND_NAME = 'politely-and-otherwise-nobody'
+/** A name that no site knows. */
+const SECOND_NAME = 'politely-or-else-nobody'
 /** What URLs without a host are relative to, the file's own and those asked about. No host is called so (RFC 2606 §2). */
 const WITHOUT_HOST = 'http://without-host.invalid/'
-/** The rules of so many crawlers are kept. Names are the caller's, who may have a new one for each question. */
-const MOST_CRAWLERS = 32
 
 export class RobotsFile implements Robot {
   readonly #contents: string
   /** Undefined where the file's own URL is none that has a robots.txt: then it speaks about no URL. */
   readonly #origin: string | undefined
   readonly #robots: Robots
-  readonly #rules = new Map<string, CrawlerRules>()
+  /** The file, for each crawler: `Robots` is at its best with who asks about one. */
+  readonly #perCrawler = new PerCrawler(() => this.#read(this.#contents))
+  readonly #bound = new PerCrawler((ua) => this.#robots.forCrawler(ua))
   #withSecondName: Robots | undefined
 
   constructor(url: string, contents: string) {
-    const href = URL.parse(url, WITHOUT_HOST)?.href
-    this.#origin = href === undefined ? undefined : originOf(href)
+    const text = String(url)
+    this.#origin = originOf(text) ?? originOf(URL.parse(text, WITHOUT_HOST)?.href ?? '')
     this.#contents = contents || '' // who has no file hands over undefined or null
     this.#robots = this.#read(this.#contents)
   }
 
   isAllowed(url: string, ua?: string): boolean | undefined {
     const own = this.#ownUrl(url)
-    return own === undefined ? undefined : this.#rulesFor(ua).isAllowed(own)
+    const crawler = ua || ANY_CRAWLER
+    return own === undefined ? undefined : this.#perCrawler.of(crawler).isAllowed(own, crawler)
   }
 
   isDisallowed(url: string, ua?: string): boolean | undefined {
@@ -60,20 +62,22 @@ export class RobotsFile implements Robot {
   isExplicitlyDisallowed(url: string, ua: string): boolean | undefined {
     const own = this.#ownUrl(url)
     if (own === undefined) return undefined
-    if (nameOf(ua) === ANY_CRAWLER) return this.isDisallowed(own)
-    // Of several names the first is followed that has a group: a crawler without one follows a group that says nothing.
+    if ((ua || ANY_CRAWLER) === ANY_CRAWLER) return this.isDisallowed(own)
+    // Of several names the first is followed that has a group: here the second one has, and it says nothing.
     this.#withSecondName ??= this.#read(`${this.#contents}\nUser-agent: ${SECOND_NAME}\nDisallow:\n`)
     return !this.#withSecondName.isAllowed(own, [ua, SECOND_NAME])
   }
 
   getMatchingLineNumber(url: string, ua?: string): number {
     const own = this.#ownUrl(url)
-    const verdict = own === undefined ? undefined : this.#rulesFor(ua).check(own)
-    return verdict?.because === 'rule' ? verdict.rule.line : -1
+    if (own === undefined) return -1
+    const crawler = ua || ANY_CRAWLER
+    const verdict = this.#perCrawler.of(crawler).check(own, crawler)
+    return verdict.because === 'rule' ? verdict.rule.line : -1
   }
 
   getCrawlDelay(ua?: string): number | undefined {
-    const { crawlDelayMs } = this.#rulesFor(ua)
+    const { crawlDelayMs } = this.#bound.of(ua || ANY_CRAWLER)
     return crawlDelayMs === undefined ? undefined : crawlDelayMs / 1000
   }
 
@@ -98,21 +102,7 @@ export class RobotsFile implements Robot {
     return read?.origin === origin ? read.href : undefined
   }
 
-  #rulesFor(ua: string | undefined): CrawlerRules {
-    const name = nameOf(ua)
-    const known = this.#rules.get(name)
-    if (known !== undefined) return known
-    if (this.#rules.size === MOST_CRAWLERS) this.#rules.clear()
-    const rules = this.#robots.forCrawler(name)
-    this.#rules.set(name, rules)
-    return rules
-  }
-
   #valuesOf(field: 'sitemap' | 'host'): string[] {
     return this.#robots.records.flatMap((record) => (record.field === field && record.value ? record.value : []))
   }
-}
-
-function nameOf(ua: string | undefined): string {
-  return ua || ANY_CRAWLER
 }
