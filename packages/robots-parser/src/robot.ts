@@ -10,9 +10,15 @@ export interface Robot {
    * @param ua The crawler, by its product token or its whole User-Agent header. Default `*`: one that no group names.
    */
   isAllowed(url: string, ua?: string): boolean | undefined
-  /** The opposite of `isAllowed`, and undefined where that is. */
+  /**
+   * The opposite of `isAllowed`; true as well where that is undefined, as robots-parser's code and tests have it and its README has not:
+   * whoever passes over what is disallowed stays away then.
+   */
   isDisallowed(url: string, ua?: string): boolean | undefined
-  /** Is it disallowed by a group that names the crawler? A group for everyone (`*`) counts only for who asks about `*`. */
+  /**
+   * Is it disallowed by a group that names the crawler? A group for everyone (`*`) counts only for who asks about `*`. Undefined where
+   * `isAllowed` is. In robots-parser's repository, and in no release of it yet.
+   */
   isExplicitlyDisallowed(url: string, ua: string): boolean | undefined
   /** The line, counted from 1, of the rule that decides; -1 where none does. */
   getMatchingLineNumber(url: string, ua?: string): number
@@ -54,9 +60,8 @@ export class RobotsFile implements Robot {
     return own === undefined ? undefined : this.#perCrawler.of(crawler).isAllowed(own, crawler)
   }
 
-  isDisallowed(url: string, ua?: string): boolean | undefined {
-    const isAllowed = this.isAllowed(url, ua)
-    return isAllowed === undefined ? undefined : !isAllowed
+  isDisallowed(url: string, ua?: string): boolean {
+    return !this.isAllowed(url, ua)
   }
 
   isExplicitlyDisallowed(url: string, ua: string): boolean | undefined {
