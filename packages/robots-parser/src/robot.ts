@@ -108,6 +108,8 @@ export class RobotsFile implements Robot {
   }
 
   #valuesOf(field: 'sitemap' | 'host'): string[] {
-    return this.#robots.records.flatMap((record) => (record.field === field && record.value ? record.value : []))
+    // Where the colon was forgotten, that of a URL was taken for it: `Sitemap https` is the key then, and the value is no address.
+    const written = this.#robots.records.filter((record) => record.field === field && !record.key.includes(' '))
+    return written.map(({ value }) => value.trim()).filter((value) => value !== '')
   }
 }

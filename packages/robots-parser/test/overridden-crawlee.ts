@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-const own = join(import.meta.dirname, '..')
+const own: string = join(import.meta.dirname, '..')
 
 export interface OverriddenCrawlee {
   /** Loads a module as a CommonJS program in that folder would. */
@@ -13,7 +13,10 @@ export interface OverriddenCrawlee {
 }
 
 /** The packages that stand in for robots-parser: itself, and ours. */
-export const standIns = { theirs: join(own, 'node_modules', 'robots-parser'), ours: own } as const
+export const standIns: Readonly<Record<'theirs' | 'ours', string>> = {
+  theirs: join(own, 'node_modules', 'robots-parser'),
+  ours: own,
+}
 
 /** Copies `@crawlee/cheerio` and the packages of Crawlee that it needs; what those need of others is linked to where it is installed. */
 export function crawleeWith(robotsParser: string): OverriddenCrawlee {
