@@ -1,4 +1,8 @@
-import type { Robot as R, RobotsParser } from './dist/index.js' with { 'resolution-mode': 'import' }
+// required.cjs, for TypeScript.
+import type { Robot as RobotOfModule, RobotsParser } from './dist/index.js' with { 'resolution-mode': 'import' }
+
 declare const robotsParser: RobotsParser
-declare namespace robotsParser { export type Robot = R }
+declare namespace robotsParser {
+  export type Robot = RobotOfModule
+}
 export = robotsParser

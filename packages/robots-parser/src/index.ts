@@ -1,3 +1,5 @@
 // Everything that `@politely/robots-parser` offers, and nothing else.
 export type { Robot } from './robot.ts'
-export { robotsParser as default, robotsParser as 'module.exports',type RobotsParser } from './robots-parser.ts'
+// It takes the place of a package that is imported by its default export, so it has one; no other package of ours has.
+// biome-ignore lint/style/noDefaultExport: see above
+export { type RobotsParser, robotsParser as default } from './robots-parser.ts'

@@ -88,34 +88,37 @@ describe.each(Object.entries(standIns))('Crawlee with robots-parser: %s', (who, 
     { respectRobotsTxtFile: true, visited: ['/', '/page'], skipped: ['/private', '/private/1'] },
     { respectRobotsTxtFile: { userAgent: 'ExampleBot' }, visited: ['/', '/private', '/private/1'], skipped: ['/page'] },
     { respectRobotsTxtFile: false, visited: ['/', '/page', '/private', '/private/1'], skipped: [] },
-  ])('a crawler with respectRobotsTxtFile: $respectRobotsTxtFile', async ({ respectRobotsTxtFile, visited, skipped }) => {
-    sites.answer('http://localhost:PORT/', page('/page', '/private/1'))
-    for (const path of ['/page', '/private', '/private/1']) sites.answer(`http://localhost:PORT${path}`, page())
-    const { CheerioCrawler, Configuration } = crawlee.require('@crawlee/cheerio') as typeof import('@crawlee/cheerio')
-    const { MemoryStorage } = crawlee.require('@crawlee/memory-storage')
-    const configuration = new Configuration({ persistStorage: false })
-    configuration.useStorageClient(new MemoryStorage({ persistStorage: false, writeMetadata: false }))
+  ])(
+    'a crawler with respectRobotsTxtFile: $respectRobotsTxtFile',
+    async ({ respectRobotsTxtFile, visited, skipped }) => {
+      sites.answer('http://localhost:PORT/', page('/page', '/private/1'))
+      for (const path of ['/page', '/private', '/private/1']) sites.answer(`http://localhost:PORT${path}`, page())
+      const { CheerioCrawler, Configuration } = crawlee.require('@crawlee/cheerio') as typeof import('@crawlee/cheerio')
+      const { MemoryStorage } = crawlee.require('@crawlee/memory-storage')
+      const configuration = new Configuration({ persistStorage: false })
+      configuration.useStorageClient(new MemoryStorage({ persistStorage: false, writeMetadata: false }))
 
-    const seen: string[] = []
-    const passedOver: Parameters<SkippedRequestCallback>[0][] = []
-    const crawler = new CheerioCrawler(
-      {
-        respectRobotsTxtFile,
-        onSkippedRequest: (skip) => void passedOver.push(skip),
-        requestHandler: async ({ request, enqueueLinks }: CheerioCrawlingContext) => {
-          seen.push(request.url)
-          await enqueueLinks()
+      const seen: string[] = []
+      const passedOver: Parameters<SkippedRequestCallback>[0][] = []
+      const crawler = new CheerioCrawler(
+        {
+          respectRobotsTxtFile,
+          onSkippedRequest: (skip) => void passedOver.push(skip),
+          requestHandler: async ({ request, enqueueLinks }: CheerioCrawlingContext) => {
+            seen.push(request.url)
+            await enqueueLinks()
+          },
         },
-      },
-      configuration,
-    )
-    // One URL is refused as it is added, the other as a link is found.
-    await crawler.run([here('/'), here('/private')])
-    expect(seen.sort()).toEqual(visited.map(here))
-    expect(passedOver.sort((a, b) => a.url.localeCompare(b.url))).toEqual(
-      skipped.map((path) => ({ url: here(path), reason: 'robotsTxt' })),
-    )
-    const pages = sites.asked.filter((url) => !url.endsWith('/robots.txt')).sort()
-    expect(pages).toEqual(visited.map((path) => `http://localhost:PORT${path}`))
-  })
+        configuration,
+      )
+      // One URL is refused as it is added, the other as a link is found.
+      await crawler.run([here('/'), here('/private')])
+      expect(seen.sort()).toEqual(visited.map(here))
+      expect(passedOver.sort((a, b) => a.url.localeCompare(b.url))).toEqual(
+        skipped.map((path) => ({ url: here(path), reason: 'robotsTxt' })),
+      )
+      const pages = sites.asked.filter((url) => !url.endsWith('/robots.txt')).sort()
+      expect(pages).toEqual(visited.map((path) => `http://localhost:PORT${path}`))
+    },
+  )
 })

@@ -50,11 +50,17 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons
 
-
 type Answers = readonly [allowed: boolean, line: number]
 
 /** A row about access, and one about the line that decides: a right answer may come from a wrong one. */
-function access(reason: Reason, robots: string, path: string, ua: string, theirs: Answers, ours: Answers): Difference[] {
+function access(
+  reason: Reason,
+  robots: string,
+  path: string,
+  ua: string,
+  theirs: Answers,
+  ours: Answers,
+): Difference[] {
   const url = `https://example.com${path}`
   return (['isAllowed', 'getMatchingLineNumber'] as const).map((method, i) => ({
     reason,
@@ -101,7 +107,14 @@ export const differences: readonly Difference[] = [
   ...access('apostrophe', "User-agent: *\nDisallow: /?q='", "/?q='", '*', none, forbids(2)),
   ...access('itself', 'User-agent: *\nDisallow: /', '/robots.txt', '*', forbids(2), none),
   ...access('list', 'User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /', '/', 'a', none, forbids(4)),
-  ...access('list', 'User-agent: a\nSitemap: https://example.com/s\nUser-agent: b\nDisallow: /', '/', 'a', none, forbids(4)),
+  ...access(
+    'list',
+    'User-agent: a\nSitemap: https://example.com/s\nUser-agent: b\nDisallow: /',
+    '/',
+    'a',
+    none,
+    forbids(4),
+  ),
   ...access('list', 'User-agent: a\nUnknown: x\nUser-agent: b\nDisallow: /', '/', 'a', none, forbids(4)),
   ...access('last', 'User-agent: *\nDisallow: /\nUser-agent: a', '/', 'a', forbids(2), none),
   ...access('token', 'User-agent: Foo Bar\nDisallow: /', '/', 'Foo', none, forbids(2)),
@@ -185,11 +198,7 @@ export const alsoIn: Readonly<Partial<Record<Reason, readonly string[]>>> = {
     'Google: * with a word behind it is everyone',
     'Google: */ is nobody',
   ],
-  colon: [
-    'missing colon',
-    'missing colon with tab',
-    'Google: a colon may be missing',
-  ],
+  colon: ['missing colon', 'missing colon with tab', 'Google: a colon may be missing'],
   key: [
     'typo Dissallow',
     'typo Disalow',
@@ -202,40 +211,22 @@ export const alsoIn: Readonly<Partial<Record<Reason, readonly string[]>>> = {
     'Google: known misspellings',
     'Google: a key is known by its beginning',
   ],
-  bom: [
-    'BOM twice',
-    'Google: a second one is not',
-  ],
+  bom: ['BOM twice', 'Google: a second one is not'],
   blank: [
     'U+00A0 is not whitespace (leading)',
     'U+00A0 is not whitespace (rule value)',
     'U+00A0 after a rule stays',
     'Google: U+00A0 is no blank',
   ],
-  nul: [
-    'NUL ends the line',
-    'Google: NUL ends what counts of a line',
-  ],
+  nul: ['NUL ends the line', 'Google: NUL ends what counts of a line'],
   index: [
     'Allow /dir/index.html also allows /dir/',
     'Allow /dir/index.htm also allows /dir/',
     'Google: an index page also allows its folder',
   ],
-  long: [
-    'line over 16,663 bytes is cut',
-    'Google: and no more',
-  ],
-  itself: [
-    '/robots.txt is never disallowed (RFC 2.2.2), Google: not special',
-    '§2.2.2 /robots.txt is always allowed',
-  ],
-  query: [
-    'ours: the ? of an empty query is sent, and so matched',
-  ],
-  apostrophe: [
-    "ours: ' equals %27, which a client sends in a query",
-  ],
-  last: [
-    '§2.1 a last group without rules allows',
-  ],
+  long: ['line over 16,663 bytes is cut', 'Google: and no more'],
+  itself: ['/robots.txt is never disallowed (RFC 2.2.2), Google: not special', '§2.2.2 /robots.txt is always allowed'],
+  query: ['ours: the ? of an empty query is sent, and so matched'],
+  apostrophe: ["ours: ' equals %27, which a client sends in a query"],
+  last: ['§2.1 a last group without rules allows'],
 }

@@ -88,6 +88,7 @@ export interface Vector {
   readonly id: string
   /** `owner/repository:file:name of the test`. */
   readonly source: string
+  readonly kind: string
   readonly robots: Uint8Array
   readonly agents: readonly string[]
   readonly url: string
@@ -130,7 +131,13 @@ export async function otherVectorsIn(dir: string): Promise<readonly OtherVector[
   })
 }
 
-function robotsIn({ robots, robots_b64: base64 = '' }: { readonly robots?: string; readonly robots_b64?: string }): Uint8Array {
+function robotsIn({
+  robots,
+  robots_b64: base64 = '',
+}: {
+  readonly robots?: string
+  readonly robots_b64?: string
+}): Uint8Array {
   return robots === undefined ? Buffer.from(base64, 'base64') : Buffer.from(robots)
 }
 
