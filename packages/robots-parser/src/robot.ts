@@ -17,7 +17,7 @@ export interface Robot {
   isDisallowed(url: string, ua?: string): boolean | undefined
   /**
    * Is it disallowed by a group that names the crawler? A group for everyone (`*`) counts only for who asks about `*`. Undefined where
-   * `isAllowed` is. In robots-parser's repository, and in no release of it yet.
+   * `isAllowed` is. robots-parser's repository has it, and 3.0.1 has not.
    */
   isExplicitlyDisallowed(url: string, ua: string): boolean | undefined
   /** The line, counted from 1, of the rule that decides; -1 where none does. */
@@ -56,7 +56,7 @@ export class RobotsFile implements Robot {
 
   isAllowed(url: string, ua?: string): boolean | undefined {
     const own = this.#ownUrl(url)
-    const crawler = ua || ANY_CRAWLER
+    const crawler = crawlerOf(ua)
     return own === undefined ? undefined : this.#perCrawler.of(crawler).isAllowed(own, crawler)
   }
 
@@ -67,7 +67,7 @@ export class RobotsFile implements Robot {
   isExplicitlyDisallowed(url: string, ua: string): boolean | undefined {
     const own = this.#ownUrl(url)
     if (own === undefined) return undefined
-    if ((ua || ANY_CRAWLER) === ANY_CRAWLER) return this.isDisallowed(own)
+    if (crawlerOf(ua) === ANY_CRAWLER) return this.isDisallowed(own)
     // Of several names the first is followed that has a group: here the second one has, and it says nothing.
     this.#withSecondName ??= this.#read(`${this.#contents}\nUser-agent: ${SECOND_NAME}\nDisallow:\n`)
     return !this.#withSecondName.isAllowed(own, [ua, SECOND_NAME])
@@ -76,13 +76,13 @@ export class RobotsFile implements Robot {
   getMatchingLineNumber(url: string, ua?: string): number {
     const own = this.#ownUrl(url)
     if (own === undefined) return -1
-    const crawler = ua || ANY_CRAWLER
+    const crawler = crawlerOf(ua)
     const verdict = this.#perCrawler.of(crawler).check(own, crawler)
     return verdict.because === 'rule' ? verdict.rule.line : -1
   }
 
   getCrawlDelay(ua?: string): number | undefined {
-    const { crawlDelayMs } = this.#bound.of(ua || ANY_CRAWLER)
+    const { crawlDelayMs } = this.#bound.of(crawlerOf(ua))
     return crawlDelayMs === undefined ? undefined : crawlDelayMs / 1000
   }
 
@@ -112,4 +112,9 @@ export class RobotsFile implements Robot {
     const written = this.#robots.records.filter((record) => record.field === field && !record.key.includes(' '))
     return written.map(({ value }) => value.trim()).filter((value) => value !== '')
   }
+}
+
+/** Who gives no name, or an empty one, asks about any crawler. */
+function crawlerOf(ua: string | undefined): string {
+  return ua || ANY_CRAWLER
 }

@@ -68,6 +68,15 @@ describe('what stands beside the rules', () => {
     expect(robots.getSitemaps()).toEqual(['https://example.com/s'])
   })
 
+  it('of several hosts the last one counts, in lower case', () => {
+    for (const parser of [theirParser, robotsParser]) {
+      expect(parser(ROBOTS_URL, 'Host: a.example\nHost: WWW.Example.com\nHost:').getPreferredHost()).toBe(
+        'www.example.com',
+      )
+      expect(parser(ROBOTS_URL, 'Host:').getPreferredHost()).toBe(null)
+    }
+  })
+
   it.each([
     ['Sitemap: /s\nSitemap:\nSitemap: \u00a0https://example.com/s # new', ['/s', 'https://example.com/s']],
     ['Sitemap https://example.com/s', []],
