@@ -3,6 +3,7 @@
 //   public.ndjson.gz          a case a line: id, agent, url, and `file` (in the corpus) or `robots_b64`
 //   corpus-public.tar.gz      the robots.txt files that cases name
 //   vectors-access.ndjson.gz  questions out of other libraries' test suites
+//   vectors-other.ndjson.gz   the same about crawl-delays, sitemaps and all else
 //   judge.mjs                 counts how far results agree: judge.mjs DIALECT CASES RESULTS CORPUS
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createReadStream, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -85,9 +86,16 @@ async function* casesIn(casesFile: string, corpus: string): AsyncGenerator<Confo
 /** A question out of another library's test suite, with that suite's answer and the reference's. */
 export interface Vector {
   readonly id: string
+  /** `owner/repository:file:name of the test`. */
+  readonly source: string
+  readonly kind: string
   readonly robots: Uint8Array
   readonly agents: readonly string[]
   readonly url: string
+  /** What does not fit elsewhere: for some suites, the URL of the robots.txt. */
+  readonly note?: string
+  /** The suite's answer. */
+  readonly expected: boolean
   /** The answer of google/robotstxt. */
   readonly google: boolean
   /** Whether the suite wants the same. */
@@ -97,12 +105,47 @@ export interface Vector {
 }
 
 export async function vectorsIn(dir: string): Promise<readonly Vector[]> {
-  const vectors: Vector[] = []
-  const input = createReadStream(join(dir, 'vectors-access.ndjson.gz')).pipe(createGunzip())
+  return linesOf(join(dir, 'vectors-access.ndjson.gz'), (line) => {
+    const { agent, agents = [agent], ...rest } = JSON.parse(line)
+    return { ...rest, agents, robots: robotsIn(rest) }
+  })
+}
+
+/** A question about something else than access, or one that has no plain answer, with the suite's answer. */
+export interface OtherVector {
+  readonly id: string
+  readonly source: string
+  /** What is asked: `crawl-delay`, `sitemaps`, `host`, `line`, … */
+  readonly kind: string
+  readonly robots: Uint8Array
+  readonly agent?: string
+  readonly url?: string
+  readonly note?: string
+  readonly expected: unknown
+}
+
+export async function otherVectorsIn(dir: string): Promise<readonly OtherVector[]> {
+  return linesOf(join(dir, 'vectors-other.ndjson.gz'), (line) => {
+    const vector = JSON.parse(line)
+    return { ...vector, robots: robotsIn(vector) }
+  })
+}
+
+function robotsIn({
+  robots,
+  robots_b64: base64 = '',
+}: {
+  readonly robots?: string
+  readonly robots_b64?: string
+}): Uint8Array {
+  return robots === undefined ? Buffer.from(base64, 'base64') : Buffer.from(robots)
+}
+
+async function linesOf<T>(file: string, read: (line: string) => T): Promise<readonly T[]> {
+  const lines: T[] = []
+  const input = createReadStream(file).pipe(createGunzip())
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (line === '') continue
-    const { robots, robots_b64: base64, agent, agents = [agent], ...rest } = JSON.parse(line)
-    vectors.push({ ...rest, agents, robots: Buffer.from(robots ?? base64, robots === undefined ? 'base64' : 'utf8') })
+    if (line !== '') lines.push(read(line))
   }
-  return vectors
+  return lines
 }

@@ -19,6 +19,8 @@ export {
   type ConformanceCase,
   conformanceDir,
   judgeConformance,
+  type OtherVector,
+  otherVectorsIn,
   type Vector,
   vectorsIn,
 } from './conformance.ts'

@@ -1,0 +1,119 @@
+import { parseRobots } from '@politely/core'
+import { dice, pick, randomPath, randomRobots } from '@politely/testkit'
+import original from 'robots-parser'
+import { describe, expect, it } from 'vitest'
+import robotsParser, { type RobotsParser } from '../src/index.ts'
+import { PerCrawler } from '../src/per-crawler.ts'
+
+const theirParser = original as unknown as RobotsParser
+const ROBOTS_URL = 'https://example.com/robots.txt'
+const page = 'https://example.com/page'
+
+describe('which URLs a file speaks about (RFC 9309 §2.3)', () => {
+  it.each([
+    [ROBOTS_URL, page, true],
+    [ROBOTS_URL, 'https://EXAMPLE.com:443/page', true],
+    [ROBOTS_URL, 'https://user:secret@example.com/page#part', true],
+    [ROBOTS_URL, ' https:\\\\example.com/page', true],
+    [ROBOTS_URL, 'https://example.com', true],
+    [ROBOTS_URL, 'https://example.com?page', true],
+    [ROBOTS_URL, 'https://example.com.evil.example/page', false],
+    [ROBOTS_URL, 'https://example.com:8443/page', false],
+    [ROBOTS_URL, 'http://example.com/page', false],
+    [ROBOTS_URL, '/page', false],
+    [ROBOTS_URL, '', false],
+    [ROBOTS_URL, 'mailto:a@example.com', false],
+    ['https://EXAMPLE.com:443/any/file?at=all', page, true],
+    ['/robots.txt', '/page', true],
+    ['/robots.txt', 'page', true],
+    ['/robots.txt', page, false],
+    ['/robots.txt', '//example.com/page', false],
+    ['mailto:a@example.com', page, false],
+    ['', '/page', true],
+  ])('that of %j, %j: %s', (robotsUrl, url, speaks) => {
+    for (const parser of [theirParser, robotsParser]) {
+      expect(parser(robotsUrl, '').isAllowed(url)).toBe(speaks ? true : undefined)
+      expect(parser(robotsUrl, '').isDisallowed(url)).toBe(!speaks)
+    }
+    expect(robotsParser(robotsUrl, '').isExplicitlyDisallowed(url, 'a')).toBe(speaks ? false : undefined)
+    expect(robotsParser(robotsUrl, 'User-agent: *\nDisallow: /').getMatchingLineNumber(url)).toBe(speaks ? 2 : -1)
+  })
+
+  it('a URL object is as good as its text', () => {
+    const robots = robotsParser(new URL(ROBOTS_URL) as never, 'User-agent: *\nDisallow: /page')
+    expect(robots.isAllowed(new URL(page) as never)).toBe(false)
+  })
+})
+
+describe('isExplicitlyDisallowed', () => {
+  it.each([
+    ['User-agent: *\nDisallow: /', 'a', false],
+    ['User-agent: a\nDisallow: /', 'a', true],
+    ['User-agent: a\nDisallow: /', 'A/1.0 (+https://example.com)', true],
+    ['User-agent: *\nUser-agent: a\nDisallow: /', 'a', true],
+    ['User-agent: a\nAllow: /\nUser-agent: *\nDisallow: /', 'a', false],
+    ['User-agent: *\nDisallow: /', '*', true],
+    // The file ends within a list of names.
+    ['User-agent: a\nDisallow: /\nUser-agent: a', 'a', true],
+    ['User-agent: *\nDisallow: /\nUser-agent: *', 'a', false],
+  ])('%j, %s: %s', (robots, ua, expected) => {
+    expect(robotsParser(ROBOTS_URL, robots).isExplicitlyDisallowed(page, ua)).toBe(expected)
+  })
+})
+
+describe('what stands beside the rules', () => {
+  it('the caller may do with the list of sitemaps as it likes', () => {
+    const robots = robotsParser(ROBOTS_URL, 'Sitemap: https://example.com/s')
+    robots.getSitemaps().pop()
+    expect(robots.getSitemaps()).toEqual(['https://example.com/s'])
+  })
+
+  it('of several hosts the last one counts, in lower case', () => {
+    for (const parser of [theirParser, robotsParser]) {
+      expect(parser(ROBOTS_URL, 'Host: a.example\nHost: WWW.Example.com\nHost:').getPreferredHost()).toBe(
+        'www.example.com',
+      )
+      expect(parser(ROBOTS_URL, 'Host:').getPreferredHost()).toBe(null)
+    }
+  })
+
+  it.each([
+    ['Sitemap: /s\nSitemap:\nSitemap: \u00a0https://example.com/s # new', ['/s', 'https://example.com/s']],
+    ['Sitemap https://example.com/s', []],
+  ])('the sitemaps of %j', (robots, expected) => {
+    expect(robotsParser(ROBOTS_URL, robots).getSitemaps()).toEqual(expected)
+    expect(theirParser(ROBOTS_URL, robots).getSitemaps()).toEqual(expected)
+  })
+})
+
+it('contents that are no text are refused, and none at all are an empty file', () => {
+  expect(() => robotsParser(ROBOTS_URL, {} as never)).toThrow(TypeError)
+  for (const nothing of ['', undefined, null])
+    expect(robotsParser(ROBOTS_URL, nothing as never).isAllowed(page)).toBe(true)
+})
+
+it('answers are those of core, whoever asks between, and however often', () => {
+  const roll = dice(9309)
+  for (let i = 0; i < 300; i++) {
+    const text = randomRobots(roll)
+    const robots = robotsParser(ROBOTS_URL, text)
+    const core = parseRobots(text, { origin: ROBOTS_URL })
+    for (let j = 0; j < 40; j++) {
+      const ua = pick(roll, ['a', 'b', 'ExampleBot', 'Other/1.0', '*', `bot${String.fromCharCode(97 + (j % 26))}`])
+      const url = `https://example.com${randomPath(roll, text)}`
+      const verdict = core.check(url, ua)
+      if (verdict.because === 'invalid-url' || verdict.because === 'other-origin') continue
+      expect(robots.isAllowed(url, ua)).toBe(verdict.allowed)
+      expect(robots.getMatchingLineNumber(url, ua)).toBe(verdict.because === 'rule' ? verdict.rule.line : -1)
+    }
+  }
+})
+
+it('what is kept for crawlers is bounded', () => {
+  let made = 0
+  const kept = new PerCrawler((ua) => ({ ua, at: ++made }))
+  for (let i = 0; i < 1000; i++) expect(kept.of(`a${i}`).ua).toBe(`a${i}`)
+  expect(kept.size).toBe(32)
+  expect(kept.of('a999')).toEqual({ ua: 'a999', at: 1000 })
+  expect(kept.of('a0')).toEqual({ ua: 'a0', at: 1001 })
+})
