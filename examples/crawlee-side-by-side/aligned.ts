@@ -10,10 +10,12 @@ export function aligned(left: readonly Finding[], right: readonly Finding[]): re
   const rows: Row[] = []
   while (askedLeft.length + askedRight.length > 0) {
     const [l, r] = [askedLeft[0], askedRight[0]]
+    // Nothing on the left will stand beside the right's next, or the left's next has to wait for its like.
+    const rightGoesFirst =
+      l === undefined || (r !== undefined && !has(askedLeft, r) && (has(askedRight, l) || !missedLeft.has(r.path)))
     if (l?.path === r?.path) rows.push([askedLeft.shift(), askedRight.shift()])
-    else if (l !== undefined && (!has(askedRight, l) || (r !== undefined && has(askedLeft, r))))
-      rows.push([askedLeft.shift(), take(missedRight, l)])
-    else if (r !== undefined) rows.push([take(missedLeft, r), askedRight.shift()])
+    else if (rightGoesFirst) rows.push([take(missedLeft, r), askedRight.shift()])
+    else rows.push([askedLeft.shift(), take(missedRight, l)])
   }
   for (const [path, finding] of missedLeft) rows.push([finding, missedRight.get(path)])
   return rows
@@ -32,8 +34,8 @@ function has(findings: readonly Finding[], { path }: Finding): boolean {
 }
 
 /** What was never asked for stands beside the first request of the other crawler for it, and there only. */
-function take(findings: Map<string, Finding>, { path }: Finding): Finding | undefined {
-  const finding = findings.get(path)
-  findings.delete(path)
+function take(findings: Map<string, Finding>, beside: Finding | undefined): Finding | undefined {
+  const finding = findings.get(beside?.path ?? '')
+  if (finding !== undefined) findings.delete(finding.path)
   return finding
 }

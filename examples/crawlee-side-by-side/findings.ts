@@ -20,8 +20,9 @@ export interface Totals {
   readonly shortestGapMs: number | undefined
   /** The most that was sent of one robots.txt. Octets. */
   readonly longestRobots: number
-  /** Who asked for robots.txt, each once. */
-  readonly userAgents: readonly string[]
+  /** What it called itself, each name once. */
+  readonly robotsNames: readonly string[]
+  readonly pageNames: readonly string[]
 }
 
 export interface Share {
@@ -47,25 +48,28 @@ export function findingsOf(site: Site, entries: readonly Entry[]): readonly Find
 export function totalsOf(journal: Journal): Totals {
   const sites = [...journal]
   const share = (belongs: (site: Site, path: string) => boolean): Share => {
-    const pages = sites.flatMap(([site, entries]) =>
+    const wanted = sites.flatMap(([site, entries]) =>
       Object.keys(site.pages)
         .filter((path) => belongs(site, path))
         .map((path) => entries.some((entry) => entry.path === path)),
     )
-    return { requested: pages.filter(Boolean).length, of: pages.length }
+    return { requested: wanted.filter(Boolean).length, of: wanted.length }
   }
   const gaps = sites
     .filter(([site]) => site.robots.crawlDelayMs !== undefined)
     .flatMap(([, entries]) => entries.map((entry, i) => gapBefore(entry, entries.slice(0, i))))
     .filter((gap) => gap !== undefined)
-  const robots = sites.flatMap(([, entries]) => entries.filter(({ path }) => path === ROBOTS_PATH))
+  const all = sites.flatMap(([, entries]) => entries)
+  const robots = all.filter(({ path }) => path === ROBOTS_PATH)
+  const pages = all.filter(({ path }) => path !== ROBOTS_PATH)
   return {
     allowed: share((site, path) => site.pages[path]?.is === 'allowed'),
     disallowed: share((site, path) => site.pages[path]?.is === 'disallowed' && !isUnreachable(site)),
     unreachable: share(isUnreachable),
     shortestGapMs: gaps.length === 0 ? undefined : Math.min(...gaps),
     longestRobots: Math.max(0, ...robots.map(({ octets }) => octets)),
-    userAgents: [...new Set(robots.map(({ userAgent }) => userAgent))],
+    robotsNames: namesOf(robots),
+    pageNames: namesOf(pages),
   }
 }
 
@@ -86,6 +90,10 @@ function findingOf(site: Site, entry: Entry, before: readonly Entry[]): Finding 
 function gapBefore({ path, at }: Entry, before: readonly Entry[]): number | undefined {
   const last = before.findLast((entry) => entry.path !== ROBOTS_PATH)
   return path === ROBOTS_PATH || last === undefined ? undefined : at - last.at
+}
+
+function namesOf(entries: readonly Entry[]): readonly string[] {
+  return [...new Set(entries.map(({ userAgent }) => userAgent))]
 }
 
 function isUnreachable({ robots }: Site): boolean {

@@ -7,7 +7,7 @@ import { withRobots } from '@politely/crawlee'
 import { type Column, printBlocks, printTable } from './columns.ts'
 import { type Journal, startSmallWeb } from './small-web.ts'
 
-const USER_AGENT = 'SideBySide/1.0 (+https://example.com/bot)'
+const USER_AGENT = 'SideBot/1.0 (+https://example.com)'
 
 const options: CheerioCrawlerOptions = {
   // Follows every link within the host, which all sites of the small web share.

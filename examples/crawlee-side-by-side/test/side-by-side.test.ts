@@ -95,7 +95,8 @@ describe('the table at the end', () => {
     ['allowed pages requested', '15 of 15'],
     ['disallowed pages requested', '0 of 8'],
     ['pages requested without knowing robots.txt', '0 of 2'],
-    ['asked for robots.txt as', 'SideBySide/1.0 (+https://example.co…'],
+    ['asked for robots.txt as', 'SideBot/1.0 (+https://example.com)'],
+    ['asked for pages as', 'SideBot/1.0 (+https://example.com)'],
   ])('with Politely, %s: %s', (label, value) => {
     expect(tableIn(stdout).get(label)?.[1]).toBe(value)
   })
@@ -129,8 +130,8 @@ const ruled = sites.filter(({ robots }) => robots.status === 200)
 const marks = ruled.flatMap((site) => Object.entries(site.pages).map(([path, page]) => ({ site, path, page })))
 
 test.each(marks)('$site.name: $path is $page.is', ({ site, path, page }: { site: Site; path: string; page: Page }) => {
-  const whole = readNaively(site.robots.body, 'SideBySide', path)
-  const first = readNaively(site.robots.body.slice(0, 500 * 1024), 'SideBySide', path)
+  const whole = readNaively(site.robots.body, 'SideBot', path)
+  const first = readNaively(site.robots.body.slice(0, 500 * 1024), 'SideBot', path)
   const said = whole.allowed !== first.allowed ? 'either' : whole.allowed ? 'allowed' : 'disallowed'
   expect(said).toBe(page.is)
 })
