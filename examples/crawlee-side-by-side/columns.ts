@@ -38,7 +38,7 @@ export function printTable(left: Column, right: Column): void {
     ['allowed pages requested', share(l.allowed), share(r.allowed)],
     ['disallowed pages requested', share(l.disallowed), share(r.disallowed)],
     ['pages requested without knowing robots.txt', share(l.unreachable), share(r.unreachable)],
-    [`shortest gap at a server that asks for ${seconds(crawlDelayMs)}`, gap(l.shortestGapMs), gap(r.shortestGapMs)],
+    [`shortest gap where the site asks for ${seconds(crawlDelayMs)}`, gap(l.shortestGapMs), gap(r.shortestGapMs)],
     [`taken of the robots.txt of ${mebibytes(longest)}`, mebibytes(l.longestRobots), mebibytes(r.longestRobots)],
     ['asked for robots.txt as', names(l.robotsNames), names(r.robotsNames)],
     ['asked for pages as', names(l.pageNames), names(r.pageNames)],

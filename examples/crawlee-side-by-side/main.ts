@@ -10,6 +10,7 @@ import { type Journal, startSmallWeb } from './small-web.ts'
 const USER_AGENT = 'SideBot/1.0 (+https://example.com)'
 
 const options: CheerioCrawlerOptions = {
+  maxConcurrency: 1, // so that pages do not hold each other up in this one process, and the times are those of the crawler
   // Follows every link within the host, which all sites of the small web share.
   requestHandler: async ({ enqueueLinks }) => {
     await enqueueLinks()

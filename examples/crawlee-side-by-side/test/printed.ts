@@ -30,7 +30,7 @@ export function tableIn(text: string): ReadonlyMap<string, readonly string[]> {
 /** A path and its fate; nothing where the cell is empty. */
 function fateIn(cell: string): readonly (readonly [path: string, fate: string])[] {
   const [, time, path = '', status = '', mark = '', note = ''] =
-    /^ *(–|[\d.]+ s) {2}(\S+) +(\d*) +([✓✗]?) *(.*?) *$/.exec(cell) ?? []
+    /^ *(–|[\d.]+ s) {2}(\S+) +(\d*) *([✓✗]?) *(.*?) *$/.exec(cell) ?? []
   if (time === undefined) return []
   // Whether a pause was kept is a matter of time, which nobody can promise.
   const verdict = note.startsWith('after ') ? '' : mark
