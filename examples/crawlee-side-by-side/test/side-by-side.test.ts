@@ -7,14 +7,10 @@ import { text } from 'node:stream/consumers'
 import { readNaively } from '@politely/testkit'
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { type Page, type Site, sites } from '../small-web.ts'
+import type { Departure } from './departures.ts'
 import { type Block, blocksIn, tableIn } from './printed.ts'
 
 const here = import.meta.dirname
-
-interface Departure {
-  readonly url: string
-  readonly at: number
-}
 
 let code: number | null
 let stdout: string
