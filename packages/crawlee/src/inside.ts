@@ -9,8 +9,11 @@ import type {
 } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
 
-/** Whatever a crawler's contexts look like. */
-export type AnyCrawler = BasicCrawler<never>
+/** A crawler of any kind. BasicCrawler's own type depends on what its handlers are given, and no other kind is assignable to it. */
+export type AnyCrawler = Pick<
+  BasicCrawler,
+  'addRequests' | 'config' | 'log' | 'run' | 'stats' | 'stop' | 'teardown' | 'useState'
+>
 
 export interface Skipped {
   readonly url: string

@@ -20,8 +20,8 @@ type SeenResponse = HttpResponse | StreamingHttpResponse
 
 export interface Entering {
   readonly gate: PoliteGate
-  /** A request of this task has left, or will not. */
-  readonly entered: (task: Task) => void
+  /** A request of this task leaves, or will not. */
+  readonly entered: (task: Task, pass: Pass | undefined) => void
 }
 
 export class PoliteHttpClient implements BaseHttpClient {
@@ -98,13 +98,15 @@ export async function enter(
   url: URL | string,
   own: AbortSignal | undefined,
 ): Promise<Pass> {
-  const task = currentTask.getStore()
+  const task = currentTask()
   const signals = [own, task?.signal].filter((signal) => signal !== undefined)
   const signal = signals.length < 2 ? (signals[0] ?? null) : AbortSignal.any(signals)
+  let pass: Pass | undefined
   try {
-    return await waitingOutside(() => gate.enter(url, { signal }))
+    pass = await waitingOutside(() => gate.enter(url, { signal }))
+    return pass
   } finally {
-    if (task !== undefined) entered(task)
+    if (task !== undefined) entered(task, pass)
   }
 }
 
@@ -122,13 +124,13 @@ function answerOf({ statusCode, headers }: SeenResponse) {
   return { status: statusCode, headers }
 }
 
+/** What a page is asked for as, where the request does not say it. */
+const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
 /**
  * The crawler's own name, unless the request has one. Headers of a browser that is none (got-scraping generates them) would contradict it, and
  * are left out, unless they are asked for.
  */
-/** What a page is asked for as, where the request does not say it. */
-const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
-
 function withName<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
   const { headers = {}, useHeaderGenerator, headerGeneratorOptions, headerGenerator } = request
   if (hasHeader(headers, 'user-agent')) return request

@@ -1,11 +1,19 @@
 // withRobots: one call, and a crawler of Crawlee keeps robots.txt.
 import { OptionError } from '@politely/core'
-import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/gate'
+import { type GateOrOptions, gateFor, type Pass, RobotsDisallowedError } from '@politely/gate'
 import { type AnyCrawler, type Inside, insideOf } from './inside.ts'
 import { PoliteHttpClient } from './polite-http-client.ts'
 import { hookRobots } from './robots-hook.ts'
+import { currentTask, type Task, Tasks } from './task.ts'
+import { WaitingRoom } from './waiting-room.ts'
 
-export type WithRobotsOptions = GateOrOptions
+export type WithRobotsOptions = GateOrOptions & {
+  /**
+   * A request whose turn is further off than this is put off: it leaves Crawlee's pool, so that others get its place, and comes back in time.
+   * What is nearer waits at the gate, in the pool. Milliseconds; default 1,000.
+   */
+  readonly parkFromMs?: number | undefined
+}
 
 const polite = new WeakSet<object>()
 
@@ -20,12 +28,37 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   if (typeof options !== 'object' || options === null) {
     throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
   }
-  const { gate } = gateFor(options)
+  const { parkFromMs = 1_000, ...others } = options
+  if (typeof parkFromMs !== 'number' || !(parkFromMs >= 0)) {
+    throw new OptionError('parkFromMs', `${String(parkFromMs)} does not do; write milliseconds, 0 or more`)
+  }
+  const { gate } = gateFor(others)
+  const room = new WaitingRoom(inside, gate, parkFromMs)
+  const entering = { gate, entered: (task: Task, pass: Pass | undefined) => room.entered(task, pass) }
   hookRobots(inside, gate.robots)
-  inside.httpClient = new PoliteHttpClient(inside.httpClient, { gate, entered: () => undefined })
+  inside.httpClient = new PoliteHttpClient(inside.httpClient, entering)
+  letWait(inside, room)
   neverRetryRefusals(inside)
   polite.add(crawler)
   return crawler
+}
+
+/** Requests whose turn is far off wait in the room. When the crawl ends, nobody waits any longer. */
+function letWait(inside: Inside, room: WaitingRoom): void {
+  const { _fetchNextRequest, teardown } = inside
+  const tasks = new Tasks(inside, (task) => room.over(task))
+  inside._fetchNextRequest = async () => {
+    const source = inside.requestManager
+    const request = await _fetchNextRequest.call(inside)
+    const task = currentTask()
+    if (request === null || task === undefined || source === undefined) return request
+    return (await room.admits(task, request, source)) ? request : null
+  }
+  inside.teardown = async () => {
+    tasks.end()
+    await room.close()
+    await teardown.call(inside)
+  }
 }
 
 function neverRetryRefusals(inside: Inside): void {
