@@ -88,20 +88,23 @@ describe.each(fates)('%s: %s', (block, path, own, politely) => {
 
 describe('the table at the end', () => {
   it.each([
-    ['allowed pages requested', '15 of 15'],
-    ['disallowed pages requested', '0 of 8'],
-    ['pages requested without knowing robots.txt', '0 of 2'],
-    ['asked for robots.txt as', 'SideBot/1.0 (+https://example.com)'],
-    ['asked for pages as', 'SideBot/1.0 (+https://example.com)'],
+    ['allowed pages requested', /^15 of 15$/],
+    ['disallowed pages requested', /^0 of 8$/],
+    ['pages requested without knowing robots.txt', /^0 of 2$/],
+    ['taken of the robots.txt of 8.0 MiB', /^[01]\.\d MiB$/], // some of it waits in buffers when the client hangs up
+    ['asked for robots.txt as', /^SideBot\/1\.0 \(\+https:\/\/example\.com\)$/],
+    ['asked for pages as', /^SideBot\/1\.0 \(\+https:\/\/example\.com\)$/],
   ])('with Politely, %s: %s', (label, value) => {
-    expect(tableIn(stdout).get(label)?.[1]).toBe(value)
+    expect(tableIn(stdout).get(label)?.[1]).toMatch(value)
   })
 
   it.each([
     ['allowed pages requested', /^15 of 15$/],
     ['disallowed pages requested', /^3 of 8$/],
     ['pages requested without knowing robots.txt', /^2 of 2$/],
+    ['taken of the robots.txt of 8.0 MiB', /^8\.0 MiB$/],
     ['asked for robots.txt as', /^Mozilla/],
+    ['asked for pages as', /^Mozilla.*, \d+ more$/], // generated for each page
   ])('Crawlee on its own, %s: %s', (label, value) => {
     expect(tableIn(stdout).get(label)?.[0], OF_CRAWLEE).toMatch(value)
   })
