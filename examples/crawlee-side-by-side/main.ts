@@ -49,7 +49,7 @@ const right: Column = {
 }
 
 console.log(
-  'One crawler, two copies of a small web: what the servers were asked for, in seconds from the first request.\n',
+  'The same crawler on two copies of a small web: what the servers were asked for, in seconds from the first request.\n',
 )
 printBlocks(left, right)
 printTable(left, right)
