@@ -8,6 +8,7 @@ import type {
   Request,
 } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
+import type { DevtoolsPage } from './devtools.ts'
 
 /** A crawler of any kind. BasicCrawler's own type depends on what its handlers are given, and no other kind is assignable to it. */
 export type AnyCrawler = Pick<
@@ -32,13 +33,11 @@ export interface RequestSource {
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
 }
 
-/** What a browser crawler hands to the hooks before it goes to a page. */
+/** What a browser crawler knows of a page that it is about to go to. */
 export interface Visiting {
   readonly request: Request
-  readonly page: unknown
+  readonly page: DevtoolsPage
 }
-
-export type NavigationHook = (visiting: Visiting, gotoOptions: unknown) => Promise<void>
 
 export interface Inside {
   readonly log: { exception(error: Error, message: string): void }
@@ -55,10 +54,8 @@ export interface Inside {
   teardown(): Promise<void>
   _fetchNextRequest(): Promise<Request | null>
   _canRequestBeRetried(request: Request, error: Error): boolean
-  /** Of browser crawlers, and of HTTP crawlers, too. */
-  preNavigationHooks?: NavigationHook[]
   /** Of browser crawlers alone. */
-  readonly browserPool?: unknown
+  _navigationHandler?(visiting: Visiting, gotoOptions: { timeout?: number }): Promise<unknown>
 }
 
 const METHODS = [

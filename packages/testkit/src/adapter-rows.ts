@@ -28,6 +28,7 @@ export const adapterRows: readonly AdapterRow[] = [
   { name: 'politely(fetch)', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'politeAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'Crawlee: HTTP crawlers', page: 'crawlee.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'Crawlee: browser crawlers', page: 'crawlee.md', cannot: {} },
 ]
 
 /** What an adapter is opened with, as it stands: options of a RobotsClient and of a PoliteGate. */
