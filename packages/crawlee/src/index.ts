@@ -1,2 +1,6 @@
 // Everything that `@politely/crawlee` offers, and nothing else.
-export {}
+
+export type { AnyCrawler } from './inside.ts'
+export { FollowingClientError } from './polite-http-client.ts'
+export { verdictOf } from './skipped.ts'
+export { type WithRobotsOptions, withRobots } from './with-robots.ts'

@@ -42,6 +42,8 @@ export const adapterRows: readonly AdapterRow[] = [
     page: 'http-clients.md#langchains-web-loaders',
     cannot: { 'sub-resources': LOADS_NOTHING, 'abort works': 'loaders take no signal' },
   },
+  { name: 'Crawlee: HTTP crawlers', page: 'crawlee.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'Crawlee: browser crawlers', page: 'crawlee.md', cannot: {} },
 ]
 
 /** What an adapter is opened with, as it stands: options of a RobotsClient and of a PoliteGate. */

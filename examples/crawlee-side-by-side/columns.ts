@@ -1,0 +1,90 @@
+// Prints two journals beside each other: a block for each site, and a table of both at the end.
+import { styleText } from 'node:util'
+import { aligned } from './aligned.ts'
+import { type Finding, findingsOf, type Share, seconds, totalsOf } from './findings.ts'
+import { type Journal, mebibytes, ROBOTS_PATH, type Site, sites } from './small-web.ts'
+
+/** What one crawler did, and what it is called. */
+export interface Column {
+  readonly head: string
+  /** What makes it keep robots.txt, as it stands in the code. */
+  readonly how: string
+  readonly journal: Journal
+}
+
+// In characters; together with what stands between them, a line has 119.
+const CELL = 57
+const LABEL = 45
+const VALUE = 35
+
+export function printBlocks(left: Column, right: Column): void {
+  console.log(styleText('bold', `  ${fit(left.head, CELL)} │ ${right.head}`))
+  console.log(styleText('dim', `  ${fit(left.how, CELL)} │ ${right.how}`))
+  const [leftStart, rightStart] = [startOf(left), startOf(right)]
+  for (const site of sites) {
+    console.log(`\n${styleText('bold', site.name)}  ${styleText('dim', `robots.txt: ${site.robots.says}`)}`)
+    const width = Math.max(...[ROBOTS_PATH, ...Object.keys(site.pages)].map((path) => path.length))
+    for (const [l, r] of aligned(findings(left, site), findings(right, site)))
+      console.log(`  ${cell(l, leftStart, width)} │ ${cell(r, rightStart, width)}`.trimEnd())
+  }
+}
+
+export function printTable(left: Column, right: Column): void {
+  const [l, r] = [totalsOf(left.journal), totalsOf(right.journal)]
+  const crawlDelayMs = Math.max(...sites.map(({ robots }) => robots.crawlDelayMs ?? 0))
+  const longest = Math.max(...sites.map(({ robots }) => robots.body.length))
+  const rows: readonly (readonly [label: string, left: string, right: string])[] = [
+    ['in all', left.head, right.head],
+    ['allowed pages requested', share(l.allowed), share(r.allowed)],
+    ['disallowed pages requested', share(l.disallowed), share(r.disallowed)],
+    ['pages requested without knowing robots.txt', share(l.unreachable), share(r.unreachable)],
+    [`shortest gap where the site asks for ${seconds(crawlDelayMs)}`, gap(l.shortestGapMs), gap(r.shortestGapMs)],
+    [`taken of the robots.txt of ${mebibytes(longest)}`, mebibytes(l.longestRobots), mebibytes(r.longestRobots)],
+    ['asked for robots.txt as', names(l.robotsNames), names(r.robotsNames)],
+    ['asked for pages as', names(l.pageNames), names(r.pageNames)],
+  ]
+  console.log()
+  for (const [i, [label, ...cells]] of rows.entries()) {
+    const line = `  ${fit(label, LABEL)}${cells.map((text) => fit(text, VALUE)).join('  ')}`.trimEnd()
+    console.log(i === 0 ? styleText('bold', line) : line)
+  }
+}
+
+function findings({ journal }: Column, site: Site): readonly Finding[] {
+  return findingsOf(site, journal.get(site) ?? [])
+}
+
+/** The first request of a column, from which its seconds count. */
+function startOf({ journal }: Column): number {
+  return Math.min(...[...journal.values()].flat().map(({ at }) => at))
+}
+
+function cell(finding: Finding | undefined, start: number, width: number): string {
+  if (finding === undefined) return ' '.repeat(CELL)
+  const { path, entry, note, obeyed } = finding
+  const mark = obeyed === undefined ? ' ' : obeyed ? '✓' : '✗'
+  const time = entry === undefined ? '–' : seconds(entry.at - start)
+  const text = `${time.padStart(7)}  ${path.padEnd(width)}  ${String(entry?.status ?? '').padStart(3)}  ${mark} ${note}`
+  const line = fit(text, CELL)
+  if (obeyed !== undefined) return styleText(obeyed ? 'green' : 'red', line)
+  return entry === undefined || path === ROBOTS_PATH ? styleText('dim', line) : line
+}
+
+function share({ requested, of }: Share): string {
+  return `${requested} of ${of}`
+}
+
+function gap(ms: number | undefined): string {
+  return ms === undefined ? '–' : seconds(ms)
+}
+
+/** The first of them, and how many there are besides. */
+function names([first = '–', ...others]: readonly string[]): string {
+  const more = others.length === 0 ? '' : `, ${others.length} more`
+  return fit(first, VALUE - more.length).trimEnd() + more
+}
+
+/** So many characters, and `…` for what does not fit. */
+function fit(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width)
+}

@@ -1,0 +1,84 @@
+// The inside of a Crawlee crawler, as far as it is used here. Crawlee's own types call most of it protected.
+import type {
+  AutoscaledPool,
+  AutoscaledPoolOptions,
+  BaseHttpClient,
+  BasicCrawler,
+  EnqueueLinksOptions,
+  Request,
+} from '@crawlee/basic'
+import { OptionError } from '@politely/core'
+import type { DevtoolsPage } from './devtools.ts'
+
+/** A crawler of any kind. BasicCrawler's own type depends on what its handlers are given, and no other kind is assignable to it. */
+export type AnyCrawler = Pick<
+  BasicCrawler,
+  'addRequests' | 'config' | 'log' | 'run' | 'stats' | 'stop' | 'teardown' | 'useState'
+>
+
+export interface Skipped {
+  readonly url: string
+  readonly reason: string
+}
+
+/** As much of Crawlee's RobotsTxtFile as its `enqueueLinks` asks. */
+export interface LinkFilter {
+  isAllowed(url: string, userAgent?: string): boolean
+}
+
+type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly (string | { readonly url: string })[] }
+
+/** Where requests come from, and go back to. */
+export interface RequestSource {
+  reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
+}
+
+/** What a browser crawler knows of a page that it is about to go to. */
+export interface Visiting {
+  readonly request: Request
+  readonly page: DevtoolsPage
+}
+
+export interface Inside {
+  readonly log: { exception(error: Error, message: string): void }
+  readonly autoscaledPool?: Pick<AutoscaledPool, 'notify'>
+  readonly requestManager?: RequestSource
+  autoscaledPoolOptions: AutoscaledPoolOptions
+  httpClient: BaseHttpClient
+  respectRobotsTxtFile: boolean | { userAgent?: string }
+  isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean>
+  getRobotsTxtFileForUrl(url: string): Promise<LinkFilter | undefined>
+  enqueueLinksWithCrawlDepth(options: LinkOptions, request: Request, queue: unknown): Promise<unknown>
+  handleSkippedRequest(skipped: Skipped): Promise<void>
+  isProxyError(error: Error): boolean
+  teardown(): Promise<void>
+  _fetchNextRequest(): Promise<Request | null>
+  _canRequestBeRetried(request: Request, error: Error): boolean
+  /** Of browser crawlers alone. */
+  _navigationHandler?(visiting: Visiting, gotoOptions: { timeout?: number }): Promise<unknown>
+}
+
+const METHODS = [
+  'isAllowedBasedOnRobotsTxtFile',
+  'getRobotsTxtFileForUrl',
+  'enqueueLinksWithCrawlDepth',
+  'handleSkippedRequest',
+  'isProxyError',
+  'teardown',
+  '_fetchNextRequest',
+  '_canRequestBeRetried',
+] as const satisfies readonly (keyof Inside)[]
+
+/** @throws {OptionError} where it looks otherwise: another version of Crawlee, or no crawler. */
+export function insideOf(crawler: AnyCrawler): Inside {
+  const inside = crawler as unknown as Inside | null | undefined
+  if (typeof inside !== 'object' || inside === null || typeof inside.httpClient?.stream !== 'function') {
+    throw new OptionError('crawler', 'must be a crawler of Crawlee; write withRobots(new CheerioCrawler({ … }), { … })')
+  }
+  const missing = METHODS.filter((name) => typeof inside[name] !== 'function')
+  if (missing.length > 0 || typeof inside.autoscaledPoolOptions?.runTaskFunction !== 'function') {
+    const what = missing.join(', ') || 'autoscaledPoolOptions'
+    throw new OptionError('crawler', `has no ${what}: it is not of a Crawlee that is known here; install Crawlee 3.18`)
+  }
+  return inside
+}

@@ -1,0 +1,155 @@
+// An HTTP client of Crawlee's kind around another: every request, each hop of a redirect included, is allowed by robots.txt and waits its turn.
+import type {
+  BaseHttpClient,
+  HttpRequest,
+  HttpResponse,
+  RedirectHandler,
+  ResponseTypes,
+  StreamingHttpResponse,
+} from '@crawlee/basic'
+import type { Pass, PoliteGate } from '@politely/gate'
+import { waitingOutside } from './host-timeouts.ts'
+import { locationOf, redirected } from './redirected.ts'
+import { currentTask, type Task } from './task.ts'
+
+/** As got has it, Crawlee's own client. */
+const MAX_REDIRECTS = 10
+
+/** A response with what is looked at. Got's has more. */
+type SeenResponse = HttpResponse | StreamingHttpResponse
+
+export interface Entering {
+  readonly gate: PoliteGate
+  /** A request of this task leaves, or will not. */
+  readonly entered: (task: Task, pass: Pass | undefined) => void
+}
+
+export class PoliteHttpClient implements BaseHttpClient {
+  readonly #inner: BaseHttpClient
+  readonly #entering: Entering
+
+  constructor(inner: BaseHttpClient, entering: Entering) {
+    this.#inner = inner
+    this.#entering = entering
+  }
+
+  async sendRequest<T extends keyof ResponseTypes = 'text'>(request: HttpRequest<T>): Promise<HttpResponse<T>> {
+    return this.#follow(request, undefined, (hop) => this.#inner.sendRequest(hop))
+  }
+
+  async stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<StreamingHttpResponse> {
+    return this.#follow(request, onRedirect, (hop) => this.#inner.stream(hop))
+  }
+
+  /** The redirects are followed here, and not by the client inside, so that each hop has a pass of its own. */
+  async #follow<Q extends HttpRequest<keyof ResponseTypes>, S extends SeenResponse>(
+    request: Q,
+    onRedirect: RedirectHandler | undefined,
+    send: (hop: Q) => Promise<S>,
+  ): Promise<S> {
+    const { followRedirect = true, maxRedirects = MAX_REDIRECTS } = request
+    const been: URL[] = []
+    let hop = withName(request, this.#entering.gate.robots.userAgent)
+    for (;;) {
+      const url = new URL(hop.url)
+      const response = await this.#passed(hop, url, send)
+      const location = locationOf(response)
+      const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect
+      if (location === undefined || !follows) {
+        return been.length === 0 ? response : Object.defineProperty(response, 'redirectUrls', { value: been })
+      }
+      discard(response)
+      if (been.length >= maxRedirects) {
+        throw new Error(`${request.url} was redirected ${maxRedirects} times, the last time by ${url.href}`)
+      }
+      hop = redirected(hop, url, response.statusCode, location)
+      // It may set cookies for the next hop.
+      onRedirect?.(response, hop as Parameters<RedirectHandler>[1])
+      been.push(new URL(hop.url))
+    }
+  }
+
+  /** One request with a pass. Its place is given back when the headers are there. */
+  async #passed<Q extends HttpRequest<keyof ResponseTypes>, S extends SeenResponse>(
+    hop: Q,
+    url: URL,
+    send: (hop: Q) => Promise<S>,
+  ): Promise<S> {
+    const pass = await enter(this.#entering, url, hop.signal)
+    try {
+      // Retries of the client inside would be requests that nobody let leave; Crawlee has its own.
+      const response = await send({ ...hop, followRedirect: false, retry: { limit: 0 } })
+      pass.leave(answerOf(response))
+      if (response.redirectUrls?.length > 0) throw new FollowingClientError(this.#inner)
+      return response
+    } catch (error) {
+      const response = (error as { response?: SeenResponse } | undefined)?.response // of `throwHttpErrors`
+      if (typeof response?.statusCode === 'number') pass.leave(answerOf(response))
+      throw error
+    } finally {
+      pass.leave()
+    }
+  }
+}
+
+/** Waits until a request may leave, outside of what Crawlee's clocks count. */
+export async function enter(
+  { gate, entered }: Entering,
+  url: URL | string,
+  own: AbortSignal | undefined,
+): Promise<Pass> {
+  const task = currentTask()
+  const signals = [own, task?.signal].filter((signal) => signal !== undefined)
+  const signal = signals.length < 2 ? (signals[0] ?? null) : AbortSignal.any(signals)
+  let pass: Pass | undefined
+  try {
+    pass = await waitingOutside(() => gate.enter(url, { signal }))
+    return pass
+  } finally {
+    if (task !== undefined) entered(task, pass)
+  }
+}
+
+/** The HTTP client does not do what it is told, and its redirects cannot be checked. */
+export class FollowingClientError extends Error {
+  override readonly name = 'FollowingClientError'
+  readonly code = 'ERR_POLITELY_FOLLOWING_CLIENT'
+  constructor(client: BaseHttpClient) {
+    const name = client.constructor.name
+    super(`${name} follows redirects although it is told not to (followRedirect: false); have it not follow any`)
+  }
+}
+
+function answerOf({ statusCode, headers }: SeenResponse) {
+  return { status: statusCode, headers }
+}
+
+/** What a page is asked for as, where the request does not say it. */
+const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+/**
+ * The crawler's own name, unless the request has one. Headers of a browser that is none (got-scraping generates them) would contradict it, and
+ * are left out, unless they are asked for.
+ */
+function withName<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
+  const { headers = {}, useHeaderGenerator, headerGeneratorOptions, headerGenerator } = request
+  if (hasHeader(headers, 'user-agent')) return request
+  const wants = useHeaderGenerator ?? (headerGeneratorOptions !== undefined || headerGenerator !== undefined)
+  const named = {
+    ...headers,
+    'user-agent': userAgent,
+    ...(!wants && !hasHeader(headers, 'accept') && { accept: ACCEPT }),
+  }
+  return { ...request, headers: named, useHeaderGenerator: wants }
+}
+
+function hasHeader(headers: NonNullable<HttpRequest['headers']>, wanted: string): boolean {
+  return Object.entries(headers).some(([name, value]) => name.toLowerCase() === wanted && value !== undefined)
+}
+
+/** Nobody reads the body of a redirect. */
+function discard(response: SeenResponse): void {
+  if (!('stream' in response)) return
+  response.stream.on('error', () => undefined) // it is broken off
+  response.stream.destroy()
+}

@@ -1,0 +1,51 @@
+// One task of Crawlee's pool: from taking a request out of the queue to having handled it. Whatever is awaited on the way knows its task.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Inside } from './inside.ts'
+
+export class Task {
+  readonly #ending = new AbortController()
+
+  /** Aborted when the crawl is torn down: nobody waits any longer. */
+  get signal(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  end(reason: Error): void {
+    this.#ending.abort(reason)
+  }
+}
+
+const current = new AsyncLocalStorage<Task>()
+
+/** The task that the caller is a part of; undefined outside of the pool. */
+export function currentTask(): Task | undefined {
+  return current.getStore()
+}
+
+/** The tasks of one crawler that are under way. */
+export class Tasks {
+  readonly #underWay = new Set<Task>()
+
+  constructor(inside: Inside, over: (task: Task) => void) {
+    const { runTaskFunction: run, ...others } = inside.autoscaledPoolOptions
+    if (run === undefined) return
+    const runTaskFunction = async () => {
+      const task = new Task()
+      this.#underWay.add(task)
+      try {
+        await current.run(task, run)
+      } finally {
+        this.#underWay.delete(task)
+        over(task)
+      }
+    }
+    // Each run of the crawler makes its pool of these.
+    inside.autoscaledPoolOptions = { ...others, runTaskFunction }
+  }
+
+  /** Who waits at the gate waits no longer. */
+  end(): void {
+    const reason = new DOMException('the crawl was torn down while this request waited', 'AbortError')
+    for (const task of this.#underWay) task.end(reason)
+  }
+}

@@ -1,0 +1,84 @@
+// withRobots: one call, and a crawler of Crawlee keeps robots.txt.
+import { OptionError } from '@politely/core'
+import { type GateOrOptions, gateFor, type Pass, RobotsDisallowedError } from '@politely/gate'
+import { type AnyCrawler, type Inside, insideOf } from './inside.ts'
+import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
+import { hookNavigation } from './polite-navigation.ts'
+import { hookRobots } from './robots-hook.ts'
+import { currentTask, type Task, Tasks } from './task.ts'
+import { WaitingRoom } from './waiting-room.ts'
+
+export type WithRobotsOptions = GateOrOptions & {
+  /**
+   * A request whose turn is further off than this is put off: it leaves Crawlee's pool, so that others get its place, and comes back in time.
+   * What is nearer waits at the gate, in the pool. Milliseconds; default 1,000.
+   */
+  readonly parkFromMs?: number | undefined
+  /**
+   * What a browser asks for by itself: redirects, frames, scripts, images. `check` (the default): each is checked before it is made, and pages also wait
+   * their turn; it needs Chromium. `leave`: they are not looked at here, for the sake of another hook that does.
+   */
+  readonly pageRequests?: 'check' | 'leave' | undefined
+}
+
+const polite = new WeakSet<object>()
+
+/**
+ * Makes a crawler polite and returns it: `HttpCrawler` and those that are made of it, `BasicCrawler`, `PlaywrightCrawler`, `PuppeteerCrawler`.
+ *
+ * @throws {OptionError} for what is no crawler, one that is polite already, and an option that cannot be used.
+ */
+export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
+  const inside = insideOf(crawler)
+  if (polite.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
+  if (typeof options !== 'object' || options === null) {
+    throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
+  }
+  const { parkFromMs = 1_000, pageRequests = 'check', ...others } = options
+  if (typeof parkFromMs !== 'number' || !(parkFromMs >= 0)) {
+    throw new OptionError('parkFromMs', `${String(parkFromMs)} does not do; write milliseconds, 0 or more`)
+  }
+  if (pageRequests !== 'check' && pageRequests !== 'leave') {
+    throw new OptionError('pageRequests', `${String(pageRequests)} is not known; write one of check, leave`)
+  }
+  const { gate } = gateFor(others)
+  const room = new WaitingRoom(inside, gate, parkFromMs)
+  const entering = { gate, entered: (task: Task, pass: Pass | undefined) => room.entered(task, pass) }
+  hookRobots(inside, gate.robots)
+  inside.httpClient = new PoliteHttpClient(inside.httpClient, entering)
+  if (inside._navigationHandler !== undefined) hookNavigation(inside, entering, pageRequests)
+  letWait(inside, room)
+  neverRetryRefusals(inside)
+  polite.add(crawler)
+  return crawler
+}
+
+/** Requests whose turn is far off wait in the room. When the crawl ends, nobody waits any longer. */
+function letWait(inside: Inside, room: WaitingRoom): void {
+  const { _fetchNextRequest, teardown } = inside
+  const tasks = new Tasks(inside, (task) => room.over(task))
+  inside._fetchNextRequest = async () => {
+    const source = inside.requestManager
+    const request = await _fetchNextRequest.call(inside)
+    const task = currentTask()
+    if (request === null || task === undefined || source === undefined) return request
+    return (await room.admits(task, request, source)) ? request : null
+  }
+  inside.teardown = async () => {
+    tasks.end()
+    await room.close()
+    await teardown.call(inside)
+  }
+}
+
+function neverRetryRefusals(inside: Inside): void {
+  const { isProxyError, _canRequestBeRetried } = inside
+  // It looks for words in messages, and a refusal may quote what happened to robots.txt.
+  inside.isProxyError = (error) => !(error instanceof RobotsDisallowedError) && isProxyError.call(inside, error)
+  inside._canRequestBeRetried = (request, error) => !isFinal(error) && _canRequestBeRetried.call(inside, request, error)
+}
+
+/** What would come out the same. */
+function isFinal(error: Error): boolean {
+  return error instanceof RobotsDisallowedError || error instanceof OptionError || error instanceof FollowingClientError
+}

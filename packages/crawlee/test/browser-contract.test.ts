@@ -1,0 +1,51 @@
+// What every adapter has to do, done by Crawlee's browser crawlers, with Chromium.
+import type { Configuration } from '@crawlee/basic'
+import { PlaywrightCrawler } from '@crawlee/playwright'
+import { PuppeteerCrawler } from '@crawlee/puppeteer'
+import { adapterCasesFor, findChromium, isMissing, playAdapter } from '@politely/testkit'
+import { describe, expect, test } from 'vitest'
+import { type AnyCrawler, withRobots } from '../src/index.ts'
+import { inMemory, launchOptions } from './kits.ts'
+import { openVisits, type VisitHandlers } from './visits.ts'
+
+const chromium = findChromium()
+
+type Make = (handlers: VisitHandlers<number>, configuration: Configuration) => AnyCrawler
+
+const kinds: readonly (readonly [string, Make])[] = [
+  [
+    'PlaywrightCrawler',
+    ({ answered, ...handlers }, configuration) =>
+      new PlaywrightCrawler(
+        {
+          ...handlers,
+          keepAlive: true,
+          launchContext: { launchOptions: launchOptions(chromium) },
+          requestHandler: ({ request, response }) => answered(request, response?.status() ?? 0),
+        },
+        configuration,
+      ),
+  ],
+  [
+    'PuppeteerCrawler',
+    ({ answered, ...handlers }, configuration) =>
+      new PuppeteerCrawler(
+        {
+          ...handlers,
+          keepAlive: true,
+          launchContext: { launchOptions: launchOptions(chromium) },
+          requestHandler: ({ request, response }) => answered(request, response?.status() ?? 0),
+        },
+        configuration,
+      ),
+  ],
+]
+
+describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
+  test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', { timeout: 60_000 }, async (row) => {
+    const outcome = await playAdapter(row, (settings) =>
+      openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, parkFromMs: Infinity })),
+    )
+    expect(outcome).toEqual(row.expected)
+  })
+})

@@ -1,0 +1,47 @@
+// What every adapter has to do, done by Crawlee's HTTP crawlers.
+import type { Configuration } from '@crawlee/basic'
+import { CheerioCrawler } from '@crawlee/cheerio'
+import { HttpCrawler } from '@crawlee/http'
+import { adapterCasesFor, playAdapter } from '@politely/testkit'
+import { expect, test } from 'vitest'
+import { type AnyCrawler, withRobots } from '../src/index.ts'
+import { inMemory } from './kits.ts'
+import { openVisits, type VisitHandlers } from './visits.ts'
+
+type Make = (handlers: VisitHandlers<number>, configuration: Configuration) => AnyCrawler
+
+const kinds: readonly (readonly [string, Make])[] = [
+  [
+    'HttpCrawler',
+    ({ answered, ...handlers }, configuration) =>
+      new HttpCrawler(
+        {
+          ...handlers,
+          keepAlive: true,
+          requestHandler: ({ request, response }) => answered(request, response.statusCode as number),
+        },
+        configuration,
+      ),
+  ],
+  [
+    'CheerioCrawler',
+    ({ answered, ...handlers }, configuration) =>
+      new CheerioCrawler(
+        {
+          ...handlers,
+          keepAlive: true,
+          requestHandler: ({ request, response }) => answered(request, response.statusCode as number),
+        },
+        configuration,
+      ),
+  ],
+]
+
+for (const [kind, make] of kinds) {
+  test.each(adapterCasesFor('Crawlee: HTTP crawlers'))(`${kind}, $capability: $name`, async (row) => {
+    const outcome = await playAdapter(row, (settings) =>
+      openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, parkFromMs: Infinity })),
+    )
+    expect(outcome).toEqual(row.expected)
+  })
+}

@@ -1,0 +1,44 @@
+// One crawler that is kept alive, and visits to pages through its queue: what came of each is what its user is told.
+import type { Request } from '@crawlee/basic'
+import { RobotsDisallowedError } from '@politely/gate'
+import type { AdapterUnderTest, Visit } from '@politely/testkit'
+import { type AnyCrawler, verdictOf } from '../src/index.ts'
+
+/** What a crawler is made with. */
+export interface VisitHandlers<S> {
+  /** For its request handler. */
+  readonly answered: (request: Request, status: S) => void
+  readonly failedRequestHandler: (context: { request: Request }, error: Error) => void
+  readonly onSkippedRequest: (skipped: { url: string; reason: string }) => void
+}
+
+export function openVisits(make: (handlers: VisitHandlers<number>) => AnyCrawler): AdapterUnderTest {
+  const open = new Map<
+    string,
+    { readonly resolve: (visit: Visit) => void; readonly reject: (error: unknown) => void }
+  >()
+  const crawler = make({
+    answered: ({ url }, status) => open.get(url)?.resolve({ kind: 'answered', status }),
+    failedRequestHandler: ({ request: { url } }, error) => {
+      if (error instanceof RobotsDisallowedError) open.get(url)?.resolve({ kind: 'refused', verdict: error.verdict })
+      else open.get(url)?.reject(error)
+    },
+    onSkippedRequest: (skipped) => open.get(skipped.url)?.resolve({ kind: 'refused', verdict: verdictOf(skipped) }),
+  })
+  const run = crawler.run()
+  return {
+    visit: async (url, signal) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Visit>()
+      open.set(url, { resolve, reject })
+      // Crawlee has no way to give up one request: its user ends the crawl.
+      const giveUp = () => crawler.teardown().then(() => reject(signal.reason), reject)
+      signal.addEventListener('abort', giveUp, { once: true })
+      await crawler.addRequests([url])
+      return promise
+    },
+    close: async () => {
+      await crawler.teardown()
+      await run
+    },
+  }
+}
