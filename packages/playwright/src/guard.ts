@@ -1,0 +1,143 @@
+// What may leave of one browser context. A page's own request waits for its turn at the gate; what the page loads is checked.
+import { type Pass, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import type { Failure, Guest, PausedRequest } from './traffic.ts'
+
+export type Subresources = 'check' | 'pass'
+
+/** Refusals that are remembered, so that `refusalOf` finds them. */
+const MAX_REFUSALS = 1_000
+
+/** The request for a page, from its coming to its answer. Each hop of a redirect is another one. */
+interface Navigation {
+  readonly requestId: string
+  readonly ending: AbortController
+  /** As soon as it has left. */
+  pass: Pass | undefined
+}
+
+export class Guard implements Guest {
+  readonly #gate: PoliteGate
+  readonly #subresources: Subresources
+  /** By the page's target, which its main frame has its name from. There is one at a time. */
+  readonly #navigations = new Map<string, Navigation>()
+  /** Why the last navigation of a page did not leave. */
+  readonly #failures = new Map<string, unknown>()
+  /** By URL, the latest last. */
+  readonly #refusals = new Map<string, RobotsDisallowedError>()
+  readonly #closing = new AbortController()
+  readonly #deciding = new Set<Promise<unknown>>()
+
+  constructor(gate: PoliteGate, subresources: Subresources) {
+    this.#gate = gate
+    this.#subresources = subresources
+  }
+
+  /** May it leave? */
+  async request(paused: PausedRequest, sender: string | undefined): Promise<Failure | undefined> {
+    if (!/^https?:/i.test(paused.request.url)) return undefined
+    const isPage = sender === 'page' && paused.resourceType === 'Document'
+    // What a service worker asks for may be a page: nobody can tell.
+    const isChecked = this.#subresources === 'check' || sender === 'service_worker'
+    if (!isPage && !isChecked) return undefined
+    const deciding = isPage ? this.#navigate(paused) : this.#load(paused.request.url)
+    this.#deciding.add(deciding)
+    try {
+      return await deciding
+    } finally {
+      this.#deciding.delete(deciding)
+    }
+  }
+
+  answered({ frameId, requestId, responseStatusCode, responseHeaders = [] }: PausedRequest): void {
+    const navigation = this.#navigations.get(frameId)
+    if (navigation?.requestId !== requestId) return
+    if (responseStatusCode !== undefined) {
+      const get = (name: string) => responseHeaders.find((header) => header.name.toLowerCase() === name)?.value ?? null
+      navigation.pass?.leave({ status: responseStatusCode, headers: { get } })
+    }
+    this.gone(frameId)
+  }
+
+  lost({ frameId, requestId }: PausedRequest): void {
+    if (this.#navigations.get(frameId)?.requestId === requestId) this.gone(frameId)
+  }
+
+  /** A page is no more: it waits no longer, and nothing of it is under way. */
+  gone(targetId: string): void {
+    const navigation = this.#navigations.get(targetId)
+    this.#navigations.delete(targetId)
+    navigation?.ending.abort()
+    navigation?.pass?.leave()
+  }
+
+  /** Nobody waits for the page any more: it leaves the queue. What is under way already goes on. */
+  abandon(targetId: string): void {
+    if (this.#navigations.get(targetId)?.pass === undefined) this.gone(targetId)
+  }
+
+  failureOf(targetId: string): unknown {
+    return this.#failures.get(targetId)
+  }
+
+  forgetFailureOf(targetId: string): void {
+    this.#failures.delete(targetId)
+  }
+
+  refusalOf(url: string): RobotsDisallowedError | undefined {
+    return this.#refusals.get(url)
+  }
+
+  /** Who waits fails; resolves when nobody waits. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    for (const targetId of [...this.#navigations.keys()]) this.gone(targetId)
+    await Promise.allSettled(this.#deciding)
+  }
+
+  async #navigate({
+    frameId,
+    requestId,
+    redirectedRequestId,
+    request: { url },
+  }: PausedRequest): Promise<Failure | undefined> {
+    this.gone(frameId) // the browser gives one up for another
+    if (redirectedRequestId === undefined) this.#failures.delete(frameId)
+    if (this.#closing.signal.aborted) return 'Aborted'
+    const navigation: Navigation = { requestId, ending: new AbortController(), pass: undefined }
+    const { signal } = navigation.ending
+    this.#navigations.set(frameId, navigation)
+    try {
+      const pass = await this.#gate.enter(url, { signal })
+      navigation.pass = pass
+      if (!signal.aborted) return undefined
+      pass.leave()
+      return 'Aborted'
+    } catch (error) {
+      if (signal.aborted) return 'Aborted'
+      this.gone(frameId)
+      this.#failures.set(frameId, error)
+      return this.#failed(error)
+    }
+  }
+
+  async #load(url: string): Promise<Failure | undefined> {
+    const { signal } = this.#closing
+    try {
+      const verdict = await this.#gate.robots.check(url, { signal })
+      return verdict.allowed ? undefined : this.#failed(new RobotsDisallowedError(verdict))
+    } catch {
+      // Aborted, or the RobotsClient is closed: the next page fails with that, and it is told then.
+      return signal.aborted ? 'Aborted' : 'Failed'
+    }
+  }
+
+  #failed(error: unknown): Failure {
+    if (!(error instanceof RobotsDisallowedError)) return 'Failed'
+    const { url } = error.verdict
+    this.#refusals.delete(url)
+    this.#refusals.set(url, error)
+    const [oldest] = this.#refusals.keys()
+    if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
+    return 'BlockedByClient'
+  }
+}
