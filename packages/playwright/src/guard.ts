@@ -116,7 +116,8 @@ export class Guard implements Guest {
       if (signal.aborted) return 'Aborted'
       this.gone(frameId)
       this.#failures.set(frameId, error)
-      return this.#failed(error)
+      if (error instanceof RobotsDisallowedError) this.#remember(error)
+      return 'Aborted'
     }
   }
 
@@ -124,20 +125,20 @@ export class Guard implements Guest {
     const { signal } = this.#closing
     try {
       const verdict = await this.#gate.robots.check(url, { signal })
-      return verdict.allowed ? undefined : this.#failed(new RobotsDisallowedError(verdict))
+      if (verdict.allowed) return undefined
+      this.#remember(new RobotsDisallowedError(verdict))
+      return 'BlockedByClient'
     } catch {
-      // Aborted, or the RobotsClient is closed: the next page fails with that, and it is told then.
-      return signal.aborted ? 'Aborted' : 'Failed'
+      // It is closing, or the RobotsClient is closed: then the next page fails, too, and that is told.
+      return 'Aborted'
     }
   }
 
-  #failed(error: unknown): Failure {
-    if (!(error instanceof RobotsDisallowedError)) return 'Failed'
-    const { url } = error.verdict
+  #remember(refusal: RobotsDisallowedError): void {
+    const { url } = refusal.verdict
     this.#refusals.delete(url)
-    this.#refusals.set(url, error)
+    this.#refusals.set(url, refusal)
     const [oldest] = this.#refusals.keys()
     if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
-    return 'BlockedByClient'
   }
 }

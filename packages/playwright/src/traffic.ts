@@ -27,8 +27,11 @@ export interface PausedRequest {
   readonly responseErrorReason?: string | undefined
 }
 
-/** Why a request fails, in the browser's words: `net::ERR_BLOCKED_BY_CLIENT` and so on. */
-export type Failure = 'BlockedByClient' | 'Aborted' | 'Failed'
+/**
+ * How a request fails, in the browser's words. A page's own is `Aborted` (`net::ERR_ABORTED`): the page stays as it is. With any other word
+ * it would become an error page, and that would come in the way of the next `goto` (measured). All else is `BlockedByClient`.
+ */
+export type Failure = 'Aborted' | 'BlockedByClient'
 
 /** Who looks at the requests of one browser context. */
 export interface Guest {

@@ -83,10 +83,7 @@ export async function withRobots(context: BrowserContext, options: WithRobotsOpt
   }
   return {
     gate,
-    refusalOf: (request) => {
-      const isOurs = request.failure()?.errorText === 'net::ERR_BLOCKED_BY_CLIENT'
-      return isOurs ? guard.refusalOf(request.url()) : undefined
-    },
+    refusalOf: (request) => (request.failure() === null ? undefined : guard.refusalOf(request.url())),
     close,
     [Symbol.asyncDispose]: close,
   }
