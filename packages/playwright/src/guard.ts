@@ -1,4 +1,5 @@
 // What may leave of one browser context. A page's own request waits for its turn at the gate; what the page loads is checked.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Pass, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import type { Failure, Guest, PausedRequest } from './traffic.ts'
 
@@ -7,8 +8,12 @@ export type Subresources = 'check' | 'pass'
 /** Refusals that are remembered, so that `refusalOf` finds them. */
 const MAX_REFUSALS = 1_000
 
+/** Milliseconds after one another. One that is missed by all of them is noticed at its turn: it has taken it in vain then. */
+const LOOKS_AFTER_MS = [0, 50, 200, 1_000]
+
 /** The request for a page, from its coming to its answer. Each hop of a redirect is another one. */
 interface Navigation {
+  readonly frameId: string
   readonly requestId: string
   readonly ending: AbortController
   /** As soon as it has left. */
@@ -58,7 +63,7 @@ export class Guard implements Guest {
     this.gone(frameId)
   }
 
-  lost({ frameId, requestId }: PausedRequest): void {
+  lost({ frameId, requestId }: Pick<PausedRequest, 'frameId' | 'requestId'>): void {
     if (this.#navigations.get(frameId)?.requestId === requestId) this.gone(frameId)
   }
 
@@ -73,6 +78,20 @@ export class Guard implements Guest {
   /** Nobody waits for the page any more: it leaves the queue. What is under way already goes on. */
   abandon(targetId: string): void {
     if (this.#navigations.get(targetId)?.pass === undefined) this.gone(targetId)
+  }
+
+  /**
+   * The browser gave up the request for some page, and tells of none by the name that it has here. So it is asked which of them still stand.
+   * It forgets one a moment after it gave it up: hence several looks.
+   */
+  async lookAfter(stands: (requestId: string) => Promise<boolean>): Promise<void> {
+    for (const afterMs of LOOKS_AFTER_MS) {
+      await sleep(afterMs, undefined, { ref: false })
+      const looks = Array.from(this.#navigations.values(), async (navigation) => {
+        if (!(await stands(navigation.requestId))) this.lost(navigation)
+      })
+      await Promise.all(looks)
+    }
   }
 
   failureOf(targetId: string): unknown {
@@ -103,7 +122,7 @@ export class Guard implements Guest {
     this.gone(frameId) // the browser gives one up for another
     if (redirectedRequestId === undefined) this.#failures.delete(frameId)
     if (this.#closing.signal.aborted) return 'Aborted'
-    const navigation: Navigation = { requestId, ending: new AbortController(), pass: undefined }
+    const navigation: Navigation = { frameId, requestId, ending: new AbortController(), pass: undefined }
     const { signal } = navigation.ending
     this.#navigations.set(frameId, navigation)
     try {

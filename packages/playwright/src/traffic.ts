@@ -103,6 +103,13 @@ export class Traffic {
     })
   }
 
+  /** Whether a request that was not answered yet is still wanted. */
+  async stands(requestId: string): Promise<boolean> {
+    // That there is no body yet is what it says of those that are wanted; others it does not know.
+    const error = await this.#session.send('Fetch.getResponseBody', { requestId }).catch(String)
+    return typeof error !== 'string' || !error.includes('Invalid InterceptionId')
+  }
+
   async #paused(paused: PausedRequest): Promise<void> {
     const guest = await this.#guestOf(paused.frameId).catch(() => this.#anyGuest())
     const { requestId, responseStatusCode, responseHeaders, responseErrorReason } = paused

@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page, Request } from 'playwright-core'
 import { Guard, type Subresources } from './guard.ts'
 import { Pages } from './pages.ts'
 import { leaveOutSpeculationRules } from './speculation-rules.ts'
-import { sendThroughTraffic, trafficOf } from './traffic.ts'
+import { sendThroughTraffic, type Traffic, trafficOf } from './traffic.ts'
 
 /** How to be polite: a gate of your own, or what to make one of. */
 export type WithRobotsOptions = GateOrOptions & {
@@ -52,9 +52,14 @@ export async function withRobots(context: BrowserContext, options: WithRobotsOpt
   const guard = new Guard(gate, subresources)
   const pages = new Pages(guard)
   const addPage = (page: Page) => pages.add(page)
+  let traffic: Traffic | undefined
+  const lookAfter = (request: Request) => {
+    if (request.isNavigationRequest()) void guard.lookAfter(async (id) => (await traffic?.stands(id)) ?? true)
+  }
   const undo: (() => Promise<void>)[] = []
   const closeAll = async () => {
     context.off('page', addPage)
+    context.off('requestfailed', lookAfter)
     context.off('close', close)
     await guard.close()
     for (const step of undo) await step()
@@ -70,11 +75,12 @@ export async function withRobots(context: BrowserContext, options: WithRobotsOpt
 
   try {
     context.on('page', addPage)
+    context.on('requestfailed', lookAfter)
     context.on('close', close)
     for (const page of context.pages()) addPage(page)
-    const traffic = await trafficOf(browser)
+    traffic = await trafficOf(browser)
     traffic.add(guard, () => pages.contextId())
-    undo.push(() => traffic.remove(guard))
+    undo.push(async () => traffic?.remove(guard))
     undo.push(await leaveOutSpeculationRules(context))
     await Promise.all(context.pages().map(sendThroughTraffic))
   } catch (error) {

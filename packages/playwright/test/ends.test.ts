@@ -104,11 +104,12 @@ describe.skipIf(noChromium)('a page that is under way', () => {
 
   afterAll(() => browser.close())
 
-  it('gives its place back when its page is closed, goes elsewhere, or withRobots is closed', async () => {
+  it('gives its place back when its page is closed, goes elsewhere or stops, or withRobots is closed', async () => {
     const { sites, context, robots } = await kit(browser, {})
     sites.answer(`${HOME}/hangs`, () => undefined)
     const url = sites.withPort(`${HOME}/hangs`)
-    const ends = [(tab: Page) => tab.close(), (tab: Page) => tab.goto('about:blank'), () => robots.close()]
+    const stop = async (tab: Page) => (await context.newCDPSession(tab)).send('Page.stopLoading')
+    const ends = [(tab: Page) => tab.close(), (tab: Page) => tab.goto('about:blank'), stop, () => robots.close()]
     for (const end of ends) {
       const [left, done] = [told('leave', url), told('done', url)]
       const tab = await context.newPage()
@@ -190,7 +191,7 @@ describe.skipIf(noChromium)('close', () => {
     const url = sites.withPort(`${HOME}/1`)
     for (const [closed, code] of [
       ['gate', 'ERR_POLITELY_GATE_CLOSED'],
-      ['robots', 'ERR_POLITELY_CLIENT_CLOSED'],
+      ['robots', 'ERR_POLITELY_CLOSED'],
     ]) {
       await using robots = new RobotsClient({ userAgent: CRAWLER.userAgent })
       await using gate = new PoliteGate({ robots, minDelayMs: 0 })

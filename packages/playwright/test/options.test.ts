@@ -18,11 +18,15 @@ describe.skipIf(noChromium)('withRobots', () => {
   afterAll(() => browser.close())
 
   it.each<readonly [string, unknown, RegExp]>([
-    ['none', undefined, /options is missing; write/],
+    ['none', undefined, /options: is missing; write/],
     ['no name', {}, /userAgent/],
-    ['an unknown word', { ...CRAWLER, subresources: true }, /subresources true is not known; write one of check, pass/],
+    [
+      'an unknown word',
+      { ...CRAWLER, subresources: true },
+      /subresources: true is not known; write one of check, pass/,
+    ],
     ['a pause that is none', { ...CRAWLER, minDelayMs: -1 }, /minDelayMs/],
-    ['a gate and more', { gate: 'none' }, /gate must be a PoliteGate/],
+    ['a gate and more', { gate: 'none' }, /gate: must be a PoliteGate/],
   ])('options: %s', async (_, options, message) => {
     const context = await openContext(browser)
     const wrong = errorOf(withRobots(context, options as WithRobotsOptions))
