@@ -27,6 +27,8 @@ export class Guard implements Guest {
   readonly #navigations = new Map<string, Navigation>()
   /** Why the last navigation of a page did not leave. */
   readonly #failures = new Map<string, unknown>()
+  /** Pages whose last call has given up: its redirects are followed no further. */
+  readonly #abandoned = new Set<string>()
   /** By URL, the latest last. */
   readonly #refusals = new Map<string, RobotsDisallowedError>()
   readonly #closing = new AbortController()
@@ -60,24 +62,22 @@ export class Guard implements Guest {
       const get = (name: string) => responseHeaders.find((header) => header.name.toLowerCase() === name)?.value ?? null
       navigation.pass?.leave({ status: responseStatusCode, headers: { get } })
     }
-    this.gone(frameId)
+    this.#end(frameId)
   }
 
   lost({ frameId, requestId }: Pick<PausedRequest, 'frameId' | 'requestId'>): void {
-    if (this.#navigations.get(frameId)?.requestId === requestId) this.gone(frameId)
+    if (this.#navigations.get(frameId)?.requestId === requestId) this.#end(frameId)
   }
 
-  /** A page is no more: it waits no longer, and nothing of it is under way. */
   gone(targetId: string): void {
-    const navigation = this.#navigations.get(targetId)
-    this.#navigations.delete(targetId)
-    navigation?.ending.abort()
-    navigation?.pass?.leave()
+    this.#end(targetId)
+    this.forget(targetId)
   }
 
-  /** Nobody waits for the page any more: it leaves the queue. What is under way already goes on. */
+  /** Nobody waits for the page any more: it leaves the queue. What is under way already goes on, and not to another hop. */
   abandon(targetId: string): void {
-    if (this.#navigations.get(targetId)?.pass === undefined) this.gone(targetId)
+    this.#abandoned.add(targetId)
+    if (this.#navigations.get(targetId)?.pass === undefined) this.#end(targetId)
   }
 
   /**
@@ -98,44 +98,50 @@ export class Guard implements Guest {
     return this.#failures.get(targetId)
   }
 
-  forgetFailureOf(targetId: string): void {
+  /** A page begins anew: what was known of its last navigation is of no interest. */
+  forget(targetId: string): void {
     this.#failures.delete(targetId)
+    this.#abandoned.delete(targetId)
   }
 
   refusalOf(url: string): RobotsDisallowedError | undefined {
-    return this.#refusals.get(url)
+    return this.#refusals.get(withoutFragment(url))
   }
 
   /** Who waits fails; resolves when nobody waits. */
   async close(): Promise<void> {
     this.#closing.abort()
-    for (const targetId of [...this.#navigations.keys()]) this.gone(targetId)
+    for (const targetId of [...this.#navigations.keys()]) this.#end(targetId)
     await Promise.allSettled(this.#deciding)
   }
 
-  async #navigate({
-    frameId,
-    requestId,
-    redirectedRequestId,
-    request: { url },
-  }: PausedRequest): Promise<Failure | undefined> {
-    this.gone(frameId) // the browser gives one up for another
-    if (redirectedRequestId === undefined) this.#failures.delete(frameId)
-    if (this.#closing.signal.aborted) return 'Aborted'
+  /** It waits no longer, and is not under way. */
+  #end(targetId: string): void {
+    const navigation = this.#navigations.get(targetId)
+    this.#navigations.delete(targetId)
+    navigation?.ending.abort()
+    navigation?.pass?.leave()
+  }
+
+  async #navigate(paused: PausedRequest): Promise<Failure | undefined> {
+    const { frameId, requestId, redirectedRequestId, request } = paused
+    this.#end(frameId) // the browser gives one up for another
+    if (redirectedRequestId === undefined) this.forget(frameId)
+    if (this.#closing.signal.aborted || this.#abandoned.has(frameId)) return 'Aborted'
     const navigation: Navigation = { frameId, requestId, ending: new AbortController(), pass: undefined }
     const { signal } = navigation.ending
     this.#navigations.set(frameId, navigation)
     try {
-      const pass = await this.#gate.enter(url, { signal })
+      const pass = await this.#gate.enter(request.url, { signal })
       navigation.pass = pass
       if (!signal.aborted) return undefined
       pass.leave()
       return 'Aborted'
     } catch (error) {
       if (signal.aborted) return 'Aborted'
-      this.gone(frameId)
+      this.#end(frameId)
       this.#failures.set(frameId, error)
-      if (error instanceof RobotsDisallowedError) this.#remember(error)
+      if (error instanceof RobotsDisallowedError) this.#remember(request.url, error)
       return 'Aborted'
     }
   }
@@ -145,7 +151,7 @@ export class Guard implements Guest {
     try {
       const verdict = await this.#gate.robots.check(url, { signal })
       if (verdict.allowed) return undefined
-      this.#remember(new RobotsDisallowedError(verdict))
+      this.#remember(url, new RobotsDisallowedError(verdict))
       return 'BlockedByClient'
     } catch {
       // It is closing, or the RobotsClient is closed: then the next page fails, too, and that is told.
@@ -153,11 +159,16 @@ export class Guard implements Guest {
     }
   }
 
-  #remember(refusal: RobotsDisallowedError): void {
-    const { url } = refusal.verdict
-    this.#refusals.delete(url)
-    this.#refusals.set(url, refusal)
+  #remember(url: string, refusal: RobotsDisallowedError): void {
+    const asked = withoutFragment(url)
+    this.#refusals.delete(asked)
+    this.#refusals.set(asked, refusal)
     const [oldest] = this.#refusals.keys()
     if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
   }
+}
+
+/** As it is sent. */
+function withoutFragment(url: string): string {
+  return url.split('#', 1)[0] ?? url
 }

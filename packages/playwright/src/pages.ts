@@ -57,7 +57,7 @@ export class Pages {
       const navigate: Navigate = async (...args) => {
         const call = ++calls
         const targetId = (await identity)?.targetId
-        if (targetId !== undefined) guard.forgetFailureOf(targetId)
+        if (targetId !== undefined) guard.forget(targetId)
         try {
           return await original.apply(page, args)
         } catch (error) {

@@ -111,7 +111,7 @@ export class Traffic {
   }
 
   async #paused(paused: PausedRequest): Promise<void> {
-    const guest = await this.#guestOf(paused.frameId).catch(() => this.#anyGuest())
+    const guest = await this.#guestOf(paused.frameId)
     const { requestId, responseStatusCode, responseHeaders, responseErrorReason } = paused
     if (responseStatusCode !== undefined || responseErrorReason !== undefined) {
       guest?.answered(paused)
@@ -145,7 +145,7 @@ export class Traffic {
   }
 
   async #guestOf(frameId: string): Promise<Guest | undefined> {
-    const contextId = await this.#frames.contextOf(frameId)
+    const contextId = await this.#frames.contextOf(frameId).catch(() => undefined)
     // Nobody knows whose it is: better asked once too often than once too little.
     if (contextId === undefined) return this.#anyGuest()
     for (const [guest, idOf] of this.#guests) if ((await idOf()) === contextId) return guest

@@ -2,11 +2,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
+import type { Reply } from '@politely/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import { askedFor, CRAWLER, errorOf, HOME, type Kit, kit, openContext, page, SLOW, startWeb } from './kits.ts'
+import { askedFor, CRAWLER, errorOf, HOME, type Kit, kit, openContext, page, SLOW, startWeb, to } from './kits.ts'
 
 /** A site with a long pause, of which one page has been asked for: the next one waits. */
 const SLOW_WEB = { [`${HOME}/robots.txt`]: SLOW, [`${HOME}/1`]: page(), [`${HOME}/2`]: page(), [`${HOME}/3`]: page() }
@@ -71,6 +72,22 @@ describe.skipIf(noChromium)('a page that waits', () => {
     })
     await left
     expect(robots.gate.queues()).toEqual([])
+  })
+
+  it('for a hop of a redirect that nobody waits for any more is not asked for', async () => {
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/2`]: page() })
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(`${HOME}/hop`, held.promise)
+    const tab = await context.newPage()
+    expect(await errorOf(tab.goto(sites.withPort(`${HOME}/hop`), { timeout: 500 }))).toMatchObject({
+      name: 'TimeoutError',
+    })
+    const failing = tab.waitForEvent('requestfailed')
+    held.resolve(to('/2'))
+    expect((await failing).url()).toBe(sites.withPort(`${HOME}/2`))
+    expect(robots.gate.queues()).toEqual([])
+    expect(askedFor(sites)).toEqual([`${HOME}/hop`])
+    expect((await tab.goto(sites.withPort(`${HOME}/2`)))?.status()).toBe(200)
   })
 
   it('for another goto gives its place to that', async () => {

@@ -79,7 +79,7 @@ describe.skipIf(noChromium)('a page', () => {
   it('that a click leads to is checked too: refusalOf says why the request failed', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page('<a href="/hop">away</a>'),
+      [`${HOME}/open`]: page('<a href="/hop#y">away</a><a id="direct" href="/private#z">away</a>'),
       [`${HOME}/hop`]: to('/private#x'),
     })
     const tab = await context.newPage()
@@ -88,6 +88,9 @@ describe.skipIf(noChromium)('a page', () => {
     await tab.click('a')
     const refusal = robots.refusalOf(await failing)
     expect(refusal?.verdict).toMatchObject({ because: 'rule', url: sites.withPort(`${HOME}/private`) })
+    const failingToo = tab.waitForEvent('requestfailed')
+    await tab.click('#direct') // the page is still there
+    expect(robots.refusalOf(await failingToo)?.verdict.because).toBe('rule')
     expect(askedFor(sites)).toEqual([`${HOME}/hop`, `${HOME}/open`])
   })
 
