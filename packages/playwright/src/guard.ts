@@ -105,7 +105,7 @@ export class Guard implements Guest {
   }
 
   refusalOf(url: string): RobotsDisallowedError | undefined {
-    return this.#refusals.get(withoutFragment(url))
+    return this.#refusals.get(url)
   }
 
   /** Who waits fails; resolves when nobody waits. */
@@ -160,15 +160,9 @@ export class Guard implements Guest {
   }
 
   #remember(url: string, refusal: RobotsDisallowedError): void {
-    const asked = withoutFragment(url)
-    this.#refusals.delete(asked)
-    this.#refusals.set(asked, refusal)
+    this.#refusals.delete(url)
+    this.#refusals.set(url, refusal)
     const [oldest] = this.#refusals.keys()
     if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
   }
-}
-
-/** As it is sent. */
-function withoutFragment(url: string): string {
-  return url.split('#', 1)[0] ?? url
 }

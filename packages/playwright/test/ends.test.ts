@@ -7,7 +7,20 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import { askedFor, CRAWLER, errorOf, HOME, type Kit, kit, openContext, page, SLOW, startWeb, to } from './kits.ts'
+import {
+  askedFor,
+  CRAWLER,
+  errorOf,
+  HOME,
+  type Kit,
+  kit,
+  OTHER,
+  openContext,
+  page,
+  SLOW,
+  startWeb,
+  to,
+} from './kits.ts'
 
 /** A site with a long pause, of which one page has been asked for: the next one waits. */
 const SLOW_WEB = { [`${HOME}/robots.txt`]: SLOW, [`${HOME}/1`]: page(), [`${HOME}/2`]: page(), [`${HOME}/3`]: page() }
@@ -99,6 +112,13 @@ describe.skipIf(noChromium)('a page that waits', () => {
     expect(robots.gate.queues()).toMatchObject([{ waiting: 1, underWay: 0 }])
     await tab.close()
     expect(await next).toBeInstanceOf(Error)
+  })
+
+  it('is not told of a refusal that is another goto’s', async () => {
+    const { sites, tab, visit } = await waiting(browser)
+    sites.answer(`${OTHER}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /\n' })
+    expect(await errorOf(tab.goto(sites.withPort(`${OTHER}/`)))).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    expect(await visit).not.toHaveProperty('verdict')
   })
 
   it('is let go when the browser has gone', async () => {

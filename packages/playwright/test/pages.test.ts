@@ -3,8 +3,9 @@ import { statSync } from 'node:fs'
 import { RobotsDisallowedError } from '@politely/gate'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import { askedFor, errorOf, HOME, kit, OTHER, openContext, page, RULES, to } from './kits.ts'
+import { askedFor, CRAWLER, errorOf, HOME, kit, OTHER, openContext, page, RULES, startWeb, to } from './kits.ts'
 
 describe.skipIf(noChromium)('a page', () => {
   let browser: Browser
@@ -60,9 +61,9 @@ describe.skipIf(noChromium)('a page', () => {
     const error = await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))
     expect(error).toBeInstanceOf(RobotsDisallowedError)
     expect((error as Error).cause).toMatchObject({ message: expect.stringContaining('net::ERR_ABORTED') })
-    expect((await tab.goto(sites.withPort(`${HOME}/open`)))?.status()).toBe(200)
     // Not that of the page before.
     expect(await errorOf(tab.goto('no URL'))).toMatchObject({ message: expect.stringContaining('invalid URL') })
+    expect((await tab.goto(sites.withPort(`${HOME}/open`)))?.status()).toBe(200)
   })
 
   it('that was allowed and no longer is rejects reload with the verdict', async () => {
@@ -174,16 +175,14 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('that was open before is polite as well, with what it loads from now on', async () => {
-    const { sites } = await kit(browser, { [`${HOME}/robots.txt`]: RULES })
+    const sites = await startWeb({ [`${HOME}/robots.txt`]: RULES })
     const context = await openContext(browser)
     const tab = await context.newPage()
-    const { withRobots } = await import('../src/index.ts')
-    const robots = await withRobots(context, { userAgent: 'TestBot/1.0' })
+    const robots = await withRobots(context, CRAWLER)
     const failing = tab.waitForEvent('requestfailed')
     await tab.setContent(`<img src="${sites.withPort(`${HOME}/private/image`)}">`)
     expect(robots.refusalOf(await failing)?.code).toBe('ERR_ROBOTS_DISALLOWED')
     expect(await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))).toBeInstanceOf(RobotsDisallowedError)
-    await robots.close()
     expect(askedFor(sites)).toEqual([])
   })
 
