@@ -48,37 +48,52 @@ export interface Guest {
 /** The id of a guest's context. Undefined as long as it has no page, and so sends nothing. */
 type ContextId = () => Promise<string | undefined>
 
-const open = new WeakMap<Browser, Promise<Traffic>>()
+const open = new WeakMap<Browser, Traffic>()
 
 /** The one of this browser. */
-export function trafficOf(browser: Browser): Promise<Traffic> {
+export function trafficOf(browser: Browser): Traffic {
   let traffic = open.get(browser)
   if (traffic === undefined) {
-    traffic = Traffic.start(browser)
+    traffic = new Traffic(browser)
     open.set(browser, traffic)
-    traffic.catch(() => open.delete(browser))
   }
   return traffic
 }
 
 export class Traffic {
   readonly #browser: Browser
-  readonly #session: CDPSession
-  readonly #frames: Frames
   readonly #guests = new Map<Guest, ContextId>()
+  #session: Promise<CDPSession> | undefined
 
-  private constructor(browser: Browser, session: CDPSession) {
+  /** @internal Made by `trafficOf`. */
+  constructor(browser: Browser) {
     this.#browser = browser
-    this.#session = session
-    this.#frames = new Frames(browser, session, (targetId) => {
-      for (const guest of this.#guests.keys()) guest.gone(targetId)
-    })
-    session.on('Fetch.requestPaused', (paused) => void this.#paused(paused as PausedRequest))
   }
 
-  static async start(browser: Browser): Promise<Traffic> {
-    const session = await browser.newBrowserCDPSession()
-    const traffic = new Traffic(browser, session)
+  /** Resolves as soon as its requests are looked at. With the first guest this begins. */
+  async add(guest: Guest, contextId: ContextId): Promise<void> {
+    this.#guests.set(guest, contextId)
+    this.#session ??= this.#start()
+    await this.#session
+  }
+
+  /** Its requests are no longer looked at. With the last guest this ends. */
+  async remove(guest: Guest): Promise<void> {
+    this.#guests.delete(guest)
+    if (this.#guests.size > 0) return
+    open.delete(this.#browser) // who comes from now on begins another one
+    const session = await this.#session?.catch(() => undefined) // why it did not begin, `add` has said
+    await session?.detach().catch((error: unknown) => {
+      if (this.#browser.isConnected()) throw error
+    })
+  }
+
+  async #start(): Promise<CDPSession> {
+    const session = await this.#browser.newBrowserCDPSession()
+    const frames = new Frames(this.#browser, session, (targetId) => {
+      for (const guest of this.#guests.keys()) guest.gone(targetId)
+    })
+    session.on('Fetch.requestPaused', (paused) => void this.#paused(session, frames, paused as PausedRequest))
     await session.send('Target.setDiscoverTargets', { discover: true })
     await session.send('Fetch.enable', {
       patterns: [
@@ -86,66 +101,35 @@ export class Traffic {
         { urlPattern: '*', requestStage: 'Response', resourceType: 'Document' },
       ],
     })
-    return traffic
-  }
-
-  add(guest: Guest, contextId: ContextId): void {
-    this.#guests.set(guest, contextId)
-  }
-
-  /** Its requests are no longer looked at; with the last guest this ends. */
-  async remove(guest: Guest): Promise<void> {
-    this.#guests.delete(guest)
-    if (this.#guests.size > 0) return
-    open.delete(this.#browser)
-    await this.#session.detach().catch((error: unknown) => {
-      if (this.#browser.isConnected()) throw error
-    })
+    return session
   }
 
   /** Whether a request that was not answered yet is still wanted. */
   async stands(requestId: string): Promise<boolean> {
     // That there is no body yet is what it says of those that are wanted; others it does not know.
-    const error = await this.#session.send('Fetch.getResponseBody', { requestId }).catch(String)
-    return typeof error !== 'string' || !error.includes('Invalid InterceptionId')
+    const session = await this.#session
+    const answer = await session?.send('Fetch.getResponseBody', { requestId }).catch(String)
+    return typeof answer !== 'string' || !answer.includes('Invalid InterceptionId')
   }
 
-  async #paused(paused: PausedRequest): Promise<void> {
-    const guest = await this.#guestOf(paused.frameId)
-    const { requestId, responseStatusCode, responseHeaders, responseErrorReason } = paused
-    if (responseStatusCode !== undefined || responseErrorReason !== undefined) {
+  async #paused(session: CDPSession, frames: Frames, paused: PausedRequest): Promise<void> {
+    const guest = await this.#guestOf(frames, paused.frameId)
+    const { requestId, responseStatusCode: responseCode, responseHeaders, responseErrorReason } = paused
+    if (responseCode !== undefined || responseErrorReason !== undefined) {
       guest?.answered(paused)
       const kept = guest && responseHeaders && withoutSpeculationRules(responseHeaders)
-      if (responseStatusCode === undefined || kept === undefined)
-        await this.#send('Fetch.continueRequest', { requestId })
-      else
-        await this.#send('Fetch.continueResponse', {
-          requestId,
-          responseCode: responseStatusCode,
-          responseHeaders: kept,
-        })
+      if (responseCode === undefined || kept === undefined)
+        await heard(session.send('Fetch.continueRequest', { requestId }))
+      else await heard(session.send('Fetch.continueResponse', { requestId, responseCode, responseHeaders: kept }))
       return
     }
-    const errorReason = await guest?.request(paused, this.#frames.typeOf(paused.frameId))
-    if (errorReason !== undefined) await this.#send('Fetch.failRequest', { requestId, errorReason })
-    else if (!(await this.#send('Fetch.continueRequest', { requestId }))) guest?.lost(paused)
+    const errorReason = await guest?.request(paused, frames.typeOf(paused.frameId))
+    if (errorReason !== undefined) await heard(session.send('Fetch.failRequest', { requestId, errorReason }))
+    else if (!(await heard(session.send('Fetch.continueRequest', { requestId })))) guest?.lost(paused)
   }
 
-  /** Whether there was still something to say it to: a page may be closed at any time. */
-  async #send(
-    method: 'Fetch.continueRequest' | 'Fetch.continueResponse' | 'Fetch.failRequest',
-    params: object,
-  ): Promise<boolean> {
-    try {
-      await this.#session.send(method, params as never)
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  async #guestOf(frameId: string): Promise<Guest | undefined> {
-    const contextId = await this.#frames.contextOf(frameId).catch(() => undefined)
+  async #guestOf(frames: Frames, frameId: string): Promise<Guest | undefined> {
+    const contextId = await frames.contextOf(frameId).catch(() => undefined)
     // Nobody knows whose it is: better asked once too often than once too little.
     if (contextId === undefined) return this.#anyGuest()
     for (const [guest, idOf] of this.#guests) if ((await idOf()) === contextId) return guest
@@ -156,6 +140,14 @@ export class Traffic {
     const [first] = this.#guests.keys()
     return first
   }
+}
+
+/** Whether there was still something to say it to: a page may be closed at any time. */
+async function heard(said: Promise<unknown>): Promise<boolean> {
+  return said.then(
+    () => true,
+    () => false,
+  )
 }
 
 /**

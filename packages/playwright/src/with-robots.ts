@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page, Request } from 'playwright-core'
 import { Guard, type Subresources } from './guard.ts'
 import { Pages } from './pages.ts'
 import { leaveOutSpeculationRules } from './speculation-rules.ts'
-import { sendThroughTraffic, type Traffic, trafficOf } from './traffic.ts'
+import { sendThroughTraffic, trafficOf } from './traffic.ts'
 
 /** How to be polite: a gate of your own, or what to make one of. */
 export type WithRobotsOptions = GateOrOptions & {
@@ -52,9 +52,9 @@ export async function withRobots(context: BrowserContext, options: WithRobotsOpt
   const guard = new Guard(gate, subresources)
   const pages = new Pages(guard)
   const addPage = (page: Page) => pages.add(page)
-  let traffic: Traffic | undefined
+  const traffic = trafficOf(browser)
   const lookAfter = (request: Request) => {
-    if (request.isNavigationRequest()) void guard.lookAfter(async (id) => (await traffic?.stands(id)) ?? true)
+    if (request.isNavigationRequest()) void guard.lookAfter((requestId) => traffic.stands(requestId))
   }
   const undo: (() => Promise<void>)[] = []
   const closeAll = async () => {
@@ -78,9 +78,8 @@ export async function withRobots(context: BrowserContext, options: WithRobotsOpt
     context.on('requestfailed', lookAfter)
     context.on('close', close)
     for (const page of context.pages()) addPage(page)
-    traffic = await trafficOf(browser)
-    traffic.add(guard, () => pages.contextId())
-    undo.push(async () => traffic?.remove(guard))
+    undo.push(() => traffic.remove(guard))
+    await traffic.add(guard, () => pages.contextId())
     undo.push(await leaveOutSpeculationRules(context))
     await Promise.all(context.pages().map(sendThroughTraffic))
   } catch (error) {

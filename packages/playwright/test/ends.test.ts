@@ -7,23 +7,15 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import {
-  askedFor,
-  CRAWLER,
-  errorOf,
-  HOME,
-  type Kit,
-  kit,
-  OTHER,
-  openContext,
-  page,
-  SLOW,
-  startWeb,
-  to,
-} from './kits.ts'
+import { askedFor, CRAWLER, errorOf, HOME, type Kit, kit, openContext, page, startWeb, to } from './kits.ts'
 
 /** A site with a long pause, of which one page has been asked for: the next one waits. */
-const SLOW_WEB = { [`${HOME}/robots.txt`]: SLOW, [`${HOME}/1`]: page(), [`${HOME}/2`]: page(), [`${HOME}/3`]: page() }
+const SLOW_WEB = {
+  [`${HOME}/robots.txt`]: { status: 200, body: 'User-agent: *\nCrawl-delay: 60\nDisallow: /private\n' },
+  [`${HOME}/1`]: page(),
+  [`${HOME}/2`]: page(),
+  [`${HOME}/3`]: page(),
+}
 
 /** Resolves when a gate says this of a URL. */
 function told(what: 'wait' | 'abandon' | 'leave' | 'done', url: string): Promise<void> {
@@ -116,8 +108,8 @@ describe.skipIf(noChromium)('a page that waits', () => {
 
   it('is not told of a refusal that is another goto’s', async () => {
     const { sites, tab, visit } = await waiting(browser)
-    sites.answer(`${OTHER}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /\n' })
-    expect(await errorOf(tab.goto(sites.withPort(`${OTHER}/`)))).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    // Its robots.txt is known, so that the refusal is there at once.
+    expect(await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
     expect(await visit).not.toHaveProperty('verdict')
   })
 
@@ -211,8 +203,8 @@ describe.skipIf(noChromium)('close', () => {
     const made = await openContext(browser)
     const own = await withRobots(made, CRAWLER)
     await made.close()
-    await own.close()
-    expect(await errorOf(own.gate.enter(url))).toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+    const closed = { code: 'ERR_POLITELY_GATE_CLOSED' }
+    await expect.poll(() => errorOf(own.gate.when(url))).toMatchObject(closed)
 
     await using robots = new RobotsClient({ userAgent: CRAWLER.userAgent })
     await using gate = new PoliteGate({ robots, minDelayMs: 0 })

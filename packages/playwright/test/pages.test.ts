@@ -166,6 +166,20 @@ describe.skipIf(noChromium)('a page', () => {
     expect(statSync(await download.path()).size).toBe(100_000)
   })
 
+  it('that asks for a name and a password has them from Playwright', async () => {
+    const sites = await startWeb({})
+    sites.answer(
+      `${HOME}/in`,
+      { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } },
+      page('you are in'),
+    )
+    const context = await openContext(browser, { httpCredentials: { username: 'somebody', password: 'secret' } })
+    await withRobots(context, CRAWLER)
+    const tab = await context.newPage()
+    expect((await tab.goto(sites.withPort(`${HOME}/in`)))?.status()).toBe(200)
+    expect(sites.requests.at(-1)?.headers.authorization).toMatch(/^Basic /)
+  })
+
   it('that no network is needed for is asked of nobody', async () => {
     const { sites, context, robots } = await kit(browser, {})
     const tab = await context.newPage()
