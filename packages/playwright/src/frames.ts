@@ -57,9 +57,11 @@ export class Frames {
   /** Asks all pages for their frames. */
   #look(): Promise<void> {
     const pages = this.#browser.contexts().flatMap((context) => context.pages())
-    const looking = Promise.all(pages.map((page) => this.#lookInto(page))).then(() => {
-      if (this.#looking === looking) this.#looking = undefined
-    })
+    const looks = Promise.all(pages.map((page) => this.#lookInto(page)))
+    const looking = looks.then(
+      () => undefined,
+      () => undefined, // then it is not known
+    )
     this.#looking = looking
     return looking
   }

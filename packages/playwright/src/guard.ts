@@ -32,7 +32,6 @@ export class Guard implements Guest {
   /** By URL, the latest last. */
   readonly #refusals = new Map<string, RobotsDisallowedError>()
   readonly #closing = new AbortController()
-  readonly #deciding = new Set<Promise<unknown>>()
 
   constructor(gate: PoliteGate, subresources: Subresources) {
     this.#gate = gate
@@ -46,13 +45,7 @@ export class Guard implements Guest {
     // What a service worker asks for may be a page: nobody can tell.
     const isChecked = this.#subresources === 'check' || sender === 'service_worker'
     if (!isPage && !isChecked) return undefined
-    const deciding = isPage ? this.#navigate(paused) : this.#load(paused.request.url)
-    this.#deciding.add(deciding)
-    try {
-      return await deciding
-    } finally {
-      this.#deciding.delete(deciding)
-    }
+    return isPage ? this.#navigate(paused) : this.#load(paused.request.url)
   }
 
   answered({ frameId, requestId, responseStatusCode, responseHeaders = [] }: PausedRequest): void {
@@ -108,11 +101,10 @@ export class Guard implements Guest {
     return this.#refusals.get(url)
   }
 
-  /** Who waits fails; resolves when nobody waits. */
-  async close(): Promise<void> {
+  /** Who waits fails, and so does who comes. */
+  close(): void {
     this.#closing.abort()
     for (const targetId of [...this.#navigations.keys()]) this.#end(targetId)
-    await Promise.allSettled(this.#deciding)
   }
 
   /** It waits no longer, and is not under way. */

@@ -26,14 +26,14 @@ export class Pages {
   async contextId(): Promise<string | undefined> {
     for (const identity of this.#identities.values()) {
       if (this.#contextId !== undefined) break
-      this.#contextId = (await identity)?.contextId
+      this.#contextId = (await identity.catch(() => undefined))?.contextId
     }
     return this.#contextId
   }
 
   add(page: Page): void {
     const identity = identityOf(page)
-    identity.catch(() => undefined) // who asks for it is told
+    identity.catch(() => undefined) // `goto` tells it
     this.#identities.set(page, identity)
     this.#restoring.set(page, this.#wrap(page, identity))
     page.once('close', () => {

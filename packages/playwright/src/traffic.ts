@@ -63,6 +63,8 @@ export function trafficOf(browser: Browser): Traffic {
 export class Traffic {
   readonly #browser: Browser
   readonly #guests = new Map<Guest, ContextId>()
+  /** Requests that stand still, until the browser has been told what becomes of them. */
+  readonly #standing = new Set<Promise<void>>()
   #session: Promise<CDPSession> | undefined
 
   /** @internal Made by `trafficOf`. */
@@ -77,12 +79,13 @@ export class Traffic {
     await this.#session
   }
 
-  /** Its requests are no longer looked at. With the last guest this ends. */
+  /** Its requests are no longer looked at. With the last guest this ends. None of its requests may be waiting for anything any more. */
   async remove(guest: Guest): Promise<void> {
     this.#guests.delete(guest)
     if (this.#guests.size > 0) return
     open.delete(this.#browser) // who comes from now on begins another one
     const session = await this.#session?.catch(() => undefined) // why it did not begin, `add` has said
+    await Promise.allSettled(this.#standing) // or the browser would let them go
     await session?.detach().catch((error: unknown) => {
       if (this.#browser.isConnected()) throw error
     })
@@ -93,7 +96,11 @@ export class Traffic {
     const frames = new Frames(this.#browser, session, (targetId) => {
       for (const guest of this.#guests.keys()) guest.gone(targetId)
     })
-    session.on('Fetch.requestPaused', (paused) => void this.#paused(session, frames, paused as PausedRequest))
+    session.on('Fetch.requestPaused', (paused) => {
+      const standing = this.#paused(session, frames, paused as PausedRequest)
+      this.#standing.add(standing)
+      standing.finally(() => this.#standing.delete(standing))
+    })
     await session.send('Target.setDiscoverTargets', { discover: true })
     await session.send('Fetch.enable', {
       patterns: [
@@ -129,7 +136,7 @@ export class Traffic {
   }
 
   async #guestOf(frames: Frames, frameId: string): Promise<Guest | undefined> {
-    const contextId = await frames.contextOf(frameId).catch(() => undefined)
+    const contextId = await frames.contextOf(frameId)
     // Nobody knows whose it is: better asked once too often than once too little.
     if (contextId === undefined) return this.#anyGuest()
     for (const [guest, idOf] of this.#guests) if ((await idOf()) === contextId) return guest

@@ -61,11 +61,14 @@ export async function withRobots(context: BrowserContext, options: WithRobotsOpt
     context.off('page', addPage)
     context.off('requestfailed', lookAfter)
     context.off('close', close)
-    await guard.close()
-    for (const step of undo) await step()
+    guard.close()
     pages.close()
-    polite.delete(context)
-    await closeGate()
+    try {
+      for (const step of undo) await step()
+    } finally {
+      polite.delete(context)
+      await closeGate()
+    }
   }
   let closed: Promise<void> | undefined
   const close = () => {
