@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import { askedFor, CRAWLER, errorOf, HOME, type Kit, kit, openContext, page, startWeb, to } from './kits.ts'
+import { askedFor, CRAWLER, errorOf, HOME, type Kit, kit, OTHER, openContext, page, startWeb, to } from './kits.ts'
 
 /** A site with a long pause, of which one page has been asked for: the next one waits. */
 const SLOW_WEB = {
@@ -195,6 +195,22 @@ describe.skipIf(noChromium)('close', () => {
     expect((await tab.goto(sites.withPort(`${HOME}/1`)))?.status()).toBe(200)
     expect(await tab.locator('script').count()).toBe(1)
     expect(sites.asked).toEqual([`${HOME}/1`])
+  })
+
+  it('lets nothing go that still waits for an answer about robots.txt', async () => {
+    const images = Array.from({ length: 20 }, (_, i) => `<img src="${OTHER}/${i}">`).join('')
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: page(images) })
+    const held = Promise.withResolvers<Reply>()
+    onTestFinished(() => held.resolve({ status: 404 }))
+    sites.answer(`${OTHER}/robots.txt`, held.promise)
+    const tab = await context.newPage()
+    let failed = 0
+    const allFailed = new Promise<void>((resolve) => tab.on('requestfailed', () => ++failed === 20 && resolve()))
+    await tab.goto(sites.withPort(`${HOME}/1`), { waitUntil: 'commit' })
+    await sites.requested(3)
+    await robots.close()
+    await allFailed
+    expect(askedFor(sites)).toEqual([`${HOME}/1`])
   })
 
   it('ends what was made, also with the context; what was given stays its owner’s', async () => {
