@@ -1,2 +1,3 @@
 // Everything that `@politely/playwright` offers, and nothing else.
-export {}
+
+export { type PoliteContext, type WithRobotsOptions, withRobots } from './with-robots.ts'
