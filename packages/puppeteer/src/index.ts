@@ -1,2 +1,4 @@
 // Everything that `@politely/puppeteer` offers, and nothing else.
-export {}
+
+export type { Subresources } from './guard.ts'
+export { type PoliteBrowser, type WithRobotsOptions, withRobots } from './with-robots.ts'

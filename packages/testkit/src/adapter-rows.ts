@@ -27,6 +27,7 @@ const LOADS_NOTHING = 'loads no sub-resources'
 export const adapterRows: readonly AdapterRow[] = [
   { name: 'politely(fetch)', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'politeAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'Puppeteer', page: 'puppeteer.md', cannot: {} },
 ]
 
 /** What an adapter is opened with, as it stands: options of a RobotsClient and of a PoliteGate. */

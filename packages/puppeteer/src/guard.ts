@@ -1,0 +1,159 @@
+// What may leave. A page's own request waits for its turn at the gate; what the page loads is checked.
+import { type Pass, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import type { Failure, Guest, Owns, PausedRequest } from './traffic.ts'
+
+export type Subresources = 'check' | 'pass'
+
+/** Refusals that are remembered, so that `refusalOf` finds them. */
+const MAX_REFUSALS = 1_000
+
+/** The request for a page, from its coming to its answer. Each hop of a redirect is another one. */
+interface Navigation {
+  readonly requestId: string
+  readonly ending: AbortController
+  /** As soon as it has left. */
+  pass: Pass | undefined
+}
+
+export class Guard implements Guest {
+  readonly owns: Owns
+  readonly #gate: PoliteGate
+  readonly #subresources: Subresources
+  /** By the page's target, which its main frame has its name from. There is one at a time. */
+  readonly #navigations = new Map<string, Navigation>()
+  /** Why the last navigation of a page did not leave. */
+  readonly #failures = new Map<string, unknown>()
+  /** What ends the waiting of a page, as long as a call waits for it. */
+  readonly #signals = new Map<string, AbortSignal>()
+  /** By URL, the latest last. */
+  readonly #refusals = new Map<string, RobotsDisallowedError>()
+  readonly #closing = new AbortController()
+  readonly #deciding = new Set<Promise<unknown>>()
+
+  constructor(gate: PoliteGate, subresources: Subresources, owns: Owns) {
+    this.#gate = gate
+    this.#subresources = subresources
+    this.owns = owns
+  }
+
+  /** May it leave? */
+  async request(paused: PausedRequest, sender: string | undefined): Promise<Failure | undefined> {
+    if (!/^https?:/i.test(paused.request.url)) return undefined
+    const isPage = sender === 'page' && paused.resourceType === 'Document'
+    // What a service worker asks for may be a page: nobody can tell.
+    const isChecked = this.#subresources === 'check' || sender === 'service_worker'
+    if (!isPage && !isChecked) return undefined
+    const deciding = isPage ? this.#navigate(paused) : this.#load(paused.request.url)
+    this.#deciding.add(deciding)
+    try {
+      return await deciding
+    } finally {
+      this.#deciding.delete(deciding)
+    }
+  }
+
+  answered({ frameId, requestId, responseStatusCode, responseHeaders = [] }: PausedRequest): void {
+    const navigation = this.#navigations.get(frameId)
+    if (navigation?.requestId !== requestId) return
+    if (responseStatusCode !== undefined) {
+      const get = (name: string) => responseHeaders.find((header) => header.name.toLowerCase() === name)?.value ?? null
+      navigation.pass?.leave({ status: responseStatusCode, headers: { get } })
+    }
+    this.#end(frameId)
+  }
+
+  lost({ frameId, requestId }: PausedRequest): void {
+    if (this.#navigations.get(frameId)?.requestId === requestId) this.#end(frameId)
+  }
+
+  gone(targetId: string): void {
+    this.#end(targetId)
+    this.#failures.delete(targetId)
+    this.#signals.delete(targetId)
+  }
+
+  /** A call navigates a page: what was known of the last one is no longer of interest. */
+  begin(targetId: string, signal: AbortSignal): void {
+    this.#failures.delete(targetId)
+    this.#signals.set(targetId, signal)
+    signal.addEventListener('abort', () => this.#abandon(targetId), { once: true })
+  }
+
+  /** The call is over. */
+  over(targetId: string, signal: AbortSignal): void {
+    if (this.#signals.get(targetId) === signal) this.#signals.delete(targetId)
+  }
+
+  failureOf(targetId: string): unknown {
+    return this.#failures.get(targetId)
+  }
+
+  refusalOf(url: string): RobotsDisallowedError | undefined {
+    return this.#refusals.get(url)
+  }
+
+  /** Who waits fails; resolves when nobody waits. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    for (const targetId of [...this.#navigations.keys()]) this.#end(targetId)
+    await Promise.allSettled(this.#deciding)
+  }
+
+  /** Nobody waits for the page any more: it leaves the queue. What is under way already goes on. */
+  #abandon(targetId: string): void {
+    if (this.#navigations.get(targetId)?.pass === undefined) this.#end(targetId)
+  }
+
+  /** It waits no longer, and is not under way. */
+  #end(targetId: string): void {
+    const navigation = this.#navigations.get(targetId)
+    this.#navigations.delete(targetId)
+    navigation?.ending.abort()
+    navigation?.pass?.leave()
+  }
+
+  async #navigate(paused: PausedRequest): Promise<Failure | undefined> {
+    const { frameId, requestId, redirectedRequestId, request } = paused
+    this.#end(frameId) // the browser gives one up for another
+    if (redirectedRequestId === undefined) this.#failures.delete(frameId)
+    if (this.#closing.signal.aborted || this.#signals.get(frameId)?.aborted) return 'Aborted'
+    const navigation: Navigation = { requestId, ending: new AbortController(), pass: undefined }
+    const { signal } = navigation.ending
+    this.#navigations.set(frameId, navigation)
+    try {
+      const pass = await this.#gate.enter(request.url, { signal })
+      navigation.pass = pass
+      if (!signal.aborted) return undefined
+      pass.leave()
+      return 'Aborted'
+    } catch (error) {
+      if (signal.aborted) return 'Aborted'
+      this.#end(frameId)
+      this.#failures.set(frameId, error)
+      if (!(error instanceof RobotsDisallowedError)) return 'Aborted'
+      this.#remember(error)
+      return 'BlockedByClient'
+    }
+  }
+
+  async #load(url: string): Promise<Failure | undefined> {
+    const { signal } = this.#closing
+    try {
+      const verdict = await this.#gate.robots.check(url, { signal })
+      if (verdict.allowed) return undefined
+      this.#remember(new RobotsDisallowedError(verdict))
+      return 'BlockedByClient'
+    } catch {
+      // It is closing, or nobody can tell what robots.txt says: then the next page fails, too, and that is told.
+      return 'Aborted'
+    }
+  }
+
+  #remember(refusal: RobotsDisallowedError): void {
+    const { url } = refusal.verdict
+    this.#refusals.delete(url)
+    this.#refusals.set(url, refusal)
+    const [oldest] = this.#refusals.keys()
+    if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
+  }
+}
