@@ -88,8 +88,9 @@ export class Guard implements Guest {
     return this.#failures.get(targetId)
   }
 
+  /** By URL, whose fragment does not count: it is never sent. */
   refusalOf(url: string): RobotsDisallowedError | undefined {
-    return this.#refusals.get(url)
+    return this.#refusals.get(withoutFragment(url))
   }
 
   /** Who waits fails; resolves when nobody waits. */
@@ -131,7 +132,7 @@ export class Guard implements Guest {
       this.#end(frameId)
       this.#failures.set(frameId, error)
       if (!(error instanceof RobotsDisallowedError)) return 'Aborted'
-      this.#remember(error)
+      this.#remember(request.url, error)
       return 'BlockedByClient'
     }
   }
@@ -141,7 +142,7 @@ export class Guard implements Guest {
     try {
       const verdict = await this.#gate.robots.check(url, { signal })
       if (verdict.allowed) return undefined
-      this.#remember(new RobotsDisallowedError(verdict))
+      this.#remember(url, new RobotsDisallowedError(verdict))
       return 'BlockedByClient'
     } catch {
       // It is closing, or nobody can tell what robots.txt says: then the next page fails, too, and that is told.
@@ -149,11 +150,15 @@ export class Guard implements Guest {
     }
   }
 
-  #remember(refusal: RobotsDisallowedError): void {
-    const { url } = refusal.verdict
-    this.#refusals.delete(url)
-    this.#refusals.set(url, refusal)
+  #remember(url: string, refusal: RobotsDisallowedError): void {
+    const asked = withoutFragment(url)
+    this.#refusals.delete(asked)
+    this.#refusals.set(asked, refusal)
     const [oldest] = this.#refusals.keys()
     if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
   }
+}
+
+function withoutFragment(url: string): string {
+  return url.split('#', 1)[0] ?? url
 }
