@@ -10,6 +10,8 @@ const MAX_REFUSALS = 1_000
 /** The request for a page, from its coming to its answer. Each hop of a redirect is another one. */
 interface Navigation {
   readonly requestId: string
+  /** Of the call that wants it; none where the page goes on by itself. */
+  readonly call: AbortSignal | undefined
   readonly ending: AbortController
   /** As soon as it has left. */
   pass: Pass | undefined
@@ -23,8 +25,8 @@ export class Guard implements Guest {
   readonly #navigations = new Map<string, Navigation>()
   /** Why the last navigation of a page did not leave. */
   readonly #failures = new Map<string, unknown>()
-  /** What ends the waiting of a page, as long as a call waits for it. */
-  readonly #signals = new Map<string, AbortSignal>()
+  /** Calls that navigate a page, by what tells that they are given up. There is one at a time. */
+  readonly #calls = new Map<string, AbortSignal>()
   /** By URL, the latest last. */
   readonly #refusals = new Map<string, RobotsDisallowedError>()
   readonly #closing = new AbortController()
@@ -69,19 +71,25 @@ export class Guard implements Guest {
   gone(targetId: string): void {
     this.#end(targetId)
     this.#failures.delete(targetId)
-    this.#signals.delete(targetId)
+    this.#calls.delete(targetId)
   }
 
   /** A call navigates a page: what was known of the last one is no longer of interest. */
-  begin(targetId: string, signal: AbortSignal): void {
+  begin(targetId: string, call: AbortSignal): void {
     this.#failures.delete(targetId)
-    this.#signals.set(targetId, signal)
-    signal.addEventListener('abort', () => this.#abandon(targetId), { once: true })
+    this.#calls.set(targetId, call)
+    // Nobody waits for the page any more: it leaves the queue. What is under way already goes on.
+    const leave = () => {
+      const navigation = this.#navigations.get(targetId)
+      if (navigation?.call === call && navigation.pass === undefined) this.#end(targetId)
+    }
+    call.addEventListener('abort', leave, { once: true })
   }
 
-  /** The call is over. */
-  over(targetId: string, signal: AbortSignal): void {
-    if (this.#signals.get(targetId) === signal) this.#signals.delete(targetId)
+  /** The call is over, and its request has `ended` with it, or the browser `goes on`: a page that has its answer may. */
+  over(targetId: string, call: AbortSignal, how: 'ended' | 'goes on'): void {
+    if (how === 'ended' && this.#navigations.get(targetId)?.call === call) this.#end(targetId)
+    if (this.#calls.get(targetId) === call) this.#calls.delete(targetId)
   }
 
   failureOf(targetId: string): unknown {
@@ -100,11 +108,6 @@ export class Guard implements Guest {
     await Promise.allSettled(this.#deciding)
   }
 
-  /** Nobody waits for the page any more: it leaves the queue. What is under way already goes on. */
-  #abandon(targetId: string): void {
-    if (this.#navigations.get(targetId)?.pass === undefined) this.#end(targetId)
-  }
-
   /** It waits no longer, and is not under way. */
   #end(targetId: string): void {
     const navigation = this.#navigations.get(targetId)
@@ -117,8 +120,9 @@ export class Guard implements Guest {
     const { frameId, requestId, redirectedRequestId, request } = paused
     this.#end(frameId) // the browser gives one up for another
     if (redirectedRequestId === undefined) this.#failures.delete(frameId)
-    if (this.#closing.signal.aborted || this.#signals.get(frameId)?.aborted) return 'Aborted'
-    const navigation: Navigation = { requestId, ending: new AbortController(), pass: undefined }
+    const call = this.#calls.get(frameId)
+    if (this.#closing.signal.aborted || call?.aborted) return 'Aborted'
+    const navigation: Navigation = { requestId, call, ending: new AbortController(), pass: undefined }
     const { signal } = navigation.ending
     this.#navigations.set(frameId, navigation)
     try {

@@ -64,6 +64,7 @@ export class Pages {
       if (scriptId === undefined || page.isClosed() || !page.browser().connected) return
       await page.removeScriptToEvaluateOnNewDocument(scriptId)
     })
+    page.once('error', () => this.#undo.set(page, async () => restore())) // it has crashed, and answers nothing
     page.once('close', () => this.#undo.delete(page))
     return known
   }
@@ -93,7 +94,7 @@ export class Pages {
   async #navigate({ targetId, signal, isLast }: Call, navigate: () => Promise<unknown>): Promise<unknown> {
     // Puppeteer's own `goto` does not look at its signal while it waits for an answer.
     const givingUp = new AbortController()
-    const giveUp = () => givingUp.abort(signal?.reason)
+    const giveUp = () => givingUp.abort()
     signal?.addEventListener('abort', giveUp, { once: true })
     this.#guard.begin(targetId, givingUp.signal)
     try {
@@ -101,15 +102,17 @@ export class Pages {
       // Puppeteer takes the error page for the one that `reload` and `goBack` wait for, and has no answer of it.
       const failure = response === null || response === undefined ? this.#guard.failureOf(targetId) : undefined
       if (failure !== undefined && isLast()) throw failure
+      this.#guard.over(targetId, givingUp.signal, 'goes on')
       return response
     } catch (error) {
-      if (!isLast()) throw error // another call has taken this one's place, and what is known now is about that
-      givingUp.abort() // the browser would go on
+      const isGivenUp = signal?.aborted === true || (error instanceof Error && error.name === 'TimeoutError')
+      if (isGivenUp) giveUp() // the browser would go on
+      this.#guard.over(targetId, givingUp.signal, isGivenUp ? 'goes on' : 'ended')
       if (signal?.aborted) throw signal.reason
-      throw withCause(this.#guard.failureOf(targetId), error)
+      // Another call may have taken this one's place, and what is known now is about that.
+      throw isLast() ? withCause(this.#guard.failureOf(targetId), error) : error
     } finally {
       signal?.removeEventListener('abort', giveUp)
-      this.#guard.over(targetId, givingUp.signal)
     }
   }
 }
