@@ -1,6 +1,6 @@
 // What may leave. A page's own request waits for its turn at the gate; what the page loads is checked.
 import { type Pass, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import type { Failure, Guest, Owns, PausedRequest } from './traffic.ts'
+import type { Failure, Guest, Kind, Owns, PausedRequest } from './traffic.ts'
 
 export type Subresources = 'check' | 'pass'
 
@@ -39,13 +39,11 @@ export class Guard implements Guest {
   }
 
   /** May it leave? */
-  async request(paused: PausedRequest, sender: string | undefined): Promise<Failure | undefined> {
+  async request(paused: PausedRequest, kind: Kind): Promise<Failure | undefined> {
     if (!/^https?:/i.test(paused.request.url)) return undefined
-    const isPage = sender === 'page' && paused.resourceType === 'Document'
     // What a service worker asks for may be a page: nobody can tell.
-    const isChecked = this.#subresources === 'check' || sender === 'service_worker'
-    if (!isPage && !isChecked) return undefined
-    const deciding = isPage ? this.#navigate(paused) : this.#load(paused.request.url)
+    if (kind === 'other' && this.#subresources === 'pass') return undefined
+    const deciding = kind === 'page' ? this.#navigate(paused) : this.#load(paused.request.url)
     this.#deciding.add(deciding)
     try {
       return await deciding

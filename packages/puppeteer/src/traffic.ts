@@ -18,14 +18,17 @@ export type PausedRequest = Protocol.Fetch.RequestPausedEvent
  */
 export type Failure = 'Aborted' | 'BlockedByClient'
 
+/** A page's own request, one of a service worker, and whatever else a page loads. */
+export type Kind = 'page' | 'service-worker' | 'other'
+
 /** Which contexts: all, or those for which it is true. */
 export type Owns = 'all' | ((contextId: string) => boolean)
 
 /** Who looks at the requests of a browser, or of one of its contexts. */
 export interface Guest {
   readonly owns: Owns
-  /** May it leave? As late as it may, undefined; else why it fails. `sender` is the type of its target, if it is one. */
-  request(paused: PausedRequest, sender: string | undefined): Promise<Failure | undefined>
+  /** May it leave? As late as it may, undefined; else why it fails. */
+  request(paused: PausedRequest, kind: Kind): Promise<Failure | undefined>
   /** What became of a document's request. */
   answered(paused: PausedRequest): void
   /** The browser gave up a request before it left. */
@@ -103,13 +106,19 @@ export class Traffic {
       else await heard(this.#session.send('Fetch.continueResponse', { requestId, responseCode, responseHeaders: kept }))
       return
     }
-    const errorReason = await guest?.request(paused, this.#frames.typeOf(paused.frameId))
+    const errorReason = await guest?.request(paused, this.#kindOf(paused))
     if (errorReason !== undefined) await heard(this.#session.send('Fetch.failRequest', { requestId, errorReason }))
     else if (!(await this.#continue(requestId))) guest?.lost(paused)
   }
 
   #continue(requestId: string): Promise<boolean> {
     return heard(this.#session.send('Fetch.continueRequest', { requestId }))
+  }
+
+  #kindOf({ frameId, resourceType }: PausedRequest): Kind {
+    const sender = this.#frames.typeOf(frameId)
+    if (sender === 'page' && resourceType === 'Document') return 'page'
+    return sender === 'service_worker' ? 'service-worker' : 'other'
   }
 
   async #guestOf(frameId: string): Promise<Guest | undefined> {

@@ -62,6 +62,18 @@ describe.skipIf(noChromium)('withRobots', () => {
     expect(await errorOf(withRobots(gone, CRAWLER))).toBeInstanceOf(Error)
   })
 
+  it('target: no browser that is spoken to by WebDriver BiDi', async () => {
+    const other = await launch({ protocol: 'webDriverBiDi' })
+    try {
+      expect(await errorOf(withRobots(other, CRAWLER))).toMatchObject({
+        code: 'ERR_POLITELY_OPTION',
+        message: expect.stringContaining('does not speak the DevTools protocol'),
+      })
+    } finally {
+      await other.close()
+    }
+  })
+
   it('network: public-only keeps pages off private addresses as well, since their robots.txt cannot be had', async () => {
     const { sites, context } = await kit(browser, { [`${HOME}/1`]: page() }, { ...CRAWLER, network: 'public-only' })
     const tab = await context.newPage()

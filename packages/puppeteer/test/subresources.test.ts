@@ -73,6 +73,17 @@ describe.skipIf(noChromium)('what a page loads', () => {
     )
   })
 
+  it('is checked in frames of other sites, which have a process of their own', async () => {
+    const { sites, context } = await kit(browser, {
+      [`${OTHER}/robots.txt`]: RULES,
+      [`${HOME}/open`]: page(`<iframe src="${OTHER}/frame"></iframe>`),
+      [`${OTHER}/frame`]: page('<img src="/private/image"><img src="/image"><iframe src="/private/frame"></iframe>'),
+    })
+    const tab = await context.newPage()
+    await tab.goto(sites.withPort(`${HOME}/open`), { waitUntil: 'networkidle0' })
+    expect(askedFor(sites)).toEqual([`${OTHER}/frame`, `${OTHER}/image`, `${HOME}/open`])
+  })
+
   it('our choice: waits for no turn, and a page of a slow site is shown at once', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: SLOW,
