@@ -27,6 +27,8 @@ export class Guard implements Guest {
   readonly #failures = new Map<string, unknown>()
   /** Calls that navigate a page, by what tells that they are given up. There is one at a time. */
   readonly #calls = new Map<string, AbortSignal>()
+  /** Pages whose last call was given up: what is under way goes on, and not to another hop. */
+  readonly #givenUp = new Set<string>()
   /** By URL, the latest last. */
   readonly #refusals = new Map<string, RobotsDisallowedError>()
   readonly #closing = new AbortController()
@@ -68,18 +70,18 @@ export class Guard implements Guest {
 
   gone(targetId: string): void {
     this.#end(targetId)
-    this.#failures.delete(targetId)
+    this.#forget(targetId)
     this.#calls.delete(targetId)
   }
 
-  /** A call navigates a page: what was known of the last one is no longer of interest. */
+  /** A call navigates a page. Where its signal is aborted, nobody waits for the page any more: it leaves the queue. */
   begin(targetId: string, call: AbortSignal): void {
-    this.#failures.delete(targetId)
+    this.#forget(targetId)
     this.#calls.set(targetId, call)
-    // Nobody waits for the page any more: it leaves the queue. What is under way already goes on.
     const leave = () => {
       const navigation = this.#navigations.get(targetId)
       if (navigation?.call === call && navigation.pass === undefined) this.#end(targetId)
+      if (this.#calls.get(targetId) === call) this.#givenUp.add(targetId)
     }
     call.addEventListener('abort', leave, { once: true })
   }
@@ -94,9 +96,9 @@ export class Guard implements Guest {
     return this.#failures.get(targetId)
   }
 
-  /** By URL, whose fragment does not count: it is never sent. */
+  /** By what was asked for: a URL without its fragment. */
   refusalOf(url: string): RobotsDisallowedError | undefined {
-    return this.#refusals.get(withoutFragment(url))
+    return this.#refusals.get(url.replace(/#.*/s, ''))
   }
 
   /** Who waits fails; resolves when nobody waits. */
@@ -104,6 +106,12 @@ export class Guard implements Guest {
     this.#closing.abort()
     for (const targetId of [...this.#navigations.keys()]) this.#end(targetId)
     await Promise.allSettled(this.#deciding)
+  }
+
+  /** A page begins anew: what became of it before is no longer of interest. */
+  #forget(targetId: string): void {
+    this.#failures.delete(targetId)
+    this.#givenUp.delete(targetId)
   }
 
   /** It waits no longer, and is not under way. */
@@ -117,9 +125,9 @@ export class Guard implements Guest {
   async #navigate(paused: PausedRequest): Promise<Failure | undefined> {
     const { frameId, requestId, redirectedRequestId, request } = paused
     this.#end(frameId) // the browser gives one up for another
-    if (redirectedRequestId === undefined) this.#failures.delete(frameId)
     const call = this.#calls.get(frameId)
-    if (this.#closing.signal.aborted || call?.aborted) return 'Aborted'
+    if (redirectedRequestId === undefined && !call?.aborted) this.#forget(frameId)
+    if (this.#closing.signal.aborted || this.#givenUp.has(frameId)) return 'Aborted'
     const navigation: Navigation = { requestId, call, ending: new AbortController(), pass: undefined }
     const { signal } = navigation.ending
     this.#navigations.set(frameId, navigation)
@@ -153,14 +161,9 @@ export class Guard implements Guest {
   }
 
   #remember(url: string, refusal: RobotsDisallowedError): void {
-    const asked = withoutFragment(url)
-    this.#refusals.delete(asked)
-    this.#refusals.set(asked, refusal)
+    this.#refusals.delete(url)
+    this.#refusals.set(url, refusal)
     const [oldest] = this.#refusals.keys()
     if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
   }
-}
-
-function withoutFragment(url: string): string {
-  return url.split('#', 1)[0] ?? url
 }

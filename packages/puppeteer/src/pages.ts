@@ -41,8 +41,8 @@ export class Pages {
 
   /** A browser and a context tell of new targets alike, and TypeScript does not see it. */
   #listen(onOrOff: 'on' | 'off'): void {
-    const { events }: { events: Pick<BrowserContext, 'on' | 'off'> } = { events: this.#place as BrowserContext }
-    events[onOrOff]('targetcreated', this.#come)
+    const place = this.#place as BrowserContext
+    place[onOrOff]('targetcreated', this.#come)
   }
 
   readonly #come = (target: Target): void => {

@@ -6,8 +6,8 @@ const HEADER = 'speculation-rules'
 
 /**
  * Runs in each document before its own scripts, but not in the first one of a popup: that takes over the window of an empty document, and no
- * script runs anew in it (measured; also where the protocol was told of the script before the popup had asked for anything). The rules take effect after observers were told of the element
- * that holds them.
+ * script begins anew in it (measured, also with a script that the protocol knew of before the popup had asked for anything). The rules take
+ * effect after observers were told of the element that holds them.
  */
 export const LEAVE_OUT_SPECULATION_RULES: string = `new MutationObserver((records) => {
   for (const { addedNodes } of records) for (const node of addedNodes) {

@@ -1,11 +1,26 @@
 // How waiting ends: who gives up leaves the queue, and what is over gives its place back.
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
+import type { Reply } from '@politely/testkit'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import { askedFor, CRAWLER, errorOf, HOME, type Kit, kit, openContext, page, SLOW, startWeb, told } from './kits.ts'
+import {
+  askedFor,
+  CRAWLER,
+  errorOf,
+  failing,
+  HOME,
+  type Kit,
+  kit,
+  openContext,
+  page,
+  SLOW,
+  startWeb,
+  to,
+  told,
+} from './kits.ts'
 
 /** A site with a long pause, of which one page has been asked for: the next one waits. */
 const SLOW_WEB = { [`${HOME}/robots.txt`]: SLOW, [`${HOME}/1`]: page(), [`${HOME}/2`]: page(), [`${HOME}/3`]: page() }
@@ -80,6 +95,22 @@ describe.skipIf(noChromium)('a page that waits', () => {
     await tab.evaluate('void setTimeout(() => { location = "/3" })')
     await waits
     await tab.close()
+  })
+
+  it('for a hop of a redirect that nobody waits for any more is not asked for', async () => {
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/2`]: page() })
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(`${HOME}/hop`, held.promise)
+    const tab = await context.newPage()
+    expect(await errorOf(tab.goto(sites.withPort(`${HOME}/hop`), { timeout: 500 }))).toMatchObject({
+      name: 'TimeoutError',
+    })
+    const failed = failing(tab)
+    held.resolve(to('/2'))
+    expect((await failed).url()).toBe(sites.withPort(`${HOME}/2`))
+    expect(robots.gate.queues()).toEqual([])
+    expect(askedFor(sites)).toEqual([`${HOME}/hop`])
+    expect((await tab.goto(sites.withPort(`${HOME}/2`)))?.status()).toBe(200)
   })
 
   it('for another goto gives its place to that', async () => {

@@ -83,7 +83,7 @@ describe.skipIf(noChromium)('a page', () => {
   it('that a click leads to is checked too: refusalOf says why the request failed', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page('<a href="/hop">away</a>'),
+      [`${HOME}/open`]: page('<a href="/hop#y">away</a>'),
       [`${HOME}/hop`]: to('/private#x'),
     })
     const tab = await context.newPage()
