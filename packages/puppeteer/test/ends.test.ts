@@ -59,7 +59,7 @@ describe.skipIf(noChromium)('a page that waits', () => {
     ['its context is closed', ({ context }) => context.close()],
     ['its page goes elsewhere', ({ tab }) => tab.goto('data:text/html,elsewhere')],
     ['its page stops loading', async ({ tab }) => (await tab.createCDPSession()).send('Page.stopLoading')],
-    ['its page crashes', ({ tab }) => void errorOf(tab.goto('chrome://crash'))],
+    ['its page crashes', async ({ tab }) => void errorOf((await tab.createCDPSession()).send('Page.crash'))],
     ['withRobots is closed', ({ robots }) => robots.close()],
   ])('leaves the queue when %s', async (_, end) => {
     const opened = await waiting(browser)
@@ -122,6 +122,34 @@ describe.skipIf(noChromium)('a page that waits', () => {
     expect(robots.gate.queues()).toMatchObject([{ waiting: 1, underWay: 0 }])
     await tab.close()
     expect(await next).toBeInstanceOf(Error)
+  })
+
+  it('by itself, and goes elsewhere before its turn, gives its place back then', async () => {
+    const pause = { status: 200, body: 'User-agent: *\nCrawl-delay: 0.5\n' }
+    const { sites, context, robots } = await kit(browser, { ...SLOW_WEB, [`${HOME}/robots.txt`]: pause })
+    const tab = await context.newPage()
+    await tab.goto(sites.withPort(`${HOME}/1`))
+    const [waits, done] = (['wait', 'done'] as const).map((what) => told(what, sites.withPort(`${HOME}/2`)))
+    await tab.evaluate('void setTimeout(() => { location = "/2" })')
+    await waits
+    await tab.goto('data:text/html,elsewhere')
+    await done
+    expect(robots.gate.queues()).toEqual([])
+    expect(askedFor(sites)).toEqual([`${HOME}/1`])
+  })
+
+  it('for another goto is not told why that one was refused', async () => {
+    const { sites, context } = await kit(browser, {
+      ...SLOW_WEB,
+      [`${HOME}/robots.txt`]: { status: 200, body: 'User-agent: *\nCrawl-delay: 60\nDisallow: /private\n' },
+    })
+    const tab = await context.newPage()
+    await tab.goto(sites.withPort(`${HOME}/1`))
+    const waits = told('wait', sites.withPort(`${HOME}/2`))
+    const first = errorOf(tab.goto(sites.withPort(`${HOME}/2`)))
+    await waits
+    expect(await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    expect(await first).toMatchObject({ message: expect.stringContaining('net::ERR_ABORTED') })
   })
 
   it.each<readonly [string, (browser: Browser) => Promise<unknown>]>([

@@ -178,7 +178,7 @@ describe.skipIf(noChromium)('a page', () => {
   it('that no network is needed for is asked of nobody', async () => {
     const { sites, context, robots } = await kit(browser, {})
     const tab = await context.newPage()
-    for (const url of ['about:blank', 'data:text/html,here']) await tab.goto(url)
+    for (const url of ['about:blank', 'data:text/html,here', import.meta.url]) await tab.goto(url)
     await tab.evaluate('location = URL.createObjectURL(new Blob(["x"]))')
     expect(sites.asked).toEqual([])
     expect(robots.gate.counters.left).toBe(0)
