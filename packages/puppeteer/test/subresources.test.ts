@@ -77,10 +77,12 @@ describe.skipIf(noChromium)('what a page loads', () => {
     const { sites, context } = await kit(browser, {
       [`${OTHER}/robots.txt`]: RULES,
       [`${HOME}/open`]: page(`<iframe src="${OTHER}/frame"></iframe>`),
-      [`${OTHER}/frame`]: page('<img src="/private/image"><img src="/image"><iframe src="/private/frame"></iframe>'),
+      [`${OTHER}/frame`]: page(`<img src="/private/image">
+        <iframe src="/private/frame" onload="new Image().src = '/image'"></iframe>`),
     })
     const tab = await context.newPage()
-    await tab.goto(sites.withPort(`${HOME}/open`), { waitUntil: 'networkidle0' })
+    await tab.goto(sites.withPort(`${HOME}/open`))
+    await sites.requested(5) // two of robots.txt, the page, the frame, and the last thing that it loads
     expect(askedFor(sites)).toEqual([`${OTHER}/frame`, `${OTHER}/image`, `${HOME}/open`])
   })
 
