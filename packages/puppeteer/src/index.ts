@@ -1,2 +1,3 @@
 // Everything that `@politely/puppeteer` offers, and nothing else.
-export {}
+
+export { type PoliteBrowser, type WithRobotsOptions, withRobots } from './with-robots.ts'

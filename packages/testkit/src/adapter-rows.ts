@@ -45,6 +45,7 @@ export const adapterRows: readonly AdapterRow[] = [
   { name: 'Crawlee: HTTP crawlers', page: 'crawlee.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'Crawlee: browser crawlers', page: 'crawlee.md', cannot: {} },
   { name: 'Playwright', page: 'playwright.md', cannot: {} },
+  { name: 'Puppeteer', page: 'puppeteer.md', cannot: {} },
 ]
 
 /** What an adapter is opened with, as it stands: options of a RobotsClient and of a PoliteGate. */

@@ -1,0 +1,169 @@
+// What may leave. A page's own request waits for its turn at the gate; what the page loads is checked.
+import { type Pass, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import type { Failure, Guest, Kind, Owns, PausedRequest } from './traffic.ts'
+
+export type Subresources = 'check' | 'pass'
+
+/** Refusals that are remembered, so that `refusalOf` finds them. */
+const MAX_REFUSALS = 1_000
+
+/** The request for a page, from its coming to its answer. Each hop of a redirect is another one. */
+interface Navigation {
+  readonly requestId: string
+  /** Of the call that wants it; none where the page goes on by itself. */
+  readonly call: AbortSignal | undefined
+  readonly ending: AbortController
+  /** As soon as it has left. */
+  pass: Pass | undefined
+}
+
+export class Guard implements Guest {
+  readonly owns: Owns
+  readonly #gate: PoliteGate
+  readonly #subresources: Subresources
+  /** By the page's target, which its main frame has its name from. There is one at a time. */
+  readonly #navigations = new Map<string, Navigation>()
+  /** Why the last navigation of a page did not leave. */
+  readonly #failures = new Map<string, unknown>()
+  /** Calls that navigate a page, by what tells that they are given up. There is one at a time. */
+  readonly #calls = new Map<string, AbortSignal>()
+  /** Pages whose last call was given up: what is under way goes on, and not to another hop. */
+  readonly #givenUp = new Set<string>()
+  /** By URL, the latest last. */
+  readonly #refusals = new Map<string, RobotsDisallowedError>()
+  readonly #closing = new AbortController()
+  readonly #deciding = new Set<Promise<unknown>>()
+
+  constructor(gate: PoliteGate, subresources: Subresources, owns: Owns) {
+    this.#gate = gate
+    this.#subresources = subresources
+    this.owns = owns
+  }
+
+  /** May it leave? */
+  async request(paused: PausedRequest, kind: Kind): Promise<Failure | undefined> {
+    if (!/^https?:/i.test(paused.request.url)) return undefined
+    // What a service worker asks for may be a page: nobody can tell.
+    if (kind === 'other' && this.#subresources === 'pass') return undefined
+    const deciding = kind === 'page' ? this.#navigate(paused) : this.#load(paused.request.url)
+    this.#deciding.add(deciding)
+    try {
+      return await deciding
+    } finally {
+      this.#deciding.delete(deciding)
+    }
+  }
+
+  answered({ frameId, requestId, responseStatusCode, responseHeaders = [] }: PausedRequest): void {
+    const navigation = this.#navigations.get(frameId)
+    if (navigation?.requestId !== requestId) return
+    if (responseStatusCode !== undefined) {
+      const get = (name: string) => responseHeaders.find((header) => header.name.toLowerCase() === name)?.value ?? null
+      navigation.pass?.leave({ status: responseStatusCode, headers: { get } })
+    }
+    this.#end(frameId)
+  }
+
+  lost({ frameId, requestId }: PausedRequest): void {
+    if (this.#navigations.get(frameId)?.requestId === requestId) this.#end(frameId)
+  }
+
+  gone(targetId: string): void {
+    this.#end(targetId)
+    this.#forget(targetId)
+    this.#calls.delete(targetId)
+  }
+
+  /** A call navigates a page. Where its signal is aborted, nobody waits for the page any more: it leaves the queue. */
+  begin(targetId: string, call: AbortSignal): void {
+    this.#forget(targetId)
+    this.#calls.set(targetId, call)
+    const leave = () => {
+      const navigation = this.#navigations.get(targetId)
+      if (navigation?.call === call && navigation.pass === undefined) this.#end(targetId)
+      if (this.#calls.get(targetId) === call) this.#givenUp.add(targetId)
+    }
+    call.addEventListener('abort', leave, { once: true })
+  }
+
+  /** The call is over, and its request has `ended` with it, or the browser `goes on`: a page that has its answer may. */
+  over(targetId: string, call: AbortSignal, how: 'ended' | 'goes on'): void {
+    if (how === 'ended' && this.#navigations.get(targetId)?.call === call) this.#end(targetId)
+    if (this.#calls.get(targetId) === call) this.#calls.delete(targetId)
+  }
+
+  failureOf(targetId: string): unknown {
+    return this.#failures.get(targetId)
+  }
+
+  /** By what was asked for: a URL without its fragment. */
+  refusalOf(url: string): RobotsDisallowedError | undefined {
+    return this.#refusals.get(url.replace(/#.*/s, ''))
+  }
+
+  /** Who waits fails; resolves when nobody waits. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    for (const targetId of [...this.#navigations.keys()]) this.#end(targetId)
+    await Promise.allSettled(this.#deciding)
+  }
+
+  /** A page begins anew: what became of it before is no longer of interest. */
+  #forget(targetId: string): void {
+    this.#failures.delete(targetId)
+    this.#givenUp.delete(targetId)
+  }
+
+  /** It waits no longer, and is not under way. */
+  #end(targetId: string): void {
+    const navigation = this.#navigations.get(targetId)
+    this.#navigations.delete(targetId)
+    navigation?.ending.abort()
+    navigation?.pass?.leave()
+  }
+
+  async #navigate(paused: PausedRequest): Promise<Failure | undefined> {
+    const { frameId, requestId, redirectedRequestId, request } = paused
+    this.#end(frameId) // the browser gives one up for another
+    const call = this.#calls.get(frameId)
+    if (redirectedRequestId === undefined && !call?.aborted) this.#forget(frameId)
+    if (this.#closing.signal.aborted || this.#givenUp.has(frameId)) return 'Aborted'
+    const navigation: Navigation = { requestId, call, ending: new AbortController(), pass: undefined }
+    const { signal } = navigation.ending
+    this.#navigations.set(frameId, navigation)
+    try {
+      const pass = await this.#gate.enter(request.url, { signal })
+      navigation.pass = pass
+      if (!signal.aborted) return undefined
+      pass.leave()
+      return 'Aborted'
+    } catch (error) {
+      if (signal.aborted) return 'Aborted'
+      this.#end(frameId)
+      this.#failures.set(frameId, error)
+      if (!(error instanceof RobotsDisallowedError)) return 'Aborted'
+      this.#remember(request.url, error)
+      return 'BlockedByClient'
+    }
+  }
+
+  async #load(url: string): Promise<Failure | undefined> {
+    const { signal } = this.#closing
+    try {
+      const verdict = await this.#gate.robots.check(url, { signal })
+      if (verdict.allowed) return undefined
+      this.#remember(url, new RobotsDisallowedError(verdict))
+      return 'BlockedByClient'
+    } catch {
+      // It is closing, or nobody can tell what robots.txt says: then the next page fails, too, and that is told.
+      return 'Aborted'
+    }
+  }
+
+  #remember(url: string, refusal: RobotsDisallowedError): void {
+    this.#refusals.delete(url)
+    this.#refusals.set(url, refusal)
+    const [oldest] = this.#refusals.keys()
+    if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
+  }
+}
