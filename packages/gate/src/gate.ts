@@ -135,12 +135,22 @@ export class PoliteGate implements AsyncDisposable {
   }
 
   /**
+   * Asks for what is requested along with something else, and waits for no turn: a refusal is counted and told as one of `enter` is.
+   * @throws {GateClosedError} after `close`; the signal's reason after an abort.
+   */
+  async check(url: string | HasHref, { signal }: EnterOptions = {}): Promise<ClientVerdict> {
+    const verdict = await this.#ask(url, signal ?? undefined)
+    if (!isAllowed(verdict)) this.#refused(verdict)
+    return verdict
+  }
+
+  /**
    * When could a request for this URL leave, and who has the last word on it? Takes no turn, and waits for nothing but robots.txt, where
    * that is not known.
    * @throws {GateClosedError} after `close`; the signal's reason after an abort.
    */
   async when(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Forecast> {
-    const verdict = await this.#check(url, signal ?? undefined)
+    const verdict = await this.#ask(url, signal ?? undefined)
     if (!isAllowed(verdict)) return { allowed: false, verdict, retryAt: retryAtOf(verdict) }
     const found = this.#keyOf(verdict.origin)
     const key = isPromise(found) ? await this.#inTime(signal ?? undefined, (ends) => orAbort(found, ends)) : found
@@ -181,17 +191,21 @@ export class PoliteGate implements AsyncDisposable {
   }
 
   async #allowed(url: string | HasHref, signal: AbortSignal | undefined): Promise<AllowedVerdict> {
-    const verdict = await this.#check(url, signal)
+    const verdict = await this.#ask(url, signal)
     if (isAllowed(verdict)) return verdict
+    this.#refused(verdict)
+    throw new RobotsDisallowedError(verdict)
+  }
+
+  #refused(verdict: ClientVerdict): void {
     this.#tally.refused(verdict.because)
     if (channels.refuse.hasSubscribers) {
       channels.refuse.publish({ gate: this, at: this.#now(), url: verdict.url, verdict })
     }
-    throw new RobotsDisallowedError(verdict)
   }
 
   /** Asks robots.txt. */
-  async #check(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
+  async #ask(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
     return await this.#inTime(signal, (ends) => this.#robots.check(url, { signal: ends }))
   }
 

@@ -1,7 +1,8 @@
 // What the gate refuses, and what it says. RFC 9309 sections 2.2.2 and 2.3.1.4; the words are ours.
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PoliteGate, politely, RobotsDisallowedError } from '../src/index.ts'
+import { type GateMessages, PoliteGate, politely, RobotsDisallowedError } from '../src/index.ts'
+import { listenTo } from './listen.ts'
 import { lookup, Site } from './site.ts'
 
 let site: Site
@@ -112,4 +113,37 @@ test('/robots.txt itself is always let through (RFC 9309 section 2.2.2)', async 
   const pass = await gate.enter(site.at('busy.test', '/robots.txt'))
   expect(pass.verdict.because).toBe('robots-txt-itself')
   pass.leave()
+})
+
+describe('check, for what is requested along with something else', () => {
+  test('is counted and told as a refusal of enter is, and throws nothing', async () => {
+    const gate = new PoliteGate({ robots, now: () => 1_000_000 })
+    const told: GateMessages['politely:gate:refuse'][] = []
+    const deafen = listenTo('politely:gate:refuse', gate, (message) => told.push(message))
+    const [inside, busy] = [site.at('rules.test', '/private/image'), site.at('busy.test', '/image')]
+    const verdicts = [await gate.check(inside), await gate.check(new URL(busy))]
+    deafen()
+    expect(verdicts.map(({ because }) => because)).toEqual(['rule', 'unreachable'])
+    expect(told).toEqual(verdicts.map((verdict) => ({ gate, at: 1_000_000, url: verdict.url, verdict })))
+    expect(gate.counters.refusals).toEqual({ rule: 1, unreachable: 1 })
+  })
+
+  test('takes no turn and waits for none; what is allowed is neither counted nor told', async () => {
+    const gate = new PoliteGate({ robots })
+    const before = gate.counters
+    for (const path of ['/1', '/2']) expect((await gate.check(site.at('rules.test', path))).allowed).toBe(true)
+    expect(gate.counters).toEqual(before)
+    ;(await gate.enter(site.at('rules.test', '/page'))).leave()
+    expect((await gate.check(site.at('rules.test', '/3'))).allowed).toBe(true) // the next turn is an hour away
+    expect(gate.queues()).toEqual([])
+  })
+
+  test('rejects with the reason of its signal, and after close', async () => {
+    const gate = new PoliteGate({ robots })
+    const reason = new Error('enough')
+    await expect(gate.check(site.at('rules.test'), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    gate.close()
+    await expect(gate.check(site.at('rules.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+    expect(gate.counters.refusals).toEqual({})
+  })
 })
