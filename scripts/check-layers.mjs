@@ -14,8 +14,9 @@ const PACKAGES = {
   gate: ['core', 'fetcher'],
   'store-sqlite': ['core', 'fetcher'],
   crawlee: ['core', 'fetcher', 'gate'],
-  playwright: ['core', 'fetcher', 'gate'],
-  puppeteer: ['core', 'fetcher', 'gate'],
+  devtools: ['core', 'fetcher', 'gate'],
+  playwright: ['core', 'devtools', 'fetcher', 'gate'],
+  puppeteer: ['core', 'devtools', 'fetcher', 'gate'],
   'robots-parser': ['core'],
   cli: ['core', 'fetcher', 'gate'],
   testkit: [], // the tests of core use it too: to import core would be a cycle, so it is handed what it tests

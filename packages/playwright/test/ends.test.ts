@@ -4,7 +4,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import type { Reply } from '@politely/testkit'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
 import { askedFor, CRAWLER, errorOf, HOME, type Kit, kit, OTHER, openContext, page, startWeb, to } from './kits.ts'
@@ -106,6 +106,19 @@ describe.skipIf(noChromium)('a page that waits', () => {
     expect(await next).toBeInstanceOf(Error)
   })
 
+  it.each(['data:text/html,elsewhere', 'about:blank'])('by itself leaves the queue when it goes to %s', async (url) => {
+    const { sites, context, robots } = await kit(browser, SLOW_WEB)
+    const tab = await context.newPage()
+    await tab.goto(sites.withPort(`${HOME}/1`))
+    const [waits, left] = (['wait', 'abandon'] as const).map((what) => told(what, sites.withPort(`${HOME}/2`)))
+    await tab.evaluate('void setTimeout(() => { location = "/2" })')
+    await waits
+    await tab.goto(url)
+    await left
+    expect(robots.gate.queues()).toEqual([])
+    expect(askedFor(sites)).toEqual([`${HOME}/1`])
+  })
+
   it('is not told of a refusal that is another goto’s', async () => {
     const { sites, tab, visit } = await waiting(browser)
     // Its robots.txt is known, so that the refusal is there at once.
@@ -150,6 +163,20 @@ describe.skipIf(noChromium)('a page that is under way', () => {
       await tab.close()
       expect(await visit).toBeInstanceOf(Error)
     }
+  })
+
+  it('by itself gives its place back when it goes elsewhere', async () => {
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: page() })
+    sites.answer(`${HOME}/hangs`, () => undefined)
+    const url = sites.withPort(`${HOME}/hangs`)
+    const [left, done] = [told('leave', url), told('done', url)]
+    const tab = await context.newPage()
+    await tab.goto(sites.withPort(`${HOME}/1`))
+    await tab.evaluate('void setTimeout(() => { location = "/hangs" })')
+    await left
+    await tab.goto('data:text/html,elsewhere')
+    await done
+    expect(robots.gate.queues()).toEqual([])
   })
 
   it('gives its place back when nobody answers', async () => {
@@ -204,10 +231,12 @@ describe.skipIf(noChromium)('close', () => {
     onTestFinished(() => held.resolve({ status: 404 }))
     sites.answer(`${OTHER}/robots.txt`, held.promise)
     const tab = await context.newPage()
+    const checks = vi.spyOn(robots.gate, 'check')
     let failed = 0
     const allFailed = new Promise<void>((resolve) => tab.on('requestfailed', () => ++failed === 20 && resolve()))
     await tab.goto(sites.withPort(`${HOME}/1`), { waitUntil: 'commit' })
     await sites.requested(3)
+    await expect.poll(() => checks.mock.calls.length).toBe(20)
     await robots.close()
     await allFailed
     expect(askedFor(sites)).toEqual([`${HOME}/1`])

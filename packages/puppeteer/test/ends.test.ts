@@ -124,16 +124,15 @@ describe.skipIf(noChromium)('a page that waits', () => {
     expect(await next).toBeInstanceOf(Error)
   })
 
-  it('by itself, and goes elsewhere before its turn, gives its place back then', async () => {
-    const pause = { status: 200, body: 'User-agent: *\nCrawl-delay: 0.5\n' }
-    const { sites, context, robots } = await kit(browser, { ...SLOW_WEB, [`${HOME}/robots.txt`]: pause })
+  it.each(['data:text/html,elsewhere', 'about:blank'])('by itself leaves the queue when it goes to %s', async (url) => {
+    const { sites, context, robots } = await kit(browser, SLOW_WEB)
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/1`))
-    const [waits, done] = (['wait', 'done'] as const).map((what) => told(what, sites.withPort(`${HOME}/2`)))
+    const [waits, left] = (['wait', 'abandon'] as const).map((what) => told(what, sites.withPort(`${HOME}/2`)))
     await tab.evaluate('void setTimeout(() => { location = "/2" })')
     await waits
-    await tab.goto('data:text/html,elsewhere')
-    await done
+    await tab.goto(url)
+    await left
     expect(robots.gate.queues()).toEqual([])
     expect(askedFor(sites)).toEqual([`${HOME}/1`])
   })
@@ -195,6 +194,20 @@ describe.skipIf(noChromium)('a page that is under way', () => {
       if (!tab.isClosed()) await tab.close()
       expect(await visit).toBeInstanceOf(Error)
     }
+  })
+
+  it('by itself gives its place back when it goes elsewhere', async () => {
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: page() })
+    sites.answer(`${HOME}/hangs`, () => undefined)
+    const url = sites.withPort(`${HOME}/hangs`)
+    const [left, done] = [told('leave', url), told('done', url)]
+    const tab = await context.newPage()
+    await tab.goto(sites.withPort(`${HOME}/1`))
+    await tab.evaluate('void setTimeout(() => { location = "/hangs" })')
+    await left
+    await tab.goto('data:text/html,elsewhere')
+    await done
+    expect(robots.gate.queues()).toEqual([])
   })
 
   it('gives its place back when nobody answers', async () => {

@@ -1,14 +1,35 @@
 // What may leave. A page's own request waits for its turn at the gate; what the page loads is checked.
-import { type Pass, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import type { Failure, Guest, Kind, Owns, PausedRequest } from './traffic.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClientVerdict } from '@politely/fetcher'
+import { type Pass, RobotsDisallowedError } from '@politely/gate'
+import type { Failure, Kind, PausedRequest } from './paused-request.ts'
+import { Refusals } from './refusals.ts'
+import type { Guest, Owns } from './traffic.ts'
 
 export type Subresources = 'check' | 'pass'
 
-/** Refusals that are remembered, so that `refusalOf` finds them. */
-const MAX_REFUSALS = 1_000
+/** Who is asked: a PoliteGate, or what stands in front of one. */
+export interface Door {
+  enter(url: string, options: { readonly signal: AbortSignal }, targetId: string): Promise<Pass>
+  check(url: string, options: { readonly signal: AbortSignal }, frameId: string): Promise<ClientVerdict>
+}
+
+export interface GuardOptions {
+  readonly owns: Owns
+  readonly subresources: Subresources
+  /**
+   * How a page's own request fails that robots.txt refuses. `Aborted`: the page stays as it is. `BlockedByClient`: it becomes an error page, as
+   * with all else that is blocked.
+   */
+  readonly refusedPage: Failure
+}
+
+/** Milliseconds after one another. One that is missed by all of them is noticed at its turn: it has taken it in vain then. */
+const LOOKS_AFTER_MS = [0, 50, 200, 1_000]
 
 /** The request for a page, from its coming to its answer. Each hop of a redirect is another one. */
 interface Navigation {
+  readonly frameId: string
   readonly requestId: string
   /** Of the call that wants it; none where the page goes on by itself. */
   readonly call: AbortSignal | undefined
@@ -19,8 +40,10 @@ interface Navigation {
 
 export class Guard implements Guest {
   readonly owns: Owns
-  readonly #gate: PoliteGate
+  readonly refusals: Refusals = new Refusals()
+  readonly #door: Door
   readonly #subresources: Subresources
+  readonly #refusedPage: Failure
   /** By the page's target, which its main frame has its name from. There is one at a time. */
   readonly #navigations = new Map<string, Navigation>()
   /** Why the last navigation of a page did not leave. */
@@ -29,15 +52,14 @@ export class Guard implements Guest {
   readonly #calls = new Map<string, AbortSignal>()
   /** Pages whose last call was given up: what is under way goes on, and not to another hop. */
   readonly #givenUp = new Set<string>()
-  /** By URL, the latest last. */
-  readonly #refusals = new Map<string, RobotsDisallowedError>()
   readonly #closing = new AbortController()
   readonly #deciding = new Set<Promise<unknown>>()
 
-  constructor(gate: PoliteGate, subresources: Subresources, owns: Owns) {
-    this.#gate = gate
-    this.#subresources = subresources
+  constructor(door: Door, { owns, subresources, refusedPage }: GuardOptions) {
+    this.#door = door
     this.owns = owns
+    this.#subresources = subresources
+    this.#refusedPage = refusedPage
   }
 
   /** May it leave? */
@@ -45,7 +67,7 @@ export class Guard implements Guest {
     if (!/^https?:/i.test(paused.request.url)) return undefined
     // What a service worker asks for may be a page: nobody can tell.
     if (kind === 'other' && this.#subresources === 'pass') return undefined
-    const deciding = kind === 'page' ? this.#navigate(paused) : this.#load(paused.request.url)
+    const deciding = kind === 'page' ? this.#navigate(paused) : this.#load(paused)
     this.#deciding.add(deciding)
     try {
       return await deciding
@@ -64,7 +86,7 @@ export class Guard implements Guest {
     this.#end(frameId)
   }
 
-  lost({ frameId, requestId }: PausedRequest): void {
+  lost({ frameId, requestId }: Pick<PausedRequest, 'frameId' | 'requestId'>): void {
     if (this.#navigations.get(frameId)?.requestId === requestId) this.#end(frameId)
   }
 
@@ -92,16 +114,25 @@ export class Guard implements Guest {
     if (this.#calls.get(targetId) === call) this.#calls.delete(targetId)
   }
 
+  /**
+   * The browser gave up the request for some page, and tells of none by the name that it has here. So it is asked which of them still stand.
+   * It forgets one a moment after it gave it up: hence several looks.
+   */
+  async lookAfter(stands: (requestId: string) => Promise<boolean>): Promise<void> {
+    for (const afterMs of LOOKS_AFTER_MS) {
+      await sleep(afterMs, undefined, { ref: false })
+      const looks = Array.from(this.#navigations.values(), async (navigation) => {
+        if (!(await stands(navigation.requestId))) this.lost(navigation)
+      })
+      await Promise.all(looks)
+    }
+  }
+
   failureOf(targetId: string): unknown {
     return this.#failures.get(targetId)
   }
 
-  /** By what was asked for: a URL without its fragment. */
-  refusalOf(url: string): RobotsDisallowedError | undefined {
-    return this.#refusals.get(url.replace(/#.*/s, ''))
-  }
-
-  /** Who waits fails; resolves when nobody waits. */
+  /** Who waits fails, and so does who comes; resolves when nobody waits. */
   async close(): Promise<void> {
     this.#closing.abort()
     for (const targetId of [...this.#navigations.keys()]) this.#end(targetId)
@@ -128,11 +159,11 @@ export class Guard implements Guest {
     const call = this.#calls.get(frameId)
     if (redirectedRequestId === undefined && !call?.aborted) this.#forget(frameId)
     if (this.#closing.signal.aborted || this.#givenUp.has(frameId)) return 'Aborted'
-    const navigation: Navigation = { requestId, call, ending: new AbortController(), pass: undefined }
+    const navigation: Navigation = { frameId, requestId, call, ending: new AbortController(), pass: undefined }
     const { signal } = navigation.ending
     this.#navigations.set(frameId, navigation)
     try {
-      const pass = await this.#gate.enter(request.url, { signal })
+      const pass = await this.#door.enter(request.url, { signal }, frameId)
       navigation.pass = pass
       if (!signal.aborted) return undefined
       pass.leave()
@@ -142,28 +173,20 @@ export class Guard implements Guest {
       this.#end(frameId)
       this.#failures.set(frameId, error)
       if (!(error instanceof RobotsDisallowedError)) return 'Aborted'
-      this.#remember(request.url, error)
-      return 'BlockedByClient'
+      this.refusals.add(request.url, error)
+      return this.#refusedPage
     }
   }
 
-  async #load(url: string): Promise<Failure | undefined> {
-    const { signal } = this.#closing
+  async #load({ request: { url }, frameId }: PausedRequest): Promise<Failure | undefined> {
     try {
-      const verdict = await this.#gate.robots.check(url, { signal })
+      const verdict = await this.#door.check(url, { signal: this.#closing.signal }, frameId)
       if (verdict.allowed) return undefined
-      this.#remember(url, new RobotsDisallowedError(verdict))
+      this.refusals.add(url, new RobotsDisallowedError(verdict))
       return 'BlockedByClient'
     } catch {
       // It is closing, or nobody can tell what robots.txt says: then the next page fails, too, and that is told.
       return 'Aborted'
     }
-  }
-
-  #remember(url: string, refusal: RobotsDisallowedError): void {
-    this.#refusals.delete(url)
-    this.#refusals.set(url, refusal)
-    const [oldest] = this.#refusals.keys()
-    if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
   }
 }

@@ -1,0 +1,7 @@
+// Everything that `@politely/devtools` offers, and nothing else.
+
+export type { GuardedPage } from './pages.ts'
+export type { FailedRequest } from './refusals.ts'
+export type { DriverBrowser, DriverPage, DriverSession } from './session.ts'
+export { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
+export { type Place, type Watch, type WatchOptions, watch } from './watch.ts'

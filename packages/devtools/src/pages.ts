@@ -1,0 +1,154 @@
+// The pages of a browser, or of a context: which targets they are, and what their `goto` rejects with.
+import type { Guard } from './guard.ts'
+import { ask, type DriverPage, send } from './session.ts'
+
+/** A request of a page, as drivers tell of it. */
+interface SeenRequest {
+  isNavigationRequest(): boolean
+}
+
+/** A page whose `goto`, `reload`, `goBack` and `goForward` are guarded. */
+export interface GuardedPage extends DriverPage {
+  /** The driver's own page. */
+  readonly own: {
+    on(event: 'requestfailed', hear: (request: SeenRequest) => void): unknown
+    off(event: 'requestfailed', hear: (request: SeenRequest) => void): unknown
+    once(event: 'close', hear: () => void): unknown
+  }
+  /** Does what has to be done in each page. What it returns takes that back. */
+  prepare?(): Promise<() => Promise<void>>
+}
+
+/** What is known of a page. */
+interface Identity {
+  readonly targetId: string
+  readonly contextId: string | undefined
+  readonly undo: (() => Promise<void>) | undefined
+}
+
+const NAVIGATING = ['goto', 'reload', 'goBack', 'goForward'] as const
+
+type Navigate = (...args: unknown[]) => Promise<unknown>
+
+interface Added {
+  /** Nothing where it was closed at once. */
+  readonly identity: Promise<Identity | undefined>
+  /** Gives it its own methods back. */
+  readonly restore: () => void
+}
+
+export class Pages {
+  readonly #guard: Guard
+  readonly #stands: (requestId: string) => Promise<boolean>
+  /** By the driver's own. */
+  readonly #added = new Map<object, Added>()
+  #contextId: string | undefined
+
+  /** @param stands Whether a request is still wanted. */
+  constructor(guard: Guard, stands: (requestId: string) => Promise<boolean>) {
+    this.#guard = guard
+    this.#stands = stands
+  }
+
+  /** Of the context that they are in, as soon as there is one of them: before, it sends nothing. */
+  async contextId(): Promise<string | undefined> {
+    for (const { identity } of this.#added.values()) {
+      if (this.#contextId !== undefined) break
+      this.#contextId = (await identity.catch(() => undefined))?.contextId
+    }
+    return this.#contextId
+  }
+
+  /** Rejects where nothing can be learnt of the page; so do its `goto` and the like then. */
+  async add(page: GuardedPage): Promise<void> {
+    const { own } = page
+    if (this.#added.has(own)) return
+    const identity = identityOf(page)
+    const restore = this.#wrap(own, identity)
+    this.#added.set(own, { identity, restore })
+    const lookAfter = (request: SeenRequest) => {
+      if (request.isNavigationRequest()) void this.#guard.lookAfter(this.#stands)
+    }
+    own.on('requestfailed', lookAfter)
+    own.once('close', () => {
+      own.off('requestfailed', lookAfter)
+      this.#added.delete(own)
+    })
+    await identity
+  }
+
+  /** Gives them their own methods back. */
+  async close(): Promise<void> {
+    const added = [...this.#added.values()]
+    for (const { restore } of added) restore()
+    await Promise.all(added.map(async ({ identity }) => (await identity.catch(() => undefined))?.undo?.()))
+  }
+
+  #wrap(page: object, identity: Promise<Identity | undefined>): () => void {
+    const methods = page as Record<string, Navigate>
+    const last = { call: 0 }
+    const wrapped = NAVIGATING.map((name) => {
+      const original = methods[name] as Navigate
+      const navigate: Navigate = async (...args) => {
+        const call = ++last.call
+        const { signal } = (args.at(-1) ?? {}) as { readonly signal?: AbortSignal }
+        signal?.throwIfAborted()
+        const targetId = (await identity)?.targetId
+        const ownWay = () => original.apply(page, args)
+        if (targetId === undefined) return ownWay()
+        return this.#navigate({ targetId, signal, isLast: () => call === last.call }, ownWay)
+      }
+      methods[name] = navigate
+      return { name, navigate }
+    })
+    return () => {
+      for (const { name, navigate } of wrapped) if (methods[name] === navigate) delete methods[name]
+    }
+  }
+
+  async #navigate({ targetId, signal, isLast }: Call, navigate: () => Promise<unknown>): Promise<unknown> {
+    // A driver may not look at the signal while it waits for an answer.
+    const givingUp = new AbortController()
+    const giveUp = () => givingUp.abort()
+    signal?.addEventListener('abort', giveUp, { once: true })
+    this.#guard.begin(targetId, givingUp.signal)
+    try {
+      const response = await navigate()
+      // Puppeteer takes the error page for the one that `reload` and `goBack` wait for, and has no answer of it.
+      const failure = response === null || response === undefined ? this.#guard.failureOf(targetId) : undefined
+      if (failure !== undefined && isLast()) throw failure
+      this.#guard.over(targetId, givingUp.signal, 'goes on')
+      return response
+    } catch (error) {
+      const isGivenUp = signal?.aborted === true || (error instanceof Error && error.name === 'TimeoutError')
+      if (isGivenUp) giveUp() // the browser would go on
+      this.#guard.over(targetId, givingUp.signal, isGivenUp ? 'goes on' : 'ended')
+      if (signal?.aborted) throw signal.reason
+      // Another call may have taken this one's place, and what is known now is about that.
+      throw isLast() ? withCause(this.#guard.failureOf(targetId), error) : error
+    } finally {
+      signal?.removeEventListener('abort', giveUp)
+    }
+  }
+}
+
+/** A call of `goto` and the like. */
+interface Call {
+  readonly targetId: string
+  readonly signal: AbortSignal | undefined
+  readonly isLast: () => boolean
+}
+
+async function identityOf(page: GuardedPage): Promise<Identity | undefined> {
+  return ask(page, async (session) => {
+    const [{ targetInfo }, undo] = await Promise.all([send(session, 'Target.getTargetInfo'), page.prepare?.()])
+    return { targetId: targetInfo.targetId, contextId: targetInfo.browserContextId, undo }
+  })
+}
+
+/** Ours, if there is one, with the driver's as its cause: that knows the line of the caller. */
+function withCause(ours: unknown, drivers: unknown): unknown {
+  if (ours === undefined) return drivers
+  if (ours instanceof Error && ours !== drivers) ours.cause ??= drivers
+  return ours
+}

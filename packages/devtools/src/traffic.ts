@@ -1,0 +1,158 @@
+// The traffic of one browser: each request stops here before it leaves, and the answer to each document before it is read.
+//
+// It is one session of the DevTools protocol for the whole browser, and not the interception of each page, or a route of each context: this is
+// the nearest to the network that one can come. It is behind the handlers of pages, so that none can lead around it, and none has to know of it.
+// It sees what pages do not: the first request of a popup, frames in other processes, workers and what they load. The browser makes the requests
+// itself, with its own cache, cookies and connections.
+import { Frames } from './frames.ts'
+import type { Failure, Kind, PausedRequest } from './paused-request.ts'
+import { ask, type DriverBrowser, type DriverPage, type DriverSession, listen, send } from './session.ts'
+import { withoutSpeculationRules } from './speculation-rules.ts'
+
+/** Which contexts: all, or those for which it is true. */
+export type Owns = 'all' | ((contextId: string) => boolean | Promise<boolean>)
+
+/** Who looks at the requests of a browser, or of one of its contexts. */
+export interface Guest {
+  readonly owns: Owns
+  /** May it leave? As late as it may, undefined; else why it fails. */
+  request(paused: PausedRequest, kind: Kind): Promise<Failure | undefined>
+  /** What became of a document's request. */
+  answered(paused: PausedRequest): void
+  /** The browser gave up a request before it left. */
+  lost(paused: PausedRequest): void
+  /** A page, or a worker, is no more. */
+  gone(targetId: string): void
+}
+
+const open = new WeakMap<object, Traffic>()
+
+/** The one of this browser. */
+export function trafficOf(browser: DriverBrowser): Traffic {
+  let traffic = open.get(browser.own)
+  if (traffic === undefined) {
+    traffic = new Traffic(browser)
+    open.set(browser.own, traffic)
+  }
+  return traffic
+}
+
+export class Traffic {
+  readonly #browser: DriverBrowser
+  readonly #guests = new Set<Guest>()
+  /** Requests that stand still, until the browser has been told what becomes of them. */
+  readonly #standing = new Set<Promise<void>>()
+  #session: Promise<DriverSession> | undefined
+
+  /** @internal Made by `trafficOf`. */
+  constructor(browser: DriverBrowser) {
+    this.#browser = browser
+  }
+
+  /** Resolves as soon as its requests are looked at. With the first guest this begins. */
+  async add(guest: Guest): Promise<void> {
+    this.#guests.add(guest)
+    this.#session ??= this.#start()
+    await this.#session
+  }
+
+  /** Its requests are no longer looked at. With the last guest this ends. None of its requests may be waiting for anything any more. */
+  async remove(guest: Guest): Promise<void> {
+    if (this.#guests.size > 1 || !this.#guests.has(guest)) {
+      this.#guests.delete(guest)
+      return
+    }
+    open.delete(this.#browser.own) // who comes from now on begins another one
+    const session = await this.#session?.catch(() => undefined) // why it did not begin, `add` has said
+    await Promise.allSettled(this.#standing) // or the browser would let them go
+    await session?.detach().catch((error: unknown) => {
+      if (this.#browser.isConnected()) throw error
+    })
+    this.#guests.delete(guest)
+  }
+
+  /** Whether a request that was not answered yet is still wanted. */
+  async stands(requestId: string): Promise<boolean> {
+    const session = await this.#session
+    if (session === undefined) return false
+    // That there is no body yet is what it says of those that are wanted; others it does not know.
+    const answer = await send(session, 'Fetch.getResponseBody', { requestId }).catch(String)
+    return typeof answer !== 'string' || !answer.includes('Invalid InterceptionId')
+  }
+
+  async #start(): Promise<DriverSession> {
+    const session = await this.#browser.newSession()
+    const frames = new Frames(this.#browser, session, (targetId) => {
+      for (const guest of this.#guests) guest.gone(targetId)
+    })
+    listen(session, 'Fetch.requestPaused', (paused) => {
+      const standing = this.#paused(session, frames, paused)
+      this.#standing.add(standing)
+      standing.finally(() => this.#standing.delete(standing))
+    })
+    await send(session, 'Target.setDiscoverTargets', { discover: true })
+    await send(session, 'Fetch.enable', {
+      patterns: [
+        { urlPattern: '*', requestStage: 'Request' },
+        { urlPattern: '*', requestStage: 'Response', resourceType: 'Document' },
+      ],
+    })
+    return session
+  }
+
+  async #paused(session: DriverSession, frames: Frames, paused: PausedRequest): Promise<void> {
+    const guest = await this.#guestOf(frames, paused.frameId)
+    const { requestId, responseStatusCode: responseCode, responseHeaders, responseErrorReason } = paused
+    if (responseCode !== undefined || responseErrorReason !== undefined) {
+      guest?.answered(paused)
+      const kept = guest && responseHeaders && withoutSpeculationRules(responseHeaders)
+      if (responseCode === undefined || kept === undefined)
+        await heard(send(session, 'Fetch.continueRequest', { requestId }))
+      else await heard(send(session, 'Fetch.continueResponse', { requestId, responseCode, responseHeaders: kept }))
+      return
+    }
+    const errorReason = await guest?.request(paused, kindOf(paused, frames))
+    if (errorReason !== undefined) await heard(send(session, 'Fetch.failRequest', { requestId, errorReason }))
+    else if (!(await heard(send(session, 'Fetch.continueRequest', { requestId })))) guest?.lost(paused)
+  }
+
+  async #guestOf(frames: Frames, frameId: string): Promise<Guest | undefined> {
+    const first = this.#anyGuest()
+    if (first === undefined || first.owns === 'all') return first
+    const contextId = await frames.contextOf(frameId)
+    // Where nobody knows whose it is: better asked once too often than once too little.
+    if (contextId === undefined) return this.#anyGuest()
+    for (const guest of this.#guests) if (guest.owns === 'all' || (await guest.owns(contextId))) return guest
+    return undefined
+  }
+
+  #anyGuest(): Guest | undefined {
+    const [first] = this.#guests
+    return first
+  }
+}
+
+function kindOf({ frameId, resourceType }: PausedRequest, frames: Frames): Kind {
+  const sender = frames.typeOf(frameId)
+  if (sender === 'page' && resourceType === 'Document') return 'page'
+  return sender === 'service_worker' ? 'service-worker' : 'other'
+}
+
+/** Whether there was still something to say it to: a page may be closed at any time. */
+async function heard(said: Promise<unknown>): Promise<boolean> {
+  return said.then(
+    () => true,
+    () => false,
+  )
+}
+
+/**
+ * A page that is open already loads past a session that began later, until it goes to its next document. Another session makes it take new
+ * ways for its requests, when it begins and ends.
+ */
+export async function sendThroughTraffic(page: DriverPage): Promise<void> {
+  await ask(page, async (session) => {
+    await send(session, 'Fetch.enable', { patterns: [{ urlPattern: 'politely:nothing' }] })
+    await send(session, 'Fetch.disable')
+  })
+}

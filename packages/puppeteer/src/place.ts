@@ -1,0 +1,90 @@
+// A browser of Puppeteer's, or one of its contexts, as the guard of its traffic sees it.
+import { OptionError } from '@politely/core'
+import {
+  type DriverBrowser,
+  type DriverSession,
+  type GuardedPage,
+  LEAVE_OUT_SPECULATION_RULES,
+  type Place,
+} from '@politely/devtools'
+import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
+
+/** @throws {OptionError} for what is neither. */
+export function placeOf(target: Browser | BrowserContext): Place {
+  const { browser, context } = partsOf(target)
+  return {
+    browser: drivenBrowser(browser),
+    own: target,
+    name: 'target',
+    parts: context === undefined ? [browser, ...browser.browserContexts()] : [browser, context],
+    // Puppeteer's own word for what is blocked: its page becomes an error page, and that comes in nobody's way (measured).
+    refusedPage: 'BlockedByClient',
+    pages: async () => (await target.pages()).map(drivenPage),
+    listen: (came, gone) => {
+      const comes = (it: Target) => {
+        if ((it.type() as string) !== 'page') return
+        // A target that is gone has no page.
+        it.page().then(
+          (page) => page && came(drivenPage(page)),
+          () => undefined,
+        )
+      }
+      // A browser and a context tell of new targets alike, and TypeScript does not see it.
+      const place = target as BrowserContext
+      place.on('targetcreated', comes)
+      browser.on('disconnected', gone)
+      return () => {
+        place.off('targetcreated', comes)
+        browser.off('disconnected', gone)
+      }
+    },
+  }
+}
+
+function partsOf(target: Browser | BrowserContext): { browser: Browser; context: BrowserContext | undefined } {
+  const { browserContexts, browser } = (target ?? {}) as { browserContexts?: unknown; browser?: unknown }
+  if (typeof browserContexts === 'function') return { browser: target as Browser, context: undefined }
+  // A page has `browser()` as well; a context has `newPage`, and a page has not.
+  if (typeof browser === 'function' && 'newPage' in target) {
+    return { browser: (target as BrowserContext).browser(), context: target as BrowserContext }
+  }
+  throw new OptionError('target', 'must be a Browser or a BrowserContext; of a page it is page.browserContext()')
+}
+
+function drivenBrowser(browser: Browser): DriverBrowser {
+  return {
+    own: browser,
+    newSession: () => sessionOf(browser),
+    pages: async () => (await browser.pages()).map(drivenPage),
+    isConnected: () => browser.connected,
+  }
+}
+
+async function sessionOf(browser: Browser): Promise<DriverSession> {
+  try {
+    return await browser.target().createCDPSession()
+  } catch (error) {
+    if (!browser.connected) throw error
+    const why = 'does not speak the DevTools protocol, as Firefox and WebDriver BiDi; it has to be Chromium'
+    throw Object.assign(new OptionError('target', why), { cause: error })
+  }
+}
+
+function drivenPage(page: Page): GuardedPage {
+  const isGone = () => page.isClosed() || !page.browser().connected
+  return {
+    own: page,
+    newSession: () => page.createCDPSession(),
+    isGone,
+    prepare: async () => {
+      let hasCrashed = false
+      page.once('error', () => {
+        hasCrashed = true // and it answers nothing
+      })
+      const { identifier } = await page.evaluateOnNewDocument(LEAVE_OUT_SPECULATION_RULES)
+      return async () => {
+        if (!hasCrashed && !isGone()) await page.removeScriptToEvaluateOnNewDocument(identifier)
+      }
+    },
+  }
+}
