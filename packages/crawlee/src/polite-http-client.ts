@@ -56,7 +56,7 @@ export class PoliteHttpClient implements BaseHttpClient {
       const location = locationOf(response)
       const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect
       if (location === undefined || !follows) {
-        return been.length === 0 ? response : Object.defineProperty(response, 'redirectUrls', { value: been })
+        return been.length === 0 ? response : withHistory(response, been)
       }
       discard(response)
       if (been.length >= maxRedirects) {
@@ -118,6 +118,13 @@ export class FollowingClientError extends Error {
     const name = client.constructor.name
     super(`${name} follows redirects although it is told not to (followRedirect: false); have it not follow any`)
   }
+}
+
+/** Got's stream has it, too, and that one is what the user of an HttpCrawler sees. */
+function withHistory<S extends SeenResponse>(response: S, redirectUrls: readonly URL[]): S {
+  const told = { value: redirectUrls, configurable: true, enumerable: true }
+  if ('stream' in response) Object.defineProperty(response.stream, 'redirectUrls', told)
+  return Object.defineProperty(response, 'redirectUrls', told)
 }
 
 function answerOf({ statusCode, headers }: SeenResponse) {
