@@ -46,6 +46,7 @@ export interface Inside {
   autoscaledPoolOptions: AutoscaledPoolOptions
   httpClient: BaseHttpClient
   respectRobotsTxtFile: boolean | { userAgent?: string }
+  addRequests(requests: never, options?: never): Promise<unknown>
   isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean>
   getRobotsTxtFileForUrl(url: string): Promise<LinkFilter | undefined>
   enqueueLinksWithCrawlDepth(options: LinkOptions, request: Request, queue: unknown): Promise<unknown>
@@ -59,6 +60,7 @@ export interface Inside {
 }
 
 const METHODS = [
+  'addRequests',
   'isAllowedBasedOnRobotsTxtFile',
   'getRobotsTxtFileForUrl',
   'enqueueLinksWithCrawlDepth',

@@ -13,6 +13,8 @@ import type { Task } from './task.ts'
 const LONGEST_TIMER_MS = 60 * 60 * 1000
 /** Who was called and does not come was taken by another process that shares the queue. Our choice. */
 const LOST_AFTER_MS = 60 * 1000
+/** While more questions than this wait for robots.txt, requests wait for it in the pool: or all of a queue's origins would be asked at once. */
+const MOST_FORESEEING = 32
 
 interface Parked {
   readonly request: Request
@@ -25,6 +27,8 @@ interface Line {
   waiting: Map<string, Parked>
   /** They went on, and have not left yet. */
   readonly ahead: Set<Task>
+  /** Settles when everyone who has come was told whether to wait. It never rejects. */
+  decided: Promise<unknown>
   /** Is back in Crawlee's queue, and expected here. */
   called: string | undefined
   /** When the first one is called, or is given up. */
@@ -53,6 +57,8 @@ export class WaitingRoom {
   readonly #tasks = new Map<Task, { readonly key: string; readonly origin: string }>()
   /** Keys of all requests that wait here or are under way: the queue may give them out once more, since its locks expire. */
   readonly #here = new Set<string>()
+  /** Questions to the gate that are under way. */
+  #foreseeing = 0
   /** Timers must not inherit the timeouts of the task that sets them. */
   readonly #outside = new AsyncResource('politely.WaitingRoom')
 
@@ -70,19 +76,28 @@ export class WaitingRoom {
     if (origin === undefined || request.skipNavigation) return true
     this.#here.add(key)
     const line = this.#lineOf(origin)
+    // One after another: who comes later does not overtake who is being decided about.
+    const decided = line.decided.then(() => this.#decide(task, key, origin, { request, source }))
+    line.decided = decided
+    return decided
+  }
+
+  async #decide(task: Task, key: string, origin: string, parked: Parked): Promise<boolean> {
+    const line = this.#lineOf(origin)
     const isCalled = line.called === key
     if (!isCalled && line.waiting.size > 0) {
-      line.waiting.set(key, { request, source })
+      line.waiting.set(key, parked)
       return false
     }
-    const foreseen = await this.#foresee(request.url)
-    if (isCalled) line.called = undefined
-    const goesOn = waitOf(line, foreseen) <= this.#parkFromMs || task.signal.aborted
+    const { url } = parked.request
+    const foreseen = await (isCalled ? this.#foresee(url) : this.#foreseeInTime(url))
+    const waitMs = foreseen === undefined ? Number.POSITIVE_INFINITY : waitOf(line, foreseen)
+    const goesOn = waitMs <= this.#parkFromMs || task.signal.aborted
     if (goesOn) {
       line.ahead.add(task)
       this.#tasks.set(task, { key, origin })
-    } else if (isCalled) line.waiting = new Map([[key, { request, source }], ...line.waiting])
-    else line.waiting.set(key, { request, source })
+    } else line.waiting = new Map([[key, parked], ...line.waiting])
+    if (isCalled) line.called = undefined
     this.#watch(origin, line)
     return goesOn
   }
@@ -125,6 +140,7 @@ export class WaitingRoom {
     const line: Line = {
       waiting: new Map(),
       ahead: new Set(),
+      decided: Promise.resolve(),
       called: undefined,
       timer: undefined,
       isForeseeing: false,
@@ -134,8 +150,16 @@ export class WaitingRoom {
     return line
   }
 
+  /** The same, unless robots.txt has to be fetched first: that, too, is waited for outside of the pool. */
+  async #foreseeInTime(url: string): Promise<Foreseen | undefined> {
+    const foreseen = this.#foresee(url)
+    if (this.#parkFromMs === Number.POSITIVE_INFINITY || this.#foreseeing > MOST_FORESEEING) return foreseen
+    return Promise.race([foreseen, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))])
+  }
+
   /** What the gate says of a request. One that is refused, or hears of a closed gate when it wants to leave, need not wait here. */
   async #foresee(url: string): Promise<Foreseen> {
+    this.#foreseeing++
     try {
       const forecast = await this.#gate.when(url)
       if (!forecast.allowed) return NO_WAIT
@@ -143,6 +167,8 @@ export class WaitingRoom {
       return { waitMs, ahead, crawlDelayMs: ('crawlDelayMs' in verdict && verdict.crawlDelayMs) || 0 }
     } catch {
       return NO_WAIT
+    } finally {
+      this.#foreseeing--
     }
   }
 
