@@ -8,7 +8,7 @@ import {
   RequestQueueV1,
 } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
-import { type Sites, startSites } from '@politely/testkit'
+import { type Reply, type Sites, startSites } from '@politely/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'
@@ -53,6 +53,29 @@ test('our choice, a request whose turn is far off leaves its place to others: wi
   )
   await crawler.run([...slow, ...fast].map((url) => sites.withPort(url)))
   expect(handled).toEqual([slow[0], ...fast].map((url) => sites.withPort(url as string)))
+})
+
+test('our choice, nor does a site that is slow to give its robots.txt: neither adding nor handling others waits for it', async () => {
+  const [first] = answerPages(SLOW, 0, 1)
+  const { promise: robots, resolve: giveRobots } = Promise.withResolvers<Reply>()
+  sites.answer(`${SLOW}/robots.txt`, robots)
+  const fast = answerPages(FAST, 0, 3)
+  const handled: string[] = []
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        maxConcurrency: 1,
+        requestHandler: ({ request }) => {
+          handled.push(request.url)
+          if (handled.length === fast.length) giveRobots({ status: 200, body: '' })
+        },
+      },
+      inMemory(),
+    ),
+    { userAgent, minDelayMs: 0 },
+  )
+  await crawler.run([first as string, ...fast].map((url) => sites.withPort(url)))
+  expect(handled).toEqual([...fast, first].map((url) => sites.withPort(url as string)))
 })
 
 test('a crawl-delay longer than all timeouts of Crawlee fails nobody, and is kept', async () => {
