@@ -71,7 +71,10 @@ const METHODS = [
   '_canRequestBeRetried',
 ] as const satisfies readonly (keyof Inside)[]
 
-/** @throws {OptionError} where it looks otherwise: another version of Crawlee, or no crawler. */
+/**
+ * @throws {OptionError} where it looks otherwise: another version of Crawlee, or no crawler; and for an HTTP client that is known to follow
+ * redirects, whatever it is told (Crawlee's ImpitHttpClient does, unless it was made otherwise).
+ */
 export function insideOf(crawler: AnyCrawler): Inside {
   const inside = crawler as unknown as Inside | null | undefined
   if (typeof inside !== 'object' || inside === null || typeof inside.httpClient?.stream !== 'function') {
@@ -81,6 +84,10 @@ export function insideOf(crawler: AnyCrawler): Inside {
   if (missing.length > 0 || typeof inside.autoscaledPoolOptions?.runTaskFunction !== 'function') {
     const what = missing.join(', ') || 'autoscaledPoolOptions'
     throw new OptionError('crawler', `has no ${what}: it is not of a Crawlee that is known here; install Crawlee 3.18`)
+  }
+  if ((inside.httpClient as { readonly followRedirects?: unknown }).followRedirects === true) {
+    const { name } = inside.httpClient.constructor
+    throw new OptionError('httpClient', `follows redirects itself; write new ${name}({ followRedirects: false })`)
   }
   return inside
 }
