@@ -16,7 +16,7 @@ export type AnyCrawler = Pick<
   'addRequests' | 'config' | 'log' | 'run' | 'stats' | 'stop' | 'teardown' | 'useState'
 >
 
-export interface Skipped {
+interface Skipped {
   readonly url: string
   readonly reason: string
 }
@@ -34,7 +34,7 @@ export interface RequestSource {
 }
 
 /** What a browser crawler knows of a page that it is about to go to. */
-export interface Visiting {
+interface Visiting {
   readonly request: Request
   readonly page: DevtoolsPage
 }
