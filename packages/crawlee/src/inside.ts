@@ -11,10 +11,7 @@ import { OptionError } from '@politely/core'
 import type { DevtoolsPage } from './devtools.ts'
 
 /** A crawler of any kind. BasicCrawler's own type depends on what its handlers are given, and no other kind is assignable to it. */
-export type AnyCrawler = Pick<
-  BasicCrawler,
-  'addRequests' | 'config' | 'log' | 'run' | 'stats' | 'stop' | 'teardown' | 'useState'
->
+export type AnyCrawler = Pick<BasicCrawler, 'addRequests' | 'run' | 'stats' | 'stop' | 'teardown'>
 
 interface Skipped {
   readonly url: string

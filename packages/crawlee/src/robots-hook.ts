@@ -1,18 +1,18 @@
 // Crawlee's own questions about robots.txt, answered by a RobotsClient: before a request is queued, before it is handled, and about links.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { originOf } from '@politely/core'
 import type { RobotsClient } from '@politely/fetcher'
 import type { Inside, LinkFilter } from './inside.ts'
 import { tellVerdict } from './skipped.ts'
+import { isAdding, whileAdding } from './task.ts'
 
 export function hookRobots(inside: Inside, robots: RobotsClient): void {
   const { addRequests, enqueueLinksWithCrawlDepth, handleSkippedRequest } = inside
   inside.respectRobotsTxtFile = true // `{ userAgent }` is Crawlee's way to a name; the RobotsClient has one
   inside.isAllowedBasedOnRobotsTxtFile = async (url) => {
-    if (adding.getStore() && !(await isKnown(url, robots))) return true
+    if (isAdding() && !(await isKnown(url, robots))) return true
     return robots.isAllowed(url)
   }
-  inside.addRequests = (requests, options) => adding.run(true, () => addRequests.call(inside, requests, options))
+  inside.addRequests = (requests, options) => whileAdding(() => addRequests.call(inside, requests, options))
   // Crawlee would fetch one under a browser's name. What is asked of it is answered below.
   inside.getRobotsTxtFileForUrl = async () => undefined
 
@@ -28,11 +28,9 @@ export function hookRobots(inside: Inside, robots: RobotsClient): void {
 }
 
 /**
- * Whether requests are being added. Crawlee asks about them one after another: of an origin whose robots.txt is not known yet they go to the queue, or a
- * list of sites would wait for the slowest of them before the first page. They are checked when their turn comes.
+ * Crawlee asks about requests that are added one after another: those of an origin whose robots.txt is not known yet go to the queue, or a list of
+ * sites would wait for the slowest of them before the first page. They are checked when their turn comes.
  */
-const adding = new AsyncLocalStorage<true>()
-
 async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
   const inspection = await robots.inspect(url)
   return 'source' in inspection && inspection.source === 'memory' // what is no URL, Crawlee says itself

@@ -13,6 +13,8 @@ import type { Task } from './task.ts'
 const LONGEST_TIMER_MS = 60 * 60 * 1000
 /** Who was called and does not come was taken by another process that shares the queue. Our choice. */
 const LOST_AFTER_MS = 60 * 1000
+/** Nobody knows when a site's place is free; one request of it stands at the gate for it, and the others look again after this. Our choice. */
+const HELD_UP_MS = 100
 /** While more questions than this wait for robots.txt, requests wait for it in the pool: or all of a queue's origins would be asked at once. */
 const MOST_FORESEEING = 32
 
@@ -163,7 +165,9 @@ export class WaitingRoom {
     try {
       const forecast = await this.#gate.when(url)
       if (!forecast.allowed) return NO_WAIT
-      const { verdict, waitMs, ahead } = forecast
+      const { verdict, because, ahead } = forecast
+      const isHeldUp = because === 'concurrency' && ahead > 0
+      const waitMs = isHeldUp ? this.#parkFromMs + HELD_UP_MS : forecast.waitMs
       return { waitMs, ahead, crawlDelayMs: ('crawlDelayMs' in verdict && verdict.crawlDelayMs) || 0 }
     } catch {
       return NO_WAIT

@@ -8,6 +8,8 @@ import {
   RequestQueueV1,
 } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate } from '@politely/gate'
 import { type Reply, type Sites, startSites } from '@politely/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { withRobots } from '../src/index.ts'
@@ -34,25 +36,34 @@ function answerPages(home: string, crawlDelay: number, count: number): readonly 
 
 const pages = () => sites.requests.filter(({ url }) => !url.endsWith('/robots.txt'))
 
-test('our choice, a request whose turn is far off leaves its place to others: with one place, a slow site holds up nobody', async () => {
+test('our choice, a request whose turn is far off leaves its place to others: a slow site holds up nobody', async () => {
   const slow = answerPages(SLOW, 60, 5)
   const fast = answerPages(FAST, 0, 5)
   const handled: string[] = []
+  const inThePool: unknown[] = []
+  const robots = new RobotsClient({ userAgent })
+  const gate = new PoliteGate({ robots, minDelayMs: 0 })
+  await robots.prefetch([...slow, ...fast].map((url) => sites.withPort(url)))
   const crawler = withRobots(
     new CheerioCrawler(
       {
-        maxConcurrency: 1,
+        minConcurrency: 3,
+        maxConcurrency: 3,
         requestHandler: ({ request }) => {
           handled.push(request.url)
+          inThePool.push(...gate.queues().filter(({ waiting }) => waiting > 0))
           if (handled.length === 6) crawler.stop()
         },
       },
       inMemory(),
     ),
-    { userAgent, minDelayMs: 0 },
+    { gate },
   )
   await crawler.run([...slow, ...fast].map((url) => sites.withPort(url)))
-  expect(handled).toEqual([slow[0], ...fast].map((url) => sites.withPort(url as string)))
+  expect(handled[0]).toBe(sites.withPort(slow[0] as string))
+  expect(handled.slice(1).sort()).toEqual(fast.map((url) => sites.withPort(url)))
+  expect(inThePool).toEqual([])
+  await robots.close()
 })
 
 test('our choice, nor does a site that is slow to give its robots.txt: neither adding nor handling others waits for it', async () => {
@@ -76,6 +87,60 @@ test('our choice, nor does a site that is slow to give its robots.txt: neither a
   )
   await crawler.run([first as string, ...fast].map((url) => sites.withPort(url)))
   expect(handled).toEqual([...fast, first].map((url) => sites.withPort(url as string)))
+})
+
+test('our choice, nor do pages of one site that wait for its other pages to be over', async () => {
+  const slow = answerPages(SLOW, 0, 4)
+  const [fast] = answerPages(FAST, 0, 1)
+  const { promise: answer, resolve: giveAnswer } = Promise.withResolvers<Reply>()
+  for (const url of slow) sites.answer(url, answer)
+  const handled: string[] = []
+  const robots = new RobotsClient({ userAgent })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+  await robots.prefetch([...slow, fast as string].map((url) => sites.withPort(url)))
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        maxConcurrency: 3,
+        requestHandler: ({ request }) => {
+          handled.push(request.url)
+          giveAnswer(page)
+        },
+      },
+      inMemory(),
+    ),
+    { gate },
+  )
+  await crawler.run([...slow, fast as string].map((url) => sites.withPort(url)))
+  await robots.close()
+  expect(handled).toEqual([fast, ...slow].map((url) => sites.withPort(url as string)))
+})
+
+test('who is put off does not share the timeout of who was handled before it', async () => {
+  const urls = answerPages(SLOW, 0.5, 3)
+  const handled: string[] = []
+  const failed: string[] = []
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        maxConcurrency: 1,
+        maxRequestRetries: 0,
+        requestHandlerTimeoutSecs: 0.3,
+        requestHandler: async ({ request }) => {
+          handled.push(request.url)
+          if (handled.length === 1) await new Promise(() => undefined)
+        },
+        failedRequestHandler: (_, { name, message }) => void failed.push(`${name}: ${message}`),
+      },
+      inMemory(),
+    ),
+    { userAgent, minDelayMs: 0, parkFromMs: 0 },
+  )
+  const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
+  expect({ requestsFinished, failed }).toEqual({
+    requestsFinished: 2,
+    failed: ['Error: requestHandler timed out after 0.3 seconds.'],
+  })
 })
 
 test('a crawl-delay longer than all timeouts of Crawlee fails nobody, and is kept', async () => {
@@ -123,19 +188,25 @@ test('nor does a redirect whose second hop waits, or a request that a handler ma
   })
 })
 
-test('who waits comes back in the order of the queue, once each, though its lock expires meanwhile', async () => {
-  const urls = answerPages(SLOW, 1.2, 4)
-  const configuration = inMemory()
-  const queue = await RequestQueue.open('short-locks', { config: configuration })
-  const crawler = withRobots(
-    new CheerioCrawler({ requestQueue: queue, maxConcurrency: 1, requestHandler: () => undefined }, configuration),
-    { userAgent, minDelayMs: 0, parkFromMs: 100 },
-  )
-  queue.requestLockSecs = 1
-  const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
-  expect(requestsFinished).toBe(4)
-  expect(pages().map(({ url }) => url)).toEqual(urls)
-})
+test.each([
+  ['out of the pool', 100],
+  ['in the pool', Number.POSITIVE_INFINITY],
+])(
+  'who waits %s is handled in the order of the queue, and once, though its lock expires meanwhile',
+  async (_, parkFromMs) => {
+    const urls = answerPages(SLOW, 1.2, 4)
+    const configuration = inMemory()
+    const queue = await RequestQueue.open('short-locks', { config: configuration })
+    const crawler = withRobots(
+      new CheerioCrawler({ requestQueue: queue, minConcurrency: 4, requestHandler: () => undefined }, configuration),
+      { userAgent, minDelayMs: 0, parkFromMs },
+    )
+    queue.requestLockSecs = 1
+    const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
+    expect(requestsFinished).toBe(4)
+    expect(pages().map(({ url }) => url)).toEqual(urls)
+  },
+)
 
 test.each<
   [
