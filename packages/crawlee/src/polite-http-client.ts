@@ -10,7 +10,8 @@ import type {
 import type { Pass, PoliteGate } from '@politely/gate'
 import { waitingOutside } from './host-timeouts.ts'
 import { locationOf, redirected } from './redirected.ts'
-import { currentTask, type Task } from './task.ts'
+import { currentTask } from './task.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 /** As got has it, Crawlee's own client. */
 const MAX_REDIRECTS = 10
@@ -20,8 +21,8 @@ type SeenResponse = HttpResponse | StreamingHttpResponse
 
 export interface Entering {
   readonly gate: PoliteGate
-  /** A request of this task leaves, or will not. */
-  readonly entered: (task: Task, pass: Pass | undefined) => void
+  /** Is told how far the requests of a task have come. */
+  readonly room: Pick<WaitingRoom, 'arrived' | 'left'>
 }
 
 export class PoliteHttpClient implements BaseHttpClient {
@@ -93,20 +94,15 @@ export class PoliteHttpClient implements BaseHttpClient {
 }
 
 /** Waits until a request may leave, outside of what Crawlee's clocks count. */
-export async function enter(
-  { gate, entered }: Entering,
-  url: URL | string,
-  own: AbortSignal | undefined,
-): Promise<Pass> {
+export async function enter({ gate, room }: Entering, url: URL | string, own: AbortSignal | undefined): Promise<Pass> {
   const task = currentTask()
   const signals = [own, task?.signal].filter((signal) => signal !== undefined)
   const signal = signals.length < 2 ? (signals[0] ?? null) : AbortSignal.any(signals)
-  let pass: Pass | undefined
+  if (task !== undefined) room.arrived(task)
   try {
-    pass = await waitingOutside(() => gate.enter(url, { signal }))
-    return pass
+    return await waitingOutside(() => gate.enter(url, { signal }))
   } finally {
-    if (task !== undefined) entered(task, pass)
+    if (task !== undefined) room.left(task)
   }
 }
 

@@ -1,11 +1,11 @@
 // withRobots: one call, and a crawler of Crawlee keeps robots.txt.
 import { OptionError } from '@politely/core'
-import { type GateOrOptions, gateFor, type Pass, RobotsDisallowedError } from '@politely/gate'
+import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/gate'
 import { type AnyCrawler, type Inside, insideOf } from './inside.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
 import { hookRobots } from './robots-hook.ts'
-import { currentTask, type Task, Tasks } from './task.ts'
+import { currentTask, Tasks } from './task.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 export type WithRobotsOptions = GateOrOptions & {
@@ -43,7 +43,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   }
   const { gate } = gateFor(others)
   const room = new WaitingRoom(inside, gate, parkFromMs)
-  const entering = { gate, entered: (task: Task, pass: Pass | undefined) => room.entered(task, pass) }
+  const entering = { gate, room }
   hookRobots(inside, gate.robots)
   inside.httpClient = new PoliteHttpClient(inside.httpClient, entering)
   if (inside._navigationHandler !== undefined) hookNavigation(inside, entering, pageRequests)
