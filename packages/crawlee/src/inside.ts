@@ -36,6 +36,12 @@ interface Visiting {
   readonly page: DevtoolsPage
 }
 
+/** Playwright's and Puppeteer's. */
+interface PageResponse {
+  status(): number
+  headers(): Record<string, string>
+}
+
 export interface Inside {
   readonly log: { exception(error: Error, message: string): void }
   readonly autoscaledPool?: Pick<AutoscaledPool, 'notify'>
@@ -53,7 +59,7 @@ export interface Inside {
   _fetchNextRequest(): Promise<Request | null>
   _canRequestBeRetried(request: Request, error: Error): boolean
   /** Of browser crawlers alone. */
-  _navigationHandler?(visiting: Visiting, gotoOptions: { timeout?: number }): Promise<unknown>
+  _navigationHandler?(visiting: Visiting, gotoOptions: { timeout?: number }): Promise<PageResponse | null | undefined>
 }
 
 const METHODS = [

@@ -3,7 +3,7 @@ import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playw
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
 import { findChromium, isMissing, type Reply, type Sites, startSites } from '@politely/testkit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { inMemory, launchOptions } from './kits.ts'
 
@@ -14,9 +14,13 @@ const ROBOTS = `${HOME}/robots.txt`
 
 let sites: Sites
 beforeEach(async () => {
+  vi.spyOn(console, 'warn').mockReturnValue() // Crawlee's, of a POST with a browser
   sites = await startSites()
 })
-afterEach(() => sites.close())
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await sites.close()
+})
 
 const page = (body = ''): Reply => ({
   status: 200,
@@ -129,6 +133,13 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     ])
   })
 
+  test('pageRequests: leave: answers of 429 are heeded there, too', { timeout: 60_000 }, async () => {
+    sites.answer(`${HOME}/`, { ...page(), status: 429, headers: { 'retry-after': '3' } }, page())
+    await crawl(`${HOME}/`, {}, { pageRequests: 'leave' })
+    const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
+  })
+
   test('pageRequests: leave: the page is checked and waits, and its hops are another hook’s', {
     timeout: 60_000,
   }, async () => {
@@ -139,3 +150,31 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     expect(told).toEqual({ handled: [`${HOME}/private`], failed: [] })
   })
 })
+
+test.skipIf(isMissing('chromium', chromium))(
+  'our choice, a browser without the DevTools protocol is told so: nothing is asked for, and nothing tried again',
+  { timeout: 60_000 },
+  async () => {
+    const failed: Error[] = []
+    const crawler = withRobots(
+      new PlaywrightCrawler(
+        {
+          launchContext: { launchOptions: launchOptions(chromium) },
+          // As Firefox does it.
+          preNavigationHooks: [
+            (context) => {
+              const fail = () => Promise.reject(new Error('CDP session is only available in Chromium'))
+              Object.assign(context.page.context(), { newCDPSession: fail })
+            },
+          ],
+          failedRequestHandler: (_, error) => void failed.push(error),
+        },
+        inMemory(),
+      ),
+      { userAgent },
+    )
+    await crawler.run([sites.withPort(`${HOME}/`)])
+    expect(failed).toMatchObject([{ code: 'ERR_POLITELY_OPTION', option: 'pageRequests' }])
+    expect(sites.asked).toEqual([ROBOTS])
+  },
+)
