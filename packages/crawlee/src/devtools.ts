@@ -1,4 +1,5 @@
-// What a page of Chromium asks for, held until it may go on: the Fetch domain of the DevTools protocol. Each hop of a redirect is held, too.
+// What a page of Chromium asks for, held until it may go on: the Fetch domain of the DevTools protocol. Each hop of a
+// redirect is held, too.
 import { OptionError } from '@politely/core'
 
 /** A session of Playwright's or of Puppeteer's. */

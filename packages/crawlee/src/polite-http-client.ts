@@ -1,4 +1,5 @@
-// An HTTP client of Crawlee's kind around another: every request, each hop of a redirect included, is allowed by robots.txt and waits its turn.
+// An HTTP client of Crawlee's kind around another: every request, each hop of a redirect included, is allowed by
+// robots.txt and waits its turn.
 import type {
   BaseHttpClient,
   HttpRequest,
@@ -131,8 +132,8 @@ function answerOf({ statusCode, headers }: SeenResponse) {
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 /**
- * The crawler's own name, unless the request has one. Headers of a browser that is none (got-scraping generates them) would contradict it, and
- * are left out, unless they are asked for.
+ * The crawler's own name, unless the request has one. Headers of a browser that is none (got-scraping generates them) would
+ * contradict it, and are left out, unless they are asked for.
  */
 function withName<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
   const { headers = {}, useHeaderGenerator, headerGeneratorOptions, headerGenerator } = request

@@ -28,8 +28,9 @@ export function hookRobots(inside: Inside, robots: RobotsClient): void {
 }
 
 /**
- * Crawlee asks about requests that are added one after another: those of an origin whose robots.txt is not known yet go to the queue, or a list of
- * sites would wait for the slowest of them before the first page. They are checked when their turn comes.
+ * Crawlee asks about requests that are added one after another: those of an origin whose robots.txt is not known yet go to
+ * the queue, or a list of sites would wait for the slowest of them before the first page. They are checked when their turn
+ * comes.
  */
 async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
   const inspection = await robots.inspect(url)

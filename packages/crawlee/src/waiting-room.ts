@@ -1,7 +1,7 @@
 // Where requests are whose turn is far off: out of Crawlee's pool, so that others get their place, and back in its queue in time.
 //
-// They stay locked in the queue meanwhile, like those that Crawlee itself puts off (sameDomainDelaySecs). Turns are the gate's: what is foreseen
-// here only says when it is worth coming back.
+// They stay locked in the queue meanwhile, like those that Crawlee itself puts off (sameDomainDelaySecs). Turns are the
+// gate's: what is foreseen here only says when it is worth coming back.
 import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
@@ -15,7 +15,10 @@ const LONGEST_TIMER_MS = 60 * 60 * 1000
 const LOST_AFTER_MS = 60 * 1000
 /** Who has gone on and asks for nothing in this time is not waited for: its handler may have other ways to a page. Our choice. */
 const LATE_AFTER_MS = 1_000
-/** While more questions than this wait for robots.txt, requests wait for it in the pool: or all of a queue's origins would be asked at once. */
+/**
+ * While more questions than this wait for robots.txt, requests wait for it in the pool: or all of a queue's origins would be
+ * asked at once. Our choice.
+ */
 const MOST_FORESEEING = 32
 
 interface Parked {

@@ -10,13 +10,15 @@ import { WaitingRoom } from './waiting-room.ts'
 
 export type WithRobotsOptions = GateOrOptions & {
   /**
-   * A request whose turn is further off than this is put off: it leaves Crawlee's pool, so that others get its place, and comes back in time.
-   * What is nearer waits at the gate, in the pool. Milliseconds; default 1,000.
+   * A request whose turn is further off than this is put off: it leaves Crawlee's pool, so that others get its place, and comes
+   * back in time. So does one that has to wait for robots.txt, or has another one of its site before it on its way to the gate.
+   * What is nearer waits at the gate, in the pool. Milliseconds; default 1,000; with Infinity nobody is put off.
    */
   readonly parkFromMs?: number | undefined
   /**
-   * What a browser asks for by itself: redirects, frames, scripts, images. `check` (the default): each is checked before it is made, and pages also wait
-   * their turn; it needs Chromium. `leave`: they are not looked at here, for the sake of another hook that does.
+   * What a browser asks for by itself: redirects, frames, scripts, images. `check` (the default): each is checked before it is
+   * made, and those for the page itself wait their turn; it needs Chromium. `leave`: they are not looked at here, for the sake of
+   * another hook that does.
    */
   readonly pageRequests?: 'check' | 'leave' | undefined
 }
@@ -24,7 +26,8 @@ export type WithRobotsOptions = GateOrOptions & {
 const polite = new WeakSet<object>()
 
 /**
- * Makes a crawler polite and returns it: `HttpCrawler` and those that are made of it, `BasicCrawler`, `PlaywrightCrawler`, `PuppeteerCrawler`.
+ * Makes a crawler polite and returns it: `HttpCrawler` and those that are made of it, `BasicCrawler`, `PlaywrightCrawler`,
+ * `PuppeteerCrawler`.
  *
  * @throws {OptionError} for what is no crawler, one that is polite already, and an option that cannot be used.
  */
