@@ -1,4 +1,5 @@
-// What a page of Chromium asks for, held until it may go on: the Fetch domain of the DevTools protocol. Each hop of a redirect is held, too.
+// What a page of Chromium asks for, held until it may go on: the Fetch domain of the DevTools protocol. Each hop of a
+// redirect is held, too.
 import { OptionError } from '@politely/core'
 
 /** A session of Playwright's or of Puppeteer's. */
@@ -20,8 +21,6 @@ export interface DevtoolsPage {
 interface Paused {
   readonly requestId: string
   readonly networkId?: string
-  /** There, if it is a hop. */
-  readonly redirectedRequestId?: string
   readonly request: { readonly url: string }
   readonly frameId: string
   readonly resourceType: string
@@ -34,7 +33,6 @@ export interface HeldRequest {
   /** The same for all hops of one request, and for their answers. */
   readonly id: string
   readonly url: string
-  readonly isHop: boolean
   /** Whether it is for the page itself, and not for something in it. */
   readonly isPage: boolean
 }
@@ -61,7 +59,7 @@ export async function watchPage(page: DevtoolsPage, watch: PageWatch): Promise<v
   const session = await sessionOf(page)
   const { frameTree } = (await session.send('Page.getFrameTree')) as { frameTree: { frame: { id: string } } }
   const decide = async (paused: Paused): Promise<void> => {
-    const { requestId, networkId, request, frameId, resourceType, redirectedRequestId } = paused
+    const { requestId, networkId, request, frameId, resourceType } = paused
     const id = networkId ?? requestId
     const isPage = resourceType === 'Document' && frameId === frameTree.frame.id
     if (paused.responseStatusCode !== undefined || paused.responseErrorReason !== undefined) {
@@ -69,8 +67,7 @@ export async function watchPage(page: DevtoolsPage, watch: PageWatch): Promise<v
       await session.send('Fetch.continueRequest', { requestId })
       return
     }
-    const isHop = redirectedRequestId !== undefined
-    const allowed = !isAsked(request.url) || (await watch.allows({ id, url: request.url, isHop, isPage }))
+    const allowed = !isAsked(request.url) || (await watch.allows({ id, url: request.url, isPage }))
     if (allowed) await session.send('Fetch.continueRequest', { requestId })
     else await session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
   }

@@ -11,12 +11,9 @@ import { OptionError } from '@politely/core'
 import type { DevtoolsPage } from './devtools.ts'
 
 /** A crawler of any kind. BasicCrawler's own type depends on what its handlers are given, and no other kind is assignable to it. */
-export type AnyCrawler = Pick<
-  BasicCrawler,
-  'addRequests' | 'config' | 'log' | 'run' | 'stats' | 'stop' | 'teardown' | 'useState'
->
+export type AnyCrawler = Pick<BasicCrawler, 'addRequests' | 'run' | 'stats' | 'stop' | 'teardown'>
 
-export interface Skipped {
+interface Skipped {
   readonly url: string
   readonly reason: string
 }
@@ -34,9 +31,15 @@ export interface RequestSource {
 }
 
 /** What a browser crawler knows of a page that it is about to go to. */
-export interface Visiting {
+interface Visiting {
   readonly request: Request
   readonly page: DevtoolsPage
+}
+
+/** Playwright's and Puppeteer's. */
+interface PageResponse {
+  status(): number
+  headers(): Record<string, string>
 }
 
 export interface Inside {
@@ -46,6 +49,7 @@ export interface Inside {
   autoscaledPoolOptions: AutoscaledPoolOptions
   httpClient: BaseHttpClient
   respectRobotsTxtFile: boolean | { userAgent?: string }
+  addRequests(requests: never, options?: never): Promise<unknown>
   isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean>
   getRobotsTxtFileForUrl(url: string): Promise<LinkFilter | undefined>
   enqueueLinksWithCrawlDepth(options: LinkOptions, request: Request, queue: unknown): Promise<unknown>
@@ -55,10 +59,11 @@ export interface Inside {
   _fetchNextRequest(): Promise<Request | null>
   _canRequestBeRetried(request: Request, error: Error): boolean
   /** Of browser crawlers alone. */
-  _navigationHandler?(visiting: Visiting, gotoOptions: { timeout?: number }): Promise<unknown>
+  _navigationHandler?(visiting: Visiting, gotoOptions: { timeout?: number }): Promise<PageResponse | null | undefined>
 }
 
 const METHODS = [
+  'addRequests',
   'isAllowedBasedOnRobotsTxtFile',
   'getRobotsTxtFileForUrl',
   'enqueueLinksWithCrawlDepth',
@@ -69,7 +74,10 @@ const METHODS = [
   '_canRequestBeRetried',
 ] as const satisfies readonly (keyof Inside)[]
 
-/** @throws {OptionError} where it looks otherwise: another version of Crawlee, or no crawler. */
+/**
+ * @throws {OptionError} where it looks otherwise: another version of Crawlee, or no crawler; and for an HTTP client that is known to follow
+ * redirects, whatever it is told (Crawlee's ImpitHttpClient does, unless it was made otherwise).
+ */
 export function insideOf(crawler: AnyCrawler): Inside {
   const inside = crawler as unknown as Inside | null | undefined
   if (typeof inside !== 'object' || inside === null || typeof inside.httpClient?.stream !== 'function') {
@@ -79,6 +87,10 @@ export function insideOf(crawler: AnyCrawler): Inside {
   if (missing.length > 0 || typeof inside.autoscaledPoolOptions?.runTaskFunction !== 'function') {
     const what = missing.join(', ') || 'autoscaledPoolOptions'
     throw new OptionError('crawler', `has no ${what}: it is not of a Crawlee that is known here; install Crawlee 3.18`)
+  }
+  if ((inside.httpClient as { readonly followRedirects?: unknown }).followRedirects === true) {
+    const { name } = inside.httpClient.constructor
+    throw new OptionError('httpClient', `follows redirects itself; write new ${name}({ followRedirects: false })`)
   }
   return inside
 }

@@ -1,4 +1,5 @@
-// An HTTP client of Crawlee's kind around another: every request, each hop of a redirect included, is allowed by robots.txt and waits its turn.
+// An HTTP client of Crawlee's kind around another: every request, each hop of a redirect included, is allowed by
+// robots.txt and waits its turn.
 import type {
   BaseHttpClient,
   HttpRequest,
@@ -10,7 +11,8 @@ import type {
 import type { Pass, PoliteGate } from '@politely/gate'
 import { waitingOutside } from './host-timeouts.ts'
 import { locationOf, redirected } from './redirected.ts'
-import { currentTask, type Task } from './task.ts'
+import { currentTask } from './task.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 /** As got has it, Crawlee's own client. */
 const MAX_REDIRECTS = 10
@@ -20,8 +22,8 @@ type SeenResponse = HttpResponse | StreamingHttpResponse
 
 export interface Entering {
   readonly gate: PoliteGate
-  /** A request of this task leaves, or will not. */
-  readonly entered: (task: Task, pass: Pass | undefined) => void
+  /** Is told how far the requests of a task have come. */
+  readonly room: Pick<WaitingRoom, 'arrived' | 'left'>
 }
 
 export class PoliteHttpClient implements BaseHttpClient {
@@ -56,7 +58,7 @@ export class PoliteHttpClient implements BaseHttpClient {
       const location = locationOf(response)
       const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect
       if (location === undefined || !follows) {
-        return been.length === 0 ? response : Object.defineProperty(response, 'redirectUrls', { value: been })
+        return been.length === 0 ? response : withHistory(response, been)
       }
       discard(response)
       if (been.length >= maxRedirects) {
@@ -93,20 +95,15 @@ export class PoliteHttpClient implements BaseHttpClient {
 }
 
 /** Waits until a request may leave, outside of what Crawlee's clocks count. */
-export async function enter(
-  { gate, entered }: Entering,
-  url: URL | string,
-  own: AbortSignal | undefined,
-): Promise<Pass> {
+export async function enter({ gate, room }: Entering, url: URL | string, own: AbortSignal | undefined): Promise<Pass> {
   const task = currentTask()
   const signals = [own, task?.signal].filter((signal) => signal !== undefined)
   const signal = signals.length < 2 ? (signals[0] ?? null) : AbortSignal.any(signals)
-  let pass: Pass | undefined
+  if (task !== undefined) room.arrived(task)
   try {
-    pass = await waitingOutside(() => gate.enter(url, { signal }))
-    return pass
+    return await waitingOutside(() => gate.enter(url, { signal }))
   } finally {
-    if (task !== undefined) entered(task, pass)
+    if (task !== undefined) room.left(task)
   }
 }
 
@@ -120,6 +117,13 @@ export class FollowingClientError extends Error {
   }
 }
 
+/** Got's stream has it, too, and that one is what the user of an HttpCrawler sees. */
+function withHistory<S extends SeenResponse>(response: S, redirectUrls: readonly URL[]): S {
+  const told = { value: redirectUrls, configurable: true, enumerable: true }
+  if ('stream' in response) Object.defineProperty(response.stream, 'redirectUrls', told)
+  return Object.defineProperty(response, 'redirectUrls', told)
+}
+
 function answerOf({ statusCode, headers }: SeenResponse) {
   return { status: statusCode, headers }
 }
@@ -128,8 +132,8 @@ function answerOf({ statusCode, headers }: SeenResponse) {
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 /**
- * The crawler's own name, unless the request has one. Headers of a browser that is none (got-scraping generates them) would contradict it, and
- * are left out, unless they are asked for.
+ * The crawler's own name, unless the request has one. Headers of a browser that is none (got-scraping generates them) would
+ * contradict it, and are left out, unless they are asked for.
  */
 function withName<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
   const { headers = {}, useHeaderGenerator, headerGeneratorOptions, headerGenerator } = request

@@ -6,26 +6,44 @@ import { waitingOutside, within } from './host-timeouts.ts'
 import type { Inside } from './inside.ts'
 import { type Entering, enter } from './polite-http-client.ts'
 
+type Navigate = NonNullable<Inside['_navigationHandler']>
+
+/** Crawlee calls what is replaced here when all hooks have run, right before the browser goes to a page. */
 export function hookNavigation(inside: Inside, entering: Entering, pageRequests: 'check' | 'leave'): void {
-  const goto = inside._navigationHandler as NonNullable<Inside['_navigationHandler']>
-  // It is called when all hooks have run, right before the browser goes there: a pass that is taken now is used now.
-  inside._navigationHandler = async (visiting, gotoOptions) => {
-    const { page, request } = visiting
+  const goto = (inside._navigationHandler as Navigate).bind(inside)
+  inside._navigationHandler = pageRequests === 'check' ? watched(goto, entering) : unwatched(goto, entering)
+}
+
+/** The browser holds each request until the gate lets it leave: that is as late as can be. */
+function watched(goto: Navigate, entering: Entering): Navigate {
+  return async (visiting, gotoOptions) => {
     const requests = new PageRequests(entering)
-    page.once('close', () => requests.end())
-    if (pageRequests === 'check') await watchPage(page, requests)
-    await requests.take(request.url)
+    visiting.page.once('close', () => requests.end())
+    await watchPage(visiting.page, requests)
     const timeoutMs = gotoOptions.timeout ?? 0
     try {
-      // The browser's own clock would count a hop's wait at the gate.
+      // The browser's own clock would count what a request waits at the gate.
       return await within(timeoutMs, `Navigation timed out after ${timeoutMs} ms.`, () => {
-        requests.countFrom(new AsyncResource('politely.Navigation'))
-        return goto.call(inside, visiting, { ...gotoOptions, timeout: 0 })
+        requests.scope = new AsyncResource('politely.Navigation')
+        return goto(visiting, { ...gotoOptions, timeout: 0 })
       })
     } catch (error) {
       throw requests.failure ?? error // the browser knows no more than that it was blocked
     } finally {
-      requests.arrived()
+      requests.scope = undefined
+    }
+  }
+}
+
+function unwatched(goto: Navigate, entering: Entering): Navigate {
+  return async (visiting, gotoOptions) => {
+    const pass = await enter(entering, visiting.request.url, undefined)
+    try {
+      const response = await goto(visiting, gotoOptions)
+      if (response) pass.leave({ status: response.status(), headers: response.headers() })
+      return response
+    } finally {
+      pass.leave()
     }
   }
 }
@@ -34,51 +52,28 @@ export function hookNavigation(inside: Inside, entering: Entering, pageRequests:
 class PageRequests implements PageWatch {
   /** Why a request for the page itself was not made. */
   failure: unknown
+  /** The navigation under way: its task, and the clocks that a wait is kept out of. */
+  scope: AsyncResource | undefined
   readonly #entering: Entering
   readonly #ending = new AbortController()
-  /** The pass for the address that the page was sent to, until its request comes. */
-  #granted: Pass | undefined
-  /** Of requests that are under way. */
+  /** Of requests for the page itself that are under way. */
   readonly #passes = new Map<string, Pass>()
-  /** Whose clocks a wait is kept out of. */
-  #scope: AsyncResource | undefined
 
   constructor(entering: Entering) {
     this.#entering = entering
   }
 
-  async take(url: string): Promise<void> {
-    this.#granted = await enter(this.#entering, url, this.#ending.signal)
-  }
-
-  countFrom(scope: AsyncResource): void {
-    this.#scope = scope
-  }
-
-  /** The page is there, or it is not: who has not asked for it by now does not. */
-  arrived(): void {
-    this.#granted?.leave()
-    this.#granted = undefined
-    this.#scope = undefined
-  }
-
+  /** The page is gone. */
   end(): void {
     this.#ending.abort(new DOMException('the page was closed', 'AbortError'))
-    this.arrived()
     for (const pass of this.#passes.values()) pass.leave()
     this.#passes.clear()
   }
 
-  async allows({ id, url, isHop, isPage }: HeldRequest): Promise<boolean> {
-    const granted = this.#granted
-    if (isPage && !isHop && granted !== undefined) {
-      this.#granted = undefined
-      this.#passes.set(id, granted)
-      return true
-    }
+  async allows({ id, url, isPage }: HeldRequest): Promise<boolean> {
     const ask = () => (isPage ? this.#enter(id, url) : this.#isAllowed(url))
     try {
-      return await (this.#scope === undefined ? ask() : this.#scope.runInAsyncScope(ask))
+      return await (this.scope === undefined ? ask() : this.scope.runInAsyncScope(ask))
     } catch (error) {
       if (isPage) this.failure = error
       return false
@@ -91,7 +86,6 @@ class PageRequests implements PageWatch {
   }
 
   async #enter(id: string, url: string): Promise<boolean> {
-    this.#passes.get(id)?.leave() // of the hop before
     this.#passes.set(id, await enter(this.#entering, url, this.#ending.signal))
     return true
   }

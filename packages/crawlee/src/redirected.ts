@@ -1,4 +1,5 @@
-// The next request after a redirect, by the rules of fetch (WHATWG Fetch, HTTP-redirect fetch), in the form that Crawlee's HTTP clients take.
+// The next request after a redirect, by the rules of fetch (WHATWG Fetch, HTTP-redirect fetch), in the form that Crawlee's
+// HTTP clients take.
 import type { HttpRequest, ResponseTypes, StreamingHttpResponse } from '@crawlee/basic'
 
 type SimpleHeaders = NonNullable<HttpRequest['headers']>

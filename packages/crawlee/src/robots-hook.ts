@@ -3,11 +3,16 @@ import { originOf } from '@politely/core'
 import type { RobotsClient } from '@politely/fetcher'
 import type { Inside, LinkFilter } from './inside.ts'
 import { tellVerdict } from './skipped.ts'
+import { isAdding, whileAdding } from './task.ts'
 
 export function hookRobots(inside: Inside, robots: RobotsClient): void {
-  const { enqueueLinksWithCrawlDepth, handleSkippedRequest } = inside
+  const { addRequests, enqueueLinksWithCrawlDepth, handleSkippedRequest } = inside
   inside.respectRobotsTxtFile = true // `{ userAgent }` is Crawlee's way to a name; the RobotsClient has one
-  inside.isAllowedBasedOnRobotsTxtFile = (url) => robots.isAllowed(url)
+  inside.isAllowedBasedOnRobotsTxtFile = async (url) => {
+    if (isAdding() && !(await isKnown(url, robots))) return true
+    return robots.isAllowed(url)
+  }
+  inside.addRequests = (requests, options) => whileAdding(() => addRequests.call(inside, requests, options))
   // Crawlee would fetch one under a browser's name. What is asked of it is answered below.
   inside.getRobotsTxtFileForUrl = async () => undefined
 
@@ -20,6 +25,16 @@ export function hookRobots(inside: Inside, robots: RobotsClient): void {
     if (skipped.reason === 'robotsTxt') tellVerdict(skipped, await robots.check(skipped.url))
     await handleSkippedRequest.call(inside, skipped)
   }
+}
+
+/**
+ * Crawlee asks about requests that are added one after another: those of an origin whose robots.txt is not known yet go to
+ * the queue, or a list of sites would wait for the slowest of them before the first page. They are checked when their turn
+ * comes.
+ */
+async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
+  const inspection = await robots.inspect(url)
+  return 'source' in inspection && inspection.source === 'memory' // what is no URL, Crawlee says itself
 }
 
 type LinkOptions = Parameters<Inside['enqueueLinksWithCrawlDepth']>[0]

@@ -15,11 +15,26 @@ export class Task {
   }
 }
 
-const current = new AsyncLocalStorage<Task>()
+/** Where the caller is. */
+interface Whereabouts {
+  readonly task: Task | undefined
+  readonly isAdding: boolean
+}
+
+const whereabouts = new AsyncLocalStorage<Whereabouts>()
 
 /** The task that the caller is a part of; undefined outside of the pool. */
 export function currentTask(): Task | undefined {
-  return current.getStore()
+  return whereabouts.getStore()?.task
+}
+
+/** Whether the caller adds requests, and does not handle one. */
+export function isAdding(): boolean {
+  return whereabouts.getStore()?.isAdding ?? false
+}
+
+export function whileAdding<T>(work: () => T): T {
+  return whereabouts.run({ task: currentTask(), isAdding: true }, work)
 }
 
 /** The tasks of one crawler that are under way. */
@@ -33,7 +48,7 @@ export class Tasks {
       const task = new Task()
       this.#underWay.add(task)
       try {
-        await current.run(task, run)
+        await whereabouts.run({ task, isAdding: false }, run)
       } finally {
         this.#underWay.delete(task)
         over(task)

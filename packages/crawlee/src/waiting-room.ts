@@ -1,11 +1,11 @@
 // Where requests are whose turn is far off: out of Crawlee's pool, so that others get their place, and back in its queue in time.
 //
-// They stay locked in the queue meanwhile, like those that Crawlee itself puts off (sameDomainDelaySecs). Turns are the gate's: what is foreseen
-// here only says when it is worth coming back.
+// They stay locked in the queue meanwhile, like those that Crawlee itself puts off (sameDomainDelaySecs). Turns are the
+// gate's: what is foreseen here only says when it is worth coming back.
 import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
-import type { Pass, PoliteGate } from '@politely/gate'
+import type { PoliteGate } from '@politely/gate'
 import type { Inside, RequestSource } from './inside.ts'
 import type { Task } from './task.ts'
 
@@ -13,6 +13,13 @@ import type { Task } from './task.ts'
 const LONGEST_TIMER_MS = 60 * 60 * 1000
 /** Who was called and does not come was taken by another process that shares the queue. Our choice. */
 const LOST_AFTER_MS = 60 * 1000
+/** Who has gone on and asks for nothing in this time is not waited for: its handler may have other ways to a page. Our choice. */
+const LATE_AFTER_MS = 1_000
+/**
+ * While more questions than this wait for robots.txt, requests wait for it in the pool: or all of a queue's origins would be
+ * asked at once. Our choice.
+ */
+const MOST_FORESEEING = 32
 
 interface Parked {
   readonly request: Request
@@ -23,26 +30,17 @@ interface Parked {
 interface Line {
   /** By their keys, in the order in which they came. */
   waiting: Map<string, Parked>
-  /** They went on, and have not left yet. */
-  readonly ahead: Set<Task>
+  /** Went on, and is on its way to the gate or stands there: nobody follows it into the pool before it has left. */
+  readonly ahead: Map<Task, NodeJS.Timeout>
+  /** Settles when everyone who has come was told whether to wait. It never rejects. */
+  decided: Promise<unknown>
   /** Is back in Crawlee's queue, and expected here. */
   called: string | undefined
   /** When the first one is called, or is given up. */
   timer: NodeJS.Timeout | undefined
   /** It is being found out when that is. */
   isForeseeing: boolean
-  /** The pause between two requests, as far as it is known. */
-  pauseMs: number
 }
-
-interface Foreseen {
-  readonly waitMs: number
-  /** How many stand at the gate. */
-  readonly ahead: number
-  readonly crawlDelayMs: number
-}
-
-const NO_WAIT: Foreseen = { waitMs: 0, ahead: 0, crawlDelayMs: 0 }
 
 export class WaitingRoom {
   readonly #inside: Inside
@@ -53,6 +51,8 @@ export class WaitingRoom {
   readonly #tasks = new Map<Task, { readonly key: string; readonly origin: string }>()
   /** Keys of all requests that wait here or are under way: the queue may give them out once more, since its locks expire. */
   readonly #here = new Set<string>()
+  /** Questions to the gate that are under way. */
+  #foreseeing = 0
   /** Timers must not inherit the timeouts of the task that sets them. */
   readonly #outside = new AsyncResource('politely.WaitingRoom')
 
@@ -70,35 +70,52 @@ export class WaitingRoom {
     if (origin === undefined || request.skipNavigation) return true
     this.#here.add(key)
     const line = this.#lineOf(origin)
+    // One after another: who comes later does not overtake who is being decided about.
+    const decided = line.decided.then(() => this.#decide(task, key, origin, { request, source }))
+    line.decided = decided
+    return decided
+  }
+
+  async #decide(task: Task, key: string, origin: string, parked: Parked): Promise<boolean> {
+    const line = this.#lineOf(origin)
     const isCalled = line.called === key
     if (!isCalled && line.waiting.size > 0) {
-      line.waiting.set(key, { request, source })
+      line.waiting.set(key, parked)
       return false
     }
-    const foreseen = await this.#foresee(request.url)
-    if (isCalled) line.called = undefined
-    const goesOn = waitOf(line, foreseen) <= this.#parkFromMs || task.signal.aborted
+    const { url } = parked.request
+    const waitMs = await (isCalled ? this.#foresee(url) : this.#foreseeInTime(url))
+    const isFree = line.ahead.size === 0 && waitMs <= this.#parkFromMs
+    const goesOn = isFree || this.#parkFromMs === Number.POSITIVE_INFINITY || task.signal.aborted
     if (goesOn) {
-      line.ahead.add(task)
+      line.ahead.set(
+        task,
+        this.#outside.runInAsyncScope(() => setTimeout(() => this.left(task), LATE_AFTER_MS)),
+      )
       this.#tasks.set(task, { key, origin })
-    } else if (isCalled) line.waiting = new Map([[key, { request, source }], ...line.waiting])
-    else line.waiting.set(key, { request, source })
+    } else line.waiting = new Map([[key, parked], ...line.waiting])
+    if (isCalled) line.called = undefined
     this.#watch(origin, line)
     return goesOn
   }
 
-  /** A request of this task leaves; or it does not, and who comes after it need not wait for it. */
-  entered(task: Task, pass: Pass | undefined): void {
+  /** A request of this task has come to the gate. */
+  arrived(task: Task): void {
+    const at = this.#tasks.get(task)
+    if (at !== undefined) clearTimeout(this.#lines.get(at.origin)?.ahead.get(task))
+  }
+
+  /** It has left, or it does not: who comes after it need not wait for it. */
+  left(task: Task): void {
+    this.arrived(task)
     const at = this.#tasks.get(task)
     const line = at && this.#lines.get(at.origin)
-    if (line === undefined || !line.ahead.delete(task)) return
-    if (pass !== undefined && originOf(pass.url) === at?.origin) line.pauseMs = pass.delay.delayMs
-    this.#watch(at?.origin as string, line)
+    if (line?.ahead.delete(task)) this.#watch((at as { origin: string }).origin, line)
   }
 
   /** The task is over. */
   over(task: Task): void {
-    this.entered(task, undefined)
+    this.left(task)
     const at = this.#tasks.get(task)
     if (at === undefined) return
     this.#tasks.delete(task)
@@ -109,7 +126,7 @@ export class WaitingRoom {
   async close(): Promise<void> {
     const lines = [...this.#lines.values()]
     this.#lines.clear()
-    for (const { timer } of lines) clearTimeout(timer)
+    for (const { timer, ahead } of lines) for (const each of [timer, ...ahead.values()]) clearTimeout(each)
     for (const { waiting } of lines) {
       // The last one first, so that the first one is before it.
       for (const [key, parked] of [...waiting].reverse()) {
@@ -124,25 +141,33 @@ export class WaitingRoom {
     if (known !== undefined) return known
     const line: Line = {
       waiting: new Map(),
-      ahead: new Set(),
+      ahead: new Map(),
+      decided: Promise.resolve(),
       called: undefined,
       timer: undefined,
       isForeseeing: false,
-      pauseMs: 0,
     }
     this.#lines.set(origin, line)
     return line
   }
 
-  /** What the gate says of a request. One that is refused, or hears of a closed gate when it wants to leave, need not wait here. */
-  async #foresee(url: string): Promise<Foreseen> {
+  /** The same, unless robots.txt has to be fetched first: that, too, is waited for outside of the pool. */
+  async #foreseeInTime(url: string): Promise<number> {
+    const foreseen = this.#foresee(url)
+    if (this.#parkFromMs === Number.POSITIVE_INFINITY || this.#foreseeing > MOST_FORESEEING) return foreseen
+    return Promise.race([foreseen, new Promise<number>((resolve) => setImmediate(resolve, Number.POSITIVE_INFINITY))])
+  }
+
+  /** In how many milliseconds a request could leave; 0 for one that is refused, or will hear from the gate what is wrong with that. */
+  async #foresee(url: string): Promise<number> {
+    this.#foreseeing++
     try {
       const forecast = await this.#gate.when(url)
-      if (!forecast.allowed) return NO_WAIT
-      const { verdict, waitMs, ahead } = forecast
-      return { waitMs, ahead, crawlDelayMs: ('crawlDelayMs' in verdict && verdict.crawlDelayMs) || 0 }
+      return forecast.allowed ? forecast.waitMs : 0
     } catch {
-      return NO_WAIT
+      return 0
+    } finally {
+      this.#foreseeing--
     }
   }
 
@@ -151,18 +176,19 @@ export class WaitingRoom {
     if (line.called !== undefined || line.isForeseeing) return
     clearTimeout(line.timer)
     line.timer = undefined
+    if (line.ahead.size > 0) return
     if (line.waiting.size > 0) void this.#outside.runInAsyncScope(() => this.#plan(origin, line))
-    else if (line.ahead.size === 0 && this.#lines.get(origin) === line) this.#lines.delete(origin)
+    else if (this.#lines.get(origin) === line) this.#lines.delete(origin)
   }
 
   async #plan(origin: string, line: Line): Promise<void> {
     line.isForeseeing = true
     const [first] = line.waiting
     const [key, parked] = first as [string, Parked]
-    const foreseen = await this.#foresee(parked.request.url)
+    const waitMs = await this.#foresee(parked.request.url)
     line.isForeseeing = false
     if (this.#lines.get(origin) !== line) return // the crawl has ended
-    const earlyMs = waitOf(line, foreseen) - this.#parkFromMs
+    const earlyMs = waitMs - this.#parkFromMs
     if (earlyMs > 0) {
       line.timer = setTimeout(() => this.#watch(origin, line), Math.min(earlyMs, LONGEST_TIMER_MS))
       return
@@ -188,9 +214,4 @@ export class WaitingRoom {
       )
     }
   }
-}
-
-/** In how many milliseconds a request could leave, with those before it that do not stand at the gate yet. */
-function waitOf({ ahead, pauseMs }: Line, foreseen: Foreseen): number {
-  return foreseen.waitMs + Math.max(0, ahead.size - foreseen.ahead) * Math.max(pauseMs, foreseen.crawlDelayMs)
 }

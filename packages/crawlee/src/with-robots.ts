@@ -1,22 +1,24 @@
 // withRobots: one call, and a crawler of Crawlee keeps robots.txt.
 import { OptionError } from '@politely/core'
-import { type GateOrOptions, gateFor, type Pass, RobotsDisallowedError } from '@politely/gate'
+import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/gate'
 import { type AnyCrawler, type Inside, insideOf } from './inside.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
 import { hookRobots } from './robots-hook.ts'
-import { currentTask, type Task, Tasks } from './task.ts'
+import { currentTask, Tasks } from './task.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 export type WithRobotsOptions = GateOrOptions & {
   /**
-   * A request whose turn is further off than this is put off: it leaves Crawlee's pool, so that others get its place, and comes back in time.
-   * What is nearer waits at the gate, in the pool. Milliseconds; default 1,000.
+   * A request whose turn is further off than this is put off: it leaves Crawlee's pool, so that others get its place, and comes
+   * back in time. So does one that has to wait for robots.txt, or has another one of its site before it on its way to the gate.
+   * What is nearer waits at the gate, in the pool. Milliseconds; default 1,000; with Infinity nobody is put off.
    */
   readonly parkFromMs?: number | undefined
   /**
-   * What a browser asks for by itself: redirects, frames, scripts, images. `check` (the default): each is checked before it is made, and pages also wait
-   * their turn; it needs Chromium. `leave`: they are not looked at here, for the sake of another hook that does.
+   * What a browser asks for by itself: redirects, frames, scripts, images. `check` (the default): each is checked before it is
+   * made, and those for the page itself wait their turn; it needs Chromium. `leave`: they are not looked at here, for the sake of
+   * another hook that does.
    */
   readonly pageRequests?: 'check' | 'leave' | undefined
 }
@@ -24,7 +26,8 @@ export type WithRobotsOptions = GateOrOptions & {
 const polite = new WeakSet<object>()
 
 /**
- * Makes a crawler polite and returns it: `HttpCrawler` and those that are made of it, `BasicCrawler`, `PlaywrightCrawler`, `PuppeteerCrawler`.
+ * Makes a crawler polite and returns it: `HttpCrawler` and those that are made of it, `BasicCrawler`, `PlaywrightCrawler`,
+ * `PuppeteerCrawler`.
  *
  * @throws {OptionError} for what is no crawler, one that is polite already, and an option that cannot be used.
  */
@@ -43,7 +46,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   }
   const { gate } = gateFor(others)
   const room = new WaitingRoom(inside, gate, parkFromMs)
-  const entering = { gate, entered: (task: Task, pass: Pass | undefined) => room.entered(task, pass) }
+  const entering = { gate, room }
   hookRobots(inside, gate.robots)
   inside.httpClient = new PoliteHttpClient(inside.httpClient, entering)
   if (inside._navigationHandler !== undefined) hookNavigation(inside, entering, pageRequests)

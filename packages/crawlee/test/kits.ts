@@ -13,10 +13,16 @@ export function inMemory(): Configuration {
 }
 
 /** For Playwright and Puppeteer alike. */
-export function launchOptions(chromium: Part | undefined) {
+export function launchOptions(chromium: Part | undefined): {
+  executablePath: string
+  env: Record<string, string>
+  args: string[]
+  headless: boolean
+} {
+  const env = Object.entries({ ...process.env, ...chromium?.env })
   return {
     executablePath: chromium?.command ?? '',
-    env: { ...process.env, ...chromium?.env } as Record<string, string>,
+    env: Object.fromEntries(env.map(([name, value]) => [name, value ?? ''])),
     args: ['--no-sandbox'],
     headless: true,
   }

@@ -29,6 +29,9 @@ function promisedBy(code: string): string[] {
   return Array.from(code.matchAll(/\/\/ prints: (.*)$/gm), ([, line = '']) => line)
 }
 
+/** Some of them start a browser, and the machine may be busy. */
+const MOST_MS = 60_000
+
 const chromium = findChromium()
 const forBrowsers = chromium && { CHROME_BIN: chromium.command, ...chromium.env }
 
@@ -57,20 +60,24 @@ describe('the examples of the documentation', () => {
     expect(snippets.flatMap(({ code }) => promisedBy(code)).length).toBeGreaterThan(5)
   })
 
-  it.for(snippets)('$page, example $i', async ({ page, i, code }, { skip }) => {
-    skip(code.includes('CHROME_BIN') && isMissing('chromium', chromium))
-    const here = (text: string) => text.replaceAll('https://example.com', origin)
-    const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
-    writeFileSync(file, here(code))
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
-      cwd: folder,
-      env: { ...process.env, ...forBrowsers, CRAWLEE_LOG_LEVEL: 'OFF', NODE_ENV: undefined }, // vitest's says test
-      timeout: 15_000,
-    })
-    let printed = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
-    const status = await new Promise((resolve) => child.on('close', resolve))
-    expect(printed.trimEnd().split('\n')).toEqual(promisedBy(code).map(here))
-    expect(status).toBe(0)
-  })
+  it.for(snippets)(
+    '$page, example $i',
+    async ({ page, i, code }, { skip }) => {
+      skip(code.includes('CHROME_BIN') && isMissing('chromium', chromium))
+      const here = (text: string) => text.replaceAll('https://example.com', origin)
+      const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
+      writeFileSync(file, here(code))
+      const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
+        cwd: folder,
+        env: { ...process.env, ...forBrowsers, CRAWLEE_LOG_LEVEL: 'OFF', NODE_ENV: undefined }, // vitest's says test
+        timeout: MOST_MS,
+      })
+      let printed = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
+      const status = await new Promise((resolve) => child.on('close', resolve))
+      expect(printed.trimEnd().split('\n')).toEqual(promisedBy(code).map(here))
+      expect(status).toBe(0)
+    },
+    MOST_MS,
+  )
 })

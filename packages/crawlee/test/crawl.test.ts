@@ -1,0 +1,410 @@
+// What the user of a polite crawler sees, over real sockets: what is skipped, what fails, what pages are asked for as.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type BaseHttpClient,
+  BasicCrawler,
+  GotScrapingHttpClient,
+  type HttpRequest,
+  type HttpResponse,
+  ProxyConfiguration,
+  type RedirectHandler,
+  type ResponseTypes,
+  type StreamingHttpResponse,
+} from '@crawlee/basic'
+import { CheerioCrawler, type CheerioCrawlerOptions } from '@crawlee/cheerio'
+import { HttpCrawler } from '@crawlee/http'
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { type Reply, type Sites, startSites } from '@politely/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
+import { inMemory } from './kits.ts'
+
+const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
+const HOME = 'http://localhost:PORT'
+const OTHER = 'http://127.0.0.1:PORT'
+const ROBOTS = `${HOME}/robots.txt`
+
+let sites: Sites
+beforeEach(async () => {
+  sites = await startSites()
+})
+afterEach(() => sites.close())
+
+const page = (body = ''): Reply => ({
+  status: 200,
+  headers: { 'content-type': 'text/html' },
+  body: `<title>a page</title>${body}`,
+})
+const to = (location: string, more: Record<string, string> = {}): Reply => ({
+  status: 302,
+  headers: { location, ...more },
+})
+const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
+
+/** What a crawl was told to its user. With `:PORT`. */
+interface Told {
+  readonly handled: string[]
+  readonly skipped: [url: string, reason: string, because: string | undefined][]
+  readonly failed: [url: string, error: Error][]
+}
+
+const portless = (text: string) => text.replaceAll(`:${sites.port}`, ':PORT')
+
+async function crawl(
+  urls: readonly (string | { url: string; [more: string]: unknown })[],
+  { polite = {}, ...options }: CheerioCrawlerOptions & { polite?: Partial<WithRobotsOptions> } = {},
+): Promise<Told> {
+  const told: Told = { handled: [], skipped: [], failed: [] }
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        maxRequestRetries: 2,
+        ...options,
+        requestHandler: async (context) => {
+          told.handled.push(portless(context.request.loadedUrl))
+          if (typeof options.requestHandler === 'function') await options.requestHandler(context)
+        },
+        failedRequestHandler: ({ request }, error) => void told.failed.push([portless(request.url), error]),
+        onSkippedRequest: (skipped) =>
+          void told.skipped.push([portless(skipped.url), skipped.reason, verdictOf(skipped)?.because]),
+      },
+      inMemory(),
+    ),
+    { userAgent, minDelayMs: 0, retries: 0, ...polite } as WithRobotsOptions,
+  )
+  const here = (url: string) => sites.withPort(url)
+  await crawler.run(urls.map((one) => (typeof one === 'string' ? here(one) : { ...one, url: here(one.url) })))
+  return told
+}
+
+const pages = () => sites.requests.filter(({ url }) => !url.endsWith('/robots.txt'))
+
+describe('what is skipped', () => {
+  test('links that robots.txt disallows do not come into the queue, and the user is told why', async () => {
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.answer(`${HOME}/`, page('<a href="/private/a">a</a><a href="/b">b</a>'))
+    sites.answer(`${HOME}/b`, page())
+    const enqueued: string[] = []
+    const told = await crawl([`${HOME}/`], {
+      requestHandler: async ({ enqueueLinks }) => {
+        const { processedRequests } = await enqueueLinks()
+        enqueued.push(...processedRequests.map(({ uniqueKey }) => portless(uniqueKey)))
+      },
+    })
+    expect(enqueued).toEqual([`${HOME}/b`])
+    expect(told.skipped).toEqual([[`${HOME}/private/a`, 'robotsTxt', 'rule']])
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/`, `${HOME}/b`])
+  })
+
+  test('our choice, links of another origin come into the queue, and are checked when their turn comes', async () => {
+    sites.answer(ROBOTS, rules('Disallow: /open'))
+    sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
+    sites.answer(`${HOME}/`, page(sites.withPort(`<a href="${OTHER}/private">a</a><a href="${OTHER}/open">b</a>`)))
+    sites.answer(`${OTHER}/open`, page())
+    const told = await crawl([`${HOME}/`], {
+      requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks({ strategy: 'all' })),
+    })
+    expect(told.skipped).toEqual([[`${OTHER}/private`, 'robotsTxt', 'rule']])
+    expect(told.handled).toEqual([`${HOME}/`, `${OTHER}/open`])
+  })
+
+  test('a robotsTxtFile that is given to enqueueLinks has to allow a link, too', async () => {
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.answer(`${HOME}/`, page('<a href="/private">a</a><a href="/b">b</a><a href="/c">c</a>'))
+    sites.answer(`${HOME}/c`, page())
+    const told = await crawl([`${HOME}/`], {
+      requestHandler: async ({ enqueueLinks }) => {
+        await enqueueLinks({ robotsTxtFile: { isAllowed: (url: string) => !url.endsWith('/b') } as never })
+      },
+    })
+    expect(told.skipped).toEqual([
+      [`${HOME}/private`, 'robotsTxt', 'rule'],
+      [`${HOME}/b`, 'robotsTxt', 'no-rule-matched'],
+    ])
+    expect(told.handled).toEqual([`${HOME}/`, `${HOME}/c`])
+  })
+
+  test.each<[string, CheerioCrawlerOptions['respectRobotsTxtFile']]>([
+    ['absent', undefined],
+    ['false', false],
+    ['true', true],
+    ['a name', { userAgent: 'OtherBot' }],
+  ])('with respectRobotsTxtFile %s: robots.txt is fetched once, under the crawler’s own name', async (_, given) => {
+    sites.answer(ROBOTS, rules('Disallow: /private', '', 'User-agent: OtherBot', 'Disallow: /'))
+    sites.answer(`${HOME}/open`, page('<a href="/private">a</a>'))
+    const told = await crawl([`${HOME}/private`, `${HOME}/open`], {
+      ...(given !== undefined && { respectRobotsTxtFile: given }),
+      requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks()),
+    })
+    expect(told.handled).toEqual([`${HOME}/open`])
+    expect(told.skipped.map(([url]) => url)).toEqual([`${HOME}/private`, `${HOME}/private`])
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/open`])
+    expect(sites.requests[0]?.headers['user-agent']).toBe(userAgent)
+  })
+
+  test('RFC 9309 §2.3.1.4: where robots.txt is unreachable, the user is told when to come back', async () => {
+    sites.answer(ROBOTS, { status: 503, headers: { 'retry-after': '120' } })
+    const skipped: unknown[] = []
+    const crawler = withRobots(
+      new CheerioCrawler({ onSkippedRequest: (one) => void skipped.push(verdictOf(one)) }, inMemory()),
+      { userAgent, retries: 0, now: () => 1_000 },
+    )
+    await crawler.run([sites.withPort(`${HOME}/`)])
+    expect(skipped).toMatchObject([{ because: 'unreachable', access: { status: 503, nextAttemptAt: 121_000 } }])
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+})
+
+describe('what fails', () => {
+  test('a refused hop fails with the verdict, and is not tried again', async () => {
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.answer(`${HOME}/hop`, to('/private'))
+    const told = await crawl([`${HOME}/hop`])
+    const [[url, error] = []] = told.failed
+    expect([url, told.failed.length]).toEqual([`${HOME}/hop`, 1])
+    expect(error).toBeInstanceOf(RobotsDisallowedError)
+    expect((error as RobotsDisallowedError).verdict.because).toBe('rule')
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
+  })
+
+  test('nor where the hop’s robots.txt is unreachable in words that Crawlee takes for a proxy’s', async () => {
+    sites.answer(`${HOME}/hop`, to('http://127.0.0.1:1/'))
+    const told = await crawl([`${HOME}/hop`])
+    expect(told.failed.map(([, { name }]) => name)).toEqual(['RobotsDisallowedError'])
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
+  })
+
+  test('sendRequest in a handler is refused, too', async () => {
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.answer(`${HOME}/hop`, to('/private'))
+    sites.answer(`${HOME}/open`, page())
+    const seen: unknown[] = []
+    const crawler = withRobots(
+      new BasicCrawler(
+        {
+          requestHandler: async ({ sendRequest }) => {
+            seen.push((await sendRequest()).body)
+            for (const path of ['/private', '/hop']) {
+              await sendRequest({ url: sites.withPort(`${HOME}${path}`) }).catch((error) => seen.push(error.code))
+            }
+          },
+        },
+        inMemory(),
+      ),
+      { userAgent, minDelayMs: 0 },
+    )
+    await crawler.run([sites.withPort(`${HOME}/open`)])
+    expect(seen).toEqual([page().body, 'ERR_ROBOTS_DISALLOWED', 'ERR_ROBOTS_DISALLOWED'])
+  })
+
+  test('a gate that is closed ends the crawl with its error', async () => {
+    const robots = new RobotsClient({ userAgent })
+    const gate = new PoliteGate({ robots })
+    await robots.close()
+    const crawler = withRobots(new HttpCrawler({ requestHandler: () => undefined }, inMemory()), { gate })
+    await expect(crawler.run([sites.withPort(`${HOME}/`)])).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+    expect(sites.asked).toEqual([])
+  })
+
+  test('a store that throws costs a fetch, and nothing else', async () => {
+    sites.answer(`${HOME}/`, page())
+    const fail = () => Promise.reject(new Error('no store today'))
+    const told = await crawl([`${HOME}/`], { polite: { store: { get: fail, set: fail, delete: fail } as never } })
+    expect(told.handled).toEqual([`${HOME}/`])
+  })
+
+  test('pages of 429 and their Retry-After are heeded by the gate: Crawlee’s retry waits for it', async () => {
+    sites.answer(`${HOME}/`, { status: 429, headers: { 'retry-after': '1' } }, page())
+    const told = await crawl([`${HOME}/`])
+    const [first, second] = pages()
+    expect(told.handled).toEqual([`${HOME}/`])
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(900)
+  })
+})
+
+describe('redirects', () => {
+  test('cookies that a hop sets are sent to the next one, and the user sees where it ended', async () => {
+    sites.answer(`${HOME}/hop`, to('/step', { 'set-cookie': 'a=1' }))
+    sites.answer(`${HOME}/step`, to('/end'))
+    sites.answer(`${HOME}/end`, page())
+    const seen: unknown[] = []
+    const told = await crawl([`${HOME}/hop`], {
+      requestHandler: ({ response }) => void seen.push(response.redirectUrls.map((url: URL) => portless(String(url)))),
+    })
+    expect(told.handled).toEqual([`${HOME}/end`])
+    expect(pages().map(({ url, headers }) => [url, headers.cookie])).toEqual([
+      [`${HOME}/hop`, undefined],
+      [`${HOME}/step`, 'a=1'],
+      [`${HOME}/end`, 'a=1'],
+    ])
+    expect(seen).toEqual([[`${HOME}/step`, `${HOME}/end`]])
+  })
+
+  test.each<[string, number, { method: 'POST'; payload: string }, [string, string | undefined]]>([
+    ['303', 303, { method: 'POST', payload: 'a=1' }, ['GET', undefined]],
+    ['302', 302, { method: 'POST', payload: 'a=1' }, ['GET', undefined]],
+    ['307', 307, { method: 'POST', payload: 'a=1' }, ['POST', 'text/plain']],
+  ])('a POST that is answered by %s goes on as fetch does it', async (_, status, request, expected) => {
+    sites.answer(`${HOME}/hop`, { status, headers: { location: '/end' } })
+    sites.answer(`${HOME}/end`, page())
+    await crawl([
+      { url: `${HOME}/hop`, ...request, headers: { 'content-type': 'text/plain' }, useExtendedUniqueKey: true },
+    ])
+    const end = pages().find(({ url }) => url === `${HOME}/end`)
+    expect([end?.method, end?.headers['content-type']]).toEqual(expected)
+  })
+
+  test('what was meant for one origin is not shown to another', async () => {
+    sites.answer(`${HOME}/hop`, to(`${OTHER}/end`))
+    sites.answer(`${OTHER}/end`, page())
+    await crawl([{ url: `${HOME}/hop`, headers: { Authorization: 'Basic eDp5', 'x-other': 'kept' } }])
+    expect(pages().map(({ headers }) => [headers.authorization, headers['x-other']])).toEqual([
+      ['Basic eDp5', 'kept'],
+      [undefined, 'kept'],
+    ])
+  })
+
+  test.each([
+    ['a loop', '/hop', /was redirected 10 times/, 11],
+    ['no http', 'ftp://localhost/', /which is no http or https URL/, 1],
+  ])('%s fails', async (_, location, message, requests) => {
+    sites.answer(`${HOME}/hop`, to(location))
+    const told = await crawl([`${HOME}/hop`], { maxRequestRetries: 0 })
+    expect(told.failed.map(([, error]) => error.message)).toEqual([expect.stringMatching(message)])
+    expect(pages()).toHaveLength(requests)
+  })
+
+  test('followRedirect of the user’s own is obeyed', async () => {
+    sites.answer(`${HOME}/hop`, to('/private'))
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    const seen: number[] = []
+    const crawler = withRobots(
+      new BasicCrawler(
+        {
+          requestHandler: async ({ sendRequest }) => {
+            seen.push((await sendRequest({ followRedirect: false })).statusCode)
+            seen.push((await sendRequest({ followRedirect: () => false })).statusCode)
+          },
+        },
+        inMemory(),
+      ),
+      { userAgent, minDelayMs: 0 },
+    )
+    await crawler.run([sites.withPort(`${HOME}/hop`)])
+    expect(seen).toEqual([302, 302])
+  })
+})
+
+describe('what pages are asked for as', () => {
+  const asked = async (request: { headers?: Record<string, string> }, options: CheerioCrawlerOptions = {}) => {
+    sites.answer(`${HOME}/`, page())
+    await crawl([{ url: `${HOME}/`, ...request }], options)
+    const { headers } = pages()[0] as { headers: Record<string, string> }
+    return { userAgent: headers['user-agent'], clientHints: headers['sec-ch-ua'] !== undefined, accept: headers.accept }
+  }
+
+  test('our choice, the crawler’s own name, with no header of a browser beside it', async () => {
+    expect(await asked({})).toEqual({ userAgent, clientHints: false, accept: expect.stringMatching(/^text\/html,/) })
+  })
+
+  test('a name that the request has stays', async () => {
+    expect(await asked({ headers: { 'User-Agent': 'OtherBot/2.0' } })).toMatchObject({ userAgent: 'OtherBot/2.0' })
+  })
+
+  test('headers of a browser that are asked for are sent, beside the name', async () => {
+    const preNavigationHooks: CheerioCrawlerOptions['preNavigationHooks'] = [
+      (_, gotOptions) => void Object.assign(gotOptions, { headerGeneratorOptions: { browsers: ['chrome'] } }),
+    ]
+    expect(await asked({}, { preNavigationHooks })).toMatchObject({ userAgent })
+    expect(Object.keys(pages()[0]?.headers ?? {})).toContain('accept-language')
+  })
+})
+
+describe('the HTTP client', () => {
+  class OwnClient implements BaseHttpClient {
+    readonly seen: HttpRequest<keyof ResponseTypes>[] = []
+    readonly #got = new GotScrapingHttpClient()
+    readonly #change: object
+    constructor(change: object = {}) {
+      this.#change = change
+    }
+    async sendRequest<T extends keyof ResponseTypes = 'text'>(request: HttpRequest<T>): Promise<HttpResponse<T>> {
+      this.seen.push(request)
+      return this.#got.sendRequest({ ...request, ...this.#change })
+    }
+    async stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<StreamingHttpResponse> {
+      this.seen.push(request)
+      return this.#got.stream({ ...request, ...this.#change }, onRedirect)
+    }
+  }
+
+  test('of the user’s own is wrapped: it makes each request, and follows no redirect', async () => {
+    sites.answer(`${HOME}/hop`, to('/end'))
+    sites.answer(`${HOME}/end`, page())
+    const httpClient = new OwnClient()
+    const told = await crawl([`${HOME}/hop`], { httpClient })
+    expect(told.handled).toEqual([`${HOME}/end`])
+    expect(httpClient.seen.map(({ url, followRedirect }) => [portless(String(url)), followRedirect])).toEqual([
+      [`${HOME}/hop`, false],
+      [`${HOME}/end`, false],
+    ])
+  })
+
+  test('one that follows redirects although it is told not to fails, and is not tried again', async () => {
+    sites.answer(`${HOME}/hop`, to('/end'))
+    sites.answer(`${HOME}/end`, page())
+    const httpClient = new OwnClient({ followRedirect: true })
+    const told = await crawl([`${HOME}/hop`], { httpClient })
+    expect(told.handled).toEqual([])
+    expect(told.failed.map(([, error]) => (error as { code?: string }).code)).toEqual(['ERR_POLITELY_FOLLOWING_CLIENT'])
+  })
+
+  test('a proxy of Crawlee’s is for pages; robots.txt is fetched directly', async () => {
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    const seen: (string | undefined)[] = []
+    const proxy = createServer((request, response) => {
+      seen.push(request.url && portless(request.url))
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>by way of a proxy</title>')
+    })
+    await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve))
+    const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const told = await crawl([`${HOME}/`, `${HOME}/private`], {
+      proxyConfiguration: new ProxyConfiguration({ proxyUrls: [proxyUrl] }),
+    })
+    proxy.closeAllConnections()
+    proxy.close()
+    expect(told.handled).toEqual([`${HOME}/`])
+    expect(seen).toEqual([`${HOME}/`])
+    expect(sites.asked).toEqual([ROBOTS])
+  })
+})
+
+describe('its life', () => {
+  test('a second run asks about no robots.txt that is known, and keeps the pause that the first one owes', async () => {
+    sites.answer(ROBOTS, rules('Crawl-delay: 0.7'))
+    for (const path of ['/1', '/2']) sites.answer(`${HOME}${path}`, page())
+    const crawler = withRobots(new CheerioCrawler({ requestHandler: () => undefined }, inMemory()), {
+      userAgent,
+      minDelayMs: 0,
+    })
+    await crawler.run([sites.withPort(`${HOME}/1`)])
+    await crawler.run([sites.withPort(`${HOME}/2`)])
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`, `${HOME}/2`])
+    const [first, second] = pages()
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(500)
+  })
+
+  test('a gate of your own is used, and stays yours to close', async () => {
+    sites.answer(`${HOME}/`, page())
+    const robots = new RobotsClient({ userAgent })
+    const gate = new PoliteGate({ robots, minDelayMs: 0 })
+    const crawler = withRobots(new CheerioCrawler({ requestHandler: () => undefined }, inMemory()), { gate })
+    await crawler.run([sites.withPort(`${HOME}/`)])
+    expect(gate.counters.left).toBe(1)
+    expect((await gate.when(sites.withPort(`${HOME}/`))).allowed).toBe(true)
+    gate.close()
+    await robots.close()
+  })
+})

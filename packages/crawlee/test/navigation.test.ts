@@ -1,0 +1,180 @@
+// A browser's own requests: how hops wait, what a page sets off by itself, and who else may look at them.
+import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playwright'
+import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
+import { RobotsDisallowedError } from '@politely/gate'
+import { findChromium, isMissing, type Reply, type Sites, startSites } from '@politely/testkit'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
+import { inMemory, launchOptions } from './kits.ts'
+
+const chromium = findChromium()
+const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
+const HOME = 'http://localhost:PORT'
+const ROBOTS = `${HOME}/robots.txt`
+
+let sites: Sites
+beforeEach(async () => {
+  vi.spyOn(console, 'warn').mockReturnValue() // Crawlee's, of a POST with a browser
+  sites = await startSites()
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await sites.close()
+})
+
+const page = (body = ''): Reply => ({
+  status: 200,
+  headers: { 'content-type': 'text/html' },
+  body: `<!doctype html><link rel="icon" href="data:,"><title>a page</title>${body}`,
+})
+const to = (location: string): Reply => ({ status: 302, headers: { location } })
+const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
+const pages = () => sites.asked.filter((url) => url !== ROBOTS)
+
+interface Options {
+  readonly requestHandler?: (context: { page: { goto(url: string): Promise<unknown> } }) => Promise<void>
+  readonly navigationTimeoutSecs?: number
+  readonly maxRequestRetries?: number
+}
+
+interface Told {
+  readonly handled: string[]
+  readonly failed: Error[]
+}
+
+const kinds: readonly (readonly [string, (options: object) => AnyCrawler])[] = [
+  ['PlaywrightCrawler', (options) => new PlaywrightCrawler(options as PlaywrightCrawlerOptions, inMemory())],
+  ['PuppeteerCrawler', (options) => new PuppeteerCrawler(options as PuppeteerCrawlerOptions, inMemory())],
+]
+
+describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
+  async function crawl(
+    request: string | { url: string; [more: string]: unknown },
+    { requestHandler, ...options }: Options = {},
+    polite: Partial<WithRobotsOptions> = {},
+  ): Promise<Told> {
+    const told: Told = { handled: [], failed: [] }
+    const crawler = withRobots(
+      make({
+        maxRequestRetries: 2,
+        launchContext: { launchOptions: launchOptions(chromium) },
+        ...options,
+        requestHandler: async (context: { request: { loadedUrl: string }; page: never }) => {
+          told.handled.push(context.request.loadedUrl.replace(`:${sites.port}`, ':PORT'))
+          await requestHandler?.(context)
+        },
+        failedRequestHandler: (_: unknown, error: Error) => void told.failed.push(error),
+      }),
+      { userAgent, minDelayMs: 0, retries: 0, ...polite } as WithRobotsOptions,
+    )
+    const { url, ...more } = typeof request === 'string' ? { url: request } : request
+    await crawler.run([{ ...more, url: sites.withPort(url) }])
+    return told
+  }
+
+  test('a hop waits its turn, and no timeout counts that', { timeout: 60_000 }, async () => {
+    sites.answer(ROBOTS, rules('Crawl-delay: 3'))
+    sites.answer(`${HOME}/hop`, to('/end'))
+    sites.answer(`${HOME}/end`, page())
+    const told = await crawl(`${HOME}/hop`, { navigationTimeoutSecs: 2.5 })
+    expect(told).toEqual({ handled: [`${HOME}/end`], failed: [] })
+    const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_500)
+  })
+
+  test('a site that does not answer runs into the timeout for navigation', { timeout: 60_000 }, async () => {
+    sites.answer(`${HOME}/`, new Promise<Reply>(() => undefined))
+    const told = await crawl(`${HOME}/`, { navigationTimeoutSecs: 1, maxRequestRetries: 0 })
+    expect(told.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
+  })
+
+  test('a refused hop fails with the verdict, and is not tried again', { timeout: 60_000 }, async () => {
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.answer(`${HOME}/hop`, to('/private'))
+    const told = await crawl(`${HOME}/hop`)
+    expect(told.failed).toEqual([expect.any(RobotsDisallowedError)])
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
+  })
+
+  test('where a handler goes is checked, too', { timeout: 60_000 }, async () => {
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    for (const path of ['/', '/next', '/private']) sites.answer(`${HOME}${path}`, page())
+    const failures: string[] = []
+    await crawl(`${HOME}/`, {
+      requestHandler: async (context) => {
+        await context.page.goto(sites.withPort(`${HOME}/next`))
+        await context.page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error.message))
+      },
+    })
+    expect(failures).toEqual([expect.stringContaining('ERR_BLOCKED_BY_CLIENT')])
+    expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
+  })
+
+  test('pages of 429 are heeded: Crawlee’s retry waits for Retry-After', { timeout: 60_000 }, async () => {
+    sites.answer(`${HOME}/`, { ...page(), status: 429, headers: { 'retry-after': '3' } }, page())
+    const told = await crawl(`${HOME}/`)
+    expect(told.handled).toEqual([`${HOME}/`])
+    const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
+  })
+
+  test('a POST, for which Crawlee intercepts requests itself, is sent as one, and its hop is checked', {
+    timeout: 60_000,
+  }, async () => {
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.answer(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
+    sites.answer(`${HOME}/end`, to('/private'))
+    const told = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
+    expect(told.failed).toEqual([expect.any(RobotsDisallowedError)])
+    expect(sites.requests.map(({ method, url }) => [method, url])).toEqual([
+      ['GET', ROBOTS],
+      ['POST', `${HOME}/form`],
+      ['GET', `${HOME}/end`],
+    ])
+  })
+
+  test('pageRequests: leave: answers of 429 are heeded there, too', { timeout: 60_000 }, async () => {
+    sites.answer(`${HOME}/`, { ...page(), status: 429, headers: { 'retry-after': '3' } }, page())
+    await crawl(`${HOME}/`, {}, { pageRequests: 'leave' })
+    const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
+  })
+
+  test('pageRequests: leave: the page is checked and waits, and its hops are another hook’s', {
+    timeout: 60_000,
+  }, async () => {
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.answer(`${HOME}/hop`, to('/private'))
+    sites.answer(`${HOME}/private`, page())
+    const told = await crawl(`${HOME}/hop`, {}, { pageRequests: 'leave' })
+    expect(told).toEqual({ handled: [`${HOME}/private`], failed: [] })
+  })
+})
+
+test.skipIf(isMissing('chromium', chromium))(
+  'our choice, a browser without the DevTools protocol is told so: nothing is asked for, and nothing tried again',
+  { timeout: 60_000 },
+  async () => {
+    const failed: Error[] = []
+    const crawler = withRobots(
+      new PlaywrightCrawler(
+        {
+          launchContext: { launchOptions: launchOptions(chromium) },
+          // As Firefox does it.
+          preNavigationHooks: [
+            (context) => {
+              const fail = () => Promise.reject(new Error('CDP session is only available in Chromium'))
+              Object.assign(context.page.context(), { newCDPSession: fail })
+            },
+          ],
+          failedRequestHandler: (_, error) => void failed.push(error),
+        },
+        inMemory(),
+      ),
+      { userAgent },
+    )
+    await crawler.run([sites.withPort(`${HOME}/`)])
+    expect(failed).toMatchObject([{ code: 'ERR_POLITELY_OPTION', option: 'pageRequests' }])
+    expect(sites.asked).toEqual([ROBOTS])
+  },
+)

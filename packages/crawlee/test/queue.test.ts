@@ -1,0 +1,273 @@
+// Where requests wait: out of the pool, out of Crawlee's clocks, and what becomes of them when a crawl ends.
+import {
+  BasicCrawler,
+  type BasicCrawlerOptions,
+  type Configuration,
+  RequestList,
+  RequestQueue,
+  RequestQueueV1,
+} from '@crawlee/basic'
+import { CheerioCrawler } from '@crawlee/cheerio'
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate } from '@politely/gate'
+import { type Reply, type Sites, startSites } from '@politely/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { withRobots } from '../src/index.ts'
+import { inMemory } from './kits.ts'
+
+const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
+const SLOW = 'http://localhost:PORT'
+const FAST = 'http://127.0.0.1:PORT'
+
+let sites: Sites
+beforeEach(async () => {
+  sites = await startSites()
+})
+afterEach(() => sites.close())
+
+const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<title>a page</title>' }
+
+function answerPages(home: string, crawlDelay: number, count: number): readonly string[] {
+  sites.answer(`${home}/robots.txt`, { status: 200, body: `User-agent: *\nCrawl-delay: ${crawlDelay}\n` })
+  const urls = Array.from({ length: count }, (_, i) => `${home}/${i + 1}`)
+  for (const url of urls) sites.answer(url, page)
+  return urls
+}
+
+const pages = () => sites.requests.filter(({ url }) => !url.endsWith('/robots.txt'))
+
+test('our choice, a request whose turn is far off leaves its place to others: a slow site holds up nobody', async () => {
+  const slow = answerPages(SLOW, 60, 5)
+  const fast = answerPages(FAST, 0, 5)
+  const handled: string[] = []
+  const inThePool: unknown[] = []
+  const robots = new RobotsClient({ userAgent })
+  const gate = new PoliteGate({ robots, minDelayMs: 0 })
+  await robots.prefetch([...slow, ...fast].map((url) => sites.withPort(url)))
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        minConcurrency: 3,
+        maxConcurrency: 3,
+        requestHandler: ({ request }) => {
+          handled.push(request.url)
+          inThePool.push(...gate.queues().filter(({ waiting }) => waiting > 0))
+          if (handled.length === 6) crawler.stop()
+        },
+      },
+      inMemory(),
+    ),
+    { gate },
+  )
+  await crawler.run([...slow, ...fast].map((url) => sites.withPort(url)))
+  expect(handled[0]).toBe(sites.withPort(slow[0] as string))
+  expect(handled.slice(1).sort()).toEqual(fast.map((url) => sites.withPort(url)))
+  expect(inThePool).toEqual([])
+  await robots.close()
+})
+
+test('our choice, nor does a site that is slow to give its robots.txt: neither adding nor handling others waits for it', async () => {
+  const [first] = answerPages(SLOW, 0, 1)
+  const { promise: robots, resolve: giveRobots } = Promise.withResolvers<Reply>()
+  sites.answer(`${SLOW}/robots.txt`, robots)
+  const fast = answerPages(FAST, 0, 3)
+  const handled: string[] = []
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        maxConcurrency: 1,
+        requestHandler: ({ request }) => {
+          handled.push(request.url)
+          if (handled.length === fast.length) giveRobots({ status: 200, body: '' })
+        },
+      },
+      inMemory(),
+    ),
+    { userAgent, minDelayMs: 0 },
+  )
+  await crawler.run([first as string, ...fast].map((url) => sites.withPort(url)))
+  expect(handled).toEqual([...fast, first].map((url) => sites.withPort(url as string)))
+})
+
+test('our choice, nor do pages of one site that wait for its other pages to be over', async () => {
+  const slow = answerPages(SLOW, 0, 4)
+  const [fast] = answerPages(FAST, 0, 1)
+  const { promise: answer, resolve: giveAnswer } = Promise.withResolvers<Reply>()
+  for (const url of slow) sites.answer(url, answer)
+  const handled: string[] = []
+  const robots = new RobotsClient({ userAgent })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+  await robots.prefetch([...slow, fast as string].map((url) => sites.withPort(url)))
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        maxConcurrency: 3,
+        requestHandler: ({ request }) => {
+          handled.push(request.url)
+          giveAnswer(page)
+        },
+      },
+      inMemory(),
+    ),
+    { gate },
+  )
+  await crawler.run([...slow, fast as string].map((url) => sites.withPort(url)))
+  await robots.close()
+  expect(handled).toEqual([fast, ...slow].map((url) => sites.withPort(url as string)))
+})
+
+test('who is put off does not share the timeout of who was handled before it', async () => {
+  const urls = answerPages(SLOW, 0.5, 3)
+  const handled: string[] = []
+  const failed: string[] = []
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        maxConcurrency: 1,
+        maxRequestRetries: 0,
+        requestHandlerTimeoutSecs: 0.3,
+        requestHandler: async ({ request }) => {
+          handled.push(request.url)
+          if (handled.length === 1) await new Promise(() => undefined)
+        },
+        failedRequestHandler: (_, { name, message }) => void failed.push(`${name}: ${message}`),
+      },
+      inMemory(),
+    ),
+    { userAgent, minDelayMs: 0, parkFromMs: 0 },
+  )
+  const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
+  expect({ requestsFinished, failed }).toEqual({
+    requestsFinished: 2,
+    failed: ['Error: requestHandler timed out after 0.3 seconds.'],
+  })
+})
+
+test('a crawl-delay longer than all timeouts of Crawlee fails nobody, and is kept', async () => {
+  const urls = answerPages(SLOW, 0.7, 3)
+  const failed: unknown[] = []
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        minConcurrency: 3,
+        navigationTimeoutSecs: 0.4,
+        requestHandlerTimeoutSecs: 0.4,
+        requestHandler: () => undefined,
+        failedRequestHandler: (_, error) => void failed.push(error),
+      },
+      inMemory(),
+    ),
+    { userAgent, minDelayMs: 0, parkFromMs: Infinity },
+  )
+  const { requestsFinished, retryHistogram } = await crawler.run(urls.map((url) => sites.withPort(url)))
+  expect({ failed, requestsFinished, retryHistogram }).toEqual({ failed: [], requestsFinished: 3, retryHistogram: [3] })
+})
+
+test('nor does a redirect whose second hop waits, or a request that a handler makes', async () => {
+  answerPages(SLOW, 1.6, 1)
+  sites.answer(`${SLOW}/hop`, { status: 302, headers: { location: '/1' } })
+  const statuses: number[] = []
+  const failed: unknown[] = []
+  const crawler = withRobots(
+    new BasicCrawler(
+      {
+        requestHandlerTimeoutSecs: 1,
+        maxRequestRetries: 0,
+        requestHandler: async ({ sendRequest }) => void statuses.push((await sendRequest()).statusCode),
+        failedRequestHandler: (_, error) => void failed.push(error),
+      },
+      inMemory(),
+    ),
+    { userAgent, minDelayMs: 0 },
+  )
+  await crawler.run([sites.withPort(`${SLOW}/hop`)])
+  expect({ statuses, failed, asked: pages().map(({ url }) => url) }).toEqual({
+    statuses: [200],
+    failed: [],
+    asked: [`${SLOW}/hop`, `${SLOW}/1`],
+  })
+})
+
+test.each([
+  ['out of the pool', 100],
+  ['in the pool', Number.POSITIVE_INFINITY],
+])(
+  'who waits %s is handled in the order of the queue, and once, though its lock expires meanwhile',
+  async (_, parkFromMs) => {
+    const urls = answerPages(SLOW, 1.2, 4)
+    const configuration = inMemory()
+    const queue = await RequestQueue.open('short-locks', { config: configuration })
+    const crawler = withRobots(
+      new CheerioCrawler({ requestQueue: queue, minConcurrency: 4, requestHandler: () => undefined }, configuration),
+      { userAgent, minDelayMs: 0, parkFromMs },
+    )
+    queue.requestLockSecs = 1
+    const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
+    expect(requestsFinished).toBe(4)
+    expect(pages().map(({ url }) => url)).toEqual(urls)
+  },
+)
+
+test.each<
+  [
+    string,
+    (
+      urls: string[],
+      configuration: Configuration,
+    ) => Promise<Pick<BasicCrawlerOptions, 'requestList' | 'requestQueue'>>,
+  ]
+>([
+  ['RequestList', async (urls) => ({ requestList: await RequestList.open(null, urls) })],
+  [
+    'RequestQueueV1',
+    async (urls, config) => {
+      const requestQueue = await RequestQueueV1.open('first-version', { config })
+      await requestQueue.addRequests(urls.map((url) => ({ url })))
+      return { requestQueue }
+    },
+  ],
+])('who waits comes back to a %s, too', async (_, source) => {
+  const urls = answerPages(SLOW, 0.5, 3)
+  const configuration = inMemory()
+  const requests = await source(
+    urls.map((url) => sites.withPort(url)),
+    configuration,
+  )
+  const crawler = withRobots(new CheerioCrawler({ ...requests, requestHandler: () => undefined }, configuration), {
+    userAgent,
+    minDelayMs: 0,
+    parkFromMs: 0,
+  })
+  expect((await crawler.run()).requestsFinished).toBe(3)
+  expect(pages().map(({ url }) => url)).toEqual(urls)
+})
+
+test.each(['stop', 'teardown'] as const)(
+  '%s: who waits goes back to the queue in its order, and the next run takes it from there, with the pause kept',
+  async (end) => {
+    const urls = answerPages(SLOW, 0.6, 4)
+    const config = inMemory()
+    const requestQueue = await RequestQueue.open('again', { config })
+    let isFirst = true
+    const crawler = withRobots(
+      new CheerioCrawler(
+        {
+          requestQueue,
+          requestHandler: async () => {
+            if (isFirst) void crawler[end]()
+            isFirst = false
+          },
+        },
+        config,
+      ),
+      { userAgent, minDelayMs: 0, parkFromMs: 50 },
+    )
+    await crawler.run(urls.map((url) => sites.withPort(url)))
+    const atFirst = pages().length
+    await crawler.run()
+    expect(atFirst).toBe(1)
+    expect(sites.asked).toEqual([`${SLOW}/robots.txt`, ...urls])
+    const [first, second] = pages()
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(400)
+  },
+)
