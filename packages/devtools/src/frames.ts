@@ -1,4 +1,5 @@
 // Whose a frame is: which browser context the sender of a request belongs to.
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ask,
   type DriverBrowser,
@@ -13,11 +14,16 @@ import {
 /** How many frames without a process of their own are remembered. */
 const MAX_FRAMES = 10_000
 
+/** How long a page is waited for that is asked for its frames, in milliseconds. Our choice. */
+const MAX_ASKING_MS = 1_000
+
 export class Frames {
   readonly #browser: DriverBrowser
   readonly #targets = new Map<string, TargetInfo>()
   /** Frames that are no targets, since they share a process with their page, and their contexts. */
   readonly #inner = new Map<string, string>()
+  /** Pages that did not answer in time: one that has crashed never does, and one that is busy may take long. */
+  readonly #silent = new WeakSet<object>()
   #looking: Promise<void> | undefined
 
   /** @param gone Hears of each target that is closed, or has crashed. */
@@ -39,8 +45,10 @@ export class Frames {
   /** The context of a frame, or of a worker. Undefined where nobody knows it. */
   async contextOf(frameId: string): Promise<string | undefined> {
     const known = () => this.#targets.get(frameId)?.browserContextId ?? this.#onlyContext() ?? this.#inner.get(frameId)
+    const looking = this.#looking
+    if (known() === undefined) await looking
+    if (known() === undefined && this.#looking === looking) this.#looking = this.#look()
     if (known() === undefined) await this.#looking
-    if (known() === undefined) await this.#look()
     return known()
   }
 
@@ -55,16 +63,19 @@ export class Frames {
     return only
   }
 
-  /** Asks all pages for their frames. */
-  #look(): Promise<void> {
-    const looking = this.#lookIntoAll().catch(() => undefined) // then it is not known
-    this.#looking = looking
-    return looking
+  /** Asks all pages for their frames. What cannot be asked is not known. */
+  async #look(): Promise<void> {
+    const pages = await this.#browser.pages().catch(() => [])
+    await Promise.all(pages.map((page) => this.#lookInTime(page)))
   }
 
-  async #lookIntoAll(): Promise<void> {
-    const pages = await this.#browser.pages()
-    await Promise.all(pages.map((page) => this.#lookInto(page)))
+  async #lookInTime(page: DriverPage): Promise<void> {
+    if (this.#silent.has(page.own)) return
+    const looked = this.#lookInto(page)
+      .catch(() => undefined)
+      .then(() => void this.#silent.delete(page.own))
+    const late = sleep(MAX_ASKING_MS, 'late', { ref: false })
+    if ((await Promise.race([looked, late])) === 'late') this.#silent.add(page.own)
   }
 
   async #lookInto(page: DriverPage): Promise<void> {

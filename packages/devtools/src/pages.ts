@@ -9,7 +9,6 @@ interface SeenRequest {
 
 /** A page whose `goto`, `reload`, `goBack` and `goForward` are guarded. */
 export interface GuardedPage extends DriverPage {
-  /** The driver's own page. */
   readonly own: {
     on(event: 'requestfailed', hear: (request: SeenRequest) => void): unknown
     off(event: 'requestfailed', hear: (request: SeenRequest) => void): unknown
@@ -59,10 +58,11 @@ export class Pages {
     return this.#contextId
   }
 
-  /** Rejects where nothing can be learnt of the page; so do its `goto` and the like then. */
-  async add(page: GuardedPage): Promise<void> {
+  /** Gives the page's target; none where it was closed at once. Rejects where that cannot be learnt; so do its `goto` and the like then. */
+  async add(page: GuardedPage): Promise<string | undefined> {
     const { own } = page
-    if (this.#added.has(own)) return
+    const known = this.#added.get(own)
+    if (known !== undefined) return (await known.identity)?.targetId
     const identity = identityOf(page)
     const restore = this.#wrap(own, identity)
     this.#added.set(own, { identity, restore })
@@ -74,7 +74,7 @@ export class Pages {
       own.off('requestfailed', lookAfter)
       this.#added.delete(own)
     })
-    await identity
+    return (await identity)?.targetId
   }
 
   /** Gives them their own methods back. */
@@ -123,7 +123,7 @@ export class Pages {
       const isGivenUp = signal?.aborted === true || (error instanceof Error && error.name === 'TimeoutError')
       if (isGivenUp) giveUp() // the browser would go on
       this.#guard.over(targetId, givingUp.signal, isGivenUp ? 'goes on' : 'ended')
-      if (signal?.aborted) throw signal.reason
+      if (signal?.aborted && !isAbort(error)) throw signal.reason
       // Another call may have taken this one's place, and what is known now is about that.
       throw isLast() ? withCause(this.#guard.failureOf(targetId), error) : error
     } finally {
@@ -144,6 +144,11 @@ async function identityOf(page: GuardedPage): Promise<Identity | undefined> {
     const [{ targetInfo }, undo] = await Promise.all([send(session, 'Target.getTargetInfo'), page.prepare?.()])
     return { targetId: targetInfo.targetId, contextId: targetInfo.browserContextId, undo }
   })
+}
+
+/** Did the driver look at the signal itself? */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
 }
 
 /** Ours, if there is one, with the driver's as its cause: that knows the line of the caller. */

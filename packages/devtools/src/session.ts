@@ -44,6 +44,8 @@ export interface DriverSession {
 
 /** A page, as a driver has it, and what has to be asked in its own way. */
 export interface DriverPage {
+  /** The driver's own object. */
+  readonly own: object
   newSession(): Promise<DriverSession>
   /** Whether nothing can be asked of it any more: it is closed, or its browser has gone. */
   isGone(): boolean

@@ -8,7 +8,7 @@ export function placeOf(context: BrowserContext, browser: Browser): Place {
     own: context,
     name: 'context',
     parts: [context],
-    // With any other word the page would become an error page, and that would come in the way of the next `goto` (measured).
+    // With `BlockedByClient` the page becomes an error page, and that comes in the way of the next `goto` (measured).
     refusedPage: 'Aborted',
     pages: async () => context.pages().map(drivenPage),
     listen: (came, gone) => {

@@ -123,8 +123,9 @@ describe.skipIf(noChromium)('a page', () => {
     expect(sites.asked).toEqual([`${HOME}/robots.txt`])
   })
 
+  const rules = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })
+
   it('whose rules of speculation name others has them fetched by nobody', async () => {
-    const rules = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })
     const added = `const s = document.createElement('script'); s.type = 'SpeculationRules'; s.textContent = '${rules('/private/3')}'
       const around = document.createElement('div'); around.append(s); document.body.append(around)`
     const { sites, context } = await kit(browser, {
@@ -142,6 +143,19 @@ describe.skipIf(noChromium)('a page', () => {
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`), { waitUntil: 'networkidle' })
     expect(askedFor(sites)).toEqual([`${HOME}/last`, `${HOME}/open`])
+  })
+
+  it('that is the first one of a popup keeps its rules of speculation: Chromium runs no script of ours in it', async () => {
+    const { sites, context } = await kit(browser, {
+      [`${HOME}/robots.txt`]: RULES,
+      [`${HOME}/open`]: page(),
+      [`${HOME}/popup`]: page(`<script type="speculationrules">${rules('/private')}</script>`),
+    })
+    const tab = await context.newPage()
+    await tab.goto(sites.withPort(`${HOME}/open`))
+    await tab.evaluate("void window.open('/popup')")
+    await sites.requested(4)
+    expect(askedFor(sites)).toEqual([`${HOME}/open`, `${HOME}/popup`, `${HOME}/private`])
   })
 
   it('is read while it comes, and downloads are saved', async () => {

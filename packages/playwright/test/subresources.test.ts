@@ -183,6 +183,25 @@ describe.skipIf(noChromium)('contexts of one browser', () => {
     expect(askedBy('neither')).toEqual(['/1/frame', '/1/image', '/2/frame', '/2/image', '/frame', '/neither', '/open'])
   })
 
+  it('do not wait for a page of another that has crashed, or is busy', async () => {
+    const sites = await startWeb({
+      [`${HOME}/robots.txt`]: RULES,
+      [`${HOME}/open`]: page('<iframe src="/frame"></iframe>'),
+      [`${HOME}/frame`]: page('<img src="/private/image">'),
+    })
+    const other = await openContext(browser)
+    const [crashed, busy] = [await other.newPage(), await other.newPage()]
+    await Promise.race([errorOf(crashed.goto('chrome://crash')), crashed.waitForEvent('crash')])
+    await busy.goto('about:blank')
+    void errorOf(busy.evaluate('for (;;);'))
+    const context = await openContext(browser)
+    const robots = await withRobots(context, CRAWLER)
+    const tab = await context.newPage()
+    expect((await tab.goto(sites.withPort(`${HOME}/open`)))?.status()).toBe(200)
+    await robots.close()
+    expect(askedFor(sites)).toEqual([`${HOME}/frame`, `${HOME}/open`])
+  })
+
   it('close each for itself', async () => {
     const sites = await startWeb({
       [`${HOME}/robots.txt`]: RULES,

@@ -17,7 +17,7 @@ export function placeOf(target: Browser | BrowserContext): Place {
     own: target,
     name: 'target',
     parts: context === undefined ? [browser, ...browser.browserContexts()] : [browser, context],
-    // Puppeteer's own word for what is blocked: its page becomes an error page, and that comes in nobody's way (measured).
+    // It becomes an error page. With `Aborted`, `reload`, `goBack` and `waitForNavigation` wait for a page that never comes (measured).
     refusedPage: 'BlockedByClient',
     pages: async () => (await target.pages()).map(drivenPage),
     listen: (came, gone) => {
