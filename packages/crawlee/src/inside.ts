@@ -8,7 +8,7 @@ import type {
   Request,
 } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
-import type { DevtoolsPage } from './devtools.ts'
+import type { DriverOwnPage } from './driver.ts'
 
 /** A crawler of any kind. BasicCrawler's own type depends on what its handlers are given, and no other kind is assignable to it. */
 export type AnyCrawler = Pick<BasicCrawler, 'addRequests' | 'run' | 'stats' | 'stop' | 'teardown'>
@@ -33,7 +33,7 @@ export interface RequestSource {
 /** What a browser crawler knows of a page that it is about to go to. */
 interface Visiting {
   readonly request: Request
-  readonly page: DevtoolsPage
+  readonly page: DriverOwnPage
 }
 
 /** Playwright's and Puppeteer's. */

@@ -10,6 +10,7 @@ import { inMemory, launchOptions } from './kits.ts'
 const chromium = findChromium()
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
 const HOME = 'http://localhost:PORT'
+const OTHER = 'http://127.0.0.1:PORT'
 const ROBOTS = `${HOME}/robots.txt`
 
 let sites: Sites
@@ -27,6 +28,7 @@ const page = (body = ''): Reply => ({
   headers: { 'content-type': 'text/html' },
   body: `<!doctype html><link rel="icon" href="data:,"><title>a page</title>${body}`,
 })
+const script = (body: string): Reply => ({ status: 200, headers: { 'content-type': 'text/javascript' }, body })
 const to = (location: string): Reply => ({ status: 302, headers: { location } })
 const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
 const pages = () => sites.asked.filter((url) => url !== ROBOTS)
@@ -99,15 +101,60 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
   test('where a handler goes is checked, too', { timeout: 60_000 }, async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     for (const path of ['/', '/next', '/private']) sites.answer(`${HOME}${path}`, page())
-    const failures: string[] = []
+    const failures: unknown[] = []
     await crawl(`${HOME}/`, {
       requestHandler: async (context) => {
         await context.page.goto(sites.withPort(`${HOME}/next`))
-        await context.page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error.message))
+        await context.page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error))
       },
     })
-    expect(failures).toEqual([expect.stringContaining('ERR_BLOCKED_BY_CLIENT')])
+    expect(failures).toEqual([expect.any(RobotsDisallowedError)])
+    expect(failures).toMatchObject([
+      { verdict: { because: 'rule' }, cause: { message: expect.stringContaining('net::ERR_') } },
+    ])
     expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
+  })
+
+  test('what windows, frames of other sites, workers and rules of speculation ask for is checked, too', {
+    timeout: 60_000,
+  }, async () => {
+    const prefetch = JSON.stringify({ prefetch: [{ urls: ['/private/ahead'], eagerness: 'immediate' }] })
+    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
+    sites.answer(`${HOME}/service.js`, script("addEventListener('install', () => fetch('/private/service'))"))
+    sites.answer(`${HOME}/worker.js`, script("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
+    const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
+    sites.answer(`${OTHER}/frame`, page(frame))
+    sites.answer(
+      `${HOME}/`,
+      page(`<script type="speculationrules">${prefetch}</script><iframe src="${sites.withPort(OTHER)}/frame"></iframe>
+        <script>new Worker('/worker.js'); navigator.serviceWorker.register('/service.js'); open('/private/window')
+        setTimeout(() => open('/window'))</script>`),
+    )
+    await crawl(`${HOME}/`, { requestHandler: () => sites.requested(9) })
+    expect([...new Set(pages())].sort()).toEqual(
+      [
+        'OTHER/by-frame',
+        'OTHER/frame',
+        'OTHER/robots.txt',
+        '/',
+        '/by-worker',
+        '/service.js',
+        '/window',
+        '/worker.js',
+      ].map((path) => (path.startsWith('OTHER') ? path.replace('OTHER', OTHER) : `${HOME}${path}`)),
+    )
+  })
+
+  test('what a frame waits for another robots.txt, no timeout counts', { timeout: 60_000 }, async () => {
+    const held = Promise.withResolvers<Reply>()
+    sites.answer(`${OTHER}/robots.txt`, held.promise)
+    sites.answer(`${HOME}/`, page('<iframe src="/frame"></iframe>'))
+    sites.answer(`${HOME}/frame`, page(`<img src="${sites.withPort(OTHER)}/image">`))
+    const crawled = crawl(`${HOME}/`, { navigationTimeoutSecs: 2.5, maxRequestRetries: 0 })
+    await sites.requested(4)
+    setTimeout(() => held.resolve({ status: 404 }), 3_000)
+    expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [] })
   })
 
   test('pages of 429 are heeded: Crawlee’s retry waits for Retry-After', { timeout: 60_000 }, async () => {
