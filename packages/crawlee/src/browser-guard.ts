@@ -1,6 +1,6 @@
 // The guard of one browser of a crawler: what its pages and whatever else it runs ask for leaves when the gate lets it.
 import { AsyncResource } from 'node:async_hooks'
-import { type Door, Guard, Pages, trafficOf } from '@politely/devtools'
+import { type Around, type Door, Guard, Pages, trafficOf } from '@politely/devtools'
 import { browserOf, type DrivenBrowser, type DriverOwnPage, drivenPage } from './driver.ts'
 import { waitingOutside } from './host-timeouts.ts'
 import { type Entering, enter } from './polite-http-client.ts'
@@ -40,7 +40,7 @@ class BrowserGuard implements Door {
     this.#browser = browser
     this.#entering = entering
     this.#guard = new Guard(this, { owns: 'all', subresources: 'check', refusedPage: browser.refusedPage })
-    this.#pages = new Pages(this.#guard, (requestId) => trafficOf(browser).stands(requestId))
+    this.#pages = new Pages(this.#guard, (requestId) => trafficOf(browser).stands(requestId), this.#visit)
   }
 
   async begin(): Promise<void> {
@@ -53,18 +53,9 @@ class BrowserGuard implements Door {
     }
   }
 
-  /** From now on `goto` of this page rejects with what the guard says. What is returned does something as a visit of this page. */
-  async add(page: DriverOwnPage): Promise<<T>(work: () => Promise<T>) => Promise<T>> {
-    const targetId = await this.#pages.add(drivenPage(page))
-    return async (work) => {
-      if (targetId === undefined) return work()
-      this.#visits.set(targetId, new AsyncResource('politely.Visit'))
-      try {
-        return await work()
-      } finally {
-        this.#visits.delete(targetId)
-      }
-    }
+  /** From now on `goto` of this page is a visit, and rejects with what the guard says. */
+  async add(page: DriverOwnPage): Promise<void> {
+    await this.#pages.add(drivenPage(page))
   }
 
   /** Of a page that no visit leads to, such as a popup, nobody's clock counts the wait. */
@@ -81,6 +72,16 @@ class BrowserGuard implements Door {
     const ask = () => this.#entering.gate.check(url, { signal })
     const outside = (work: typeof ask, visit: AsyncResource) => () => visit.runInAsyncScope(() => waitingOutside(work))
     return visits.reduce(outside, ask)()
+  }
+
+  #visit: Around = async (targetId, call) => {
+    const visit = new AsyncResource('politely.Visit')
+    this.#visits.set(targetId, visit)
+    try {
+      return await call()
+    } finally {
+      if (this.#visits.get(targetId) === visit) this.#visits.delete(targetId)
+    }
   }
 
   async #end(): Promise<void> {

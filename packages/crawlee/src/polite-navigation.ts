@@ -17,11 +17,11 @@ function watched(goto: Navigate, entering: Entering): Navigate {
   const guards = new BrowserGuards(entering)
   return async (visiting, gotoOptions) => {
     const guard = await guards.of(visiting.page)
-    const asVisit = await guard.add(visiting.page)
+    await guard.add(visiting.page)
     const timeoutMs = gotoOptions.timeout ?? 0
     // The browser's own clock would count what a request waits at the gate.
     return within(timeoutMs, `Navigation timed out after ${timeoutMs} ms.`, () =>
-      asVisit(() => goto(visiting, { ...gotoOptions, timeout: 0 })),
+      goto(visiting, { ...gotoOptions, timeout: 0 }),
     )
   }
 }

@@ -36,6 +36,7 @@ const pages = () => sites.asked.filter((url) => url !== ROBOTS)
 interface Options {
   readonly requestHandler?: (context: { page: { goto(url: string): Promise<unknown> } }) => Promise<void>
   readonly navigationTimeoutSecs?: number
+  readonly requestHandlerTimeoutSecs?: number
   readonly maxRequestRetries?: number
 }
 
@@ -155,6 +156,20 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     await sites.requested(4)
     setTimeout(() => held.resolve({ status: 404 }), 3_000)
     expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [] })
+  })
+
+  test('a goto of a handler waits its turn, and the timeout for handlers does not count that', {
+    timeout: 60_000,
+  }, async () => {
+    sites.answer(ROBOTS, rules('Crawl-delay: 3'))
+    for (const path of ['/', '/next']) sites.answer(`${HOME}${path}`, page())
+    const told = await crawl(`${HOME}/`, {
+      requestHandlerTimeoutSecs: 2,
+      maxRequestRetries: 0,
+      requestHandler: async (context) => void (await context.page.goto(sites.withPort(`${HOME}/next`))),
+    })
+    expect(told).toEqual({ handled: [`${HOME}/`], failed: [] })
+    expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
   })
 
   test('pages of 429 are heeded: Crawlee’s retry waits for Retry-After', { timeout: 60_000 }, async () => {

@@ -1,7 +1,7 @@
 // Everything that `@politely/devtools` offers, and nothing else.
 
 export { type Door, Guard, type GuardOptions, type Subresources } from './guard.ts'
-export { type GuardedPage, Pages } from './pages.ts'
+export { type Around, type GuardedPage, Pages } from './pages.ts'
 export type { FailedRequest } from './refusals.ts'
 export type { DriverBrowser, DriverPage, DriverSession } from './session.ts'
 export { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'

@@ -29,6 +29,9 @@ const NAVIGATING = ['goto', 'reload', 'goBack', 'goForward'] as const
 
 type Navigate = (...args: unknown[]) => Promise<unknown>
 
+/** Does a call of `goto` or the like: what is asked for meanwhile in this page, the caller of `goto` wants. */
+export type Around = (targetId: string, call: () => Promise<unknown>) => Promise<unknown>
+
 interface Added {
   /** Nothing where it was closed at once. */
   readonly identity: Promise<Identity | undefined>
@@ -39,14 +42,16 @@ interface Added {
 export class Pages {
   readonly #guard: Guard
   readonly #stands: (requestId: string) => Promise<boolean>
+  readonly #around: Around
   /** By the driver's own. */
   readonly #added = new Map<object, Added>()
   #contextId: string | undefined
 
   /** @param stands Whether a request is still wanted. */
-  constructor(guard: Guard, stands: (requestId: string) => Promise<boolean>) {
+  constructor(guard: Guard, stands: (requestId: string) => Promise<boolean>, around: Around = (_, call) => call()) {
     this.#guard = guard
     this.#stands = stands
+    this.#around = around
   }
 
   /** Of the context that they are in, as soon as there is one of them: before, it sends nothing. */
@@ -113,7 +118,7 @@ export class Pages {
     signal?.addEventListener('abort', giveUp, { once: true })
     this.#guard.begin(targetId, givingUp.signal)
     try {
-      const response = await navigate()
+      const response = await this.#around(targetId, navigate)
       // Puppeteer takes the error page for the one that `reload` and `goBack` wait for, and has no answer of it.
       const failure = response === null || response === undefined ? this.#guard.failureOf(targetId) : undefined
       if (failure !== undefined && isLast()) throw failure
