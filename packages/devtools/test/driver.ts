@@ -1,0 +1,160 @@
+// A driver of Chromium in a hundred lines: the DevTools protocol through a pipe. It stands for any driver that the package does not know.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { findChromium, isMissing } from '@politely/testkit'
+import { type DriverBrowser, type DriverSession, type GuardedPage, LEAVE_OUT_SPECULATION_RULES } from '../src/index.ts'
+
+const found = findChromium()
+
+export const noChromium: boolean = isMissing('chromium', found)
+
+/** Loopback only; root can have no sandbox, nor can others in many a container. */
+const ARGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-popup-blocking',
+  '--remote-debugging-pipe',
+  '--no-proxy-server',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+]
+
+interface Message {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: unknown
+  readonly result?: unknown
+  readonly error?: { readonly message: string }
+  readonly sessionId?: string
+}
+
+type Sent = (answer: Message) => void
+
+export class Chromium implements DriverBrowser {
+  readonly own: this = this
+  readonly #process: ChildProcess
+  readonly #folder: string
+  readonly #sent = new Map<number, Sent>()
+  readonly #sessions = new Map<string, EventEmitter>()
+  readonly #pages: Page[] = []
+  #ids = 0
+  #rest = ''
+
+  constructor() {
+    if (found === undefined) throw new Error('there is no Chromium')
+    this.#folder = mkdtempSync(join(tmpdir(), 'politely-chromium-'))
+    const env = { ...process.env, ...found.env, HOME: this.#folder, TMPDIR: this.#folder }
+    const args = [...ARGS, `--user-data-dir=${this.#folder}/profile`]
+    this.#process = spawn(found.command, args, { env, stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
+    const output = this.#process.stdio[4] as Readable
+    output.setEncoding('utf8').on('data', (chunk: string) => this.#read(chunk))
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#process, 'close')
+    this.#process.kill('SIGKILL')
+    await closed
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  async newSession(): Promise<DriverSession> {
+    return this.attach('Target.attachToBrowserTarget', {})
+  }
+
+  pages(): Promise<readonly Page[]> {
+    return Promise.resolve(this.#pages)
+  }
+
+  isConnected(): boolean {
+    return this.#process.exitCode === null && this.#process.signalCode === null
+  }
+
+  /** A page in a context of its own, and what watches over that context. */
+  async newPage(): Promise<Page> {
+    const { browserContextId } = (await this.send('Target.createBrowserContext', {})) as { browserContextId: string }
+    const made = await this.send('Target.createTarget', { url: 'about:blank', browserContextId })
+    const page = new Page(this, (made as { targetId: string }).targetId)
+    this.#pages.push(page)
+    return page
+  }
+
+  async attach(method: string, parameters: object): Promise<DriverSession> {
+    const { sessionId } = (await this.send(method, parameters)) as { sessionId: string }
+    const events = new EventEmitter()
+    this.#sessions.set(sessionId, events)
+    return {
+      send: (name, more = {}) => this.send(name, more, sessionId),
+      on: (event, listener) => events.on(event, listener),
+      detach: async () => void (await this.send('Target.detachFromTarget', { sessionId })),
+    }
+  }
+
+  send(method: string, params: object, sessionId?: string): Promise<unknown> {
+    const id = ++this.#ids
+    return new Promise((resolve, reject) => {
+      this.#sent.set(id, ({ error, result }) => (error ? reject(new Error(error.message)) : resolve(result)))
+      ;(this.#process.stdio[3] as Writable).write(`${JSON.stringify({ id, method, params, sessionId })}\0`)
+    })
+  }
+
+  #read(chunk: string): void {
+    const messages = `${this.#rest}${chunk}`.split('\0')
+    this.#rest = messages.pop() ?? ''
+    for (const text of messages) {
+      const message = JSON.parse(text) as Message
+      if (message.id === undefined)
+        this.#sessions.get(message.sessionId ?? '')?.emit(message.method ?? '', message.params)
+      else this.#sent.get(message.id)?.(message)
+    }
+  }
+}
+
+/** It has no more than `goto`: the guard puts its own over that. */
+export class Page extends EventEmitter implements GuardedPage {
+  readonly own: this = this
+  readonly #browser: Chromium
+  readonly #targetId: string
+  #session: Promise<DriverSession> | undefined
+
+  constructor(browser: Chromium, targetId: string) {
+    super()
+    this.#browser = browser
+    this.#targetId = targetId
+  }
+
+  newSession(): Promise<DriverSession> {
+    return this.#browser.attach('Target.attachToTarget', { targetId: this.#targetId, flatten: true })
+  }
+
+  isGone(): boolean {
+    return !this.#browser.isConnected()
+  }
+
+  async goto(url: string): Promise<string> {
+    const session = await this.#open()
+    const loaded = new Promise<void>((resolve) => session.on('Page.loadEventFired', () => resolve()))
+    const { errorText } = (await session.send('Page.navigate', { url })) as { errorText?: string }
+    if (errorText !== undefined) throw new Error(errorText)
+    await loaded
+    return this.address()
+  }
+
+  async address(): Promise<string> {
+    const answer = await (await this.#open()).send('Runtime.evaluate', { expression: 'location.href' })
+    return (answer as { result: { value: string } }).result.value
+  }
+
+  #open(): Promise<DriverSession> {
+    this.#session ??= this.newSession().then(async (session) => {
+      await session.send('Page.enable')
+      await session.send('Page.addScriptToEvaluateOnNewDocument', { source: LEAVE_OUT_SPECULATION_RULES })
+      return session
+    })
+    return this.#session
+  }
+}
