@@ -215,12 +215,9 @@ export function seconds(ms: number): string {
 
 /** As an error of the gate, or its forecast, has it. */
 export function refusalOf({ verdict, retryAt }: Pick<RobotsDisallowedError, 'verdict' | 'retryAt'>): Refusal {
-  // The RobotsClient's clock is the system's.
-  return {
-    kind: 'refusal',
-    verdict,
-    retryAfterMs: retryAt === undefined ? undefined : Math.max(0, retryAt - Date.now()),
-  }
+  const isBlocked = 'access' in verdict && verdict.access.reason === 'blocked-address'
+  if (retryAt === undefined || isBlocked) return { kind: 'refusal', verdict, retryAfterMs: undefined }
+  return { kind: 'refusal', verdict, retryAfterMs: Math.max(0, retryAt - Date.now()) }
 }
 
 /** What no tool should fetch, whatever robots.txt says. */
@@ -232,7 +229,7 @@ function problemOf(url: string): Failure | undefined {
 
 function whyNot(url: string): string | undefined {
   const address = addressOf(url)
-  if (typeof address === 'string') return explainUrlProblem(address)
+  if (typeof address === 'string' && address !== 'scheme') return explainUrlProblem(address)
   const { protocol, username, password } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') return 'only http and https are spoken here'
   if (username !== '' || password !== '') return 'it has a user name or password in it, and none is sent from here'

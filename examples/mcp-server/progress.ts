@@ -37,5 +37,6 @@ function messageOf(stage: Stage): string {
   if (stage.waitsFor !== 'turn') return `waiting for ${stage.waitsFor === 'answer' ? 'the page' : 'robots.txt'}`
   const { waitMs, because, ahead, verdict } = stage.forecast
   const where = 'origin' in verdict ? verdict.origin : verdict.url
+  if (waitMs === 0) return `waiting for its turn at ${where}`
   return `waiting for its turn at ${where}: about ${seconds(waitMs)} (${because}, ${ahead} before it)`
 }

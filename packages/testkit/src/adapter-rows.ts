@@ -27,6 +27,7 @@ const LOADS_NOTHING = 'loads no sub-resources'
 export const adapterRows: readonly AdapterRow[] = [
   { name: 'politely(fetch)', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'politeAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'MCP server', page: 'mcp.md', cannot: { 'sub-resources': LOADS_NOTHING } },
 ]
 
 /** What an adapter is opened with, as it stands: options of a RobotsClient and of a PoliteGate. */
