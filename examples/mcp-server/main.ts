@@ -33,13 +33,18 @@ function readersFromCommandLine(): Readers | undefined {
   return createReaders({
     userAgent: values['user-agent'] ?? NOBODY,
     allowAddresses: values['allow-address'],
-    minDelayMs: milliseconds(values['min-delay']),
-    timeoutMs: milliseconds(values.timeout),
+    minDelayMs: milliseconds('--min-delay', values['min-delay']),
+    timeoutMs: milliseconds('--timeout', values.timeout),
   })
 }
 
-function milliseconds(seconds: string | undefined): number | undefined {
-  return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000)
+function milliseconds(option: string, seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined
+  const ms = Math.round(Number(seconds) * 1000)
+  if (seconds.trim() === '' || !Number.isFinite(ms) || ms < 0) {
+    throw new OptionError(option, `${JSON.stringify(seconds)} does not do; write seconds, such as 2.5`)
+  }
+  return ms
 }
 
 try {

@@ -16,8 +16,12 @@ export async function connectHere(readers: Readers): Promise<Client> {
   return client
 }
 
-/** A client of a process of its own. `legacy` is the protocol of 2025, `auto` that of 2026 with a server that speaks it. */
-export async function connectStdio(args: readonly string[], mode: 'legacy' | 'auto' = 'legacy'): Promise<StdioServer> {
+/** The handshake that most clients know, and the revision of MCP that has none. */
+export type Revision = '2025-11-25' | '2026-07-28'
+
+/** A client of a process of its own. */
+export async function connectStdio(args: readonly string[], revision: Revision = '2025-11-25'): Promise<StdioServer> {
+  const mode = revision === '2025-11-25' ? 'legacy' : { pin: revision }
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../main.ts'), ...args],
