@@ -17,7 +17,7 @@ export async function connectHere(readers: Readers): Promise<Client> {
 }
 
 /** The handshake that most clients know, and the revision of MCP that has none. */
-export type Revision = '2025-11-25' | '2026-07-28'
+type Revision = '2025-11-25' | '2026-07-28'
 
 /** A client of a process of its own. */
 export async function connectStdio(args: readonly string[], revision: Revision = '2025-11-25'): Promise<StdioServer> {

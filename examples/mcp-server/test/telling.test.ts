@@ -1,4 +1,5 @@
 // What a model is told of each thing that can go wrong, and what the sites see of it.
+import type { LookupFunction } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { Client } from '@modelcontextprotocol/client'
 import { type Answer, lookupIn, type Sites, startSites } from '@politely/testkit'
@@ -63,6 +64,15 @@ interface Failing {
   readonly says: string | RegExp
   readonly reason: string
   readonly asked?: readonly string[]
+}
+
+/** Answers with one address after another; the last one stays. */
+function leadingTo(...addresses: readonly string[]): LookupFunction {
+  let asked = 0
+  return (host, options, callback) => {
+    const address = addresses[Math.min(asked++, addresses.length - 1)] ?? ''
+    lookupIn({ [host]: address })(host, options, callback)
+  }
 }
 
 const never: Answer = () => undefined
@@ -166,6 +176,14 @@ const failing: readonly Failing[] = [
     reason: 'robots.txt',
     says: /10\.0\.0\.1\/admin is disallowed: .*not a public address.* Only public addresses are reached from here\.$/,
     asked,
+  },
+  {
+    name: 'a name that leads elsewhere when robots.txt has been read',
+    url: 'http://rebound.test:PORT/page',
+    options: { lookup: leadingTo('127.0.0.1', '127.0.0.2'), allowAddresses: ['127.0.0.1'] },
+    reason: 'network',
+    says: /could not be fetched: rebound\.test is at 127\.0\.0\.2, which is not a public address\.$/,
+    asked: ['http://rebound.test:PORT/robots.txt'],
   },
   {
     name: 'a page that does not come',
