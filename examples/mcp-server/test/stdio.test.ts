@@ -113,7 +113,12 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('in MCP %s', (revision) => 
     }
     await fetchUrl(server, '/1')
     const giveUp = new AbortController()
-    const second = fetchUrl(server, '/2', { signal: giveUp.signal })
+    const inLine = Promise.withResolvers<void>()
+    const second = fetchUrl(server, '/2', {
+      signal: giveUp.signal,
+      onprogress: ({ message }) => message?.includes('its turn') && inLine.resolve(),
+    })
+    await inLine.promise
     expect(await waiting()).toBe(1)
     giveUp.abort(new Error('not wanted any more'))
     await expect(second).rejects.toThrow('not wanted any more')
