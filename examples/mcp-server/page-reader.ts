@@ -152,9 +152,7 @@ export class PageReader {
       body = await octetsOf(response, this.#maxBodyBytes)
     } catch (error) {
       signal.throwIfAborted()
-      if (error instanceof RobotsDisallowedError) {
-        return refusalOf(error)
-      }
+      if (error instanceof RobotsDisallowedError) return refusalOf(error)
       if (deadline.aborted) return this.#timedOut(url, waitsFor)
       // In `turn`, a TypeError is about a redirect that cannot be followed.
       if (waitsFor !== 'answer' && !(error instanceof TypeError)) throw error

@@ -27,7 +27,7 @@ export function resultOf(reading: Reading, { start, length }: Part): CallToolRes
 export function blocksOf(page: Page, { start, length }: Part, by: 'tool' | 'prompt'): string[] {
   const { url, status, mediaType, text, isCut } = page
   const part = wholeCharacters(text, start, start + length)
-  const answer = `${url} answered ${status}, ${mediaType}`
+  const answer = shortened(`${url} answered ${status}, ${mediaType}`)
   if (part === '') return [`${answer}, and has no text.`]
   const end = start + part.length
   const facts = [`${answer}. Characters ${start} to ${end} of ${text.length} follow.`]
@@ -62,7 +62,7 @@ export function sentenceOf(reading: Refusal | Failure): string {
     reading.retryAfterMs === undefined ? '' : ` It makes sense to ask again in ${seconds(reading.retryAfterMs)}.`
   if (reading.kind === 'failure') return `Not fetched: ${shortened(reading.message)}.${again}`
   const { verdict } = reading
-  const robots = 'access' in verdict ? ` Its robots.txt is ${verdict.access.url}.` : ''
+  const robots = 'access' in verdict ? ` Its robots.txt is ${shortened(verdict.access.url)}.` : ''
   return `Not fetched: ${shortened(verdict.url)} is ${shortened(describeVerdict(verdict))}.${robots} ${adviceOn(verdict)}${again}`
 }
 
@@ -97,7 +97,7 @@ function told(message: string, data: Readonly<Record<string, unknown>>): CallToo
 const MOST_CHARACTERS = 1_000
 const MOST_ITEMS = 20
 
-/** A site may write a rule of half a megabyte, and a thousand names above it. */
+/** A site may write a rule of half a megabyte, and thousands of hours for visits. */
 function shortened(text: string): string {
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
 }

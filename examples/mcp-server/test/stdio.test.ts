@@ -234,17 +234,20 @@ describe('the command line', () => {
   test('stdout is the protocol, and the server ends with its client, whoever still waits', async () => {
     sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 60\n'))
     sites.answer(`${HOME}/1`, page('one'))
+    sites.answer('http://127.0.0.1:PORT/robots.txt', new Promise(() => undefined))
     const { child, printed, ended } = await run(['--allow-address', '127.0.0.0/8'])
     const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
     const clientInfo = { name: 'test', version: '1' }
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
     send({ id: 1, method: 'initialize', params })
     send({ method: 'notifications/initialized' })
-    const call = (id: number, path: string) =>
-      send({ id, method: 'tools/call', params: { name: 'fetch_url', arguments: { url: sites.withPort(HOME + path) } } })
-    call(2, '/1')
+    const call = (id: number, url: string) =>
+      send({ id, method: 'tools/call', params: { name: 'fetch_url', arguments: { url: sites.withPort(url) } } })
+    call(2, `${HOME}/1`)
     await sites.requested(2)
-    call(3, '/2')
+    call(3, `${HOME}/2`)
+    call(4, 'http://127.0.0.1:PORT/')
+    await sites.requested(3)
     child.stdin.end()
     expect(await ended).toBe(0)
     const lines = printed.stdout.trim().split('\n')
@@ -252,6 +255,6 @@ describe('the command line', () => {
     expect(printed.stderr).toBe(
       'No --user-agent: sites see ExampleMCP/1.0 (+https://example.com/mcp), which is nobody.\n',
     )
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`])
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`, 'http://127.0.0.1:PORT/robots.txt'])
   })
 })

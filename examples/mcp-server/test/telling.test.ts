@@ -280,7 +280,11 @@ test('a refusal that is asked for again and again costs the site nothing', async
 })
 
 test('our choice, a site cannot fill a conversation by its rules, nor send signs to a terminal', async () => {
-  const rules = `User-agent: *\n${'User-agent: x\n'.repeat(500)}Disallow: /\u001b[2J${'*'.repeat(100_000)}\n`
+  const lines = [
+    `Disallow: /\u001b[2J${'*'.repeat(100_000)}`,
+    ...Array.from({ length: 500 }, () => 'Visit-time: 0000-2359'),
+  ]
+  const rules = `User-agent: *\n${lines.join('\n')}\n`
   const server = await start({ [ROBOTS]: { status: 200, body: rules } })
   const { texts, data } = await fetchUrl(server, { url: `${HOME}/\u001b[2J` })
   expect(data?.verdict?.rule?.text.length).toBeLessThan(2_000)
