@@ -14,8 +14,9 @@ const BLOCKS: ReadonlySet<string> = new Set(
 /** What an element begins with. */
 const MARKS: ReadonlyMap<string, string> = new Map([
   ...[1, 2, 3, 4, 5, 6].map((n) => [`h${n}`, `${'#'.repeat(n)} `] as const),
-  ...(['li'] as const).map((name) => [name, '- '] as const),
-  ...(['td', 'th'] as const).map((name) => [name, '| '] as const),
+  ['li', '- '],
+  ['td', '| '],
+  ['th', '| '],
 ])
 
 /** The parser goes through all open elements at each tag: a page of nothing but them would keep it busy for minutes. */
@@ -35,20 +36,24 @@ export function pageText(html: string, base: string): string {
   return text.toString()
 }
 
-/** Where a link began, and where it leads. */
+/** Where a link leads, and where it began: the line, the piece of it, and how much had been said. */
 interface Link {
   readonly href: string | undefined
-  readonly lines: number
-  readonly at: number
+  readonly line: number
+  readonly piece: number
+  readonly said: number
 }
 
-/** What the parser tells, as lines. */
+/** What the parser tells, as lines. A line is in pieces until its end: a site could make one of half a million. */
 class PageText {
   depth = 0
   readonly #base: string
   readonly #lines: string[] = []
   readonly #links: Link[] = []
-  #line = ''
+  #pieces: string[] = []
+  /** Pieces so far that are more than blanks. */
+  #said = 0
+  #endsBlank = true
   #unseen = 0
   #preformatted = 0
 
@@ -62,9 +67,10 @@ class PageText {
     if (this.#unseen > 0) return
     if (BLOCKS.has(name)) this.#endLine()
     if (name === 'pre') this.#preformatted++
-    if (name === 'a') this.#links.push({ href: this.#target(href), lines: this.#lines.length, at: this.#line.length })
+    if (name === 'a') this.#beginLink(this.#target(href))
     if (name === 'img' && alt) this.ontext(`[${alt}]`)
-    this.#line += MARKS.get(name) ?? ''
+    const mark = MARKS.get(name)
+    if (mark !== undefined) this.#add(mark)
   }
 
   onclosetag(name: string): void {
@@ -80,16 +86,14 @@ class PageText {
   ontext(text: string): void {
     if (this.#unseen > 0) return
     if (this.#preformatted > 0) {
-      const [first = '', ...others] = text.split('\n')
-      this.#line += first
-      for (const line of others) {
-        this.#endLine()
-        this.#line = line
+      for (const [i, line] of text.split('\n').entries()) {
+        if (i > 0) this.#endLine()
+        this.#say(line)
       }
       return
     }
     const words = text.replace(/\s+/g, ' ')
-    this.#line += this.#line === '' || this.#line.endsWith(' ') ? words.trimStart() : words
+    this.#say(this.#endsBlank ? words.trimStart() : words)
   }
 
   toString(): string {
@@ -97,19 +101,36 @@ class PageText {
     return this.#lines.join('\n')
   }
 
+  #say(text: string): void {
+    if (text.trim() !== '') this.#said++
+    this.#add(text)
+  }
+
+  #add(piece: string): void {
+    if (piece === '') return
+    this.#pieces.push(piece)
+    this.#endsBlank = piece.endsWith(' ')
+  }
+
   #endLine(): void {
-    const line = this.#line.trimEnd()
+    const line = this.#pieces.join('').trimEnd()
     if (line !== '') this.#lines.push(line)
-    this.#line = ''
+    this.#pieces = []
+    this.#endsBlank = true
+  }
+
+  #beginLink(href: string | undefined): void {
+    this.#links.push({ href, line: this.#lines.length, piece: this.#pieces.length, said: this.#said })
+    if (href !== undefined) this.#pieces.push('') // for its bracket
   }
 
   /** `[text](URL)`; where the link holds blocks, its URL stands behind them. */
   #endLink(link: Link | undefined): void {
-    if (link?.href === undefined) return
-    const isOneLine = link.lines === this.#lines.length
-    const text = isOneLine ? this.#line.slice(link.at) : this.#line
-    if (!isOneLine) this.ontext(`(${link.href})`)
-    else if (text.trim() !== '') this.#line = `${this.#line.slice(0, link.at)}[${text.trim()}](${link.href})`
+    if (link?.href === undefined || link.said === this.#said) return
+    if (link.line === this.#lines.length) {
+      this.#pieces[link.piece] = '['
+      this.#add(`](${link.href})`)
+    } else this.ontext(` (${link.href})`)
   }
 
   /** Links within the page, and to what cannot be fetched, are left out. */

@@ -19,7 +19,7 @@ const rows: readonly (readonly [string, string])[] = [
     '[there](https://a.example/x?a=1&b=2) and [here](https://other.example/)',
   ],
   ['<a href="#top">top</a><a href="javascript:x()"> js</a><a> none</a><a href="/y"></a>', 'top js none'],
-  ['<a href="/x"><h3>block</h3>rest</a>', '### block\nrest(https://a.example/x)'],
+  ['<a href="/x"><h3>block</h3>rest</a>', '### block\nrest (https://a.example/x)'],
   ['<img src="a.png" alt="a cat"><img src="b.png" alt="">', '[a cat]'],
   [
     '<script>if (a < b) "</p>"</script><noscript>no</noscript><template>t</template><svg><title>s</title></svg>seen',
@@ -44,6 +44,10 @@ describe('hostile pages end', () => {
     ['<svg>'.repeat(200_000)],
     ['<'.repeat(1_000_000)],
     ['&'.repeat(1_000_000)],
+    ['<a href=/x>y</a>'.repeat(60_000)],
+    ['<b>y</b> '.repeat(110_000)],
+    ['<p> </p>'.repeat(120_000)],
+    [`<a ${'x=y '.repeat(250_000)}>`],
   ])('%#', (html) => {
     expect(pageText(`<p>begins</p>${html}`, 'https://a.example/')).toMatch(/^begins/)
   })
