@@ -1,6 +1,6 @@
 // What a fetch of robots.txt may connect to. All of it is our choice. Names on the ICANN list stand for public hosts; they
 // are found on loopback, so that nothing leaves this machine whatever the guard does.
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -335,7 +335,9 @@ describe('NetworkGuard, for requests of your own', () => {
   })
 
   test('a socket without an address is refused before an octet is sent', async ({ onTestFinished }) => {
-    const path = join(mkdtempSync(join(tmpdir(), 'guard-')), 'socket')
+    const folder = mkdtempSync(join(tmpdir(), 'guard-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'socket')
     const received: Buffer[] = []
     const server = createServer((socket) => void socket.on('data', (chunk) => received.push(chunk)))
     await new Promise<void>((resolve) => server.listen(path, resolve))

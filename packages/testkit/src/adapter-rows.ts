@@ -28,6 +28,10 @@ export const adapterRows: readonly AdapterRow[] = [
   { name: 'politely(fetch)', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'politeAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'politeHttpAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'Crawlee: HTTP crawlers', page: 'crawlee.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'Crawlee: browser crawlers', page: 'crawlee.md', cannot: {} },
+  { name: 'Playwright', page: 'playwright.md', cannot: {} },
+  { name: 'Puppeteer', page: 'puppeteer.md', cannot: {} },
   { name: 'got', page: 'http-clients.md#got', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'axios', page: 'http-clients.md#axios', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'ky', page: 'http-clients.md#ky', cannot: { 'sub-resources': LOADS_NOTHING } },
@@ -42,10 +46,7 @@ export const adapterRows: readonly AdapterRow[] = [
     page: 'http-clients.md#langchains-web-loaders',
     cannot: { 'sub-resources': LOADS_NOTHING, 'abort works': 'loaders take no signal' },
   },
-  { name: 'Crawlee: HTTP crawlers', page: 'crawlee.md', cannot: { 'sub-resources': LOADS_NOTHING } },
-  { name: 'Crawlee: browser crawlers', page: 'crawlee.md', cannot: {} },
-  { name: 'Playwright', page: 'playwright.md', cannot: {} },
-  { name: 'Puppeteer', page: 'puppeteer.md', cannot: {} },
+  { name: 'MCP server', page: 'mcp.md', cannot: { 'sub-resources': LOADS_NOTHING } },
 ]
 
 /** What an adapter is opened with, as it stands: options of a RobotsClient and of a PoliteGate. */

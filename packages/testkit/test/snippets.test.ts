@@ -60,24 +60,20 @@ describe('the examples of the documentation', () => {
     expect(snippets.flatMap(({ code }) => promisedBy(code)).length).toBeGreaterThan(5)
   })
 
-  it.for(snippets)(
-    '$page, example $i',
-    async ({ page, i, code }, { skip }) => {
-      skip(code.includes('CHROME_BIN') && isMissing('chromium', chromium))
-      const here = (text: string) => text.replaceAll('https://example.com', origin)
-      const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
-      writeFileSync(file, here(code))
-      const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
-        cwd: folder,
-        env: { ...process.env, ...forBrowsers, CRAWLEE_LOG_LEVEL: 'OFF', NODE_ENV: undefined }, // vitest's says test
-        timeout: MOST_MS,
-      })
-      let printed = ''
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
-      const status = await new Promise((resolve) => child.on('close', resolve))
-      expect(printed.trimEnd().split('\n')).toEqual(promisedBy(code).map(here))
-      expect(status).toBe(0)
-    },
-    MOST_MS,
-  )
+  it.for(snippets)('$page, example $i', async ({ page, i, code }, { skip }) => {
+    skip(code.includes('CHROME_BIN') && isMissing('chromium', chromium))
+    const here = (text: string) => text.replaceAll('https://example.com', origin)
+    const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
+    writeFileSync(file, here(code))
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
+      cwd: folder,
+      env: { ...process.env, ...forBrowsers, CRAWLEE_LOG_LEVEL: 'OFF', NODE_ENV: undefined }, // vitest's says test
+      timeout: MOST_MS,
+    })
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
+    const status = await new Promise((resolve) => child.on('close', resolve))
+    expect(printed.trimEnd().split('\n')).toEqual(promisedBy(code).map(here))
+    expect(status).toBe(0)
+  })
 })

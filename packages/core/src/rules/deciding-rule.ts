@@ -6,9 +6,10 @@ import { Scratch, type Source } from '../octets.ts'
 import type { AskedPath } from '../url/asked-path.ts'
 import { steadyOctets } from '../url/normal-form.ts'
 import { digitOf } from '../url/percent.ts'
-import type { WrittenGroup, WrittenRule } from './groups.ts'
+import type { WrittenFile, WrittenGroup } from './groups.ts'
 import { beginsWith, matchesSpecial } from './pattern.ts'
 import { formsOf, INDEX_PAGE, pathOf } from './rule-forms.ts'
+import type { WrittenRule } from './written-rules.ts'
 
 export interface DecidingRule {
   readonly written: WrittenRule
@@ -18,14 +19,15 @@ export interface DecidingRule {
 }
 
 export function decidingRule(
-  source: Source,
+  { source, rules }: WrittenFile,
   groups: readonly WrittenGroup[],
   path: AskedPath,
   reading: Reading,
 ): DecidingRule | undefined {
   let strongest: DecidingRule | undefined
   for (const group of groups) {
-    for (const written of group.rules) {
+    for (let i = group.firstRule; i < group.endOfRules; i++) {
+      const written = rules.at(i)
       const octets = matchingOctets(source, written, path, reading)
       if (octets === NO_MATCH || (strongest !== undefined && !isStronger(written, octets, strongest))) continue
       strongest = { written, group, octets }

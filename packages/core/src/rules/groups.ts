@@ -3,20 +3,16 @@ import type { Reading } from '../dialect.ts'
 import { octetsOf, type Source } from '../octets.ts'
 import { Fields } from './fields.ts'
 import { otherFields, type WrittenRecord } from './other-records.ts'
-
-/** A rule as it stands in the file: its path, which may be empty, stands in the text from `start` to `end`. */
-export interface WrittenRule {
-  readonly directive: 'allow' | 'disallow'
-  readonly start: number
-  readonly end: number
-  readonly line: number
-}
+import { WrittenRules } from './written-rules.ts'
 
 /** One or more user-agent lines and the rules that follow them. */
 export interface WrittenGroup {
   /** The values of the user-agent lines, octets. */
   readonly agents: readonly string[]
-  readonly rules: readonly WrittenRule[]
+  /** Its rules are those of the file from this one on, counted from 0. */
+  readonly firstRule: number
+  /** And up to before this one. */
+  readonly endOfRules: number
   /** The line of the first user-agent line. */
   readonly line: number
 }
@@ -24,6 +20,8 @@ export interface WrittenGroup {
 /** A file, taken apart. Everything is as it stands in it, and nothing is dropped but what is no field. */
 export interface WrittenFile {
   readonly source: Source
+  /** Those of all groups. */
+  readonly rules: WrittenRules
   readonly groups: readonly WrittenGroup[]
   /** All other lines that are fields. §2.2.4. */
   readonly others: readonly WrittenRecord[]
@@ -48,6 +46,7 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
     return unit === 'octet' ? octets : octetsOf(octets)
   }
   const fields = new Fields(source, reading.keys)
+  const rules = new WrittenRules()
   const groups: WrittenGroup[] = []
   const others: WrittenRecord[] = []
   /** The group being read; it counts once it names somebody who is wanted. */
@@ -66,9 +65,11 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
     if (directive === 'user-agent') {
       const agent = octetsAt(start, end)
       if (group === undefined || group.hasRules) {
+        const { length } = rules
         group = {
           agents: [agent],
-          rules: NO_RULES,
+          firstRule: length,
+          endOfRules: length,
           line,
           latestFrom: 0,
           latest: undefined,
@@ -91,9 +92,8 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
       if (group === undefined) continue // Rules before the first user-agent line belong to nobody. §2.2.1.
       group.hasRules = true
       if (group.isWanted) {
-        const rule: WrittenRule = { directive, start, end, line }
-        if (group.rules === NO_RULES) group.rules = [rule]
-        else group.rules.push(rule)
+        rules.add(directive, start, end, line)
+        group.endOfRules = rules.length
       } else if (ofInterest !== undefined) beginnings = OF_NAMES
     } else {
       const field = directive === 'allow' ? 'unknown' : directive
@@ -110,12 +110,14 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
       })
     }
   }
-  return { source, groups, others }
+  return { source, rules, groups, others }
 }
 
 interface OpenGroup {
+  /** A list that is made of its first item takes a tenth of one that was made empty. */
   readonly agents: string[]
-  rules: WrittenRule[]
+  readonly firstRule: number
+  endOfRules: number
   readonly line: number
   /** From this one of its agents on, they are the latest: to them the next record about crawlers speaks. */
   latestFrom: number
@@ -130,9 +132,6 @@ function latestOf(group: OpenGroup | undefined): readonly string[] {
   group.latest ??= group.agents.slice(group.latestFrom)
   return group.latest
 }
-
-/** Of a group that has none yet. A list that is made of its first item takes a tenth of one that was made empty. */
-const NO_RULES: WrittenRule[] = []
 
 /** The first letters of keys, large and small. */
 function firstLetters(keys: readonly string[]): Uint8Array {

@@ -2,9 +2,10 @@
 import type { Reading } from '../dialect.ts'
 import { octetsOf, Scratch, type Source } from '../octets.ts'
 import { steadyOctets } from '../url/normal-form.ts'
-import type { WrittenFile, WrittenGroup, WrittenRule } from './groups.ts'
+import type { WrittenFile, WrittenGroup } from './groups.ts'
 import { MOST_OVERHEAD, numberOctets, putHead, putNumber } from './packed-rules.ts'
 import { formsOf, INDEX_PAGE, pathOf } from './rule-forms.ts'
+import type { WrittenRule } from './written-rules.ts'
 
 interface RankedRule {
   readonly written: WrittenRule
@@ -30,10 +31,15 @@ const scratch = new Scratch()
  * Packs the rules of a crawler's groups in order of strength: of rules that match, the first decides. Most octets first, allow
  * before disallow, then the first line; or, for who takes the first match, just as they stand.
  */
-export function packRules({ source }: WrittenFile, groups: readonly WrittenGroup[], reading: Reading): PackedRules {
+export function packRules(
+  { source, rules: written }: WrittenFile,
+  groups: readonly WrittenGroup[],
+  reading: Reading,
+): PackedRules {
   const rules: RankedRule[] = []
-  for (let i = 0; i < groups.length; i++) {
-    for (const written of (groups[i] as WrittenGroup).rules) rank(written, i, source, reading, rules)
+  for (let g = 0; g < groups.length; g++) {
+    const { firstRule, endOfRules } = groups[g] as WrittenGroup
+    for (let i = firstRule; i < endOfRules; i++) rank(written.at(i), g, source, reading, rules)
   }
   const into = scratch.room(mostOctets(rules, groups))
   let at = 0

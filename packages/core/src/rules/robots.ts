@@ -1,5 +1,5 @@
 // A robots.txt, read.
-import type { Dialect } from '../dialect.ts'
+import { type Dialect, dialects } from '../dialect.ts'
 import { type Source, sourceOf, textOf } from '../octets.ts'
 import { OptionError } from '../option-error.ts'
 import { AskedPath } from '../url/asked-path.ts'
@@ -25,8 +25,13 @@ export interface BindOptions {
   readonly keep?: Keep
 }
 
+const asked = new AskedPath()
+
 /** A robots.txt, to be asked about any crawler. It is read when it is asked, for the crawler that it is asked about. */
 export class Robots {
+  /** @internal One that was asked, with all that this makes, is always there: see `Fields.always`. */
+  static readonly always: Robots = onceAsked(new Robots('User-agent: *\nAllow: /', dialects.rfc9309, undefined))
+
   /** How it was read. */
   readonly dialect: Dialect
   /** The origin that the file speaks for, if it was given. */
@@ -114,11 +119,14 @@ export class Robots {
   }
 
   #deciding({ file, selection }: Said, path: AskedPath): DecidingRule | undefined {
-    return decidingRule(file.source, selection.groups, path, this.dialect.reading)
+    return decidingRule(file, selection.groups, path, this.dialect.reading)
   }
 }
 
-const asked = new AskedPath()
+function onceAsked(robots: Robots): Robots {
+  robots.isAllowed('mailto:nobody', '*')
+  return robots
+}
 
 /** A list of one's own: what becomes of the caller's is the caller's business. */
 function listOf(productTokens: ProductTokens): readonly string[] {

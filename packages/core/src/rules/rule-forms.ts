@@ -2,7 +2,7 @@
 import type { Reading } from '../dialect.ts'
 import { octetsOf, type Source } from '../octets.ts'
 import { ruleForm } from '../url/normal-form.ts'
-import type { WrittenRule } from './groups.ts'
+import type { WrittenRule } from './written-rules.ts'
 
 /** A rule's path as written, octets. */
 export function pathOf({ text, unit }: Source, { start, end }: WrittenRule): string {

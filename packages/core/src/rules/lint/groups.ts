@@ -53,7 +53,7 @@ export function lintGroups(
     before = field
   }
   const last = groups.at(-1) // The names of all others would have joined the group below.
-  if (last !== undefined && last.rules.length === 0 && !merged.has(last)) {
+  if (last !== undefined && last.firstRule === last.endOfRules && !merged.has(last)) {
     const hasRecord = others.some(({ agents, line }) => agents !== undefined && line > last.line)
     if (!hasRecord) report('group-without-rules', last.line)
   }

@@ -33,7 +33,7 @@ export function lintRobots(source: Uint8Array | string): readonly Finding[] {
     const fields = lintLines(octets, report)
     const file = groupsOf({ text: octets, unit: 'octet' }, dialects.rfc9309.reading)
     const alone = new Set(lintGroups(fields, file, report))
-    for (const group of file.groups) lintRuleSet(group, octets, alone.has(group), report)
+    for (const group of file.groups) lintRuleSet(file, group, alone.has(group), report)
     lintAudiences(file.others, report)
     if (fields.length === 0) report('empty-file', 0)
   }

@@ -3,8 +3,9 @@
 // Only what is easily proved is said. Every rule is looked up once and sorted once, so the work is that of a sort, whatever
 // the file holds.
 import { ruleForm } from '../../url/normal-form.ts'
-import type { WrittenGroup, WrittenRule } from '../groups.ts'
+import type { WrittenFile, WrittenGroup } from '../groups.ts'
 import { namesEveryone } from '../product-token.ts'
+import type { WrittenRule } from '../written-rules.ts'
 import type { Report } from './finding.ts'
 
 /** A rule that has a path. */
@@ -15,10 +16,11 @@ interface PathRule extends WrittenRule {
 }
 
 /** @param isAlone Whether no other group is merged with this one, so that its rules are all there are. */
-export function lintRuleSet(group: WrittenGroup, octets: string, isAlone: boolean, report: Report): void {
-  const rules = group.rules.filter(({ start, end }) => start < end).map((rule) => withForm(rule, octets))
+export function lintRuleSet(file: WrittenFile, group: WrittenGroup, isAlone: boolean, report: Report): void {
+  const written = file.rules.slice(group.firstRule, group.endOfRules)
+  const rules = written.filter(({ start, end }) => start < end).map((rule) => withForm(rule, file.source.text))
   if (rules.length > 0) {
-    for (const { directive, start, end, line } of group.rules) {
+    for (const { directive, start, end, line } of written) {
       if (directive === 'disallow' && start === end) report('empty-disallow-beside-rules', line)
     }
   }

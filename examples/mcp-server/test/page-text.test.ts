@@ -1,0 +1,65 @@
+// A page as text, as rows.
+
+import { MIMEType } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { textOf } from '../page-body.ts'
+import { pageText } from '../page-text.ts'
+
+const rows: readonly (readonly [string, string])[] = [
+  [
+    '<!doctype html><html><head><title>T</title><style>p{}</style></head><body><h2>Head</h2>text</body></html>',
+    'T\n## Head\ntext',
+  ],
+  ['one<br>two<p>three\n  four <b>five</b></p> six', 'one\ntwo\nthree four five\nsix'],
+  ['<ul><li>a<ul><li>b</ul><li>c</ul>', '- a\n- b\n- c'],
+  ['<table><tr><th>k<th>v<tr><td>1<td>2</table>', '| k | v\n| 1 | 2'],
+  ['<pre>a\n  b\n</pre><p>c', 'a\n  b\nc'],
+  [
+    '<a href="/x?a=1&amp;b=2">there</a> and <a href="https://other.example/">here</a>',
+    '[there](https://a.example/x?a=1&b=2) and [here](https://other.example/)',
+  ],
+  ['<a href="#top">top</a><a href="javascript:x()"> js</a><a> none</a><a href="/y"></a>', 'top js none'],
+  ['<a href="/x"><h3>block</h3>rest</a>', '### block\nrest (https://a.example/x)'],
+  ['<img src="a.png" alt="a cat"><img src="b.png" alt="">', '[a cat]'],
+  [
+    '<script>if (a < b) "</p>"</script><noscript>no</noscript><template>t</template><svg><title>s</title></svg>seen',
+    'seen',
+  ],
+  ['a<!-- b -->c &lt;b&gt; &eacute;', 'ac <b> é'],
+  ['</p></svg>stray<a></b>', 'stray'],
+  ['', ''],
+]
+
+test.each(rows)('%s', (html, text) => {
+  expect(pageText(html, 'https://a.example/')).toBe(text)
+})
+
+describe('hostile pages end', () => {
+  test.each([
+    ['<div>'.repeat(200_000)],
+    ['<div><p>'.repeat(100_000) + '</x></p>'.repeat(100_000)],
+    ['<ul><li>'.repeat(100_000)],
+    ['<table><tr><td>'.repeat(70_000)],
+    ['<a href="'.repeat(100_000)],
+    ['<svg>'.repeat(200_000)],
+    ['<'.repeat(1_000_000)],
+    ['&'.repeat(1_000_000)],
+    ['<a href=/x>y</a>'.repeat(60_000)],
+    ['<b>y</b> '.repeat(110_000)],
+    ['<p> </p>'.repeat(120_000)],
+    [`<a ${'x=y '.repeat(250_000)}>`],
+  ])('%#', (html) => {
+    expect(pageText(`<p>begins</p>${html}`, 'https://a.example/')).toMatch(/^begins/)
+  })
+})
+
+test.each([
+  ['text/html; charset=windows-1252', Buffer.from('<p>caf\u00e9', 'latin1'), 'café'],
+  ['text/html', Buffer.from('<meta charset="iso-8859-2"><p>\u00b1', 'latin1'), 'ą'],
+  ['text/html', Buffer.from('<meta http-equiv=x content="text/html; charset=koi8-r"><p>\u00c1', 'latin1'), 'а'],
+  ['text/html; charset=nonsense', Buffer.from('<p>é'), 'é'],
+  ['text/plain', Buffer.from('\ufeff<p>é'), '<p>é'],
+  ['application/json', Buffer.from('{}'), '{}'],
+])('its characters, %s', (type, octets, text) => {
+  expect(textOf(octets, new MIMEType(type), 'https://a.example/', 'text')).toBe(text)
+})

@@ -1,0 +1,260 @@
+// The server as an MCP client starts it: a process of its own, spoken to over stdin and stdout.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type Sites, startSites } from '@politely/testkit'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { connectStdio, type StdioServer } from './connect.ts'
+
+const HOME = 'http://localhost:PORT'
+const ROBOTS = `${HOME}/robots.txt`
+const ARGS = [
+  '--user-agent',
+  'ExampleMCP/1.0 (+https://example.com/mcp)',
+  '--allow-address',
+  '127.0.0.0/8',
+  '--min-delay',
+  '0',
+  '--timeout',
+  '100',
+]
+const AUTONOMOUS = 'ExampleMCP-Autonomous/1.0 (+https://example.com/mcp)'
+const USER = 'ExampleMCP-User/1.0 (+https://example.com/mcp)'
+
+let sites: Sites
+beforeEach(async () => {
+  sites = await startSites()
+})
+afterEach(() => sites.close())
+
+/** A server that a test has for itself. */
+async function start(args: readonly string[] = ARGS): Promise<StdioServer> {
+  const server = await connectStdio(args)
+  onTestFinished(() => server.client.close())
+  return server
+}
+
+const page = (body: string) => ({ status: 200, headers: { 'content-type': 'text/html' }, body })
+const robots = (body: string) => ({ status: 200, body })
+
+/** The last text of a result, and whether it is an error. */
+async function fetchUrl(
+  { client }: StdioServer,
+  path: string,
+  options?: Parameters<StdioServer['client']['callTool']>[1],
+) {
+  const { isError, content } = await client.callTool(
+    { name: 'fetch_url', arguments: { url: sites.withPort(HOME + path) } },
+    options,
+  )
+  const last = content.at(-1)
+  return { isError: isError === true, text: last?.type === 'text' ? last.text : '' }
+}
+
+describe.each(['2025-11-25', '2026-07-28'] as const)('in MCP %s', (revision) => {
+  let server: StdioServer
+  beforeAll(async () => {
+    server = await connectStdio(ARGS, revision)
+  })
+  afterAll(() => server.client.close())
+
+  test('our choice, a site can tell by name, and by rules, what a model wants from what a person asked for', async () => {
+    sites.answer(ROBOTS, robots('User-agent: ExampleMCP-User\nDisallow: /people\n\nUser-agent: *\nDisallow: /all\n'))
+    sites.answer(`${HOME}/all`, page('for people'))
+    sites.answer(`${HOME}/people`, page('for machines'))
+    const prompted = async (path: string) => {
+      const { messages } = await server.client.getPrompt({
+        name: 'fetch',
+        arguments: { url: sites.withPort(HOME + path) },
+      })
+      return messages.map(({ role, content }) => `${role}: ${content.type === 'text' ? content.text : ''}`)
+    }
+    expect((await fetchUrl(server, '/all')).text).toContain('says "Disallow: /all" to *')
+    expect((await fetchUrl(server, '/people')).text).toBe('for machines')
+    expect(await prompted('/all')).toEqual([
+      expect.stringMatching(/^user: .* answered 200, text\/html\. Characters 0 to 10 of 10 follow\.$/),
+      'user: for people',
+    ])
+    expect(await prompted('/people')).toEqual([
+      expect.stringMatching(/^user: Not fetched: .* says "Disallow: \/people" to ExampleMCP-User\./),
+    ])
+    expect(sites.requests.map(({ url, headers }) => [url, headers['user-agent']])).toEqual([
+      [ROBOTS, AUTONOMOUS],
+      [`${HOME}/people`, AUTONOMOUS],
+      [ROBOTS, USER],
+      [`${HOME}/all`, USER],
+    ])
+  })
+
+  test('progress is told to who asks for it, and only grows', async () => {
+    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 3\n'))
+    for (const path of ['/1', '/2']) sites.answer(HOME + path, page(path))
+    await fetchUrl(server, '/1')
+    const told: { readonly progress: number; readonly message?: string | undefined }[] = []
+    await fetchUrl(server, '/2', { onprogress: (progress) => void told.push(progress) })
+    const messages = told.map(({ message = '' }) => message.replace(/:\d+/, ':PORT').replace(/about .*? s/, 'about T'))
+    expect([...new Set(messages)]).toEqual([
+      'waiting for robots.txt',
+      `waiting for its turn at ${HOME}: about T (crawl-delay, 0 before it)`,
+      'waiting for the page',
+    ])
+    expect(messages.length).toBeGreaterThan(3) // each second
+    const steps = told.map(({ progress }) => progress)
+    expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b))
+  })
+
+  test('a call that is cancelled leaves the queue', async () => {
+    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 60\n'))
+    sites.answer(`${HOME}/1`, page('one'))
+    const waiting = async () => {
+      const url = sites.withPort(`${HOME}/3`)
+      const { structuredContent } = await server.client.callTool({ name: 'may_fetch', arguments: { url } })
+      return (structuredContent as { ahead: number }).ahead
+    }
+    await fetchUrl(server, '/1')
+    const giveUp = new AbortController()
+    const inLine = Promise.withResolvers<void>()
+    const second = fetchUrl(server, '/2', {
+      signal: giveUp.signal,
+      onprogress: ({ message }) => message?.includes('its turn') && inLine.resolve(),
+    })
+    await inLine.promise
+    expect(await waiting()).toBe(1)
+    giveUp.abort(new Error('not wanted any more'))
+    await expect(second).rejects.toThrow('not wanted any more')
+    expect(await waiting()).toBe(0)
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`])
+  })
+
+  test('20 calls at once for one site are answered one after another', async () => {
+    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 0.1\n'))
+    const paths = Array.from({ length: 20 }, (_, n) => `/${n}`)
+    for (const path of paths) sites.answer(HOME + path, page(path))
+    const texts = await Promise.all(paths.map(async (path) => (await fetchUrl(server, path)).text))
+    expect(texts).toEqual(paths)
+    // Each pause is kept where the request leaves; on the way some become longer and others shorter.
+    const [first, last] = [sites.requests[1]?.at ?? 0, sites.requests.at(-1)?.at ?? 0]
+    expect(last - first).toBeGreaterThan(1_000)
+    expect(sites.asked.filter((url) => url === ROBOTS)).toHaveLength(1)
+  })
+
+  test('our choice, both names keep one pace', async () => {
+    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 1\n'))
+    for (const path of ['/1', '/2']) sites.answer(HOME + path, page(path))
+    const url = sites.withPort(`${HOME}/2`)
+    await Promise.all([fetchUrl(server, '/1'), server.client.getPrompt({ name: 'fetch', arguments: { url } })])
+    const [first, second] = sites.requests.filter((request) => request.url !== ROBOTS)
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(500)
+  })
+
+  test('may_fetch says what would be, and asks for no page', async () => {
+    sites.answer(ROBOTS, robots('User-agent: *\nDisallow: /private\nCrawl-delay: 60\n'))
+    sites.answer(`${HOME}/1`, page('one'))
+    const { client } = server
+    const mayFetch = async (url: string) => {
+      const { isError, structuredContent } = await client.callTool({
+        name: 'may_fetch',
+        arguments: { url: sites.withPort(url) },
+      })
+      return { isError: isError === true, ...(structuredContent as { message: string }) }
+    }
+    expect(await mayFetch(`${HOME}/1`)).toMatchObject({ isError: false, allowed: true, waitMs: 0, because: 'none' })
+    await client.callTool({ name: 'fetch_url', arguments: { url: sites.withPort(`${HOME}/1`) } })
+    expect(await mayFetch(`${HOME}/2`)).toMatchObject({
+      allowed: true,
+      because: 'crawl-delay',
+      message: expect.stringMatching(/may be fetched in about 60 s \(crawl-delay, 0 before it\)\. It is allowed: /),
+    })
+    expect(await mayFetch(`${HOME}/private`)).toMatchObject({
+      isError: false,
+      allowed: false,
+      verdict: { because: 'rule', rule: { line: 2 } },
+    })
+    expect(await mayFetch('nonsense')).toMatchObject({ isError: true, reason: 'url' })
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`])
+  })
+
+  test('protocol errors are for faults of the protocol', async () => {
+    const { client } = server
+    await expect(client.callTool({ name: 'fetch_it', arguments: {} })).rejects.toMatchObject({ code: -32602 })
+    await expect(client.getPrompt({ name: 'fetch', arguments: {} })).rejects.toMatchObject({ code: -32602 })
+    const { isError } = await client.callTool({ name: 'fetch_url', arguments: { url: 5 } })
+    expect(isError).toBe(true)
+  })
+})
+
+test('our choice, this machine and its neighbours are not reached unless somebody says so', async () => {
+  const server = await start(['--user-agent', 'ExampleMCP/1.0'])
+  expect(await fetchUrl(server, '/')).toEqual({
+    isError: true,
+    text: expect.stringContaining('Only public addresses are reached from here.'),
+  })
+  expect(sites.connections).toEqual([])
+})
+
+test('a server that dies rejects the calls under way', async () => {
+  sites.answer(`${HOME}/1`, new Promise(() => undefined))
+  const server = await start()
+  const call = fetchUrl(server, '/1')
+  await sites.requested(2)
+  process.kill(server.transport.pid ?? 0)
+  await expect(call).rejects.toThrow('Connection closed')
+})
+
+describe('the command line', () => {
+  async function run(args: readonly string[]) {
+    const main = join(import.meta.dirname, '../main.ts')
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], { timeout: 10_000 })
+    const printed = { stdout: '', stderr: '' }
+    child.stdout.on('data', (chunk) => (printed.stdout += chunk))
+    child.stderr.on('data', (chunk) => (printed.stderr += chunk))
+    return { child, printed, ended: once(child, 'close').then(([status]) => status as number | null) }
+  }
+
+  test.each([
+    [['--agent', 'x'], /--agent/],
+    [['--user-agent', ''], /userAgent: /],
+    [['--timeout', 'soon'], /--timeout: "soon" does not do; write seconds/],
+  ])('%o is said in a line', async (args, says) => {
+    const { printed, ended } = await run(args)
+    expect(await ended).toBe(2)
+    expect(printed.stderr).toMatch(says)
+    expect(printed.stderr).not.toContain('    at ')
+    expect(printed.stdout).toBe('')
+  })
+
+  test('--help says what there is', async () => {
+    const { printed, ended } = await run(['--help'])
+    expect(await ended).toBe(0)
+    for (const option of ['--user-agent', '--allow-address', '--min-delay', '--timeout']) {
+      expect(printed.stdout).toContain(option)
+    }
+  })
+
+  test('stdout is the protocol, and the server ends with its client, whoever still waits', async () => {
+    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 60\n'))
+    sites.answer(`${HOME}/1`, page('one'))
+    sites.answer('http://127.0.0.1:PORT/robots.txt', new Promise(() => undefined))
+    const { child, printed, ended } = await run(['--allow-address', '127.0.0.0/8'])
+    const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    const clientInfo = { name: 'test', version: '1' }
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+    send({ id: 1, method: 'initialize', params })
+    send({ method: 'notifications/initialized' })
+    const call = (id: number, url: string) =>
+      send({ id, method: 'tools/call', params: { name: 'fetch_url', arguments: { url: sites.withPort(url) } } })
+    call(2, `${HOME}/1`)
+    await sites.requested(2)
+    call(3, `${HOME}/2`)
+    call(4, 'http://127.0.0.1:PORT/')
+    await sites.requested(3)
+    child.stdin.end()
+    expect(await ended).toBe(0)
+    const lines = printed.stdout.trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line).jsonrpc)).toEqual(lines.map(() => '2.0'))
+    expect(printed.stderr).toBe(
+      'No --user-agent: sites see ExampleMCP/1.0 (+https://example.com/mcp), which is nobody.\n',
+    )
+    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`, 'http://127.0.0.1:PORT/robots.txt'])
+  })
+})
