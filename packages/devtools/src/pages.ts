@@ -35,7 +35,7 @@ export type Around = (targetId: string, call: () => Promise<unknown>) => Promise
 interface Added {
   /** Nothing where it was closed at once. */
   readonly identity: Promise<Identity | undefined>
-  /** Gives it its own methods back. */
+  /** It has its own methods again, and is not listened to. */
   readonly restore: () => void
 }
 
@@ -69,20 +69,21 @@ export class Pages {
     const known = this.#added.get(own)
     if (known !== undefined) return (await known.identity)?.targetId
     const identity = identityOf(page)
-    const restore = this.#wrap(own, identity)
-    this.#added.set(own, { identity, restore })
+    const unwrap = this.#wrap(own, identity)
     const lookAfter = (request: SeenRequest) => {
       if (request.isNavigationRequest()) void this.#guard.lookAfter(this.#stands)
     }
-    own.on('requestfailed', lookAfter)
-    own.once('close', () => {
+    const restore = () => {
+      unwrap()
       own.off('requestfailed', lookAfter)
-      this.#added.delete(own)
-    })
+    }
+    own.on('requestfailed', lookAfter)
+    own.once('close', () => this.#added.delete(own))
+    this.#added.set(own, { identity, restore })
     return (await identity)?.targetId
   }
 
-  /** Gives them their own methods back. */
+  /** They are again as they were. */
   async close(): Promise<void> {
     const added = [...this.#added.values()]
     for (const { restore } of added) restore()

@@ -104,6 +104,8 @@ describe.skipIf(noChromium)('watch', () => {
     const place = { own: page, parts: [page], pages: async () => [page], listen: () => deafen }
     await expect(watched({ ...place, prepare })).rejects.toThrow('not here')
     expect(deafen).toHaveBeenCalledOnce()
+    expect(page.listenerCount('requestfailed')).toBe(0)
+    expect(Object.hasOwn(page, 'goto')).toBe(false)
     await page.goto(sites.withPort(`${HOME}/private/page`))
     await (await watched(place)).it.close()
   })
