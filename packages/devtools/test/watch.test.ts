@@ -6,6 +6,7 @@ import { type FailedRequest, type Place, type Watch, type WatchOptions, watch } 
 import { Chromium, noChromium, type Page } from './driver.ts'
 
 const HOME = 'http://localhost:PORT'
+const OTHER = 'http://127.0.0.1:PORT'
 const CRAWLER = { userAgent: 'TestBot/1.0 (+https://test.example/bot)', minDelayMs: 0, retries: 0 }
 
 describe.skipIf(noChromium)('watch', () => {
@@ -59,6 +60,18 @@ describe.skipIf(noChromium)('watch', () => {
     }
     expect(await page.address()).toMatch(address)
     expect(sites.asked).not.toContain(`${HOME}/private/page`)
+  })
+
+  it('a page that waits for a goto leaves the queue with it, also where its driver tells of no request', async () => {
+    sites.answer(`${OTHER}/robots.txt`, { status: 200, body: 'User-agent: *\nCrawl-delay: 60\n' })
+    for (const path of ['/1', '/2']) sites.answer(`${OTHER}${path}`, html('a page'))
+    const { page, it } = await watched()
+    await page.goto(sites.withPort(`${OTHER}/1`))
+    const waiting = page.goto(sites.withPort(`${OTHER}/2`)).catch((error: unknown) => error)
+    await expect.poll(() => it.gate.queues()).toMatchObject([{ waiting: 1 }])
+    await page.goto('data:text/html,elsewhere')
+    expect(await waiting).toMatchObject({ message: 'net::ERR_ABORTED' })
+    expect(it.gate.queues()).toEqual([])
   })
 
   it('what a page loads is counted where it is refused, and takes no turn', async () => {
