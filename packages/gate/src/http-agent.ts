@@ -5,11 +5,13 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
 import { PoliteGate } from './gate.ts'
+import { isRedirect } from './redirect.ts'
 
 /**
  * The same agent, but what is sent through it is allowed by robots.txt and waits its turn: `http.request(url, { agent })`. A request that may
- * not leave fails with what the gate throws. Its place is given back when its response ends, or when it is destroyed. HTTP/1.1; a tunnel
- * (CONNECT) passes through.
+ * not leave fails with what the gate throws. Its place is given back when its response ends, or when it is destroyed; a redirect's, with its
+ * headers. HTTP/1.1; a tunnel (CONNECT) passes through. What you set, set on the agent that you give, and leave its `maxSockets` alone: a request
+ * that waits for a socket has left already.
  *
  * @throws {OptionError} for what is no agent, or no gate.
  */
@@ -42,6 +44,8 @@ async function enter(gate: PoliteGate, request: ClientRequest, port: unknown, se
     ending.abort(error)
     return destroy(error)
   }
+  // Node has destroyed one whose signal was aborted before.
+  if (request.destroyed) return fail(request, null)
   try {
     const pass = await gate.enter(urlOf(request, port), { signal: ending.signal })
     const leave = () => pass.leave()
@@ -49,7 +53,13 @@ async function enter(gate: PoliteGate, request: ClientRequest, port: unknown, se
     ending.signal.addEventListener('abort', leave)
     ending.signal.throwIfAborted()
     request.prependOnceListener('response', (response: IncomingMessage) => {
-      pass.answered({ status: response.statusCode ?? 0, headers: response.headers })
+      const { statusCode = 0, headers } = response
+      pass.answered({ status: statusCode, headers })
+      // Who follows a redirect may not read its body, and a site may never end it.
+      if (isRedirect(statusCode, headers.location ?? null)) {
+        setImmediate(gate.hold()) // the next hop comes at once: `drain` waits for it
+        leave()
+      }
       if (request.listenerCount('response') === 0) response.resume() // as Node does where nobody listens
     })
     send()

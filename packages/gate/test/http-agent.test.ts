@@ -63,6 +63,32 @@ test('gives its place back where nobody listens to the response', async () => {
   expect(gate.counters).toMatchObject({ left: 1, done: 1 })
 })
 
+test('gives the place of a redirect back with its headers: a site may never end its body', async () => {
+  const { agent, sites, gate } = await openAgent()
+  sites.answer(`${HOME}/moved`, (socket) => {
+    socket.write('HTTP/1.1 302 Found\r\nLocation: /open\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n')
+  })
+  const sent = request(sites.withPort(`${HOME}/moved`), { agent }).on('error', () => undefined)
+  const [response] = await once(sent.end(), 'response')
+  response.resume()
+  expect(gate.queues()).toEqual([])
+  await gate.drain()
+  const open = request(sites.withPort(`${HOME}/open`), { agent }).end()
+  await once(open, 'close')
+  sent.destroy()
+  await gate.drain()
+  expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+})
+
+test('a request whose signal was aborted before asks for nothing and takes no turn', async () => {
+  const { agent, sites, gate } = await openAgent()
+  const sent = request(sites.withPort(`${HOME}/open`), { agent, signal: AbortSignal.abort() }).end()
+  await expect(errorOf(sent)).resolves.toMatchObject({ code: 'ABORT_ERR' })
+  await gate.drain()
+  expect(gate.counters.left).toBe(0)
+  expect(sites.asked).toEqual([])
+})
+
 test('keeps its place while the body is read', async () => {
   const { agent, sites, gate } = await openAgent()
   sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })

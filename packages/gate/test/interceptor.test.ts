@@ -52,12 +52,14 @@ async function isFree(): Promise<void> {
   ;(await gate.enter(`${site.origin}/`)).leave()
 }
 
-describe('a redirect that fetch follows', () => {
-  // fetch leaves its body unread: of what is larger than its buffer the end never comes.
-  test.each([
+describe('a redirect gives its place back with its headers', () => {
+  const fetches = [
     { name: 'undici.fetch', fetch: undici.fetch as unknown as typeof globalThis.fetch },
     { name: 'globalThis.fetch', fetch: globalThis.fetch },
-  ])('gives its place back, however long its body is: $name', async ({ fetch }) => {
+  ]
+
+  // fetch leaves its body unread: of what is larger than its buffer the end never comes.
+  test.each(fetches)('however long its body is: $name', async ({ fetch }) => {
     site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).end('x'.repeat(1_000_000)))
     const dispatcher = politeAgent({ gate })
     ends.push(() => dispatcher.destroy())
@@ -66,13 +68,44 @@ describe('a redirect that fetch follows', () => {
     await isFree()
   })
 
-  test('a body that somebody reads keeps its place to the end', async () => {
+  test.each(fetches)('and whether or not it ever ends: $name', async ({ fetch }) => {
+    site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).write('x'))
+    const dispatcher = politeAgent({ gate })
+    ends.push(() => dispatcher.destroy())
+    const visits = [1, 2, 3].map(async (i) => {
+      const response = await fetch(`${site.origin}/moved?${i}`, { dispatcher } as unknown as RequestInit)
+      return response.text()
+    })
+    expect(await Promise.all(visits)).toEqual(['page /page', 'page /page', 'page /page'])
+  })
+
+  test('also for who reads it', async () => {
     site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).end('x'.repeat(1_000_000)))
     const { body } = await request(`${site.origin}/moved`, { dispatcher: gated() })
+    expect(gate.queues()).toEqual([])
     let octets = 0
     for await (const chunk of body) octets += chunk.length
     expect(octets).toBe(1_000_000)
     await isFree()
+  })
+
+  test('and `drain` waits for the hop that follows at its end', async () => {
+    let end = () => {}
+    site.pages.set('/moved', (_, response) => {
+      response.writeHead(302, { location: '/page' }).write('x')
+      end = () => void response.end()
+    })
+    const following = gated(interceptors.redirect({ maxRedirections: 1 }))
+    const answer = request(`${site.origin}/moved`, { dispatcher: following })
+    await until(() => site.lines.includes('GET /moved') && gate.queues().length === 0)
+    let isDrained = false
+    const drained = gate.drain().then(() => (isDrained = true))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(isDrained).toBe(false)
+    end()
+    expect(await (await answer).body.text()).toBe('page /page')
+    await drained
+    expect(gate.counters).toMatchObject({ left: 2, done: 2 })
   })
 })
 

@@ -13,7 +13,7 @@ import { withUserAgent } from './dispatched-headers.ts'
  * what answers without one (`cache`) comes after it, too, and costs no turn. With `redirect` inside, the first request fails before it is
  * sent. CONNECT, which opens a tunnel and asks for no URL, passes through.
  *
- * The place among those under way is given back when the response ends: read the body, or `dump` it.
+ * The place among those under way is given back when the response ends: read the body, or `dump` it. A redirect gives it back with its headers.
  */
 export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
@@ -63,7 +63,8 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   #inner: Dispatcher.DispatchController | undefined
   #pass: Pass | undefined
   #paused = false
-  #redirects = false
+  /** Until a redirect has ended: `drain` is to wait for the next hop. */
+  #release: (() => void) | undefined
 
   constructor(
     gate: PoliteGate,
@@ -156,21 +157,25 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
     const [, status, headers] = args
     if (status >= 200) this.#pass?.answered({ status, headers })
-    this.#redirects = isRedirect(status, headerOf(headers, 'location') ?? null)
+    // Who follows a redirect may not read its body, and a site may never end it: its next hop would wait for the place for ever.
+    if (isRedirect(status, headerOf(headers, 'location') ?? null)) {
+      this.#release = this.#gate.hold()
+      this.#pass?.leave()
+    }
     this.#handler.onResponseStart?.(...args)
   }
 
   onResponseData(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseData']>>): void {
     this.#handler.onResponseData?.(...args)
-    // What fetch follows it does not read: more than it buffers would never end.
-    if (this.#redirects && args[0].paused) this.#pass?.leave()
+    if (args[0].paused) this.#letDrain() // nobody reads on, so its end may never come
   }
 
   onResponseEnd(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {
     try {
-      this.#handler.onResponseEnd?.(...args) // a redirect's next hop comes in here, before this one has left: `drain` waits for it
+      this.#handler.onResponseEnd?.(...args) // a redirect's next hop may come in here: `drain` waits for it
     } finally {
       this.#pass?.leave()
+      this.#letDrain()
     }
   }
 
@@ -193,9 +198,15 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   #fail(error: Error): void {
     try {
       this.#pass?.leave()
+      this.#letDrain()
     } finally {
       this.#handler.onResponseError?.(this.#inner ?? this, error)
     }
+  }
+
+  #letDrain(): void {
+    this.#release?.()
+    this.#release = undefined
   }
 }
 
