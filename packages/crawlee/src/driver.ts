@@ -60,7 +60,8 @@ export function browserOf(page: DriverOwnPage): DrivenBrowser {
   }
   const own = page.context().browser()
   if (own === null) {
-    throw new OptionError('pageRequests', 'check needs a context that knows its browser; update Playwright')
+    const how = 'update Playwright, or write launchContext: { useIncognitoPages: true }'
+    throw new OptionError('pageRequests', `check needs a context that knows its browser; ${how}`)
   }
   return {
     own,
