@@ -10,7 +10,7 @@ const folders = [
 // A project for each folder, all in one run with one summary.
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
+    testTimeout: 60_000, // some start a browser, and the machine may be busy
     projects: folders.map((root) => ({
       extends: true,
       test: { name: basename(root), root, include: ['test/**/*.test.ts', '*.test.{ts,mjs}'] },
