@@ -58,6 +58,11 @@ export interface Inside {
   teardown(): Promise<void>
   _fetchNextRequest(): Promise<Request | null>
   _canRequestBeRetried(request: Request, error: Error): boolean
+  _requestFunctionErrorHandler(
+    error: Error,
+    context: { readonly request: Request },
+    source: RequestSource,
+  ): Promise<void>
   /** Of browser crawlers alone. */
   _navigationHandler?(visiting: Visiting, gotoOptions: { timeout?: number }): Promise<PageResponse | null | undefined>
 }
@@ -72,6 +77,7 @@ const METHODS = [
   'teardown',
   '_fetchNextRequest',
   '_canRequestBeRetried',
+  '_requestFunctionErrorHandler',
 ] as const satisfies readonly (keyof Inside)[]
 
 /**

@@ -101,7 +101,8 @@ export async function enter({ gate, room }: Entering, url: URL | string, own: Ab
   const signal = signals.length < 2 ? (signals[0] ?? null) : AbortSignal.any(signals)
   if (task !== undefined) room.arrived(task)
   try {
-    return await waitingOutside(() => gate.enter(url, { signal }))
+    const wait = () => waitingOutside(() => gate.enter(url, { signal }))
+    return await (task === undefined ? wait() : task.waiting(wait))
   } finally {
     if (task !== undefined) room.left(task)
   }

@@ -1,4 +1,5 @@
 // Where requests wait: out of the pool, out of Crawlee's clocks, and what becomes of them when a crawl ends.
+import { AsyncResource } from 'node:async_hooks'
 import {
   BasicCrawler,
   type BasicCrawlerOptions,
@@ -11,7 +12,7 @@ import { CheerioCrawler } from '@crawlee/cheerio'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { type Reply, type Sites, startSites } from '@politely/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'
 
@@ -269,5 +270,49 @@ test.each(['stop', 'teardown'] as const)(
     expect(sites.asked).toEqual([`${SLOW}/robots.txt`, ...urls])
     const [first, second] = pages()
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(400)
+  },
+)
+
+test.each(['from outside', 'in a handler'])(
+  'teardown %s: a request that waits at the gate goes back to the queue, and has not failed',
+  async (where) => {
+    const urls = answerPages(SLOW, 0.6, 4)
+    const config = inMemory()
+    const requestQueue = await RequestQueue.open('turned-away', { config })
+    const robots = new RobotsClient({ userAgent })
+    const gate = new PoliteGate({ robots, minDelayMs: 0 })
+    await robots.prefetch(urls.map((url) => sites.withPort(url)))
+    const failed: unknown[] = []
+    const retries: number[] = []
+    let end: Promise<void> | undefined
+    const crawler = withRobots(
+      new CheerioCrawler(
+        {
+          requestQueue,
+          maxRequestRetries: 0,
+          minConcurrency: 4,
+          requestHandler: async ({ request }) => {
+            retries.push(request.retryCount)
+            if (end !== undefined) return
+            // The others come to the gate meanwhile.
+            await vi.waitFor(() => expect(gate.queues()).toMatchObject([{ waiting: 1 }]))
+            end = where === 'in a handler' ? crawler.teardown() : outside(() => crawler.teardown())
+            if (where === 'in a handler') await end
+          },
+          failedRequestHandler: (_, error) => void failed.push(error),
+          errorHandler: (_, error) => void failed.push(error),
+        },
+        config,
+      ),
+      { gate, parkFromMs: 2_000 },
+    )
+    const outside = AsyncResource.bind((work: () => Promise<void>) => work())
+    await crawler.run(urls.map((url) => sites.withPort(url)))
+    await end
+    const atFirst = pages().length
+    await crawler.run()
+    expect({ failed, retries, atFirst }).toEqual({ failed: [], retries: [0, 0, 0, 0], atFirst: 1 })
+    expect(pages().map(({ url }) => url)).toEqual(urls)
+    await robots.close()
   },
 )
