@@ -316,3 +316,23 @@ test.each(['from outside', 'in a handler'])(
     await robots.close()
   },
 )
+
+test('crawlers of one process that share a queue and a gate do not wait for requests that the other one has', async () => {
+  const urls = answerPages(SLOW, 0.2, 8)
+  const config = inMemory()
+  const requestQueue = await RequestQueue.open('shared', { config })
+  await requestQueue.addRequests(urls.map((url) => ({ url: sites.withPort(url) })))
+  const robots = new RobotsClient({ userAgent })
+  const gate = new PoliteGate({ robots, minDelayMs: 0 })
+  const crawlers = [1, 2].map(() =>
+    withRobots(new CheerioCrawler({ requestQueue, requestHandler: () => undefined }, config), { gate, parkFromMs: 50 }),
+  )
+  const runs = await Promise.all(crawlers.map((crawler) => crawler.run()))
+  const at = pages().map((asked) => asked.at)
+  const pauses = at.slice(1).map((time, i) => time - (at[i] as number))
+  expect(runs.reduce((sum, { requestsFinished }) => sum + requestsFinished, 0)).toBe(urls.length)
+  expect(new Set(pages().map(({ url }) => url))).toEqual(new Set(urls))
+  expect(Math.max(...pauses)).toBeLessThan(4_000) // a request that is lost is waited for longer
+  expect(Math.min(...pauses)).toBeGreaterThan(100)
+  await robots.close()
+})
