@@ -28,6 +28,8 @@ type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly
 /** Where requests come from, and go back to. */
 export interface RequestSource {
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
+  /** As it is by now. Of queues alone. */
+  getRequest?(id: string): Promise<{ readonly handledAt?: string | undefined } | null>
 }
 
 /** What a browser crawler knows of a page that it is about to go to. */

@@ -210,18 +210,24 @@ export class WaitingRoom {
     openCall(call)
     line.called = call
     line.timer = setTimeout(gone, LOST_AFTER_MS)
-    await this.#giveBack(parked)
+    if (!(await this.#giveBack(parked))) gone()
     void this.#inside.autoscaledPool?.notify()
   }
 
-  async #giveBack({ request, source }: Parked): Promise<void> {
+  /** Whether it is in the queue again. */
+  async #giveBack({ request, source }: Parked): Promise<boolean> {
     try {
+      // Its lock may have expired: what another crawler has handled by now would be pending again.
+      const now = request.id === undefined ? undefined : await source.getRequest?.(request.id)
+      if (now?.handledAt) return false
       await source.reclaimRequest(request, { forefront: true })
+      return true
     } catch (error) {
       this.#inside.log.exception(
         error as Error,
         `${request.url} waited for its turn, and could not be put back in the queue`,
       )
+      return false
     }
   }
 }

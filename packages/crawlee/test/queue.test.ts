@@ -102,6 +102,7 @@ test('our choice, nor do pages of one site that wait for its other pages to be o
   const crawler = withRobots(
     new CheerioCrawler(
       {
+        minConcurrency: 3, // Crawlee starts fewer on a busy machine
         maxConcurrency: 3,
         requestHandler: ({ request }) => {
           handled.push(request.url)
@@ -336,3 +337,33 @@ test('crawlers of one process that share a queue and a gate do not wait for requ
   expect(Math.min(...pauses)).toBeGreaterThan(100)
   await robots.close()
 })
+
+test.each(['goes on', 'is torn down'])(
+  'who was handled elsewhere while parked, since its lock expired, is not pending again when the crawl %s',
+  async (how) => {
+    const urls = answerPages(SLOW, 0.4, 3)
+    const config = inMemory()
+    const requestQueue = await RequestQueue.open('handled-elsewhere', { config })
+    const { processedRequests } = await requestQueue.addRequests(urls.map((url) => ({ url: sites.withPort(url) })))
+    const [, { requestId: id, uniqueKey }] = processedRequests as [unknown, (typeof processedRequests)[number]]
+    const crawler = withRobots(
+      new CheerioCrawler(
+        {
+          requestQueue,
+          minConcurrency: 4,
+          requestHandler: async ({ request }) => {
+            if (!request.url.endsWith('/1')) return
+            const handledAt = new Date().toISOString()
+            await requestQueue.client.updateRequest({ id, uniqueKey, url: uniqueKey, handledAt })
+            if (how === 'is torn down') void crawler.teardown()
+          },
+        },
+        config,
+      ),
+      { userAgent, minDelayMs: 0, parkFromMs: 50 },
+    )
+    await crawler.run()
+    if (how === 'is torn down') await crawler.run()
+    expect(pages().map(({ url }) => url)).toEqual([urls[0], urls[2]])
+  },
+)
