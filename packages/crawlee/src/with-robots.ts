@@ -4,6 +4,7 @@ import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/ga
 import { type AnyCrawler, type Inside, insideOf } from './inside.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
+import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
 import { currentTask, Tasks } from './task.ts'
 import { WaitingRoom } from './waiting-room.ts'
@@ -93,5 +94,5 @@ function neverRetryRefusals(inside: Inside): void {
 
 /** What would come out the same. */
 function isFinal(error: Error): boolean {
-  return error instanceof RobotsDisallowedError || error instanceof OptionError || error instanceof FollowingClientError
+  return [RobotsDisallowedError, OptionError, FollowingClientError, RedirectError].some((kind) => error instanceof kind)
 }

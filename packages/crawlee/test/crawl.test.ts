@@ -269,10 +269,12 @@ describe('redirects', () => {
   test.each([
     ['a loop', '/hop', /was redirected 10 times/, 11],
     ['no http', 'ftp://localhost/', /which is no http or https URL/, 1],
-  ])('%s fails', async (_, location, message, requests) => {
+  ])('%s fails, and is not tried again', async (_, location, message, requests) => {
     sites.answer(`${HOME}/hop`, to(location))
-    const told = await crawl([`${HOME}/hop`], { maxRequestRetries: 0 })
-    expect(told.failed.map(([, error]) => error.message)).toEqual([expect.stringMatching(message)])
+    const told = await crawl([`${HOME}/hop`])
+    expect(told.failed.map(([, error]) => error)).toMatchObject([
+      { code: 'ERR_POLITELY_REDIRECT', message: expect.stringMatching(message) },
+    ])
     expect(pages()).toHaveLength(requests)
   })
 
