@@ -2,5 +2,6 @@
 
 export type { AnyCrawler } from './inside.ts'
 export { FollowingClientError } from './polite-http-client.ts'
+export { RedirectError } from './redirected.ts'
 export { verdictOf } from './skipped.ts'
 export { type WithRobotsOptions, withRobots } from './with-robots.ts'

@@ -28,6 +28,8 @@ type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly
 /** Where requests come from, and go back to. */
 export interface RequestSource {
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
+  /** As it is by now. Of queues alone. */
+  getRequest?(id: string): Promise<{ readonly handledAt?: string | undefined } | null>
 }
 
 /** What a browser crawler knows of a page that it is about to go to. */
@@ -58,6 +60,11 @@ export interface Inside {
   teardown(): Promise<void>
   _fetchNextRequest(): Promise<Request | null>
   _canRequestBeRetried(request: Request, error: Error): boolean
+  _requestFunctionErrorHandler(
+    error: Error,
+    context: { readonly request: Request },
+    source: RequestSource,
+  ): Promise<void>
   /** Of browser crawlers alone. */
   _navigationHandler?(visiting: Visiting, gotoOptions: { timeout?: number }): Promise<PageResponse | null | undefined>
 }
@@ -72,6 +79,7 @@ const METHODS = [
   'teardown',
   '_fetchNextRequest',
   '_canRequestBeRetried',
+  '_requestFunctionErrorHandler',
 ] as const satisfies readonly (keyof Inside)[]
 
 /**

@@ -10,7 +10,7 @@ import type {
 } from '@crawlee/basic'
 import type { Pass, PoliteGate } from '@politely/gate'
 import { waitingOutside } from './host-timeouts.ts'
-import { locationOf, redirected } from './redirected.ts'
+import { locationOf, RedirectError, redirected } from './redirected.ts'
 import { currentTask } from './task.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -62,7 +62,7 @@ export class PoliteHttpClient implements BaseHttpClient {
       }
       discard(response)
       if (been.length >= maxRedirects) {
-        throw new Error(`${request.url} was redirected ${maxRedirects} times, the last time by ${url.href}`)
+        throw new RedirectError(`${request.url} was redirected ${maxRedirects} times, the last time by ${url.href}`)
       }
       hop = redirected(hop, url, response.statusCode, location)
       // It may set cookies for the next hop.
@@ -101,7 +101,8 @@ export async function enter({ gate, room }: Entering, url: URL | string, own: Ab
   const signal = signals.length < 2 ? (signals[0] ?? null) : AbortSignal.any(signals)
   if (task !== undefined) room.arrived(task)
   try {
-    return await waitingOutside(() => gate.enter(url, { signal }))
+    const wait = () => waitingOutside(() => gate.enter(url, { signal }))
+    return await (task === undefined ? wait() : task.waiting(wait))
   } finally {
     if (task !== undefined) room.left(task)
   }

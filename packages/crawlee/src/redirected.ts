@@ -19,8 +19,14 @@ export function locationOf({
   return Array.isArray(location) ? location[0] : location
 }
 
+/** A redirect that cannot be followed, and could not the next time. */
+export class RedirectError extends Error {
+  override readonly name = 'RedirectError'
+  readonly code = 'ERR_POLITELY_REDIRECT'
+}
+
 /**
- * @throws {TypeError} for a Location that is no http or https URL, and for a body that cannot be sent again.
+ * @throws {RedirectError} for a Location that is no http or https URL, and for a body that cannot be sent again.
  */
 export function redirected<R extends HttpRequest<keyof ResponseTypes>>(
   request: R,
@@ -31,7 +37,7 @@ export function redirected<R extends HttpRequest<keyof ResponseTypes>>(
   // A header's value is a string of octets; a Location's are UTF-8.
   const target = URL.parse(Buffer.from(location, 'latin1').toString(), url.href)
   if (target === null || (target.protocol !== 'http:' && target.protocol !== 'https:')) {
-    throw new TypeError(`${url.href} redirects to ${JSON.stringify(location)}, which is no http or https URL`)
+    throw new RedirectError(`${url.href} redirects to ${JSON.stringify(location)}, which is no http or https URL`)
   }
   if (target.hash === '') target.hash = url.hash
   const method = (request.method ?? 'GET').toUpperCase()
@@ -43,7 +49,7 @@ export function redirected<R extends HttpRequest<keyof ResponseTypes>>(
     headers = without(headers, BODY_HEADERS)
     body = undefined
   } else if (typeof body === 'object' && !Buffer.isBuffer(body)) {
-    throw new TypeError(`${url.href} redirects, and a body that was a stream or a form cannot be sent again`)
+    throw new RedirectError(`${url.href} redirects, and a body that was a stream or a form cannot be sent again`)
   }
   const { body: _, ...others } = request
   return { ...others, url: target, headers, ...(body !== undefined && { body }), ...(toGet && { method: 'GET' }) } as R

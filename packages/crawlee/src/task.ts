@@ -4,13 +4,32 @@ import type { Inside } from './inside.ts'
 
 export class Task {
   readonly #ending = new AbortController()
+  #waits = 0
+  #isTurnedAway = false
 
   /** Aborted when the crawl is torn down: nobody waits any longer. */
   get signal(): AbortSignal {
     return this.#ending.signal
   }
 
+  /** Whether its end came while it waited at the gate, or before it did: what then fails is no fault of the request. */
+  get isTurnedAway(): boolean {
+    return this.#isTurnedAway
+  }
+
+  /** Does what is waiting at the gate. */
+  async waiting<T>(work: () => Promise<T>): Promise<T> {
+    this.#waits++
+    if (this.signal.aborted) this.#isTurnedAway = true
+    try {
+      return await work()
+    } finally {
+      this.#waits--
+    }
+  }
+
   end(reason: Error): void {
+    if (this.#waits > 0) this.#isTurnedAway = true
     this.#ending.abort(reason)
   }
 }
@@ -39,16 +58,17 @@ export function whileAdding<T>(work: () => T): T {
 
 /** The tasks of one crawler that are under way. */
 export class Tasks {
-  readonly #underWay = new Set<Task>()
+  readonly #underWay = new Map<Task, Promise<unknown>>()
 
   constructor(inside: Inside, over: (task: Task) => void) {
     const { runTaskFunction: run, ...others } = inside.autoscaledPoolOptions
     if (run === undefined) return
     const runTaskFunction = async () => {
       const task = new Task()
-      this.#underWay.add(task)
+      const work = whereabouts.run({ task, isAdding: false }, run)
+      this.#underWay.set(task, work)
       try {
-        await whereabouts.run({ task, isAdding: false }, run)
+        await work
       } finally {
         this.#underWay.delete(task)
         over(task)
@@ -61,6 +81,12 @@ export class Tasks {
   /** Who waits at the gate waits no longer. */
   end(): void {
     const reason = new DOMException('the crawl was torn down while this request waited', 'AbortError')
-    for (const task of this.#underWay) task.end(reason)
+    for (const task of this.#underWay.keys()) task.end(reason)
+  }
+
+  /** Settles when all who were turned away are over. */
+  async turnedAway(): Promise<void> {
+    const turnedAway = [...this.#underWay].filter(([task]) => task.isTurnedAway)
+    await Promise.allSettled(turnedAway.map(([, work]) => work))
   }
 }

@@ -6,13 +6,14 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import type { PoliteGate } from '@politely/gate'
+import { answeredCall, type Call, closeCall, openCall } from './call.ts'
 import type { Inside, RequestSource } from './inside.ts'
 import type { Task } from './task.ts'
 
 /** Timers hold no more than about 24 days; longer waits are cut into pieces. */
 const LONGEST_TIMER_MS = 60 * 60 * 1000
 /** Who was called and does not come was taken by another process that shares the queue. Our choice. */
-const LOST_AFTER_MS = 60 * 1000
+const LOST_AFTER_MS = 5_000
 /** Who has gone on and asks for nothing in this time is not waited for: its handler may have other ways to a page. Our choice. */
 const LATE_AFTER_MS = 1_000
 /**
@@ -35,7 +36,7 @@ interface Line {
   /** Settles when everyone who has come was told whether to wait. It never rejects. */
   decided: Promise<unknown>
   /** Is back in Crawlee's queue, and expected here. */
-  called: string | undefined
+  called: Call | undefined
   /** When the first one is called, or is given up. */
   timer: NodeJS.Timeout | undefined
   /** It is being found out when that is. */
@@ -66,19 +67,21 @@ export class WaitingRoom {
   async admits(task: Task, request: Request, source: RequestSource): Promise<boolean> {
     const key = request.id ?? request.uniqueKey
     const origin = originOf(request.url)
-    if (this.#here.has(key)) return false
+    const call = answeredCall(source, key)
     if (origin === undefined || request.skipNavigation) return true
+    if (call !== undefined && this.#lines.get(origin)?.called !== call) call.taken()
+    if (this.#here.has(key)) return false
     this.#here.add(key)
     const line = this.#lineOf(origin)
     // One after another: who comes later does not overtake who is being decided about.
-    const decided = line.decided.then(() => this.#decide(task, key, origin, { request, source }))
+    const decided = line.decided.then(() => this.#decide(task, key, origin, { request, source }, call))
     line.decided = decided
     return decided
   }
 
-  async #decide(task: Task, key: string, origin: string, parked: Parked): Promise<boolean> {
+  async #decide(task: Task, key: string, origin: string, parked: Parked, call: Call | undefined): Promise<boolean> {
     const line = this.#lineOf(origin)
-    const isCalled = line.called === key
+    const isCalled = call !== undefined
     if (!isCalled && line.waiting.size > 0) {
       line.waiting.set(key, parked)
       return false
@@ -94,7 +97,7 @@ export class WaitingRoom {
       )
       this.#tasks.set(task, { key, origin })
     } else line.waiting = new Map([[key, parked], ...line.waiting])
-    if (isCalled) line.called = undefined
+    if (line.called === call) line.called = undefined
     this.#watch(origin, line)
     return goesOn
   }
@@ -126,7 +129,10 @@ export class WaitingRoom {
   async close(): Promise<void> {
     const lines = [...this.#lines.values()]
     this.#lines.clear()
-    for (const { timer, ahead } of lines) for (const each of [timer, ...ahead.values()]) clearTimeout(each)
+    for (const { timer, ahead, called } of lines) {
+      for (const each of [timer, ...ahead.values()]) clearTimeout(each)
+      if (called !== undefined) closeCall(called)
+    }
     for (const { waiting } of lines) {
       // The last one first, so that the first one is before it.
       for (const [key, parked] of [...waiting].reverse()) {
@@ -195,23 +201,33 @@ export class WaitingRoom {
     }
     line.waiting.delete(key)
     this.#here.delete(key)
-    line.called = key
-    line.timer = setTimeout(() => {
-      if (line.called === key) line.called = undefined
+    const gone = () => {
+      closeCall(call)
+      if (line.called === call) line.called = undefined
       this.#watch(origin, line)
-    }, LOST_AFTER_MS)
-    await this.#giveBack(parked)
+    }
+    const call: Call = { source: parked.source, key, taken: gone }
+    openCall(call)
+    line.called = call
+    line.timer = setTimeout(gone, LOST_AFTER_MS)
+    if (!(await this.#giveBack(parked))) gone()
     void this.#inside.autoscaledPool?.notify()
   }
 
-  async #giveBack({ request, source }: Parked): Promise<void> {
+  /** Whether it is in the queue again. */
+  async #giveBack({ request, source }: Parked): Promise<boolean> {
     try {
+      // Its lock may have expired: what another crawler has handled by now would be pending again.
+      const now = request.id === undefined ? undefined : await source.getRequest?.(request.id)
+      if (now?.handledAt) return false
       await source.reclaimRequest(request, { forefront: true })
+      return true
     } catch (error) {
       this.#inside.log.exception(
         error as Error,
         `${request.url} waited for its turn, and could not be put back in the queue`,
       )
+      return false
     }
   }
 }

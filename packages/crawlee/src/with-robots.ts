@@ -4,6 +4,7 @@ import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/ga
 import { type AnyCrawler, type Inside, insideOf } from './inside.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
+import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
 import { currentTask, Tasks } from './task.ts'
 import { WaitingRoom } from './waiting-room.ts'
@@ -58,8 +59,9 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
 
 /** Requests whose turn is far off wait in the room. When the crawl ends, nobody waits any longer. */
 function letWait(inside: Inside, room: WaitingRoom): void {
-  const { _fetchNextRequest, teardown } = inside
+  const { _fetchNextRequest, _requestFunctionErrorHandler, teardown } = inside
   const tasks = new Tasks(inside, (task) => room.over(task))
+  let closing: Promise<void> | undefined
   inside._fetchNextRequest = async () => {
     const source = inside.requestManager
     const request = await _fetchNextRequest.call(inside)
@@ -69,8 +71,17 @@ function letWait(inside: Inside, room: WaitingRoom): void {
   }
   inside.teardown = async () => {
     tasks.end()
-    await room.close()
+    closing = room.close()
+    await closing
+    // A handler that tears down would wait for itself; `run` does it once more, outside of all tasks.
+    if (currentTask() === undefined) await tasks.turnedAway()
     await teardown.call(inside)
+  }
+  // Who is turned away has not failed: it goes back to the queue without a word, before those who were behind it.
+  inside._requestFunctionErrorHandler = async (error, context, source) => {
+    if (!currentTask()?.isTurnedAway) return _requestFunctionErrorHandler.call(inside, error, context, source)
+    await closing
+    await source.reclaimRequest(context.request, { forefront: true })
   }
 }
 
@@ -83,5 +94,5 @@ function neverRetryRefusals(inside: Inside): void {
 
 /** What would come out the same. */
 function isFinal(error: Error): boolean {
-  return error instanceof RobotsDisallowedError || error instanceof OptionError || error instanceof FollowingClientError
+  return [RobotsDisallowedError, OptionError, FollowingClientError, RedirectError].some((kind) => error instanceof kind)
 }

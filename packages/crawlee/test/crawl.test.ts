@@ -269,11 +269,38 @@ describe('redirects', () => {
   test.each([
     ['a loop', '/hop', /was redirected 10 times/, 11],
     ['no http', 'ftp://localhost/', /which is no http or https URL/, 1],
-  ])('%s fails', async (_, location, message, requests) => {
+  ])('%s fails, and is not tried again', async (_, location, message, requests) => {
     sites.answer(`${HOME}/hop`, to(location))
-    const told = await crawl([`${HOME}/hop`], { maxRequestRetries: 0 })
-    expect(told.failed.map(([, error]) => error.message)).toEqual([expect.stringMatching(message)])
+    const told = await crawl([`${HOME}/hop`])
+    expect(told.failed.map(([, error]) => error)).toMatchObject([
+      { code: 'ERR_POLITELY_REDIRECT', message: expect.stringMatching(message) },
+    ])
     expect(pages()).toHaveLength(requests)
+  })
+
+  test.each([
+    ['requestHandlerTimeoutSecs', 0.5, undefined, /^requestHandler timed out/],
+    ['its own signal, which gives back its place at the gate', 60, 300, /aborted/],
+  ])('a sendRequest whose redirect never ends its body is ended by %s', async (_, handlerSecs, signalMs, message) => {
+    const endless = 'HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 10\r\n\r\nx'
+    sites.answer(`${HOME}/hop`, (socket) => void socket.write(endless))
+    sites.answer(`${HOME}/`, page())
+    sites.answer(`${HOME}/after`, page())
+    const told = await crawl([`${HOME}/`], {
+      polite: { maxConcurrentPerOrigin: 1 },
+      maxRequestRetries: 0,
+      requestHandlerTimeoutSecs: handlerSecs,
+      requestHandler: async ({ request, sendRequest, addRequests }) => {
+        if (!request.url.endsWith('/')) return
+        if (signalMs !== undefined) await addRequests([sites.withPort(`${HOME}/after`)])
+        const signal = signalMs === undefined ? {} : { signal: AbortSignal.timeout(signalMs) }
+        await sendRequest({ url: sites.withPort(`${HOME}/hop`), ...signal })
+      },
+    })
+    expect(told.failed.map(([url, error]) => [url, error.message])).toEqual([
+      [`${HOME}/`, expect.stringMatching(message)],
+    ])
+    expect(told.handled).toEqual([`${HOME}/`, ...(signalMs === undefined ? [] : [`${HOME}/after`])])
   })
 
   test('followRedirect of the user’s own is obeyed', async () => {

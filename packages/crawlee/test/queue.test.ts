@@ -1,4 +1,5 @@
 // Where requests wait: out of the pool, out of Crawlee's clocks, and what becomes of them when a crawl ends.
+import { AsyncResource } from 'node:async_hooks'
 import {
   BasicCrawler,
   type BasicCrawlerOptions,
@@ -11,7 +12,7 @@ import { CheerioCrawler } from '@crawlee/cheerio'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { type Reply, type Sites, startSites } from '@politely/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'
 
@@ -101,6 +102,7 @@ test('our choice, nor do pages of one site that wait for its other pages to be o
   const crawler = withRobots(
     new CheerioCrawler(
       {
+        minConcurrency: 3, // Crawlee starts fewer on a busy machine
         maxConcurrency: 3,
         requestHandler: ({ request }) => {
           handled.push(request.url)
@@ -269,5 +271,99 @@ test.each(['stop', 'teardown'] as const)(
     expect(sites.asked).toEqual([`${SLOW}/robots.txt`, ...urls])
     const [first, second] = pages()
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(400)
+  },
+)
+
+test.each(['from outside', 'in a handler'])(
+  'teardown %s: a request that waits at the gate goes back to the queue, and has not failed',
+  async (where) => {
+    const urls = answerPages(SLOW, 0.6, 4)
+    const config = inMemory()
+    const requestQueue = await RequestQueue.open('turned-away', { config })
+    const robots = new RobotsClient({ userAgent })
+    const gate = new PoliteGate({ robots, minDelayMs: 0 })
+    await robots.prefetch(urls.map((url) => sites.withPort(url)))
+    const failed: unknown[] = []
+    const retries: number[] = []
+    let end: Promise<void> | undefined
+    const crawler = withRobots(
+      new CheerioCrawler(
+        {
+          requestQueue,
+          maxRequestRetries: 0,
+          minConcurrency: 4,
+          requestHandler: async ({ request }) => {
+            retries.push(request.retryCount)
+            if (end !== undefined) return
+            // The others come to the gate meanwhile.
+            await vi.waitFor(() => expect(gate.queues()).toMatchObject([{ waiting: 1 }]))
+            end = where === 'in a handler' ? crawler.teardown() : outside(() => crawler.teardown())
+            if (where === 'in a handler') await end
+          },
+          failedRequestHandler: (_, error) => void failed.push(error),
+          errorHandler: (_, error) => void failed.push(error),
+        },
+        config,
+      ),
+      { gate, parkFromMs: 2_000 },
+    )
+    const outside = AsyncResource.bind((work: () => Promise<void>) => work())
+    await crawler.run(urls.map((url) => sites.withPort(url)))
+    await end
+    const atFirst = pages().length
+    await crawler.run()
+    expect({ failed, retries, atFirst }).toEqual({ failed: [], retries: [0, 0, 0, 0], atFirst: 1 })
+    expect(pages().map(({ url }) => url)).toEqual(urls)
+    await robots.close()
+  },
+)
+
+test('crawlers of one process that share a queue and a gate do not wait for requests that the other one has', async () => {
+  const urls = answerPages(SLOW, 0.2, 8)
+  const config = inMemory()
+  const requestQueue = await RequestQueue.open('shared', { config })
+  await requestQueue.addRequests(urls.map((url) => ({ url: sites.withPort(url) })))
+  const robots = new RobotsClient({ userAgent })
+  const gate = new PoliteGate({ robots, minDelayMs: 0 })
+  const crawlers = [1, 2].map(() =>
+    withRobots(new CheerioCrawler({ requestQueue, requestHandler: () => undefined }, config), { gate, parkFromMs: 50 }),
+  )
+  const runs = await Promise.all(crawlers.map((crawler) => crawler.run()))
+  const at = pages().map((asked) => asked.at)
+  const pauses = at.slice(1).map((time, i) => time - (at[i] as number))
+  expect(runs.reduce((sum, { requestsFinished }) => sum + requestsFinished, 0)).toBe(urls.length)
+  expect(new Set(pages().map(({ url }) => url))).toEqual(new Set(urls))
+  expect(Math.max(...pauses)).toBeLessThan(4_000) // a request that is lost is waited for longer
+  expect(Math.min(...pauses)).toBeGreaterThan(100)
+  await robots.close()
+})
+
+test.each(['goes on', 'is torn down'])(
+  'who was handled elsewhere while parked, since its lock expired, is not pending again when the crawl %s',
+  async (how) => {
+    const urls = answerPages(SLOW, 0.4, 3)
+    const config = inMemory()
+    const requestQueue = await RequestQueue.open('handled-elsewhere', { config })
+    const { processedRequests } = await requestQueue.addRequests(urls.map((url) => ({ url: sites.withPort(url) })))
+    const [, { requestId: id, uniqueKey }] = processedRequests as [unknown, (typeof processedRequests)[number]]
+    const crawler = withRobots(
+      new CheerioCrawler(
+        {
+          requestQueue,
+          minConcurrency: 4,
+          requestHandler: async ({ request }) => {
+            if (!request.url.endsWith('/1')) return
+            const handledAt = new Date().toISOString()
+            await requestQueue.client.updateRequest({ id, uniqueKey, url: uniqueKey, handledAt })
+            if (how === 'is torn down') void crawler.teardown()
+          },
+        },
+        config,
+      ),
+      { userAgent, minDelayMs: 0, parkFromMs: 50 },
+    )
+    await crawler.run()
+    if (how === 'is torn down') await crawler.run()
+    expect(pages().map(({ url }) => url)).toEqual([urls[0], urls[2]])
   },
 )
