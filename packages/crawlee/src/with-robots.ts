@@ -1,5 +1,6 @@
 // withRobots: one call, and a crawler of Crawlee keeps robots.txt.
 import { OptionError } from '@politely/core'
+import { assertOptions } from '@politely/fetcher'
 import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/gate'
 import { type AnyCrawler, type Inside, insideOf } from './inside.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
@@ -35,9 +36,7 @@ const polite = new WeakSet<object>()
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
   const inside = insideOf(crawler)
   if (polite.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
-  if (typeof options !== 'object' || options === null) {
-    throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
-  }
+  assertOptions(options)
   const { parkFromMs = 1_000, pageRequests = 'check', ...others } = options
   if (typeof parkFromMs !== 'number' || !(parkFromMs >= 0)) {
     throw new OptionError('parkFromMs', `${String(parkFromMs)} does not do; write milliseconds, 0 or more`)

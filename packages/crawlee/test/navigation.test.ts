@@ -2,7 +2,7 @@
 import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playwright'
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
-import { findChromium, isMissing, type Reply, type Sites, startSites } from '@politely/testkit'
+import { findChromium, htmlPage, isMissing, type Reply, redirectTo, type Sites, startSites } from '@politely/testkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { inMemory, launchOptions } from './kits.ts'
@@ -23,13 +23,7 @@ afterEach(async () => {
   await sites.close()
 })
 
-const page = (body = ''): Reply => ({
-  status: 200,
-  headers: { 'content-type': 'text/html' },
-  body: `<!doctype html><link rel="icon" href="data:,"><title>a page</title>${body}`,
-})
 const script = (body: string): Reply => ({ status: 200, headers: { 'content-type': 'text/javascript' }, body })
-const to = (location: string): Reply => ({ status: 302, headers: { location } })
 const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
 const pages = () => sites.asked.filter((url) => url !== ROBOTS)
 
@@ -77,8 +71,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
 
   test('a hop waits its turn, and no timeout counts that', { timeout: 60_000 }, async () => {
     sites.answer(ROBOTS, rules('Crawl-delay: 3'))
-    sites.answer(`${HOME}/hop`, to('/end'))
-    sites.answer(`${HOME}/end`, page())
+    sites.answer(`${HOME}/hop`, redirectTo('/end'))
+    sites.answer(`${HOME}/end`, htmlPage())
     const told = await crawl(`${HOME}/hop`, { navigationTimeoutSecs: 2.5 })
     expect(told).toEqual({ handled: [`${HOME}/end`], failed: [] })
     const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
@@ -93,7 +87,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
 
   test('a refused hop fails with the verdict, and is not tried again', { timeout: 60_000 }, async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/hop`, to('/private'))
+    sites.answer(`${HOME}/hop`, redirectTo('/private'))
     const told = await crawl(`${HOME}/hop`)
     expect(told.failed).toEqual([expect.any(RobotsDisallowedError)])
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
@@ -101,7 +95,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
 
   test('where a handler goes is checked, too', { timeout: 60_000 }, async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
-    for (const path of ['/', '/next', '/private']) sites.answer(`${HOME}${path}`, page())
+    for (const path of ['/', '/next', '/private']) sites.answer(`${HOME}${path}`, htmlPage())
     const failures: unknown[] = []
     await crawl(`${HOME}/`, {
       requestHandler: async (context) => {
@@ -125,10 +119,10 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     sites.answer(`${HOME}/service.js`, script("addEventListener('install', () => fetch('/private/service'))"))
     sites.answer(`${HOME}/worker.js`, script("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
     const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
-    sites.answer(`${OTHER}/frame`, page(frame))
+    sites.answer(`${OTHER}/frame`, htmlPage(frame))
     sites.answer(
       `${HOME}/`,
-      page(`<script type="speculationrules">${prefetch}</script><iframe src="${sites.withPort(OTHER)}/frame"></iframe>
+      htmlPage(`<script type="speculationrules">${prefetch}</script><iframe src="${sites.withPort(OTHER)}/frame"></iframe>
         <script>new Worker('/worker.js'); navigator.serviceWorker.register('/service.js'); open('/private/window')
         setTimeout(() => open('/window'))</script>`),
     )
@@ -150,8 +144,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
   test('what a frame waits for another robots.txt, no timeout counts', { timeout: 60_000 }, async () => {
     const held = Promise.withResolvers<Reply>()
     sites.answer(`${OTHER}/robots.txt`, held.promise)
-    sites.answer(`${HOME}/`, page('<iframe src="/frame"></iframe>'))
-    sites.answer(`${HOME}/frame`, page(`<img src="${sites.withPort(OTHER)}/image">`))
+    sites.answer(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
+    sites.answer(`${HOME}/frame`, htmlPage(`<img src="${sites.withPort(OTHER)}/image">`))
     const crawled = crawl(`${HOME}/`, { navigationTimeoutSecs: 2.5, maxRequestRetries: 0 })
     await sites.requested(4)
     setTimeout(() => held.resolve({ status: 404 }), 3_000)
@@ -162,7 +156,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     timeout: 60_000,
   }, async () => {
     sites.answer(ROBOTS, rules('Crawl-delay: 3'))
-    for (const path of ['/', '/next']) sites.answer(`${HOME}${path}`, page())
+    for (const path of ['/', '/next']) sites.answer(`${HOME}${path}`, htmlPage())
     const told = await crawl(`${HOME}/`, {
       requestHandlerTimeoutSecs: 2,
       maxRequestRetries: 0,
@@ -173,7 +167,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
   })
 
   test('pages of 429 are heeded: Crawlee’s retry waits for Retry-After', { timeout: 60_000 }, async () => {
-    sites.answer(`${HOME}/`, { ...page(), status: 429, headers: { 'retry-after': '3' } }, page())
+    sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
     const told = await crawl(`${HOME}/`)
     expect(told.handled).toEqual([`${HOME}/`])
     const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
@@ -185,7 +179,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
   }, async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     sites.answer(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
-    sites.answer(`${HOME}/end`, to('/private'))
+    sites.answer(`${HOME}/end`, redirectTo('/private'))
     const told = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
     expect(told.failed).toEqual([expect.any(RobotsDisallowedError)])
     expect(sites.requests.map(({ method, url }) => [method, url])).toEqual([
@@ -196,7 +190,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
   })
 
   test('pageRequests: leave: answers of 429 are heeded there, too', { timeout: 60_000 }, async () => {
-    sites.answer(`${HOME}/`, { ...page(), status: 429, headers: { 'retry-after': '3' } }, page())
+    sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
     await crawl(`${HOME}/`, {}, { pageRequests: 'leave' })
     const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
@@ -206,8 +200,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     timeout: 60_000,
   }, async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/hop`, to('/private'))
-    sites.answer(`${HOME}/private`, page())
+    sites.answer(`${HOME}/hop`, redirectTo('/private'))
+    sites.answer(`${HOME}/private`, htmlPage())
     const told = await crawl(`${HOME}/hop`, {}, { pageRequests: 'leave' })
     expect(told).toEqual({ handled: [`${HOME}/private`], failed: [] })
   })

@@ -5,23 +5,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { findChromium, isMissing } from '@politely/testkit'
+import { chromiumArguments, findChromium, isMissing } from '@politely/testkit'
 import { type DriverBrowser, type DriverSession, type GuardedPage, LEAVE_OUT_SPECULATION_RULES } from '../src/index.ts'
 
 const found = findChromium()
 
 export const noChromium: boolean = isMissing('chromium', found)
 
-/** Loopback only; root can have no sandbox, nor can others in many a container. */
 const ARGS = [
+  ...chromiumArguments,
   '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
   '--no-first-run',
   '--disable-popup-blocking',
   '--remote-debugging-pipe',
-  '--no-proxy-server',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ]
 
 interface Message {

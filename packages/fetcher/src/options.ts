@@ -141,11 +141,15 @@ const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
   now: true,
 }
 
+/** @internal For all that take a crawler's options. @throws {OptionError} where there are none. */
+export function assertOptions(options: unknown): void {
+  if (typeof options === 'object' && options !== null) return
+  throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
+}
+
 /** @throws {OptionError} naming the option, what is wrong with it, and what to write instead. */
 export function settingsOf(options: RobotsClientOptions): Settings {
-  if (typeof options !== 'object' || options === null) {
-    throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
-  }
+  assertOptions(options)
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(KNOWN, name))
       throw new OptionError(name, `there is no such option; known are ${Object.keys(KNOWN).join(', ')}`)

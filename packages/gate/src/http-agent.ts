@@ -4,6 +4,7 @@
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
+import { askedUrl } from './asked-url.ts'
 import { PoliteGate } from './gate.ts'
 import { isRedirect } from './redirect.ts'
 
@@ -68,10 +69,8 @@ async function enter(gate: PoliteGate, request: ClientRequest, port: unknown, se
   }
 }
 
-/** What is asked for. A path that is a whole URL is one for a proxy, and the proxy is no site. */
 function urlOf({ protocol, host, path }: ClientRequest, port: unknown): string {
-  if (/^https?:\/\//i.test(path)) return path
-  return `${protocol}//${isIPv6(host) ? `[${host}]` : host}:${port}${path}`
+  return askedUrl(`${protocol}//${isIPv6(host) ? `[${host}]` : host}:${port}`, path)
 }
 
 /** As Node's own agent says that there will be no socket. */

@@ -22,6 +22,7 @@ export type { PacingOptions } from './pacing.ts'
 export type { Answer, Pass } from './pass.ts'
 export { type FetchLike, type PoliteFetch, type PolitelyOptions, politely, type RefusalOptions } from './politely.ts'
 export type { WaitReason } from './queue.ts'
+export { isRedirect, type Redirection, redirectionOf } from './redirect.ts'
 export { refusalOf } from './refused-response.ts'
 export {
   CrawlTimeline,

@@ -1,5 +1,6 @@
 // politely(fetch): the same fetch, and every request, redirect hops included, is allowed by robots.txt and waits its turn.
 import { OptionError } from '@politely/core'
+import { assertOptions } from '@politely/fetcher'
 import { RobotsDisallowedError } from './errors.ts'
 import type { PoliteGate } from './gate.ts'
 import { type GateOrOptions, gateFor } from './own-gate.ts'
@@ -45,9 +46,7 @@ const MAX_REDIRECTS = 20
  */
 export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions): PoliteFetch<F> {
   if (typeof fetch !== 'function') throw new OptionError('fetch', 'must be a function such as globalThis.fetch')
-  if (typeof options !== 'object' || options === null) {
-    throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
-  }
+  assertOptions(options)
   const { onDisallowed = 'throw', ...others } = options
   if (onDisallowed !== 'throw' && onDisallowed !== 'response') {
     throw new OptionError('onDisallowed', `${String(onDisallowed)} is not known; write one of throw, response`)

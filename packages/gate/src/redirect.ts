@@ -24,24 +24,38 @@ export function isHttp({ protocol }: URL): boolean {
   return protocol === 'http:' || protocol === 'https:'
 }
 
+/** What a redirect changes, whatever form a request has. */
+export interface Redirection {
+  readonly url: URL
+  /** It becomes a GET without a body. */
+  readonly becomesGet: boolean
+  /** In lower case: what describes a body that is left out, and what was meant for another origin. */
+  readonly headersLeftOut: readonly string[]
+}
+
+/** @returns Undefined for a Location that is no http(s) URL. */
+export function redirectionOf(from: URL, method: string, status: number, location: string): Redirection | undefined {
+  // A header's value is a string of octets; fetch reads those of a Location as UTF-8, and so did its sender.
+  const url = URL.parse(Buffer.from(location, 'latin1').toString(), from.href)
+  if (url === null || !isHttp(url)) return undefined
+  if (url.hash === '') url.hash = from.hash
+  const becomesGet = (status === 303 && method !== 'GET' && method !== 'HEAD') || (status <= 302 && method === 'POST')
+  const ofBody = becomesGet ? BODY_HEADERS : []
+  const ofOrigin = url.origin === from.origin ? [] : PRIVATE_HEADERS
+  return { url, becomesGet, headersLeftOut: [...ofBody, ...ofOrigin] }
+}
+
 /** @throws {TypeError} where fetch itself would fail: a Location that is no http(s) URL. */
 export function redirected(request: Request, status: number, location: string): Request {
-  // A header's value is a string of octets; fetch reads those of a Location as UTF-8, and so did its sender.
-  const target = URL.parse(Buffer.from(location, 'latin1').toString(), request.url)
-  if (target === null || !isHttp(target)) {
+  const redirection = redirectionOf(new URL(request.url), request.method, status, location)
+  if (redirection === undefined) {
     throw new TypeError(
       `fetch failed: ${request.url} redirects to ${JSON.stringify(location)}, which is no http or https URL`,
     )
   }
-  if (target.hash === '') target.hash = new URL(request.url).hash
+  const { url, becomesGet, headersLeftOut } = redirection
   const headers = new Headers(request.headers)
-  let { method, body } = request
-  const toGet = (status === 303 && method !== 'GET' && method !== 'HEAD') || (status <= 302 && method === 'POST')
-  if (toGet) {
-    method = 'GET'
-    body = 'none'
-    for (const name of BODY_HEADERS) headers.delete(name)
-  }
-  if (target.origin !== new URL(request.url).origin) for (const name of PRIVATE_HEADERS) headers.delete(name)
-  return { url: target.href, method, headers, body }
+  for (const name of headersLeftOut) headers.delete(name)
+  const { method, body } = request
+  return { url: url.href, headers, ...(becomesGet ? { method: 'GET', body: 'none' } : { method, body }) }
 }

@@ -1,20 +1,22 @@
 // How waiting ends: who gives up leaves the queue, and what is over gives its place back.
+
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import type { Reply } from '@politely/testkit'
+import { htmlPage, redirectTo } from '@politely/testkit'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import { askedFor, CRAWLER, errorOf, HOME, type Kit, kit, OTHER, openContext, page, startWeb, to } from './kits.ts'
+import { CRAWLER, errorOf, HOME, type Kit, kit, OTHER, openContext, startWeb } from './kits.ts'
 
 /** A site with a long pause, of which one page has been asked for: the next one waits. */
 const SLOW_WEB = {
   [`${HOME}/robots.txt`]: { status: 200, body: 'User-agent: *\nCrawl-delay: 60\nDisallow: /private\n' },
-  [`${HOME}/1`]: page(),
-  [`${HOME}/2`]: page(),
-  [`${HOME}/3`]: page(),
+  [`${HOME}/1`]: htmlPage(),
+  [`${HOME}/2`]: htmlPage(),
+  [`${HOME}/3`]: htmlPage(),
 }
 
 /** Resolves when a gate says this of a URL. */
@@ -64,7 +66,7 @@ describe.skipIf(noChromium)('a page that waits', () => {
     await Promise.all([end(opened), opened.left])
     expect(await opened.visit).toBeInstanceOf(Error)
     expect(opened.robots.gate.queues()).toEqual([])
-    expect(askedFor(opened.sites)).toEqual([`${HOME}/1`])
+    expect(opened.sites.askedPages).toEqual([`${HOME}/1`])
   })
 
   it('leaves the queue when goto has a timeout that is shorter', async () => {
@@ -80,7 +82,7 @@ describe.skipIf(noChromium)('a page that waits', () => {
   })
 
   it('for a hop of a redirect that nobody waits for any more is not asked for', async () => {
-    const { sites, context, robots } = await kit(browser, { [`${HOME}/2`]: page() })
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/2`]: htmlPage() })
     const held = Promise.withResolvers<Reply>()
     sites.answer(`${HOME}/hop`, held.promise)
     const tab = await context.newPage()
@@ -88,10 +90,10 @@ describe.skipIf(noChromium)('a page that waits', () => {
       name: 'TimeoutError',
     })
     const failing = tab.waitForEvent('requestfailed')
-    held.resolve(to('/2'))
+    held.resolve(redirectTo('/2'))
     expect((await failing).url()).toBe(sites.withPort(`${HOME}/2`))
     expect(robots.gate.queues()).toEqual([])
-    expect(askedFor(sites)).toEqual([`${HOME}/hop`])
+    expect(sites.askedPages).toEqual([`${HOME}/hop`])
     expect((await tab.goto(sites.withPort(`${HOME}/2`)))?.status()).toBe(200)
   })
 
@@ -116,7 +118,7 @@ describe.skipIf(noChromium)('a page that waits', () => {
     await tab.goto(url)
     await left
     expect(robots.gate.queues()).toEqual([])
-    expect(askedFor(sites)).toEqual([`${HOME}/1`])
+    expect(sites.askedPages).toEqual([`${HOME}/1`])
   })
 
   it('is not told of a refusal that is another goto’s', async () => {
@@ -166,7 +168,7 @@ describe.skipIf(noChromium)('a page that is under way', () => {
   })
 
   it('by itself gives its place back when it goes elsewhere', async () => {
-    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: page() })
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: htmlPage() })
     sites.answer(`${HOME}/hangs`, () => undefined)
     const url = sites.withPort(`${HOME}/hangs`)
     const [left, done] = [told('leave', url), told('done', url)]
@@ -191,7 +193,7 @@ describe.skipIf(noChromium)('a page that is under way', () => {
 
   it.each([429, 503])('and is answered by %i slows its origin down by Retry-After', async (status) => {
     const { sites, context, robots } = await kit(browser, {
-      [`${HOME}/busy`]: { ...page('busy'), status, headers: { 'content-type': 'text/html', 'Retry-After': '30' } },
+      [`${HOME}/busy`]: { ...htmlPage('busy'), status, headers: { 'content-type': 'text/html', 'Retry-After': '30' } },
     })
     const tab = await context.newPage()
     expect((await tab.goto(sites.withPort(`${HOME}/busy`)))?.status()).toBe(status)
@@ -212,7 +214,7 @@ describe.skipIf(noChromium)('close', () => {
   it('leaves the context as it was', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: { status: 200, body: 'User-agent: *\nDisallow: /\n' },
-      [`${HOME}/1`]: page('<script type="speculationrules">{}</script>'),
+      [`${HOME}/1`]: htmlPage('<script type="speculationrules">{}</script>'),
     })
     const tab = await context.newPage()
     expect(Object.hasOwn(tab, 'goto')).toBe(true)
@@ -226,7 +228,7 @@ describe.skipIf(noChromium)('close', () => {
 
   it('lets nothing go that still waits for an answer about robots.txt', async () => {
     const images = Array.from({ length: 20 }, (_, i) => `<img src="${OTHER}/${i}">`).join('')
-    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: page(images) })
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: htmlPage(images) })
     const held = Promise.withResolvers<Reply>()
     onTestFinished(() => held.resolve({ status: 404 }))
     sites.answer(`${OTHER}/robots.txt`, held.promise)
@@ -239,11 +241,11 @@ describe.skipIf(noChromium)('close', () => {
     await expect.poll(() => checks.mock.calls.length).toBe(20)
     await robots.close()
     await allFailed
-    expect(askedFor(sites)).toEqual([`${HOME}/1`])
+    expect(sites.askedPages).toEqual([`${HOME}/1`])
   })
 
   it('ends what was made, also with the context; what was given stays its owner’s', async () => {
-    const sites = await startWeb({ [`${HOME}/1`]: page() })
+    const sites = await startWeb({ [`${HOME}/1`]: htmlPage() })
     const url = sites.withPort(`${HOME}/1`)
     const made = await openContext(browser)
     const own = await withRobots(made, CRAWLER)
@@ -261,7 +263,7 @@ describe.skipIf(noChromium)('close', () => {
   })
 
   it('of a gate or a RobotsClient of your own under a context lets nothing through, and says so', async () => {
-    const sites = await startWeb({ [`${HOME}/1`]: page() })
+    const sites = await startWeb({ [`${HOME}/1`]: htmlPage() })
     const url = sites.withPort(`${HOME}/1`)
     for (const [closed, code] of [
       ['gate', 'ERR_POLITELY_GATE_CLOSED'],

@@ -1,12 +1,14 @@
 // What withRobots is given, and the state of robots.txt that it cannot do without.
+
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
+import { htmlPage } from '@politely/testkit'
 import type { Browser, BrowserContext } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { launch, launchOptions, noChromium } from './chromium.ts'
-import { CRAWLER, errorOf, HOME, kit, openContext, page, RULES, startWeb } from './kits.ts'
+import { CRAWLER, errorOf, HOME, kit, openContext, RULES, startWeb } from './kits.ts'
 
 describe.skipIf(noChromium)('withRobots', () => {
   let browser: Browser
@@ -59,14 +61,14 @@ describe.skipIf(noChromium)('withRobots', () => {
   })
 
   it('network: public-only keeps pages off private addresses as well, since their robots.txt cannot be had', async () => {
-    const { sites, context } = await kit(browser, { [`${HOME}/1`]: page() }, { ...CRAWLER, network: 'public-only' })
+    const { sites, context } = await kit(browser, { [`${HOME}/1`]: htmlPage() }, { ...CRAWLER, network: 'public-only' })
     const tab = await context.newPage()
     expect(await errorOf(tab.goto(sites.withPort(`${HOME}/1`)))).toMatchObject({ verdict: { because: 'unreachable' } })
     expect(sites.asked).toEqual([])
   })
 
   it('several contexts share a pace by sharing a gate', async () => {
-    const sites = await startWeb({ [`${HOME}/1`]: page(), [`${HOME}/2`]: page() })
+    const sites = await startWeb({ [`${HOME}/1`]: htmlPage(), [`${HOME}/2`]: htmlPage() })
     await using robots = new RobotsClient({ userAgent: CRAWLER.userAgent })
     await using gate = new PoliteGate({ robots, minDelayMs: 0 })
     for (const path of ['1', '2']) {
@@ -82,7 +84,7 @@ describe.skipIf(noChromium)('withRobots', () => {
     const broken = () => Promise.reject(new Error('the disk is full'))
     const { sites, context } = await kit(
       browser,
-      { [`${HOME}/robots.txt`]: RULES, [`${HOME}/1`]: page() },
+      { [`${HOME}/robots.txt`]: RULES, [`${HOME}/1`]: htmlPage() },
       { ...CRAWLER, store: { get: broken, set: broken, delete: broken } },
     )
     const tab = await context.newPage()

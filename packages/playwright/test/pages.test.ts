@@ -1,11 +1,13 @@
 // Requests for pages: the browser makes them itself, each hop of a redirect is checked, and nothing leads around.
+
 import { statSync } from 'node:fs'
 import { RobotsDisallowedError } from '@politely/gate'
+import { htmlPage, redirectTo } from '@politely/testkit'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import { askedFor, CRAWLER, errorOf, HOME, kit, OTHER, openContext, page, RULES, startWeb, to } from './kits.ts'
+import { CRAWLER, errorOf, HOME, kit, OTHER, openContext, RULES, startWeb } from './kits.ts'
 
 describe.skipIf(noChromium)('a page', () => {
   let browser: Browser
@@ -18,10 +20,10 @@ describe.skipIf(noChromium)('a page', () => {
 
   it('that was redirected is where it was led to, and the way there is known', async () => {
     const { sites, context } = await kit(browser, {
-      [`${HOME}/hop`]: { ...to('/there/'), headers: { location: '/step', 'set-cookie': 'hop=1' } },
-      [`${HOME}/step`]: to(`${OTHER}/there/`, 301),
-      [`${OTHER}/there/`]: page('<a id="next" href="next">next</a>'),
-      [`${OTHER}/there/next`]: page(),
+      [`${HOME}/hop`]: { ...redirectTo('/there/'), headers: { location: '/step', 'set-cookie': 'hop=1' } },
+      [`${HOME}/step`]: redirectTo(`${OTHER}/there/`, 301),
+      [`${OTHER}/there/`]: htmlPage('<a id="next" href="next">next</a>'),
+      [`${OTHER}/there/next`]: htmlPage(),
     })
     const tab = await context.newPage()
     const response = await tab.goto(sites.withPort(`${HOME}/hop#part`))
@@ -40,11 +42,11 @@ describe.skipIf(noChromium)('a page', () => {
     [307, 'POST', 'a=1'],
   ])('that is sent by POST and answered by %i comes with %s', async (status, method, body) => {
     const { sites, context } = await kit(browser, {
-      [`${HOME}/form`]: page(
+      [`${HOME}/form`]: htmlPage(
         '<form method="post" action="/send"><input name="a" value="1"><button>send</button></form>',
       ),
-      [`${HOME}/send`]: to('/sent', status),
-      [`${HOME}/sent`]: page('sent'),
+      [`${HOME}/send`]: redirectTo('/sent', status),
+      [`${HOME}/sent`]: htmlPage('sent'),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/form`))
@@ -56,7 +58,7 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('that is refused rejects goto with what Playwright said as the cause; another page is a new chance', async () => {
-    const { sites, context } = await kit(browser, { [`${HOME}/robots.txt`]: RULES, [`${HOME}/open`]: page() })
+    const { sites, context } = await kit(browser, { [`${HOME}/robots.txt`]: RULES, [`${HOME}/open`]: htmlPage() })
     const tab = await context.newPage()
     const error = await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))
     expect(error).toBeInstanceOf(RobotsDisallowedError)
@@ -69,19 +71,19 @@ describe.skipIf(noChromium)('a page', () => {
   it('that was allowed and no longer is rejects reload with the verdict', async () => {
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page('<script>history.replaceState(0, "", "/private")</script>'),
+      [`${HOME}/open`]: htmlPage('<script>history.replaceState(0, "", "/private")</script>'),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
     expect(await errorOf(tab.reload())).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
-    expect(askedFor(sites)).toEqual([`${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/open`])
   })
 
   it('that a click leads to is checked too: refusalOf says why the request failed', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page('<a href="/hop#y">away</a><a id="direct" href="/private#z">away</a>'),
-      [`${HOME}/hop`]: to('/private#x'),
+      [`${HOME}/open`]: htmlPage('<a href="/hop#y">away</a><a id="direct" href="/private#z">away</a>'),
+      [`${HOME}/hop`]: redirectTo('/private#x'),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
@@ -92,16 +94,16 @@ describe.skipIf(noChromium)('a page', () => {
     const failingToo = tab.waitForEvent('requestfailed')
     await tab.click('#direct') // the page is still there
     expect(robots.refusalOf(await failingToo)?.verdict.because).toBe('rule')
-    expect(askedFor(sites)).toEqual([`${HOME}/hop`, `${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
   })
 
   it('that opens as a popup is checked from its first request on, each hop', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page(),
-      [`${HOME}/hop`]: to('/step'),
-      [`${HOME}/step`]: to('/private'),
-      [`${HOME}/private`]: page(),
+      [`${HOME}/open`]: htmlPage(),
+      [`${HOME}/hop`]: redirectTo('/step'),
+      [`${HOME}/step`]: redirectTo('/private'),
+      [`${HOME}/private`]: htmlPage(),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
@@ -110,11 +112,11 @@ describe.skipIf(noChromium)('a page', () => {
       await tab.evaluate((url) => void (globalThis as unknown as { open(url: string): void }).open(url), path)
       expect(robots.refusalOf(await failing)?.verdict.url).toBe(sites.withPort(`${HOME}/private`))
     }
-    expect(askedFor(sites)).toEqual([`${HOME}/hop`, `${HOME}/open`, `${HOME}/step`])
+    expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`, `${HOME}/step`])
   })
 
   it('cannot be let through by a route; what a route answers itself is asked of nobody', async () => {
-    const { sites, context } = await kit(browser, { [`${HOME}/robots.txt`]: RULES, [`${HOME}/private`]: page() })
+    const { sites, context } = await kit(browser, { [`${HOME}/robots.txt`]: RULES, [`${HOME}/private`]: htmlPage() })
     const tab = await context.newPage()
     await tab.route('**/*', (route) => route.continue())
     expect(await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))).toBeInstanceOf(RobotsDisallowedError)
@@ -130,7 +132,7 @@ describe.skipIf(noChromium)('a page', () => {
       const around = document.createElement('div'); around.append(s); document.body.append(around)`
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page(
+      [`${HOME}/open`]: htmlPage(
         `<script type="speculationrules">${rules('/private/1')}</script><script>${added}; fetch('/last')</script>`,
         { 'speculation-rules': '"/rules.json"' },
       ),
@@ -142,20 +144,20 @@ describe.skipIf(noChromium)('a page', () => {
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`), { waitUntil: 'networkidle' })
-    expect(askedFor(sites)).toEqual([`${HOME}/last`, `${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/last`, `${HOME}/open`])
   })
 
   it('that is the first one of a popup keeps its rules of speculation: Chromium runs no script of ours in it', async () => {
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page(),
-      [`${HOME}/popup`]: page(`<script type="speculationrules">${rules('/private')}</script>`),
+      [`${HOME}/open`]: htmlPage(),
+      [`${HOME}/popup`]: htmlPage(`<script type="speculationrules">${rules('/private')}</script>`),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
     await tab.evaluate("void window.open('/popup')")
     await sites.requested(4)
-    expect(askedFor(sites)).toEqual([`${HOME}/open`, `${HOME}/popup`, `${HOME}/private`])
+    expect(sites.askedPages).toEqual([`${HOME}/open`, `${HOME}/popup`, `${HOME}/private`])
   })
 
   it('is read while it comes, and downloads are saved', async () => {
@@ -185,7 +187,7 @@ describe.skipIf(noChromium)('a page', () => {
     sites.answer(
       `${HOME}/in`,
       { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } },
-      page('you are in'),
+      htmlPage('you are in'),
     )
     const context = await openContext(browser, { httpCredentials: { username: 'somebody', password: 'secret' } })
     await withRobots(context, CRAWLER)
@@ -211,11 +213,11 @@ describe.skipIf(noChromium)('a page', () => {
     await tab.setContent(`<img src="${sites.withPort(`${HOME}/private/image`)}">`)
     expect(robots.refusalOf(await failing)?.code).toBe('ERR_ROBOTS_DISALLOWED')
     expect(await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))).toBeInstanceOf(RobotsDisallowedError)
-    expect(askedFor(sites)).toEqual([])
+    expect(sites.askedPages).toEqual([])
   })
 
   it('context.request is no page: it goes past the browser, and past this', async () => {
-    const { sites, context } = await kit(browser, { [`${HOME}/robots.txt`]: RULES, [`${HOME}/private`]: page() })
+    const { sites, context } = await kit(browser, { [`${HOME}/robots.txt`]: RULES, [`${HOME}/private`]: htmlPage() })
     expect((await context.request.get(sites.withPort(`${HOME}/private`))).status()).toBe(200)
     expect(sites.asked).toEqual([`${HOME}/private`])
   })

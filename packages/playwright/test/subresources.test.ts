@@ -1,24 +1,11 @@
 // What a page loads: checked where it goes to, and not held back by a pause.
 import type { Reply } from '@politely/testkit'
+import { htmlPage, redirectTo, scriptOf } from '@politely/testkit'
 import type { Browser, BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import {
-  askedFor,
-  CRAWLER,
-  errorOf,
-  HOME,
-  kit,
-  OTHER,
-  openContext,
-  page,
-  RULES,
-  SLOW,
-  script,
-  startWeb,
-  to,
-} from './kits.ts'
+import { CRAWLER, errorOf, HOME, kit, OTHER, openContext, RULES, SLOW, startWeb } from './kits.ts'
 
 const IMAGE: Reply = { status: 200, headers: { 'content-type': 'image/svg+xml' }, body: '<svg/>' }
 
@@ -40,14 +27,14 @@ describe.skipIf(noChromium)('what a page loads', () => {
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
       [`${OTHER}/robots.txt`]: { status: 200, body: 'User-agent: *\nDisallow: /\n' },
-      [`${HOME}/open`]: page(
+      [`${HOME}/open`]: htmlPage(
         `${kinds('/private')}${kinds('/o')}<img src="${OTHER}/image"><iframe src="${OTHER}/frame"></iframe>`,
       ),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`), { waitUntil: 'networkidle' })
     const kind = ['beacon', 'data', 'frame', 'image', 'next', 'style', 'worker']
-    expect(askedFor(sites).filter((url) => !url.endsWith('favicon.ico'))).toEqual([
+    expect(sites.askedPages.filter((url) => !url.endsWith('favicon.ico'))).toEqual([
       ...kind.map((name) => `${HOME}/o/${name}`),
       `${HOME}/open`,
     ])
@@ -56,14 +43,14 @@ describe.skipIf(noChromium)('what a page loads', () => {
   it('our choice: waits for no turn, and a page of a slow site is shown at once', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: SLOW,
-      [`${HOME}/open`]: page('<img src="/1"><img src="/2"><iframe src="/frame"></iframe>'),
+      [`${HOME}/open`]: htmlPage('<img src="/1"><img src="/2"><iframe src="/frame"></iframe>'),
       [`${HOME}/1`]: IMAGE,
       [`${HOME}/2`]: IMAGE,
-      [`${HOME}/frame`]: page(),
+      [`${HOME}/frame`]: htmlPage(),
     })
     const tab = await context.newPage()
     expect((await tab.goto(sites.withPort(`${HOME}/open`)))?.status()).toBe(200)
-    expect(askedFor(sites)).toEqual([`${HOME}/1`, `${HOME}/2`, `${HOME}/frame`, `${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/1`, `${HOME}/2`, `${HOME}/frame`, `${HOME}/open`])
     expect(robots.gate.counters.left).toBe(1)
   })
 
@@ -72,7 +59,7 @@ describe.skipIf(noChromium)('what a page loads', () => {
       browser,
       {
         [`${HOME}/robots.txt`]: RULES,
-        [`${HOME}/open`]: page(`<img src="/private/image"><img src="${OTHER}/image">`),
+        [`${HOME}/open`]: htmlPage(`<img src="/private/image"><img src="${OTHER}/image">`),
       },
       { ...CRAWLER, subresources: 'pass' },
     )
@@ -94,12 +81,12 @@ describe.skipIf(noChromium)('what a page loads', () => {
         browser,
         {
           [`${HOME}/robots.txt`]: RULES,
-          [`${HOME}/open`]: page(`<script>
+          [`${HOME}/open`]: htmlPage(`<script>
           navigator.serviceWorker.register('/worker.js')
           navigator.serviceWorker.oncontrollerchange = () => { document.title = 'controlled' }</script>`),
-          [`${HOME}/worker.js`]: script(`addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+          [`${HOME}/worker.js`]: scriptOf(`addEventListener('activate', (event) => event.waitUntil(clients.claim()))
           addEventListener('fetch', (event) => event.respondWith(fetch(event.request.url.replace('/public', '/private'))))`),
-          [`${HOME}/private/page`]: page(),
+          [`${HOME}/private/page`]: htmlPage(),
         },
         { ...CRAWLER, subresources },
       )
@@ -109,33 +96,33 @@ describe.skipIf(noChromium)('what a page loads', () => {
       await errorOf(tab.goto(sites.withPort(`${HOME}/public/page`)))
       await errorOf(tab.goto(sites.withPort(`${HOME}/private/page`)))
       await errorOf(tab.goto(sites.withPort(`${HOME}/open`)))
-      expect(askedFor(sites)).toEqual([`${HOME}/open`, `${HOME}/worker.js`])
+      expect(sites.askedPages).toEqual([`${HOME}/open`, `${HOME}/worker.js`])
     },
   )
 
   it('RFC 9309 §2.3.1.4: comes from no origin whose robots.txt is unreachable', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${OTHER}/robots.txt`]: { status: 503 },
-      [`${HOME}/open`]: page(`<img src="${OTHER}/image">`),
+      [`${HOME}/open`]: htmlPage(`<img src="${OTHER}/image">`),
     })
     const tab = await context.newPage()
     const failing = tab.waitForEvent('requestfailed')
     await tab.goto(sites.withPort(`${HOME}/open`))
     expect(robots.refusalOf(await failing)?.verdict.because).toBe('unreachable')
-    expect(askedFor(sites)).toEqual([`${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/open`])
   })
 
   it('a WebSocket is not seen: its handshake is no request that can be stopped', async () => {
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page(
+      [`${HOME}/open`]: htmlPage(
         `<script>new WebSocket('ws://localhost:PORT/private/socket').onerror = () => { document.title = 'over' }</script>`,
       ),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
     await tab.waitForFunction('document.title === "over"')
-    expect(askedFor(sites)).toEqual([`${HOME}/open`, `${HOME}/private/socket`])
+    expect(sites.askedPages).toEqual([`${HOME}/open`, `${HOME}/private/socket`])
   })
 })
 
@@ -151,10 +138,10 @@ describe.skipIf(noChromium)('contexts of one browser', () => {
   it('are told apart, also by frames that share a process with their page', async () => {
     const sites = await startWeb({
       [`${HOME}/robots.txt`]: { status: 200, body: 'User-agent: one\nDisallow: /1\n\nUser-agent: two\nDisallow: /2\n' },
-      [`${HOME}/open`]: page(
+      [`${HOME}/open`]: htmlPage(
         '<iframe src="/frame"></iframe><iframe src="/1/frame"></iframe><iframe src="/2/frame"></iframe>',
       ),
-      [`${HOME}/frame`]: page(
+      [`${HOME}/frame`]: htmlPage(
         '<img src="/1/image"><img src="/2/image"><script>fetch("/" + navigator.userAgent)</script>',
       ),
     })
@@ -186,8 +173,8 @@ describe.skipIf(noChromium)('contexts of one browser', () => {
   it('do not wait for a page of another that has crashed, or is busy', async () => {
     const sites = await startWeb({
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page('<iframe src="/frame"></iframe>'),
-      [`${HOME}/frame`]: page('<img src="/private/image">'),
+      [`${HOME}/open`]: htmlPage('<iframe src="/frame"></iframe>'),
+      [`${HOME}/frame`]: htmlPage('<img src="/private/image">'),
     })
     const other = await openContext(browser)
     const [crashed, busy] = [await other.newPage(), await other.newPage()]
@@ -199,14 +186,14 @@ describe.skipIf(noChromium)('contexts of one browser', () => {
     const tab = await context.newPage()
     expect((await tab.goto(sites.withPort(`${HOME}/open`)))?.status()).toBe(200)
     await robots.close()
-    expect(askedFor(sites)).toEqual([`${HOME}/frame`, `${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/frame`, `${HOME}/open`])
   })
 
   it('close each for itself', async () => {
     const sites = await startWeb({
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/private`]: page(),
-      [`${HOME}/hop`]: to('/private'),
+      [`${HOME}/private`]: htmlPage(),
+      [`${HOME}/hop`]: redirectTo('/private'),
     })
     const [one, two] = [await openContext(browser), await openContext(browser)]
     const ofOne = await withRobots(one, CRAWLER)

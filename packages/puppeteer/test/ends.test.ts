@@ -1,29 +1,22 @@
 // How waiting ends: who gives up leaves the queue, and what is over gives its place back.
+
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import type { Reply } from '@politely/testkit'
+import { htmlPage, redirectTo } from '@politely/testkit'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import {
-  askedFor,
-  CRAWLER,
-  errorOf,
-  failing,
-  HOME,
-  type Kit,
-  kit,
-  openContext,
-  page,
-  SLOW,
-  startWeb,
-  to,
-  told,
-} from './kits.ts'
+import { CRAWLER, errorOf, failing, HOME, type Kit, kit, openContext, SLOW, startWeb, told } from './kits.ts'
 
 /** A site with a long pause, of which one page has been asked for: the next one waits. */
-const SLOW_WEB = { [`${HOME}/robots.txt`]: SLOW, [`${HOME}/1`]: page(), [`${HOME}/2`]: page(), [`${HOME}/3`]: page() }
+const SLOW_WEB = {
+  [`${HOME}/robots.txt`]: SLOW,
+  [`${HOME}/1`]: htmlPage(),
+  [`${HOME}/2`]: htmlPage(),
+  [`${HOME}/3`]: htmlPage(),
+}
 
 interface Waiting extends Kit {
   readonly tab: Page
@@ -66,7 +59,7 @@ describe.skipIf(noChromium)('a page that waits', () => {
     await Promise.all([end(opened), opened.left])
     expect(await opened.visit).toBeInstanceOf(Error)
     expect(opened.robots.gate.queues()).toEqual([])
-    expect(askedFor(opened.sites)).toEqual([`${HOME}/1`])
+    expect(opened.sites.askedPages).toEqual([`${HOME}/1`])
   })
 
   it('leaves the queue when goto has a signal that is aborted, and rejects with its reason', async () => {
@@ -77,7 +70,7 @@ describe.skipIf(noChromium)('a page that waits', () => {
     expect(await visit).toBe(reason)
     expect(await errorOf(tab.goto(sites.withPort(`${HOME}/3`), { signal: giveUp.signal }))).toBe(reason)
     expect(await tab.goto('about:blank')).toBeNull()
-    expect(askedFor(sites)).toEqual([`${HOME}/1`])
+    expect(sites.askedPages).toEqual([`${HOME}/1`])
   })
 
   it('leaves the queue when goto has a timeout that is shorter', async () => {
@@ -98,7 +91,7 @@ describe.skipIf(noChromium)('a page that waits', () => {
   })
 
   it('for a hop of a redirect that nobody waits for any more is not asked for', async () => {
-    const { sites, context, robots } = await kit(browser, { [`${HOME}/2`]: page() })
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/2`]: htmlPage() })
     const held = Promise.withResolvers<Reply>()
     sites.answer(`${HOME}/hop`, held.promise)
     const tab = await context.newPage()
@@ -106,10 +99,10 @@ describe.skipIf(noChromium)('a page that waits', () => {
       name: 'TimeoutError',
     })
     const failed = failing(tab)
-    held.resolve(to('/2'))
+    held.resolve(redirectTo('/2'))
     expect((await failed).url()).toBe(sites.withPort(`${HOME}/2`))
     expect(robots.gate.queues()).toEqual([])
-    expect(askedFor(sites)).toEqual([`${HOME}/hop`])
+    expect(sites.askedPages).toEqual([`${HOME}/hop`])
     expect((await tab.goto(sites.withPort(`${HOME}/2`)))?.status()).toBe(200)
   })
 
@@ -134,7 +127,7 @@ describe.skipIf(noChromium)('a page that waits', () => {
     await tab.goto(url)
     await left
     expect(robots.gate.queues()).toEqual([])
-    expect(askedFor(sites)).toEqual([`${HOME}/1`])
+    expect(sites.askedPages).toEqual([`${HOME}/1`])
   })
 
   it('for another goto is not told why that one was refused', async () => {
@@ -197,7 +190,7 @@ describe.skipIf(noChromium)('a page that is under way', () => {
   })
 
   it('by itself gives its place back when it goes elsewhere', async () => {
-    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: page() })
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: htmlPage() })
     sites.answer(`${HOME}/hangs`, () => undefined)
     const url = sites.withPort(`${HOME}/hangs`)
     const [left, done] = [told('leave', url), told('done', url)]
@@ -235,7 +228,7 @@ describe.skipIf(noChromium)('a page that is under way', () => {
 
   it.each([429, 503])('and is answered by %i slows its origin down by Retry-After', async (status) => {
     const { sites, context, robots } = await kit(browser, {
-      [`${HOME}/busy`]: { ...page('busy'), status, headers: { 'content-type': 'text/html', 'Retry-After': '30' } },
+      [`${HOME}/busy`]: { ...htmlPage('busy'), status, headers: { 'content-type': 'text/html', 'Retry-After': '30' } },
     })
     const tab = await context.newPage()
     expect((await tab.goto(sites.withPort(`${HOME}/busy`)))?.status()).toBe(status)
@@ -256,7 +249,7 @@ describe.skipIf(noChromium)('close', () => {
   it('leaves the pages as they were', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: { status: 200, body: 'User-agent: *\nDisallow: /\n' },
-      [`${HOME}/1`]: page('<script type="speculationrules">{}</script>'),
+      [`${HOME}/1`]: htmlPage('<script type="speculationrules">{}</script>'),
     })
     const tab = await context.newPage()
     expect(Object.hasOwn(tab, 'goto')).toBe(true)
@@ -272,7 +265,7 @@ describe.skipIf(noChromium)('close', () => {
   })
 
   it('leaves a goto that another has put over ours where it is', async () => {
-    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: page() })
+    const { sites, context, robots } = await kit(browser, { [`${HOME}/1`]: htmlPage() })
     const tab = await context.newPage()
     const ours = tab.goto.bind(tab)
     const theirs: Page['goto'] = (...args) => ours(...args)
@@ -283,7 +276,7 @@ describe.skipIf(noChromium)('close', () => {
   })
 
   it('ends what was made; what was given stays its owner’s', async () => {
-    const sites = await startWeb({ [`${HOME}/1`]: page() })
+    const sites = await startWeb({ [`${HOME}/1`]: htmlPage() })
     const url = sites.withPort(`${HOME}/1`)
     const made = await withRobots(await openContext(browser), CRAWLER)
     await made.close()
@@ -305,7 +298,7 @@ describe.skipIf(noChromium)('close', () => {
   })
 
   it('of a gate or a RobotsClient of your own under a context lets nothing through, and says so', async () => {
-    const sites = await startWeb({ [`${HOME}/1`]: page(), [`${HOME}/2`]: page() })
+    const sites = await startWeb({ [`${HOME}/1`]: htmlPage(), [`${HOME}/2`]: htmlPage() })
     for (const [closed, code] of [
       ['gate', 'ERR_POLITELY_GATE_CLOSED'],
       ['robots', 'ERR_POLITELY_CLOSED'],

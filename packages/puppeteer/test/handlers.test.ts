@@ -1,14 +1,16 @@
 // Beside the handlers of pages: whatever they do, cooperative or not, before or after, nothing leaves that may not.
+
+import { htmlPage } from '@politely/testkit'
 import type { Browser, HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import { askedFor, CRAWLER, errorOf, HOME, openContext, page, RULES, SLOW, startWeb } from './kits.ts'
+import { CRAWLER, errorOf, HOME, openContext, RULES, SLOW, startWeb } from './kits.ts'
 
 const WEB = {
   [`${HOME}/robots.txt`]: RULES,
-  [`${HOME}/open`]: page('<img src="/image"><img src="/private/image">'),
-  [`${HOME}/private`]: page(),
+  [`${HOME}/open`]: htmlPage('<img src="/image"><img src="/private/image">'),
+  [`${HOME}/private`]: htmlPage(),
 }
 const REFUSED = { code: 'ERR_ROBOTS_DISALLOWED' }
 
@@ -42,7 +44,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
       if (when === 'after') await intercept()
       expect((await tab.goto(sites.withPort(`${HOME}/open`)))?.status()).toBe(200)
       expect(await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))).toMatchObject(REFUSED)
-      expect(askedFor(sites)).toEqual([`${HOME}/image`, `${HOME}/open`])
+      expect(sites.askedPages).toEqual([`${HOME}/image`, `${HOME}/open`])
     },
   )
 
@@ -54,7 +56,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
       request.continue({ url: request.url().replace('/secret', '/private') }),
     )
     expect(await errorOf(tab.goto(sites.withPort(`${HOME}/secret`)))).toMatchObject(REFUSED)
-    expect(askedFor(sites)).toEqual([])
+    expect(sites.askedPages).toEqual([])
   })
 
   it('that answers itself asks nobody, and takes no turn', async () => {
@@ -113,7 +115,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   it('a page that has to log in does so', async () => {
     const sites = await startWeb(WEB)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
-    sites.answer(`${HOME}/locked`, locked, page('unlocked'))
+    sites.answer(`${HOME}/locked`, locked, htmlPage('unlocked'))
     const context = await openContext(browser)
     await using _ = await withRobots(context, CRAWLER)
     const tab = await context.newPage()

@@ -11,28 +11,11 @@ export const CRAWLER = { userAgent: 'TestBot/1.0 (+https://test.example/bot)', m
 export const RULES: Reply = { status: 200, body: 'User-agent: *\nDisallow: /private\n' }
 export const SLOW: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 60\n' }
 
-export function page(body = '', headers: Reply['headers'] = {}): Reply {
-  return {
-    status: 200,
-    headers: { 'content-type': 'text/html', ...headers },
-    body: `<!doctype html><link rel="icon" href="data:,"><title>a page</title><body>${body}`,
-  }
-}
-
-export const to = (location: string, status = 302): Reply => ({ status, headers: { location } })
-
-export const script = (body: string): Reply => ({ status: 200, headers: { 'content-type': 'text/javascript' }, body })
-
 export async function startWeb(web: Readonly<Record<string, Reply>>): Promise<Sites> {
   const sites = await startSites()
   onTestFinished(() => sites.close())
-  for (const [url, reply] of Object.entries(web)) sites.answer(url, { ...reply, body: placed(sites, reply.body) })
+  sites.answerAll(web)
   return sites
-}
-
-/** In bodies, too, `:PORT` is the server's port. */
-function placed(sites: Sites, body: Reply['body']): string | Uint8Array {
-  return typeof body === 'string' ? sites.withPort(body) : (body ?? '')
 }
 
 export async function openContext(browser: Browser): Promise<BrowserContext> {
@@ -59,11 +42,6 @@ export async function kit(
   const robots = await withRobots(context, options)
   onTestFinished(() => robots.close())
   return { sites, context, robots }
-}
-
-/** What was asked for, robots.txt aside, each once and sorted. */
-export function askedFor(sites: Sites): string[] {
-  return [...new Set(sites.asked.filter((url) => !url.endsWith('/robots.txt')))].sort()
 }
 
 /** What the promise rejects with. */

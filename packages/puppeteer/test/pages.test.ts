@@ -1,24 +1,12 @@
 // Requests for pages: the browser makes them itself, and each hop of a redirect is checked.
+
 import { RobotsDisallowedError } from '@politely/gate'
+import { htmlPage, redirectTo } from '@politely/testkit'
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import {
-  askedFor,
-  CRAWLER,
-  errorOf,
-  failing,
-  HOME,
-  kit,
-  OTHER,
-  openContext,
-  page,
-  RULES,
-  startWeb,
-  to,
-  told,
-} from './kits.ts'
+import { CRAWLER, errorOf, failing, HOME, kit, OTHER, openContext, RULES, startWeb, told } from './kits.ts'
 
 describe.skipIf(noChromium)('a page', () => {
   let browser: Browser
@@ -31,10 +19,10 @@ describe.skipIf(noChromium)('a page', () => {
 
   it('that was redirected is where it was led to, and the way there is known', async () => {
     const { sites, context } = await kit(browser, {
-      [`${HOME}/hop`]: { ...to('/there/'), headers: { location: '/step', 'set-cookie': 'hop=1' } },
-      [`${HOME}/step`]: to(`${OTHER}/there/`, 301),
-      [`${OTHER}/there/`]: page('<a id="next" href="next">next</a>'),
-      [`${OTHER}/there/next`]: page(),
+      [`${HOME}/hop`]: { ...redirectTo('/there/'), headers: { location: '/step', 'set-cookie': 'hop=1' } },
+      [`${HOME}/step`]: redirectTo(`${OTHER}/there/`, 301),
+      [`${OTHER}/there/`]: htmlPage('<a id="next" href="next">next</a>'),
+      [`${OTHER}/there/next`]: htmlPage(),
     })
     const tab = await context.newPage()
     const response = await tab.goto(sites.withPort(`${HOME}/hop#part`))
@@ -51,8 +39,8 @@ describe.skipIf(noChromium)('a page', () => {
   it('that is refused rejects goto with what Puppeteer said as the cause; another page is a new chance', async () => {
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page(),
-      [`${HOME}/hop`]: to('/private'),
+      [`${HOME}/open`]: htmlPage(),
+      [`${HOME}/hop`]: redirectTo('/private'),
     })
     const tab = await context.newPage()
     for (const path of ['/private', '/hop', '/private']) {
@@ -68,7 +56,7 @@ describe.skipIf(noChromium)('a page', () => {
   it('that was allowed and no longer is rejects reload and goBack with the verdict', async () => {
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page('<script>history.replaceState(0, "", "/private"); onunload = () => 0</script>', {
+      [`${HOME}/open`]: htmlPage('<script>history.replaceState(0, "", "/private"); onunload = () => 0</script>', {
         'cache-control': 'no-store',
       }),
     })
@@ -77,14 +65,14 @@ describe.skipIf(noChromium)('a page', () => {
     expect(await errorOf(tab.reload())).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
     await tab.goto('about:blank')
     expect(await errorOf(tab.goBack())).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
-    expect(askedFor(sites)).toEqual([`${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/open`])
   })
 
   it('that a click leads to is checked too: refusalOf says why the request failed', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page('<a href="/hop#y">away</a>'),
-      [`${HOME}/hop`]: to('/private#x'),
+      [`${HOME}/open`]: htmlPage('<a href="/hop#y">away</a>'),
+      [`${HOME}/hop`]: redirectTo('/private#x'),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
@@ -95,7 +83,7 @@ describe.skipIf(noChromium)('a page', () => {
       because: 'rule',
       url: sites.withPort(`${HOME}/private`),
     })
-    expect(askedFor(sites)).toEqual([`${HOME}/hop`, `${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
   })
 
   it.each(['_blank', 'noopener'])(
@@ -103,11 +91,11 @@ describe.skipIf(noChromium)('a page', () => {
     async (how) => {
       const { sites, context } = await kit(browser, {
         [`${HOME}/robots.txt`]: RULES,
-        [`${HOME}/open`]: page(),
-        [`${HOME}/hop`]: to('/step'),
-        [`${HOME}/step`]: to('/private'),
-        [`${HOME}/private`]: page(),
-        [`${HOME}/other`]: page('<img src="/private/image">'),
+        [`${HOME}/open`]: htmlPage(),
+        [`${HOME}/hop`]: redirectTo('/step'),
+        [`${HOME}/step`]: redirectTo('/private'),
+        [`${HOME}/private`]: htmlPage(),
+        [`${HOME}/other`]: htmlPage('<img src="/private/image">'),
       })
       const tab = await context.newPage()
       await tab.goto(sites.withPort(`${HOME}/open`))
@@ -123,12 +111,12 @@ describe.skipIf(noChromium)('a page', () => {
       await done
       const popup = await context.waitForTarget((target) => target.url() === url)
       await (await popup.page())?.waitForFunction('document.readyState === "complete"')
-      expect(askedFor(sites)).toEqual([`${HOME}/hop`, `${HOME}/open`, `${HOME}/other`, `${HOME}/step`])
+      expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`, `${HOME}/other`, `${HOME}/step`])
     },
   )
 
   it('one of a dozen popups that come at once is not overlooked', async () => {
-    const { sites, context } = await kit(browser, { [`${HOME}/robots.txt`]: RULES, [`${HOME}/open`]: page() })
+    const { sites, context } = await kit(browser, { [`${HOME}/robots.txt`]: RULES, [`${HOME}/open`]: htmlPage() })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
     const paths = Array.from({ length: 12 }, (_, i) => `/private/${i}`)
@@ -137,7 +125,7 @@ describe.skipIf(noChromium)('a page', () => {
       for (const path of all) (globalThis as unknown as { open(url: string): void }).open(path)
     }, paths)
     await Promise.all(refused)
-    expect(askedFor(sites)).toEqual([`${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/open`])
   })
 
   const rules = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })
@@ -147,7 +135,7 @@ describe.skipIf(noChromium)('a page', () => {
       const around = document.createElement('div'); around.append(s); document.body.append(around)`
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page(
+      [`${HOME}/open`]: htmlPage(
         `<script type="speculationrules">${rules('/private/1')}</script><script>${added}; fetch('/last')</script>`,
         { 'speculation-rules': '"/rules.json"' },
       ),
@@ -159,20 +147,20 @@ describe.skipIf(noChromium)('a page', () => {
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`), { waitUntil: 'networkidle0' })
-    expect(askedFor(sites)).toEqual([`${HOME}/last`, `${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/last`, `${HOME}/open`])
   })
 
   it('that is the first one of a popup keeps its rules of speculation: Chromium runs no script of ours in it', async () => {
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page(),
-      [`${HOME}/popup`]: page(`<script type="speculationrules">${rules('/private')}</script>`),
+      [`${HOME}/open`]: htmlPage(),
+      [`${HOME}/popup`]: htmlPage(`<script type="speculationrules">${rules('/private')}</script>`),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
     await tab.evaluate("void window.open('/popup')")
     await sites.requested(4)
-    expect(askedFor(sites)).toEqual([`${HOME}/open`, `${HOME}/popup`, `${HOME}/private`])
+    expect(sites.askedPages).toEqual([`${HOME}/open`, `${HOME}/popup`, `${HOME}/private`])
   })
 
   it('that no network is needed for is asked of nobody', async () => {
@@ -193,11 +181,11 @@ describe.skipIf(noChromium)('a page', () => {
     await tab.setContent(`<img src="${sites.withPort(`${HOME}/private/image`)}">`)
     expect(robots.refusalOf(await failed)?.code).toBe('ERR_ROBOTS_DISALLOWED')
     expect(await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))).toBeInstanceOf(RobotsDisallowedError)
-    expect(askedFor(sites)).toEqual([])
+    expect(sites.askedPages).toEqual([])
   })
 
   it('has the User-Agent of its browser, unless it is given another; robots.txt is asked for under the crawler’s', async () => {
-    const { sites, context } = await kit(browser, { [`${HOME}/1`]: page(), [`${HOME}/2`]: page() })
+    const { sites, context } = await kit(browser, { [`${HOME}/1`]: htmlPage(), [`${HOME}/2`]: htmlPage() })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/1`))
     await tab.setUserAgent({ userAgent: CRAWLER.userAgent })
@@ -212,7 +200,7 @@ describe.skipIf(noChromium)('a page', () => {
 
   it('that is in the browser’s cache comes from there', async () => {
     const { sites, context } = await kit(browser, {
-      [`${HOME}/open`]: page('<img src="/image">'),
+      [`${HOME}/open`]: htmlPage('<img src="/image">'),
       [`${HOME}/image`]: {
         status: 200,
         headers: { 'content-type': 'image/svg+xml', 'cache-control': 'max-age=600' },
@@ -233,7 +221,7 @@ describe.skipIf(noChromium)('a whole browser', () => {
     const browser = await launch()
     const sites = await startWeb({
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page('<iframe src="/private/frame">'),
+      [`${HOME}/open`]: htmlPage('<iframe src="/private/frame">'),
     })
     try {
       await using robots = await withRobots(browser, CRAWLER)
@@ -246,7 +234,7 @@ describe.skipIf(noChromium)('a whole browser', () => {
         })
       }
       expect(robots.gate.counters.left).toBe(2)
-      expect(askedFor(sites)).toEqual([`${HOME}/open`])
+      expect(sites.askedPages).toEqual([`${HOME}/open`])
     } finally {
       await browser.close()
     }
@@ -254,7 +242,7 @@ describe.skipIf(noChromium)('a whole browser', () => {
 
   it('has pages of the default context, which can be polite on its own', async () => {
     const browser = await launch()
-    const sites = await startWeb({ [`${HOME}/robots.txt`]: RULES, [`${HOME}/private`]: page() })
+    const sites = await startWeb({ [`${HOME}/robots.txt`]: RULES, [`${HOME}/private`]: htmlPage() })
     try {
       await using _ = await withRobots(browser.defaultBrowserContext(), CRAWLER)
       const other = await browser.createBrowserContext()

@@ -1,25 +1,11 @@
 // What a page loads: checked where it goes to, and not held back by a pause.
 import type { Reply } from '@politely/testkit'
+import { htmlPage, redirectTo, scriptOf } from '@politely/testkit'
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium } from './chromium.ts'
-import {
-  askedFor,
-  CRAWLER,
-  errorOf,
-  failing,
-  HOME,
-  kit,
-  OTHER,
-  openContext,
-  page,
-  RULES,
-  SLOW,
-  script,
-  startWeb,
-  to,
-} from './kits.ts'
+import { CRAWLER, errorOf, failing, HOME, kit, OTHER, openContext, RULES, SLOW, startWeb } from './kits.ts'
 
 const IMAGE: Reply = { status: 200, headers: { 'content-type': 'image/svg+xml' }, body: '<svg/>' }
 
@@ -43,14 +29,14 @@ describe.skipIf(noChromium)('what a page loads', () => {
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
       [`${OTHER}/robots.txt`]: { status: 200, body: 'User-agent: *\nDisallow: /\n' },
-      [`${HOME}/open`]: page(
+      [`${HOME}/open`]: htmlPage(
         `${kinds('/private')}${kinds('/o')}<img src="${OTHER}/image"><iframe src="${OTHER}/frame"></iframe>`,
       ),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`), { waitUntil: 'networkidle0' })
     const kind = ['beacon', 'data', 'events', 'frame', 'image', 'next', 'object', 'shared', 'style', 'worker']
-    expect(askedFor(sites).filter((url) => !url.endsWith('favicon.ico'))).toEqual([
+    expect(sites.askedPages.filter((url) => !url.endsWith('favicon.ico'))).toEqual([
       ...kind.map((name) => `${HOME}/o/${name}`),
       `${HOME}/open`,
     ])
@@ -60,15 +46,15 @@ describe.skipIf(noChromium)('what a page loads', () => {
     const loads = (name: string) => `fetch('/private/${name}').catch(() => 0).then(() => fetch('/by-${name}'))`
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page("<script>new Worker('/outer.js'); new SharedWorker('/shared.js')</script>"),
-      [`${HOME}/outer.js`]: script(`${loads('outer')}; new Worker('/nested.js')`),
-      [`${HOME}/nested.js`]: script(loads('nested')),
-      [`${HOME}/shared.js`]: script(loads('shared')),
+      [`${HOME}/open`]: htmlPage("<script>new Worker('/outer.js'); new SharedWorker('/shared.js')</script>"),
+      [`${HOME}/outer.js`]: scriptOf(`${loads('outer')}; new Worker('/nested.js')`),
+      [`${HOME}/nested.js`]: scriptOf(loads('nested')),
+      [`${HOME}/shared.js`]: scriptOf(loads('shared')),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
     await sites.requested(8) // robots.txt, the page, three scripts, three of what they load
-    expect(askedFor(sites)).toEqual(
+    expect(sites.askedPages).toEqual(
       ['by-nested', 'by-outer', 'by-shared', 'nested.js', 'open', 'outer.js', 'shared.js'].map((it) => `${HOME}/${it}`),
     )
   })
@@ -76,27 +62,27 @@ describe.skipIf(noChromium)('what a page loads', () => {
   it('is checked in frames of other sites, which have a process of their own', async () => {
     const { sites, context } = await kit(browser, {
       [`${OTHER}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page(`<iframe src="${OTHER}/frame"></iframe>`),
-      [`${OTHER}/frame`]: page(`<img src="/private/image">
+      [`${HOME}/open`]: htmlPage(`<iframe src="${OTHER}/frame"></iframe>`),
+      [`${OTHER}/frame`]: htmlPage(`<img src="/private/image">
         <iframe src="/private/frame" onload="new Image().src = '/image'"></iframe>`),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
     await sites.requested(5) // two of robots.txt, the page, the frame, and the last thing that it loads
-    expect(askedFor(sites)).toEqual([`${OTHER}/frame`, `${OTHER}/image`, `${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${OTHER}/frame`, `${OTHER}/image`, `${HOME}/open`])
   })
 
   it('our choice: waits for no turn, and a page of a slow site is shown at once', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${HOME}/robots.txt`]: SLOW,
-      [`${HOME}/open`]: page('<img src="/1"><img src="/2"><iframe src="/frame"></iframe>'),
+      [`${HOME}/open`]: htmlPage('<img src="/1"><img src="/2"><iframe src="/frame"></iframe>'),
       [`${HOME}/1`]: IMAGE,
       [`${HOME}/2`]: IMAGE,
-      [`${HOME}/frame`]: page(),
+      [`${HOME}/frame`]: htmlPage(),
     })
     const tab = await context.newPage()
     expect((await tab.goto(sites.withPort(`${HOME}/open`)))?.status()).toBe(200)
-    expect(askedFor(sites)).toEqual([`${HOME}/1`, `${HOME}/2`, `${HOME}/frame`, `${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/1`, `${HOME}/2`, `${HOME}/frame`, `${HOME}/open`])
     expect(robots.gate.counters.left).toBe(1)
   })
 
@@ -105,7 +91,7 @@ describe.skipIf(noChromium)('what a page loads', () => {
       browser,
       {
         [`${HOME}/robots.txt`]: RULES,
-        [`${HOME}/open`]: page(`<img src="/private/image"><img src="${OTHER}/image">`),
+        [`${HOME}/open`]: htmlPage(`<img src="/private/image"><img src="${OTHER}/image">`),
       },
       { ...CRAWLER, subresources: 'pass' },
     )
@@ -127,12 +113,12 @@ describe.skipIf(noChromium)('what a page loads', () => {
         browser,
         {
           [`${HOME}/robots.txt`]: RULES,
-          [`${HOME}/open`]: page(`<script>
+          [`${HOME}/open`]: htmlPage(`<script>
           navigator.serviceWorker.register('/worker.js')
           navigator.serviceWorker.oncontrollerchange = () => { document.title = 'controlled' }</script>`),
-          [`${HOME}/worker.js`]: script(`addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+          [`${HOME}/worker.js`]: scriptOf(`addEventListener('activate', (event) => event.waitUntil(clients.claim()))
           addEventListener('fetch', (event) => event.respondWith(fetch(event.request.url.replace('/public', '/private'))))`),
-          [`${HOME}/private/page`]: page(),
+          [`${HOME}/private/page`]: htmlPage(),
         },
         { ...CRAWLER, subresources },
       )
@@ -142,33 +128,33 @@ describe.skipIf(noChromium)('what a page loads', () => {
       await errorOf(tab.goto(sites.withPort(`${HOME}/public/page`)))
       await errorOf(tab.goto(sites.withPort(`${HOME}/private/page`)))
       await errorOf(tab.goto(sites.withPort(`${HOME}/open`)))
-      expect(askedFor(sites)).toEqual([`${HOME}/open`, `${HOME}/worker.js`])
+      expect(sites.askedPages).toEqual([`${HOME}/open`, `${HOME}/worker.js`])
     },
   )
 
   it('RFC 9309 §2.3.1.4: comes from no origin whose robots.txt is unreachable', async () => {
     const { sites, context, robots } = await kit(browser, {
       [`${OTHER}/robots.txt`]: { status: 503 },
-      [`${HOME}/open`]: page(`<img src="${OTHER}/image">`),
+      [`${HOME}/open`]: htmlPage(`<img src="${OTHER}/image">`),
     })
     const tab = await context.newPage()
     const failed = failing(tab)
     await tab.goto(sites.withPort(`${HOME}/open`))
     expect(robots.refusalOf(await failed)?.verdict.because).toBe('unreachable')
-    expect(askedFor(sites)).toEqual([`${HOME}/open`])
+    expect(sites.askedPages).toEqual([`${HOME}/open`])
   })
 
   it('a WebSocket is not seen: its handshake is no request that can be stopped', async () => {
     const { sites, context } = await kit(browser, {
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/open`]: page(
+      [`${HOME}/open`]: htmlPage(
         `<script>new WebSocket('ws://localhost:PORT/private/socket').onerror = () => { document.title = 'over' }</script>`,
       ),
     })
     const tab = await context.newPage()
     await tab.goto(sites.withPort(`${HOME}/open`))
     await tab.waitForFunction('document.title === "over"')
-    expect(askedFor(sites)).toEqual([`${HOME}/open`, `${HOME}/private/socket`])
+    expect(sites.askedPages).toEqual([`${HOME}/open`, `${HOME}/private/socket`])
   })
 })
 
@@ -184,10 +170,10 @@ describe.skipIf(noChromium)('contexts of one browser', () => {
   it('are told apart, also by frames that share a process with their page', async () => {
     const sites = await startWeb({
       [`${HOME}/robots.txt`]: { status: 200, body: 'User-agent: one\nDisallow: /1\n\nUser-agent: two\nDisallow: /2\n' },
-      [`${HOME}/open`]: page(
+      [`${HOME}/open`]: htmlPage(
         '<iframe src="/frame"></iframe><iframe src="/1/frame"></iframe><iframe src="/2/frame"></iframe>',
       ),
-      [`${HOME}/frame`]: page(
+      [`${HOME}/frame`]: htmlPage(
         '<img src="/1/image"><img src="/2/image"><script>fetch("/" + navigator.userAgent)</script>',
       ),
     })
@@ -210,8 +196,8 @@ describe.skipIf(noChromium)('contexts of one browser', () => {
   it('close each for itself', async () => {
     const sites = await startWeb({
       [`${HOME}/robots.txt`]: RULES,
-      [`${HOME}/private`]: page(),
-      [`${HOME}/hop`]: to('/private'),
+      [`${HOME}/private`]: htmlPage(),
+      [`${HOME}/hop`]: redirectTo('/private'),
     })
     const [one, two] = [await openContext(browser), await openContext(browser)]
     const ofOne = await withRobots(one, CRAWLER)

@@ -4,6 +4,7 @@
 // The web is one server with two origins: `http://localhost:PORT`, where the visits go, and `http://127.0.0.1:PORT`.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Reply, startSites } from './sites.ts'
+import { htmlPage, redirectTo } from './small-pages.ts'
 
 export type Capability =
   | 'first URL checked'
@@ -111,19 +112,13 @@ const PAUSE: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 0.3\n' }
 const LONG_PAUSE: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 60\n' }
 const IMAGE: Reply = { status: 200, headers: { 'content-type': 'image/svg+xml' }, body: '<svg/>' }
 
-const page = (body = ''): Reply => ({
-  status: 200,
-  headers: { 'content-type': 'text/html' },
-  body: `<!doctype html><link rel="icon" href="data:,"><title>a page</title>${body}`,
-})
-const to = (location: string): Reply => ({ status: 302, headers: { location } })
 const refusedBy = (url: string, line: number) => `refused: rule of line ${line} for ${url}`
 
 export const adapterCases: readonly AdapterCase[] = [
   {
     capability: 'first URL checked',
     name: 'a page that robots.txt disallows is not asked for, one that it allows is',
-    web: { [ROBOTS]: RULES, [`${HOME}/private`]: page(), [`${HOME}/open`]: page() },
+    web: { [ROBOTS]: RULES, [`${HOME}/private`]: htmlPage(), [`${HOME}/open`]: htmlPage() },
     visits: [`${HOME}/private`, `${HOME}/open`],
     expected: {
       asked: [`${HOME}/open`, ROBOTS],
@@ -133,14 +128,14 @@ export const adapterCases: readonly AdapterCase[] = [
   {
     capability: 'first URL checked',
     name: 'RFC 9309 §2.3.1.4: where robots.txt is unreachable, nothing is asked for',
-    web: { [ROBOTS]: { status: 503 }, [`${HOME}/open`]: page() },
+    web: { [ROBOTS]: { status: 503 }, [`${HOME}/open`]: htmlPage() },
     visits: [`${HOME}/open`],
     expected: { asked: [ROBOTS], visits: ['refused'] },
   },
   {
     capability: 'first URL checked',
     name: 'RFC 9309 §2.3.1.3: where there is none, everything is',
-    web: { [`${HOME}/open`]: page() },
+    web: { [`${HOME}/open`]: htmlPage() },
     visits: [`${HOME}/open`],
     expected: { asked: [`${HOME}/open`, ROBOTS], visits: ['200'] },
   },
@@ -149,10 +144,10 @@ export const adapterCases: readonly AdapterCase[] = [
     name: 'a redirect to what is disallowed is not followed, one to what is allowed is',
     web: {
       [ROBOTS]: RULES,
-      [`${HOME}/hop`]: to('/private'),
-      [`${HOME}/step`]: to('/open'),
-      [`${HOME}/private`]: page(),
-      [`${HOME}/open`]: page(),
+      [`${HOME}/hop`]: redirectTo('/private'),
+      [`${HOME}/step`]: redirectTo('/open'),
+      [`${HOME}/private`]: htmlPage(),
+      [`${HOME}/open`]: htmlPage(),
     },
     visits: [`${HOME}/hop`, `${HOME}/step`],
     expected: { asked: [`${HOME}/hop`, `${HOME}/open`, ROBOTS, `${HOME}/step`], visits: ['refused', '200'] },
@@ -161,10 +156,10 @@ export const adapterCases: readonly AdapterCase[] = [
     capability: 'every hop checked',
     name: 'a redirect to another origin is a matter of its own robots.txt, at any hop',
     web: {
-      [`${HOME}/hop`]: to('/step'),
-      [`${HOME}/step`]: to(`${OTHER}/private`),
+      [`${HOME}/hop`]: redirectTo('/step'),
+      [`${HOME}/step`]: redirectTo(`${OTHER}/private`),
       [`${OTHER}/robots.txt`]: RULES,
-      [`${OTHER}/private`]: page(),
+      [`${OTHER}/private`]: htmlPage(),
     },
     visits: [`${HOME}/hop`],
     expected: {
@@ -175,7 +170,7 @@ export const adapterCases: readonly AdapterCase[] = [
   {
     capability: 'crawl-delay kept',
     name: 'pages that are asked for together leave one by one',
-    web: { [ROBOTS]: PAUSE, [`${HOME}/1`]: page(), [`${HOME}/2`]: page(), [`${HOME}/3`]: page() },
+    web: { [ROBOTS]: PAUSE, [`${HOME}/1`]: htmlPage(), [`${HOME}/2`]: htmlPage(), [`${HOME}/3`]: htmlPage() },
     visits: [`${HOME}/1`, `${HOME}/2`, `${HOME}/3`],
     expected: {
       asked: [`${HOME}/1`, `${HOME}/2`, `${HOME}/3`, ROBOTS],
@@ -188,8 +183,8 @@ export const adapterCases: readonly AdapterCase[] = [
     name: 'what a page shows is checked as the page is',
     web: {
       [ROBOTS]: RULES,
-      [`${HOME}/open`]: page('<img src="/image.svg"><img src="/private/image.svg"><img src="/hop.svg">'),
-      [`${HOME}/hop.svg`]: to('/private/other.svg'),
+      [`${HOME}/open`]: htmlPage('<img src="/image.svg"><img src="/private/image.svg"><img src="/hop.svg">'),
+      [`${HOME}/hop.svg`]: redirectTo('/private/other.svg'),
       [`${HOME}/image.svg`]: IMAGE,
       [`${HOME}/private/image.svg`]: IMAGE,
       [`${HOME}/private/other.svg`]: IMAGE,
@@ -200,7 +195,7 @@ export const adapterCases: readonly AdapterCase[] = [
   {
     capability: 'abort works',
     name: 'who gives up while waiting leaves the queue, and nothing is asked for',
-    web: { [ROBOTS]: LONG_PAUSE, [`${HOME}/1`]: page(), [`${HOME}/2`]: page() },
+    web: { [ROBOTS]: LONG_PAUSE, [`${HOME}/1`]: htmlPage(), [`${HOME}/2`]: htmlPage() },
     visits: [`${HOME}/1`],
     abandoned: `${HOME}/2`,
     expected: { asked: [`${HOME}/1`, ROBOTS], visits: ['200', 'failed'], abandoned: true },
@@ -215,14 +210,14 @@ export const adapterCases: readonly AdapterCase[] = [
   {
     capability: 'verdict reaches the user',
     name: 'of a redirect, it is the hop that was not made',
-    web: { [ROBOTS]: RULES, [`${HOME}/hop`]: to('/private/2') },
+    web: { [ROBOTS]: RULES, [`${HOME}/hop`]: redirectTo('/private/2') },
     visits: [`${HOME}/hop`],
     expected: { asked: [`${HOME}/hop`, ROBOTS], visits: [refusedBy(`${HOME}/private/2`, 2)] },
   },
   {
     capability: 'own name on robots.txt',
     name: 'RFC 9309 §2.2.1: robots.txt is asked for under the name whose group is obeyed',
-    web: { [ROBOTS]: RULES, [`${HOME}/open`]: page() },
+    web: { [ROBOTS]: RULES, [`${HOME}/open`]: htmlPage() },
     visits: [`${HOME}/open`],
     expected: { asked: [`${HOME}/open`, ROBOTS], visits: ['200'], name: USER_AGENT },
   },
@@ -241,7 +236,7 @@ export async function playAdapter(
   open: (settings: AdapterSettings) => AdapterUnderTest | Promise<AdapterUnderTest>,
 ): Promise<AdapterOutcome> {
   const sites = await startSites()
-  for (const [url, reply] of Object.entries(web)) sites.answer(url, reply)
+  sites.answerAll(web)
   const listener = new GateListener(sites.withPort(HOME))
   const adapter = await open(SETTINGS)
   try {

@@ -31,7 +31,7 @@ export { goodFiles, type LintCase, lintCases } from './lint-cases.ts'
 export { lookupIn } from './lookup.ts'
 export { type NaiveAnswer, readNaively } from './naive-reader.ts'
 export { type PacerOutcome, type PacerRow, type PacerUnderTest, pacerRows, playPacer } from './pacer-rows.ts'
-export { findChromium, isMissing, type Part } from './parts.ts'
+export { chromiumArguments, findChromium, isMissing, type Part } from './parts.ts'
 export { dice, octetsAsText, pick, randomPath, randomRobots } from './random-robots.ts'
 export { type RawServer, startRawServer } from './raw-server.ts'
 export { type ReadingCase, type RecordsCase, readingCases, recordsCases } from './records-cases.ts'
@@ -49,6 +49,7 @@ export {
   type SitesOptions,
   startSites,
 } from './sites.ts'
+export { htmlPage, redirectTo, scriptOf } from './small-pages.ts'
 export {
   type StoreAbility,
   type StoreHandle,

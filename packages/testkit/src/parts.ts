@@ -15,6 +15,14 @@ export function findChromium(): Part | undefined {
   return onPath('chromium', 'chromium-browser', 'google-chrome') ?? unpacked('chromium')
 }
 
+/** Loopback only, for browsers in tests; root can have no sandbox, nor can others in many a container. */
+export const chromiumArguments: readonly string[] = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-proxy-server',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+]
+
 /**
  * Whether tests have to be skipped for want of a part: `describe.skipIf(isMissing('chromium', findChromium()))`. The run
  * ends with a line that says so. With REQUIRE_PARTS=1 it fails instead.

@@ -96,6 +96,13 @@ export class Sites {
     else this.#answers.delete(url)
   }
 
+  /** The same for several, each with one answer. In bodies, too, `:PORT` is the server's port. */
+  answerAll(web: Readonly<Record<string, Reply>>): void {
+    for (const [url, reply] of Object.entries(web)) {
+      this.answer(url, typeof reply.body === 'string' ? { ...reply, body: this.withPort(reply.body) } : reply)
+    }
+  }
+
   /** Drops the records of what came so far; a test of thousands would count them for memory that leaked. */
   forget(): void {
     this.requests.length = 0
@@ -110,6 +117,11 @@ export class Sites {
   /** The URLs that were asked for, in order, with `:PORT`. */
   get asked(): readonly string[] {
     return this.requests.map(({ url }) => url)
+  }
+
+  /** What was asked for, robots.txt aside, each once and sorted. */
+  get askedPages(): readonly string[] {
+    return [...new Set(this.asked.filter((url) => !url.endsWith('/robots.txt')))].sort()
   }
 
   /** Octets that came over all connections, TLS included. */

@@ -1,7 +1,7 @@
 // politeAgent: an undici dispatcher with the gate in it, put together in the right order.
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
-import { NetworkGuard, type NetworkPolicy } from '@politely/fetcher'
+import { assertOptions, NetworkGuard, type NetworkPolicy } from '@politely/fetcher'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import type { PoliteGate } from '../gate.ts'
 import { type GateOrOptions, gateFor } from '../own-gate.ts'
@@ -46,9 +46,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   /** @internal Made by `politeAgent`. */
   constructor(options: PoliteAgentOptions) {
     super()
-    if (typeof options !== 'object' || options === null) {
-      throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
-    }
+    assertOptions(options)
     const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, ...others } = options
     const reach = { ...(network && { network }), ...(allowAddresses && { allowAddresses }), ...(lookup && { lookup }) }
     if (!Number.isInteger(maxRedirections) || maxRedirections < 0) {

@@ -2,6 +2,7 @@
 import { stringify } from 'node:querystring'
 import { headerOf, OptionError } from '@politely/core'
 import type { Dispatcher } from 'undici'
+import { askedUrl } from '../asked-url.ts'
 import type { PoliteGate } from '../gate.ts'
 import type { Pass } from '../pass.ts'
 import { isRedirect } from '../redirect.ts'
@@ -39,9 +40,8 @@ function withQueryInPath(options: Dispatcher.DispatchOptions): Dispatcher.Dispat
   return { ...others, path: text === '' ? options.path : `${options.path}?${text}` }
 }
 
-/** What is asked for. A path that is a whole URL is one for a proxy, and the proxy is no site. */
 function urlOf({ origin, path }: Dispatcher.DispatchOptions): string {
-  return /^https?:\/\//i.test(path) ? path : `${String(origin).replace(/\/$/, '')}${path}`
+  return askedUrl(String(origin).replace(/\/$/, ''), path)
 }
 
 type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | null
