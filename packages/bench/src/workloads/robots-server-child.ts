@@ -2,9 +2,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { siteFiles } from '../files/site-file.ts'
-import { SMALL_OCTETS } from './plan.ts'
 
-const files = Array.from(siteFiles(Number(process.argv[2]), SMALL_OCTETS), ({ octets }) => octets)
+const files = Array.from(siteFiles(Number(process.argv[2])), ({ octets }) => octets)
 
 /** The same host has the same file: the number in its name, or in its address. */
 function fileOf(host: string): Buffer {

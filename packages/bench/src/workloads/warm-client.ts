@@ -8,7 +8,7 @@ import { ours, reference } from '../libraries/libraries.ts'
 import { CRAWLER } from '../libraries/library.ts'
 import { type Contestant, inRounds, nowNs } from '../rounds.ts'
 import type { Sheet } from '../sheet.ts'
-import { type Plan, SMALL_OCTETS } from './plan.ts'
+import type { Plan } from './plan.ts'
 import { withRobotsServer } from './robots-server.ts'
 
 /** Links of one page go to one site, mostly. */
@@ -26,7 +26,7 @@ export async function warmClient(plan: Plan): Promise<Sheet> {
 }
 
 async function compare(plan: Plan, client: RobotsClient, port: number): Promise<Sheet> {
-  const files = Array.from(siteFiles(plan.warmOrigins, SMALL_OCTETS), (file, i) => ({
+  const files = Array.from(siteFiles(plan.warmOrigins), (file, i) => ({
     ...file,
     origin: `http://site${i}.test:${port}`,
   }))
