@@ -1,6 +1,6 @@
 // withRobots: one call, and a crawler of Crawlee keeps robots.txt.
 import { OptionError } from '@politely/core'
-import { assertOptions } from '@politely/fetcher'
+import { assertOptions, number, word } from '@politely/fetcher/option-checks'
 import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/gate'
 import { type AnyCrawler, type Inside, insideOf } from './inside.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
@@ -38,12 +38,8 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   if (polite.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertOptions(options)
   const { parkFromMs = 1_000, pageRequests = 'check', ...others } = options
-  if (typeof parkFromMs !== 'number' || !(parkFromMs >= 0)) {
-    throw new OptionError('parkFromMs', `${String(parkFromMs)} does not do; write milliseconds, 0 or more`)
-  }
-  if (pageRequests !== 'check' && pageRequests !== 'leave') {
-    throw new OptionError('pageRequests', `${String(pageRequests)} is not known; write one of check, leave`)
-  }
+  number('parkFromMs', parkFromMs, { least: 0, infinite: 'allowed' })
+  word('pageRequests', pageRequests, ['check', 'leave'])
   const { gate } = gateFor(others)
   const room = new WaitingRoom(inside, gate, parkFromMs)
   const entering = { gate, room }

@@ -1,6 +1,6 @@
 // A guard's watch over a browser, or over one of its contexts: how it begins, and how all is again as it was.
 import { OptionError } from '@politely/core'
-import { assertOptions } from '@politely/fetcher'
+import { assertOptions, word } from '@politely/fetcher/option-checks'
 import { type GateOrOptions, gateFor, type PoliteGate, type RobotsDisallowedError } from '@politely/gate'
 import { Guard, type Subresources } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
@@ -104,8 +104,5 @@ export async function watch<R extends FailedRequest>(place: Place, options: Watc
 function checked(options: WatchOptions): { subresources: Subresources; forGate: GateOrOptions } {
   assertOptions(options)
   const { subresources = 'check', ...forGate } = options
-  if (subresources !== 'check' && subresources !== 'pass') {
-    throw new OptionError('subresources', `${String(subresources)} is not known; write one of check, pass`)
-  }
-  return { subresources, forGate }
+  return { subresources: word('subresources', subresources, ['check', 'pass']), forGate }
 }

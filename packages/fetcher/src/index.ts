@@ -25,7 +25,7 @@ export {
   type NetworkPolicy,
   type Reach,
 } from './network-guard.ts'
-export { assertOptions, type RobotsClientOptions } from './options.ts'
+export type { RobotsClientOptions } from './options.ts'
 export { registrableDomainOf } from './registrable-domain.ts'
 export type { Store } from './store.ts'
 export {

@@ -1,6 +1,6 @@
 // The simplest store: texts in memory. For clients of one process that share what they know, for tests, and as an example.
-import { OptionError } from '@politely/core'
 import { LRUCache } from 'lru-cache'
+import { assertKnown, callable, whole } from './option-checks.ts'
 import type { Store } from './store.ts'
 
 export interface MemoryStoreOptions {
@@ -46,16 +46,10 @@ export class MemoryStore implements Store {
 
   /** @throws {OptionError} for an option that cannot be used. */
   constructor(options: MemoryStoreOptions = {}) {
-    for (const name of Object.keys(options)) {
-      if (!Object.hasOwn(KNOWN, name))
-        throw new OptionError(name, `there is no such option; known are ${Object.keys(KNOWN).join(', ')}`)
-    }
+    assertKnown(options, KNOWN)
     const { maxBytes = DEFAULT_BYTES, now = Date.now } = options
-    if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
-      throw new OptionError('maxBytes', 'is no whole number over 0; write octets, such as 67_108_864')
-    if (typeof now !== 'function') throw new OptionError('now', 'must be a function that returns milliseconds')
-    this.#now = now
-    this.#kept = new LRUCache({ maxSize: maxBytes })
+    this.#now = callable('now', now, 'a function that returns milliseconds')
+    this.#kept = new LRUCache({ maxSize: whole('maxBytes', maxBytes, { least: 1 }) })
   }
 
   /** Octets of memory that it takes now, about: rather too many than too few. */

@@ -2,9 +2,9 @@
 // own machine, its neighbours, or a cloud's metadata service.
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import { OptionError } from '@politely/core'
 import { parse } from 'tldts'
 import { buildConnector } from 'undici'
+import { callable, word } from './option-checks.ts'
 import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-address.ts'
 
 /**
@@ -53,16 +53,9 @@ export class NetworkGuard {
 
   /** @throws {OptionError} for an option that cannot be used. */
   constructor({ network = 'guarded', allowAddresses = [], lookup }: NetworkGuardOptions = {}) {
-    if (!['guarded', 'public-only', 'any'].includes(network)) {
-      const shown = typeof network === 'string' ? JSON.stringify(network) : 'this'
-      throw new OptionError('network', `${shown} is not known; write one of guarded, public-only, any`)
-    }
-    if (lookup !== undefined && typeof lookup !== 'function') {
-      throw new OptionError('lookup', 'must be a function like dns.lookup')
-    }
-    this.#network = network
+    this.#network = word('network', network, ['guarded', 'public-only', 'any'])
     this.#allowed = addressBlocksOf('allowAddresses', allowAddresses)
-    this.#lookup = lookup
+    this.#lookup = callable('lookup', lookup, 'a function like dns.lookup')
   }
 
   /** How far a request may reach. `chain` holds the URLs that led to it, its own one last. */

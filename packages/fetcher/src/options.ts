@@ -14,6 +14,17 @@ import type { Dispatcher } from 'undici'
 import type { AtOnce } from './at-once.ts'
 import type { CheckManyOptions } from './client.ts'
 import { NetworkGuard, type NetworkPolicy } from './network-guard.ts'
+import {
+  assertKnown,
+  assertOptions,
+  callable,
+  LONGEST_TIMER_MS,
+  number,
+  shown,
+  whole,
+  withMethods,
+  word,
+} from './option-checks.ts'
 import type { Store } from './store.ts'
 import type { Logger } from './telemetry.ts'
 
@@ -108,8 +119,6 @@ const DEFAULT_MAX_FLIGHTS = 200
 const DEFAULT_MAX_FLIGHTS_PER_DOMAIN = 8
 const DEFAULT_CONCURRENCY = 64
 const DEFAULT_RETRIES = 2
-/** Timers hold no more than 2^31 - 1 milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
   userAgent: true,
@@ -141,19 +150,10 @@ const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
   now: true,
 }
 
-/** @internal For all that take a crawler's options. @throws {OptionError} where there are none. */
-export function assertOptions(options: unknown): void {
-  if (typeof options === 'object' && options !== null) return
-  throw new OptionError('options', 'is missing; write { userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }')
-}
-
 /** @throws {OptionError} naming the option, what is wrong with it, and what to write instead. */
 export function settingsOf(options: RobotsClientOptions): Settings {
   assertOptions(options)
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(KNOWN, name))
-      throw new OptionError(name, `there is no such option; known are ${Object.keys(KNOWN).join(', ')}`)
-  }
+  assertKnown(options, KNOWN)
   const userAgent = headerValue(options.userAgent)
   const dialect = dialectFor(options.dialect)
   const defaults = accessPolicyOf(dialect.access)
@@ -214,8 +214,8 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
     signal: withMethods('signal', options.signal, ['addEventListener'], 'an AbortSignal'),
     guard: new NetworkGuard(options),
-    fetch: ofType('fetch', options.fetch, 'a function like the global fetch'),
-    now: ofType('now', options.now, 'a function that returns milliseconds') ?? Date.now,
+    fetch: callable('fetch', options.fetch, 'a function like the global fetch'),
+    now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
   }
 }
 
@@ -254,53 +254,4 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
     'productToken',
     `${tokens.length === 0 ? 'an empty list' : shown(tokens[wrong])} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`,
   )
-}
-
-/** A wrong value as people can find it again; also one that JSON cannot hold. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value)
-  return typeof value === 'object' && value !== null ? 'an object' : String(value)
-}
-
-interface Bounds {
-  readonly least: number
-  readonly most?: number
-  readonly infinite?: 'allowed'
-}
-
-function number(option: string, value: number, { least, most = Number.POSITIVE_INFINITY, infinite }: Bounds): number {
-  const fits =
-    typeof value === 'number' && value >= least && value <= most && (Number.isFinite(value) || infinite === 'allowed')
-  if (fits) return value
-  const upTo = Number.isFinite(most) ? ` and at most ${most}` : ''
-  throw new OptionError(option, `${shown(value)} does not do; write a number of at least ${least}${upTo}`)
-}
-
-function whole(option: string, value: number, bounds: Bounds): number {
-  const checked = number(option, value, bounds)
-  if (Number.isInteger(checked)) return checked
-  throw new OptionError(option, `${checked} does not do; write a whole number`)
-}
-
-function word<const T extends string>(option: string, value: T, words: readonly T[]): T {
-  if (words.includes(value)) return value
-  throw new OptionError(option, `${shown(value)} is not known; write one of ${words.join(', ')}`)
-}
-
-function ofType<T>(option: string, value: T | undefined, wanted: string): T | undefined {
-  if (value === undefined || typeof value === 'function') return value
-  throw new OptionError(option, `must be ${wanted}`)
-}
-
-function withMethods<T extends object>(
-  option: string,
-  value: T | undefined,
-  methods: readonly (keyof T & string)[],
-  wanted: string,
-): T | undefined {
-  const fits =
-    value === undefined ||
-    (typeof value === 'object' && value !== null && methods.every((method) => typeof value[method] === 'function'))
-  if (fits) return value
-  throw new OptionError(option, `must be ${wanted}`)
 }

@@ -2,6 +2,7 @@
 import type { LookupFunction } from 'node:net'
 import { type HasHref, isPushback, OptionError, type PageAnswer, type Wishes } from '@politely/core'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { callable } from '@politely/fetcher/option-checks'
 import { type GateCounters, Tally } from './counters.ts'
 import { type AllowedVerdict, Entrant, type House } from './entrant.ts'
 import { GateClosedError, RobotsDisallowedError } from './errors.ts'
@@ -63,10 +64,9 @@ export class PoliteGate implements AsyncDisposable {
     if (!(robots instanceof RobotsClient))
       throw new OptionError('robots', 'must be a RobotsClient; write new RobotsClient({ userAgent })')
     this.#robots = robots
-    if (now !== undefined && typeof now !== 'function')
-      throw new OptionError('now', 'must be a function that returns milliseconds')
     this.#pacing = pacingOf(pacing, lookup)
-    this.#now = now ?? (() => performance.timeOrigin + performance.now())
+    this.#now =
+      callable('now', now, 'a function that returns milliseconds') ?? (() => performance.timeOrigin + performance.now())
     this.#pacer = this.#pacing.pacer ?? new LocalPacer(this.#now)
     this.#keyOf = paceKey(this.#pacing.paceBy, lookup)
     this.#shared = {

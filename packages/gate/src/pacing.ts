@@ -1,6 +1,6 @@
 // What a caller may choose about pace, checked at construction.
 import type { LookupFunction } from 'node:net'
-import { OptionError } from '@politely/core'
+import { assertKnown, callable, number, whole, withMethods, word } from '@politely/fetcher/option-checks'
 import type { PaceBy } from './pace-by.ts'
 import type { Pacer } from './pacer.ts'
 
@@ -62,45 +62,17 @@ export function withoutPacing<T extends PacingOptions>(options: T): Omit<T, keyo
 
 /** @throws {OptionError} naming the option, what is wrong with it, and what to write instead. */
 export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefined): Pacing {
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(KNOWN, name)) {
-      const known = ['robots', 'now', 'lookup', ...Object.keys(KNOWN)].join(', ')
-      throw new OptionError(name, `there is no such option; known are ${known}`)
-    }
-  }
+  assertKnown(options, { robots: true, now: true, lookup: true, ...KNOWN })
   const { minDelayMs = 1_000, maxDelayMs, maxConcurrentPerOrigin = 2, maxConcurrent = 64 } = options
   const { paceBy = 'origin', pacer } = options
-  if (!PACE_BY.includes(paceBy)) {
-    throw new OptionError('paceBy', `${shown(paceBy)} is not known; write one of ${PACE_BY.join(', ')}`)
-  }
-  if (pacer !== undefined && PACER_METHODS.some((name) => typeof pacer?.[name] !== 'function')) {
-    throw new OptionError('pacer', `must be a Pacer, with the methods ${PACER_METHODS.join(', ')}`)
-  }
-  if (lookup !== undefined && typeof lookup !== 'function') {
-    throw new OptionError('lookup', 'must be a function like dns.lookup')
-  }
   const uncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
   return {
-    minDelayMs: milliseconds('minDelayMs', minDelayMs),
-    maxDelayMs: uncapped ? undefined : milliseconds('maxDelayMs', maxDelayMs),
-    maxConcurrentPerOrigin: count('maxConcurrentPerOrigin', maxConcurrentPerOrigin),
-    maxConcurrent: count('maxConcurrent', maxConcurrent),
-    paceBy,
-    pacer,
-    lookup,
+    minDelayMs: number('minDelayMs', minDelayMs, { least: 0 }),
+    maxDelayMs: uncapped ? undefined : number('maxDelayMs', maxDelayMs, { least: 0 }),
+    maxConcurrentPerOrigin: whole('maxConcurrentPerOrigin', maxConcurrentPerOrigin, { least: 1 }),
+    maxConcurrent: whole('maxConcurrent', maxConcurrent, { least: 1 }),
+    paceBy: word('paceBy', paceBy, PACE_BY),
+    pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
+    lookup: callable('lookup', lookup, 'a function like dns.lookup'),
   }
-}
-
-function milliseconds(option: string, value: number): number {
-  if (typeof value === 'number' && value >= 0 && Number.isFinite(value)) return value
-  throw new OptionError(option, `${shown(value)} does not do; write milliseconds, 0 or more`)
-}
-
-function count(option: string, value: number): number {
-  if (Number.isInteger(value) && value >= 1) return value
-  throw new OptionError(option, `${shown(value)} does not do; write a whole number, 1 or more`)
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

@@ -1,6 +1,6 @@
 // politely(fetch): the same fetch, and every request, redirect hops included, is allowed by robots.txt and waits its turn.
 import { OptionError } from '@politely/core'
-import { assertOptions } from '@politely/fetcher'
+import { assertOptions, word } from '@politely/fetcher/option-checks'
 import { RobotsDisallowedError } from './errors.ts'
 import type { PoliteGate } from './gate.ts'
 import { type GateOrOptions, gateFor } from './own-gate.ts'
@@ -48,9 +48,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   if (typeof fetch !== 'function') throw new OptionError('fetch', 'must be a function such as globalThis.fetch')
   assertOptions(options)
   const { onDisallowed = 'throw', ...others } = options
-  if (onDisallowed !== 'throw' && onDisallowed !== 'response') {
-    throw new OptionError('onDisallowed', `${String(onDisallowed)} is not known; write one of throw, response`)
-  }
+  const refused = word('onDisallowed', onDisallowed, ['throw', 'response'])
   const { gate, close } = gateFor(others)
   const send = fetch as unknown as Send
   const politeFetch = async (input: unknown, init?: Init): Promise<ResponseLike> => {
@@ -60,7 +58,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
     try {
       return await go(send, gate, input, { ...init }) // a copy: whatever becomes of the caller's while the request waits is not meant
     } catch (error) {
-      if (onDisallowed === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
+      if (refused === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
       throw error
     } finally {
       release()

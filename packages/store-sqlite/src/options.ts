@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OptionError } from '@politely/core'
+import { assertKnown, assertOptions, callable, LONGEST_TIMER_MS, number, whole } from '@politely/fetcher/option-checks'
 
 export interface SqliteStoreOptions {
   /** The file; made if it is not there. Its folder must be. SQLite keeps two more beside it, `…-wal` and `…-shm`. */
@@ -33,8 +34,6 @@ export type Settings = Required<SqliteStoreOptions>
 const DEFAULT_BYTES = 1024 * 1024 * 1024
 const LEAST_BYTES = 16 * 1024 * 1024
 const DEFAULT_BUSY_TIMEOUT_MS = 5_000
-/** Timers hold no more than 2^31 - 1 milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 const KNOWN: Readonly<Record<keyof SqliteStoreOptions, true>> = {
   path: true,
   maxBytes: true,
@@ -45,25 +44,21 @@ const KNOWN: Readonly<Record<keyof SqliteStoreOptions, true>> = {
 
 /** @throws {OptionError} naming the option, what is wrong with it, and what to write instead. */
 export function settingsOf(options: SqliteStoreOptions): Settings {
-  if (typeof options !== 'object' || options === null)
-    throw new OptionError('options', 'is missing; write { path: "robots.sqlite" }')
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(KNOWN, name))
-      throw new OptionError(name, `there is no such option; known are ${Object.keys(KNOWN).join(', ')}`)
-  }
+  assertOptions(options, '{ path: "robots.sqlite" }')
+  assertKnown(options, KNOWN)
   const {
     maxBytes = DEFAULT_BYTES,
     busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
     onSetAside = warn,
     now = Date.now,
   } = options
-  if (!Number.isSafeInteger(maxBytes) || maxBytes < LEAST_BYTES)
-    throw new OptionError('maxBytes', `is no whole number of at least ${LEAST_BYTES}, 16 MiB; write one`)
-  if (typeof busyTimeoutMs !== 'number' || !(busyTimeoutMs >= 0 && busyTimeoutMs <= LONGEST_TIMER_MS))
-    throw new OptionError('busyTimeoutMs', `is no number from 0 to ${LONGEST_TIMER_MS}; write one, such as 5_000`)
-  if (typeof onSetAside !== 'function') throw new OptionError('onSetAside', 'must be a function')
-  if (typeof now !== 'function') throw new OptionError('now', 'must be a function that returns milliseconds')
-  return { path: checkedPath(options.path), maxBytes, busyTimeoutMs, onSetAside, now }
+  return {
+    path: checkedPath(options.path),
+    maxBytes: whole('maxBytes', maxBytes, { least: LEAST_BYTES }),
+    busyTimeoutMs: number('busyTimeoutMs', busyTimeoutMs, { least: 0, most: LONGEST_TIMER_MS }),
+    onSetAside: callable('onSetAside', onSetAside, 'a function'),
+    now: callable('now', now, 'a function that returns milliseconds'),
+  }
 }
 
 /** Absolute, so that it stays the same file wherever the process goes. */

@@ -1,6 +1,7 @@
 // A crawl as it went, from what gates tell: which origin was asked when, who waited, who was pushed back. Pacing is better seen than read.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { isPushback, OptionError } from '@politely/core'
+import { isPushback } from '@politely/core'
+import { whole } from '@politely/fetcher/option-checks'
 import type { DoneMessage, LeaveMessage, RefuseMessage } from '../events.ts'
 import type { PoliteGate } from '../gate.ts'
 import { timelineSvg } from './svg.ts'
@@ -55,11 +56,8 @@ export class CrawlTimeline implements Disposable {
    * @throws {OptionError} for an option that cannot be used.
    */
   constructor({ gate, maxMarks = 100_000 }: CrawlTimelineOptions = {}) {
-    if (!Number.isInteger(maxMarks) || maxMarks < 1) {
-      throw new OptionError('maxMarks', `${String(maxMarks)} does not do; write a whole number, 1 or more`)
-    }
     this.#gate = gate
-    this.#maxMarks = maxMarks
+    this.#maxMarks = whole('maxMarks', maxMarks, { least: 1 })
     this.#listeners = [
       ['politely:gate:leave', (message) => this.#left(message as LeaveMessage)],
       ['politely:gate:done', (message) => this.#done(message as DoneMessage)],
@@ -89,12 +87,12 @@ export class CrawlTimeline implements Disposable {
 
   /** The timeline in characters. */
   text({ columns = 80, maxRows = 40 }: TimelineTextOptions = {}): string {
-    return timelineText(this.rows(), atLeast(40, 'columns', columns), atLeast(1, 'maxRows', maxRows))
+    return timelineText(this.rows(), whole('columns', columns, { least: 40 }), whole('maxRows', maxRows, { least: 1 }))
   }
 
   /** The timeline as a picture that stands for itself. */
   svg({ width = 960, maxRows = 100 }: TimelineSvgOptions = {}): string {
-    return timelineSvg(this.rows(), atLeast(300, 'width', width), atLeast(1, 'maxRows', maxRows))
+    return timelineSvg(this.rows(), whole('width', width, { least: 300 }), whole('maxRows', maxRows, { least: 1 }))
   }
 
   #left({ gate, at, origin, waitedMs }: LeaveMessage): void {
@@ -126,9 +124,4 @@ export class CrawlTimeline implements Disposable {
     marks.push(mark(at - this.#start))
     this.#rows.set(origin, marks)
   }
-}
-
-function atLeast(least: number, option: string, value: number): number {
-  if (Number.isInteger(value) && value >= least) return value
-  throw new OptionError(option, `${String(value)} does not do; write a whole number, ${least} or more`)
 }

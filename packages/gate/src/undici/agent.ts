@@ -1,7 +1,7 @@
 // politeAgent: an undici dispatcher with the gate in it, put together in the right order.
 import type { LookupFunction } from 'node:net'
-import { OptionError } from '@politely/core'
-import { assertOptions, NetworkGuard, type NetworkPolicy } from '@politely/fetcher'
+import { NetworkGuard, type NetworkPolicy } from '@politely/fetcher'
+import { assertOptions, whole } from '@politely/fetcher/option-checks'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import type { PoliteGate } from '../gate.ts'
 import { type GateOrOptions, gateFor } from '../own-gate.ts'
@@ -49,12 +49,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     assertOptions(options)
     const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, ...others } = options
     const reach = { ...(network && { network }), ...(allowAddresses && { allowAddresses }), ...(lookup && { lookup }) }
-    if (!Number.isInteger(maxRedirections) || maxRedirections < 0) {
-      throw new OptionError(
-        'maxRedirections',
-        `${String(maxRedirections)} does not do; write a whole number, 0 or more`,
-      )
-    }
+    whole('maxRedirections', maxRedirections, { least: 0 })
     const guard = new NetworkGuard(reach)
     const { gate, close } = gateFor('gate' in others ? others : { ...others, ...reach })
     this.gate = gate
