@@ -1,9 +1,11 @@
 // A file -> what it says to one crawler. RFC 9309 §2.2.1.
 import type { Dialect, Reading } from '../dialect.ts'
 import { compact, octetsOf, type Source } from '../octets.ts'
+import type { AskedPath } from '../url/asked-path.ts'
 import { BOUND_VERSION, type BoundRules } from './bound-rules.ts'
 import { crawlDelayMsOf } from './crawl-delay.ts'
 import { dayRangeOf } from './day-range.ts'
+import { mayMatch } from './deciding-rule.ts'
 import { groupsOf, type WrittenFile } from './groups.ts'
 import { readingsOf, recordsFor } from './other-records.ts'
 import { namesEveryone } from './product-token.ts'
@@ -20,10 +22,11 @@ export interface Said {
   readonly selection: Selection
 }
 
-export function saidTo(productTokens: readonly string[], source: Source, reading: Reading): Said {
+/** @param about Only what may match this path, for a single question. */
+export function saidTo(productTokens: readonly string[], source: Source, reading: Reading, about?: AskedPath): Said {
   const asked = askedNames(productTokens, reading)
   const isWanted = (agent: string) => namesEveryone(agent) || asked.some((names) => names(agent))
-  const file = groupsOf(source, reading, isWanted)
+  const file = groupsOf(source, reading, isWanted, about && mayMatch(about, reading))
   return { file, selection: selectGroups(file.groups, asked, reading) }
 }
 

@@ -43,6 +43,27 @@ function isStronger({ directive }: WrittenRule, octets: number, other: DecidingR
   return directive === 'allow' && other.written.directive === 'disallow'
 }
 
+/** Whether a rule may decide, whose path stands in a text from `start` to `end`. */
+export type MayMatch = (text: string, start: number, end: number) => boolean
+
+/**
+ * Which rules may match a path, told while they are read: for one question the others need not be kept. Nearly all that do not match differ
+ * from it somewhere before their first octet that is special, or has another form.
+ */
+export function mayMatch(path: AskedPath, { compare }: Reading): MayMatch {
+  const steady = steadyOctets(compare)
+  return (text, start, end) => {
+    let at = path.start
+    for (let i = start; i < end; i++, at++) {
+      const octet = text.charCodeAt(i)
+      if (octet === STAR || octet === DOLLAR || steady[octet] !== 1) return true
+      if (at === path.end) return octet === INDEX_PAGE.charCodeAt(1) // `Allow: /dir/index.html` may speak about `/dir/`
+      if (octet !== path.bytes[at]) return false
+    }
+    return true
+  }
+}
+
 const NO_MATCH = -1
 
 /** How many octets the rule's form has, if it matches. */

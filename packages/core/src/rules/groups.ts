@@ -1,6 +1,7 @@
 // Fields -> groups. RFC 9309 §2.1 and §2.2.1.
 import type { Reading } from '../dialect.ts'
 import { octetsOf, type Source } from '../octets.ts'
+import type { MayMatch } from './deciding-rule.ts'
 import { Fields } from './fields.ts'
 import { otherFields, type WrittenRecord } from './other-records.ts'
 import { WrittenRules } from './written-rules.ts'
@@ -38,8 +39,14 @@ export interface WrittenFile {
  *
  * @param isWanted Which user-agent values are of interest: without it all are, and everything is kept; with it, of what is said to others
  * only the user-agent lines are read, and of other records those about crawlers.
+ * @param mayMatch Which rules are of interest: others are left out.
  */
-export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: string) => boolean): WrittenFile {
+export function groupsOf(
+  source: Source,
+  reading: Reading,
+  isWanted?: (agent: string) => boolean,
+  mayMatch?: MayMatch,
+): WrittenFile {
   const { text, unit } = source
   const octetsAt = (start: number, end: number): string => {
     const octets = text.slice(start, end)
@@ -60,7 +67,7 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
     const hasField = fields.readField()
     if (reading.groupEnd === 'blank-line' && fields.isBlankLine) group = undefined
     if (!hasField) continue
-    if (fields.cutsCharacter) return groupsOf({ text: octetsOf(text), unit: 'octet' }, reading, isWanted)
+    if (fields.cutsCharacter) return groupsOf({ text: octetsOf(text), unit: 'octet' }, reading, isWanted, mayMatch)
     const { directive, line, valueStart: start, contentEnd: end } = fields
     if (directive === 'user-agent') {
       const agent = octetsAt(start, end)
@@ -92,6 +99,7 @@ export function groupsOf(source: Source, reading: Reading, isWanted?: (agent: st
       if (group === undefined) continue // Rules before the first user-agent line belong to nobody. §2.2.1.
       group.hasRules = true
       if (group.isWanted) {
+        if (mayMatch !== undefined && !mayMatch(text, start, end)) continue
         rules.add(directive, start, end, line)
         group.endOfRules = rules.length
       } else if (ofInterest !== undefined) beginnings = OF_NAMES

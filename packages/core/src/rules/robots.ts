@@ -38,7 +38,8 @@ export class Robots {
   readonly origin: string | undefined
   readonly #source: Source
   #others: readonly WrittenRecord[] | undefined
-  #lastAsked: { readonly productTokens: readonly string[]; rules: Said | CrawlerRules } | undefined
+  /** Whom it was asked about last, and their rules, once it was asked so twice. */
+  #lastAsked: { readonly productTokens: readonly string[]; rules: CrawlerRules | undefined } | undefined
 
   /** @internal Made by `parseRobots`. */
   constructor(source: Uint8Array | string, dialect: Dialect, origin: string | undefined) {
@@ -60,22 +61,22 @@ export class Robots {
   /** The rules for one crawler: bind once, ask often. */
   forCrawler(productTokens: ProductTokens, { keep = 'rules' }: BindOptions = {}): CrawlerRules {
     const tokens = listOf(productTokens)
-    return this.#bind(saidTo(tokens, this.#source, this.dialect.reading), tokens, keep)
+    const said = saidTo(tokens, this.#source, this.dialect.reading)
+    return new CrawlerRules(bindRules(said, tokens, this.dialect, this.origin, keep), this.dialect)
   }
 
   /** May this crawler fetch this URL, or this path of the file's own origin? */
   isAllowed(url: Askable, productTokens: ProductTokens): boolean {
-    const rules = this.#rulesFor(productTokens)
-    if (rules instanceof CrawlerRules) return rules.isAllowed(url)
-    if (!askPlainly(url, this.dialect.reading, this.origin, asked)) return this.#answer(url, rules).allowed
-    const { written } = this.#deciding(rules, asked) ?? {}
+    const rules = this.#boundTo(productTokens)
+    if (rules !== undefined) return rules.isAllowed(url)
+    if (!askPlainly(url, this.dialect.reading, this.origin, asked)) return this.#answer(url, productTokens).allowed
+    const { written } = this.#deciding(this.#saidAbout(asked, productTokens), asked) ?? {}
     return written === undefined || written.directive === 'allow' || written.start === written.end
   }
 
   /** May it, and why? */
   check(url: Askable, productTokens: ProductTokens): RulesVerdict {
-    const rules = this.#rulesFor(productTokens)
-    return rules instanceof CrawlerRules ? rules.check(url) : this.#answer(url, rules)
+    return this.#boundTo(productTokens)?.check(url) ?? this.#answer(url, productTokens)
   }
 
   /** What of the file bears on this URL, rule by rule, and why the verdict is what it is. */
@@ -89,29 +90,28 @@ export class Robots {
   }
 
   /** Whoever asks once gets the plain answer; for whoever asks again, as most callers do for one crawler, the rules are bound. */
-  #rulesFor(productTokens: ProductTokens): Said | CrawlerRules {
+  #boundTo(productTokens: ProductTokens): CrawlerRules | undefined {
     if (productTokens === undefined)
       throw new OptionError('productTokens', 'is missing; write a name such as ExampleBot')
     const last = this.#lastAsked
     if (last !== undefined && isSame(last.productTokens, productTokens)) {
-      if (!(last.rules instanceof CrawlerRules)) last.rules = this.#bind(last.rules, last.productTokens, 'rules')
+      last.rules ??= this.forCrawler(last.productTokens)
       return last.rules
     }
-    const tokens = listOf(productTokens)
-    const rules = saidTo(tokens, this.#source, this.dialect.reading)
-    this.#lastAsked = { productTokens: tokens, rules }
-    return rules
+    this.#lastAsked = { productTokens: listOf(productTokens), rules: undefined }
+    return undefined
   }
 
-  #bind(said: Said, productTokens: readonly string[], keep: Keep): CrawlerRules {
-    return new CrawlerRules(bindRules(said, productTokens, this.dialect, this.origin, keep), this.dialect)
+  #saidAbout(path: AskedPath, productTokens: ProductTokens): Said {
+    return saidTo(listOf(productTokens), this.#source, this.dialect.reading, path)
   }
 
-  #answer(url: Askable, said: Said): RulesVerdict {
+  #answer(url: Askable, productTokens: ProductTokens): RulesVerdict {
     const { path = '', settled } = questionOf(url, this.dialect.reading, this.origin)
     if (settled !== undefined) return settled
-    const rule = this.#deciding(said, asked.put(path))
+    const said = this.#saidAbout(asked.put(path), productTokens)
     const [group] = said.selection.groups
+    const rule = this.#deciding(said, asked)
     if (rule === undefined) return verdictWithoutRule(group && groupOf(group))
     const { written, group: own, octets } = rule
     const text = textOf(pathOf(said.file.source, written))
@@ -124,7 +124,7 @@ export class Robots {
 }
 
 function onceAsked(robots: Robots): Robots {
-  robots.isAllowed('mailto:nobody', '*')
+  robots.isAllowed('/', '*')
   return robots
 }
 
