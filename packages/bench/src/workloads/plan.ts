@@ -47,7 +47,7 @@ export const full: Omit<Plan, 'libraries'> = {
   patienceMs: 2_000,
   hostileSteps: { ours: 1, others: 3 },
   turnNs: 40e6,
-  coldFetches: 2_000,
+  coldFetches: 5_000,
   warmOrigins: 1_000,
   copies: 7,
 }
