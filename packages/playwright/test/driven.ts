@@ -55,6 +55,10 @@ export class Driven implements BrowserUnderTest<BrowserContext, PoliteContext> {
     return error instanceof RobotsDisallowedError ? error.verdict : undefined
   }
 
+  reasonOf(error: unknown): unknown {
+    return (error as Error).cause // of an AbortError of Playwright's own
+  }
+
   wayTo(answer: Response): string[] {
     const way: string[] = []
     for (let hop = answer.request().redirectedFrom(); hop !== null; hop = hop.redirectedFrom()) way.unshift(hop.url())

@@ -85,6 +85,8 @@ export interface BrowserUnderTest<
   readonly idle: string
   /** That of a RobotsDisallowedError. */
   verdictOf(error: unknown): SeenVerdict | undefined
+  /** The reason of the signal that ended a visit with this error. */
+  reasonOf(error: unknown): unknown
   /** What the driver says where a page is refused. */
   readonly refusedPage: string
   /** The URLs that led to an answer by redirects. */

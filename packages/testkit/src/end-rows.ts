@@ -15,11 +15,11 @@ export const slowWeb: Readonly<Record<string, Reply>> = {
 /** A page that waits at the gate for its second visit, and when it has left that. */
 export async function waitAtGate(
   { tab, at, told }: Room,
-  options: { readonly timeout?: number; readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal } = {},
 ): Promise<{ readonly visit: Promise<unknown>; readonly left: Promise<void> }> {
   const [waits, left] = [told('wait', '/2'), told('abandon', '/2')]
   await tab.goto(at('/1'))
-  const visit = errorOf(tab.goto(at('/2'), options))
+  const visit = errorOf(tab.goto(at('/2'), { ...options, timeout: 15_000 }))
   await waits
   return { visit, left }
 }
@@ -54,11 +54,11 @@ const waiting: readonly BrowserRow[] = [
     web: slowWeb,
     run: async (room) => {
       const giveUp = new AbortController()
-      const { visit, left } = await waitAtGate(room, { signal: giveUp.signal, timeout: 15_000 })
+      const { visit, left } = await waitAtGate(room, { signal: giveUp.signal })
       const reason = new Error('enough')
       giveUp.abort(reason)
       await left
-      assert.equal(await visit, reason)
+      assert.equal(room.browser.reasonOf(await visit), reason)
       assert.equal(await errorOf(room.tab.goto(room.at('/3'), { signal: giveUp.signal })), reason)
       assert.equal(await room.tab.goto('about:blank'), null)
     },

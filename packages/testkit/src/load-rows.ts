@@ -25,7 +25,13 @@ export const loadRows: readonly BrowserRow[] = [
         `${kindsIn('/private')}${kindsIn('/o')}<img src="${OTHER}/image"><iframe src="${OTHER}/frame"></iframe>`,
       ),
     },
-    run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.idle })),
+    run: async ({ sites, tab, at, told }) => {
+      const disallowed = [...KINDS.map((kind) => `/private/${kind}`), `${OTHER}/image`, `${OTHER}/frame`]
+      const refusals = disallowed.map((url) => told('refuse', url))
+      await tab.goto(at('/open'))
+      await Promise.all(refusals)
+      await sites.requested(3 + KINDS.length) // two of robots.txt, and the page
+    },
     asked: [...KINDS.map((kind) => `/o/${kind}`), '/open'],
   },
   {
