@@ -1,5 +1,13 @@
 // What Playwright's pages do as those of any browser do, and what every adapter has to do.
-import { adapterCasesFor, endRows, loadRows, openAdapter, pageRows, playAdapter, playInBrowser } from '@politely/testkit'
+import {
+  adapterCasesFor,
+  endRows,
+  loadRows,
+  openAdapter,
+  pageRows,
+  playAdapter,
+  playInBrowser,
+} from '@politely/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Driven, noChromium } from './driven.ts'
 

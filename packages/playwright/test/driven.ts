@@ -9,9 +9,17 @@ import {
   findChromium,
   isMissing,
   openRoom,
+  type Reply,
   type Room,
 } from '@politely/testkit'
-import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page, type Response } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type LaunchOptions,
+  type Page,
+  type Response,
+} from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { type PoliteContext, withRobots } from '../src/index.ts'
 
@@ -81,7 +89,7 @@ export class Driven implements BrowserUnderTest<BrowserContext, PoliteContext> {
 /** A small web and a polite context on it, both gone when the test is. */
 export async function room(
   browser: Driven,
-  web: Parameters<typeof openRoom>[1],
+  web?: Readonly<Record<string, Reply>>,
 ): Promise<Room<BrowserContext, PoliteContext>> {
   const opened = await openRoom(browser, web)
   onTestFinished(() => opened.close())

@@ -9,6 +9,7 @@ import {
   findChromium,
   isMissing,
   openRoom,
+  type Reply,
   type Room,
 } from '@politely/testkit'
 import puppeteer, {
@@ -87,7 +88,7 @@ export class Driven implements BrowserUnderTest<BrowserContext, PoliteBrowser> {
 /** A small web and a polite context on it, both gone when the test is. */
 export async function room(
   browser: Driven,
-  web: Parameters<typeof openRoom>[1],
+  web?: Readonly<Record<string, Reply>>,
 ): Promise<Room<BrowserContext, PoliteBrowser>> {
   const opened = await openRoom<BrowserContext, PoliteBrowser>(browser, web)
   onTestFinished(() => opened.close())

@@ -143,7 +143,10 @@ export const CRAWLER = { userAgent: 'TestBot/1.0 (+https://test.example/bot)', m
 export const RULES: Reply = { status: 200, body: 'User-agent: *\nDisallow: /private\n' }
 export const SLOW: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 60\nDisallow: /private\n' }
 
-export async function playInBrowser({ web, options, run, asked }: BrowserRow, browser: BrowserUnderTest): Promise<void> {
+export async function playInBrowser(
+  { web, options, run, asked }: BrowserRow,
+  browser: BrowserUnderTest,
+): Promise<void> {
   const room = await openRoom(browser, web, options)
   try {
     await run(room)

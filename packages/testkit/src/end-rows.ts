@@ -1,6 +1,17 @@
 // How waiting ends: who gives up leaves the queue, and what is over gives its place back. What withRobots is given, and what it leaves.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, errorOf, failing, HOME, openRoom, RULES, type Room, refused, SLOW } from './browser-under-test.ts'
+import {
+  type BrowserRow,
+  CRAWLER,
+  errorOf,
+  failing,
+  HOME,
+  openRoom,
+  type Room,
+  RULES,
+  refused,
+  SLOW,
+} from './browser-under-test.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 

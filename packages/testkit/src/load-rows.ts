@@ -141,7 +141,9 @@ export const loadRows: readonly BrowserRow[] = [
       '/be/one': htmlPage('', { 'set-cookie': 'be=one; Path=/' }),
       '/be/two': htmlPage('', { 'set-cookie': 'be=two; Path=/' }),
       '/be/neither': htmlPage('', { 'set-cookie': 'be=neither; Path=/' }),
-      '/open': htmlPage('<iframe src="/frame"></iframe><iframe src="/1/frame"></iframe><iframe src="/2/frame"></iframe>'),
+      '/open': htmlPage(
+        '<iframe src="/frame"></iframe><iframe src="/1/frame"></iframe><iframe src="/2/frame"></iframe>',
+      ),
       '/frame': htmlPage('<img src="/1/image"><img src="/2/image"><script>fetch("/data")</script>'),
     },
     run: async ({ browser, sites, openContext, openPolite, at }) => {
@@ -161,15 +163,7 @@ export const loadRows: readonly BrowserRow[] = [
       }
       assert.deepEqual(askedBy('one'), ['/2/frame', '/2/image', '/data', '/frame', '/open'])
       assert.deepEqual(askedBy('two'), ['/1/frame', '/1/image', '/data', '/frame', '/open'])
-      assert.deepEqual(askedBy('neither'), [
-        '/1/frame',
-        '/1/image',
-        '/2/frame',
-        '/2/image',
-        '/data',
-        '/frame',
-        '/open',
-      ])
+      assert.deepEqual(askedBy('neither'), ['/1/frame', '/1/image', '/2/frame', '/2/image', '/data', '/frame', '/open'])
       const robots = sites.requests.filter(({ url }) => url.endsWith('/robots.txt'))
       assert.deepEqual(robots.map(({ headers }) => headers['user-agent']).sort(), ['one', 'two'])
     },

@@ -208,7 +208,12 @@ export const pageRows: readonly BrowserRow[] = [
         await tab.goto(at('/open'))
         await tab.close()
       }
-      assert.deepEqual(sites.asked.map((url) => url.replace(HOME, '')).sort(), ['/image', '/open', '/open', '/robots.txt'])
+      assert.deepEqual(sites.asked.map((url) => url.replace(HOME, '')).sort(), [
+        '/image',
+        '/open',
+        '/open',
+        '/robots.txt',
+      ])
     },
   },
 ]

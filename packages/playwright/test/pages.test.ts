@@ -1,0 +1,88 @@
+// Requests for pages, where Playwright has a way of its own.
+import { statSync } from 'node:fs'
+import { CRAWLER, errorOf, HOME, htmlPage, OTHER, RULES, redirectTo } from '@politely/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { withRobots } from '../src/index.ts'
+import { Driven, noChromium, room } from './driven.ts'
+
+const REFUSED = { code: 'ERR_ROBOTS_DISALLOWED' }
+
+describe.skipIf(noChromium)('a page', () => {
+  let browser: Driven
+
+  beforeAll(async () => {
+    browser = await Driven.launch()
+  })
+
+  afterAll(() => browser.close())
+
+  it('that a click leads to, and that is refused, leaves the one before where it is', async () => {
+    const open = htmlPage('<a href="/hop">away</a><a id="direct" href="/private#z">away</a>')
+    const web = { '/robots.txt': RULES, '/open': open, '/hop': redirectTo('/private') }
+    const { sites, tab, robots, at } = await room(browser, web)
+    await tab.goto(at('/open'))
+    for (const link of ['a', '#direct']) {
+      const failed = tab.waitForEvent('requestfailed')
+      await tab.click(link)
+      expect(robots.refusalOf(await failed)?.verdict.because).toBe('rule')
+    }
+    expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
+  })
+
+  it('that opens as a popup, and is refused: refusalOf says why, at each hop', async () => {
+    const web = { '/robots.txt': RULES, '/open': htmlPage(), '/hop': redirectTo('/private') }
+    const { context, tab, robots, at } = await room(browser, web)
+    await tab.goto(at('/open'))
+    for (const path of ['/private', '/hop']) {
+      const failed = context.waitForEvent('requestfailed')
+      await tab.evaluate(`void window.open('${path}')`)
+      expect(robots.refusalOf(await failed)?.verdict.url).toBe(at('/private'))
+    }
+  })
+
+  it('cannot be let through by a route; what a route answers itself is asked of nobody', async () => {
+    const { sites, tab, at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    await tab.route('**/*', (route) => route.continue())
+    expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
+    await tab.route('**/*', (route) => route.fulfill({ body: 'made here' }))
+    expect(await (await tab.goto(at(`${OTHER}/private`)))?.text()).toBe('made here')
+    expect(sites.asked).toEqual([`${HOME}/robots.txt`])
+  })
+
+  it('is read while it comes, and downloads are saved', async () => {
+    const { sites, tab, at } = await room(browser, {
+      '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x'.repeat(100_000) },
+    })
+    const more = Promise.withResolvers<void>()
+    sites.answer(`${HOME}/slow`, (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<title>early</title>first')
+      more.promise.then(() => socket.end('last'))
+    })
+    await tab.goto(at('/slow'), { waitUntil: 'commit' })
+    await tab.waitForFunction('document.title === "early"')
+    more.resolve()
+    await tab.waitForLoadState()
+    expect(await tab.textContent('body')).toBe('firstlast')
+    const [download] = await Promise.all([tab.waitForEvent('download'), errorOf(tab.goto(at('/file')))])
+    expect(statSync(await download.path()).size).toBe(100_000)
+  })
+
+  it('that asks for a name and a password has them from Playwright', async () => {
+    const { sites, at, defer } = await room(browser)
+    const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
+    sites.answer(`${HOME}/in`, locked, htmlPage('you are in'))
+    const httpCredentials = { username: 'somebody', password: 'secret' }
+    const context = await browser.own.newContext({ httpCredentials })
+    defer(() => context.close())
+    await withRobots(context, CRAWLER)
+    const tab = await context.newPage()
+    expect((await tab.goto(at('/in')))?.status()).toBe(200)
+    expect(sites.requests.at(-1)?.headers.authorization).toMatch(/^Basic /)
+  })
+
+  it('context.request is no page: it goes past the browser, and past this', async () => {
+    const { sites, context, at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    expect((await context.request.get(at('/private'))).status()).toBe(200)
+    expect(sites.asked).toEqual([`${HOME}/private`])
+  })
+})

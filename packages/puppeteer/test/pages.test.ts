@@ -1,0 +1,51 @@
+// Requests for pages, where Puppeteer has a way of its own.
+import { CRAWLER, HOME, htmlPage, RULES, redirectTo, slowWeb, waitAtGate } from '@politely/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Driven, noChromium, room } from './driven.ts'
+
+describe.skipIf(noChromium)('a page', () => {
+  let browser: Driven
+
+  beforeAll(async () => {
+    browser = await Driven.launch()
+  })
+
+  afterAll(() => browser.close())
+
+  it('that a click leads to, and that is refused, is an error page: waitForNavigation has no answer', async () => {
+    const web = { '/robots.txt': RULES, '/open': htmlPage('<a href="/hop">away</a>'), '/hop': redirectTo('/private') }
+    const { sites, tab, at } = await room(browser, web)
+    await tab.goto(at('/open'))
+    const [response] = await Promise.all([tab.waitForNavigation(), tab.click('a')])
+    expect(response ?? null).toBeNull()
+    expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
+  })
+
+  it('has the User-Agent of its browser, unless it is given another; robots.txt is asked for under the crawler’s', async () => {
+    const { sites, tab, at } = await room(browser, { '/1': htmlPage(), '/2': htmlPage() })
+    await tab.goto(at('/1'))
+    await tab.setUserAgent({ userAgent: CRAWLER.userAgent })
+    await tab.goto(at('/2'))
+    const names = Object.fromEntries(sites.requests.map(({ url, headers }) => [url, headers['user-agent']]))
+    expect(names).toEqual({
+      [`${HOME}/robots.txt`]: CRAWLER.userAgent,
+      [`${HOME}/1`]: await browser.own.userAgent(),
+      [`${HOME}/2`]: CRAWLER.userAgent,
+    })
+  })
+
+  it('that waits is let go when the browser is no longer connected', async () => {
+    const another = await Driven.launch()
+    try {
+      const opened = await room(another, slowWeb)
+      const { visit, left } = await waitAtGate(opened)
+      await another.own.disconnect()
+      await left
+      expect(await visit).toBeInstanceOf(Error)
+      await opened.robots.close()
+      expect(opened.robots.gate.queues()).toEqual([])
+    } finally {
+      another.own.process()?.kill('SIGKILL')
+    }
+  })
+})
