@@ -3,13 +3,13 @@ import { CRAWLER, errorOf, HOME, htmlPage, OTHER, type Reply, RULES } from '@pol
 import { type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { Driven, launchOptions, noChromium, room } from './driven.ts'
+import { type Driven, launch, launchOptions, noChromium, room } from './driven.ts'
 
 describe.skipIf(noChromium)('a context', () => {
   let browser: Driven
 
   beforeAll(async () => {
-    browser = await Driven.launch()
+    browser = await launch()
   })
 
   afterAll(() => browser.close())

@@ -3,7 +3,6 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type BrowserUnderTest,
-  CRAWLER,
   chromiumArguments,
   errorOf,
   findChromium,
@@ -23,6 +22,7 @@ import {
 import { onTestFinished } from 'vitest'
 import { type PoliteContext, withRobots } from '../src/index.ts'
 
+const classes = { RobotsClient, PoliteGate, RobotsDisallowedError }
 const found = findChromium()
 
 export const noChromium: boolean = isMissing('chromium', found)
@@ -32,58 +32,30 @@ export function launchOptions(): LaunchOptions {
   return { executablePath: found.command, env: { ...process.env, ...found.env }, args: [...chromiumArguments] }
 }
 
-export class Driven implements BrowserUnderTest<BrowserContext, PoliteContext> {
-  readonly own: Browser
-  readonly idle = 'networkidle'
-  readonly refusedPage = 'net::ERR_ABORTED'
-  readonly withRobots: typeof withRobots = withRobots
+export type Driven = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly own: Browser }
 
-  constructor(own: Browser) {
-    this.own = own
+export async function launch(): Promise<Driven> {
+  const own = await chromium.launch(launchOptions())
+  return {
+    own,
+    classes,
+    withRobots,
+    launch,
+    newContext: () => own.newContext(),
+    close: () => own.close(),
+    idle: 'networkidle',
+    refusedPage: 'net::ERR_ABORTED',
+    reasonOf: (error: unknown) => (error as Error).cause, // of an AbortError of Playwright's own
+    wayTo,
+    stopLoading: async (tab: Page) => (await tab.context().newCDPSession(tab)).send('Page.stopLoading'),
+    crash: (tab: Page) => Promise.race([errorOf(tab.goto('chrome://crash')), tab.waitForEvent('crash')]),
   }
+}
 
-  static async launch(): Promise<Driven> {
-    return new Driven(await chromium.launch(launchOptions()))
-  }
-
-  launch(): Promise<Driven> {
-    return Driven.launch()
-  }
-
-  newContext(): Promise<BrowserContext> {
-    return this.own.newContext()
-  }
-
-  newGate(): { gate: PoliteGate; robots: RobotsClient } {
-    const robots = new RobotsClient({ userAgent: CRAWLER.userAgent })
-    return { robots, gate: new PoliteGate({ robots, minDelayMs: 0 }) }
-  }
-
-  verdictOf(error: unknown): RobotsDisallowedError['verdict'] | undefined {
-    return error instanceof RobotsDisallowedError ? error.verdict : undefined
-  }
-
-  reasonOf(error: unknown): unknown {
-    return (error as Error).cause // of an AbortError of Playwright's own
-  }
-
-  wayTo(answer: Response): string[] {
-    const way: string[] = []
-    for (let hop = answer.request().redirectedFrom(); hop !== null; hop = hop.redirectedFrom()) way.unshift(hop.url())
-    return way
-  }
-
-  async stopLoading(tab: Page): Promise<void> {
-    await (await tab.context().newCDPSession(tab)).send('Page.stopLoading')
-  }
-
-  async crash(tab: Page): Promise<void> {
-    await Promise.race([errorOf(tab.goto('chrome://crash')), tab.waitForEvent('crash')])
-  }
-
-  close(): Promise<void> {
-    return this.own.close()
-  }
+function wayTo(answer: Response): string[] {
+  const way: string[] = []
+  for (let hop = answer.request().redirectedFrom(); hop !== null; hop = hop.redirectedFrom()) way.unshift(hop.url())
+  return way
 }
 
 /** A small web and a polite context on it, both gone when the test is. */

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { CRAWLER, errorOf, HOME, htmlPage, OTHER, RULES, redirectTo } from '@politely/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { Driven, noChromium, room } from './driven.ts'
+import { type Driven, launch, noChromium, room } from './driven.ts'
 
 const REFUSED = { code: 'ERR_ROBOTS_DISALLOWED' }
 
@@ -11,7 +11,7 @@ describe.skipIf(noChromium)('a page', () => {
   let browser: Driven
 
   beforeAll(async () => {
-    browser = await Driven.launch()
+    browser = await launch()
   })
 
   afterAll(() => browser.close())

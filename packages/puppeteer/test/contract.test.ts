@@ -1,28 +1,16 @@
-// What Puppeteer's pages do as those of any browser do, and what every adapter has to do.
-import {
-  adapterCasesFor,
-  endRows,
-  loadRows,
-  openAdapter,
-  pageRows,
-  playAdapter,
-  playInBrowser,
-} from '@politely/testkit'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Driven, noChromium } from './driven.ts'
+// What Puppeteer's pages do as those of every polite browser do, and what every adapter has to do.
+import { browserTestsFor } from '@politely/testkit'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { type Driven, launch, noChromium } from './driven.ts'
 
-describe.skipIf(noChromium)('in Chromium', () => {
+describe.skipIf(noChromium)('Puppeteer', () => {
   let browser: Driven
 
   beforeAll(async () => {
-    browser = await Driven.launch()
+    browser = await launch()
   })
 
   afterAll(() => browser.close())
 
-  test.each(adapterCasesFor('Puppeteer'))('Puppeteer, $capability: $name', async (row) => {
-    expect(await playAdapter(row, (settings) => openAdapter(browser, settings))).toEqual(row.expected)
-  })
-
-  for (const row of [...pageRows, ...loadRows, ...endRows]) test(row.name, () => playInBrowser(row, browser))
+  for (const { name, play } of browserTestsFor('Puppeteer')) test(name, () => play(browser))
 })

@@ -3,7 +3,6 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type BrowserUnderTest,
-  CRAWLER,
   chromiumArguments,
   errorOf,
   findChromium,
@@ -22,66 +21,34 @@ import puppeteer, {
 import { onTestFinished } from 'vitest'
 import { type PoliteBrowser, withRobots } from '../src/index.ts'
 
+const classes = { RobotsClient, PoliteGate, RobotsDisallowedError }
 const found = findChromium()
 
 export const noChromium: boolean = isMissing('chromium', found)
 
-export class Driven implements BrowserUnderTest<BrowserContext, PoliteBrowser> {
-  readonly own: Browser
-  readonly idle = 'networkidle0'
-  readonly refusedPage = 'net::ERR_BLOCKED_BY_CLIENT'
-  readonly withRobots: typeof withRobots = withRobots
+export type Driven = BrowserUnderTest<BrowserContext, PoliteBrowser> & { readonly own: Browser }
 
-  constructor(own: Browser) {
-    this.own = own
-  }
-
-  static async launch(options: LaunchOptions = {}): Promise<Driven> {
-    if (found === undefined) throw new Error('there is no Chromium')
-    const { command: executablePath, env } = found
-    const args = [...chromiumArguments]
-    return new Driven(await puppeteer.launch({ executablePath, env: { ...process.env, ...env }, args, ...options }))
-  }
-
-  launch(): Promise<Driven> {
-    return Driven.launch()
-  }
-
-  newContext(): Promise<BrowserContext> {
-    return this.own.createBrowserContext()
-  }
-
-  newGate(): { gate: PoliteGate; robots: RobotsClient } {
-    const robots = new RobotsClient({ userAgent: CRAWLER.userAgent })
-    return { robots, gate: new PoliteGate({ robots, minDelayMs: 0 }) }
-  }
-
-  verdictOf(error: unknown): RobotsDisallowedError['verdict'] | undefined {
-    return error instanceof RobotsDisallowedError ? error.verdict : undefined
-  }
-
-  reasonOf(error: unknown): unknown {
-    return error
-  }
-
-  wayTo(answer: HTTPResponse): string[] {
-    return answer
-      .request()
-      .redirectChain()
-      .map((hop) => hop.url())
-  }
-
-  async stopLoading(tab: Page): Promise<void> {
-    await (await tab.createCDPSession()).send('Page.stopLoading')
-  }
-
-  async crash(tab: Page): Promise<void> {
-    const crashed = new Promise((resolve) => tab.once('error', resolve))
-    await Promise.race([errorOf(tab.goto('chrome://crash')), crashed])
-  }
-
-  close(): Promise<void> {
-    return this.own.close()
+export async function launch(options: LaunchOptions = {}): Promise<Driven> {
+  if (found === undefined) throw new Error('there is no Chromium')
+  const { command: executablePath, env } = found
+  const args = [...chromiumArguments]
+  const own = await puppeteer.launch({ executablePath, env: { ...process.env, ...env }, args, ...options })
+  return {
+    own,
+    classes,
+    withRobots,
+    launch,
+    newContext: () => own.createBrowserContext(),
+    close: () => own.close(),
+    idle: 'networkidle0',
+    refusedPage: 'net::ERR_BLOCKED_BY_CLIENT',
+    reasonOf: (error: unknown) => error,
+    wayTo: (answer: HTTPResponse) => Array.from(answer.request().redirectChain(), (hop) => hop.url()),
+    stopLoading: async (tab: Page) => (await tab.createCDPSession()).send('Page.stopLoading'),
+    crash: (tab: Page) => {
+      const crashed = new Promise((resolve) => tab.once('error', resolve))
+      return Promise.race([errorOf(tab.goto('chrome://crash')), crashed])
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import { CRAWLER, errorOf, HOME, htmlPage, RULES, SLOW } from '@politely/testkit
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { Driven, noChromium, room } from './driven.ts'
+import { type Driven, launch, noChromium, room } from './driven.ts'
 
 const WEB = {
   '/robots.txt': RULES,
@@ -17,7 +17,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   let browser: Driven
 
   beforeAll(async () => {
-    browser = await Driven.launch()
+    browser = await launch()
   })
 
   afterAll(() => browser.close())

@@ -1,13 +1,13 @@
 // Requests for pages, where Puppeteer has a way of its own.
 import { CRAWLER, HOME, htmlPage, RULES, redirectTo, slowWeb, waitAtGate } from '@politely/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Driven, noChromium, room } from './driven.ts'
+import { type Driven, launch, noChromium, room } from './driven.ts'
 
 describe.skipIf(noChromium)('a page', () => {
   let browser: Driven
 
   beforeAll(async () => {
-    browser = await Driven.launch()
+    browser = await launch()
   })
 
   afterAll(() => browser.close())
@@ -35,7 +35,7 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('that waits is let go when the browser is no longer connected', async () => {
-    const another = await Driven.launch()
+    const another = await launch()
     try {
       const opened = await room(another, slowWeb)
       const { visit, left } = await waitAtGate(opened)

@@ -3,7 +3,7 @@ import { CRAWLER, errorOf, HOME, htmlPage, RULES } from '@politely/testkit'
 import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { Driven, noChromium, room } from './driven.ts'
+import { type Driven, launch, noChromium, room } from './driven.ts'
 
 const REFUSED = { code: 'ERR_ROBOTS_DISALLOWED' }
 
@@ -11,7 +11,7 @@ describe.skipIf(noChromium)('target', () => {
   let browser: Driven
 
   beforeAll(async () => {
-    browser = await Driven.launch()
+    browser = await launch()
   })
 
   afterAll(() => browser.close())
@@ -38,13 +38,13 @@ describe.skipIf(noChromium)('target', () => {
   })
 
   it('is no browser that has gone', async () => {
-    const gone = await Driven.launch()
+    const gone = await launch()
     await gone.close()
     expect(await errorOf(withRobots(gone.own, CRAWLER))).toBeInstanceOf(Error)
   })
 
   it('is no browser that is spoken to by WebDriver BiDi', async () => {
-    const other = await Driven.launch({ protocol: 'webDriverBiDi' })
+    const other = await launch({ protocol: 'webDriverBiDi' })
     try {
       expect(await errorOf(withRobots(other.own, CRAWLER))).toMatchObject({
         code: 'ERR_POLITELY_OPTION',
@@ -56,7 +56,7 @@ describe.skipIf(noChromium)('target', () => {
   })
 
   it('a whole browser is polite in all of its contexts, those that come later included', async () => {
-    const another = await Driven.launch()
+    const another = await launch()
     const web = { '/robots.txt': RULES, '/open': htmlPage('<iframe src="/private/frame">') }
     const { sites, at } = await room(browser, web)
     try {
@@ -74,7 +74,7 @@ describe.skipIf(noChromium)('target', () => {
   })
 
   it('the default context, which has pages from the beginning, can be polite on its own', async () => {
-    const another = await Driven.launch()
+    const another = await launch()
     const { at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     try {
       await using _ = await withRobots(another.own.defaultBrowserContext(), CRAWLER)

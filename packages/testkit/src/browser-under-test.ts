@@ -4,7 +4,7 @@
 // The web is one server with two origins: HOME, whose URLs are written as paths, and OTHER.
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { AdapterSettings, AdapterUnderTest, Visit } from './adapter-rows.ts'
+import type { Visit } from './adapter-rows.ts'
 import { type Reply, type Sites, startSites } from './sites.ts'
 
 /** `Page` of both. */
@@ -69,6 +69,14 @@ interface OwnGate {
   readonly robots: { close(): Promise<void> }
 }
 
+interface PoliteClasses {
+  readonly RobotsClient: new (options: { readonly userAgent: string }) => OwnGate['robots']
+  readonly PoliteGate: new (
+    options: never,
+  ) => GateUnderTest // they hold a RobotsClient, of which little is known here
+  readonly RobotsDisallowedError: new (...parts: never) => Error & { readonly verdict: SeenVerdict }
+}
+
 /** `C` is a context, `R` what makes it polite. */
 export interface BrowserUnderTest<
   C extends ContextUnderTest = ContextUnderTest,
@@ -76,15 +84,13 @@ export interface BrowserUnderTest<
 > {
   newContext(): Promise<C>
   withRobots(context: C, options: unknown): Promise<R>
-  /** Of a crawler like CRAWLER. */
-  newGate(): OwnGate
+  /** The classes that its package goes by. */
+  readonly classes: PoliteClasses
   /** Another browser. */
   launch(): Promise<BrowserUnderTest<C, R>>
   close(): Promise<void>
   /** `waitUntil` of a `goto` that is over when nothing more is loaded. */
   readonly idle: string
-  /** That of a RobotsDisallowedError. */
-  verdictOf(error: unknown): SeenVerdict | undefined
   /** The reason of the signal that ended a visit with this error. */
   reasonOf(error: unknown): unknown
   /** What the driver says where a page is refused. */
@@ -143,41 +149,6 @@ export const CRAWLER = { userAgent: 'TestBot/1.0 (+https://test.example/bot)', m
 export const RULES: Reply = { status: 200, body: 'User-agent: *\nDisallow: /private\n' }
 export const SLOW: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 60\nDisallow: /private\n' }
 
-export async function playInBrowser(
-  { web, options, run, asked }: BrowserRow,
-  browser: BrowserUnderTest,
-): Promise<void> {
-  const room = await openRoom(browser, web, options)
-  try {
-    await run(room)
-    if (asked !== undefined) assert.deepEqual(askedPages(room.sites), asked)
-  } finally {
-    await room.close()
-  }
-}
-
-/** The browser as an adapter: each visit is one of a new page. */
-export async function openAdapter(browser: BrowserUnderTest, settings: AdapterSettings): Promise<AdapterUnderTest> {
-  const context = await browser.newContext()
-  const robots = await browser.withRobots(context, settings)
-  return {
-    visit: async (url, signal) => {
-      const tab = await context.newPage()
-      try {
-        return { kind: 'answered', status: (await tab.goto(url, { signal }))?.status() ?? 0 }
-      } catch (error) {
-        const verdict = browser.verdictOf(error)
-        if (verdict === undefined) throw error
-        return { kind: 'refused', verdict }
-      }
-    },
-    close: async () => {
-      await robots.close()
-      await context.close()
-    },
-  }
-}
-
 export async function openRoom<C extends ContextUnderTest, R extends PoliteUnderTest>(
   browser: BrowserUnderTest<C, R>,
   web: Readonly<Record<string, Reply>> = {},
@@ -209,10 +180,12 @@ export async function openRoom<C extends ContextUnderTest, R extends PoliteUnder
     return { context, robots, tab: (await context.newPage()) as Awaited<ReturnType<C['newPage']>> }
   }
   const openGate = () => {
-    const own = browser.newGate()
-    defer(() => own.robots.close())
-    defer(() => own.gate.close())
-    return own
+    const { RobotsClient, PoliteGate } = browser.classes
+    const robots = new RobotsClient({ userAgent: CRAWLER.userAgent })
+    const gate = new PoliteGate({ robots, minDelayMs: 0 } as never)
+    defer(() => robots.close())
+    defer(() => gate.close())
+    return { gate, robots }
   }
   const close = async () => {
     for (const step of steps.toReversed()) await step()
@@ -225,10 +198,6 @@ export async function openRoom<C extends ContextUnderTest, R extends PoliteUnder
     await close()
     throw error
   }
-}
-
-export function askedPages(sites: Sites): readonly string[] {
-  return sites.askedPages.map((url) => url.replace(HOME, '')).sort()
 }
 
 function ofHome(url: string): string {
@@ -246,7 +215,12 @@ export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
 /** That a visit is refused, and by what. */
 export async function refused(browser: BrowserUnderTest, visit: Promise<unknown>, because = 'rule'): Promise<void> {
   const error = await errorOf(visit)
-  assert.equal(browser.verdictOf(error)?.because, because, `${error}`)
+  assert.equal(verdictOf(browser, error)?.because, because, `${error}`)
+}
+
+/** That of a RobotsDisallowedError. */
+export function verdictOf({ classes }: BrowserUnderTest, error: unknown): SeenVerdict | undefined {
+  return error instanceof classes.RobotsDisallowedError ? error.verdict : undefined
 }
 
 /** The next request of a page that fails. */

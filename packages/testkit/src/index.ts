@@ -12,18 +12,17 @@ export {
   type Visit,
 } from './adapter-rows.ts'
 export { type BodyExpectation, type BodyRow, bodyLimit, bodyRows } from './body-rows.ts'
+export { slowWeb, waitAtGate } from './browser-end-rows.ts'
+export { browserTestsFor } from './browser-rows.ts'
 export {
   type BrowserUnderTest,
   CRAWLER,
   errorOf,
   HOME,
   OTHER,
-  openAdapter,
   openRoom,
-  playInBrowser,
   type Room,
   RULES,
-  refused,
   SLOW,
 } from './browser-under-test.ts'
 export { type Clock, startClock } from './clock.ts'
@@ -41,13 +40,10 @@ export {
 export { type DialectCase, dialectCases } from './dialect-cases.ts'
 export { type Difference, differences } from './differences.ts'
 export { type DocTable, withTables } from './doc-table.ts'
-export { endRows, slowWeb, waitAtGate } from './end-rows.ts'
 export { goodFiles, type LintCase, lintCases } from './lint-cases.ts'
-export { loadRows } from './load-rows.ts'
 export { lookupIn } from './lookup.ts'
 export { type NaiveAnswer, readNaively } from './naive-reader.ts'
 export { type PacerOutcome, type PacerRow, type PacerUnderTest, pacerRows, playPacer } from './pacer-rows.ts'
-export { pageRows } from './page-rows.ts'
 export { chromiumArguments, findChromium, isMissing, type Part } from './parts.ts'
 export { dice, octetsAsText, pick, randomPath, randomRobots } from './random-robots.ts'
 export { type RawServer, startRawServer } from './raw-server.ts'

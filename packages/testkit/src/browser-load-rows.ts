@@ -15,7 +15,7 @@ const kindsIn = (path: string) =>
   new EventSource('${path}/events')</script>`
 const fetchesBy = (name: string) => `fetch('/private/${name}').catch(() => 0).then(() => fetch('/by-${name}'))`
 
-export const loadRows: readonly BrowserRow[] = [
+export const browserLoadRows: readonly BrowserRow[] = [
   {
     name: 'what a page loads is checked by the robots.txt of its own origin, whatever it is',
     web: {

@@ -1,11 +1,21 @@
 // Requests for pages: the browser makes them itself, each hop of a redirect is checked, and nothing leads around.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, errorOf, failing, HOME, OTHER, RULES, refused } from './browser-under-test.ts'
+import {
+  type BrowserRow,
+  CRAWLER,
+  errorOf,
+  failing,
+  HOME,
+  OTHER,
+  RULES,
+  refused,
+  verdictOf,
+} from './browser-under-test.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 
 const speculation = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })
 
-export const pageRows: readonly BrowserRow[] = [
+export const browserPageRows: readonly BrowserRow[] = [
   {
     name: 'a page that was redirected is where it was led to, and the way there is known',
     web: {
@@ -60,7 +70,7 @@ export const pageRows: readonly BrowserRow[] = [
     run: async ({ browser, tab, at }) => {
       for (const path of ['/private', '/hop', '/private']) {
         const error = await errorOf(tab.goto(at(path)))
-        assert.equal(browser.verdictOf(error)?.because, 'rule')
+        assert.equal(verdictOf(browser, error)?.because, 'rule')
         assert.match(String((error as Error).cause), new RegExp(browser.refusedPage))
         assert.equal((await tab.goto(at('/open')))?.status(), 200)
       }
