@@ -10,7 +10,7 @@ import {
   refused,
   SLOW,
   verdictOf,
-} from './browser-under-test.ts'
+} from './browser-room.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 
@@ -29,7 +29,7 @@ export async function waitAtGate(
 ): Promise<{ readonly visit: Promise<unknown>; readonly left: Promise<void> }> {
   const [waits, left] = [told('wait', '/2'), told('abandon', '/2')]
   await tab.goto(at('/1'))
-  const visit = errorOf(tab.goto(at('/2'), { ...options, timeout: 15_000 }))
+  const visit = errorOf(tab.goto(at('/2'), { ...options, timeout: 0 }))
   await waits
   return { visit, left }
 }

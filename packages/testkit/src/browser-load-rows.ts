@@ -1,6 +1,6 @@
 // What a page loads: checked where it goes to, and not held back by a pause. And what is one context's alone.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, errorOf, failing, OTHER, RULES, refused, SLOW } from './browser-under-test.ts'
+import { type BrowserRow, CRAWLER, errorOf, failing, OTHER, RULES, refused, SLOW } from './browser-room.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo, scriptOf } from './small-pages.ts'
 

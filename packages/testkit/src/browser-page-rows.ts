@@ -1,16 +1,6 @@
 // Requests for pages: the browser makes them itself, each hop of a redirect is checked, and nothing leads around.
 import assert from 'node:assert/strict'
-import {
-  type BrowserRow,
-  CRAWLER,
-  errorOf,
-  failing,
-  HOME,
-  OTHER,
-  RULES,
-  refused,
-  verdictOf,
-} from './browser-under-test.ts'
+import { type BrowserRow, CRAWLER, errorOf, failing, HOME, OTHER, RULES, refused, verdictOf } from './browser-room.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 
 const speculation = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })

@@ -4,7 +4,8 @@ import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapt
 import { browserEndRows } from './browser-end-rows.ts'
 import { browserLoadRows } from './browser-load-rows.ts'
 import { browserPageRows } from './browser-page-rows.ts'
-import { type BrowserRow, type BrowserUnderTest, HOME, openRoom, verdictOf } from './browser-under-test.ts'
+import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
+import type { BrowserUnderTest } from './browser-under-test.ts'
 import { withRobotsRows } from './with-robots-rows.ts'
 
 interface BrowserTest {

@@ -1,6 +1,6 @@
 // What withRobots is given, and what its close leaves.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, HOME, openRoom, RULES, refused } from './browser-under-test.ts'
+import { type BrowserRow, CRAWLER, HOME, openRoom, RULES, refused } from './browser-room.ts'
 import { htmlPage } from './small-pages.ts'
 
 const gateClosed = { code: 'ERR_POLITELY_GATE_CLOSED' }
