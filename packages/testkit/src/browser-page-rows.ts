@@ -26,7 +26,7 @@ export const browserPageRows: readonly BrowserRow[] = [
         ['hop'],
       )
       await tab.click('#next')
-      await sites.requested(6) // robots.txt of both, the hops, the page and the next one
+      await tab.waitForFunction('location.pathname === "/there/next"')
       const { url, headers } = sites.requests.at(-1) ?? {}
       assert.deepEqual([url, headers?.referer], [`${OTHER}/there/next`, at(`${OTHER}/there/`)])
     },
@@ -47,7 +47,7 @@ export const browserPageRows: readonly BrowserRow[] = [
         const bodies = new Map<string, string>()
         tab.on('request', (request) => bodies.set(request.url(), request.postData() ?? ''))
         await tab.click('button')
-        await sites.requested(4)
+        await tab.waitForFunction('location.pathname === "/sent"')
         assert.equal(sites.requests.at(-1)?.method, method)
         assert.equal(bodies.get(at('/sent')), body)
       },
