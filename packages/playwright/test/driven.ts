@@ -4,9 +4,9 @@ import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type BrowserUnderTest,
   chromiumArguments,
-  errorOf,
   findChromium,
   isMissing,
+  killRenderers,
   openRoom,
   type Reply,
   type Room,
@@ -48,7 +48,12 @@ export async function launch(): Promise<Driven> {
     reasonOf: (error: unknown) => (error as Error).cause, // of an AbortError of Playwright's own
     wayTo,
     stopLoading: async (tab: Page) => (await tab.context().newCDPSession(tab)).send('Page.stopLoading'),
-    crash: (tab: Page) => Promise.race([errorOf(tab.goto('chrome://crash')), tab.waitForEvent('crash')]),
+    crash: async (tab: Page) => {
+      const crashed = tab.waitForEvent('crash')
+      const session = await own.newBrowserCDPSession()
+      killRenderers(await session.send('SystemInfo.getProcessInfo'))
+      await crashed
+    },
   }
 }
 

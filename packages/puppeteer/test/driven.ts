@@ -4,9 +4,9 @@ import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type BrowserUnderTest,
   chromiumArguments,
-  errorOf,
   findChromium,
   isMissing,
+  killRenderers,
   openRoom,
   type Reply,
   type Room,
@@ -45,9 +45,11 @@ export async function launch(options: LaunchOptions = {}): Promise<Driven> {
     reasonOf: (error: unknown) => error,
     wayTo: (answer: HTTPResponse) => Array.from(answer.request().redirectChain(), (hop) => hop.url()),
     stopLoading: async (tab: Page) => (await tab.createCDPSession()).send('Page.stopLoading'),
-    crash: (tab: Page) => {
+    crash: async (tab: Page) => {
       const crashed = new Promise((resolve) => tab.once('error', resolve))
-      return Promise.race([errorOf(tab.goto('chrome://crash')), crashed])
+      const session = await own.target().createCDPSession()
+      killRenderers(await session.send('SystemInfo.getProcessInfo'))
+      await crashed
     },
   }
 }

@@ -45,6 +45,13 @@ const waitingEnds: Readonly<Record<string, (room: Room) => Promise<unknown>>> = 
   'withRobots is closed': ({ robots }) => robots.close(),
 }
 
+/** Of one that no `goto` asked for. */
+const ownEnds: Readonly<Record<string, (room: Room) => Promise<unknown>>> = {
+  [`it goes to ${elsewhere}`]: ({ tab }) => tab.goto(elsewhere),
+  'it goes to about:blank': ({ tab }) => tab.goto('about:blank'),
+  'it crashes': ({ browser, tab }) => browser.crash(tab),
+}
+
 const waiting: readonly BrowserRow[] = [
   ...Object.entries(waitingEnds).map(
     ([when, end]): BrowserRow => ({
@@ -120,16 +127,17 @@ const waiting: readonly BrowserRow[] = [
       assert((await next) instanceof Error)
     },
   },
-  ...[elsewhere, 'about:blank'].map(
-    (url): BrowserRow => ({
-      name: `a page that waits by itself leaves the queue when it goes to ${url}`,
+  ...Object.entries(ownEnds).map(
+    ([when, end]): BrowserRow => ({
+      name: `a page that waits by itself leaves the queue when ${when}`,
       web: slowWeb,
-      run: async ({ robots, tab, at, told }) => {
+      run: async (room) => {
+        const { robots, tab, at, told } = room
         await tab.goto(at('/1'))
         const [waits, left] = [told('wait', '/2'), told('abandon', '/2')]
         await tab.evaluate('void setTimeout(() => { location = "/2" })')
         await waits
-        await tab.goto(url)
+        await end(room)
         await left
         assert.deepEqual(robots.gate.queues(), [])
       },

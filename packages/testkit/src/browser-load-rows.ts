@@ -177,8 +177,8 @@ export const browserLoadRows: readonly BrowserRow[] = [
     },
     run: async ({ browser, openContext, openPolite, at }) => {
       const other = await openContext()
-      const [crashed, busy] = [await other.newPage(), await other.newPage()]
-      await browser.crash(crashed)
+      await browser.crash(await other.newPage())
+      const busy = await other.newPage()
       await busy.goto('about:blank')
       void errorOf(busy.evaluate('for (;;);'))
       const { robots, tab } = await openPolite()

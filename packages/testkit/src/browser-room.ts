@@ -139,3 +139,21 @@ export function verdictOf({ classes }: BrowserUnderTest, error: unknown): SeenVe
 export function failing(tab: TabUnderTest): Promise<RequestUnderTest> {
   return new Promise((resolve) => tab.on('requestfailed', resolve))
 }
+
+/**
+ * Kills the processes of a browser's pages, as `SystemInfo.getProcessInfo` of the DevTools protocol tells of them. `Page.crash` does not do
+ * it while a page waits for its next one, and to go to chrome://crash is to go elsewhere.
+ */
+export function killRenderers({
+  processInfo,
+}: {
+  readonly processInfo: readonly { type: string; id: number }[]
+}): void {
+  for (const { type, id } of processInfo) {
+    try {
+      if (type === 'renderer') process.kill(id, 'SIGKILL')
+    } catch {
+      // It has just ended by itself.
+    }
+  }
+}

@@ -94,6 +94,6 @@ export interface BrowserUnderTest<
   /** The URLs that led to an answer by redirects. */
   wayTo(answer: AnswerUnderTest): readonly string[]
   stopLoading(tab: TabUnderTest): Promise<unknown>
-  /** Crashes the page. */
+  /** Crashes the page, and all others of the browser. */
   crash(tab: TabUnderTest): Promise<unknown>
 }
