@@ -1,16 +1,6 @@
 // How a visit ends: who gives up waiting leaves the queue, and what is over gives its place back.
 import assert from 'node:assert/strict'
-import {
-  type BrowserRow,
-  errorOf,
-  failing,
-  HOME,
-  openRoom,
-  type Room,
-  refused,
-  SLOW,
-  verdictOf,
-} from './browser-room.ts'
+import { type BrowserRow, errorOf, failing, HOME, type Room, refused, SLOW, verdictOf } from './browser-room.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 
@@ -57,6 +47,7 @@ const waiting: readonly BrowserRow[] = [
     ([when, end]): BrowserRow => ({
       name: `a page that waits leaves the queue when ${when}`,
       web: slowWeb,
+      ...(when.endsWith('crashes') && { browser: 'own' }),
       run: async (room) => {
         const { visit, left } = await waitAtGate(room)
         await Promise.all([end(room), left])
@@ -131,6 +122,7 @@ const waiting: readonly BrowserRow[] = [
     ([when, end]): BrowserRow => ({
       name: `a page that waits by itself leaves the queue when ${when}`,
       web: slowWeb,
+      ...(when.endsWith('crashes') && { browser: 'own' }),
       run: async (room) => {
         const { robots, tab, at, told } = room
         await tab.goto(at('/1'))
@@ -157,12 +149,11 @@ const waiting: readonly BrowserRow[] = [
   },
   {
     name: 'a page that waits is let go when the browser has been closed',
-    run: async ({ browser, defer }) => {
-      const another = await browser.launch()
-      const room = await openRoom(another, slowWeb)
-      defer(room.close)
+    web: slowWeb,
+    browser: 'own',
+    run: async (room) => {
       const { visit, left } = await waitAtGate(room)
-      await another.close()
+      await room.browser.close()
       await left
       assert((await visit) instanceof Error)
       await room.robots.close()

@@ -21,6 +21,8 @@ export interface BrowserRow {
   readonly web?: Readonly<Record<string, Reply>>
   /** Of `withRobots`, beside CRAWLER. */
   readonly options?: object
+  /** It harms the browser, and is given one of its own. */
+  readonly browser?: 'own'
   /** What is asked of the browser. It throws where a promise is broken. */
   readonly run: (room: Room) => Promise<void>
   /** The pages that the server was asked for in all, each once and sorted, robots.txt aside. */

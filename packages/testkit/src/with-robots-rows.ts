@@ -1,6 +1,6 @@
 // What withRobots is given, and what its close leaves.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, HOME, openRoom, RULES, refused } from './browser-room.ts'
+import { type BrowserRow, CRAWLER, HOME, RULES, refused } from './browser-room.ts'
 import { htmlPage } from './small-pages.ts'
 
 const gateClosed = { code: 'ERR_POLITELY_GATE_CLOSED' }
@@ -52,12 +52,10 @@ const closing: readonly BrowserRow[] = [
   },
   {
     name: 'close comes with the end of the browser',
-    run: async ({ browser, defer }) => {
-      const another = await browser.launch()
-      const room = await openRoom(another)
-      defer(room.close)
-      await another.close()
-      await assert.rejects(room.robots.gate.enter(room.at('/')), gateClosed)
+    browser: 'own',
+    run: async ({ browser, robots, at }) => {
+      await browser.close()
+      await assert.rejects(robots.gate.enter(at('/')), gateClosed)
     },
   },
   ...[
