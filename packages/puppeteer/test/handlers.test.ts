@@ -1,21 +1,20 @@
 // Beside the handlers of pages: whatever they do, cooperative or not, before or after, nothing leaves that may not.
 
-import { htmlPage } from '@politely/testkit'
-import type { Browser, HTTPRequest, Page } from 'puppeteer-core'
+import { CRAWLER, errorOf, HOME, htmlPage, RULES, SLOW } from '@politely/testkit'
+import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { launch, noChromium } from './chromium.ts'
-import { CRAWLER, errorOf, HOME, openContext, RULES, SLOW, startWeb } from './kits.ts'
+import { type Driven, launch, noChromium, room } from './driven.ts'
 
 const WEB = {
-  [`${HOME}/robots.txt`]: RULES,
-  [`${HOME}/open`]: htmlPage('<img src="/image"><img src="/private/image">'),
-  [`${HOME}/private`]: htmlPage(),
+  '/robots.txt': RULES,
+  '/open': htmlPage('<img src="/image"><img src="/private/image">'),
+  '/private': htmlPage(),
 }
 const REFUSED = { code: 'ERR_ROBOTS_DISALLOWED' }
 
 describe.skipIf(noChromium)('a handler of a page', () => {
-  let browser: Browser
+  let browser: Driven
 
   beforeAll(async () => {
     browser = await launch()
@@ -32,8 +31,8 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   it.each(handlers.flatMap(([name, handle]) => [[name, 'before', handle] as const, [name, 'after', handle] as const]))(
     'that %s, added %s withRobots: pages and what they load are checked',
     async (_, when, handle) => {
-      const sites = await startWeb(WEB)
-      const context = await openContext(browser)
+      const { sites, openContext, at } = await room(browser, WEB)
+      const context = await openContext()
       const tab = await context.newPage()
       const intercept = async () => {
         await tab.setRequestInterception(true)
@@ -42,90 +41,73 @@ describe.skipIf(noChromium)('a handler of a page', () => {
       if (when === 'before') await intercept()
       await using _robots = await withRobots(context, CRAWLER)
       if (when === 'after') await intercept()
-      expect((await tab.goto(sites.withPort(`${HOME}/open`)))?.status()).toBe(200)
-      expect(await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))).toMatchObject(REFUSED)
+      expect((await tab.goto(at('/open')))?.status()).toBe(200)
+      expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
       expect(sites.askedPages).toEqual([`${HOME}/image`, `${HOME}/open`])
     },
   )
 
   it('that sends a request elsewhere: what is asked for in the end is checked', async () => {
-    const sites = await startWeb(WEB)
-    const context = await openContext(browser)
-    await using _ = await withRobots(context, CRAWLER)
-    const tab = await intercepted(await context.newPage(), (request) =>
-      request.continue({ url: request.url().replace('/secret', '/private') }),
-    )
-    expect(await errorOf(tab.goto(sites.withPort(`${HOME}/secret`)))).toMatchObject(REFUSED)
+    const { sites, tab, at } = await room(browser, WEB)
+    await intercepted(tab, (request) => request.continue({ url: request.url().replace('/secret', '/private') }))
+    expect(await errorOf(tab.goto(at('/secret')))).toMatchObject(REFUSED)
     expect(sites.askedPages).toEqual([])
   })
 
   it('that answers itself asks nobody, and takes no turn', async () => {
-    const sites = await startWeb({ ...WEB, [`${HOME}/robots.txt`]: SLOW })
-    const context = await openContext(browser)
-    await using robots = await withRobots(context, CRAWLER)
-    const tab = await intercepted(await context.newPage(), (request) => request.respond({ body: 'made here' }, 0))
+    const { sites, tab, robots, at } = await room(browser, { ...WEB, '/robots.txt': SLOW })
+    await intercepted(tab, (request) => request.respond({ body: 'made here' }, 0))
     for (const path of ['/open', '/private']) {
-      expect(await (await tab.goto(sites.withPort(`${HOME}${path}`)))?.text()).toBe('made here')
+      expect(await (await tab.goto(at(path)))?.text()).toBe('made here')
     }
     expect(sites.asked).toEqual([])
     expect(robots.gate.counters.left).toBe(0)
   })
 
   it('that refuses is obeyed; the error is Puppeteer’s own', async () => {
-    const sites = await startWeb(WEB)
-    const context = await openContext(browser)
-    await using robots = await withRobots(context, CRAWLER)
-    const tab = await intercepted(await context.newPage(), (request) => request.abort('accessdenied', 0))
-    expect(await errorOf(tab.goto(sites.withPort(`${HOME}/open`)))).toMatchObject({
+    const { tab, robots, at } = await room(browser, WEB)
+    await intercepted(tab, (request) => request.abort('accessdenied', 0))
+    expect(await errorOf(tab.goto(at('/open')))).toMatchObject({
       message: expect.stringContaining('net::ERR_ACCESS_DENIED'),
     })
     expect(robots.gate.counters.left).toBe(0)
   })
 
   it('and its interception may go before what is polite, or stay after it', async () => {
-    const sites = await startWeb(WEB)
-    const context = await openContext(browser)
-    const robots = await withRobots(context, CRAWLER)
+    const { tab, robots, at } = await room(browser, WEB)
     const seen: string[] = []
     const handle = (request: HTTPRequest) => {
       if (request.url().startsWith('http')) seen.push(request.url()) // and not the pictures of an error page
       return request.continue({}, 0)
     }
-    const tab = await intercepted(await context.newPage(), handle)
+    await intercepted(tab, handle)
     tab.off('request', handle)
     await tab.setRequestInterception(false)
-    expect(await errorOf(tab.goto(sites.withPort(`${HOME}/private`)))).toMatchObject(REFUSED)
+    expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
     await robots.close()
     await intercepted(tab, handle)
-    expect((await tab.goto(sites.withPort(`${HOME}/private`)))?.status()).toBe(200)
-    expect(seen).toEqual([sites.withPort(`${HOME}/private`)])
+    expect((await tab.goto(at('/private')))?.status()).toBe(200)
+    expect(seen).toEqual([at('/private')])
   })
 
   it('is not needed: a page without one does not intercept, and hears of requests as ever', async () => {
-    const sites = await startWeb(WEB)
-    const context = await openContext(browser)
-    await using _ = await withRobots(context, CRAWLER)
-    const tab = await context.newPage()
+    const { tab, at } = await room(browser, WEB)
     const states: string[] = []
     tab.on('request', (request) => void states.push(request.interceptResolutionState().action))
-    await tab.goto(sites.withPort(`${HOME}/open`))
+    await tab.goto(at('/open'))
     expect(new Set(states)).toEqual(new Set(['disabled']))
   })
 
   it('a page that has to log in does so', async () => {
-    const sites = await startWeb(WEB)
+    const { sites, tab, at } = await room(browser, WEB)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
     sites.answer(`${HOME}/locked`, locked, htmlPage('unlocked'))
-    const context = await openContext(browser)
-    await using _ = await withRobots(context, CRAWLER)
-    const tab = await context.newPage()
     await tab.authenticate({ username: 'me', password: 'secret' })
-    expect((await tab.goto(sites.withPort(`${HOME}/locked`)))?.status()).toBe(200)
+    expect((await tab.goto(at('/locked')))?.status()).toBe(200)
   })
 })
 
-async function intercepted(tab: Page, handle: (request: HTTPRequest) => Promise<void>): Promise<Page> {
+async function intercepted(tab: Page, handle: (request: HTTPRequest) => Promise<void>): Promise<void> {
   await tab.setRequestInterception(true)
   tab.on('request', handle)
-  return tab
 }

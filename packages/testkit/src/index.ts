@@ -12,6 +12,10 @@ export {
   type Visit,
 } from './adapter-rows.ts'
 export { type BodyExpectation, type BodyRow, bodyLimit, bodyRows } from './body-rows.ts'
+export { slowWeb, waitAtGate } from './browser-end-rows.ts'
+export { CRAWLER, errorOf, HOME, killRenderers, OTHER, openRoom, type Room, RULES, SLOW } from './browser-room.ts'
+export { browserTestsFor } from './browser-rows.ts'
+export type { BrowserUnderTest } from './browser-under-test.ts'
 export { type Clock, startClock } from './clock.ts'
 export {
   type Agreement,

@@ -1,0 +1,65 @@
+// Puppeteer's Chromium, as the rows for browsers see it.
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import {
+  type BrowserUnderTest,
+  chromiumArguments,
+  findChromium,
+  isMissing,
+  killRenderers,
+  openRoom,
+  type Reply,
+  type Room,
+} from '@politely/testkit'
+import puppeteer, {
+  type Browser,
+  type BrowserContext,
+  type HTTPResponse,
+  type LaunchOptions,
+  type Page,
+} from 'puppeteer-core'
+import { onTestFinished } from 'vitest'
+import { type PoliteBrowser, withRobots } from '../src/index.ts'
+
+const classes = { RobotsClient, PoliteGate, RobotsDisallowedError }
+const found = findChromium()
+
+export const noChromium: boolean = isMissing('chromium', found)
+
+export type Driven = BrowserUnderTest<BrowserContext, PoliteBrowser> & { readonly own: Browser }
+
+export async function launch(options: LaunchOptions = {}): Promise<Driven> {
+  if (found === undefined) throw new Error('there is no Chromium')
+  const { command: executablePath, env } = found
+  const args = [...chromiumArguments]
+  const own = await puppeteer.launch({ executablePath, env: { ...process.env, ...env }, args, ...options })
+  return {
+    own,
+    classes,
+    withRobots,
+    launch,
+    newContext: () => own.createBrowserContext(),
+    close: () => own.close(),
+    idle: 'networkidle0',
+    refusedPage: 'net::ERR_BLOCKED_BY_CLIENT',
+    reasonOf: (error: unknown) => error,
+    wayTo: (answer: HTTPResponse) => Array.from(answer.request().redirectChain(), (hop) => hop.url()),
+    stopLoading: async (tab: Page) => (await tab.createCDPSession()).send('Page.stopLoading'),
+    crash: async (tab: Page) => {
+      const crashed = new Promise((resolve) => tab.once('error', resolve))
+      const session = await own.target().createCDPSession()
+      killRenderers(await session.send('SystemInfo.getProcessInfo'))
+      await crashed
+    },
+  }
+}
+
+/** A small web and a polite context on it, both gone when the test is. */
+export async function room(
+  browser: Driven,
+  web?: Readonly<Record<string, Reply>>,
+): Promise<Room<BrowserContext, PoliteBrowser>> {
+  const opened = await openRoom<BrowserContext, PoliteBrowser>(browser, web)
+  onTestFinished(() => opened.close())
+  return opened
+}

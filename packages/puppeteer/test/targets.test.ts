@@ -1,0 +1,89 @@
+// What can be polite: a browser, or one of its contexts.
+import { CRAWLER, errorOf, HOME, htmlPage, RULES } from '@politely/testkit'
+import type { BrowserContext } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { withRobots } from '../src/index.ts'
+import { type Driven, launch, noChromium, room } from './driven.ts'
+
+const REFUSED = { code: 'ERR_ROBOTS_DISALLOWED' }
+
+describe.skipIf(noChromium)('target', () => {
+  let browser: Driven
+
+  beforeAll(async () => {
+    browser = await launch()
+  })
+
+  afterAll(() => browser.close())
+
+  it('is neither a page nor nothing', async () => {
+    const { tab } = await room(browser)
+    for (const target of [tab, undefined, null, {}]) {
+      expect(await errorOf(withRobots(target as unknown as BrowserContext, CRAWLER))).toMatchObject({
+        code: 'ERR_POLITELY_OPTION',
+        message: expect.stringContaining('of a page it is page.browserContext()'),
+      })
+    }
+  })
+
+  it('is nothing that is polite already, on its own or as part of the other', async () => {
+    const { context, robots } = await room(browser)
+    const twice = { message: expect.stringContaining('target: is polite already') }
+    expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
+    expect(await errorOf(withRobots(browser.own, CRAWLER))).toMatchObject(twice)
+    await robots.close()
+    await using _ = await withRobots(browser.own, CRAWLER)
+    expect(await errorOf(withRobots(browser.own, CRAWLER))).toMatchObject(twice)
+    expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
+  })
+
+  it('is no browser that has gone', async () => {
+    const gone = await launch()
+    await gone.close()
+    expect(await errorOf(withRobots(gone.own, CRAWLER))).toBeInstanceOf(Error)
+  })
+
+  it('is no browser that is spoken to by WebDriver BiDi', async () => {
+    const other = await launch({ protocol: 'webDriverBiDi' })
+    try {
+      expect(await errorOf(withRobots(other.own, CRAWLER))).toMatchObject({
+        code: 'ERR_POLITELY_OPTION',
+        message: expect.stringContaining('does not speak the DevTools protocol'),
+      })
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('a whole browser is polite in all of its contexts, those that come later included', async () => {
+    const another = await launch()
+    const web = { '/robots.txt': RULES, '/open': htmlPage('<iframe src="/private/frame">') }
+    const { sites, at } = await room(browser, web)
+    try {
+      await using robots = await withRobots(another.own, CRAWLER)
+      for (const context of [another.own.defaultBrowserContext(), await another.newContext()]) {
+        const tab = await context.newPage()
+        expect((await tab.goto(at('/open')))?.status()).toBe(200)
+        expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
+      }
+      expect(robots.gate.counters.left).toBe(2)
+      expect(sites.askedPages).toEqual([`${HOME}/open`])
+    } finally {
+      await another.close()
+    }
+  })
+
+  it('the default context, which has pages from the beginning, can be polite on its own', async () => {
+    const another = await launch()
+    const { at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    try {
+      await using _ = await withRobots(another.own.defaultBrowserContext(), CRAWLER)
+      const other = await another.newContext()
+      const [tab] = await another.own.pages()
+      expect(await errorOf(tab?.goto(at('/private')) as Promise<unknown>)).toMatchObject(REFUSED)
+      expect((await (await other.newPage()).goto(at('/private')))?.status()).toBe(200)
+    } finally {
+      await another.close()
+    }
+  })
+})

@@ -1,0 +1,204 @@
+// What a page loads: checked where it goes to, and not held back by a pause. And what is one context's alone.
+import assert from 'node:assert/strict'
+import { type BrowserRow, CRAWLER, errorOf, failing, OTHER, RULES, refused, SLOW } from './browser-room.ts'
+import type { Reply } from './sites.ts'
+import { htmlPage, redirectTo, scriptOf } from './small-pages.ts'
+
+const IMAGE: Reply = { status: 200, headers: { 'content-type': 'image/svg+xml' }, body: '<svg/>' }
+
+const KINDS = ['beacon', 'data', 'events', 'frame', 'image', 'next', 'object', 'shared', 'style', 'worker']
+const kindsIn = (path: string) =>
+  `<img src="${path}/image"><iframe src="${path}/frame"></iframe><link rel="prefetch" href="${path}/next">
+  <link rel="stylesheet" href="${path}/style"><object data="${path}/object"></object>
+  <script>fetch('${path}/data', { method: 'POST' }).catch(() => 0)
+  navigator.sendBeacon('${path}/beacon'); new Worker('${path}/worker'); new SharedWorker('${path}/shared')
+  new EventSource('${path}/events')</script>`
+const fetchesBy = (name: string) => `fetch('/private/${name}').catch(() => 0).then(() => fetch('/by-${name}'))`
+
+export const browserLoadRows: readonly BrowserRow[] = [
+  {
+    name: 'what a page loads is checked by the robots.txt of its own origin, whatever it is',
+    web: {
+      '/robots.txt': RULES,
+      [`${OTHER}/robots.txt`]: { status: 200, body: 'User-agent: *\nDisallow: /\n' },
+      '/open': htmlPage(
+        `${kindsIn('/private')}${kindsIn('/o')}<img src="${OTHER}/image"><iframe src="${OTHER}/frame"></iframe>`,
+      ),
+    },
+    run: async ({ sites, tab, at, told }) => {
+      const disallowed = [...KINDS.map((kind) => `/private/${kind}`), `${OTHER}/image`, `${OTHER}/frame`]
+      const refusals = disallowed.map((url) => told('refuse', url))
+      await tab.goto(at('/open'))
+      await Promise.all(refusals)
+      await sites.requested(3 + KINDS.length) // two of robots.txt, and the page
+    },
+    asked: [...KINDS.map((kind) => `/o/${kind}`), '/open'],
+  },
+  {
+    name: 'what a page loads is checked where its workers load it, too: dedicated, nested and shared ones',
+    web: {
+      '/robots.txt': RULES,
+      '/open': htmlPage("<script>new Worker('/outer.js'); new SharedWorker('/shared.js')</script>"),
+      '/outer.js': scriptOf(`${fetchesBy('outer')}; new Worker('/nested.js')`),
+      '/nested.js': scriptOf(fetchesBy('nested')),
+      '/shared.js': scriptOf(fetchesBy('shared')),
+    },
+    run: async ({ sites, tab, at }) => {
+      await tab.goto(at('/open'))
+      await sites.requested(8) // robots.txt, the page, three scripts, three of what they load
+    },
+    asked: ['/by-nested', '/by-outer', '/by-shared', '/nested.js', '/open', '/outer.js', '/shared.js'],
+  },
+  {
+    name: 'what a page loads is checked in frames of other sites, which have a process of their own',
+    web: {
+      [`${OTHER}/robots.txt`]: RULES,
+      '/open': htmlPage(`<iframe src="${OTHER}/frame"></iframe>`),
+      [`${OTHER}/frame`]: htmlPage(`<img src="/private/image">
+        <iframe src="/private/frame" onload="new Image().src = '/image'"></iframe>`),
+    },
+    run: async ({ sites, tab, at }) => {
+      await tab.goto(at('/open'))
+      await sites.requested(5) // two of robots.txt, the page, the frame, and the last thing that it loads
+    },
+    asked: ['/open', `${OTHER}/frame`, `${OTHER}/image`],
+  },
+  {
+    name: 'our choice: what a page loads waits for no turn, and a page of a slow site is shown at once',
+    web: {
+      '/robots.txt': SLOW,
+      '/open': htmlPage('<img src="/1"><img src="/2"><iframe src="/frame"></iframe>'),
+      '/1': IMAGE,
+      '/2': IMAGE,
+      '/frame': htmlPage(),
+    },
+    run: async ({ robots, tab, at }) => {
+      assert.equal((await tab.goto(at('/open')))?.status(), 200)
+      assert.equal(robots.gate.counters.left, 1)
+    },
+    asked: ['/1', '/2', '/frame', '/open'],
+  },
+  {
+    name: 'subresources: pass leaves alone what a page loads; pages are checked all the same',
+    web: { '/robots.txt': RULES, '/open': htmlPage(`<img src="/private/image"><img src="${OTHER}/image">`) },
+    options: { subresources: 'pass' },
+    run: async ({ browser, sites, tab, at }) => {
+      await tab.goto(at('/open'))
+      await refused(browser, tab.goto(at('/private')))
+      assert.equal(sites.asked.filter((url) => url.endsWith('/robots.txt')).length, 1)
+    },
+    asked: ['/open', '/private/image', `${OTHER}/image`],
+  },
+  ...['check', 'pass'].map(
+    (subresources): BrowserRow => ({
+      name: `subresources: ${subresources}, a service worker and what it asks for are checked`,
+      web: {
+        '/robots.txt': RULES,
+        '/open': htmlPage(`<script>
+          navigator.serviceWorker.register('/worker.js')
+          navigator.serviceWorker.oncontrollerchange = () => { document.title = 'controlled' }</script>`),
+        '/worker.js': scriptOf(`addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+          addEventListener('fetch', (event) => event.respondWith(fetch(event.request.url.replace('/public', '/private'))))`),
+        '/private/page': htmlPage(),
+      },
+      options: { subresources },
+      run: async ({ tab, at }) => {
+        await tab.goto(at('/open'))
+        await tab.waitForFunction('document.title === "controlled"')
+        for (const path of ['/public/page', '/private/page', '/open']) await errorOf(tab.goto(at(path)))
+      },
+      asked: ['/open', '/worker.js'],
+    }),
+  ),
+  {
+    name: 'RFC 9309 §2.3.1.4: what a page loads comes from no origin whose robots.txt is unreachable',
+    web: { [`${OTHER}/robots.txt`]: { status: 503 }, '/open': htmlPage(`<img src="${OTHER}/image">`) },
+    run: async ({ robots, tab, at }) => {
+      const failed = failing(tab)
+      await tab.goto(at('/open'))
+      assert.equal(robots.refusalOf(await failed)?.verdict.because, 'unreachable')
+    },
+    asked: ['/open'],
+  },
+  {
+    name: 'a WebSocket is not seen: its handshake is no request that can be stopped',
+    web: {
+      '/robots.txt': RULES,
+      '/open': htmlPage(
+        `<script>new WebSocket('ws://localhost:PORT/private/socket').onerror = () => { document.title = 'over' }</script>`,
+      ),
+    },
+    run: async ({ tab, at }) => {
+      await tab.goto(at('/open'))
+      await tab.waitForFunction('document.title === "over"')
+    },
+    asked: ['/open', '/private/socket'],
+  },
+  {
+    name: 'contexts of one browser are told apart, also by frames that share a process with their page',
+    web: {
+      '/robots.txt': { status: 200, body: 'User-agent: one\nDisallow: /1\n\nUser-agent: two\nDisallow: /2\n' },
+      '/be/one': htmlPage('', { 'set-cookie': 'be=one; Path=/' }),
+      '/be/two': htmlPage('', { 'set-cookie': 'be=two; Path=/' }),
+      '/be/neither': htmlPage('', { 'set-cookie': 'be=neither; Path=/' }),
+      '/open': htmlPage(
+        '<iframe src="/frame"></iframe><iframe src="/1/frame"></iframe><iframe src="/2/frame"></iframe>',
+      ),
+      '/frame': htmlPage('<img src="/1/image"><img src="/2/image"><script>fetch("/data")</script>'),
+    },
+    run: async ({ browser, sites, openContext, openPolite, at }) => {
+      const tabs = {
+        one: (await openPolite({ ...CRAWLER, userAgent: 'one' })).tab,
+        two: (await openPolite({ ...CRAWLER, userAgent: 'two' })).tab,
+        neither: await (await openContext()).newPage(),
+      }
+      const visits = Object.entries(tabs).map(async ([name, tab]) => {
+        await tab.goto(at(`/be/${name}`))
+        await tab.goto(at('/open'), { waitUntil: browser.idle })
+      })
+      await Promise.all(visits)
+      const askedBy = (name: string) => {
+        const mine = sites.requests.filter(({ headers }) => headers.cookie === `be=${name}`)
+        return [...new Set(mine.map(({ url }) => url.replace(/.*:PORT/, '')))].sort()
+      }
+      assert.deepEqual(askedBy('one'), ['/2/frame', '/2/image', '/data', '/frame', '/open'])
+      assert.deepEqual(askedBy('two'), ['/1/frame', '/1/image', '/data', '/frame', '/open'])
+      assert.deepEqual(askedBy('neither'), ['/1/frame', '/1/image', '/2/frame', '/2/image', '/data', '/frame', '/open'])
+      const robots = sites.requests.filter(({ url }) => url.endsWith('/robots.txt'))
+      assert.deepEqual(robots.map(({ headers }) => headers['user-agent']).sort(), ['one', 'two'])
+    },
+  },
+  {
+    name: 'contexts of one browser do not wait for a page of another that has crashed, or is busy',
+    web: {
+      '/robots.txt': RULES,
+      '/open': htmlPage('<iframe src="/frame"></iframe>'),
+      '/frame': htmlPage('<img src="/private/image">'),
+    },
+    run: async ({ openContext, openPolite, at }) => {
+      const other = await openContext()
+      const [crashed, busy] = [await other.newPage(), await other.newPage()]
+      await errorOf(crashed.goto('chrome://crash', { timeout: 2_000 })) // not all drivers say at once that it has
+      await busy.goto('about:blank')
+      void errorOf(busy.evaluate('for (;;);'))
+      const { robots, tab } = await openPolite()
+      assert.equal((await tab.goto(at('/open')))?.status(), 200)
+      await robots.close()
+    },
+    asked: ['/frame', '/open'],
+  },
+  {
+    name: 'contexts of one browser close each for itself',
+    web: { '/robots.txt': RULES, '/private': htmlPage(), '/hop': redirectTo('/private') },
+    run: async ({ browser, context, robots, tab, openPolite, at, defer }) => {
+      const other = await openPolite()
+      await robots.close()
+      assert.equal((await tab.goto(at('/hop')))?.status(), 200)
+      await refused(browser, other.tab.goto(at('/hop')))
+      await other.robots.close()
+      const again = await browser.withRobots(context, CRAWLER)
+      defer(() => again.close())
+      await refused(browser, tab.goto(at('/hop')))
+    },
+  },
+]

@@ -1,0 +1,224 @@
+// Requests for pages: the browser makes them itself, each hop of a redirect is checked, and nothing leads around.
+import assert from 'node:assert/strict'
+import { type BrowserRow, CRAWLER, errorOf, failing, HOME, OTHER, RULES, refused, verdictOf } from './browser-room.ts'
+import { htmlPage, redirectTo } from './small-pages.ts'
+
+const speculation = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })
+
+export const browserPageRows: readonly BrowserRow[] = [
+  {
+    name: 'a page that was redirected is where it was led to, and the way there is known',
+    web: {
+      '/hop': { ...redirectTo('/there/'), headers: { location: '/step', 'set-cookie': 'hop=1' } },
+      '/step': redirectTo(`${OTHER}/there/`, 301),
+      [`${OTHER}/there/`]: htmlPage('<a id="next" href="next">next</a>'),
+      [`${OTHER}/there/next`]: htmlPage(),
+    },
+    run: async ({ browser, sites, context, tab, at }) => {
+      const answer = await tab.goto(at('/hop#part'))
+      assert(answer !== null)
+      assert.equal(withoutFragment(answer.url()), at(`${OTHER}/there/`))
+      assert.equal(tab.url(), at(`${OTHER}/there/#part`))
+      assert.equal(await tab.evaluate('location.href'), tab.url())
+      assert.deepEqual(browser.wayTo(answer).map(withoutFragment), ['/hop', '/step'].map(at))
+      assert.deepEqual(
+        (await context.cookies()).map(({ name }) => name),
+        ['hop'],
+      )
+      await tab.click('#next')
+      await tab.waitForFunction('location.pathname === "/there/next"')
+      const { url, headers } = sites.requests.at(-1) ?? {}
+      assert.deepEqual([url, headers?.referer], [`${OTHER}/there/next`, at(`${OTHER}/there/`)])
+    },
+  },
+  ...[
+    { status: 303, method: 'GET', body: '' },
+    { status: 307, method: 'POST', body: 'a=1' },
+  ].map(
+    ({ status, method, body }): BrowserRow => ({
+      name: `a page that is sent by POST and answered by ${status} comes with ${method} and "${body}"`,
+      web: {
+        '/form': htmlPage('<form method="post" action="/send"><input name="a" value="1"><button>send</button></form>'),
+        '/send': redirectTo('/sent', status),
+        '/sent': htmlPage('sent'),
+      },
+      run: async ({ sites, tab, at }) => {
+        await tab.goto(at('/form'))
+        const bodies = new Map<string, string>()
+        tab.on('request', (request) => bodies.set(request.url(), request.postData() ?? ''))
+        await tab.click('button')
+        await tab.waitForFunction('location.pathname === "/sent"')
+        assert.equal(sites.requests.at(-1)?.method, method)
+        assert.equal(bodies.get(at('/sent')), body)
+      },
+      asked: ['/form', '/send', '/sent'],
+    }),
+  ),
+  {
+    name: 'a page that is refused rejects goto with what the driver said as the cause; another page is a new chance',
+    web: { '/robots.txt': RULES, '/open': htmlPage(), '/hop': redirectTo('/private') },
+    run: async ({ browser, tab, at }) => {
+      for (const path of ['/private', '/hop', '/private']) {
+        const error = await errorOf(tab.goto(at(path)))
+        assert.equal(verdictOf(browser, error)?.because, 'rule')
+        assert.match(String((error as Error).cause), new RegExp(browser.refusedPage))
+        assert.equal((await tab.goto(at('/open')))?.status(), 200)
+      }
+      // Not that of the page before.
+      await refused(browser, tab.goto(at('/private')))
+      await assert.rejects(tab.goto('no URL'), /invalid URL/)
+    },
+    asked: ['/hop', '/open'],
+  },
+  {
+    name: 'a page that was allowed and no longer is rejects reload and goBack with the verdict',
+    web: {
+      '/robots.txt': RULES,
+      '/open': htmlPage('<script>history.replaceState(0, "", "/private"); onunload = () => 0</script>', {
+        'cache-control': 'no-store',
+      }),
+    },
+    run: async ({ browser, tab, at }) => {
+      await tab.goto(at('/open'))
+      await refused(browser, tab.reload())
+      await tab.goto('about:blank')
+      await refused(browser, tab.goBack())
+    },
+    asked: ['/open'],
+  },
+  {
+    name: 'a page that a click leads to is checked too: refusalOf says why the request failed',
+    web: { '/robots.txt': RULES, '/open': htmlPage('<a href="/hop#y">away</a>'), '/hop': redirectTo('/private#x') },
+    run: async ({ robots, tab, at }) => {
+      await tab.goto(at('/open'))
+      const failed = failing(tab)
+      await tab.click('a')
+      const { because, url } = robots.refusalOf(await failed)?.verdict ?? {}
+      assert.deepEqual([because, url], ['rule', at('/private')])
+    },
+    asked: ['/hop', '/open'],
+  },
+  ...['_blank', 'noopener'].map(
+    (how): BrowserRow => ({
+      name: `a page that opens as a popup (${how}) is checked from its first request on, each hop`,
+      web: {
+        '/robots.txt': RULES,
+        '/open': htmlPage(),
+        '/hop': redirectTo('/step'),
+        '/step': redirectTo('/private'),
+        '/private': htmlPage(),
+        '/other': htmlPage('<img src="/private/image" onerror="fetch(`/over`)">'),
+      },
+      run: async ({ sites, tab, at, told }) => {
+        await tab.goto(at('/open'))
+        const open = (path: string) => tab.evaluate(`void window.open('${path}', '_blank', '${how}')`)
+        for (const path of ['/private', '/hop']) {
+          const refusal = told('refuse', '/private')
+          await open(path)
+          await refusal
+        }
+        await open('/other')
+        await sites.requested(6)
+      },
+      asked: ['/hop', '/open', '/other', '/over', '/step'],
+    }),
+  ),
+  {
+    name: 'one of a dozen popups that come at once is not overlooked',
+    web: { '/robots.txt': RULES, '/open': htmlPage() },
+    run: async ({ tab, at, told }) => {
+      await tab.goto(at('/open'))
+      const paths = Array.from({ length: 12 }, (_, i) => `/private/${i}`)
+      const all = paths.map((path) => told('refuse', path))
+      await tab.evaluate(`for (const path of ${JSON.stringify(paths)}) window.open(path)`)
+      await Promise.all(all)
+    },
+    asked: ['/open'],
+  },
+  {
+    name: 'a page whose rules of speculation name others has them fetched by nobody',
+    web: {
+      '/robots.txt': RULES,
+      '/open': htmlPage(
+        `<script type="speculationrules">${speculation('/private/1')}</script><script>
+          const s = document.createElement('script'); s.type = 'SpeculationRules'; s.textContent = '${speculation('/private/3')}'
+          const around = document.createElement('div'); around.append(s); document.body.append(around); fetch('/last')</script>`,
+        { 'speculation-rules': '"/rules.json"' },
+      ),
+      '/rules.json': {
+        status: 200,
+        headers: { 'content-type': 'application/speculationrules+json' },
+        body: speculation('/private/2'),
+      },
+    },
+    run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.idle })),
+    asked: ['/last', '/open'],
+  },
+  {
+    name: 'a page that is the first one of a popup keeps its rules of speculation: Chromium runs no script of ours in it',
+    web: {
+      '/robots.txt': RULES,
+      '/open': htmlPage(),
+      '/popup': htmlPage(`<script type="speculationrules">${speculation('/private')}</script>`),
+    },
+    run: async ({ sites, tab, at }) => {
+      await tab.goto(at('/open'))
+      await tab.evaluate("void window.open('/popup')")
+      await sites.requested(4)
+    },
+    asked: ['/open', '/popup', '/private'],
+  },
+  {
+    name: 'a page that no network is needed for is asked of nobody',
+    run: async ({ sites, robots, tab }) => {
+      for (const url of ['about:blank', 'data:text/html,here', import.meta.url]) await tab.goto(url)
+      await tab.evaluate('location = URL.createObjectURL(new Blob(["x"]))')
+      assert.deepEqual(sites.asked, [])
+      assert.equal(robots.gate.counters.left, 0)
+    },
+  },
+  {
+    name: 'a page that was open before is polite as well, with what it loads from now on',
+    web: { '/robots.txt': RULES },
+    run: async ({ browser, openContext, at, defer }) => {
+      const context = await openContext()
+      const tab = await context.newPage()
+      const robots = await browser.withRobots(context, CRAWLER)
+      defer(() => robots.close())
+      const failed = failing(tab)
+      await tab.setContent(`<img src="${at('/private/image')}">`)
+      assert.equal(robots.refusalOf(await failed)?.code, 'ERR_ROBOTS_DISALLOWED')
+      await refused(browser, tab.goto(at('/private')))
+    },
+    asked: [],
+  },
+  {
+    name: 'a page that is in the browser’s cache comes from there',
+    web: {
+      '/open': htmlPage('<img src="/image">'),
+      '/image': {
+        status: 200,
+        headers: { 'content-type': 'image/svg+xml', 'cache-control': 'max-age=600' },
+        body: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+      },
+    },
+    run: async ({ sites, context, at }) => {
+      for (const _ of ['first', 'second']) {
+        const tab = await context.newPage()
+        await tab.goto(at('/open'))
+        await tab.close()
+      }
+      assert.deepEqual(sites.asked.map((url) => url.replace(HOME, '')).sort(), [
+        '/image',
+        '/open',
+        '/open',
+        '/robots.txt',
+      ])
+    },
+  },
+]
+
+/** The fragment stays in the browser; not all drivers tell of it. */
+function withoutFragment(url: string): string {
+  return url.replace(/#.*/, '')
+}

@@ -1,0 +1,72 @@
+// What is asked of every driver whose pages are polite, in one list: what pages do, and what every adapter has to do.
+import assert from 'node:assert/strict'
+import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapter } from './adapter-rows.ts'
+import { browserEndRows } from './browser-end-rows.ts'
+import { browserLoadRows } from './browser-load-rows.ts'
+import { browserPageRows } from './browser-page-rows.ts'
+import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
+import type { BrowserUnderTest } from './browser-under-test.ts'
+import { withRobotsRows } from './with-robots-rows.ts'
+
+interface BrowserTest {
+  readonly name: string
+  /** Rejects where a promise is broken. */
+  play(browser: BrowserUnderTest): Promise<void>
+}
+
+/** @param adapter Its name in `adapterRows`. */
+export function browserTestsFor(adapter: string): readonly BrowserTest[] {
+  const rows = [...browserPageRows, ...browserLoadRows, ...browserEndRows, ...withRobotsRows]
+  return [
+    ...adapterCasesFor(adapter).map((row) => ({
+      name: `as an adapter, ${row.capability}: ${row.name}`,
+      play: async (browser: BrowserUnderTest) => {
+        const outcome = await playAdapter(row, (settings) => openAdapter(browser, settings))
+        assert.deepEqual(outcome, row.expected)
+      },
+    })),
+    ...rows.map((row) => ({ name: row.name, play: (browser: BrowserUnderTest) => play(row, browser) })),
+  ]
+}
+
+async function play(row: BrowserRow, browser: BrowserUnderTest): Promise<void> {
+  if (row.browser !== 'own') return playIn(browser, row)
+  const own = await browser.launch()
+  try {
+    await playIn(own, row)
+  } finally {
+    await own.close()
+  }
+}
+
+async function playIn(browser: BrowserUnderTest, { web, options, run, asked }: BrowserRow): Promise<void> {
+  const room = await openRoom(browser, web, options)
+  try {
+    await run(room)
+    if (asked !== undefined) assert.deepEqual(room.sites.askedPages.map((url) => url.replace(HOME, '')).sort(), asked)
+  } finally {
+    await room.close()
+  }
+}
+
+/** The browser as an adapter: each visit is one of a new page. */
+async function openAdapter(browser: BrowserUnderTest, settings: AdapterSettings): Promise<AdapterUnderTest> {
+  const context = await browser.newContext()
+  const robots = await browser.withRobots(context, settings)
+  return {
+    visit: async (url, signal) => {
+      const tab = await context.newPage()
+      try {
+        return { kind: 'answered', status: (await tab.goto(url, { signal }))?.status() ?? 0 }
+      } catch (error) {
+        const verdict = verdictOf(browser, error)
+        if (verdict === undefined) throw error
+        return { kind: 'refused', verdict }
+      }
+    },
+    close: async () => {
+      await robots.close()
+      await context.close()
+    },
+  }
+}
