@@ -14,7 +14,7 @@ import {
 /** How many frames without a process of their own are remembered. */
 const MAX_FRAMES = 10_000
 
-/** How long a page is waited for that is asked for its frames, in milliseconds. Our choice. */
+/** How long a page is waited for that is asked for its frames, and a driver that is asked for its pages. Milliseconds; our choice. */
 const MAX_ASKING_MS = 1_000
 
 export class Frames {
@@ -22,7 +22,7 @@ export class Frames {
   readonly #targets = new Map<string, TargetInfo>()
   /** Frames that are no targets, since they share a process with their page, and their contexts. */
   readonly #inner = new Map<string, string>()
-  /** Pages that did not answer in time: one that has crashed never does, and one that is busy may take long. */
+  /** Who did not answer in time: a page that has crashed never does, one that is busy may take long, and a driver may wait for such a page. */
   readonly #silent = new WeakSet<object>()
   #looking: Promise<void> | undefined
 
@@ -65,17 +65,21 @@ export class Frames {
 
   /** Asks all pages for their frames. What cannot be asked is not known. */
   async #look(): Promise<void> {
-    const pages = await this.#browser.pages().catch(() => [])
-    await Promise.all(pages.map((page) => this.#lookInTime(page)))
+    let pages: readonly DriverPage[] = []
+    await this.#inTime(this.#browser.own, async () => {
+      pages = await this.#browser.pages()
+    })
+    await Promise.all(pages.map((page) => this.#inTime(page.own, () => this.#lookInto(page))))
   }
 
-  async #lookInTime(page: DriverPage): Promise<void> {
-    if (this.#silent.has(page.own)) return
-    const looked = this.#lookInto(page)
+  /** Asks somebody something. Who did not answer in time is not asked again before that answer is there. */
+  async #inTime(whom: object, ask: () => Promise<void>): Promise<void> {
+    if (this.#silent.has(whom)) return
+    const asked = ask()
       .catch(() => undefined)
-      .then(() => void this.#silent.delete(page.own))
+      .then(() => void this.#silent.delete(whom))
     const late = sleep(MAX_ASKING_MS, 'late', { ref: false })
-    if ((await Promise.race([looked, late])) === 'late') this.#silent.add(page.own)
+    if ((await Promise.race([asked, late])) === 'late') this.#silent.add(whom)
   }
 
   async #lookInto(page: DriverPage): Promise<void> {

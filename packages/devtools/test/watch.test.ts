@@ -2,7 +2,14 @@
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type Sites, startSites } from '@politely/testkit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type FailedRequest, type Place, type Watch, type WatchOptions, watch } from '../src/index.ts'
+import {
+  type DriverBrowser,
+  type FailedRequest,
+  type Place,
+  type Watch,
+  type WatchOptions,
+  watch,
+} from '../src/index.ts'
 import { Chromium, noChromium, type Page } from './driver.ts'
 
 const HOME = 'http://localhost:PORT'
@@ -100,6 +107,22 @@ describe.skipIf(noChromium)('watch', () => {
     await one.page.goto(sites.withPort(`${HOME}/private/page`))
     await expect(two.page.goto(sites.withPort(`${HOME}/private/page`))).rejects.toBeInstanceOf(RobotsDisallowedError)
     expect([one, two].map(({ it }) => it.gate.counters.left)).toEqual([1, 1])
+  })
+
+  it('a driver that never says which pages there are holds up none of them', async () => {
+    sites.answer(`${HOME}/outer`, html('<iframe src="/inner"></iframe>'))
+    sites.answer(`${HOME}/inner`, html('<img src="/private/inner"><img src="/shown">'))
+    await chromium.newPage() // of another context, so that a frame's has to be asked for
+    const browser: DriverBrowser = {
+      own: {},
+      newSession: () => chromium.newSession(),
+      pages: () => new Promise(() => undefined),
+      isConnected: () => true,
+    }
+    const { page } = await watched({ browser })
+    await page.goto(sites.withPort(`${HOME}/outer`))
+    expect(sites.asked).toContain(`${HOME}/shown`)
+    expect(sites.asked).not.toContain(`${HOME}/private/inner`)
   })
 
   it('a place that is watched, or a part of which is, cannot be watched again; after close it can', async () => {
