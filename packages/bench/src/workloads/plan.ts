@@ -39,7 +39,7 @@ export const SMALL_OCTETS = 8_192
 export const full: Omit<Plan, 'libraries'> = {
   files: 2_000,
   mostRealFiles: Number.POSITIVE_INFINITY,
-  rounds: 5,
+  rounds: 9,
   turns: 15,
   origins: 100_000,
   realOctets: 200_000_000,

@@ -29,8 +29,10 @@ const asked = new AskedPath()
 
 /** A robots.txt, to be asked about any crawler. It is read when it is asked, for the crawler that it is asked about. */
 export class Robots {
-  /** @internal One that was asked, with all that this makes, is always there: see `Fields.always`. */
-  static readonly always: Robots = onceAsked(new Robots('User-agent: *\nAllow: /', dialects.rfc9309, undefined))
+  /** @internal One that was asked, and what was made for that, are always there: see `Fields.always`. */
+  static readonly always: readonly unknown[] = onceAsked(
+    new Robots('User-agent: *\nAllow: /', dialects.rfc9309, undefined),
+  )
 
   /** How it was read. */
   readonly dialect: Dialect
@@ -123,9 +125,9 @@ export class Robots {
   }
 }
 
-function onceAsked(robots: Robots): Robots {
+function onceAsked(robots: Robots): readonly unknown[] {
   robots.isAllowed('/', '*')
-  return robots
+  return [robots, saidTo(['*'], sourceOf('User-agent: *\nAllow: /'), robots.dialect.reading, asked)]
 }
 
 /** A list of one's own: what becomes of the caller's is the caller's business. */
