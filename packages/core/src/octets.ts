@@ -32,6 +32,12 @@ export function octetsOf(file: Uint8Array | string | Source): string {
   return file.unit === 'octet' ? file.text : octetsOf(file.text)
 }
 
+/** Those of a part of it. */
+export function octetsBetween({ text, unit }: Source, start: number, end: number): string {
+  const part = text.slice(start, end)
+  return unit === 'octet' ? part : octetsOf(part)
+}
+
 /** How many of a text's UTF-16 units, of whole characters, fit into so many octets, and how many octets those are. */
 export function fitting(text: string, octets: number): { readonly read: number; readonly written: number } {
   return encoder.encodeInto(text, scratch.room(octets).subarray(0, octets))

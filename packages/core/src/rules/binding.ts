@@ -5,10 +5,8 @@ import type { AskedPath } from '../url/asked-path.ts'
 import { BOUND_VERSION, type BoundRules } from './bound-rules.ts'
 import { crawlDelayMsOf } from './crawl-delay.ts'
 import { dayRangeOf } from './day-range.ts'
-import { mayMatch } from './deciding-rule.ts'
 import { groupsOf, type WrittenFile } from './groups.ts'
 import { readingsOf, recordsFor } from './other-records.ts'
-import { namesEveryone } from './product-token.ts'
 import { packRules } from './ranking.ts'
 import { requestRateOf } from './request-rate.ts'
 import { askedNames, type Selection, selectGroups } from './selection.ts'
@@ -24,10 +22,9 @@ export interface Said {
 
 /** @param about Only what may match this path, for a single question. */
 export function saidTo(productTokens: readonly string[], source: Source, reading: Reading, about?: AskedPath): Said {
-  const asked = askedNames(productTokens, reading)
-  const isWanted = (agent: string) => namesEveryone(agent) || asked.some((names) => names(agent))
-  const file = groupsOf(source, reading, isWanted, about && mayMatch(about, reading))
-  return { file, selection: selectGroups(file.groups, asked, reading) }
+  const { own, isWanted } = askedNames(productTokens, reading)
+  const file = groupsOf(source, reading, isWanted, about)
+  return { file, selection: selectGroups(file.groups, own, reading) }
 }
 
 export function bindRules(

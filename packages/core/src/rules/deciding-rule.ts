@@ -43,25 +43,21 @@ function isStronger({ directive }: WrittenRule, octets: number, other: DecidingR
   return directive === 'allow' && other.written.directive === 'disallow'
 }
 
-/** Whether a rule may decide, whose path stands in a text from `start` to `end`. */
-export type MayMatch = (text: string, start: number, end: number) => boolean
-
 /**
- * Which rules may match a path, told while they are read: for one question the others need not be kept. Nearly all that do not match differ
- * from it somewhere before their first octet that is special, or has another form.
+ * Whether a rule may match a path, told while it is read from where its own path stands: for one question the others need not be kept.
+ * Nearly all that do not match differ somewhere before their first octet that is special, or has another form.
+ *
+ * @param steady Which octets have no other form.
  */
-export function mayMatch(path: AskedPath, { compare }: Reading): MayMatch {
-  const steady = steadyOctets(compare)
-  return (text, start, end) => {
-    let at = path.start
-    for (let i = start; i < end; i++, at++) {
-      const octet = text.charCodeAt(i)
-      if (octet === STAR || octet === DOLLAR || steady[octet] !== 1) return true
-      if (at === path.end) return octet === INDEX_PAGE.charCodeAt(1) // `Allow: /dir/index.html` may speak about `/dir/`
-      if (octet !== path.bytes[at]) return false
-    }
-    return true
+export function mayMatch(path: AskedPath, steady: Uint8Array, text: string, start: number, end: number): boolean {
+  let at = path.start
+  for (let i = start; i < end; i++, at++) {
+    const octet = text.charCodeAt(i)
+    if (octet === STAR || octet === DOLLAR || steady[octet] !== 1) return true
+    if (at === path.end) return octet === INDEX_PAGE.charCodeAt(1) // `Allow: /dir/index.html` may speak about `/dir/`
+    if (octet !== path.bytes[at]) return false
   }
+  return true
 }
 
 const NO_MATCH = -1
@@ -109,13 +105,16 @@ function matchingAsWritten(
   }
   if (i === end) return at - path.start
   const last = text.charCodeAt(end - 1) === DOLLAR ? end - 1 : end
+  const bytes = rule.room(end - start)
   for (let k = start; k < last; k++) {
     const octet = text.charCodeAt(k)
     if (steady[octet] !== 1) return undefined
     if (octet !== STAR && directive === 'disallow' && !path.mayHave(octet)) return NO_MATCH
+    bytes[k - start] = octet
   }
+  if (last < end) bytes[last - start] = DOLLAR
   if (directive === 'allow' && text.slice(start, end).includes(INDEX_PAGE)) return undefined
-  return matchesSpecial(path, rule.put(text.slice(start, end)), 0, end - start) ? end - start : NO_MATCH
+  return matchesSpecial(path, bytes, 0, end - start) ? end - start : NO_MATCH
 }
 
 const DIFFERS = -1

@@ -1,7 +1,9 @@
 // Fields -> groups. RFC 9309 §2.1 and §2.2.1.
 import type { Reading } from '../dialect.ts'
-import { octetsOf, type Source } from '../octets.ts'
-import type { MayMatch } from './deciding-rule.ts'
+import { octetsBetween, octetsOf, type Source } from '../octets.ts'
+import type { AskedPath } from '../url/asked-path.ts'
+import { steadyOctets } from '../url/normal-form.ts'
+import { mayMatch } from './deciding-rule.ts'
 import { Fields } from './fields.ts'
 import { otherFields, type WrittenRecord } from './other-records.ts'
 import { WrittenRules } from './written-rules.ts'
@@ -39,19 +41,16 @@ export interface WrittenFile {
  *
  * @param isWanted Which user-agent values are of interest: without it all are, and everything is kept; with it, of what is said to others
  * only the user-agent lines are read, and of other records those about crawlers.
- * @param mayMatch Which rules are of interest: others are left out.
+ * @param about The path whose rules are of interest: others are left out.
  */
 export function groupsOf(
   source: Source,
   reading: Reading,
   isWanted?: (agent: string) => boolean,
-  mayMatch?: MayMatch,
+  about?: AskedPath,
 ): WrittenFile {
-  const { text, unit } = source
-  const octetsAt = (start: number, end: number): string => {
-    const octets = text.slice(start, end)
-    return unit === 'octet' ? octets : octetsOf(octets)
-  }
+  const { text } = source
+  const steady = steadyOctets(reading.compare)
   const fields = new Fields(source, reading.keys)
   const rules = new WrittenRules()
   const groups: WrittenGroup[] = []
@@ -67,10 +66,10 @@ export function groupsOf(
     const hasField = fields.readField()
     if (reading.groupEnd === 'blank-line' && fields.isBlankLine) group = undefined
     if (!hasField) continue
-    if (fields.cutsCharacter) return groupsOf({ text: octetsOf(text), unit: 'octet' }, reading, isWanted, mayMatch)
+    if (fields.cutsCharacter) return groupsOf({ text: octetsOf(text), unit: 'octet' }, reading, isWanted, about)
     const { directive, line, valueStart: start, contentEnd: end } = fields
     if (directive === 'user-agent') {
-      const agent = octetsAt(start, end)
+      const agent = octetsBetween(source, start, end)
       if (group === undefined || group.hasRules) {
         const { length } = rules
         group = {
@@ -99,7 +98,7 @@ export function groupsOf(
       if (group === undefined) continue // Rules before the first user-agent line belong to nobody. §2.2.1.
       group.hasRules = true
       if (group.isWanted) {
-        if (mayMatch !== undefined && !mayMatch(text, start, end)) continue
+        if (about !== undefined && !mayMatch(about, steady, text, start, end)) continue
         rules.add(directive, start, end, line)
         group.endOfRules = rules.length
       } else if (ofInterest !== undefined) beginnings = OF_NAMES
@@ -111,8 +110,8 @@ export function groupsOf(
       const agents = isAboutCrawlers ? latestOf(group) : undefined
       others.push({
         field,
-        key: octetsAt(fields.contentStart, fields.keyEnd),
-        value: octetsAt(start, end),
+        key: octetsBetween(source, fields.contentStart, fields.keyEnd),
+        value: octetsBetween(source, start, end),
         line,
         agents,
       })

@@ -1,13 +1,12 @@
 // The forms in which one rule meets URLs: its path in the form for comparing, and its folder where it names an index page.
 import type { Reading } from '../dialect.ts'
-import { octetsOf, type Source } from '../octets.ts'
+import { octetsBetween, type Source } from '../octets.ts'
 import { ruleForm } from '../url/normal-form.ts'
 import type { WrittenRule } from './written-rules.ts'
 
 /** A rule's path as written, octets. */
-export function pathOf({ text, unit }: Source, { start, end }: WrittenRule): string {
-  const path = text.slice(start, end)
-  return unit === 'octet' ? path : octetsOf(path)
+export function pathOf(source: Source, { start, end }: WrittenRule): string {
+  return octetsBetween(source, start, end)
 }
 
 /** A path in the form for comparing. */

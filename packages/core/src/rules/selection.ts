@@ -10,21 +10,40 @@ export interface Selection {
   readonly names: (agent: string) => boolean
 }
 
-/** Which user-agent lines name the crawler: one answer for each of its product tokens, in their order, or one for all of them. */
-export function askedNames(productTokens: readonly string[], reading: Reading): readonly Selection['names'][] {
+/** Which user-agent lines are about a crawler. */
+export interface AskedNames {
+  /** Which name it: one answer for each of its product tokens, in their order, or one for all of them. */
+  readonly own: readonly Selection['names'][]
+  /** Which name it or everyone. */
+  readonly isWanted: Selection['names']
+}
+
+/** Most crawlers ask about very many files under one name, so the last one's are kept. */
+let last: { readonly token: string; readonly reading: Reading; readonly names: AskedNames } | undefined
+
+export function askedNames(productTokens: readonly string[], reading: Reading): AskedNames {
+  const [token] = productTokens
+  if (token === undefined || productTokens.length > 1) return namesOf(productTokens, reading)
+  if (last?.token !== token || last.reading !== reading) {
+    last = { token, reading, names: namesOf(productTokens, reading) }
+  }
+  return last.names
+}
+
+function namesOf(productTokens: readonly string[], reading: Reading): AskedNames {
   const crawlers = productTokens.map((token) => namesCrawler(token, reading.agents))
-  return reading.severalTokens === 'first' ? crawlers : [(agent: string) => crawlers.some((names) => names(agent))]
+  const anyOf = (agent: string) => crawlers.some((names) => names(agent))
+  return {
+    own: reading.severalTokens === 'first' ? crawlers : [anyOf],
+    isWanted: (agent) => namesEveryone(agent) || anyOf(agent),
+  }
 }
 
 /**
  * The groups of the first product token that has any; else those of everyone (`*`). A crawler with a group of its own
  * never falls back to `*`, even where its group says nothing about a URL.
  */
-export function selectGroups(
-  groups: readonly WrittenGroup[],
-  asked: readonly Selection['names'][],
-  reading: Reading,
-): Selection {
+export function selectGroups(groups: readonly WrittenGroup[], asked: AskedNames['own'], reading: Reading): Selection {
   const holding = (names: Selection['names']) => groups.filter(({ agents }) => agents.some(names))
   for (const namesIt of asked) {
     const names = (agent: string) => !namesEveryone(agent) && namesIt(agent)
