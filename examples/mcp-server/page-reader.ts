@@ -2,8 +2,9 @@
 // bounded in time and size.
 import { STATUS_CODES } from 'node:http'
 import type { LookupFunction } from 'node:net'
-import { addressOf, explainUrlProblem, isPushback, OptionError } from '@politely/core'
+import { addressOf, explainUrlProblem, isPushback } from '@politely/core'
 import { type ClientVerdict, NetworkGuard, RobotsClient } from '@politely/fetcher'
+import { whole } from '@politely/fetcher/option-checks'
 import {
   type Forecast,
   type LeavingForecast,
@@ -102,8 +103,8 @@ export class PageReader {
   /** @throws {OptionError} for an option that cannot be used. */
   constructor(options: PageReaderOptions) {
     const { userAgent, pacer, minDelayMs, retries, allowAddresses = [], lookup } = options
-    this.#timeoutMs = wholeAbove0('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-    this.#maxBodyBytes = wholeAbove0('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES)
+    this.#timeoutMs = whole('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { least: 1 })
+    this.#maxBodyBytes = whole('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, { least: 1 })
     // What a model asks for is hostile input: a page may have talked it into asking this machine, or its neighbours.
     const network = { network: 'public-only', allowAddresses, ...(lookup && { lookup }) } as const
     this.#robots = new RobotsClient({ userAgent, ...network, ...(retries !== undefined && { retries }) })
@@ -240,9 +241,4 @@ function networkProblem(error: unknown): string {
   if (error.cause instanceof Error) return networkProblem(error.cause)
   const { message, code } = error as NodeJS.ErrnoException
   return message || code || error.name
-}
-
-function wholeAbove0(option: string, value: number): number {
-  if (Number.isInteger(value) && value >= 1) return value
-  throw new OptionError(option, `${String(value)} does not do; write a whole number, 1 or more`)
 }

@@ -2,10 +2,10 @@
 import type { Configuration } from '@crawlee/basic'
 import { PlaywrightCrawler } from '@crawlee/playwright'
 import { PuppeteerCrawler } from '@crawlee/puppeteer'
-import { adapterCasesFor, findChromium, isMissing, playAdapter } from '@politely/testkit'
+import { adapterCasesFor, chromiumLaunch, findChromium, isMissing, playAdapter } from '@politely/testkit'
 import { describe, expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
-import { inMemory, launchOptions } from './kits.ts'
+import { inMemory } from './kits.ts'
 import { openVisits, type VisitHandlers } from './visits.ts'
 
 const chromium = findChromium()
@@ -20,7 +20,7 @@ const kinds: readonly (readonly [string, Make])[] = [
         {
           ...handlers,
           keepAlive: true,
-          launchContext: { launchOptions: launchOptions(chromium) },
+          launchContext: { launchOptions: chromiumLaunch(chromium) },
           requestHandler: ({ request, response }) => answered(request, response?.status() ?? 0),
         },
         configuration,
@@ -33,7 +33,7 @@ const kinds: readonly (readonly [string, Make])[] = [
         {
           ...handlers,
           keepAlive: true,
-          launchContext: { launchOptions: launchOptions(chromium) },
+          launchContext: { launchOptions: chromiumLaunch(chromium) },
           requestHandler: ({ request, response }) => answered(request, response?.status() ?? 0),
         },
         configuration,

@@ -16,7 +16,7 @@ import { CheerioCrawler, type CheerioCrawlerOptions } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { type Reply, type Sites, startSites } from '@politely/testkit'
+import { htmlPage, type Reply, redirectTo, type Sites, startSites } from '@politely/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'
@@ -32,15 +32,6 @@ beforeEach(async () => {
 })
 afterEach(() => sites.close())
 
-const page = (body = ''): Reply => ({
-  status: 200,
-  headers: { 'content-type': 'text/html' },
-  body: `<title>a page</title>${body}`,
-})
-const to = (location: string, more: Record<string, string> = {}): Reply => ({
-  status: 302,
-  headers: { location, ...more },
-})
 const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
 
 /** What a crawl was told to its user. With `:PORT`. */
@@ -84,8 +75,8 @@ const pages = () => sites.requests.filter(({ url }) => !url.endsWith('/robots.tx
 describe('what is skipped', () => {
   test('links that robots.txt disallows do not come into the queue, and the user is told why', async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/`, page('<a href="/private/a">a</a><a href="/b">b</a>'))
-    sites.answer(`${HOME}/b`, page())
+    sites.answer(`${HOME}/`, htmlPage('<a href="/private/a">a</a><a href="/b">b</a>'))
+    sites.answer(`${HOME}/b`, htmlPage())
     const enqueued: string[] = []
     const told = await crawl([`${HOME}/`], {
       requestHandler: async ({ enqueueLinks }) => {
@@ -101,8 +92,8 @@ describe('what is skipped', () => {
   test('our choice, links of another origin come into the queue, and are checked when their turn comes', async () => {
     sites.answer(ROBOTS, rules('Disallow: /open'))
     sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
-    sites.answer(`${HOME}/`, page(sites.withPort(`<a href="${OTHER}/private">a</a><a href="${OTHER}/open">b</a>`)))
-    sites.answer(`${OTHER}/open`, page())
+    sites.answer(`${HOME}/`, htmlPage(sites.withPort(`<a href="${OTHER}/private">a</a><a href="${OTHER}/open">b</a>`)))
+    sites.answer(`${OTHER}/open`, htmlPage())
     const told = await crawl([`${HOME}/`], {
       requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks({ strategy: 'all' })),
     })
@@ -112,8 +103,8 @@ describe('what is skipped', () => {
 
   test('a robotsTxtFile that is given to enqueueLinks has to allow a link, too', async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/`, page('<a href="/private">a</a><a href="/b">b</a><a href="/c">c</a>'))
-    sites.answer(`${HOME}/c`, page())
+    sites.answer(`${HOME}/`, htmlPage('<a href="/private">a</a><a href="/b">b</a><a href="/c">c</a>'))
+    sites.answer(`${HOME}/c`, htmlPage())
     const told = await crawl([`${HOME}/`], {
       requestHandler: async ({ enqueueLinks }) => {
         await enqueueLinks({ robotsTxtFile: { isAllowed: (url: string) => !url.endsWith('/b') } as never })
@@ -133,7 +124,7 @@ describe('what is skipped', () => {
     ['a name', { userAgent: 'OtherBot' }],
   ])('with respectRobotsTxtFile %s: robots.txt is fetched once, under the crawler’s own name', async (_, given) => {
     sites.answer(ROBOTS, rules('Disallow: /private', '', 'User-agent: OtherBot', 'Disallow: /'))
-    sites.answer(`${HOME}/open`, page('<a href="/private">a</a>'))
+    sites.answer(`${HOME}/open`, htmlPage('<a href="/private">a</a>'))
     const told = await crawl([`${HOME}/private`, `${HOME}/open`], {
       ...(given !== undefined && { respectRobotsTxtFile: given }),
       requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks()),
@@ -160,7 +151,7 @@ describe('what is skipped', () => {
 describe('what fails', () => {
   test('a refused hop fails with the verdict, and is not tried again', async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/hop`, to('/private'))
+    sites.answer(`${HOME}/hop`, redirectTo('/private'))
     const told = await crawl([`${HOME}/hop`])
     const [[url, error] = []] = told.failed
     expect([url, told.failed.length]).toEqual([`${HOME}/hop`, 1])
@@ -170,7 +161,7 @@ describe('what fails', () => {
   })
 
   test('nor where the hop’s robots.txt is unreachable in words that Crawlee takes for a proxy’s', async () => {
-    sites.answer(`${HOME}/hop`, to('http://127.0.0.1:1/'))
+    sites.answer(`${HOME}/hop`, redirectTo('http://127.0.0.1:1/'))
     const told = await crawl([`${HOME}/hop`])
     expect(told.failed.map(([, { name }]) => name)).toEqual(['RobotsDisallowedError'])
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
@@ -178,8 +169,8 @@ describe('what fails', () => {
 
   test('sendRequest in a handler is refused, too', async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/hop`, to('/private'))
-    sites.answer(`${HOME}/open`, page())
+    sites.answer(`${HOME}/hop`, redirectTo('/private'))
+    sites.answer(`${HOME}/open`, htmlPage())
     const seen: unknown[] = []
     const crawler = withRobots(
       new BasicCrawler(
@@ -196,7 +187,7 @@ describe('what fails', () => {
       { userAgent, minDelayMs: 0 },
     )
     await crawler.run([sites.withPort(`${HOME}/open`)])
-    expect(seen).toEqual([page().body, 'ERR_ROBOTS_DISALLOWED', 'ERR_ROBOTS_DISALLOWED'])
+    expect(seen).toEqual([htmlPage().body, 'ERR_ROBOTS_DISALLOWED', 'ERR_ROBOTS_DISALLOWED'])
   })
 
   test('a gate that is closed ends the crawl with its error', async () => {
@@ -209,14 +200,14 @@ describe('what fails', () => {
   })
 
   test('a store that throws costs a fetch, and nothing else', async () => {
-    sites.answer(`${HOME}/`, page())
+    sites.answer(`${HOME}/`, htmlPage())
     const fail = () => Promise.reject(new Error('no store today'))
     const told = await crawl([`${HOME}/`], { polite: { store: { get: fail, set: fail, delete: fail } as never } })
     expect(told.handled).toEqual([`${HOME}/`])
   })
 
   test('pages of 429 and their Retry-After are heeded by the gate: Crawlee’s retry waits for it', async () => {
-    sites.answer(`${HOME}/`, { status: 429, headers: { 'retry-after': '1' } }, page())
+    sites.answer(`${HOME}/`, { status: 429, headers: { 'retry-after': '1' } }, htmlPage())
     const told = await crawl([`${HOME}/`])
     const [first, second] = pages()
     expect(told.handled).toEqual([`${HOME}/`])
@@ -226,9 +217,9 @@ describe('what fails', () => {
 
 describe('redirects', () => {
   test('cookies that a hop sets are sent to the next one, and the user sees where it ended', async () => {
-    sites.answer(`${HOME}/hop`, to('/step', { 'set-cookie': 'a=1' }))
-    sites.answer(`${HOME}/step`, to('/end'))
-    sites.answer(`${HOME}/end`, page())
+    sites.answer(`${HOME}/hop`, { ...redirectTo('/step'), headers: { location: '/step', 'set-cookie': 'a=1' } })
+    sites.answer(`${HOME}/step`, redirectTo('/end'))
+    sites.answer(`${HOME}/end`, htmlPage())
     const seen: unknown[] = []
     const told = await crawl([`${HOME}/hop`], {
       requestHandler: ({ response }) => void seen.push(response.redirectUrls.map((url: URL) => portless(String(url)))),
@@ -248,7 +239,7 @@ describe('redirects', () => {
     ['307', 307, { method: 'POST', payload: 'a=1' }, ['POST', 'text/plain']],
   ])('a POST that is answered by %s goes on as fetch does it', async (_, status, request, expected) => {
     sites.answer(`${HOME}/hop`, { status, headers: { location: '/end' } })
-    sites.answer(`${HOME}/end`, page())
+    sites.answer(`${HOME}/end`, htmlPage())
     await crawl([
       { url: `${HOME}/hop`, ...request, headers: { 'content-type': 'text/plain' }, useExtendedUniqueKey: true },
     ])
@@ -257,8 +248,8 @@ describe('redirects', () => {
   })
 
   test('what was meant for one origin is not shown to another', async () => {
-    sites.answer(`${HOME}/hop`, to(`${OTHER}/end`))
-    sites.answer(`${OTHER}/end`, page())
+    sites.answer(`${HOME}/hop`, redirectTo(`${OTHER}/end`))
+    sites.answer(`${OTHER}/end`, htmlPage())
     await crawl([{ url: `${HOME}/hop`, headers: { Authorization: 'Basic eDp5', 'x-other': 'kept' } }])
     expect(pages().map(({ headers }) => [headers.authorization, headers['x-other']])).toEqual([
       ['Basic eDp5', 'kept'],
@@ -270,7 +261,7 @@ describe('redirects', () => {
     ['a loop', '/hop', /was redirected 10 times/, 11],
     ['no http', 'ftp://localhost/', /which is no http or https URL/, 1],
   ])('%s fails, and is not tried again', async (_, location, message, requests) => {
-    sites.answer(`${HOME}/hop`, to(location))
+    sites.answer(`${HOME}/hop`, redirectTo(location))
     const told = await crawl([`${HOME}/hop`])
     expect(told.failed.map(([, error]) => error)).toMatchObject([
       { code: 'ERR_POLITELY_REDIRECT', message: expect.stringMatching(message) },
@@ -284,8 +275,8 @@ describe('redirects', () => {
   ])('a sendRequest whose redirect never ends its body is ended by %s', async (_, handlerSecs, signalMs, message) => {
     const endless = 'HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 10\r\n\r\nx'
     sites.answer(`${HOME}/hop`, (socket) => void socket.write(endless))
-    sites.answer(`${HOME}/`, page())
-    sites.answer(`${HOME}/after`, page())
+    sites.answer(`${HOME}/`, htmlPage())
+    sites.answer(`${HOME}/after`, htmlPage())
     const told = await crawl([`${HOME}/`], {
       polite: { maxConcurrentPerOrigin: 1 },
       maxRequestRetries: 0,
@@ -304,7 +295,7 @@ describe('redirects', () => {
   })
 
   test('followRedirect of the user’s own is obeyed', async () => {
-    sites.answer(`${HOME}/hop`, to('/private'))
+    sites.answer(`${HOME}/hop`, redirectTo('/private'))
     sites.answer(ROBOTS, rules('Disallow: /private'))
     const seen: number[] = []
     const crawler = withRobots(
@@ -326,7 +317,7 @@ describe('redirects', () => {
 
 describe('what pages are asked for as', () => {
   const asked = async (request: { headers?: Record<string, string> }, options: CheerioCrawlerOptions = {}) => {
-    sites.answer(`${HOME}/`, page())
+    sites.answer(`${HOME}/`, htmlPage())
     await crawl([{ url: `${HOME}/`, ...request }], options)
     const { headers } = pages()[0] as { headers: Record<string, string> }
     return { userAgent: headers['user-agent'], clientHints: headers['sec-ch-ua'] !== undefined, accept: headers.accept }
@@ -368,8 +359,8 @@ describe('the HTTP client', () => {
   }
 
   test('of the user’s own is wrapped: it makes each request, and follows no redirect', async () => {
-    sites.answer(`${HOME}/hop`, to('/end'))
-    sites.answer(`${HOME}/end`, page())
+    sites.answer(`${HOME}/hop`, redirectTo('/end'))
+    sites.answer(`${HOME}/end`, htmlPage())
     const httpClient = new OwnClient()
     const told = await crawl([`${HOME}/hop`], { httpClient })
     expect(told.handled).toEqual([`${HOME}/end`])
@@ -380,8 +371,8 @@ describe('the HTTP client', () => {
   })
 
   test('one that follows redirects although it is told not to fails, and is not tried again', async () => {
-    sites.answer(`${HOME}/hop`, to('/end'))
-    sites.answer(`${HOME}/end`, page())
+    sites.answer(`${HOME}/hop`, redirectTo('/end'))
+    sites.answer(`${HOME}/end`, htmlPage())
     const httpClient = new OwnClient({ followRedirect: true })
     const told = await crawl([`${HOME}/hop`], { httpClient })
     expect(told.handled).toEqual([])
@@ -411,7 +402,7 @@ describe('the HTTP client', () => {
 describe('its life', () => {
   test('a second run asks about no robots.txt that is known, and keeps the pause that the first one owes', async () => {
     sites.answer(ROBOTS, rules('Crawl-delay: 0.7'))
-    for (const path of ['/1', '/2']) sites.answer(`${HOME}${path}`, page())
+    for (const path of ['/1', '/2']) sites.answer(`${HOME}${path}`, htmlPage())
     const crawler = withRobots(new CheerioCrawler({ requestHandler: () => undefined }, inMemory()), {
       userAgent,
       minDelayMs: 0,
@@ -424,7 +415,7 @@ describe('its life', () => {
   })
 
   test('a gate of your own is used, and stays yours to close', async () => {
-    sites.answer(`${HOME}/`, page())
+    sites.answer(`${HOME}/`, htmlPage())
     const robots = new RobotsClient({ userAgent })
     const gate = new PoliteGate({ robots, minDelayMs: 0 })
     const crawler = withRobots(new CheerioCrawler({ requestHandler: () => undefined }, inMemory()), { gate })

@@ -2,10 +2,20 @@
 import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playwright'
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
-import { findChromium, htmlPage, isMissing, type Reply, redirectTo, type Sites, startSites } from '@politely/testkit'
+import {
+  chromiumLaunch,
+  findChromium,
+  htmlPage,
+  isMissing,
+  type Reply,
+  redirectTo,
+  type Sites,
+  scriptOf,
+  startSites,
+} from '@politely/testkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
-import { inMemory, launchOptions } from './kits.ts'
+import { inMemory } from './kits.ts'
 
 const chromium = findChromium()
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
@@ -23,7 +33,6 @@ afterEach(async () => {
   await sites.close()
 })
 
-const script = (body: string): Reply => ({ status: 200, headers: { 'content-type': 'text/javascript' }, body })
 const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
 const pages = () => sites.asked.filter((url) => url !== ROBOTS)
 
@@ -54,7 +63,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     const crawler = withRobots(
       make({
         maxRequestRetries: 2,
-        launchContext: { launchOptions: launchOptions(chromium) },
+        launchContext: { launchOptions: chromiumLaunch(chromium) },
         ...options,
         requestHandler: async (context: { request: { loadedUrl: string }; page: never }) => {
           told.handled.push(context.request.loadedUrl.replace(`:${sites.port}`, ':PORT'))
@@ -116,8 +125,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     const prefetch = JSON.stringify({ prefetch: [{ urls: ['/private/ahead'], eagerness: 'immediate' }] })
     sites.answer(ROBOTS, rules('Disallow: /private'))
     sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
-    sites.answer(`${HOME}/service.js`, script("addEventListener('install', () => fetch('/private/service'))"))
-    sites.answer(`${HOME}/worker.js`, script("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
+    sites.answer(`${HOME}/service.js`, scriptOf("addEventListener('install', () => fetch('/private/service'))"))
+    sites.answer(`${HOME}/worker.js`, scriptOf("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
     const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
     sites.answer(`${OTHER}/frame`, htmlPage(frame))
     sites.answer(
@@ -215,7 +224,7 @@ test.skipIf(isMissing('chromium', chromium))(
     const crawler = withRobots(
       new PlaywrightCrawler(
         {
-          launchContext: { launchOptions: launchOptions(chromium) },
+          launchContext: { launchOptions: chromiumLaunch(chromium) },
           // As Firefox does it.
           preNavigationHooks: [
             (context) => {

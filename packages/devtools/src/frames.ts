@@ -73,13 +73,13 @@ export class Frames {
   }
 
   /** Asks somebody something. Who did not answer in time is not asked again before that answer is there. */
-  async #inTime(whom: object, ask: () => Promise<void>): Promise<void> {
+  async #inTime(whom: object, question: () => Promise<void>): Promise<void> {
     if (this.#silent.has(whom)) return
-    const asked = ask()
+    const answered = question()
       .catch(() => undefined)
       .then(() => void this.#silent.delete(whom))
     const late = sleep(MAX_ASKING_MS, 'late', { ref: false })
-    if ((await Promise.race([asked, late])) === 'late') this.#silent.add(whom)
+    if ((await Promise.race([answered, late])) === 'late') this.#silent.add(whom)
   }
 
   async #lookInto(page: DriverPage): Promise<void> {

@@ -3,7 +3,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type BrowserUnderTest,
-  chromiumArguments,
+  chromiumLaunch,
   findChromium,
   isMissing,
   killRenderers,
@@ -27,10 +27,7 @@ const found = findChromium()
 
 export const noChromium: boolean = isMissing('chromium', found)
 
-export function launchOptions(): LaunchOptions {
-  if (found === undefined) throw new Error('there is no Chromium')
-  return { executablePath: found.command, env: { ...process.env, ...found.env }, args: [...chromiumArguments] }
-}
+export const launchOptions = (): LaunchOptions => chromiumLaunch(found)
 
 export type Driven = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly own: Browser }
 

@@ -3,7 +3,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import {
   type BrowserUnderTest,
-  chromiumArguments,
+  chromiumLaunch,
   findChromium,
   isMissing,
   killRenderers,
@@ -29,10 +29,7 @@ export const noChromium: boolean = isMissing('chromium', found)
 export type Driven = BrowserUnderTest<BrowserContext, PoliteBrowser> & { readonly own: Browser }
 
 export async function launch(options: LaunchOptions = {}): Promise<Driven> {
-  if (found === undefined) throw new Error('there is no Chromium')
-  const { command: executablePath, env } = found
-  const args = [...chromiumArguments]
-  const own = await puppeteer.launch({ executablePath, env: { ...process.env, ...env }, args, ...options })
+  const own = await puppeteer.launch({ ...chromiumLaunch(found), ...options })
   return {
     own,
     classes,

@@ -23,6 +23,17 @@ export const chromiumArguments: readonly string[] = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ]
 
+/** What Playwright and Puppeteer launch it with. */
+export function chromiumLaunch(chromium: Part | undefined): {
+  executablePath: string
+  env: Record<string, string>
+  args: string[]
+} {
+  if (chromium === undefined) throw new Error('there is no Chromium')
+  const env = Object.entries({ ...process.env, ...chromium.env }).map(([name, value]) => [name, value ?? ''])
+  return { executablePath: chromium.command, env: Object.fromEntries(env), args: [...chromiumArguments] }
+}
+
 /**
  * Whether tests have to be skipped for want of a part: `describe.skipIf(isMissing('chromium', findChromium()))`. The run
  * ends with a line that says so. With REQUIRE_PARTS=1 it fails instead.

@@ -27,12 +27,12 @@ export interface BindOptions {
 
 const asked = new AskedPath()
 
+const ONE_RULE = 'User-agent: *\nAllow: /'
+
 /** A robots.txt, to be asked about any crawler. It is read when it is asked, for the crawler that it is asked about. */
 export class Robots {
   /** @internal One that was asked, and what was made for that, are always there: see `Fields.always`. */
-  static readonly always: readonly unknown[] = onceAsked(
-    new Robots('User-agent: *\nAllow: /', dialects.rfc9309, undefined),
-  )
+  static readonly always: readonly unknown[] = onceAsked(new Robots(ONE_RULE, dialects.rfc9309, undefined))
 
   /** How it was read. */
   readonly dialect: Dialect
@@ -127,7 +127,7 @@ export class Robots {
 
 function onceAsked(robots: Robots): readonly unknown[] {
   robots.isAllowed('/', '*')
-  return [robots, saidTo(['*'], sourceOf('User-agent: *\nAllow: /'), robots.dialect.reading, asked)]
+  return [robots, saidTo(['*'], sourceOf(ONE_RULE), robots.dialect.reading, asked)]
 }
 
 /** A list of one's own: what becomes of the caller's is the caller's business. */

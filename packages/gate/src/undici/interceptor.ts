@@ -174,8 +174,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     try {
       this.#handler.onResponseEnd?.(...args) // a redirect's next hop may come in here: `drain` waits for it
     } finally {
-      this.#pass?.leave()
-      this.#letDrain()
+      this.#over()
     }
   }
 
@@ -197,11 +196,15 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   #fail(error: Error): void {
     try {
-      this.#pass?.leave()
-      this.#letDrain()
+      this.#over()
     } finally {
       this.#handler.onResponseError?.(this.#inner ?? this, error)
     }
+  }
+
+  #over(): void {
+    this.#pass?.leave()
+    this.#letDrain()
   }
 
   #letDrain(): void {
