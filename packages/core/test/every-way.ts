@@ -13,7 +13,7 @@ import {
   type RulesVerdict,
   restoreRules,
 } from '../src/index.ts'
-import { RuleIndex } from '../src/rules/rule-index.ts'
+import { RuleIndex, UNSURE } from '../src/rules/rule-index.ts'
 import { AskedPath } from '../src/url/asked-path.ts'
 
 export const dialectNames = Object.keys(dialects) as DialectName[]
@@ -49,10 +49,23 @@ export function countIndexed(): () => number {
   return () => count
 }
 
+/** Counts from now on how many questions are answered at a glance. */
+export function countGlances(): () => number {
+  const { findInUrl } = RuleIndex.prototype
+  let count = 0
+  RuleIndex.prototype.findInUrl = function (this: RuleIndex, url, at) {
+    const found = findInUrl.call(this, url, at)
+    if (found !== UNSURE) count++
+    return found
+  }
+  return () => count
+}
+
 /** A path that counts how often an octet of it is looked at. */
 export function countingPath(octets: string): { readonly asked: AskedPath; readonly lookedAt: () => number } {
   const asked = new AskedPath().put(octets)
   let count = 0
+  asked.text = '' // in which octets are found without being looked at
   asked.bytes = new Proxy(asked.bytes, {
     get(bytes, key) {
       if (typeof key !== 'string' || !/^(-1|\d+)$/.test(key)) throw new Error(`looks at ${String(key)} of the path`)

@@ -4,6 +4,9 @@ import { dialects, parseRobots } from '../src/index.ts'
 import { questionOf } from '../src/rules/question.ts'
 import { AskedPath } from '../src/url/asked-path.ts'
 import { takePlain } from '../src/url/plain-url.ts'
+import { askedOften, countGlances, dialectNames } from './every-way.ts'
+
+const glances = countGlances()
 
 const STARTS = [
   '',
@@ -220,6 +223,66 @@ describe('a URL that is as a client sends it, RFC 9309 §2.2.2', () => {
     expect(allowed).toBeGreaterThan(500)
     expect(disallowed).toBeGreaterThan(500)
     expect(taken).toBeGreaterThan(700)
+  })
+
+  it('has the same answer at a glance, by rules that begin as it does or nearly so', () => {
+    const before = glances()
+    let disallowed = 0
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...ORIGINS.filter((origin) => origin !== undefined)),
+        fc.array(fc.constantFrom(...PIECES, ...'abcabc/abc/abc/'), { maxLength: 12 }),
+        fc.nat(20),
+        fc.constantFrom('', '', '/', 'a', '%4', 'Z', '.'),
+        (origin, pieces, length, end) => {
+          const text = `${origin}/${pieces.join('')}`
+          const { path = '/' } = questionOf(text, reading, origin)
+          const file = `User-agent: *\nDisallow: ${path.slice(0, 1 + length)}${end}\nDisallow: /b\nAllow: /ab`
+          const rules = askedOften(parseRobots(file, { origin }).forCrawler('a'))
+          const { allowed } = rules.check(text)
+          expect(rules.isAllowed(text), file).toBe(allowed)
+          if (!allowed) disallowed++
+          const none = parseRobots('', { origin }).forCrawler('a')
+          expect(none.isAllowed(text)).toBe(none.check(text).allowed)
+        },
+      ),
+      { numRuns: 8_000 },
+    )
+    const seen = glances() - before
+    console.log(`URLs at a glance: ${seen}; ${disallowed} disallowed`)
+    expect(seen).toBeGreaterThan(400)
+    expect(disallowed).toBeGreaterThan(1_000)
+  })
+
+  it.each([
+    ['/abcdefg%4', '/abcdefg%41'],
+    ['/abcdefgA', '/abcdefg%41'],
+    ['/abcdefg', '/abcd\tefg'],
+    ['/abcdefg', '/abcdefg/../x'],
+    ['/abcdefg', '/abcdefg/%\t2e%\n2E/x'],
+    ['/abcdefg', '/abcdefg/%2\te%2\nE/x'],
+    ['/abcdefg', '/abcdefg/.\t./x'],
+    ['/abcdefg', '/abcdefg/\t../x'],
+    ['/abcdefg<', '/abcdefg<x'],
+    ['/abcdefg', '/abcdefg\\..\\x'],
+    ['/abcdefg', '/x/../abcdefg'],
+    ['/abcdefg', '/abcd\\..'],
+    ['/abcdefg', '/abcdefg?/../x'],
+    ['/abcdefg', '/abcdefg#/../x'],
+    ['/abcdefg#', '/abcdefg#'],
+    ['/abcdefg/', '/abcdefg\\'],
+    ['/abcdefg', ' /abcdefg'],
+    ['/', '/..'],
+    ['/r', '/robots.txt'],
+    ['/r', '/robots.txt#'],
+    ['/r', '/robots.txt?'],
+    ['/r', '/robot%73.txt'],
+  ])('at a glance, what %j says about %j is what it says', (rule, path) => {
+    const [origin, file] = ['https://example.com', `User-agent: *\nDisallow: ${rule}`]
+    for (const dialect of dialectNames) {
+      const rules = askedOften(parseRobots(file, { origin, dialect }).forCrawler('a'))
+      expect(rules.isAllowed(origin + path), dialect).toBe(rules.check(origin + path).allowed)
+    }
   })
 
   it.each([0, 1, 2, 3, 10, 11, 12, 4_095, 4_096, 4_097, 4_999, 5_000])('of %i octets', (length) => {

@@ -10,9 +10,10 @@ import {
 } from '@politely/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { type DialectName, parseRobots } from '../src/index.ts'
-import { addressOf } from '../src/url/origin.ts'
+import { addressOf, originOf } from '../src/url/origin.ts'
 import {
   askedOften,
+  countGlances,
   countIndexed,
   dialectNames,
   everyWay,
@@ -25,6 +26,7 @@ import {
 } from './every-way.ts'
 
 const indexed = countIndexed()
+const glances = countGlances()
 
 const octets = (text: string) => Buffer.from(text, 'latin1')
 
@@ -193,7 +195,7 @@ describe.skipIf(dir === undefined)("on google/robotstxt's files and questions ev
       cases.push(asked)
       return { allowed: true, line: 0 }
     })
-    const before = indexed()
+    const before = { indexed: indexed(), glances: glances() }
     const different: string[] = []
     const readers = new Map<Uint8Array, Map<string, ReturnType<typeof readersOf>>>()
     let compared = 0
@@ -201,8 +203,9 @@ describe.skipIf(dir === undefined)("on google/robotstxt's files and questions ev
     for (const { id, robots, agent, url } of cases) {
       const ofFile = readers.get(robots) ?? new Map<string, ReturnType<typeof readersOf>>()
       readers.set(robots, ofFile)
-      const ways = ofFile.get(agent) ?? readersOf(robots, agent, dialect)
-      ofFile.set(agent, ways)
+      const origin = originOf(url)
+      const ways = ofFile.get(`${agent} ${origin}`) ?? readersOf(robots, agent, dialect, origin)
+      ofFile.set(`${agent} ${origin}`, ways)
       const plain = parseRobots(robots, { dialect }).check(url, agent)
       const wanted = `${plain.allowed} ${lineOf(plain)}`
       const walked = restored(ways.bound)
@@ -216,20 +219,27 @@ describe.skipIf(dir === undefined)("on google/robotstxt's files and questions ev
       compared++
       if (plain.because === 'rule') byRule++
     }
-    const through = indexed() - before
-    console.log(`same answers, conformance, ${dialect}: ${compared} cases, ${byRule} by a rule, ${through} indexed`)
+    const through = indexed() - before.indexed
+    const seen = glances() - before.glances
+    console.log(
+      `same answers, conformance, ${dialect}: ${compared} cases, ${byRule} by a rule, ${through} indexed, ${seen} at a glance`,
+    )
     expect(different.slice(0, 20)).toEqual([])
     expect(compared).toBeGreaterThan(10_000)
     expect(byRule).toBeGreaterThan(10_000)
     expect(through).toBeGreaterThan(1_000)
+    if (dialect === 'rfc9309') expect(seen).toBeGreaterThan(1_000)
   })
 
-  function readersOf(robots: Uint8Array, agent: string, dialect: DialectName) {
+  function readersOf(robots: Uint8Array, agent: string, dialect: DialectName, origin: string | undefined) {
     const bound = parseRobots(robots, { dialect }).forCrawler(agent)
     const rules = {
       indexed: askedOften(parseRobots(robots, { dialect }).forCrawler(agent)),
       json: askedOften(restored(throughJson(bound))),
       clone: askedOften(restored(throughClone(bound))),
+      ofOrigin: askedOften(
+        parseRobots(robots, origin === undefined ? { dialect } : { dialect, origin }).forCrawler(agent),
+      ),
     }
     return { bound: bound.toJSON(), rules }
   }

@@ -3,17 +3,18 @@
 import { type DialectName, dialects, type Reading } from '../dialect.ts'
 import { characters, Scratch, textOf } from '../octets.ts'
 import { AskedPath } from '../url/asked-path.ts'
+import { beginsAtOrigin } from '../url/glance.ts'
 import { shownForm } from '../url/normal-form.ts'
 import type { Askable } from '../url/origin.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import type { DayRange } from './day-range.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
 import { linesOf } from './fields.ts'
-import { HotIndexes, NO_TICKET, SHORT } from './hot-indexes.ts'
+import { HotIndexes, NO_SEAT, type Seat, SHORT } from './hot-indexes.ts'
 import { allowsAt, firstMatch, groupsFrom, matchesAt, nextRule, type PackedRule, ruleAt } from './packed-rules.ts'
 import { askPlainly, questionOf } from './question.ts'
 import type { RequestRate } from './request-rate.ts'
-import { countRules, indexBytes, RuleIndex } from './rule-index.ts'
+import { countRules, indexBytes, RuleIndex, UNSURE } from './rule-index.ts'
 import { type Group, groupOf, type Rule, type RulesVerdict, verdictByRule, verdictWithoutRule } from './verdict.ts'
 
 /** So many questions are asked before an index is made: it takes about as long as they do, and many files are never asked so much. */
@@ -26,10 +27,9 @@ export class CrawlerRules {
   readonly #dialect: BoundDialect
   readonly #productTokens: string | readonly string[]
   readonly #origin: string | undefined
-  /** The packed rules, as text, which takes the least memory; or, where they are not `SHORT`, in an index, once there is one. */
-  #rules: string | RuleIndex
-  /** Of the index on short ones. */
-  #ticket = NO_TICKET
+  /** The packed rules as text, which takes the least memory; where they are not `SHORT`, they stand in the index only, once there is one. */
+  #text: string | undefined
+  #seat: Readonly<Seat> = NO_SEAT
   readonly #groupsAt: number
   readonly #beside: Beside
   /** How many questions were asked before there was an index. */
@@ -43,7 +43,7 @@ export class CrawlerRules {
     this.#dialect = dialect
     this.#productTokens = productTokens.length === 1 ? (productTokens[0] as string) : productTokens
     this.#origin = origin
-    this.#rules = packed
+    this.#text = packed
     this.#groupsAt = groupsAt
     const isNothing =
       crawlDelayMs === undefined && requestRates.length === 0 && visitTimes.length === 0 && file === undefined
@@ -75,7 +75,7 @@ export class CrawlerRules {
 
   /** About how many octets of memory the rules take, with the index that many questions make. Measured, rounded up. */
   get memoryBytes(): number {
-    const { length } = this.#rules
+    const length = this.#length
     const index = length <= SHORT ? 0 : indexBytes(countRules(this.#bytes, this.#groupsAt))
     return OBJECT_BYTES + length + index + (this.#beside.file?.length ?? 0)
   }
@@ -95,13 +95,19 @@ export class CrawlerRules {
 
   /** May the crawler fetch this URL, or this path of the file's own origin? */
   isAllowed(url: Askable): boolean {
+    const end = this.#groupsAt
+    const { index } = this.#seat
+    if (typeof url === 'string' && this.#origin !== undefined && (end === 0 || index?.isLiteral)) {
+      const place = this.#decidingAtAGlance(url, this.#origin, index)
+      if (place !== UNSURE) return place === end || allowsAt((index as RuleIndex).packed, place)
+    }
     if (!askPlainly(url, this.#reading, this.#origin, asked)) {
       const { path = '', settled } = questionOf(url, this.#reading, this.#origin)
       if (settled !== undefined) return settled.allowed
       asked.put(path)
     }
-    const place = this.#deciding(asked)
-    return place === this.#groupsAt || allowsAt(this.#bytes, place)
+    const place = index === undefined ? this.#deciding(asked) : index.find(asked)
+    return place === end || allowsAt(index === undefined ? this.#bytes : index.packed, place)
   }
 
   /** May it, and why? No string makes it throw: what is no URL gets a verdict that says so. RFC 9309 §2.2.2. */
@@ -128,19 +134,24 @@ export class CrawlerRules {
   }
 
   get #packed(): string {
-    return typeof this.#rules === 'string' ? this.#rules : characters(this.#rules.packed)
+    return this.#text ?? characters(this.#bytes)
   }
 
-  get #bytes(): Uint8Array {
-    return this.#index?.packed ?? unpacked(this.#rules as string)
+  /** Of the packed rules. */
+  get #length(): number {
+    return (this.#text ?? this.#bytes).length
   }
 
   get #index(): RuleIndex | undefined {
-    return typeof this.#rules === 'string' ? hotIndexes.get(this.#ticket) : this.#rules
+    return this.#seat.index
+  }
+
+  get #bytes(): Uint8Array {
+    return this.#index?.packed ?? unpacked(this.#text as string)
   }
 
   get #groups(): readonly Group[] {
-    return groupsFrom(this.#bytes, this.#groupsAt, this.#rules.length).map(groupOf)
+    return groupsFrom(this.#bytes, this.#groupsAt, this.#length).map(groupOf)
   }
 
   #byRules(path: string): RulesVerdict {
@@ -148,6 +159,13 @@ export class CrawlerRules {
     if (place === this.#groupsAt) return verdictWithoutRule(this.#groups[0])
     const rule = ruleAt(this.#bytes, place)
     return verdictByRule(ruleOf(rule), this.#groups[rule.group] as Group)
+  }
+
+  /** What `#deciding` says, where the URL need not be laid out for that; or `UNSURE`. */
+  #decidingAtAGlance(url: string, origin: string, index: RuleIndex | undefined): number {
+    if (!beginsAtOrigin(url, origin)) return UNSURE
+    if (this.#groupsAt === 0) return 0
+    return index !== undefined && this.#reading.compare === 'rfc9309' ? index.findInUrl(url, origin.length) : UNSURE
   }
 
   /** Where the rule stands that decides, or else the end of the rules. */
@@ -159,14 +177,14 @@ export class CrawlerRules {
 
   /** Makes an index, when that is worth it. */
   #newIndex(): RuleIndex | undefined {
-    const packed = this.#rules as string
+    const packed = this.#text as string
     const bytes = unpacked(packed)
     const isShort = packed.length <= SHORT
     const questions = isShort ? ++lastAsked.questions : ++this.#asked
     if (questions <= (isShort ? ASKED_IN_A_ROW : ASKED_OFTEN)) return undefined
     const index = new RuleIndex(bytes.subarray(0, packed.length), this.#groupsAt)
-    if (isShort) this.#ticket = hotIndexes.put(index)
-    else this.#rules = index
+    this.#seat = isShort ? hotIndexes.put(index) : { index }
+    if (!isShort) this.#text = undefined
     return index
   }
 

@@ -3,31 +3,29 @@
 // again, and may have a new one.
 import type { RuleIndex } from './rule-index.ts'
 
-/** A power of two. */
+/** Where rules have their index, if they have one. */
+export interface Seat {
+  index: RuleIndex | undefined
+}
+
+export const NO_SEAT: Readonly<Seat> = { index: undefined }
+
 const MOST_INDEXES = 256
 
 /** Packed rules of so many octets are short: as long as their index is kept here, it takes less than 4 KiB. */
 export const SHORT = 512
 
-/** What a new index is kept under. */
-export type Ticket = number
-
-/** Indexes stand in a ring, each in the place that its ticket says; the next one that comes to a place drives it out. */
+/** Seats stand in a ring; who takes one drives out who had it. */
 export class HotIndexes {
-  readonly #ring: { readonly ticket: Ticket; readonly index: RuleIndex }[] = []
-  #lastTicket: Ticket = 0
+  readonly #ring: Seat[] = []
+  #next = 0
 
-  put(index: RuleIndex): Ticket {
-    this.#lastTicket++
-    this.#ring[this.#lastTicket & (MOST_INDEXES - 1)] = { ticket: this.#lastTicket, index }
-    return this.#lastTicket
-  }
-
-  /** The index, unless it was driven out. */
-  get(ticket: Ticket): RuleIndex | undefined {
-    const kept = this.#ring[ticket & (MOST_INDEXES - 1)]
-    return kept?.ticket === ticket ? kept.index : undefined
+  put(index: RuleIndex): Seat {
+    const before = this.#ring[this.#next]
+    if (before !== undefined) before.index = undefined
+    const seat = { index }
+    this.#ring[this.#next] = seat
+    this.#next = (this.#next + 1) % MOST_INDEXES
+    return seat
   }
 }
-
-export const NO_TICKET: Ticket = 0

@@ -17,6 +17,7 @@
 
 import { characters } from '../octets.ts'
 import type { AskedPath } from '../url/asked-path.ts'
+import { isSteady } from '../url/plain-url.ts'
 import { beginsWith, matchesSpecial } from './pattern.ts'
 
 const SPACE = 32
@@ -144,7 +145,20 @@ export function allowsAt(packed: Uint8Array, at: number): boolean {
 export function matchesAt(packed: Uint8Array, at: number, path: AskedPath): boolean {
   const octets = formOctets(packed, at)
   const start = formStart(packed, at, octets)
-  return (isSpecialAt(packed, at) ? matchesSpecial : beginsWith)(path, packed, start, start + octets)
+  const end = start + octets
+  return isSpecialAt(packed, at) ? matchesSpecial(path, packed, start, end) : beginsWith(path, packed, start, end)
+}
+
+/** The same for the path of a URL as it stands; or undefined, where that is not enough to say. */
+export function matchesUrlAt(packed: Uint8Array, at: number, url: string, path: number): boolean | undefined {
+  const octets = formOctets(packed, at)
+  const start = formStart(packed, at, octets)
+  for (let i = 0; i < octets; i++) {
+    if (path + i >= url.length) return false
+    const c = url.charCodeAt(path + i)
+    if (c !== packed[start + i]) return isSteady(c) ? false : undefined
+  }
+  return true
 }
 
 /** The first rule that matches: its place, or `end`. */

@@ -6,10 +6,15 @@ import { type AskedPath, LONG } from '../url/asked-path.ts'
 
 const DOLLAR = 36
 const STAR = 42
+const SLASH = 47
 
 /** Does the path begin so? */
 export function beginsWith(path: AskedPath, rule: Uint8Array, start: number, end: number): boolean {
-  return end - start <= path.length && standsAt(path.bytes, path.start, rule, start, end)
+  const behind = path.start + end - start
+  if (behind > path.end) return false
+  // What nearly matches differs at the end.
+  if (end > start && path.bytes[behind - 1] !== rule[end - 1]) return false
+  return standsAt(path.bytes, path.start, rule, start, end - 1)
 }
 
 /**
@@ -22,8 +27,7 @@ export function matchesSpecial(path: AskedPath, rule: Uint8Array, start: number,
   const { bytes } = path
   const isAnchored = rule[end - 1] === DOLLAR
   let patternEnd = isAnchored ? end - 1 : end
-  let star = start
-  while (star < patternEnd && rule[star] !== STAR) star++
+  const star = endOfPiece(rule, start, patternEnd)
   if (!beginsWith(path, rule, start, star)) return false
   let from = path.start + star - start
   if (star === patternEnd) return !isAnchored || from === path.end
@@ -35,30 +39,43 @@ export function matchesSpecial(path: AskedPath, rule: Uint8Array, start: number,
     if (to < from || !standsAt(bytes, to, rule, last, patternEnd)) return false
     patternEnd = last - 1
   }
-  for (let piece = star + 1; piece < patternEnd; piece++) {
-    let pieceEnd = piece
-    while (pieceEnd < patternEnd && rule[pieceEnd] !== STAR) pieceEnd++
-    if (pieceEnd > piece) {
-      from = placeBehind(path, rule, piece, pieceEnd, from, to)
+  let piece = star + 1
+  while (piece < patternEnd) {
+    if (rule[piece] !== STAR) {
+      from = placeBehind(path, rule, piece, patternEnd, from, to)
       if (from === -1) return false
+      piece = endOfPiece(rule, piece, patternEnd)
     }
-    piece = pieceEnd
+    piece++
   }
   return true
 }
 
-/** Where the path goes on behind the first place of a piece, or -1. */
+/** Where the path goes on behind the first place of the piece that begins at `start`, or -1. @param end Of the rule. */
 function placeBehind(path: AskedPath, rule: Uint8Array, start: number, end: number, from: number, to: number): number {
+  // Slashes are everywhere, so what stands behind one is searched for.
+  const next = rule[start + 1] as number
+  const skipped = rule[start] === SLASH && start + 1 < end && next !== STAR ? 1 : 0
+  const octet = rule[start + skipped] as number
+  if (!path.mayHave(octet) || (path.length >= LONG && !path.mayHaveAll(rule, start, endOfPiece(rule, start, end))))
+    return -1
   const { bytes } = path
-  const first = rule[start] as number
-  const octets = end - start
-  if (!path.mayHave(first)) return -1
-  if (path.length >= LONG && octets > 1 && !path.mayHaveAll(rule, start, end)) return -1
-  const last = to - octets
-  for (let at = from; at <= last; at++) {
-    if (bytes[at] === first && standsAt(bytes, at, rule, start, end)) return at + octets
+  for (let at = path.indexOf(octet, from + skipped); at !== -1; at = path.indexOf(octet, at + 1)) {
+    let i = start
+    let j = at - skipped
+    while (i < end && rule[i] !== STAR && j < to && bytes[j] === rule[i]) {
+      i++
+      j++
+    }
+    if (i === end || rule[i] === STAR) return j
   }
   return -1
+}
+
+function endOfPiece(rule: Uint8Array, start: number, end: number): number {
+  let i = start
+  while (i < end && rule[i] !== STAR) i++
+  return i
 }
 
 function standsAt(bytes: Uint8Array, at: number, rule: Uint8Array, start: number, end: number): boolean {

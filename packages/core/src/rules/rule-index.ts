@@ -5,21 +5,27 @@
 // those that are left are tried, in order of strength.
 //
 // Where rules are many, entries stand in buckets, so that a question need not go through all of them. A rule can match only if the
-// path begins with its head: the literal octets before its first special character. So its bucket is that of the hash of as many
-// octets of its head as one of `LEVELS` says. A rule whose head is too short for that (`/*?sort=`) stands in the bucket of four octets in
-// a row that it needs elsewhere, those that the fewest rules need; and what can be found in neither way stands in the first
-// bucket, which is always gone through.
+// path begins with its head: the literal octets before its first special character. So its bucket is that of the hash of the first four octets
+// of its head; or, where too many begin alike, of the first 8, or 16. A rule whose head is too short for that (`/*?sort=`) stands in the
+// first bucket, which every question goes through; or, if those are too many, in the bucket of four octets in a row that it needs
+// elsewhere, those that the fewest rules need.
+//
+// Where rules are few and literal, the URL need not even be laid out: the index finds them in it as it stands.
 //
 // Whoever writes a robots.txt can make hashes collide. But a question goes through a bucket once, or once for each level, however many
 // rules it has. So it is never much worse than going from rule to rule.
 import type { AskedPath } from '../url/asked-path.ts'
+import { fourFrom, mayHaveDotSegment, UNSTEADY } from '../url/glance.ts'
 import { signs } from '../url/signs.ts'
-import { formOctets, formStart, isSpecialAt, matchesAt, nextRule } from './packed-rules.ts'
+import { formOctets, formStart, isSpecialAt, matchesAt, matchesUrlAt, nextRule } from './packed-rules.ts'
 
 /** Fewer rules are gone through faster than found. */
 const FEW_RULES = 24
-/** So many octets of heads are hashed. */
-const LEVELS = [3, 8, 16]
+/** So many octets of heads are hashed; or twice as many, and so on to the last. */
+const FIRST_LEVEL = 4
+const LAST_LEVEL = 16
+/** Fewer rules in one bucket are gone through faster than told apart by more octets. */
+const CROWD = 16
 /** Octets in a row that tell rules apart. */
 const GRAM = 4
 /** Fewer rules without a head are gone through faster than found by their grams. */
@@ -28,6 +34,9 @@ const MOST_BUCKETS = 2 ** 13
 
 const DOLLAR = 36
 const STAR = 42
+
+/** The sign of what is encoded. */
+const PERCENT = signs[37] as number
 
 /** Of an entry: the signs of what the rule needs; four octets; a mask of those that count; and where the rule stands. */
 const CELLS = 4
@@ -50,14 +59,14 @@ const OBJECT_BYTES = 600
 
 const NONE = -1
 
-/** FNV-1a, octet by octet. */
-const SEED = 0x811c9dc5
-function hashed(hash: number, octet: number): number {
-  return Math.imul(hash ^ octet, 0x01000193)
-}
+/** What is found where one has to look closer. */
+export const UNSURE = -1
+/** The first four octets of `robots.txt`, which rules say nothing about. */
+const ROBOTS_TXT = octetsFrom(Uint8Array.of(114, 111, 98, 111), 0)
 
-function hashOfGram(gram: number): number {
-  return Math.imul(gram, 0x9e3779b1) // of the golden ratio: octets that vary little are spread too
+/** A hash goes on with four octets; before the first ones it is 0. */
+function hashed(hash: number, four: number): number {
+  return Math.imul((hash >>> 15) ^ hash ^ four, 0x9e3779b1) // of the golden ratio: octets that vary little are spread too
 }
 
 /** @param hashes One less than a power of two. */
@@ -85,8 +94,11 @@ interface IndexedRule {
   /** Of its octets that are no special characters. */
   readonly signs: number
   bucket: number
-  /** The octets behind so many of its head are in the entry. */
-  behind: number
+  /** So many octets of its head are hashed. */
+  level: number
+  /** Where the four octets of its entry stand, and which of them count. */
+  four: number
+  mask: number
 }
 
 function indexedRule(packed: Uint8Array, place: number): IndexedRule {
@@ -101,24 +113,37 @@ function indexedRule(packed: Uint8Array, place: number): IndexedRule {
     if (isSpecial && (octet === STAR || (octet === DOLLAR && i === end - 1))) special = i
     else needed |= signs[octet] as number
   }
-  return { place, start, special, end, signs: needed, bucket: ALWAYS, behind: 1 }
+  const four = start + 1
+  return { place, start, special, end, signs: needed, bucket: ALWAYS, level: 0, four, mask: maskOf(special - four) }
 }
 
-/** Puts those rules that have one into the bucket of their head. @returns The sum of the levels that are used. */
+/** Of so many octets the first four count. */
+function maskOf(octets: number): number {
+  return octets >= 4 ? -1 : 2 ** (8 * Math.max(0, octets)) - 1
+}
+
+/**
+ * Puts those rules that have one into the bucket of their head: of its first octets only, and of more where too many begin alike.
+ *
+ * @returns The sum of the levels that are used.
+ */
 function putByHeads(packed: Uint8Array, rules: readonly IndexedRule[], hashes: number): number {
-  let levels = 0
-  for (const rule of rules) {
-    let hash = SEED
-    let at = rule.start
-    for (const level of LEVELS) {
-      if (level > rule.special - rule.start) break
-      for (; at < rule.start + level; at++) hash = hashed(hash, packed[at] as number)
+  const counts = new Int32Array(hashes + 2)
+  let alike = rules
+  for (let level = FIRST_LEVEL; level <= LAST_LEVEL; level *= 2) {
+    const put = alike.filter(({ start, special }) => special - start >= level)
+    for (const rule of put) {
+      let hash = 0
+      for (let at = rule.start; at < rule.start + level; at += 4) hash = hashed(hash, octetsFrom(packed, at))
       rule.bucket = bucketOf(hash, hashes)
-      rule.behind = level
+      rule.level = level
+      rule.four = rule.start + level
+      rule.mask = maskOf(rule.special - rule.four)
+      counts[rule.bucket] = (counts[rule.bucket] as number) + 1
     }
-    if (rule.bucket !== ALWAYS) levels |= rule.behind
+    alike = put.filter(({ bucket }) => (counts[bucket] as number) > CROWD)
   }
-  return levels
+  return rules.reduce((levels, { level }) => levels | level, 0)
 }
 
 /** Puts those rules that have one into the bucket of that of their grams which the fewest of them have. */
@@ -132,8 +157,8 @@ function putByGrams(packed: Uint8Array, rules: readonly IndexedRule[], hashes: n
       const count = counts.get(gram) as number
       if (count >= least) continue
       least = count
-      rule.bucket = bucketOf(hashOfGram(gram), hashes)
-      rule.behind = rule.end // of its head nothing is known
+      rule.bucket = bucketOf(hashed(0, gram), hashes)
+      rule.mask = 0
     }
   })
 }
@@ -152,6 +177,29 @@ function gramsOf(packed: Uint8Array, { special, end }: IndexedRule): readonly nu
   return grams
 }
 
+/** Has it no special character, and no octet that stands for another? */
+function isSteadyThroughout({ special, end, signs: needed }: IndexedRule): boolean {
+  return special === end && (needed & PERCENT) === 0
+}
+
+function secondsOf(packed: Uint8Array, rules: readonly IndexedRule[]): number {
+  let seconds = 0
+  for (const { bucket, four, mask } of rules) {
+    if (bucket === ALWAYS) seconds |= mask === 0 ? -1 : 1 << ((packed[four] as number) & 31)
+  }
+  return seconds
+}
+
+/** The next entry that a path may match. Nothing is called in here: a platform need not ask anew, then, whether the cells are still there. */
+function nextEntry(cells: Int32Array, from: number, end: number, lacking: number, octets: number): number {
+  for (let i = from; i < end; i += CELLS) {
+    const lacks = (cells[i] as number) & lacking
+    const differs = ((cells[i + 1] as number) ^ octets) & (cells[i + 2] as number)
+    if ((lacks | differs) === 0) return i // one branch, which is foreseen nearly always
+  }
+  return end
+}
+
 export class RuleIndex {
   readonly packed: Uint8Array
   /** Where the rules end. */
@@ -163,6 +211,10 @@ export class RuleIndex {
   /** The sum of the levels that are used. */
   readonly #levels: number
   readonly #hasGrams: boolean
+  /** Which octets rules of the first bucket have behind their slash: a bit for each, by its last five. */
+  readonly #seconds: number
+  /** Are its rules few and literal, without anything encoded? Then a URL as it stands may say enough. */
+  readonly isLiteral: boolean
 
   /** @param packed Is copied. @param end Where the rules end. */
   constructor(packed: Uint8Array, end: number) {
@@ -172,10 +224,14 @@ export class RuleIndex {
     this.#end = end
     this.#hashes = areMany ? Math.min(MOST_BUCKETS, 2 ** Math.floor(Math.log2(rules.length))) - 1 : NONE
     this.#levels = areMany ? putByHeads(packed, rules, this.#hashes) : 0
-    const headless = rules.filter(({ bucket }) => bucket === ALWAYS)
+    const headless = rules.filter(
+      ({ bucket, start, special, end }) => bucket === ALWAYS && special < end && special - start < 2,
+    )
+    this.isLiteral = !areMany && rules.every(isSteadyThroughout)
     this.#hasGrams = headless.length > FEW_HEADLESS
     if (this.#hasGrams) putByGrams(packed, headless, this.#hashes)
 
+    this.#seconds = secondsOf(packed, rules)
     const starts = this.#hashes + 3
     const cellBytes = 4 * (starts + CELLS * rules.length)
     const memory = new ArrayBuffer(cellBytes + packed.length)
@@ -191,36 +247,56 @@ export class RuleIndex {
     cells[0] = starts
     for (let i = 1; i < starts; i++) cells[i] = (cells[i] as number) + (cells[i - 1] as number)
     const next = cells.slice(0, starts)
-    for (const { bucket, behind, place, start, special, signs: needed } of rules) {
+    for (const { bucket, four, mask, place, signs: needed } of rules) {
       const at = next[bucket] as number
       next[bucket] = at + CELLS
-      const octets = Math.max(0, Math.min(4, special - start - behind))
-      const mask = octets === 4 ? -1 : 2 ** (8 * octets) - 1
       cells[at] = needed
-      cells[at + 1] = octetsFrom(this.packed, start + behind) & mask
+      cells[at + 1] = octetsFrom(this.packed, four) & mask
       cells[at + 2] = mask
       cells[at + 3] = place
     }
   }
 
-  get length(): number {
-    return this.packed.length
-  }
-
   /** The first rule that matches: its place, or the end of the rules. */
   find(path: AskedPath): number {
     const { bytes, start, end } = path
-    let best = this.#look(ALWAYS, octetsFrom(bytes, start + 1), path, this.#end)
-    if (this.#hashes === NONE) return best
-    let hash = SEED
+    let best = this.#end
+    // What begins alike is mostly stronger than what begins anyhow, which need not be tried then.
+    let hash = 0
     let at = start
-    for (const level of LEVELS) {
-      if (level > this.#levels || start + level > end) break
-      for (; at < start + level; at++) hash = hashed(hash, bytes[at] as number)
+    for (let level = FIRST_LEVEL; level <= this.#levels && start + level <= end; level *= 2) {
+      for (; at < start + level; at += 4) hash = hashed(hash, octetsFrom(bytes, at))
       if ((level & this.#levels) !== 0)
         best = this.#look(bucketOf(hash, this.#hashes), octetsFrom(bytes, at), path, best)
     }
+    const four = octetsFrom(bytes, start + 1)
+    if (this.#mayBegin(four)) best = this.#look(ALWAYS, four, path, best)
     return this.#hasGrams ? this.#lookByGrams(path, best) : best
+  }
+
+  /**
+   * The same for a URL as it stands, whose path begins at `at`; or `UNSURE`, where it has to be brought to the form for comparing
+   * before that can be said.
+   */
+  findInUrl(url: string, at: number): number {
+    const four = fourFrom(url, at + 1)
+    if (four === UNSTEADY || four === ROBOTS_TXT || mayHaveDotSegment(url, at + 1)) return UNSURE
+    if (!this.#mayBegin(four)) return this.#end
+    const cells = this.#cells
+    const end = cells[ALWAYS + 1] as number
+    let i = nextEntry(cells, cells[ALWAYS] as number, end, 0, four)
+    while (i < end) {
+      const place = cells[i + 3] as number
+      const isMatch = matchesUrlAt(this.packed, place, url, at)
+      if (isMatch !== false) return isMatch === true ? place : UNSURE
+      i = nextEntry(cells, i + CELLS, end, 0, four)
+    }
+    return this.#end
+  }
+
+  /** Can a rule of the first bucket begin with a slash and these? */
+  #mayBegin(four: number): boolean {
+    return ((this.#seconds >>> (four & 31)) & 1) === 1
   }
 
   /** Goes through a bucket. @returns The strongest rule of it that matches, or the one there was. */
@@ -228,13 +304,12 @@ export class RuleIndex {
     const cells = this.#cells
     const lacking = ~path.signs
     const end = cells[bucket + 1] as number
-    for (let i = cells[bucket] as number; i < end; i += CELLS) {
-      const lacks = (cells[i] as number) & lacking
-      const differs = ((cells[i + 1] as number) ^ octets) & (cells[i + 2] as number)
-      if ((lacks | differs) !== 0) continue // one branch, which is foreseen nearly always
+    let i = nextEntry(cells, cells[bucket] as number, end, lacking, octets)
+    while (i < end) {
       const place = cells[i + 3] as number
       if (place >= best) return best
       if (matchesAt(this.packed, place, path)) return place
+      i = nextEntry(cells, i + CELLS, end, lacking, octets)
     }
     return best
   }
@@ -249,7 +324,7 @@ export class RuleIndex {
     for (let i = start; i < end; i++) {
       gram = (gram << 8) | (bytes[i] as number)
       if (i - start < GRAM - 1) continue
-      const bucket = bucketOf(hashOfGram(gram), this.#hashes)
+      const bucket = bucketOf(hashed(0, gram), this.#hashes)
       if (cells[bucket] !== cells[bucket + 1] && lookedAt.isNew(bucket)) best = this.#look(bucket, 0, path, best)
     }
     return best

@@ -21,6 +21,8 @@ export class AskedPath {
   readonly pairs: Uint16Array = new Uint16Array(this.bytes.buffer as ArrayBuffer)
   readonly words: Uint32Array = new Uint32Array(this.bytes.buffer as ArrayBuffer)
   readonly #room: Uint8Array = this.bytes
+  /** The same octets at the same places, as text, in which a platform finds one faster; empty where there is no such text. */
+  text = ''
   /** Which octets it has. */
   signs = 0
   /** By neighbours: the last path that was found to have them. */
@@ -38,6 +40,7 @@ export class AskedPath {
     for (let i = 0; i < octets.length; i++) this.bytes[i] = octets.charCodeAt(i)
     this.start = 0
     this.end = octets.length
+    this.text = octets
     this.signs = signsOf(this.bytes, 0, this.end)
     this.#isLookedThrough = false
     return this
@@ -47,6 +50,7 @@ export class AskedPath {
   lay(url: string): boolean {
     this.bytes = this.#room
     this.end = url.length
+    this.text = url
     this.#isLookedThrough = false
     return url.length <= ROOM && putAscii(url, this.#room)
   }
@@ -54,6 +58,13 @@ export class AskedPath {
   /** Can the octet stand anywhere in it? */
   mayHave(octet: number): boolean {
     return ((signs[octet] as number) & ~this.signs) === 0
+  }
+
+  /** Where an octet of ASCII stands next, or -1. */
+  indexOf(octet: number, from: number): number {
+    if (this.text !== '') return this.text.indexOf(ASCII[octet] as string, from)
+    for (let i = from; i < this.end; i++) if (this.bytes[i] === octet) return i
+    return -1
   }
 
   /**
@@ -87,5 +98,7 @@ export class AskedPath {
 function pairOf(first: number, second: number): number {
   return ((first << 5) ^ second) & (PAIRS - 1)
 }
+
+const ASCII = Array.from({ length: 256 }, (_, octet) => String.fromCharCode(octet))
 
 const PAIRS: number = 2 ** 12

@@ -28,9 +28,8 @@ function bringToForm(path: AskedPath): boolean {
   const { bytes, start, end } = path
   let kept = start // octets before this one are already behind the end
   let at = end
-  for (let i = start; i < end; i++) {
+  for (let i = nextChanged(path, start); i < end; i = nextChanged(path, i + 1)) {
     const octet = bytes[i] as number
-    if (((signs[octet] as number) & CHANGED) === 0) continue
     let value = octet
     let width = 1
     if (octet === PERCENT) {
@@ -57,8 +56,20 @@ function bringToForm(path: AskedPath): boolean {
   for (; kept < end; kept++) bytes[at++] = bytes[kept] as number
   path.start = end
   path.end = at
+  path.text = ''
   path.signs = signsOf(bytes, end, at)
   return true
+}
+
+/** Where the next octet stands that may be another in the form, or the end. */
+function nextChanged({ bytes, text, end, signs: all }: AskedPath, from: number): number {
+  if ((all & QUOTED) === 0) {
+    const at = text.indexOf('%', from)
+    return at === -1 ? end : at
+  }
+  let i = from
+  while (i < end && ((signs[bytes[i] as number] as number) & CHANGED) === 0) i++
+  return i
 }
 
 /** Are these two hex digits written as they are in the form? */
@@ -67,14 +78,28 @@ function isUpperCase(bytes: Uint8Array, at: number): boolean {
 }
 
 const PERCENT = 37
+const STAR = 42
 const DOT = 46
 const SLASH = 47
 const QUESTION_MARK = 63
 const LETTER_A = 97
 
+/** The signs of octets that are sent as they are, and are others in the form for comparing. */
+const QUOTED = signs[STAR] as number
+const CHANGED = QUOTED | (signs[PERCENT] as number)
+
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** The octets of a path that are sent as they are; all but the last four stay so in the form for comparing. */
 const KNOWN_OCTETS = bytesOf(`${ALPHANUMERIC}-._~!&()+,/:;=?@[]%'*$`)
+/** Of those that stay so: 1. */
+const STEADY: Uint8Array = new Uint8Array(128)
+for (const octet of KNOWN_OCTETS) STEADY[octet] = Number(((signs[octet] as number) & CHANGED) === 0)
+
+/** Is a character sent as it is, and so in the form for comparing? */
+export function isSteady(c: number): boolean {
+  return c < 128 && STEADY[c] === 1
+}
+
 /** Octets (1) of hosts and ports that need no thought. */
 const HOST: Uint8Array = new Uint8Array(256)
 for (const octet of bytesOf(`${ALPHANUMERIC}-.:`)) HOST[octet] = 1
@@ -120,8 +145,6 @@ function layOrigin(origin: string): void {
   lastOrigin = origin
 }
 
-/** The sign of octets that are sent as they are, and are others in the form for comparing. */
-const CHANGED = signs[PERCENT] as number
 // What is known of octets is their signs, and in the bits above those:
 const DOT_AFTER_SLASH = 1 << 28
 const STARTS_WITH_DOT = 1 << 29

@@ -11,9 +11,10 @@ const OCTETS = [
   '.',
   '0123456789',
   'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-  'jqxz',
-  "%'*$",
-  ...'bcdfghklmnprstuvwy',
+  'jqxyz',
+  '%',
+  "'*$",
+  ...'bcdfghklmnprstuvw',
 ]
 
 /** The bit of each octet, or 0; the upper four of a number of 32 bits are nobody's. */
