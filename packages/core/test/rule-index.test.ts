@@ -172,7 +172,7 @@ describe('work is bounded by rules × path, RFC 9309 §3 (security)', () => {
       const { asked: path, lookedAt } = countingPath(text)
       const place = new RuleIndex(packed, end).find(path)
       expect(place).toBe(firstMatch(packed, end, countingPath(text).asked))
-      expect(lookedAt(), text).toBeLessThanOrEqual(25 * text.length)
+      expect(lookedAt(), text).toBeLessThanOrEqual(20 * text.length)
       asked++
     }
     expect(asked).toBe(4)

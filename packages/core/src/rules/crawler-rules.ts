@@ -95,19 +95,17 @@ export class CrawlerRules {
 
   /** May the crawler fetch this URL, or this path of the file's own origin? */
   isAllowed(url: Askable): boolean {
-    const end = this.#groupsAt
     const { index } = this.#seat
-    if (typeof url === 'string' && this.#origin !== undefined && (end === 0 || index?.isLiteral)) {
-      const place = this.#decidingAtAGlance(url, this.#origin, index)
-      if (place !== UNSURE) return place === end || allowsAt((index as RuleIndex).packed, place)
+    if (typeof url === 'string' && (index === undefined ? this.#groupsAt === 0 : index.isLiteral)) {
+      const place = this.#decidingAtAGlance(url, index)
+      if (place !== UNSURE) return this.#allowsAt(place, index)
     }
     if (!askPlainly(url, this.#reading, this.#origin, asked)) {
       const { path = '', settled } = questionOf(url, this.#reading, this.#origin)
       if (settled !== undefined) return settled.allowed
       asked.put(path)
     }
-    const place = index === undefined ? this.#deciding(asked) : index.find(asked)
-    return place === end || allowsAt(index === undefined ? this.#bytes : index.packed, place)
+    return this.#allowsAt(index === undefined ? this.#deciding(asked) : index.find(asked), index)
   }
 
   /** May it, and why? No string makes it throw: what is no URL gets a verdict that says so. RFC 9309 §2.2.2. */
@@ -162,10 +160,16 @@ export class CrawlerRules {
   }
 
   /** What `#deciding` says, where the URL need not be laid out for that; or `UNSURE`. */
-  #decidingAtAGlance(url: string, origin: string, index: RuleIndex | undefined): number {
-    if (!beginsAtOrigin(url, origin)) return UNSURE
-    if (this.#groupsAt === 0) return 0
-    return index !== undefined && this.#reading.compare === 'rfc9309' ? index.findInUrl(url, origin.length) : UNSURE
+  #decidingAtAGlance(url: string, index: RuleIndex | undefined): number {
+    const origin = this.#origin
+    if (origin === undefined || !beginsAtOrigin(url, origin)) return UNSURE
+    if (index === undefined) return this.#groupsAt // there is no rule
+    return this.#reading.compare === 'rfc9309' ? index.findInUrl(url, origin.length) : UNSURE
+  }
+
+  /** @param index The one there was when it was looked for. */
+  #allowsAt(place: number, index: RuleIndex | undefined): boolean {
+    return place === this.#groupsAt || allowsAt(index === undefined ? this.#bytes : index.packed, place)
   }
 
   /** Where the rule stands that decides, or else the end of the rules. */

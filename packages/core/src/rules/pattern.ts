@@ -24,7 +24,6 @@ export function beginsWith(path: AskedPath, rule: Uint8Array, start: number, end
  * are ever compared. Patterns come from the site: no RegExp.
  */
 export function matchesSpecial(path: AskedPath, rule: Uint8Array, start: number, end: number): boolean {
-  const { bytes } = path
   const isAnchored = rule[end - 1] === DOLLAR
   let patternEnd = isAnchored ? end - 1 : end
   const star = endOfPiece(rule, start, patternEnd)
@@ -36,38 +35,31 @@ export function matchesSpecial(path: AskedPath, rule: Uint8Array, start: number,
     let last = patternEnd
     while (rule[last - 1] !== STAR) last--
     to -= patternEnd - last
-    if (to < from || !standsAt(bytes, to, rule, last, patternEnd)) return false
+    if (to < from || !standsAt(path.bytes, to, rule, last, patternEnd)) return false
     patternEnd = last - 1
   }
-  let piece = star + 1
-  while (piece < patternEnd) {
-    if (rule[piece] !== STAR) {
-      from = placeBehind(path, rule, piece, patternEnd, from, to)
+  for (let piece = star + 1; piece < patternEnd; piece++) {
+    const pieceEnd = endOfPiece(rule, piece, patternEnd)
+    if (pieceEnd > piece) {
+      from = placeBehind(path, rule, piece, pieceEnd, from, to)
       if (from === -1) return false
-      piece = endOfPiece(rule, piece, patternEnd)
     }
-    piece++
+    piece = pieceEnd
   }
   return true
 }
 
-/** Where the path goes on behind the first place of the piece that begins at `start`, or -1. @param end Of the rule. */
+/** Where the path goes on behind the first place of a piece, or -1. */
 function placeBehind(path: AskedPath, rule: Uint8Array, start: number, end: number, from: number, to: number): number {
+  const octets = end - start
   // Slashes are everywhere, so what stands behind one is searched for.
-  const next = rule[start + 1] as number
-  const skipped = rule[start] === SLASH && start + 1 < end && next !== STAR ? 1 : 0
+  const skipped = octets > 1 && rule[start] === SLASH ? 1 : 0
   const octet = rule[start + skipped] as number
-  if (!path.mayHave(octet) || (path.length >= LONG && !path.mayHaveAll(rule, start, endOfPiece(rule, start, end))))
-    return -1
-  const { bytes } = path
-  for (let at = path.indexOf(octet, from + skipped); at !== -1; at = path.indexOf(octet, at + 1)) {
-    let i = start
-    let j = at - skipped
-    while (i < end && rule[i] !== STAR && j < to && bytes[j] === rule[i]) {
-      i++
-      j++
-    }
-    if (i === end || rule[i] === STAR) return j
+  if (!path.mayHave(octet)) return -1
+  if (path.length >= LONG && octets > 1 && !path.mayHaveAll(rule, start, end)) return -1
+  const last = to - octets + skipped
+  for (let at = path.indexOf(octet, from + skipped, last); at !== -1; at = path.indexOf(octet, at + 1, last)) {
+    if (standsAt(path.bytes, at - skipped, rule, start, end)) return at - skipped + octets
   }
   return -1
 }

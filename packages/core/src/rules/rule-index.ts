@@ -62,7 +62,7 @@ const NONE = -1
 /** What is found where one has to look closer. */
 export const UNSURE = -1
 /** The first four octets of `robots.txt`, which rules say nothing about. */
-const ROBOTS_TXT = octetsFrom(Uint8Array.of(114, 111, 98, 111), 0)
+const ROBOTS_TXT = fourFrom('robots.txt', 0)
 
 /** A hash goes on with four octets; before the first ones it is 0. */
 function hashed(hash: number, four: number): number {
@@ -224,9 +224,7 @@ export class RuleIndex {
     this.#end = end
     this.#hashes = areMany ? Math.min(MOST_BUCKETS, 2 ** Math.floor(Math.log2(rules.length))) - 1 : NONE
     this.#levels = areMany ? putByHeads(packed, rules, this.#hashes) : 0
-    const headless = rules.filter(
-      ({ bucket, start, special, end }) => bucket === ALWAYS && special < end && special - start < 2,
-    )
+    const headless = rules.filter(({ bucket }) => bucket === ALWAYS)
     this.isLiteral = !areMany && rules.every(isSteadyThroughout)
     this.#hasGrams = headless.length > FEW_HEADLESS
     if (this.#hasGrams) putByGrams(packed, headless, this.#hashes)

@@ -60,10 +60,13 @@ export class AskedPath {
     return ((signs[octet] as number) & ~this.signs) === 0
   }
 
-  /** Where an octet of ASCII stands next, or -1. */
-  indexOf(octet: number, from: number): number {
-    if (this.text !== '') return this.text.indexOf(ASCII[octet] as string, from)
-    for (let i = from; i < this.end; i++) if (this.bytes[i] === octet) return i
+  /** Where an octet stands first, between two places or on one of them; or -1. */
+  indexOf(octet: number, from: number, last: number): number {
+    if (this.text !== '') {
+      const at = this.text.indexOf(String.fromCharCode(octet), from)
+      return at <= last ? at : -1
+    }
+    for (let i = from; i <= last; i++) if (this.bytes[i] === octet) return i
     return -1
   }
 
@@ -98,7 +101,5 @@ export class AskedPath {
 function pairOf(first: number, second: number): number {
   return ((first << 5) ^ second) & (PAIRS - 1)
 }
-
-const ASCII = Array.from({ length: 256 }, (_, octet) => String.fromCharCode(octet))
 
 const PAIRS: number = 2 ** 12

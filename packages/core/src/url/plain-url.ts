@@ -62,9 +62,10 @@ function bringToForm(path: AskedPath): boolean {
 }
 
 /** Where the next octet stands that may be another in the form, or the end. */
-function nextChanged({ bytes, text, end, signs: all }: AskedPath, from: number): number {
-  if ((all & QUOTED) === 0) {
-    const at = text.indexOf('%', from)
+function nextChanged(path: AskedPath, from: number): number {
+  const { bytes, end } = path
+  if ((path.signs & QUOTED) === 0) {
+    const at = path.indexOf(PERCENT, from, end - 1)
     return at === -1 ? end : at
   }
   let i = from
