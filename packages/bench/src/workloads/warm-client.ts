@@ -6,6 +6,7 @@ import { type SiteFile, siteFiles } from '../files/site-file.ts'
 import { questionsFor } from '../files/site-question.ts'
 import { ours, reference } from '../libraries/libraries.ts'
 import { CRAWLER } from '../libraries/library.ts'
+import { countAllowed, countAllowedAtOnce, ownCopy } from '../loops.ts'
 import { type Contestant, inRounds, nowNs } from '../rounds.ts'
 import type { Sheet } from '../sheet.ts'
 import type { Plan } from './plan.ts'
@@ -38,14 +39,23 @@ async function compare(plan: Plan, client: RobotsClient, port: number): Promise<
     cache.set(file.origin, { rules })
   }
 
+  const count = {
+    isAllowed: ownCopy(countAllowed, 'isAllowed'),
+    check: ownCopy(countAllowed, 'check'),
+    theirs: ownCopy(countAllowedAtOnce, `${reference.name} in a cache`),
+  }
+  const byIsAllowed = (url: string) => client.isAllowed(url)
+  const byCheck = async (url: string) => (await client.check(url)).allowed
+  const byTheirs = (known: typeof cache, url: string) => reference.isAllowed(known.get(new URL(url).origin)?.rules, url)
+
   const urls = { 'in runs of ten': inRuns(files, LINKS), 'site by site': inRuns(files, 1) }
   const rows: Sheet['rows'][number][] = []
   const findings: Sheet['findings'][number][] = []
   for (const [order, asked] of Object.entries(urls)) {
     const contestants = [
-      new Asking(asked, (url) => client.isAllowed(url)),
-      new Asking(asked, async (url) => (await client.check(url)).allowed),
-      new AskingAtOnce(asked, (url) => reference.isAllowed(cache.get(new URL(url).origin)?.rules, url)),
+      new Asking(asked.length, () => count.isAllowed(byIsAllowed, asked)),
+      new Asking(asked.length, () => count.check(byCheck, asked)),
+      new Asking(asked.length, () => count.theirs(byTheirs, cache, asked)),
     ]
     const medians = await inRounds(contestants, 1, plan.rounds)
     const [isAllowed = Number.NaN, check = Number.NaN, theirs = Number.NaN] = medians.map(
@@ -98,37 +108,19 @@ function inRuns(files: readonly SiteFile[], length: number): string[] {
 
 /** Answers are counted, and the count is kept, so that no compiler may leave the question out. */
 class Asking implements Contestant {
-  readonly #urls: readonly string[]
-  readonly #isAllowed: (url: string) => Promise<boolean>
+  readonly #questions: number
+  readonly #countAllowed: () => number | Promise<number>
   allowed = 0
 
-  constructor(urls: readonly string[], isAllowed: (url: string) => Promise<boolean>) {
-    this.#urls = urls
-    this.#isAllowed = isAllowed
+  constructor(questions: number, countAllowed: () => number | Promise<number>) {
+    this.#questions = questions
+    this.#countAllowed = countAllowed
   }
 
   async measure(): Promise<number> {
     const start = nowNs()
-    for (const url of this.#urls) if (await this.#isAllowed(url)) this.allowed++
-    return (nowNs() - start) / this.#urls.length
-  }
-}
-
-/** The same for an answer that nobody has to wait for. */
-class AskingAtOnce implements Contestant {
-  readonly #urls: readonly string[]
-  readonly #isAllowed: (url: string) => boolean
-  allowed = 0
-
-  constructor(urls: readonly string[], isAllowed: (url: string) => boolean) {
-    this.#urls = urls
-    this.#isAllowed = isAllowed
-  }
-
-  measure(): number {
-    const start = nowNs()
-    for (const url of this.#urls) if (this.#isAllowed(url)) this.allowed++
-    return (nowNs() - start) / this.#urls.length
+    this.allowed += await this.#countAllowed()
+    return (nowNs() - start) / this.#questions
   }
 }
 
