@@ -155,9 +155,6 @@ const OTHER = 1 << 31
 
 /** Of every two octets, looked up at once. */
 const KINDS: Int32Array = kindsOfPairs()
-/** Of an octet that is the last. */
-const KINDS_OF_ONE: Int32Array = new Int32Array(256).fill(OTHER)
-for (const octet of KNOWN_OCTETS) KINDS_OF_ONE[octet] = kindOfPair(octet, LETTER_A)
 
 function kindsOfPairs(): Int32Array {
   const kinds = new Int32Array(2 ** 16).fill(OTHER)
@@ -180,23 +177,21 @@ function kindOfPair(first: number, second: number): number {
   return (signs[first] as number) | (signs[second] as number) | both | starts | ends
 }
 
-/** All that has to be known of the octets of the path. */
+/** All that has to be known of the octets of the path. What stands behind its end is written over. */
 function kindOf({ bytes, pairs, start, end }: AskedPath): number {
+  // The last pairs may have octets in them that are none of the path's; slashes, which every path has, say nothing new.
+  for (let i = end; i < end + 4; i++) bytes[i] = SLASH
   let kinds = 0
   let before = 0
   let neighbours = 0
-  // A pair that begins before the path has an octet of the host in it, which is plain.
-  const last = end >> 1
-  for (let i = start >> 1; i < last; i++) {
-    const kind = KINDS[pairs[i] as number] as number
-    kinds |= kind
-    neighbours |= before & (kind << 1)
-    before = kind
-  }
-  if ((end & 1) === 1) {
-    const kind = KINDS_OF_ONE[bytes[end - 1] as number] as number
-    kinds |= kind
-    neighbours |= before & (kind << 1)
+  const last = (end + 1) >> 1
+  // A pair that begins before the path has an octet of the host in it, which is plain. Two pairs at a time: so it takes fewer steps.
+  for (let i = start >> 1; i < last; i += 2) {
+    const one = KINDS[pairs[i] as number] as number
+    const two = KINDS[pairs[i + 1] as number] as number
+    kinds |= one | two
+    neighbours |= (before & (one << 1)) | (one & (two << 1))
+    before = two
   }
   const hasDot = (neighbours & ENDS_WITH_SLASH) | (kinds & DOT_AFTER_SLASH)
   return hasDot === 0 || !hasDotSegment(bytes, start, end) ? kinds : OTHER
