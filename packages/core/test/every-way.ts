@@ -19,7 +19,7 @@ import { AskedPath } from '../src/url/asked-path.ts'
 export const dialectNames = Object.keys(dialects) as DialectName[]
 
 /** After so many questions rules have their index, if they are to have one. */
-const ASKED_OFTEN = 33
+const ASKED_OFTEN = 65
 
 /** Rules that were asked so often that they have an index, if there are enough of them. */
 export function askedOften(rules: CrawlerRules): CrawlerRules {

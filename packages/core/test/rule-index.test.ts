@@ -30,9 +30,9 @@ function ask(rules: CrawlerRules, questions: number): void {
 
 describe('an index is made for rules that are asked often', () => {
   it.each([
-    ['short', 32, 0],
-    ['short', 33, 1],
-    ['short', 50, 18],
+    ['short', 64, 0],
+    ['short', 65, 1],
+    ['short', 100, 36],
     ['long', 8, 0],
     ['long', 9, 1],
     ['long', 30, 22],
@@ -43,28 +43,26 @@ describe('an index is made for rules that are asked often', () => {
     expect(indexed() - before).toBe(expected)
   })
 
-  it('not so for short rules that are asked in turn with others', () => {
+  it('also for short rules that are asked in turn with others', () => {
     const before = indexed()
-    const [a, b] = [SHORT, `${SHORT}\nDisallow: /b`].map((file) => parseRobots(file).forCrawler('a'))
-    for (let i = 0; i < 30; i++) for (const rules of [a, b]) ask(rules as CrawlerRules, 4)
+    const both = [SHORT, `${SHORT}\nDisallow: /b`].map((file) => parseRobots(file).forCrawler('a'))
+    for (let i = 0; i < 16; i++) for (const rules of both) ask(rules, 4)
     expect(indexed() - before).toBe(0)
-    ask(a as CrawlerRules, 33)
-    for (let i = 0; i < 30; i++) for (const rules of [a, b]) ask(rules as CrawlerRules, 4)
-    // What an index answers does not count, so the others are in a row now.
-    expect(indexed() - before).toBe(1 + 30 * 4 + (30 * 4 - 32))
+    for (const rules of both) ask(rules, 4)
+    expect(indexed() - before).toBe(8)
   })
 
-  it('indexes on short rules are kept for the last 256 files', () => {
-    const all = times(257, (i) => parseRobots(`${SHORT}\nDisallow: /${i}/`).forCrawler('a'))
-    for (const rules of all) ask(rules, 33)
+  it('indexes on short rules are kept for the last 1,024 files', () => {
+    const all = times(1_025, (i) => parseRobots(`${SHORT}\nDisallow: /${i}/`).forCrawler('a'))
+    for (const rules of all) ask(rules, 65)
     const before = indexed()
     for (const rules of all.slice(1)) ask(rules, 4)
-    expect(indexed() - before).toBe(256 * 4)
-    ask(all[0] as CrawlerRules, 32)
-    expect(indexed() - before).toBe(256 * 4)
+    expect(indexed() - before).toBe(1_024 * 4)
+    ask(all[0] as CrawlerRules, 64)
+    expect(indexed() - before).toBe(1_024 * 4)
     ask(all[0] as CrawlerRules, 1)
     ask(all[1] as CrawlerRules, 1) // which lost its own to the first
-    expect(indexed() - before).toBe(256 * 4 + 1)
+    expect(indexed() - before).toBe(1_024 * 4 + 1)
   })
 
   it('no more of it is claimed than there is, and the rules stay as they are', () => {

@@ -19,8 +19,8 @@ import { type Group, groupOf, type Rule, type RulesVerdict, verdictByRule, verdi
 
 /** So many questions are asked before an index is made: it takes about as long as they do, and many files are never asked so much. */
 const ASKED_OFTEN = 8
-/** Where rules are short, so many in a row: an index saves less there, and is soon driven out by the next sites'. */
-const ASKED_IN_A_ROW = 32
+/** Where rules are short, so many: an index saves less there, and may be driven out by other sites' before it has saved what it took. */
+const ASKED_OFTEN_IF_SHORT = 64
 
 /** The rules of one file, bound to one crawler: for asking often. */
 export class CrawlerRules {
@@ -32,7 +32,7 @@ export class CrawlerRules {
   #seat: Readonly<Seat> = NO_SEAT
   readonly #groupsAt: number
   readonly #beside: Beside
-  /** How many questions were asked before there was an index. */
+  /** How many questions were asked without an index, since there was one if there was. */
   #asked = 0
 
   /** @internal Made by `Robots.forCrawler` and `restoreRules`. */
@@ -184,8 +184,8 @@ export class CrawlerRules {
     const packed = this.#text as string
     const bytes = unpacked(packed)
     const isShort = packed.length <= SHORT
-    const questions = isShort ? ++lastAsked.questions : ++this.#asked
-    if (questions <= (isShort ? ASKED_IN_A_ROW : ASKED_OFTEN)) return undefined
+    if (++this.#asked <= (isShort ? ASKED_OFTEN_IF_SHORT : ASKED_OFTEN)) return undefined
+    this.#asked = 0
     const index = new RuleIndex(bytes.subarray(0, packed.length), this.#groupsAt)
     this.#seat = isShort ? hotIndexes.put(index) : { index }
     if (!isShort) this.#text = undefined
@@ -230,14 +230,13 @@ function nameOf({ name, reading }: BoundDialect): DialectName | undefined {
 
 const asked = new AskedPath()
 
-/** The packed rules that were asked last, as bytes, and how many questions in a row: crawlers ask about one site many times. */
-const lastAsked = { packed: '', bytes: new Uint8Array(0) as Uint8Array, scratch: new Scratch(), questions: 0 }
+/** The packed rules that were asked last, as bytes: crawlers ask about one site many times in a row. */
+const lastAsked = { packed: '', bytes: new Uint8Array(0) as Uint8Array, scratch: new Scratch() }
 
 function unpacked(packed: string): Uint8Array {
   if (lastAsked.packed !== packed) {
     lastAsked.bytes = lastAsked.scratch.put(packed)
     lastAsked.packed = packed
-    lastAsked.questions = 0
   }
   return lastAsked.bytes
 }

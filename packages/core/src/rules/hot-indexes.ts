@@ -1,5 +1,5 @@
 // The indexes on short rules, as long as those are asked often. Such an index takes more memory than the rules do, so only the last
-// ones that were made are kept: no more than 1 MiB in all, however many files a crawler holds. Rules that lost theirs are asked one by one
+// ones that were made are kept: no more than 4 MiB in all, however many files a crawler holds. Rules that lost theirs are asked one by one
 // again, and may have a new one.
 import type { RuleIndex } from './rule-index.ts'
 
@@ -10,7 +10,7 @@ export interface Seat {
 
 export const NO_SEAT: Readonly<Seat> = { index: undefined }
 
-const MOST_INDEXES = 256
+const MOST_INDEXES = 1024
 
 /** Packed rules of so many octets are short: as long as their index is kept here, it takes less than 4 KiB. */
 export const SHORT = 512
