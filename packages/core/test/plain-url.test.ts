@@ -277,6 +277,9 @@ describe('a URL that is as a client sends it, RFC 9309 §2.2.2', () => {
     ['/r', '/robots.txt#'],
     ['/r', '/robots.txt?'],
     ['/r', '/robot%73.txt'],
+    ['xbcdef', '/bcdefg'],
+    ['bcd', '/bcd'],
+    ['', '/x'],
   ])('at a glance, what %j says about %j is what it says', (rule, path) => {
     const [origin, file] = ['https://example.com', `User-agent: *\nDisallow: ${rule}`]
     for (const dialect of dialectNames) {

@@ -149,11 +149,22 @@ export function matchesAt(packed: Uint8Array, at: number, path: AskedPath): bool
   return isSpecialAt(packed, at) ? matchesSpecial(path, packed, start, end) : beginsWith(path, packed, start, end)
 }
 
-/** The same for the path of a URL as it stands; or undefined, where that is not enough to say. */
-export function matchesUrlAt(packed: Uint8Array, at: number, url: string, path: number): boolean | undefined {
+/**
+ * The same for the path of a URL as it stands; or undefined, where that is not enough to say.
+ *
+ * @param known Of so many octets behind the first one, or all that the rule has, it is known that they match.
+ */
+export function matchesUrlAt(
+  packed: Uint8Array,
+  at: number,
+  url: string,
+  path: number,
+  known: number,
+): boolean | undefined {
   const octets = formOctets(packed, at)
   const start = formStart(packed, at, octets)
-  for (let i = 0; i < octets; i++) {
+  if (octets > 0 && packed[start] !== SLASH) return false
+  for (let i = 1 + known; i < octets; i++) {
     if (path + i >= url.length) return false
     const c = url.charCodeAt(path + i)
     if (c !== packed[start + i]) return isSteady(c) ? false : undefined

@@ -285,7 +285,7 @@ export class RuleIndex {
     let i = nextEntry(cells, cells[ALWAYS] as number, end, 0, four)
     while (i < end) {
       const place = cells[i + 3] as number
-      const isMatch = matchesUrlAt(this.packed, place, url, at)
+      const isMatch = matchesUrlAt(this.packed, place, url, at, 4) // which the entry has told
       if (isMatch !== false) return isMatch === true ? place : UNSURE
       i = nextEntry(cells, i + CELLS, end, 0, four)
     }
