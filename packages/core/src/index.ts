@@ -78,6 +78,5 @@ export {
   explainUrlProblem,
   type HasHref,
   originOf,
-  plainOriginOf,
   type UrlProblem,
 } from './url/origin.ts'

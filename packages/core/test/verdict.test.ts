@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Describable, describeVerdict, OptionError, parseRobots } from '../src/index.ts'
+import { dialectNames } from './every-way.ts'
 
 const robots = parseRobots(
   [
@@ -62,6 +63,14 @@ describe('given the origin of the file, RFC 9309 §2.3', () => {
   ])('%s is answered %s', (url, because) => {
     const verdict = ours.check(url, 'ExampleBot')
     expect([verdict.because, verdict.allowed]).toEqual([because, false])
+  })
+
+  it.each(dialectNames)('is so in the dialect %s', (dialect) => {
+    const robots = parseRobots('User-agent: *\nDisallow: /b', { origin: 'https://a.example', dialect })
+    const asked = ['https://a.example/x', 'HTTPS://A.example/x', 'http://a.example/x', 'https://a.example:8443/x']
+    const isOther = asked.map((url) => robots.check(url, 'a').because === 'other-origin')
+    expect(isOther).toEqual([false, false, true, true])
+    expect(asked.map((url) => robots.forCrawler('a').isAllowed(url))).toEqual([true, true, false, false])
   })
 
   it('says which origin was meant', () => {

@@ -15,7 +15,6 @@ import {
   type InvalidUrl,
   type Outcome,
   parseRobots,
-  plainOriginOf,
   plan,
   type RequestRate,
   settle,
@@ -110,7 +109,7 @@ export class RobotsClient {
     this.#settings = settingsOf(options)
     this.#transport = new Transport(this.#settings)
     this.#telemetry = new Telemetry(this.#settings.logger)
-    const rulesOf = (octets: string) => this.#rulesOf(octets)
+    const rulesOf = (octets: string, origin?: string) => this.#rulesOf(octets, origin)
     this.#entries = new Entries({ ...this.#settings, telemetry: this.#telemetry, rulesOf })
     this.#flights = new Flights(this.#settings)
     const { signal } = this.#settings
@@ -152,15 +151,16 @@ export class RobotsClient {
    * May this URL be fetched?
    * @throws {ClientClosedError} after `close`. What a site does is never thrown.
    */
-  async isAllowed(url: string | HasHref, options?: AskOptions): Promise<boolean> {
-    if (!this.#telemetry.isHeardOnVerdicts && !this.#isClosed && !options?.signal?.aborted) {
-      const allowed = this.#allowsNow(typeof url === 'string' ? url : url.href)
-      if (allowed !== undefined) {
-        this.#telemetry.answered(allowed)
-        return allowed
-      }
+  isAllowed(url: string | HasHref, options?: AskOptions): Promise<boolean> {
+    // Not an async function, and no promise for each answer that is known: they would take a twentieth of such a question.
+    try {
+      const allowed = options?.signal?.aborted ? undefined : this.#allowsNow(typeof url === 'string' ? url : url.href)
+      if (allowed === undefined) return this.#allowsLater(url, options)
+      this.#telemetry.answered(allowed)
+      return allowed ? ALLOWED : DISALLOWED
+    } catch (error) {
+      return Promise.reject(error)
     }
-    return (await this.check(url, options)).allowed
   }
 
   /**
@@ -259,13 +259,18 @@ export class RobotsClient {
     return { url: text, origin: address.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
   }
 
-  /** The answer about a URL that is as clients send it, if what it takes is known; for most questions it is. */
+  async #allowsLater(url: string | HasHref, options: AskOptions | undefined): Promise<boolean> {
+    return (await this.check(url, options)).allowed
+  }
+
+  /** The answer about a URL that is as clients send it, if what it takes is known and nobody else is to hear of it; for most questions so. */
   #allowsNow(text: string): boolean | undefined {
-    const known = this.#entries.ofSameOrigin(text) ?? this.#entries.inMemory(plainOriginOf(text))
+    if (this.#isClosed || this.#telemetry.isHeardOnVerdicts) return undefined
+    const known = this.#entries.ofUrl(text)
     if (known === undefined) return undefined
     const { now, policy, dialect } = this.#settings
     const at = now()
-    const isSteady = at < known.steadyUntil && at >= known.entry.latest.at
+    const isSteady = at < known.steadyUntil && at >= known.steadyFrom
     if (!isSteady && !this.#holds(known.entry, at)) return undefined
     // Google's reading compares the URL as it is given; here it is given as it would be sent.
     const url = dialect.reading.compare === 'google' ? new URL(text) : text
@@ -376,11 +381,14 @@ export class RobotsClient {
     if (this.#isClosed) throw new ClientClosedError()
   }
 
-  #rulesOf(octets: string): CrawlerRules {
+  #rulesOf(octets: string, origin: string | undefined): CrawlerRules {
     const { dialect, productTokens } = this.#settings
-    return parseRobots(Buffer.from(octets, 'latin1'), { dialect }).forCrawler(productTokens)
+    return parseRobots(Buffer.from(octets, 'latin1'), { dialect, ...(origin && { origin }) }).forCrawler(productTokens)
   }
 }
+
+const ALLOWED: Promise<boolean> = Promise.resolve(true)
+const DISALLOWED: Promise<boolean> = Promise.resolve(false)
 
 type PaceWishes = Pick<Asked, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>
 

@@ -18,14 +18,15 @@ export interface EntriesOptions {
   readonly store: Store | undefined
   readonly policy: AccessPolicy
   readonly telemetry: Telemetry
-  /** Reads the rules of a file for the client's crawler. */
-  readonly rulesOf: (octets: string) => CrawlerRules
+  /** Reads the rules of a file for the client's crawler; without an origin, those of any. */
+  readonly rulesOf: (octets: string, origin?: string) => CrawlerRules
 }
 
 /** A store that does not answer by then is gone without: it must not hold up what it is there to speed up. Milliseconds. */
 const STORE_PATIENCE_MS = 2_000
 
 const SLASH = 47
+const BEHIND_SCHEME = 'https://'.length
 
 export class Entries {
   readonly #options: EntriesOptions
@@ -42,18 +43,18 @@ export class Entries {
   }
 
   /** What memory holds, which is then used last. */
-  inMemory(origin: string | undefined): Remembered | undefined {
-    const known = origin === undefined ? undefined : this.#memory.get(origin)
+  inMemory(origin: string): Remembered | undefined {
+    const known = this.#memory.get(origin)
     this.#last = known
     return known
   }
 
-  /** The same for a URL of the origin that was looked up last, as most links of a page are. */
-  ofSameOrigin(url: string): Remembered | undefined {
+  /** The same for a URL that begins with its origin as that is kept, and a slash. Most do, and for them no URL parser is needed. */
+  ofUrl(url: string): Remembered | undefined {
     const last = this.#last
-    if (last === undefined) return undefined
-    const { origin } = last.entry
-    return url.startsWith(origin) && url.charCodeAt(origin.length) === SLASH ? last : undefined
+    if (last !== undefined && isUnder(last.entry.origin, url)) return last // as most links of a page are
+    const end = url.indexOf('/', BEHIND_SCHEME)
+    return end === -1 ? undefined : this.inMemory(url.slice(0, end))
   }
 
   /** The same for who only looks. */
@@ -123,8 +124,9 @@ export class Entries {
 
   #remember(entry: Entry): Remembered {
     const { copy, origin } = entry
-    const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.octets)
-    const remembered = { entry, rules, steadyUntil: steadyUntil(entry, this.#options.policy) }
+    const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.octets, origin)
+    const steadyFrom = entry.latest.at
+    const remembered = { entry, rules, steadyFrom, steadyUntil: steadyUntil(entry, this.#options.policy) }
     this.#memory.set(origin, remembered)
     this.#last = undefined
     return remembered
@@ -143,6 +145,10 @@ export class Entries {
       clearTimeout(timer)
     }
   }
+}
+
+function isUnder(origin: string, url: string): boolean {
+  return url.charCodeAt(origin.length) === SLASH && url.lastIndexOf(origin, 0) === 0
 }
 
 /** What the event `store-failed` carries where the store did not answer at all. */

@@ -6,7 +6,8 @@ import { LRUCache } from 'lru-cache'
 export interface Remembered {
   readonly entry: Entry
   readonly rules: CrawlerRules
-  /** Until when nothing but the rules has to be asked. Milliseconds since 1970. */
+  /** From when until when nothing but the rules has to be asked. Milliseconds since 1970. */
+  readonly steadyFrom: number
   readonly steadyUntil: number
 }
 

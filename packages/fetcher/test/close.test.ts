@@ -54,6 +54,14 @@ describe('an abort', () => {
     expect(sites.connections).toEqual([])
   })
 
+  test('before a question whose answer is known rejects it too', async ({ sites, newClient }) => {
+    const reason = new Error('never wanted')
+    const client = newClient()
+    await client.check(sites.withPort(askedPage))
+    const options = { signal: AbortSignal.abort(reason) }
+    await expect(client.isAllowed(sites.withPort(askedPage), options)).rejects.toBe(reason)
+  })
+
   test('after the answer changes nothing', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const client = newClient()
@@ -134,7 +142,9 @@ describe('close', () => {
     sites.answer(ROBOTS, rules)
     const client = newClient()
     await client.check(sites.withPort(askedPage))
-    await client.close()
+    const closing = client.close()
+    await expect(client.isAllowed(sites.withPort(askedPage))).rejects.toBeInstanceOf(ClientClosedError)
+    await closing
     for (const url of [sites.withPort(askedPage), sites.withPort('http://b.test:PORT/page'), '']) {
       await expect(client.check(url)).rejects.toMatchObject(closed)
       await expect(client.isAllowed(url)).rejects.toBeInstanceOf(ClientClosedError)

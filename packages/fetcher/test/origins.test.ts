@@ -1,6 +1,6 @@
 // Which robots.txt is asked for, and for whom. RFC 9309 §2.3 and §2.2.1.
 import { askedPage, forbidsPage, lookupIn, selfSigned, startSites } from '@politely/testkit'
-import { Agent } from 'undici'
+import { Agent, buildConnector } from 'undici'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
 
@@ -61,6 +61,69 @@ test('our choice, a question may be anything with an href', async ({ sites, newC
   sites.answer(ROBOTS, { status: 200, body: forbidsPage })
   const url = new URL(sites.withPort(askedPage))
   expect(await newClient().check(url)).toMatchObject({ url: url.href, allowed: false, because: 'rule' })
+})
+
+test('RFC 9309 §2.3, a known origin answers for its own URLs, however they are written, and for no others', async ({
+  sites,
+  newClient,
+}) => {
+  sites.answer(ROBOTS, { status: 200, body: forbidsPage })
+  const client = newClient()
+  await client.prefetch([sites.withPort(askedPage)])
+  const expected = {
+    'http://a.test:PORT/page': false,
+    'http://a.test:PORT/other/page': true,
+    'http://a.test:PORT/other/../page': false,
+    'http://a.test:PORT\\page': false,
+    'http:/a.test:PORT/page': false,
+    'http://a.test:\tPORT/page': false,
+    'http://me@a.test:PORT/page': false,
+    'http://a.test:PORT': true,
+    'http://a.test:PORT?/page': true,
+    'http://a.test:PORT1': false, // no port is so high
+    'http://a.test:PORT@b.test:PORT/page': true,
+    'http://b.test:PORT/page': true,
+    'http://b.test:PORT/http://a.test:PORT/page': true,
+    'http://a.test.b.test:PORT/page': true,
+  }
+  for (const turn of ['one after the other', 'each after one that is known']) {
+    for (const [url, allowed] of Object.entries(expected)) {
+      if (turn !== 'one after the other') expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+      expect(await client.isAllowed(sites.withPort(url)), url).toBe(allowed)
+      expect(await client.check(sites.withPort(url)), url).toMatchObject({ allowed })
+    }
+  }
+  expect(sites.asked).toEqual([ROBOTS, 'http://b.test:PORT/robots.txt', 'http://a.test.b.test:PORT/robots.txt'])
+})
+
+test('RFC 9309 §2.3, a host that begins as a known one does is another, also where nothing follows', async ({
+  sites,
+  newClient,
+  onTestFinished,
+}) => {
+  const connect = buildConnector({})
+  const { port } = new URL(sites.withPort(askedPage))
+  // All hosts, whatever their names, and on port 80, are the sites.
+  const dispatcher = new Agent({
+    connect: (target, callback) => connect({ ...target, hostname: '127.0.0.1', port }, callback),
+  })
+  onTestFinished(() => dispatcher.destroy())
+  sites.answer('http://a.tes/robots.txt', { status: 200, body: 'User-agent: *\nDisallow: /' })
+  const client = newClient({ dispatcher })
+  for (const turn of ['new', 'known']) {
+    expect(await client.isAllowed('http://a.tes/'), turn).toBe(false)
+    expect(await client.isAllowed('http://a.test'), turn).toBe(true)
+    expect(await client.isAllowed('http://a.tes'), turn).toBe(false)
+  }
+  expect(sites.asked).toEqual(['http://a.tes/robots.txt', 'http://a.test/robots.txt'])
+})
+
+test('our choice, what is no question at all is a rejection, never thrown at once', async ({ newClient }) => {
+  const client = newClient()
+  for (const nothing of [undefined, null, 7] as unknown as string[]) {
+    const answers = [client.isAllowed(nothing), client.check(nothing)]
+    for (const answer of answers) await expect(answer).rejects.toBeInstanceOf(TypeError)
+  }
 })
 
 test.for([

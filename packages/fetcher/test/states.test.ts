@@ -210,6 +210,19 @@ describe('timelines', () => {
     }
   })
 
+  test('our choice, a clock that was set back, and nobody who wants to know why', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules, others)
+    const clock = startClock()
+    const client = newClient({ now: clock.now })
+    const allowed = []
+    for (let hour = 0; hour < 3; hour++) {
+      allowed.push(await client.isAllowed(sites.withPort(askedPage)))
+      clock.pass(-HOUR)
+    }
+    expect(allowed).toEqual([false, true, true])
+    expect(sites.asked).toEqual([ROBOTS, ROBOTS, ROBOTS])
+  })
+
   test('RFC 9110 §13.1, a redirect whose target moves: the condition goes to no other URL', async ({
     sites,
     newClient,

@@ -3,7 +3,7 @@ import type { Reading } from '../dialect.ts'
 import { octetsOf } from '../octets.ts'
 import type { AskedPath } from '../url/asked-path.ts'
 import { targetForm } from '../url/normal-form.ts'
-import { type Askable, addressOf, isAddress, type UrlProblem } from '../url/origin.ts'
+import { type Askable, isAddress, originOf, type UrlProblem } from '../url/origin.ts'
 import { takePlain } from '../url/plain-url.ts'
 import { googleTargetOf, type Target, targetOf } from '../url/target.ts'
 import type { RulesVerdict } from './verdict.ts'
@@ -61,6 +61,6 @@ function comparedTargetOf(
     return typeof target === 'string' ? target : { ...target, path: targetForm(target.path, compare) }
   }
   const text = typeof url === 'string' ? url : isAddress(url) ? url.origin + url.path : url.href
-  const address = fileOrigin === undefined ? 'relative' : addressOf(text)
-  return { origin: typeof address === 'string' ? undefined : address.origin, path: octetsOf(googleTargetOf(text)) }
+  const origin = fileOrigin === undefined ? undefined : originOf(text)
+  return { origin, path: octetsOf(googleTargetOf(text)) }
 }

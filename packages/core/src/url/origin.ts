@@ -39,16 +39,7 @@ export function addressOf(url: Askable): Address | UrlProblem {
   return { origin, robotsUrl: `${origin}/robots.txt`, path: sentPath(parsed.href) }
 }
 
-/**
- * The origin of a URL that is written as clients send it, at a glance; most are. Undefined for one that only `addressOf` can read:
- * upper case, userinfo, a default port, an address, an IDN, no path.
- */
-export function plainOriginOf(url: string): string | undefined {
-  const end = plainEnd(url)
-  return url.charCodeAt(end) === SLASH ? url.slice(0, end) : undefined
-}
-
-/** Where an origin that a URL parser would leave as it is ends; -1 where the URL does not begin with one. */
+/** Where an origin that a URL parser would leave as it is ends; -1 where the URL does not begin with one, or with one that takes thought. */
 function plainEnd(url: string): number {
   const scheme = url.startsWith('https://') ? 'https' : url.startsWith('http://') ? 'http' : ''
   if (scheme === '') return -1
