@@ -65,6 +65,7 @@ function bringToForm(path: AskedPath): boolean {
 function nextChanged(path: AskedPath, from: number): number {
   const { bytes, end } = path
   if ((path.signs & QUOTED) === 0) {
+    if (bytes[from] === PERCENT && from < end) return from // most stand behind one another
     const at = path.indexOf(PERCENT, from, end - 1)
     return at === -1 ? end : at
   }
