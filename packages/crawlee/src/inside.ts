@@ -29,7 +29,7 @@ type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly
 export interface RequestSource {
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
   /** As it is by now. Of queues alone. */
-  getRequest?(id: string): Promise<{ readonly handledAt?: string | undefined } | null>
+  getRequest?(id: string): Promise<Request | null>
 }
 
 /** What a browser crawler knows of a page that it is about to go to. */

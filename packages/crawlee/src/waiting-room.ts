@@ -50,8 +50,11 @@ export class WaitingRoom {
   readonly #lines = new Map<string, Line>()
   /** What each task of the pool is at. */
   readonly #tasks = new Map<Task, { readonly key: string; readonly origin: string }>()
-  /** Keys of all requests that wait here or are under way: the queue may give them out once more, since its locks expire. */
-  readonly #here = new Set<string>()
+  /**
+   * By their keys, all requests that wait here or are under way, and each as the queue has given it out once more meanwhile: its locks
+   * expire, and a request that is to be tried again is in the queue before its task is over.
+   */
+  readonly #here = new Map<string, Parked | undefined>()
   /** Questions to the gate that are under way. */
   #foreseeing = 0
   /** Timers must not inherit the timeouts of the task that sets them. */
@@ -70,11 +73,15 @@ export class WaitingRoom {
     const call = answeredCall(source, key)
     if (origin === undefined || request.skipNavigation) return true
     if (call !== undefined && this.#lines.get(origin)?.called !== call) call.taken()
-    if (this.#here.has(key)) return false
-    this.#here.add(key)
+    const parked = { request, source }
+    if (this.#here.has(key)) {
+      this.#here.set(key, parked)
+      return false
+    }
+    this.#here.set(key, undefined)
     const line = this.#lineOf(origin)
     // One after another: who comes later does not overtake who is being decided about.
-    const decided = line.decided.then(() => this.#decide(task, key, origin, { request, source }, call))
+    const decided = line.decided.then(() => this.#decide(task, key, origin, parked, call))
     line.decided = decided
     return decided
   }
@@ -116,13 +123,15 @@ export class WaitingRoom {
     if (line?.ahead.delete(task)) this.#watch((at as { origin: string }).origin, line)
   }
 
-  /** The task is over. */
+  /** The task is over. If its request was given out once more, the queue gets it back: nobody else would see to it. */
   over(task: Task): void {
     this.left(task)
     const at = this.#tasks.get(task)
     if (at === undefined) return
     this.#tasks.delete(task)
+    const again = this.#here.get(at.key)
     this.#here.delete(at.key)
+    if (again !== undefined) void this.#outside.runInAsyncScope(() => this.#giveBack(again))
   }
 
   /** The crawl has ended: who waits here goes back to the queue, for another one. */
@@ -217,10 +226,10 @@ export class WaitingRoom {
   /** Whether it is in the queue again. */
   async #giveBack({ request, source }: Parked): Promise<boolean> {
     try {
-      // Its lock may have expired: what another crawler has handled by now would be pending again.
+      // Its lock may have expired: what has been handled by now would be pending again, and what has failed would be as before that.
       const now = request.id === undefined ? undefined : await source.getRequest?.(request.id)
       if (now?.handledAt) return false
-      await source.reclaimRequest(request, { forefront: true })
+      await source.reclaimRequest(now ?? request, { forefront: true })
       return true
     } catch (error) {
       this.#inside.log.exception(

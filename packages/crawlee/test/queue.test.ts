@@ -210,6 +210,64 @@ test.each([
   },
 )
 
+test('a request that is tried again is not lost when its turn comes before its first task is over, as a browser’s pages take a while to close', async () => {
+  const [url] = answerPages(SLOW, 0, 1)
+  const config = inMemory()
+  const requestQueue = await RequestQueue.open('tried-again', { config })
+  const fetchNextRequest = vi.spyOn(requestQueue, 'fetchNextRequest')
+  const given = () => fetchNextRequest.mock.settledResults.filter(({ value }) => value).length
+  const retries: number[] = []
+  let givenBefore = 0
+  class SlowToClose extends BasicCrawler {
+    protected override async _cleanupContext(): Promise<void> {
+      if (retries.length === 1) await vi.waitFor(() => expect(given()).toBeGreaterThan(givenBefore), 10_000)
+    }
+  }
+  const crawler = withRobots(
+    new SlowToClose(
+      {
+        requestQueue,
+        minConcurrency: 2,
+        requestHandler: ({ request }) => {
+          retries.push(request.retryCount)
+          givenBefore = given()
+          if (request.retryCount === 0) throw new Error('the first time')
+        },
+      },
+      config,
+    ),
+    { userAgent, minDelayMs: 0 },
+  )
+  const { requestsFinished } = await crawler.run([sites.withPort(url as string)])
+  expect({ requestsFinished, retries }).toEqual({ requestsFinished: 1, retries: [0, 1] })
+})
+
+test('tries are counted, though the lock of a request expires while it is handled', async () => {
+  const [url] = answerPages(SLOW, 0, 1)
+  const config = inMemory()
+  const requestQueue = await RequestQueue.open('short-locks-and-failures', { config })
+  const retries: number[] = []
+  const crawler = withRobots(
+    new BasicCrawler(
+      {
+        requestQueue,
+        minConcurrency: 2,
+        maxRequestRetries: 2,
+        requestHandler: async ({ request }) => {
+          retries.push(request.retryCount)
+          await new Promise((resolve) => setTimeout(resolve, 2_500))
+          throw new Error('each time')
+        },
+      },
+      config,
+    ),
+    { userAgent, minDelayMs: 0 },
+  )
+  requestQueue.requestLockSecs = 1
+  const { requestsFailed } = await crawler.run([sites.withPort(url as string)])
+  expect({ requestsFailed, retries }).toEqual({ requestsFailed: 1, retries: [0, 1, 2] })
+})
+
 test.each<
   [
     string,
