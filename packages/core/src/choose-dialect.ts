@@ -27,6 +27,7 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
     const names = Object.keys(dialects).join(', ')
     throw new OptionError('dialect', `${JSON.stringify(dialect)} is not known; write one of ${names}`)
   }
+  if (dialects[dialect?.name as DialectName] === dialect) return dialect // of ours; whoever reads many files gives it each time
   const given: Record<string, unknown> = { ...dialect?.reading, ...dialect?.access }
   for (const question of Object.keys({ ...dialects.rfc9309.reading, ...dialects.rfc9309.access })) {
     const answers: readonly unknown[] | undefined = ANSWERS[question as keyof typeof ANSWERS]

@@ -39,6 +39,7 @@ export {
 export { type DialectAnswer, explainDialects } from './explain-dialects.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
+export type { HasOctets } from './octets.ts'
 export { OptionError } from './option-error.ts'
 export { type Delay, delayOf, type Rate, type Wishes } from './pace/delay.ts'
 export { type Hours, opensAt } from './pace/hours.ts'
@@ -75,6 +76,7 @@ export {
   type Address,
   type Askable,
   addressOf,
+  beginsAtOrigin,
   explainUrlProblem,
   type HasHref,
   originOf,

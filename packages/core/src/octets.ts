@@ -16,9 +16,15 @@ export interface Source {
   readonly unit: 'octet' | 'character'
 }
 
+/** What has octets as text, one character for each (latin1), as `Body` and `Copy` do. */
+export interface HasOctets {
+  readonly octets: string
+}
+
 /** A file's octets, or its text, which is taken as UTF-8 (RFC 9309 §2.3). Later changes of the bytes do not change it. */
-export function sourceOf(file: Uint8Array | string): Source {
+export function sourceOf(file: Uint8Array | string | HasOctets): Source {
   if (typeof file === 'string') return { text: file, unit: 'character' }
+  if (!(file instanceof Uint8Array)) return { text: file.octets, unit: 'octet' }
   const text = decoder.decode(file)
   // U+FFFD may stand for octets that are no UTF-8.
   if (text.includes('\ufffd')) return { text: characters(file), unit: 'octet' }

@@ -1,6 +1,7 @@
 // The front door of reading: a file and its options in, a `Robots` out.
 import { dialectFor } from './choose-dialect.ts'
 import type { Dialect, DialectName } from './dialect.ts'
+import type { HasOctets } from './octets.ts'
 import { OptionError } from './option-error.ts'
 import { Robots } from './rules/robots.ts'
 import { originOf } from './url/origin.ts'
@@ -19,12 +20,12 @@ export interface ParseOptions {
  * Reads a robots.txt. Never throws for what stands in it: RFC 9309 §2.3.1.5 asks to use every line that can be read, and to
  * pass over the rest.
  *
- * @param source Its octets, or its text.
- * @throws {OptionError} for a source that is neither, an unknown dialect, or an origin that is no http, https or ftp URL.
+ * @param source Its octets, or its text; or what has its octets as text, as a `Copy` does.
+ * @throws {OptionError} for a source that is none of these, an unknown dialect, or an origin that is no http, https or ftp URL.
  */
-export function parseRobots(source: Uint8Array | string, { dialect, origin }: ParseOptions = {}): Robots {
+export function parseRobots(source: Uint8Array | string | HasOctets, { dialect, origin }: ParseOptions = {}): Robots {
   // Whatever else it is, an ArrayBuffer or a promise, it would read as an empty file, which allows everything.
-  if (typeof source !== 'string' && !(source instanceof Uint8Array)) {
+  if (typeof source !== 'string' && !(source instanceof Uint8Array) && typeof source?.octets !== 'string') {
     throw new OptionError('source', 'must be the text of a robots.txt or its octets as a Uint8Array')
   }
   const ownOrigin = origin === undefined ? undefined : originOf(origin)

@@ -100,6 +100,7 @@ export function everyWay(
   again.check('/', tokens)
   const bound = open().forCrawler(tokens).toJSON()
   const kept = open().forCrawler(tokens, { keep: 'file' }).toJSON()
+  const ofOctets = parseRobots({ octets: Buffer.from(source as Uint8Array).toString('latin1') }, options)
   const walking = (data: BoundRules) => restored(data)
   const indexed = askedOften(open().forCrawler(tokens))
   const json = askedOften(restored(throughJson(indexed)))
@@ -116,6 +117,7 @@ export function everyWay(
     }
     const walk = walking(bound)
     same('the second question', again.check(url, tokens))
+    same('out of octets as text', ofOctets.forCrawler(tokens).check(url))
     same('rule by rule', walk.check(url))
     same('indexed', indexed.check(url))
     same('out of JSON', json.check(url))

@@ -141,7 +141,7 @@ describe('memory', () => {
 })
 
 describe('mistakes of the caller', () => {
-  it.each([[new ArrayBuffer(3)], [Promise.resolve('')], [undefined], [null]])(
+  it.each([[new ArrayBuffer(3)], [Promise.resolve('')], [undefined], [null], [{ octets: [47] }]])(
     'a source that is neither text nor octets: %s',
     (source) => {
       expect(() => parseRobots(source as never)).toThrow(expect.objectContaining({ option: 'source' }))

@@ -270,7 +270,7 @@ export class RobotsClient {
     if (known === undefined) return undefined
     const { now, policy, dialect } = this.#settings
     const at = now()
-    const isSteady = at < known.steadyUntil && at >= known.steadyFrom
+    const isSteady = at < known.steadyUntil && at >= known.entry.latest.at
     if (!isSteady && !this.#holds(known.entry, at)) return undefined
     // Google's reading compares the URL as it is given; here it is given as it would be sent.
     const url = dialect.reading.compare === 'google' ? new URL(text) : text
@@ -383,7 +383,7 @@ export class RobotsClient {
 
   #rulesOf(octets: string, origin: string | undefined): CrawlerRules {
     const { dialect, productTokens } = this.#settings
-    return parseRobots(Buffer.from(octets, 'latin1'), { dialect, ...(origin && { origin }) }).forCrawler(productTokens)
+    return parseRobots({ octets }, { dialect, ...(origin && { origin }) }).forCrawler(productTokens)
   }
 }
 

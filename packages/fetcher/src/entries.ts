@@ -1,6 +1,7 @@
 // Where entries are: in memory, and behind it in the store, if there is one.
 import {
   type AccessPolicy,
+  beginsAtOrigin,
   type CrawlerRules,
   type Entry,
   entryFrom,
@@ -25,7 +26,6 @@ export interface EntriesOptions {
 /** A store that does not answer by then is gone without: it must not hold up what it is there to speed up. Milliseconds. */
 const STORE_PATIENCE_MS = 2_000
 
-const SLASH = 47
 const BEHIND_SCHEME = 'https://'.length
 
 export class Entries {
@@ -52,7 +52,7 @@ export class Entries {
   /** The same for a URL that begins with its origin as that is kept, and a slash. Most do, and for them no URL parser is needed. */
   ofUrl(url: string): Remembered | undefined {
     const last = this.#last
-    if (last !== undefined && isUnder(last.entry.origin, url)) return last // as most links of a page are
+    if (last !== undefined && beginsAtOrigin(url, last.entry.origin)) return last // as most links of a page are
     const end = url.indexOf('/', BEHIND_SCHEME)
     return end === -1 ? undefined : this.inMemory(url.slice(0, end))
   }
@@ -125,8 +125,7 @@ export class Entries {
   #remember(entry: Entry): Remembered {
     const { copy, origin } = entry
     const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.octets, origin)
-    const steadyFrom = entry.latest.at
-    const remembered = { entry, rules, steadyFrom, steadyUntil: steadyUntil(entry, this.#options.policy) }
+    const remembered = { entry, rules, steadyUntil: steadyUntil(entry, this.#options.policy) }
     this.#memory.set(origin, remembered)
     this.#last = undefined
     return remembered
@@ -145,10 +144,6 @@ export class Entries {
       clearTimeout(timer)
     }
   }
-}
-
-function isUnder(origin: string, url: string): boolean {
-  return url.charCodeAt(origin.length) === SLASH && url.lastIndexOf(origin, 0) === 0
 }
 
 /** What the event `store-failed` carries where the store did not answer at all. */

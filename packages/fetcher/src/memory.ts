@@ -6,8 +6,7 @@ import { LRUCache } from 'lru-cache'
 export interface Remembered {
   readonly entry: Entry
   readonly rules: CrawlerRules
-  /** From when until when nothing but the rules has to be asked. Milliseconds since 1970. */
-  readonly steadyFrom: number
+  /** Until when, from the entry's last attempt on, nothing but the rules has to be asked. Milliseconds since 1970. */
   readonly steadyUntil: number
 }
 

@@ -3,9 +3,8 @@
 import { type DialectName, dialects, type Reading } from '../dialect.ts'
 import { characters, Scratch, textOf } from '../octets.ts'
 import { AskedPath } from '../url/asked-path.ts'
-import { beginsAtOrigin } from '../url/glance.ts'
 import { shownForm } from '../url/normal-form.ts'
-import type { Askable } from '../url/origin.ts'
+import { type Askable, beginsAtOrigin } from '../url/origin.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import type { DayRange } from './day-range.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
@@ -32,7 +31,7 @@ export class CrawlerRules {
   #seat: Readonly<Seat> = NO_SEAT
   readonly #groupsAt: number
   readonly #beside: Beside
-  /** How many questions were asked without an index, since there was one if there was. */
+  /** How many questions were asked without an index; from the start again, where one was made and driven out. */
   #asked = 0
 
   /** @internal Made by `Robots.forCrawler` and `restoreRules`. */

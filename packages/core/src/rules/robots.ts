@@ -1,6 +1,6 @@
 // A robots.txt, read.
 import { type Dialect, dialects } from '../dialect.ts'
-import { type Source, sourceOf, textOf } from '../octets.ts'
+import { type HasOctets, type Source, sourceOf, textOf } from '../octets.ts'
 import { OptionError } from '../option-error.ts'
 import { AskedPath } from '../url/asked-path.ts'
 import { type Askable, originOf } from '../url/origin.ts'
@@ -44,7 +44,7 @@ export class Robots {
   #lastAsked: { readonly productTokens: readonly string[]; rules: CrawlerRules | undefined } | undefined
 
   /** @internal Made by `parseRobots`. */
-  constructor(source: Uint8Array | string, dialect: Dialect, origin: string | undefined) {
+  constructor(source: Uint8Array | string | HasOctets, dialect: Dialect, origin: string | undefined) {
     this.dialect = dialect
     this.origin = origin
     this.#source = sourceOf(source)

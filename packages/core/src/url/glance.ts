@@ -5,12 +5,6 @@ import { isSteady } from './plain-url.ts'
 /** Of four octets of which one may be another in the form for comparing. */
 export const UNSTEADY = -1
 
-/** Does the URL begin with this origin and a path? Then it is one of that origin, whatever follows. */
-export function beginsAtOrigin(url: string, origin: string): boolean {
-  const at = origin.length
-  return url.length > at && url.charCodeAt(at) === SLASH && url.lastIndexOf(origin, 0) === 0
-}
-
 /** Can there be a segment `.` or `..` in it, in one of its spellings? */
 export function mayHaveDotSegment(url: string, from: number): boolean {
   for (let dot = url.indexOf('.', from); dot !== -1; dot = url.indexOf('.', dot + 1)) {

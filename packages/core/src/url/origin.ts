@@ -100,6 +100,15 @@ export function originOf(url: string | HasHref): string | undefined {
   return typeof address === 'string' ? undefined : address.origin
 }
 
+/**
+ * Does a URL begin with this origin, in its one spelling, and a path? Then it is one of that origin, whatever follows. One that is written
+ * otherwise may be one too.
+ */
+export function beginsAtOrigin(url: string, origin: string): boolean {
+  const at = origin.length
+  return url.length > at && url.charCodeAt(at) === SLASH && url.lastIndexOf(origin, 0) === 0
+}
+
 function problemOf(text: string): UrlProblem {
   if (text.trim() === '') return 'empty'
   // What resolves against a base is relative; what does not, nobody can read.
