@@ -1,81 +1,54 @@
-// What does it cost to learn the robots.txt of an origin that nobody has asked before? Processor time of the one process that asks.
-import { RobotsTxtFile } from '@crawlee/utils'
-import { RobotsClient } from '@politely/fetcher'
-import { Agent, request } from 'undici'
+// What does it cost to learn the robots.txt of an origin that nobody has asked before? Processor time of the process that asks.
 import { ours } from '../libraries/libraries.ts'
-import { CRAWLER } from '../libraries/library.ts'
 import { type Contestant, inRounds } from '../rounds.ts'
 import type { Finding, Sheet } from '../sheet.ts'
+import { Child } from './child.ts'
 import type { Plan } from './plan.ts'
 import { withRobotsServer } from './robots-server.ts'
 
 /** Requests under way at once. */
 const IN_FLIGHT = 200
 
-type Fetch = (origin: string) => Promise<unknown>
+const SCRIPT = new URL('./cold-fetch-child.ts', import.meta.url)
 
-interface Way {
-  readonly name: string
-  /** Fetches one origin's file, and what to do when all are fetched. A fresh one each time: connections and memory are part of it. */
-  begin(): { readonly fetch: Fetch; end(): Promise<void> }
-}
-
-const bareRequest: Way = {
-  name: 'bare undici.request',
-  begin() {
-    const dispatcher = new Agent()
-    return {
-      fetch: async (origin) => (await request(`${origin}/robots.txt`, { dispatcher })).body.text(),
-      end: () => dispatcher.destroy(),
-    }
-  },
-}
-
-const builtInFetch: Way = {
-  name: 'built-in fetch',
-  begin: () => ({ fetch: async (origin) => (await fetch(`${origin}/robots.txt`)).text(), end: async () => undefined }),
-}
-
-const politely: Way = {
-  name: ours.name,
-  begin() {
-    const client = new RobotsClient({ userAgent: `${CRAWLER}/1.0`, maxFlights: IN_FLIGHT })
-    return { fetch: (origin) => client.isAllowed(`${origin}/page`), end: () => client.close() }
-  },
-}
-
-const crawlee: Way = {
-  name: '@crawlee/utils',
-  begin: () => ({
-    fetch: async (origin) => (await RobotsTxtFile.find(`${origin}/page`)).isAllowed(`${origin}/page`, CRAWLER),
-    end: async () => undefined,
-  }),
-}
+const BARE = 'bare undici.request'
+const CRAWLEE = '@crawlee/utils'
+const WAYS = [ours.name, BARE, 'built-in fetch', CRAWLEE]
 
 export async function coldFetch(plan: Plan): Promise<Sheet> {
   return withRobotsServer(plan.files, (port) => compare(plan, port))
 }
 
 async function compare(plan: Plan, port: number): Promise<Sheet> {
-  const ways = [politely, bareRequest, builtInFetch, crawlee]
-  const addresses = new Addresses(port)
-  const medians = await inRounds(
-    ways.map((way) => new Fetching(way, addresses, plan.coldFetches)),
-    1,
-    plan.rounds,
-  )
-  const us = medians.map(([ns = Number.NaN]) => ns / 1e3)
-  const of = (way: Way) => us[ways.indexOf(way)] as number
+  let asked = 1
+  const take = (count: number) => {
+    asked += count
+    return asked - count
+  }
+  const ways = WAYS.map((name) => new Way(name, port, plan.coldFetches, take))
+  try {
+    const medians = await inRounds(ways, 1, plan.rounds)
+    return sheetOf(
+      plan,
+      medians.map(([ns = Number.NaN]) => ns / 1e3),
+    )
+  } finally {
+    for (const way of ways) way.end()
+  }
+}
+
+function sheetOf(plan: Plan, us: readonly number[]): Sheet {
+  const of = (name: string) => us[WAYS.indexOf(name)] as number
   const findings: Finding[] = [
     {
       what: 'cold fetch: processor time, against a bare undici.request',
-      value: of(politely) / of(bareRequest),
+      value: of(ours.name) / of(BARE),
       unit: '×',
       target: { atMost: 1.4 },
     },
     {
       what: 'cold fetch: processor time of @crawlee/utils, against ours',
-      value: of(crawlee) / of(politely),
+      value: of(CRAWLEE) / of(ours.name),
       unit: '×',
       target: { atLeast: 3 },
     },
@@ -86,53 +59,35 @@ async function compare(plan: Plan, port: number): Promise<Sheet> {
     title: `cold fetch: ${plan.coldFetches} origins on loopback, ${IN_FLIGHT} at once, the answer to one question of each`,
     columns: [
       { name: 'a robots.txt', unit: 'µs of processor' },
-      { name: 'against', unit: `× ${bareRequest.name}` },
+      { name: 'against', unit: `× ${BARE}` },
     ],
-    rows: ways.map((way) => ({ name: way.name, cells: [of(way), of(way) / of(bareRequest)] })),
+    rows: WAYS.map((name) => ({ name, cells: [of(name), of(name) / of(BARE)] })),
     findings,
     asides: [],
   }
 }
 
-/** Addresses of 127.0.0.0/8, each an origin that nobody has asked before. */
-class Addresses {
-  readonly #port: number
-  #next = 1
-
-  constructor(port: number) {
-    this.#port = port
-  }
-
-  take(count: number): string[] {
-    return Array.from({ length: count }, () => {
-      const n = this.#next++
-      return `http://127.${1 + ((n >> 16) & 127)}.${(n >> 8) & 255}.${n & 255}:${this.#port}`
-    })
-  }
-}
-
-class Fetching implements Contestant {
-  readonly #way: Way
-  readonly #addresses: Addresses
+/**
+ * In a process of its own, as in a crawler, which has one way: in one process for all, what each has V8 compile and collect falls on the
+ * others.
+ */
+class Way implements Contestant {
+  readonly #child: Child
   readonly #count: number
+  /** The first of so many origins that nobody has asked before. */
+  readonly #take: (count: number) => number
 
-  constructor(way: Way, addresses: Addresses, count: number) {
-    this.#way = way
-    this.#addresses = addresses
+  constructor(name: string, port: number, count: number, take: (count: number) => number) {
+    this.#child = new Child(SCRIPT, [name, port, count, IN_FLIGHT])
     this.#count = count
+    this.#take = take
   }
 
-  async measure(): Promise<number> {
-    const origins = this.#addresses.take(this.#count)
-    const before = process.cpuUsage()
-    const { fetch, end } = this.#way.begin()
-    const waiting = origins.values()
-    const worker = async () => {
-      for (const origin of waiting) await fetch(origin)
-    }
-    await Promise.all(Array.from({ length: IN_FLIGHT }, worker))
-    await end()
-    const { user, system } = process.cpuUsage(before)
-    return ((user + system) * 1e3) / this.#count
+  measure(): Promise<number> {
+    return this.#child.answer(this.#take(this.#count))
+  }
+
+  end(): void {
+    this.#child.end()
   }
 }
