@@ -227,6 +227,55 @@ describe('the slow and obvious reader cuts and reads octets so too', () => {
     expect(byRule).toBeGreaterThan(500)
   })
 
+  it('wherever names stand behind lines that concern nobody', () => {
+    const names = [
+      'User-agent: ',
+      'USER-AGENT:',
+      ' \tuser-agent :',
+      'useragent: ',
+      'user agent: ',
+      'User-agent ',
+      'uSer-aGents: ',
+    ]
+    const besides = [
+      '',
+      '   ',
+      '<p class="user">',
+      'user',
+      ' \t user',
+      'username: a',
+      'a user-agent: a',
+      '# user-agent: a',
+      '\0user-agent: a',
+      '\x0buser',
+      'Disallow: /user',
+      'Sitemap: /user-agent: a',
+      'Crawl-delay: 1',
+    ]
+    let farAway = 0
+    for (let seed = 1; seed <= 3_000; seed++) {
+      const roll = dice(seed)
+      const ends = pick(roll, [['\n'], ['\r'], ['\r\n'], ENDS])
+      const some = (most: number, line: () => string) => Array.from({ length: Math.floor(roll() * (most + 1)) }, line)
+      const rule = () => `${pick(roll, ['Disallow: ', 'Allow: '])}${pick(roll, ['/', '/a', '/a*', '/b'])}`
+      const group = () => [
+        ...some(40, () => pick(roll, besides)),
+        ...some(2, () => `${pick(roll, names)}${pick(roll, ['a', 'b', 'other', '*'])}`),
+        ...some(2, rule),
+      ]
+      const lines = [...group(), ...group(), ...group(), ...some(20, () => pick(roll, besides)), ...group()]
+      const file = lines.map((line) => line + pick(roll, ends)).join('')
+      const path = pick(roll, ['/', '/a', '/ab', '/b'])
+      const { verdict, others } = everyWay(latin1(file), {}, 'a')(path)
+      expect(others, `seed ${seed}`).toEqual([])
+      expect(told(verdict), `seed ${seed}: ${JSON.stringify(file)} asked about ${path}`).toEqual(
+        readNaively(file, 'a', path),
+      )
+      if (told(verdict).line > 60) farAway++
+    }
+    expect(farAway).toBeGreaterThan(300)
+  })
+
   it('lines over the limit', () => {
     for (const letter of ['a', '\u00e9', '\u20ac']) {
       for (let left = 0; left <= 4; left++) {

@@ -99,6 +99,7 @@ const MOST_OCTETS = 3
 const SHORTEST_FIELD = 6
 
 const TAB = 9
+const LF = 10
 const CR = 13
 const SPACE = 32
 const COLON = 58
@@ -116,6 +117,48 @@ function placeOf(text: string, character: string, from: number): number {
   const place = text.indexOf(character, from)
   return place === -1 ? text.length : place
 }
+
+/** The first place of a word, or that of the end of the file. */
+function placeOfWord(text: string, word: RegExp, from: number): number {
+  word.lastIndex = from
+  return word.exec(text)?.index ?? text.length
+}
+
+/** Where the blanks begin that stand right before a place, on its line. */
+function blanksBefore(text: string, place: number): number {
+  let start = place
+  while (isBlank(text.charCodeAt(start - 1)) && !isLineEnd(text.charCodeAt(start - 1))) start--
+  return start
+}
+
+/** Behind the end of a line that the first CR or the first LF from its beginning on ends, or both in one. */
+function behindLine(cr: number, lf: number): number {
+  return cr + 1 === lf ? lf + 1 : Math.min(cr, lf) + 1
+}
+
+/** How many lines begin from one place on before another; both are beginnings of lines. */
+function linesBetween(text: string, from: number, to: number): number {
+  let lines = 0
+  let lf = -1
+  let cr = -1
+  for (let start = from; start < to; start = behindLine(cr, lf)) {
+    if (lf < start) lf = placeOf(text, '\n', start)
+    if (cr < start) cr = placeOf(text, '\r', start)
+    lines++
+  }
+  return lines
+}
+
+/** Which lines are of interest. */
+export interface Interest {
+  /** By character: with which ones (1) they begin. */
+  readonly beginnings: Uint8Array
+  /** The word that all of them begin with, if there is one, with the flags `gi`. */
+  readonly word?: RegExp
+}
+
+/** When so many lines were passed over, the word is looked for in the file: to go from line to line takes five times as long. */
+const MANY_PASSED = 8
 
 /** Goes through a file, and says where things stand in it; an end is the place behind the last character. */
 export class Fields {
@@ -170,12 +213,15 @@ export class Fields {
    * Goes to the next line. LF, CR and CR LF end one (RFC 9309 §2.2) and nothing else does: no form feed, no U+2028. The last line needs no
    * end, so a file that ends in a line end has one more, empty line.
    *
-   * @param beginnings By character: with which ones (1) a line has to begin to be of interest; others are passed over, and those that
-   * are too short for any field, or begin with no key that is known.
+   * @param interest Without it all lines are of interest; with it others are passed over, and those that are too short for any field, or
+   * begin with no key that is known.
    */
-  nextLine(beginnings?: Uint8Array): boolean {
+  nextLine(interest?: Interest): boolean {
     const text = this.#text
     let { line } = this
+    let passed = 0
+    /** From where on lines were not counted. */
+    let uncounted = -1
     let start = this.#next
     let lf = this.#lf
     let cr = this.#cr
@@ -188,9 +234,9 @@ export class Fields {
       line++
       let from = start
       while (from < end && isBlank(text.charCodeAt(from))) from++
-      if (beginnings === undefined) {
+      if (interest === undefined) {
         found = true
-      } else if (end - from >= SHORTEST_FIELD && beginnings[text.charCodeAt(from)] === 1) {
+      } else if (end - from >= SHORTEST_FIELD && interest.beginnings[text.charCodeAt(from)] === 1) {
         known = keyAt(text, from, this.#keys)
         found = known !== undefined
       }
@@ -199,9 +245,21 @@ export class Fields {
         this.contentStart = from
         this.#end = end
       }
-      start = end === cr && end + 1 === lf ? end + 2 : end + 1
+      start = behindLine(cr, lf)
+      if (!found && interest?.word !== undefined && ++passed === MANY_PASSED) {
+        passed = 0
+        if (uncounted === -1) {
+          uncounted = start
+          this.line = line
+        }
+        const place = placeOfWord(text, interest.word, start)
+        if (lf < place) lf = placeOf(text, '\n', place)
+        if (cr < place) cr = placeOf(text, '\r', place)
+        const blanks = blanksBefore(text, place)
+        start = isLineEnd(text.charCodeAt(blanks - 1)) ? blanks : behindLine(cr, lf)
+      }
     }
-    this.line = line
+    this.line = uncounted === -1 || !found ? line : this.line + 1 + linesBetween(text, uncounted, this.lineStart)
     this.#known = known
     this.#next = start
     this.#lf = lf
@@ -295,6 +353,10 @@ export function linesOf(octets: string, wanted: ReadonlySet<number>): ReadonlyMa
 /** The blanks of the grammar. RFC 9309 §2.2. */
 function isSpaceOrTab(octet: number): boolean {
   return octet === SPACE || octet === TAB
+}
+
+function isLineEnd(octet: number): boolean {
+  return octet === LF || octet === CR
 }
 
 /** The blanks of ASCII. `String.trim` would take U+00A0 and others with it, which are part of a value. */

@@ -4,7 +4,7 @@ import { octetsBetween, octetsOf, type Source } from '../octets.ts'
 import type { AskedPath } from '../url/asked-path.ts'
 import { steadyOctets } from '../url/normal-form.ts'
 import { mayMatch } from './deciding-rule.ts'
-import { Fields } from './fields.ts'
+import { Fields, type Interest } from './fields.ts'
 import { otherFields, type WrittenRecord } from './other-records.ts'
 import { WrittenRules } from './written-rules.ts'
 
@@ -61,8 +61,8 @@ export function groupsOf(
 
   // In the nineties a blank line says something too.
   const ofInterest = isWanted === undefined || reading.groupEnd === 'blank-line' ? undefined : OF_WANTED
-  let beginnings = ofInterest
-  while (fields.nextLine(beginnings)) {
+  let interest = ofInterest && OF_NAMES // what stands above the first name concerns nobody who is wanted
+  while (fields.nextLine(interest)) {
     const hasField = fields.readField()
     if (reading.groupEnd === 'blank-line' && fields.isBlankLine) group = undefined
     if (!hasField) continue
@@ -92,7 +92,7 @@ export function groupsOf(
         groups.push(group)
       }
       lastWasAgent = true
-      beginnings = ofInterest
+      interest = ofInterest
     } else if (directive === 'disallow' || (directive === 'allow' && reading.allow === 'rule')) {
       lastWasAgent = false
       if (group === undefined) continue // Rules before the first user-agent line belong to nobody. §2.2.1.
@@ -101,7 +101,7 @@ export function groupsOf(
         if (about !== undefined && !mayMatch(about, steady, text, start, end)) continue
         rules.add(directive, start, end, line)
         group.endOfRules = rules.length
-      } else if (ofInterest !== undefined) beginnings = OF_NAMES
+      } else if (ofInterest !== undefined) interest = OF_NAMES
     } else {
       const field = directive === 'allow' ? 'unknown' : directive
       const isAboutCrawlers = field !== 'unknown' && otherFields[field] === 'agents-above'
@@ -148,11 +148,11 @@ function firstLetters(keys: readonly string[]): Uint8Array {
 }
 
 /** What is of interest where those who are spoken to are not, and their list of names is closed: the next name. */
-const OF_NAMES = firstLetters(['user-agent'])
+const OF_NAMES: Interest = { beginnings: firstLetters(['user-agent']), word: /user/gi }
 const ABOUT_CRAWLERS = Object.entries(otherFields).flatMap(([key, audience]) =>
   audience === 'agents-above' ? key : [],
 )
 /** Names, rules, and records about crawlers. A misspelt key begins with the letter of the right one. */
-const OF_WANTED = firstLetters(['user-agent', 'allow', 'disallow', ...ABOUT_CRAWLERS])
+const OF_WANTED: Interest = { beginnings: firstLetters(['user-agent', 'allow', 'disallow', ...ABOUT_CRAWLERS]) }
 
 const NOBODY: readonly string[] = []
