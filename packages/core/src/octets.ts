@@ -16,7 +16,7 @@ export interface Source {
   readonly unit: 'octet' | 'character'
 }
 
-/** What has octets as text, one character for each (latin1), as `Body` and `Copy` do. */
+/** What has octets as text, one character for each (latin1), as `Body` and `Copy` do. A character above U+00FF is no octet: it equals none. */
 export interface HasOctets {
   readonly octets: string
 }

@@ -26,7 +26,10 @@ export interface ParseOptions {
 export function parseRobots(source: Uint8Array | string | HasOctets, { dialect, origin }: ParseOptions = {}): Robots {
   // Whatever else it is, an ArrayBuffer or a promise, it would read as an empty file, which allows everything.
   if (typeof source !== 'string' && !(source instanceof Uint8Array) && typeof source?.octets !== 'string') {
-    throw new OptionError('source', 'must be the text of a robots.txt or its octets as a Uint8Array')
+    throw new OptionError(
+      'source',
+      'must be the text of a robots.txt, or its octets: a Uint8Array, or { octets } with a character for each',
+    )
   }
   const ownOrigin = origin === undefined ? undefined : originOf(origin)
   if (origin !== undefined && ownOrigin === undefined) {

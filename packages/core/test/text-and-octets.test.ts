@@ -247,6 +247,8 @@ describe('the slow and obvious reader cuts and reads octets so too', () => {
       'a user-agent: a',
       '# user-agent: a',
       '\0user-agent: a',
+      'user\0agent: a',
+      'user\ragent: a',
       '\x0buser',
       'Disallow: /user',
       'Sitemap: /user-agent: a',

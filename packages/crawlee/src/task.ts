@@ -60,18 +60,17 @@ export function whileAdding<T>(work: () => T): T {
 export class Tasks {
   readonly #underWay = new Map<Task, Promise<unknown>>()
 
-  constructor(inside: Inside, over: (task: Task) => void) {
+  constructor(inside: Inside, over: (task: Task) => Promise<void>) {
     const { runTaskFunction: run, ...others } = inside.autoscaledPoolOptions
     if (run === undefined) return
     const runTaskFunction = async () => {
       const task = new Task()
-      const work = whereabouts.run({ task, isAdding: false }, run)
+      const work = whereabouts.run({ task, isAdding: false }, run).finally(() => over(task))
       this.#underWay.set(task, work)
       try {
         await work
       } finally {
         this.#underWay.delete(task)
-        over(task)
       }
     }
     // Each run of the crawler makes its pool of these.

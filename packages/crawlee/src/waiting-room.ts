@@ -49,12 +49,12 @@ export class WaitingRoom {
   readonly #parkFromMs: number
   readonly #lines = new Map<string, Line>()
   /** What each task of the pool is at. */
-  readonly #tasks = new Map<Task, { readonly key: string; readonly origin: string }>()
+  readonly #tasks = new Map<Task, { readonly key: string; readonly origin: string; readonly parked: Parked }>()
   /**
-   * By their keys, all requests that wait here or are under way, and each as the queue has given it out once more meanwhile: its locks
+   * By their keys, all requests that wait here or are under way, and whether the queue has given one out once more meanwhile: its locks
    * expire, and a request that is to be tried again is in the queue before its task is over.
    */
-  readonly #here = new Map<string, Parked | undefined>()
+  readonly #here = new Map<string, 'once' | 'once-more'>()
   /** Questions to the gate that are under way. */
   #foreseeing = 0
   /** Timers must not inherit the timeouts of the task that sets them. */
@@ -73,15 +73,12 @@ export class WaitingRoom {
     const call = answeredCall(source, key)
     if (origin === undefined || request.skipNavigation) return true
     if (call !== undefined && this.#lines.get(origin)?.called !== call) call.taken()
-    const parked = { request, source }
-    if (this.#here.has(key)) {
-      this.#here.set(key, parked)
-      return false
-    }
-    this.#here.set(key, undefined)
+    const isHere = this.#here.has(key)
+    this.#here.set(key, isHere ? 'once-more' : 'once')
+    if (isHere) return false
     const line = this.#lineOf(origin)
     // One after another: who comes later does not overtake who is being decided about.
-    const decided = line.decided.then(() => this.#decide(task, key, origin, parked, call))
+    const decided = line.decided.then(() => this.#decide(task, key, origin, { request, source }, call))
     line.decided = decided
     return decided
   }
@@ -102,7 +99,7 @@ export class WaitingRoom {
         task,
         this.#outside.runInAsyncScope(() => setTimeout(() => this.left(task), LATE_AFTER_MS)),
       )
-      this.#tasks.set(task, { key, origin })
+      this.#tasks.set(task, { key, origin, parked })
     } else line.waiting = new Map([[key, parked], ...line.waiting])
     if (line.called === call) line.called = undefined
     this.#watch(origin, line)
@@ -123,15 +120,16 @@ export class WaitingRoom {
     if (line?.ahead.delete(task)) this.#watch((at as { origin: string }).origin, line)
   }
 
-  /** The task is over. If its request was given out once more, the queue gets it back: nobody else would see to it. */
-  over(task: Task): void {
+  /** The task is over. If its request was given out once more, and is not handled, the queue gets it back: nobody else would see to it. */
+  async over(task: Task): Promise<void> {
     this.left(task)
     const at = this.#tasks.get(task)
     if (at === undefined) return
     this.#tasks.delete(task)
-    const again = this.#here.get(at.key)
+    const wasGivenOut = this.#here.get(at.key)
     this.#here.delete(at.key)
-    if (again !== undefined) void this.#outside.runInAsyncScope(() => this.#giveBack(again))
+    if (wasGivenOut === 'once' || at.parked.request.handledAt) return
+    await this.#outside.runInAsyncScope(() => this.#giveBack(at.parked))
   }
 
   /** The crawl has ended: who waits here goes back to the queue, for another one. */
@@ -226,10 +224,11 @@ export class WaitingRoom {
   /** Whether it is in the queue again. */
   async #giveBack({ request, source }: Parked): Promise<boolean> {
     try {
-      // Its lock may have expired: what has been handled by now would be pending again, and what has failed would be as before that.
+      // Its lock may have expired: what another crawler has handled by now would be pending again, and what has failed there would be
+      // as before that.
       const now = request.id === undefined ? undefined : await source.getRequest?.(request.id)
       if (now?.handledAt) return false
-      await source.reclaimRequest(now ?? request, { forefront: true })
+      await source.reclaimRequest(now && now.retryCount > request.retryCount ? now : request, { forefront: true })
       return true
     } catch (error) {
       this.#inside.log.exception(

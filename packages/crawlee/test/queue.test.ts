@@ -242,31 +242,37 @@ test('a request that is tried again is not lost when its turn comes before its f
   expect({ requestsFinished, retries }).toEqual({ requestsFinished: 1, retries: [0, 1] })
 })
 
-test('tries are counted, though the lock of a request expires while it is handled', async () => {
-  const [url] = answerPages(SLOW, 0, 1)
-  const config = inMemory()
-  const requestQueue = await RequestQueue.open('short-locks-and-failures', { config })
-  const retries: number[] = []
-  const crawler = withRobots(
-    new BasicCrawler(
-      {
-        requestQueue,
-        minConcurrency: 2,
-        maxRequestRetries: 2,
-        requestHandler: async ({ request }) => {
-          retries.push(request.retryCount)
-          await new Promise((resolve) => setTimeout(resolve, 2_500))
-          throw new Error('each time')
+test.each(['a RequestQueue', 'a RequestList and a RequestQueue'])(
+  'tries of a request of %s are counted, and it is handled once, though its lock expires each time',
+  async (source) => {
+    const [url] = answerPages(SLOW, 0, 1).map((page) => sites.withPort(page))
+    const config = inMemory()
+    const requestQueue = await RequestQueue.open('short-locks-and-failures', { config })
+    const requestList = source === 'a RequestQueue' ? undefined : await RequestList.open(null, [url as string])
+    if (requestList === undefined) await requestQueue.addRequest({ url: url as string })
+    const retries: number[] = []
+    const crawler = withRobots(
+      new BasicCrawler(
+        {
+          requestQueue,
+          ...(requestList && { requestList }),
+          minConcurrency: 2,
+          maxRequestRetries: 2,
+          requestHandler: async ({ request }) => {
+            retries.push(request.retryCount)
+            await new Promise((resolve) => setTimeout(resolve, 2_500))
+            if (request.retryCount < 2) throw new Error('the first two times')
+          },
         },
-      },
-      config,
-    ),
-    { userAgent, minDelayMs: 0 },
-  )
-  requestQueue.requestLockSecs = 1
-  const { requestsFailed } = await crawler.run([sites.withPort(url as string)])
-  expect({ requestsFailed, retries }).toEqual({ requestsFailed: 1, retries: [0, 1, 2] })
-})
+        config,
+      ),
+      { userAgent, minDelayMs: 0 },
+    )
+    requestQueue.requestLockSecs = 1
+    const { requestsFinished } = await crawler.run()
+    expect({ requestsFinished, retries }).toEqual({ requestsFinished: 1, retries: [0, 1, 2] })
+  },
+)
 
 test.each<
   [

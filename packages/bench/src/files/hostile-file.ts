@@ -189,6 +189,17 @@ const DRAFTS: readonly Draft[] = [
   { name: 'keys that are written wrong', text: lines((i) => `dissalow: /${i}`), path: '/1' },
 
   // Groups and other records.
+  {
+    name: 'groups of others with short lines behind each',
+    text: lines((i) => ['user-agent: other', 'disallow: /'][i % 12] ?? ''),
+  },
+  {
+    name: 'the same, and behind them letters that look like CR in UTF-16',
+    text: full(
+      '\xc4\x8d',
+      Array.from({ length: 8_000 }, () => `user-agent: other\ndisallow: /\n${'\n'.repeat(10)}`).join(''),
+    ),
+  },
   { name: 'groups of one and the same name', text: lines(() => 'user-agent:*\nallow:/'), path: '/' },
   {
     name: 'user-agent lines of one and the same name',

@@ -1,17 +1,20 @@
 // A part of a workload that is a process of its own and says numbers.
 import { type ChildProcess, fork } from 'node:child_process'
+import { basename } from 'node:path'
 
 export class Child {
+  readonly #name: string
   readonly #process: ChildProcess
 
   constructor(script: URL, args: readonly (string | number)[]) {
+    this.#name = basename(script.pathname)
     this.#process = fork(script, args.map(String))
   }
 
   /** The next number that it says. */
   async said(): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
-    const gone = (code: number | null) => reject(new Error(`${this.#process.spawnfile} ended with ${code}`))
+    const gone = (code: number | null) => reject(new Error(`${this.#name} ended with ${code}`))
     this.#process.once('message', resolve).once('error', reject).once('exit', gone)
     try {
       return await promise

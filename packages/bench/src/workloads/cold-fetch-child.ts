@@ -44,6 +44,9 @@ const ways: Readonly<Record<string, () => Fetching>> = {
   }),
 }
 
+const begin = ways[name] as () => Fetching
+if (begin === undefined) throw new Error(`no way is called ${name}`)
+
 /** An address of 127.0.0.0/8. */
 function originAt(number: number): string {
   return `http://127.${1 + ((number >> 16) & 127)}.${(number >> 8) & 255}.${number & 255}:${port}`
@@ -52,7 +55,7 @@ function originAt(number: number): string {
 async function nsOfEach(from: number): Promise<number> {
   const origins = Array.from({ length: count }, (_, i) => originAt(from + i))
   const before = process.cpuUsage()
-  const { fetch, end } = (ways[name] as () => Fetching)()
+  const { fetch, end } = begin()
   const waiting = origins.values()
   const worker = async () => {
     for (const origin of waiting) await fetch(origin)

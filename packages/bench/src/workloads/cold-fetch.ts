@@ -20,12 +20,12 @@ export async function coldFetch(plan: Plan): Promise<Sheet> {
 }
 
 async function compare(plan: Plan, port: number): Promise<Sheet> {
-  let asked = 1
-  const take = (count: number) => {
-    asked += count
-    return asked - count
+  let next = 1
+  const takeOrigins = (count: number) => {
+    next += count
+    return next - count
   }
-  const ways = WAYS.map((name) => new Way(name, port, plan.coldFetches, take))
+  const ways = WAYS.map((name) => new Way(name, port, plan.coldFetches, takeOrigins))
   try {
     const medians = await inRounds(ways, 1, plan.rounds)
     return sheetOf(
@@ -75,16 +75,16 @@ class Way implements Contestant {
   readonly #child: Child
   readonly #count: number
   /** The first of so many origins that nobody has asked before. */
-  readonly #take: (count: number) => number
+  readonly #takeOrigins: (count: number) => number
 
-  constructor(name: string, port: number, count: number, take: (count: number) => number) {
+  constructor(name: string, port: number, count: number, takeOrigins: (count: number) => number) {
     this.#child = new Child(SCRIPT, [name, port, count, IN_FLIGHT])
     this.#count = count
-    this.#take = take
+    this.#takeOrigins = takeOrigins
   }
 
   measure(): Promise<number> {
-    return this.#child.answer(this.#take(this.#count))
+    return this.#child.answer(this.#takeOrigins(this.#count))
   }
 
   end(): void {

@@ -83,7 +83,7 @@ export function directiveOf(text: string, start: number, end: number, keys: Read
 
 const NO_KEYS: readonly KnownKey[] = []
 
-/** Makes a letter a small one. What else it changes is no character of a name, or ends a line. */
+/** Makes a letter a small one. What else it changes is no character of a name, or ends a line (NUL and CR, which look like ` ` and `-`). */
 const CASE = 32
 
 /**
@@ -136,11 +136,11 @@ function behindLine(cr: number, lf: number): number {
   return cr + 1 === lf ? lf + 1 : Math.min(cr, lf) + 1
 }
 
-/** How many lines begin from one place on before another; both are beginnings of lines. */
-function linesBetween(text: string, from: number, to: number): number {
+/** How many lines begin from one place on before another; of the first one it is known which LF and CR come first. */
+function linesBetween(text: string, from: number, to: number, knownLf: number, knownCr: number): number {
   let lines = 0
-  let lf = -1
-  let cr = -1
+  let lf = knownLf
+  let cr = knownCr
   for (let start = from; start < to; start = behindLine(cr, lf)) {
     if (lf < start) lf = placeOf(text, '\n', start)
     if (cr < start) cr = placeOf(text, '\r', start)
@@ -158,8 +158,8 @@ export interface Interest {
 }
 
 /**
- * When so many lines were passed over, and were short, the word is looked for in the file: that takes a fifth of the time that going from
- * line to line does. Where lines are long, their ends are found faster than the word.
+ * When so many lines were passed over, and were short, the word is looked for in the file: that is faster than
+ * to go from line to line. Where lines are long, their ends are found faster than the word.
  */
 const MANY_PASSED = 8
 /** Characters. */
@@ -225,8 +225,10 @@ export class Fields {
     const text = this.#text
     let { line } = this
     let passed = 0
-    /** From where on lines were not counted. */
-    let uncounted = -1
+    /** The line from which on lines are not counted: where it begins, and what was known there. */
+    let uncounted:
+      | { readonly from: number; readonly line: number; readonly lf: number; readonly cr: number }
+      | undefined
     let start = this.#next
     let passedFrom = start
     let lf = this.#lf
@@ -254,10 +256,7 @@ export class Fields {
       start = behindLine(cr, lf)
       if (!found && interest?.word !== undefined && ++passed === MANY_PASSED) {
         if (start - passedFrom < MANY_PASSED * SHORT_LINE) {
-          if (uncounted === -1) {
-            uncounted = start
-            this.line = line
-          }
+          uncounted ??= { from: start, line: line + 1, lf, cr }
           const place = placeOfWord(text, interest.word, start)
           if (lf < place) lf = placeOf(text, '\n', place)
           if (cr < place) cr = placeOf(text, '\r', place)
@@ -268,7 +267,10 @@ export class Fields {
         passedFrom = start
       }
     }
-    this.line = uncounted === -1 || !found ? line : this.line + 1 + linesBetween(text, uncounted, this.lineStart)
+    if (found && uncounted !== undefined) {
+      line = uncounted.line + linesBetween(text, uncounted.from, this.lineStart, uncounted.lf, uncounted.cr)
+    }
+    this.line = line
     this.#known = known
     this.#next = start
     this.#lf = lf
@@ -292,7 +294,7 @@ export class Fields {
 
     const known = this.#known ?? keyAt(text, contentStart, this.#keys)
     let separator = known === undefined ? -1 : contentStart + known.octets.length
-    if (known !== undefined && text.charCodeAt(separator) === COLON) {
+    if (known !== undefined && separator < end && text.charCodeAt(separator) === COLON) {
       this.directive = known.directive
       this.keyEnd = separator
     } else {
