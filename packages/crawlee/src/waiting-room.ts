@@ -126,10 +126,9 @@ export class WaitingRoom {
     const at = this.#tasks.get(task)
     if (at === undefined) return
     this.#tasks.delete(task)
-    const wasGivenOut = this.#here.get(at.key)
+    const isOwed = this.#here.get(at.key) === 'once-more' && !at.parked.request.handledAt
     this.#here.delete(at.key)
-    if (wasGivenOut === 'once' || at.parked.request.handledAt) return
-    await this.#outside.runInAsyncScope(() => this.#giveBack(at.parked))
+    if (isOwed) await this.#outside.runInAsyncScope(() => this.#giveBack(at.parked))
   }
 
   /** The crawl has ended: who waits here goes back to the queue, for another one. */
