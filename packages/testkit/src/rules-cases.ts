@@ -416,6 +416,12 @@ const readingLines: readonly RulesCase[] = [
     'disallowed by line 2',
   ),
   file(
+    'Google: an encoding that is cut there is none',
+    `User-agent: *\nDisallow:${' '.repeat(16_651)}/%61\n`,
+    'ExampleBot',
+    NONE,
+  ),
+  file(
     '§2.3.1.5 HTML is read like any text',
     '<html>\nUser-agent: *\nDisallow: /a\n</html>\n',
     'ExampleBot',

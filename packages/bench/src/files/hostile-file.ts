@@ -132,6 +132,7 @@ const DRAFTS: readonly Draft[] = [
   },
   { name: 'one and the same rule', text: lines(() => 'Disallow: /same'), path: '/same' },
   { name: 'the shortest rules', text: lines(() => 'allow:/'), path: '/' },
+  { name: 'rules that go on where the path ends', text: lines((i) => `allow:/${(i % 36).toString(36)}`), path: '/' },
   { name: 'rules without a path', text: lines(() => 'allow:') },
   {
     name: 'index pages, each of which is a folder too',

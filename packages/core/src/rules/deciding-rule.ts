@@ -1,75 +1,72 @@
 // The rule that decides, found the plain way: each rule is brought to the form for comparing and tried, and the strongest one
-// that matches is kept. RFC 9309 §2.2.2. This is for one question about a file; for more, see packed-rules.ts and rule-index.ts, which
-// answer the same.
+// that matches is kept. RFC 9309 §2.2.2. This is for one question about a file, and done while the file is read; for more, see
+// packed-rules.ts and rule-index.ts, which answer the same.
 import type { Reading } from '../dialect.ts'
-import { Scratch, type Source } from '../octets.ts'
+import { octetsBetween, Scratch, type Source } from '../octets.ts'
 import type { AskedPath } from '../url/asked-path.ts'
 import { steadyOctets } from '../url/normal-form.ts'
-import { digitOf } from '../url/percent.ts'
-import type { WrittenFile, WrittenGroup } from './groups.ts'
+import { digitOf, octetOf, unreserved } from '../url/percent.ts'
+import type { WrittenGroup } from './groups.ts'
 import { beginsWith, matchesSpecial } from './pattern.ts'
-import { formsOf, INDEX_PAGE, pathOf } from './rule-forms.ts'
+import { formsOf, INDEX_PAGE } from './rule-forms.ts'
 import type { WrittenRule } from './written-rules.ts'
 
-export interface DecidingRule {
-  readonly written: WrittenRule
-  readonly group: WrittenGroup
+/** A rule that matches. */
+export interface MatchingRule extends WrittenRule {
   /** Octets of its path in the form for comparing: its strength. */
   readonly octets: number
 }
 
-export function decidingRule(
-  { source, rules }: WrittenFile,
-  groups: readonly WrittenGroup[],
-  path: AskedPath,
-  reading: Reading,
-): DecidingRule | undefined {
-  let strongest: DecidingRule | undefined
-  for (const group of groups) {
-    for (let i = group.firstRule; i < group.endOfRules; i++) {
-      const written = rules.at(i)
-      const octets = matchingOctets(source, written, path, reading)
-      if (octets === NO_MATCH || (strongest !== undefined && !isStronger(written, octets, strongest))) continue
-      strongest = { written, group, octets }
-      if (reading.winner === 'first') return strongest
-    }
-  }
-  return strongest
+/** The rule that decides, and the group that it stands in. */
+export interface DecidingRule {
+  readonly rule: MatchingRule
+  readonly group: WrittenGroup
 }
 
-/** Most octets, then allow before disallow, then the first line. */
-function isStronger({ directive }: WrittenRule, octets: number, other: DecidingRule): boolean {
-  if (octets !== other.octets) return octets > other.octets
-  return directive === 'allow' && other.written.directive === 'disallow'
+/** The strongest of what is strongest in each of a crawler's groups. */
+export function decidingRule(groups: readonly WrittenGroup[], reading: Reading): DecidingRule | undefined {
+  let deciding: DecidingRule | undefined
+  for (const group of groups) {
+    const rule = group.strongest
+    if (rule !== undefined && decides(rule.directive, rule.octets, deciding?.rule, reading)) deciding = { rule, group }
+  }
+  return deciding
 }
 
 /**
- * Whether a rule may match a path, told while it is read from where its own path stands: for one question the others need not be kept.
- * Nearly all that do not match differ somewhere before their first octet that is special, or has another form.
+ * Whether a rule decides, rather than the one that did so far: most octets, then allow before disallow, then the first line.
  *
- * @param steady Which octets have no other form.
+ * @param octets From `matchingOctets`.
  */
-export function mayMatch(path: AskedPath, steady: Uint8Array, text: string, start: number, end: number): boolean {
-  let at = path.start
-  for (let i = start; i < end; i++, at++) {
-    const octet = text.charCodeAt(i)
-    if (octet === STAR || octet === DOLLAR || steady[octet] !== 1) return true
-    if (at === path.end) return octet === INDEX_PAGE.charCodeAt(1) // `Allow: /dir/index.html` may speak about `/dir/`
-    if (octet !== path.bytes[at]) return false
-  }
-  return true
+export function decides(
+  directive: WrittenRule['directive'],
+  octets: number,
+  soFar: MatchingRule | undefined,
+  { winner }: Reading,
+): boolean {
+  if (octets === NO_MATCH) return false
+  if (soFar === undefined) return true
+  if (winner === 'first') return false
+  return octets === soFar.octets ? directive === 'allow' && soFar.directive === 'disallow' : octets > soFar.octets
 }
 
 const NO_MATCH = -1
 
-/** How many octets the rule's form has, if it matches. */
-function matchingOctets(source: Source, written: WrittenRule, path: AskedPath, reading: Reading): number {
-  if (written.start === written.end && reading.emptyRules === 'nothing') return NO_MATCH
+/** How many octets the form has in which a rule matches a path, if it does. */
+export function matchingOctets(
+  source: Source,
+  directive: WrittenRule['directive'],
+  start: number,
+  end: number,
+  path: AskedPath,
+  reading: Reading,
+): number {
+  if (start === end && reading.emptyRules === 'nothing') return NO_MATCH
   if (reading.wildcards === 'special') {
-    const octets = matchingAsWritten(source, written, path, reading.compare)
+    const octets = matchingAsWritten(source, directive, start, end, path, reading.compare)
     if (octets !== undefined) return octets
   }
-  for (const { octets, isSpecial } of formsOf(pathOf(source, written), written, reading)) {
+  for (const { octets, isSpecial } of formsOf(octetsBetween(source, start, end), directive, reading)) {
     if ((isSpecial ? matchesSpecial : beginsWith)(path, rule.put(octets), 0, octets.length)) return octets.length
   }
   return NO_MATCH
@@ -80,28 +77,74 @@ function matchingOctets(source: Source, written: WrittenRule, path: AskedPath, r
  * to be copied for them.
  */
 function matchingAsWritten(
+  source: Source,
+  directive: WrittenRule['directive'],
+  start: number,
+  end: number,
+  path: AskedPath,
+  compare: Reading['compare'],
+): number | undefined {
+  const { text } = source
+  const steady = steadyOctets(compare)
+  let at = path.start
+  for (let i = start; i < end; i++, at++) {
+    const octet = text.charCodeAt(i)
+    if (octet === STAR || octet === DOLLAR || steady[octet] !== 1) {
+      return matchingFrom(i, at, source, directive, start, end, path, compare)
+    }
+    if (at === path.end || octet !== path.bytes[at]) return differingAt(at, octet, directive, path)
+  }
+  return end - start
+}
+
+/** What the answer is where a rule's octet is not the path's, and all before it are. */
+function differingAt(
+  at: number,
+  octet: number,
+  directive: WrittenRule['directive'],
+  path: AskedPath,
+): number | undefined {
+  // `Allow: /dir/index.html` may still speak about `/dir/`.
+  const isFolder = directive === 'allow' && at === path.end && path.bytes[at - 1] === SLASH
+  return isFolder && (octet === INDEX_PAGE.charCodeAt(1) || octet === PERCENT) ? undefined : NO_MATCH
+}
+
+/** The same from a place on in the rule, and in the path. */
+function matchingFrom(
+  from: number,
+  pathFrom: number,
   { text, unit }: Source,
-  { directive, start, end }: WrittenRule,
+  directive: WrittenRule['directive'],
+  start: number,
+  end: number,
   path: AskedPath,
   compare: Reading['compare'],
 ): number | undefined {
   const steady = steadyOctets(compare)
-  let at = path.start
-  let i = start
+  let at = pathFrom
+  let i = from
   for (; i < end; i++) {
     const octet = text.charCodeAt(i)
     if (octet === STAR || (octet === DOLLAR && i === end - 1)) break
+    let next: number
     if (steady[octet] === 1) {
-      at = at < path.end && path.bytes[at] === octet ? at + 1 : DIFFERS
+      next = afterOctet(path, at, octet)
+    } else if (compare === 'decoded' || (unit === 'character' && isSurrogate(octet))) {
+      return undefined
+    } else if (octet === PERCENT) {
+      const encoded = i + 2 < end ? octetOf(text.charCodeAt(i + 1), text.charCodeAt(i + 2)) : -1
+      if (encoded === -1) {
+        next = afterOctet(path, at, PERCENT) // a malformed one stays as it is
+      } else {
+        const isDecoded = compare === 'rfc9309' && unreserved[encoded] === 1
+        next = isDecoded ? afterOctet(path, at, encoded) : afterEncoded(path, at, encoded)
+        i += 2
+      }
     } else {
-      // A `%` may be decoded. What else is not steady is encoded, in all forms but one.
-      if (octet === PERCENT || compare === 'decoded' || (unit === 'character' && isSurrogate(octet))) return undefined
-      at = unit === 'octet' || octet < 0x80 ? afterEncoded(path, at, octet) : afterCharacter(path, at, octet)
+      next = unit === 'octet' || octet < 0x80 ? afterEncoded(path, at, octet) : afterCharacter(path, at, octet)
     }
-    if (at === DIFFERS) {
-      // `Allow: /dir/index.html` may still speak about `/dir/`.
-      return directive === 'allow' && path.bytes[path.end - 1] === SLASH ? undefined : NO_MATCH
-    }
+    if (next === DIFFERS) return differingAt(at, octet, directive, path)
+    at = next
   }
   if (i === end) return at - path.start
   const last = text.charCodeAt(end - 1) === DOLLAR ? end - 1 : end
@@ -118,12 +161,18 @@ function matchingAsWritten(
 }
 
 const DIFFERS = -1
+
 /** Is it half of a character? */
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xe000
 }
 
-/** Where the path goes on after `%XX` for an octet, or `DIFFERS`. */
+/** Where the path goes on after an octet, or `DIFFERS`. */
+function afterOctet(path: AskedPath, at: number, octet: number): number {
+  return at < path.end && path.bytes[at] === octet ? at + 1 : DIFFERS
+}
+
+/** The same after `%XX` for an octet. */
 function afterEncoded(path: AskedPath, at: number, octet: number): number {
   const { bytes } = path
   const stands =

@@ -1,17 +1,16 @@
 // A robots.txt, read.
 import { type Dialect, dialects } from '../dialect.ts'
-import { type HasOctets, type Source, sourceOf, textOf } from '../octets.ts'
+import { type HasOctets, octetsBetween, type Source, sourceOf, textOf } from '../octets.ts'
 import { OptionError } from '../option-error.ts'
 import { AskedPath } from '../url/asked-path.ts'
 import { type Askable, originOf } from '../url/origin.ts'
 import { bindRules, type Keep, type Said, saidTo } from './binding.ts'
 import { CrawlerRules } from './crawler-rules.ts'
-import { type DecidingRule, decidingRule } from './deciding-rule.ts'
+import { decidingRule } from './deciding-rule.ts'
 import type { Explanation } from './explanation.ts'
 import { groupsOf } from './groups.ts'
 import { type OtherRecord, readableRecords, readingsOf, type WrittenRecord } from './other-records.ts'
 import { askPlainly, questionOf } from './question.ts'
-import { pathOf } from './rule-forms.ts'
 import { groupOf, type RulesVerdict, verdictByRule, verdictWithoutRule } from './verdict.ts'
 
 /** A crawler's name in robots.txt, or several, of which the first that has a group is followed. RFC 9309 §2.2.1. */
@@ -72,8 +71,9 @@ export class Robots {
     const rules = this.#boundTo(productTokens)
     if (rules !== undefined) return rules.isAllowed(url)
     if (!askPlainly(url, this.dialect.reading, this.origin, asked)) return this.#answer(url, productTokens).allowed
-    const { written } = this.#deciding(this.#saidAbout(asked, productTokens), asked) ?? {}
-    return written === undefined || written.directive === 'allow' || written.start === written.end
+    const { groups } = this.#saidAbout(asked, productTokens).selection
+    const rule = decidingRule(groups, this.dialect.reading)?.rule
+    return rule === undefined || rule.directive === 'allow' || rule.start === rule.end
   }
 
   /** May it, and why? */
@@ -111,17 +111,15 @@ export class Robots {
   #answer(url: Askable, productTokens: ProductTokens): RulesVerdict {
     const { path = '', settled } = questionOf(url, this.dialect.reading, this.origin)
     if (settled !== undefined) return settled
-    const said = this.#saidAbout(asked.put(path), productTokens)
-    const [group] = said.selection.groups
-    const rule = this.#deciding(said, asked)
-    if (rule === undefined) return verdictWithoutRule(group && groupOf(group))
-    const { written, group: own, octets } = rule
-    const text = textOf(pathOf(said.file.source, written))
-    return verdictByRule({ directive: written.directive, text, line: written.line, octets }, groupOf(own))
-  }
-
-  #deciding({ file, selection }: Said, path: AskedPath): DecidingRule | undefined {
-    return decidingRule(file, selection.groups, path, this.dialect.reading)
+    const { file, selection } = this.#saidAbout(asked.put(path), productTokens)
+    const deciding = decidingRule(selection.groups, this.dialect.reading)
+    if (deciding === undefined) {
+      const [group] = selection.groups
+      return verdictWithoutRule(group && groupOf(group))
+    }
+    const { directive, start, end, line, octets } = deciding.rule
+    const text = textOf(octetsBetween(file.source, start, end))
+    return verdictByRule({ directive, text, line, octets }, groupOf(deciding.group))
   }
 }
 

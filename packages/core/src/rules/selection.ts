@@ -44,14 +44,20 @@ function namesOf(productTokens: readonly string[], reading: Reading): AskedNames
  * never falls back to `*`, even where its group says nothing about a URL.
  */
 export function selectGroups(groups: readonly WrittenGroup[], asked: AskedNames['own'], reading: Reading): Selection {
-  const holding = (names: Selection['names']) => groups.filter(({ agents }) => agents.some(names))
   for (const namesIt of asked) {
     const names = (agent: string) => !namesEveryone(agent) && namesIt(agent)
-    const own = holding(names)
+    const own = holding(groups, names)
     if (own.length > 0) return { groups: reading.groups === 'first' ? own.slice(0, 1) : own, names }
   }
-  const forAll = holding(namesEveryone)
+  const forAll = holding(groups, namesEveryone)
   return { groups: reading.groups === 'merged' ? forAll : forAll.slice(0, 1), names: namesEveryone }
+}
+
+/** The groups that have such a name. */
+function holding(groups: readonly WrittenGroup[], names: Selection['names']): readonly WrittenGroup[] {
+  const held: WrittenGroup[] = []
+  for (const group of groups) if (group.agents.some(names)) held.push(group)
+  return held
 }
 
 /** Which user-agent lines name a crawler that was asked about as `asked`: a token, or a whole User-Agent header. */
