@@ -109,7 +109,7 @@ function differingAt(
   return isFolder && (octet === INDEX_PAGE.charCodeAt(1) || octet === PERCENT) ? undefined : NO_MATCH
 }
 
-/** The same from a place on in the rule, and in the path. */
+/** The same from a place on in the rule, and in the path: apart, so that the loop before it is short enough to be compiled into its caller. */
 function matchingFrom(
   from: number,
   pathFrom: number,
