@@ -36,7 +36,7 @@ async function bench(options: Options): Promise<void> {
   const { libraries, isQuick } = options
   const plan: Plan = { ...(isQuick ? quick : full), libraries }
   const machine = thisMachine()
-  const date = new Date().toISOString().slice(0, 10)
+  const date = new Date().toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length)
   console.log(`${machine.processor}, ${machine.cores} cores, Node ${machine.node}${isQuick ? ', a quick run' : ''}\n`)
   if (globalThis.gc === undefined) console.log('Node runs without --expose-gc: figures will be less steady\n')
 

@@ -9,7 +9,7 @@ import type { Sheet } from './sheet.ts'
 export const RECORDS: string = join(import.meta.dirname, '../record')
 
 export interface BenchRecord {
-  /** The day, as YYYY-MM-DD. */
+  /** When the run began, in UTC, as YYYY-MM-DDTHH:MM; of old ones the day only. */
   readonly date: string
   readonly machine: Machine
   /** Of each library that was measured. */
@@ -37,16 +37,24 @@ export function recordOf(
 /** Writes it into a folder, and says under what name. */
 export function writeRecord(record: BenchRecord, folder: string): string {
   mkdirSync(folder, { recursive: true })
-  const file = join(folder, `${record.date}-${slugOf(record.machine)}.json`)
+  const file = join(folder, `${dayOf(record)}-${slugOf(record.machine)}.json`)
   writeFileSync(file, `${JSON.stringify(record, undefined, 2)}\n`)
   return file
 }
 
-/** The latest one of a folder; undefined where none was ever made. */
+/** The day on which the run began. */
+export function dayOf({ date }: BenchRecord): string {
+  return date.slice(0, 10)
+}
+
+/** The latest one of a folder, whatever the machine; undefined where none was ever made. */
 export function newestRecord(folder: string = RECORDS): BenchRecord | undefined {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
-  const newest = names.sort().at(-1) // a name begins with its day
-  return newest === undefined ? undefined : JSON.parse(readFileSync(join(folder, newest), 'utf8'))
+  const records = names.map((name): BenchRecord => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+  return records.reduce<BenchRecord | undefined>(
+    (newest, one) => (newest === undefined || one.date > newest.date ? one : newest),
+    undefined,
+  )
 }
 
 /** A library is a package of that name, or two, or none. */

@@ -1,7 +1,7 @@
 // The tables of docs/speed.md, made from a record. Without one they are empty.
 import { join } from 'node:path'
 import { type DocTable, withTables } from '@politely/testkit'
-import type { BenchRecord } from './record.ts'
+import { type BenchRecord, dayOf } from './record.ts'
 import { cellText, type Finding, figureText, isMet, type Sheet, targetText } from './sheet.ts'
 
 export const SPEED_PAGE: string = join(import.meta.dirname, '../../../docs/speed.md')
@@ -40,9 +40,9 @@ export function tablesOf(record: BenchRecord | undefined): DocTable[] {
   ]
 }
 
-function machineRow({ date, machine, isQuick }: BenchRecord): string[] {
-  const { processor, cores, node, system } = machine
-  return [isQuick ? `${date}, a quick run` : date, processor, `${cores}`, node, system]
+function machineRow(record: BenchRecord): string[] {
+  const { processor, cores, node, system } = record.machine
+  return [`${dayOf(record)}${record.isQuick ? ', a quick run' : ''}`, processor, `${cores}`, node, system]
 }
 
 /** A line for each thing that was found out, whatever files it was found out on. */

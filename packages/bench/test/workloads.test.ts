@@ -1,11 +1,14 @@
 // Every workload, once and tiny: it runs to its end, and what it says has the shape that a table needs. No figure is judged.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { siteFiles } from '../src/files/site-file.ts'
 import { libraries, ours, reference } from '../src/libraries/libraries.ts'
 import { naiveWalk } from '../src/libraries/naive-walk.ts'
 import { siteOf } from '../src/libraries/prepared.ts'
 import { optionsFrom } from '../src/options.ts'
-import { recordOf } from '../src/record.ts'
+import { newestRecord, recordOf, writeRecord } from '../src/record.ts'
 import type { Sheet } from '../src/sheet.ts'
 import { tablesOf } from '../src/speed-page.ts'
 import { sheetText } from '../src/terminal.ts'
@@ -68,6 +71,26 @@ it('keeps figures in a record, and no names of files', async () => {
   expect(on?.rows).toEqual([['2026-01-02, a quick run', 'Some Processor', '2', '24.0.0', 'linux x64']])
   expect(what?.rows.map(([first]) => first)).toEqual(sheet.findings.map((finding) => finding.what))
   expect(sideBySide?.rows.map(([name]) => name)).toEqual(['politely 0.1.0', 'robots-parser 3.0.1', 'naive walk'])
+})
+
+it('takes the record that was made last for the newest, whatever the machine', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'politely-records-'))
+  try {
+    expect(newestRecord(folder)).toBeUndefined()
+    const made = [
+      ['2026-01-02T10:00', 'A Processor'],
+      ['2026-01-02T09:30', 'Some Processor'],
+      ['2026-01-01T23:59', 'Third Processor'],
+    ] as const
+    for (const [date, processor] of made) {
+      const machine = { processor, cores: 2, node: '24.0.0', system: 'linux x64' }
+      const file = writeRecord(recordOf([], { date, machine, isQuick: false, libraries: [] }), folder)
+      expect(basename(file)).toContain(date.slice(0, 10))
+    }
+    expect(newestRecord(folder)?.date).toBe('2026-01-02T10:00')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 it('follows the command line or says why not', () => {
