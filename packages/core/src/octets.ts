@@ -16,7 +16,7 @@ export interface Source {
   readonly unit: 'octet' | 'character'
 }
 
-/** What has octets as text, one character for each (latin1), as `Body` and `Copy` do. A character above U+00FF is no octet: it equals none. */
+/** What has octets as text, one character for each (latin1), as `Body` and `Copy` do. A character above U+00FF is no octet: it is taken for 0xFF. */
 export interface HasOctets {
   readonly octets: string
 }
@@ -24,7 +24,7 @@ export interface HasOctets {
 /** A file's octets, or its text, which is taken as UTF-8 (RFC 9309 §2.3). Later changes of the bytes do not change it. */
 export function sourceOf(file: Uint8Array | string | HasOctets): Source {
   if (typeof file === 'string') return { text: file, unit: 'character' }
-  if (!(file instanceof Uint8Array)) return { text: file.octets, unit: 'octet' }
+  if (!(file instanceof Uint8Array)) return { text: file.octets.replace(NO_OCTETS, '\xff'), unit: 'octet' }
   const text = decoder.decode(file)
   // U+FFFD may stand for octets that are no UTF-8.
   if (text.includes('\ufffd')) return { text: characters(file), unit: 'octet' }
@@ -70,6 +70,7 @@ export function characters(bytes: Uint8Array): string {
 
 /** How many arguments are given at once; engines bound the number, the lowest bound known is 65,536. */
 const CHUNK = 8192
+const NO_OCTETS = /[\u0100-\uffff]/g
 const NOT_ASCII = /[\u0080-\uffff]/
 
 /** So few are asked one by one. */

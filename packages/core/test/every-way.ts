@@ -6,6 +6,7 @@ import {
   type Dialect,
   type DialectName,
   dialects,
+  type HasOctets,
   type ParseOptions,
   type ProductTokens,
   parseRobots,
@@ -91,7 +92,7 @@ export interface Asked {
  * enough rules), and out of either form in which the rules are kept; `check`, `isAllowed` and `explain`.
  */
 export function everyWay(
-  source: Uint8Array | string,
+  source: Uint8Array | string | HasOctets,
   options: ParseOptions,
   tokens: ProductTokens,
 ): (url: string) => Asked {
@@ -100,7 +101,8 @@ export function everyWay(
   again.check('/', tokens)
   const bound = open().forCrawler(tokens).toJSON()
   const kept = open().forCrawler(tokens, { keep: 'file' }).toJSON()
-  const ofOctets = parseRobots({ octets: Buffer.from(source as Uint8Array).toString('latin1') }, options)
+  const isText = typeof source === 'string' || source instanceof Uint8Array
+  const ofOctets = parseRobots(isText ? { octets: Buffer.from(source).toString('latin1') } : source, options)
   const walking = (data: BoundRules) => restored(data)
   const indexed = askedOften(open().forCrawler(tokens))
   const json = askedOften(restored(throughJson(indexed)))

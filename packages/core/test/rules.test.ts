@@ -12,3 +12,15 @@ describe.each(['rfc9309', 'google'] as const)('rules, dialect %s', (dialect) => 
     expect(robots.isAllowed(row.url, row.agent)).toBe(expected.startsWith('allowed'))
   })
 })
+
+it("asks about no other path when the caller's list of tokens asks a question of its own", () => {
+  const tokens = Object.assign(['ExampleBot'], {
+    *[Symbol.iterator]() {
+      parseRobots('User-agent: *\nAllow: /').isAllowed('/public', 'OtherBot')
+      yield 'ExampleBot'
+    },
+  })
+  const robots = () => parseRobots('User-agent: *\nDisallow: /secret')
+  expect(robots().isAllowed('/secret', tokens)).toBe(false)
+  expect(robots().check('/secret', tokens).allowed).toBe(false)
+})

@@ -135,6 +135,19 @@ describe.each(dialectNames)('text and octets of one file answer alike, RFC 9309 
     expect(disallowed).toBe(2 * 3 * bad.length)
   })
 
+  it('what is no octet is taken for 0xFF in octets', () => {
+    for (const rule of ['/\u012c', '/%41\u012c', '/\u10a0*', '/\u012c$', '/a\ud83d']) {
+      const file = (path: string) => ({ octets: `User-agent: *\nDisallow: ${path}` })
+      for (const path of ['/,', '/%IC', '/%A0', '/A%FF', '/%FF', '/A,', '/a%FF', '/']) {
+        const ours = everyWay(file(rule), { dialect }, 'a')(path)
+        expect(ours.others).toEqual([])
+        expect(ours.verdict).toEqual(
+          everyWay(file(rule.replace(/[^\0-\xff]/g, '\xff')), { dialect }, 'a')(path).verdict,
+        )
+      }
+    }
+  })
+
   it('a byte order mark that was cut short is dropped, and so is a whole one', () => {
     const rules = 'User-agent: *\nDisallow: /b'
     for (const mark of ['', '\xef', '\xef\xbb', '\xef\xbb\xbf']) {

@@ -20,7 +20,7 @@ export interface Said {
   readonly selection: Selection
 }
 
-/** @param about Only what may match this path, for a single question. */
+/** @param about The path of a single question: what cannot decide it is left out. */
 export function saidTo(productTokens: readonly string[], source: Source, reading: Reading, about?: AskedPath): Said {
   const { own, isWanted } = askedNames(productTokens, reading)
   const file = groupsOf(source, reading, isWanted, about)

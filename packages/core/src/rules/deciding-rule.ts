@@ -1,72 +1,97 @@
-// The rule that decides, found the plain way: each rule is brought to the form for comparing and tried, and the strongest one
-// that matches is kept. RFC 9309 §2.2.2. This is for one question about a file, and done while the file is read; for more, see
-// packed-rules.ts and rule-index.ts, which answer the same.
+// The rule that decides one question about a file, found the plain way: each rule is tried, and the strongest one that matches is kept.
+// RFC 9309 §2.2.2. Most rules are tried when they are read, since a look at them is enough; what is left is tried here. For more questions,
+// see packed-rules.ts and rule-index.ts, which answer the same.
 import type { Reading } from '../dialect.ts'
-import { octetsBetween, Scratch, type Source } from '../octets.ts'
+import { Scratch, type Source } from '../octets.ts'
 import type { AskedPath } from '../url/asked-path.ts'
 import { steadyOctets } from '../url/normal-form.ts'
 import { digitOf, octetOf, unreserved } from '../url/percent.ts'
-import type { WrittenGroup } from './groups.ts'
+import type { WrittenFile, WrittenGroup } from './groups.ts'
 import { beginsWith, matchesSpecial } from './pattern.ts'
-import { formsOf, INDEX_PAGE } from './rule-forms.ts'
+import { formsOf, INDEX_PAGE, pathOf } from './rule-forms.ts'
 import type { WrittenRule } from './written-rules.ts'
 
-/** A rule that matches. */
+/** A rule that matches, and its strength. */
 export interface MatchingRule extends WrittenRule {
-  /** Octets of its path in the form for comparing: its strength. */
+  /** Of the form in which it matches. */
   readonly octets: number
 }
 
-/** The rule that decides, and the group that it stands in. */
-export interface DecidingRule {
+interface DecidingRule {
   readonly rule: MatchingRule
   readonly group: WrittenGroup
 }
 
-/** The strongest of what is strongest in each of a crawler's groups. */
-export function decidingRule(groups: readonly WrittenGroup[], reading: Reading): DecidingRule | undefined {
+/** @param file Read for this path: see `groupsOf`. */
+export function decidingRule(
+  { source, rules }: WrittenFile,
+  groups: readonly WrittenGroup[],
+  path: AskedPath,
+  reading: Reading,
+): DecidingRule | undefined {
   let deciding: DecidingRule | undefined
   for (const group of groups) {
-    const rule = group.strongest
-    if (rule !== undefined && decides(rule.directive, rule.octets, deciding?.rule, reading)) deciding = { rule, group }
+    for (let i = group.firstRule; i < group.endOfRules; i++) {
+      const written = rules.at(i)
+      const octets = matchingOctets(source, written, path, reading)
+      if (octets === NO_MATCH || !isStronger(written.directive, octets, written.line, deciding?.rule)) continue
+      deciding = { rule: { ...written, octets }, group }
+      if (reading.winner === 'first') return deciding
+    }
+    const { literal } = group
+    if (literal === undefined || !isStronger(literal.directive, literal.octets, literal.line, deciding?.rule)) continue
+    deciding = { rule: literal, group }
+    if (reading.winner === 'first') return deciding
   }
   return deciding
 }
 
-/**
- * Whether a rule decides, rather than the one that did so far: most octets, then allow before disallow, then the first line.
- *
- * @param octets From `matchingOctets`.
- */
-export function decides(
+/** Most octets, then allow before disallow, then the first line. */
+export function isStronger(
   directive: WrittenRule['directive'],
   octets: number,
-  soFar: MatchingRule | undefined,
-  { winner }: Reading,
+  line: number,
+  other: MatchingRule | undefined,
 ): boolean {
-  if (octets === NO_MATCH) return false
-  if (soFar === undefined) return true
-  if (winner === 'first') return false
-  return octets === soFar.octets ? directive === 'allow' && soFar.directive === 'disallow' : octets > soFar.octets
+  if (other === undefined) return true
+  if (octets !== other.octets) return octets > other.octets
+  return directive === other.directive ? line < other.line : directive === 'allow'
+}
+
+/**
+ * What a look at a rule tells, from where its path stands: nearly all match as they are written or differ somewhere before their first
+ * octet that is special, or has another form.
+ *
+ * @param steady Which octets have no other form.
+ */
+export function lookAt(
+  path: AskedPath,
+  steady: Uint8Array,
+  text: string,
+  start: number,
+  end: number,
+): 'matches' | 'differs' | 'unclear' {
+  let at = path.start
+  for (let i = start; i < end; i++, at++) {
+    const octet = text.charCodeAt(i)
+    if (octet === STAR || octet === DOLLAR || steady[octet] !== 1) return 'unclear'
+    // `Allow: /dir/index.html` may speak about `/dir/`.
+    if (at === path.end) return octet === INDEX_PAGE.charCodeAt(1) ? 'unclear' : 'differs'
+    if (octet !== path.bytes[at]) return 'differs'
+  }
+  return 'matches'
 }
 
 const NO_MATCH = -1
 
-/** How many octets the form has in which a rule matches a path, if it does. */
-export function matchingOctets(
-  source: Source,
-  directive: WrittenRule['directive'],
-  start: number,
-  end: number,
-  path: AskedPath,
-  reading: Reading,
-): number {
-  if (start === end && reading.emptyRules === 'nothing') return NO_MATCH
+/** How many octets the rule's form has, if it matches. */
+function matchingOctets(source: Source, written: WrittenRule, path: AskedPath, reading: Reading): number {
+  if (written.start === written.end && reading.emptyRules === 'nothing') return NO_MATCH
   if (reading.wildcards === 'special') {
-    const octets = matchingAsWritten(source, directive, start, end, path, reading.compare)
+    const octets = matchingAsWritten(source, written, path, reading.compare)
     if (octets !== undefined) return octets
   }
-  for (const { octets, isSpecial } of formsOf(octetsBetween(source, start, end), directive, reading)) {
+  for (const { octets, isSpecial } of formsOf(pathOf(source, written), written, reading)) {
     if ((isSpecial ? matchesSpecial : beginsWith)(path, rule.put(octets), 0, octets.length)) return octets.length
   }
   return NO_MATCH
@@ -77,74 +102,39 @@ export function matchingOctets(
  * to be copied for them.
  */
 function matchingAsWritten(
-  source: Source,
-  directive: WrittenRule['directive'],
-  start: number,
-  end: number,
+  { text, unit }: Source,
+  { directive, start, end }: WrittenRule,
   path: AskedPath,
   compare: Reading['compare'],
 ): number | undefined {
-  const { text } = source
   const steady = steadyOctets(compare)
   let at = path.start
-  for (let i = start; i < end; i++, at++) {
-    const octet = text.charCodeAt(i)
-    if (octet === STAR || octet === DOLLAR || steady[octet] !== 1) {
-      return matchingFrom(i, at, source, directive, start, end, path, compare)
-    }
-    if (at === path.end || octet !== path.bytes[at]) return differingAt(at, octet, directive, path)
-  }
-  return end - start
-}
-
-/** What the answer is where a rule's octet is not the path's, and all before it are. */
-function differingAt(
-  at: number,
-  octet: number,
-  directive: WrittenRule['directive'],
-  path: AskedPath,
-): number | undefined {
-  // `Allow: /dir/index.html` may still speak about `/dir/`.
-  const isFolder = directive === 'allow' && at === path.end && path.bytes[at - 1] === SLASH
-  return isFolder && (octet === INDEX_PAGE.charCodeAt(1) || octet === PERCENT) ? undefined : NO_MATCH
-}
-
-/** The same from a place on in the rule, and in the path: apart, so that the loop before it is short enough to be compiled into its caller. */
-function matchingFrom(
-  from: number,
-  pathFrom: number,
-  { text, unit }: Source,
-  directive: WrittenRule['directive'],
-  start: number,
-  end: number,
-  path: AskedPath,
-  compare: Reading['compare'],
-): number | undefined {
-  const steady = steadyOctets(compare)
-  let at = pathFrom
-  let i = from
+  let i = start
   for (; i < end; i++) {
     const octet = text.charCodeAt(i)
     if (octet === STAR || (octet === DOLLAR && i === end - 1)) break
-    let next: number
+    const before = at
     if (steady[octet] === 1) {
-      next = afterOctet(path, at, octet)
+      at = afterOctet(path, at, octet)
     } else if (compare === 'decoded' || (unit === 'character' && isSurrogate(octet))) {
       return undefined
     } else if (octet === PERCENT) {
       const encoded = i + 2 < end ? octetOf(text.charCodeAt(i + 1), text.charCodeAt(i + 2)) : -1
       if (encoded === -1) {
-        next = afterOctet(path, at, PERCENT) // a malformed one stays as it is
+        at = afterOctet(path, at, PERCENT) // a malformed one stays as it is
       } else {
         const isDecoded = compare === 'rfc9309' && unreserved[encoded] === 1
-        next = isDecoded ? afterOctet(path, at, encoded) : afterEncoded(path, at, encoded)
+        at = isDecoded ? afterOctet(path, at, encoded) : afterEncoded(path, at, encoded)
         i += 2
       }
     } else {
-      next = unit === 'octet' || octet < 0x80 ? afterEncoded(path, at, octet) : afterCharacter(path, at, octet)
+      at = unit === 'octet' || octet < 0x80 ? afterEncoded(path, at, octet) : afterCharacter(path, at, octet)
     }
-    if (next === DIFFERS) return differingAt(at, octet, directive, path)
-    at = next
+    if (at === DIFFERS) {
+      // `Allow: /dir/index.html` may still speak about `/dir/`.
+      const isFolder = before === path.end && path.bytes[before - 1] === SLASH
+      return directive === 'allow' && isFolder ? undefined : NO_MATCH
+    }
   }
   if (i === end) return at - path.start
   const last = text.charCodeAt(end - 1) === DOLLAR ? end - 1 : end
@@ -161,7 +151,6 @@ function matchingFrom(
 }
 
 const DIFFERS = -1
-
 /** Is it half of a character? */
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xe000

@@ -2,7 +2,8 @@
 import type { Reading } from '../dialect.ts'
 import { octetsBetween, octetsOf, type Source } from '../octets.ts'
 import type { AskedPath } from '../url/asked-path.ts'
-import { decides, type MatchingRule, matchingOctets } from './deciding-rule.ts'
+import { steadyOctets } from '../url/normal-form.ts'
+import { isStronger, lookAt, type MatchingRule } from './deciding-rule.ts'
 import { Fields, type Interest } from './fields.ts'
 import { otherFields, type WrittenRecord } from './other-records.ts'
 import { WrittenRules } from './written-rules.ts'
@@ -15,8 +16,11 @@ export interface WrittenGroup {
   readonly firstRule: number
   /** And up to before this one. */
   readonly endOfRules: number
-  /** Of its rules that match the path that the file is read for, the one that decides. */
-  readonly strongest: MatchingRule | undefined
+  /**
+   * In a file that is read for one path: of the rules that match it as they are written, the one that decides. `firstRule` to `endOfRules`
+   * are then those of which that cannot be told.
+   */
+  readonly literal: MatchingRule | undefined
   /** The line of the first user-agent line. */
   readonly line: number
 }
@@ -42,7 +46,7 @@ export interface WrittenFile {
  *
  * @param isWanted Which user-agent values are of interest: without it all are, and everything is kept; with it, of what is said to others
  * only the user-agent lines are read, and of other records those about crawlers.
- * @param about The path of a single question: instead of its rules, a group has the strongest that matches.
+ * @param about The path of a single question: only rules that may decide it are kept.
  */
 export function groupsOf(
   source: Source,
@@ -51,6 +55,7 @@ export function groupsOf(
   about?: AskedPath,
 ): WrittenFile {
   const { text } = source
+  const steady = steadyOctets(reading.compare)
   const fields = new Fields(source, reading.keys)
   const rules = new WrittenRules()
   const groups: WrittenGroup[] = []
@@ -76,7 +81,7 @@ export function groupsOf(
           agents: [agent],
           firstRule: length,
           endOfRules: length,
-          strongest: undefined,
+          literal: undefined,
           line,
           latestFrom: 0,
           latest: undefined,
@@ -99,14 +104,20 @@ export function groupsOf(
       if (group === undefined) continue // Rules before the first user-agent line belong to nobody. §2.2.1.
       group.hasRules = true
       if (group.isWanted) {
-        if (about === undefined) {
-          rules.add(directive, start, end, line)
-          group.endOfRules = rules.length
-        } else {
-          const octets = matchingOctets(source, directive, start, end, about, reading)
-          if (decides(directive, octets, group.strongest, reading))
-            group.strongest = { directive, start, end, line, octets }
+        if (about !== undefined) {
+          if (group.literal !== undefined && reading.winner === 'first') continue
+          const told = lookAt(about, steady, text, start, end)
+          if (told === 'differs') continue
+          if (told === 'matches') {
+            const octets = end - start
+            if (octets === 0 && reading.emptyRules === 'nothing') continue
+            if (isStronger(directive, octets, line, group.literal))
+              group.literal = { directive, start, end, line, octets }
+            continue
+          }
         }
+        rules.add(directive, start, end, line)
+        group.endOfRules = rules.length
       } else if (ofInterest !== undefined) interest = OF_NAMES
     } else {
       const field = directive === 'allow' ? 'unknown' : directive
@@ -131,7 +142,7 @@ interface OpenGroup {
   readonly agents: string[]
   readonly firstRule: number
   endOfRules: number
-  strongest: MatchingRule | undefined
+  literal: MatchingRule | undefined
   readonly line: number
   /** From this one of its agents on, they are the latest: to them the next record about crawlers speaks. */
   latestFrom: number

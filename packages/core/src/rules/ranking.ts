@@ -1,10 +1,10 @@
 // A crawler's rules in order of strength, so that the first one that matches is the one that decides. RFC 9309 §2.2.2.
 import type { Reading } from '../dialect.ts'
-import { octetsBetween, octetsOf, Scratch, type Source } from '../octets.ts'
+import { octetsOf, Scratch, type Source } from '../octets.ts'
 import { steadyOctets } from '../url/normal-form.ts'
 import type { WrittenFile, WrittenGroup } from './groups.ts'
 import { MOST_OVERHEAD, numberOctets, putHead, putNumber } from './packed-rules.ts'
-import { formsOf, INDEX_PAGE } from './rule-forms.ts'
+import { formsOf, INDEX_PAGE, pathOf } from './rule-forms.ts'
 import type { WrittenRule } from './written-rules.ts'
 
 interface RankedRule {
@@ -92,8 +92,8 @@ function rank(written: WrittenRule, group: number, source: Source, reading: Read
     rules.push({ written, group, octets: end - start, isSpecial: areSpecial && isSpecial, apart: undefined })
     return
   }
-  const path = octetsBetween(source, written.start, written.end)
-  for (const { octets: form, isSpecial: isFormSpecial } of formsOf(path, written.directive, reading)) {
+  const path = pathOf(source, written)
+  for (const { octets: form, isSpecial: isFormSpecial } of formsOf(path, written, reading)) {
     const apart = form === path && path.length === end - start ? undefined : { form, path }
     rules.push({ written, group, octets: form.length, isSpecial: isFormSpecial, apart })
   }

@@ -1,6 +1,6 @@
 // A robots.txt, read.
 import { type Dialect, dialects } from '../dialect.ts'
-import { type HasOctets, octetsBetween, type Source, sourceOf, textOf } from '../octets.ts'
+import { type HasOctets, type Source, sourceOf, textOf } from '../octets.ts'
 import { OptionError } from '../option-error.ts'
 import { AskedPath } from '../url/asked-path.ts'
 import { type Askable, originOf } from '../url/origin.ts'
@@ -11,6 +11,7 @@ import type { Explanation } from './explanation.ts'
 import { groupsOf } from './groups.ts'
 import { type OtherRecord, readableRecords, readingsOf, type WrittenRecord } from './other-records.ts'
 import { askPlainly, questionOf } from './question.ts'
+import { pathOf } from './rule-forms.ts'
 import { groupOf, type RulesVerdict, verdictByRule, verdictWithoutRule } from './verdict.ts'
 
 /** A crawler's name in robots.txt, or several, of which the first that has a group is followed. RFC 9309 §2.2.1. */
@@ -70,15 +71,14 @@ export class Robots {
   isAllowed(url: Askable, productTokens: ProductTokens): boolean {
     const rules = this.#boundTo(productTokens)
     if (rules !== undefined) return rules.isAllowed(url)
-    if (!askPlainly(url, this.dialect.reading, this.origin, asked)) return this.#answer(url, productTokens).allowed
-    const { groups } = this.#saidAbout(asked, productTokens).selection
-    const rule = decidingRule(groups, this.dialect.reading)?.rule
+    if (!askPlainly(url, this.dialect.reading, this.origin, asked)) return this.#answer(url).allowed
+    const { rule } = this.#deciding(this.#saidAbout(asked)) ?? {}
     return rule === undefined || rule.directive === 'allow' || rule.start === rule.end
   }
 
   /** May it, and why? */
   check(url: Askable, productTokens: ProductTokens): RulesVerdict {
-    return this.#boundTo(productTokens)?.check(url) ?? this.#answer(url, productTokens)
+    return this.#boundTo(productTokens)?.check(url) ?? this.#answer(url)
   }
 
   /** What of the file bears on this URL, rule by rule, and why the verdict is what it is. */
@@ -104,22 +104,27 @@ export class Robots {
     return undefined
   }
 
-  #saidAbout(path: AskedPath, productTokens: ProductTokens): Said {
-    return saidTo(listOf(productTokens), this.#source, this.dialect.reading, path)
+  /** What is said to whom it was asked about last. */
+  #saidAbout(path: AskedPath): Said {
+    return saidTo(this.#lastAsked?.productTokens ?? [], this.#source, this.dialect.reading, path)
   }
 
-  #answer(url: Askable, productTokens: ProductTokens): RulesVerdict {
+  #answer(url: Askable): RulesVerdict {
     const { path = '', settled } = questionOf(url, this.dialect.reading, this.origin)
     if (settled !== undefined) return settled
-    const { file, selection } = this.#saidAbout(asked.put(path), productTokens)
-    const deciding = decidingRule(selection.groups, this.dialect.reading)
+    const said = this.#saidAbout(asked.put(path))
+    const deciding = this.#deciding(said)
     if (deciding === undefined) {
-      const [group] = selection.groups
+      const [group] = said.selection.groups
       return verdictWithoutRule(group && groupOf(group))
     }
-    const { directive, start, end, line, octets } = deciding.rule
-    const text = textOf(octetsBetween(file.source, start, end))
-    return verdictByRule({ directive, text, line, octets }, groupOf(deciding.group))
+    const { rule, group } = deciding
+    const { directive, line, octets } = rule
+    return verdictByRule({ directive, text: textOf(pathOf(said.file.source, rule)), line, octets }, groupOf(group))
+  }
+
+  #deciding({ file, selection }: Said): ReturnType<typeof decidingRule> {
+    return decidingRule(file, selection.groups, asked, this.dialect.reading)
   }
 }
 

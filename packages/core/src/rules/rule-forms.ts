@@ -1,7 +1,13 @@
 // The forms in which one rule meets URLs: its path in the form for comparing, and its folder where it names an index page.
 import type { Reading } from '../dialect.ts'
+import { octetsBetween, type Source } from '../octets.ts'
 import { ruleForm } from '../url/normal-form.ts'
 import type { WrittenRule } from './written-rules.ts'
+
+/** A rule's path as written, octets. */
+export function pathOf(source: Source, { start, end }: WrittenRule): string {
+  return octetsBetween(source, start, end)
+}
 
 /** A path in the form for comparing. */
 export interface RuleForm {
@@ -11,7 +17,7 @@ export interface RuleForm {
 }
 
 /** The forms that are compared, the strongest first; most rules have one. */
-export function formsOf(path: string, directive: WrittenRule['directive'], reading: Reading): readonly RuleForm[] {
+export function formsOf(path: string, { directive }: WrittenRule, reading: Reading): readonly RuleForm[] {
   const octets = ruleForm(path, reading.compare)
   const form = { octets, isSpecial: reading.wildcards === 'special' && (octets.endsWith('$') || octets.includes('*')) }
   const folder = reading.indexPages === 'folder' && directive === 'allow' ? indexFolder(octets) : undefined
