@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type DialectName, dialects, parseRobots } from '../src/index.ts'
 import { matchesSpecial } from '../src/rules/pattern.ts'
+import { AskedPath } from '../src/url/asked-path.ts'
+import { MOST_OCTETS, Occurrences } from '../src/url/occurrences.ts'
 import { countingPath } from './every-way.ts'
 
 const names = Object.keys(dialects) as DialectName[]
@@ -149,6 +151,9 @@ describe('matching is bounded by pattern × path', () => {
           const isAnchored = rule.endsWith('$')
           const escaped = (isAnchored ? rule.slice(0, -1) : rule).replace(/\$/g, '\\$').replace(/\*+/g, '.*')
           expect(found, `${rule} and ${text}`).toBe(new RegExp(`^${escaped}${isAnchored ? '$' : ''}`).test(text))
+          const searched = new AskedPath().put(text)
+          searched.searchedInVain(2 ** 20)
+          expect(matchesSpecial(searched, octets(rule), 0, rule.length), `${rule} and ${text}, searched`).toBe(found)
           if (found) matched++
           else missed++
         },
@@ -158,5 +163,64 @@ describe('matching is bounded by pattern × path', () => {
     console.log(`patterns: ${matched} matched, ${missed} did not`)
     expect(matched).toBeGreaterThan(500)
     expect(missed).toBeGreaterThan(500)
+  })
+
+  it.each([
+    ['a piece that nearly stands in many places', '/*abc', `/${'abxbc'.repeat(400)}`],
+    ['one that stands before the place and far behind it', '/*z*abc*ww', `/abcz${'abx'.repeat(650)}abc`],
+  ])('and by the path and all patterns where a site writes many: %s', (_name, rule, text) => {
+    const { asked, lookedAt } = countingPath(text)
+    const rules = 20_000
+    for (let i = 0; i < rules; i++) expect(matchesSpecial(asked, octets(rule), 0, rule.length)).toBe(false)
+    expect(lookedAt()).toBeGreaterThan(100_000)
+    expect(lookedAt()).toBeLessThan(10 * rules + 300_000) // not 2,000 times 20,000
+  })
+})
+
+describe('where a run of octets stands in a path', () => {
+  it('is where text has it, from any place on', () => {
+    const text = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 60 }),
+      fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/', '%', '\0', '\xff'), maxLength: 60 }),
+    )
+    let found = 0
+    let missed = 0
+    fc.assert(
+      fc.property(text, text, fc.nat(60), fc.nat(6), (path, other, place, length) => {
+        const occurrences = new Occurrences(octets(`?${path}?`), 1, 1 + path.length)
+        const at = place % (path.length + 1)
+        for (const run of [path.slice(at, at + length), other.slice(0, length), `${path}a`]) {
+          for (let from = 0; from <= path.length && run !== ''; from++) {
+            const behind = occurrences.behindNext(octets(`?${run}`), 1, 1 + run.length, from)
+            const wanted = path.indexOf(run, from)
+            expect(behind, `${run} in ${path} from ${from} on`).toBe(wanted === -1 ? -1 : wanted + run.length)
+            if (wanted === -1) missed++
+            else found++
+          }
+        }
+      }),
+      { numRuns: 5_000 },
+    )
+    expect(found).toBeGreaterThan(10_000)
+    expect(missed).toBeGreaterThan(10_000)
+  })
+
+  it('is known of the longest path that it is asked of, with every octet in it', () => {
+    const roll = dice(1)
+    for (const different of [1, 2, 256]) {
+      const path = String.fromCharCode(...Array.from({ length: MOST_OCTETS }, () => Math.floor(roll() * different)))
+      const occurrences = new Occurrences(octets(path), 0, path.length)
+      const behind = (run: string, from: number) => occurrences.behindNext(octets(run), 0, run.length, from)
+      for (let octet = 0; octet < different; octet++) {
+        const one = String.fromCharCode(octet)
+        expect(behind(one, 0)).toBe(path.indexOf(one) + 1)
+      }
+      for (let i = 0; i < 1_000; i++) {
+        const start = Math.floor(roll() * path.length)
+        const run = path.slice(start, start + 1 + Math.floor(roll() * 20))
+        expect(behind(run, 0)).toBe(path.indexOf(run) + run.length)
+        expect(behind(run, start)).toBe(start + run.length)
+      }
+    }
   })
 })

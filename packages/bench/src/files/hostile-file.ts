@@ -47,6 +47,14 @@ function full(piece: string, start: string = ''): string {
 }
 
 const a = (count: number) => 'a'.repeat(count)
+/** Letters a and b, without a pattern. */
+function letters(seed: number, count: number): string {
+  let state = seed
+  return Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return (state >>> 24) & 1 ? 'a' : 'b'
+  }).join('')
+}
 const base36 = (i: number) => i.toString(36).padStart(4, '0')
 
 const DRAFTS: readonly Draft[] = [
@@ -107,6 +115,31 @@ const DRAFTS: readonly Draft[] = [
     name: 'a run of 30,000 a after a star, b at its end; URL of 64 KiB',
     text: lines((i) => `Disallow: /*${a(30_000 + i)}b`),
     path: `/${a(LONG)}`,
+  },
+  {
+    name: 'a star and a piece that nearly stands in many places',
+    text: lines(() => 'Disallow:/*abc'),
+    path: `/${'abxbc'.repeat(USUAL / 5)}`,
+  },
+  {
+    name: 'a star and pieces of 16 a and b',
+    text: lines((i) => `Disallow:/*${letters(i, 16)}`),
+    path: `/${letters(7, USUAL)}`,
+  },
+  {
+    name: 'the same, two of them',
+    text: lines((i) => `Disallow:/*${letters(i, 6)}*${letters(i, 12)}`),
+    path: `/${letters(7, USUAL)}`,
+  },
+  {
+    name: 'stars and pieces, the second of which stands at the beginning and at the end of the URL',
+    text: lines((i) => `Disallow:/*z*abc*${base36(i)}`),
+    path: `/abcz${'abx'.repeat(650)}abc`,
+  },
+  {
+    name: 'a run of 900 a after a star, b at its end, as at the end of the URL',
+    text: lines((i) => `Disallow: /*${a(900 + (i % 50))}b`),
+    path: `/${`${a(950)}c`.repeat(2)}ab`,
   },
   { name: 'stars and ends', text: lines((i) => `Disallow: /*a*a*${base36(i)}$`), path: `/${a(USUAL)}` },
   { name: 'stars in front of everything', text: lines((i) => `Disallow: *${base36(i)}*a`), path: `/${a(USUAL)}` },

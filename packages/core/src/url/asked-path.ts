@@ -1,5 +1,6 @@
 // The path that is asked about, laid out for looking at it often.
 import { putAscii } from '../octets.ts'
+import { MOST_OCTETS, Occurrences } from './occurrences.ts'
 import { signs, signsOf } from './signs.ts'
 
 /** Longer URLs are read the long way. */
@@ -29,6 +30,10 @@ export class AskedPath {
   readonly #seenPairs = new Uint32Array(PAIRS)
   #paths = 0
   #isLookedThrough = false
+  /** How many octets of rules were compared in vain while their pieces were searched for in it. */
+  #searched = 0
+  /** Of the last path that was searched much. */
+  #occurrences: Occurrences | undefined
 
   get length(): number {
     return this.end - this.start
@@ -43,6 +48,7 @@ export class AskedPath {
     this.text = octets
     this.signs = signsOf(this.bytes, 0, this.end)
     this.#isLookedThrough = false
+    this.#searched = 0
     return this
   }
 
@@ -52,6 +58,7 @@ export class AskedPath {
     this.end = url.length
     this.text = url
     this.#isLookedThrough = false
+    this.#searched = 0
     return url.length <= ROOM && putAscii(url, this.#room)
   }
 
@@ -82,6 +89,19 @@ export class AskedPath {
     return true
   }
 
+  /** Tells that so many octets of a rule were compared in vain. */
+  searchedInVain(octets: number): void {
+    const before = this.#searched
+    this.#searched += octets
+    if (before >= MUCH || this.#searched < MUCH) return
+    this.#occurrences = this.length > MOST_OCTETS ? undefined : new Occurrences(this.bytes, this.start, this.end)
+  }
+
+  /** Where pieces stand in it, once it was searched much. */
+  get occurrences(): Occurrences | undefined {
+    return this.#searched < MUCH ? undefined : this.#occurrences
+  }
+
   /** Once for a path, and not before somebody asks: most questions are answered without. */
   #lookThrough(): void {
     this.#isLookedThrough = true
@@ -96,6 +116,9 @@ export class AskedPath {
     }
   }
 }
+
+/** So many octets are compared in half the time that it takes to know where all runs stand. */
+const MUCH = 2 ** 16
 
 /** Neighbours by a number of 12 bits; some share one. */
 function pairOf(first: number, second: number): number {
