@@ -57,15 +57,13 @@ function placeBehind(path: AskedPath, rule: Uint8Array, start: number, end: numb
   const octet = rule[start + skipped] as number
   if (!path.mayHave(octet)) return -1
   if (path.length >= LONG && octets > 1 && !path.mayHaveAll(rule, start, end)) return -1
-  const { occurrences } = path
-  if (occurrences !== undefined) {
-    const behind = occurrences.behindNext(rule, start, end, from - path.start)
-    return behind === -1 || path.start + behind > to ? -1 : path.start + behind
-  }
   const last = to - octets + skipped
   for (let at = path.indexOf(octet, from + skipped, last); at !== -1; at = path.indexOf(octet, at + 1, last)) {
     if (standsAt(path.bytes, at - skipped, rule, start, end)) return at - skipped + octets
-    path.searchedInVain(octets)
+    const occurrences = path.searchedInVain(octets)
+    if (occurrences === undefined) continue
+    const behind = occurrences.behindNext(rule, start, end, from - path.start)
+    return behind === -1 || path.start + behind > to ? -1 : path.start + behind
   }
   return -1
 }

@@ -89,17 +89,14 @@ export class AskedPath {
     return true
   }
 
-  /** Tells that so many octets of a rule were compared in vain. */
-  searchedInVain(octets: number): void {
-    const before = this.#searched
-    this.#searched += octets
-    if (before >= MUCH || this.#searched < MUCH) return
-    this.#occurrences = this.length > MOST_OCTETS ? undefined : new Occurrences(this.bytes, this.start, this.end)
-  }
-
-  /** Where pieces stand in it, once it was searched much. */
-  get occurrences(): Occurrences | undefined {
-    return this.#searched < MUCH ? undefined : this.#occurrences
+  /** Takes note that so many octets of a rule were compared in vain. @returns Where pieces stand in it, once it was searched much. */
+  searchedInVain(octets: number): Occurrences | undefined {
+    if (this.#searched < MUCH) {
+      this.#searched += octets
+      if (this.#searched < MUCH) return undefined
+      this.#occurrences = this.length > MOST_OCTETS ? undefined : new Occurrences(this.bytes, this.start, this.end)
+    }
+    return this.#occurrences
   }
 
   /** Once for a path, and not before somebody asks: most questions are answered without. */
