@@ -27,12 +27,13 @@ export interface BindOptions {
 
 const asked = new AskedPath()
 
-const ONE_RULE = 'User-agent: *\nAllow: /'
+/** A file that has of everything that a question looks at. */
+const SMALL_FILE = 'User-agent: *\nAllow: /\nAllow: /*\nCrawl-delay: 1'
 
 /** A robots.txt, to be asked about any crawler. It is read when it is asked, for the crawler that it is asked about. */
 export class Robots {
   /** @internal One that was asked, and what was made for that, are always there: see `Fields.always`. */
-  static readonly always: readonly unknown[] = onceAsked(new Robots(ONE_RULE, dialects.rfc9309, undefined))
+  static readonly always: readonly unknown[] = onceAsked(new Robots(SMALL_FILE, dialects.rfc9309, undefined))
 
   /** How it was read. */
   readonly dialect: Dialect
@@ -129,8 +130,10 @@ export class Robots {
 }
 
 function onceAsked(robots: Robots): readonly unknown[] {
+  const { reading } = robots.dialect
   robots.isAllowed('/', '*')
-  return [robots, saidTo(['*'], sourceOf(ONE_RULE), robots.dialect.reading, asked)]
+  const said = saidTo(['*'], sourceOf(SMALL_FILE), reading, asked)
+  return [robots, said, decidingRule(said.file, said.selection.groups, asked, reading)]
 }
 
 /** A list of one's own: what becomes of the caller's is the caller's business. */
