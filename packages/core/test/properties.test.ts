@@ -178,6 +178,17 @@ describe('matching is bounded by pattern × path', () => {
 })
 
 describe('where a run of octets stands in a path', () => {
+  it('is no place for a piece that would share octets with the end', () => {
+    for (const [text, isMatch] of [
+      ['/aab', false],
+      ['/aabb', true],
+    ] as const) {
+      const path = new AskedPath().put(text)
+      path.searchedInVain(2 ** 20)
+      expect(matchesSpecial(path, octets('/*ab*b$'), 0, 7), text).toBe(isMatch)
+    }
+  })
+
   it('is where text has it, from any place on', () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 60 }),
