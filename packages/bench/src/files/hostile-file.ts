@@ -1,6 +1,8 @@
 // Files that a site could write to make a crawler work, or that a fault on it could bring about, each with the URL that is
 // worst for it. Each is at most as long as what is read of a file. RFC 9309 §2.5.
 
+import { dice, pick } from '@politely/testkit'
+
 export const MOST_OCTETS: number = 500 * 1024
 export const ORIGIN = 'https://www.hostile.example'
 
@@ -47,13 +49,10 @@ function full(piece: string, start: string = ''): string {
 }
 
 const a = (count: number) => 'a'.repeat(count)
-/** Letters a and b, without a pattern. */
-function letters(seed: number, count: number): string {
-  let state = seed
-  return Array.from({ length: count }, () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
-    return (state >>> 24) & 1 ? 'a' : 'b'
-  }).join('')
+/** Letters a and b, by dice. */
+const letters = (seed: number, count: number) => {
+  const roll = dice(seed)
+  return Array.from({ length: count }, () => pick(roll, ['a', 'b'])).join('')
 }
 const base36 = (i: number) => i.toString(36).padStart(4, '0')
 

@@ -103,22 +103,19 @@ export function groupsOf(
       lastWasAgent = false
       if (group === undefined) continue // Rules before the first user-agent line belong to nobody. §2.2.1.
       group.hasRules = true
-      if (group.isWanted) {
-        if (about !== undefined) {
-          if (group.literal !== undefined && reading.winner === 'first') continue
-          const told = lookAt(about, steady, text, start, end)
-          if (told === 'differs') continue
-          if (told === 'matches') {
-            const octets = end - start
-            if (octets === 0 && reading.emptyRules === 'nothing') continue
-            if (isStronger(directive, octets, line, group.literal))
-              group.literal = { directive, start, end, line, octets }
-            continue
-          }
-        }
+      if (!group.isWanted) {
+        if (ofInterest !== undefined) interest = OF_NAMES
+        continue
+      }
+      if (group.literal !== undefined && reading.winner === 'first') continue
+      const told = about === undefined ? 'unclear' : lookAt(about, steady, text, start, end)
+      if (told === 'unclear') {
         rules.add(directive, start, end, line)
         group.endOfRules = rules.length
-      } else if (ofInterest !== undefined) interest = OF_NAMES
+      } else if (told === 'matches' && (start < end || reading.emptyRules !== 'nothing')) {
+        const octets = end - start
+        if (isStronger(directive, octets, line, group.literal)) group.literal = { directive, start, end, line, octets }
+      }
     } else {
       const field = directive === 'allow' ? 'unknown' : directive
       const isAboutCrawlers = field !== 'unknown' && otherFields[field] === 'agents-above'

@@ -11,14 +11,16 @@ const NONE = 0xffff
 export class Occurrences {
   /** The numbers of the path's different octets, counted from 1; 0 for others. */
   readonly #numbers = new Uint16Array(256)
-  #different = 0
+  /** One more than there are. */
+  #width = 1
   /** By state and octet's number: the next state, or 0. */
   readonly #next: Uint16Array
   /** By state: behind the first and the last place of its runs, counted from the path's beginning. */
   readonly #firstEnds: Uint16Array
   readonly #lastEnds: Uint16Array
-
+  /** Of states that were asked for it: behind all their places. */
   readonly #ends = new Map<number, readonly number[]>()
+  /** The path, from `#start` on. */
   readonly #bytes: Uint8Array
   readonly #start: number
 
@@ -27,11 +29,11 @@ export class Occurrences {
     this.#start = start
     for (let i = start; i < end; i++) {
       const octet = bytes[i] as number
-      if (this.#numbers[octet] === 0) this.#numbers[octet] = ++this.#different
+      if (this.#numbers[octet] === 0) this.#numbers[octet] = this.#width++
     }
     const octets = end - start
     const most = 2 * octets + 1
-    this.#next = new Uint16Array(most * (this.#different + 1))
+    this.#next = new Uint16Array(most * this.#width)
     this.#firstEnds = new Uint16Array(most)
     this.#lastEnds = new Uint16Array(most)
     const lengths = new Uint16Array(most)
@@ -59,8 +61,7 @@ export class Occurrences {
       lengths[part] = (lengths[at] as number) + 1
       links[part] = links[known] as number
       this.#firstEnds[part] = this.#firstEnds[known] as number
-      const width = this.#different + 1
-      this.#next.copyWithin(part * width, known * width, (known + 1) * width)
+      this.#next.copyWithin(part * this.#width, known * this.#width, (known + 1) * this.#width)
       for (; at !== NONE && this.#step(at, number) === known; at = links[at] as number) this.#lead(at, number, part)
       links[known] = part
       links[state] = part
@@ -111,10 +112,10 @@ export class Occurrences {
   }
 
   #step(state: number, number: number): number {
-    return this.#next[state * (this.#different + 1) + number] as number
+    return this.#next[state * this.#width + number] as number
   }
 
   #lead(state: number, number: number, to: number): void {
-    this.#next[state * (this.#different + 1) + number] = to
+    this.#next[state * this.#width + number] = to
   }
 }
