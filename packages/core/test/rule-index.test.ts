@@ -4,7 +4,7 @@ import { type CrawlerRules, parseRobots } from '../src/index.ts'
 import { firstMatch, matchesAt, nextRule, ruleAt } from '../src/rules/packed-rules.ts'
 import { RuleIndex } from '../src/rules/rule-index.ts'
 import { AskedPath } from '../src/url/asked-path.ts'
-import { countIndexed, countingPath, lineOf } from './every-way.ts'
+import { askedOften, countIndexed, countingPath, lineOf } from './every-way.ts'
 
 const indexed = countIndexed()
 
@@ -52,17 +52,28 @@ describe('an index is made for rules that are asked often', () => {
     expect(indexed() - before).toBe(8)
   })
 
-  it('indexes on short rules are kept for the last 1,024 files', () => {
-    const all = times(1_025, (i) => parseRobots(`${SHORT}\nDisallow: /${i}/`).forCrawler('a'))
-    for (const rules of all) ask(rules, 65)
+  it('indexes on short rules are kept for the files that had theirs made last, as many as take 2 MiB', () => {
+    const all = times(3_000, (i) => parseRobots(`${SHORT}\nDisallow: /${1_000 + i}/`).forCrawler('a'))
+    for (const rules of all) askedOften(rules)
+    const { packed, groupsAt } = (all[0] as CrawlerRules).toJSON()
+    const { memoryBytes } = new RuleIndex(Buffer.from(packed, 'latin1'), groupsAt)
+    const kept = Math.floor(2 ** 21 / memoryBytes)
+    expect(kept).toBeGreaterThan(1_500)
+
     const before = indexed()
-    for (const rules of all.slice(1)) ask(rules, 4)
-    expect(indexed() - before).toBe(1_024 * 4)
-    ask(all[0] as CrawlerRules, 64)
-    expect(indexed() - before).toBe(1_024 * 4)
+    for (const rules of all) ask(rules, 1)
+    expect(indexed() - before).toBe(kept)
+    for (const rules of all.slice(-kept)) ask(rules, 1)
+    expect(indexed() - before).toBe(2 * kept)
+
+    const [first, second] = [all.at(-kept), all.at(1 - kept)] as [CrawlerRules, CrawlerRules]
+    askedOften(all[0] as CrawlerRules)
+    const after = indexed()
     ask(all[0] as CrawlerRules, 1)
-    ask(all[1] as CrawlerRules, 1) // which lost its own to the first
-    expect(indexed() - before).toBe(1_024 * 4 + 1)
+    ask(second, 1)
+    expect(indexed() - after).toBe(2)
+    ask(first, 1) // which lost its own to the one that has a new one
+    expect(indexed() - after).toBe(2)
   })
 
   it('no more of it is claimed than there is, and the rules stay as they are', () => {

@@ -1,5 +1,5 @@
 // The indexes on short rules, as long as those are asked often. Such an index takes more memory than the rules do, so only the last
-// ones that were made are kept: no more than 4 MiB in all, however many files a crawler holds. Rules that lost theirs are asked one by one
+// ones that were made are kept: no more than 2 MiB in all, however many files a crawler holds. Rules that lost theirs are asked one by one
 // again, and may have a new one.
 import type { RuleIndex } from './rule-index.ts'
 
@@ -10,22 +10,28 @@ export interface Seat {
 
 export const NO_SEAT: Readonly<Seat> = { index: undefined }
 
-const MOST_INDEXES = 1024
+/** Those of some 2,000 usual files. */
+const MOST_BYTES = 2 * 2 ** 20
 
 /** Packed rules of so many octets are short: as long as their index is kept here, it takes less than 4 KiB. */
 export const SHORT = 512
 
-/** Seats stand in a ring; who takes one drives out who had it. */
+/** Who takes a seat drives out those who took theirs first, until there is room. */
 export class HotIndexes {
-  readonly #ring: Seat[] = []
-  #next = 0
+  /** What each index takes, in the order in which they were made. */
+  readonly #taken = new Map<Seat, number>()
+  #bytes = 0
 
   put(index: RuleIndex): Seat {
-    const before = this.#ring[this.#next]
-    if (before !== undefined) before.index = undefined
-    const seat = { index }
-    this.#ring[this.#next] = seat
-    this.#next = (this.#next + 1) % MOST_INDEXES
+    const seat: Seat = { index }
+    this.#taken.set(seat, index.memoryBytes)
+    this.#bytes += index.memoryBytes
+    for (const [first, bytes] of this.#taken) {
+      if (this.#bytes <= MOST_BYTES) break
+      first.index = undefined
+      this.#taken.delete(first)
+      this.#bytes -= bytes
+    }
     return seat
   }
 }

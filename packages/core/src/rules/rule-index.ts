@@ -255,6 +255,11 @@ export class RuleIndex {
     }
   }
 
+  /** About how many octets of memory it takes, with its copy of the packed rules. */
+  get memoryBytes(): number {
+    return OBJECT_BYTES + this.packed.buffer.byteLength
+  }
+
   /** The first rule that matches: its place, or the end of the rules. */
   find(path: AskedPath): number {
     const { bytes, start, end } = path
