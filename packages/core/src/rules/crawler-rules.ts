@@ -1,6 +1,6 @@
 // What one file says to one crawler.
 
-import { type DialectName, dialects, type Reading } from '../dialect.ts'
+import { type DialectName, dialects } from '../dialect.ts'
 import { characters, Scratch, textOf } from '../octets.ts'
 import { AskedPath } from '../url/asked-path.ts'
 import { shownForm } from '../url/normal-form.ts'
@@ -75,7 +75,7 @@ export class CrawlerRules {
   /** About how many octets of memory the rules take, with the index that many questions make. Measured, rounded up. */
   get memoryBytes(): number {
     const length = this.#length
-    const index = length <= SHORT ? 0 : indexBytes(countRules(this.#bytes, this.#groupsAt))
+    const index = length <= SHORT ? 0 : indexBytes(countRules(this.#bytes(), this.#groupsAt))
     return OBJECT_BYTES + length + index + (this.#beside.file?.length ?? 0)
   }
 
@@ -83,7 +83,7 @@ export class CrawlerRules {
   toJSON(): BoundRules {
     return {
       version: BOUND_VERSION,
-      dialect: nameOf(this.#dialect) ?? { name: this.#dialect.name, reading: this.#reading },
+      dialect: nameOf(this.#dialect) ?? { name: this.#dialect.name, reading: this.#dialect.reading },
       productTokens: this.productTokens,
       origin: this.#origin,
       packed: this.#packed,
@@ -99,8 +99,8 @@ export class CrawlerRules {
       const place = this.#decidingAtAGlance(url, index)
       if (place !== UNSURE) return this.#allowsAt(place, index)
     }
-    if (!askPlainly(url, this.#reading, this.#origin, asked)) {
-      const { path = '', settled } = questionOf(url, this.#reading, this.#origin)
+    if (!askPlainly(url, this.#dialect.reading, this.#origin, asked)) {
+      const { path = '', settled } = questionOf(url, this.#dialect.reading, this.#origin)
       if (settled !== undefined) return settled.allowed
       asked.put(path)
     }
@@ -109,52 +109,45 @@ export class CrawlerRules {
 
   /** May it, and why? No string makes it throw: what is no URL gets a verdict that says so. RFC 9309 §2.2.2. */
   check(url: Askable): RulesVerdict {
-    const { path = '', settled } = questionOf(url, this.#reading, this.#origin)
+    const { path = '', settled } = questionOf(url, this.#dialect.reading, this.#origin)
     return settled ?? this.#byRules(path)
   }
 
   /** The verdict, with every rule that matched and why the winner won. */
   explain(url: Askable): Explanation {
-    const { path, settled } = questionOf(url, this.#reading, this.#origin)
+    const { path, settled } = questionOf(url, this.#dialect.reading, this.#origin)
     const matching = path === undefined || settled !== undefined ? [] : this.#matches(path)
     return {
       verdict: settled ?? this.#byRules(path ?? ''),
       target: path === undefined ? undefined : shownForm(path),
       groups: this.#groups,
       matches: matching,
-      wonBy: wonBy(matching, this.#reading.winner),
+      wonBy: wonBy(matching, this.#dialect.reading.winner),
     }
   }
 
-  get #reading(): Reading {
-    return this.#dialect.reading
-  }
-
   get #packed(): string {
-    return this.#text ?? characters(this.#bytes)
+    return this.#text ?? characters(this.#bytes())
   }
 
   /** Of the packed rules. */
   get #length(): number {
-    return (this.#text ?? this.#bytes).length
+    return (this.#text ?? this.#bytes()).length
   }
 
-  get #index(): RuleIndex | undefined {
-    return this.#seat.index
-  }
-
-  get #bytes(): Uint8Array {
-    return this.#index?.packed ?? unpacked(this.#text as string)
+  /** A method, as what is asked often must be: for a private getter V8 calls its runtime each time. */
+  #bytes(): Uint8Array {
+    return this.#seat.index?.packed ?? unpacked(this.#text as string)
   }
 
   get #groups(): readonly Group[] {
-    return groupsFrom(this.#bytes, this.#groupsAt, this.#length).map(groupOf)
+    return groupsFrom(this.#bytes(), this.#groupsAt, this.#length).map(groupOf)
   }
 
   #byRules(path: string): RulesVerdict {
     const place = this.#deciding(asked.put(path))
     if (place === this.#groupsAt) return verdictWithoutRule(this.#groups[0])
-    const rule = ruleAt(this.#bytes, place)
+    const rule = ruleAt(this.#bytes(), place)
     return verdictByRule(ruleOf(rule), this.#groups[rule.group] as Group)
   }
 
@@ -163,19 +156,19 @@ export class CrawlerRules {
     const origin = this.#origin
     if (origin === undefined || !beginsAtOrigin(url, origin)) return UNSURE
     if (index === undefined) return this.#groupsAt // there is no rule
-    return this.#reading.compare === 'rfc9309' ? index.findInUrl(url, origin.length) : UNSURE
+    return this.#dialect.reading.compare === 'rfc9309' ? index.findInUrl(url, origin.length) : UNSURE
   }
 
   /** @param index The one there was when it was looked for. */
   #allowsAt(place: number, index: RuleIndex | undefined): boolean {
-    return place === this.#groupsAt || allowsAt(index === undefined ? this.#bytes : index.packed, place)
+    return place === this.#groupsAt || allowsAt(index === undefined ? this.#bytes() : index.packed, place)
   }
 
   /** Where the rule stands that decides, or else the end of the rules. */
   #deciding(path: AskedPath): number {
     if (this.#groupsAt === 0) return 0
-    const index = this.#index ?? this.#newIndex()
-    return index === undefined ? firstMatch(this.#bytes, this.#groupsAt, path) : index.find(path)
+    const index = this.#seat.index ?? this.#newIndex()
+    return index === undefined ? firstMatch(this.#bytes(), this.#groupsAt, path) : index.find(path)
   }
 
   /** Makes an index, when that is worth it. */
@@ -194,7 +187,7 @@ export class CrawlerRules {
   /** The rules that match, in order of strength. */
   #matches(path: string): readonly Match[] {
     const { file } = this.#beside
-    const bytes = this.#bytes
+    const bytes = this.#bytes()
     asked.put(path)
     /** By line: `Allow: /dir/index.html` is packed twice, for its folder too, and the first of them counts. */
     const matching = new Map<number, PackedRule>()

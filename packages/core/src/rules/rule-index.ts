@@ -269,8 +269,9 @@ export class RuleIndex {
     let at = start
     for (let level = FIRST_LEVEL; level <= this.#levels && start + level <= end; level *= 2) {
       for (; at < start + level; at += 4) hash = hashed(hash, octetsFrom(bytes, at))
-      if ((level & this.#levels) !== 0)
-        best = this.#look(bucketOf(hash, this.#hashes), octetsFrom(bytes, at), path, best)
+      if ((level & this.#levels) === 0) continue
+      const bucket = bucketOf(hash, this.#hashes)
+      if (this.#hasEntries(bucket)) best = this.#look(bucket, octetsFrom(bytes, at), path, best)
     }
     const four = octetsFrom(bytes, start + 1)
     if (this.#mayBegin(four)) best = this.#look(ALWAYS, four, path, best)
@@ -302,6 +303,10 @@ export class RuleIndex {
     return ((this.#seconds >>> (four & 31)) & 1) === 1
   }
 
+  #hasEntries(bucket: number): boolean {
+    return this.#cells[bucket] !== this.#cells[bucket + 1]
+  }
+
   /** Goes through a bucket. @returns The strongest rule of it that matches, or the one there was. */
   #look(bucket: number, octets: number, path: AskedPath, best: number): number {
     const cells = this.#cells
@@ -320,7 +325,6 @@ export class RuleIndex {
   /** Goes through the buckets of every four octets in a row that the path has. */
   #lookByGrams(path: AskedPath, strongest: number): number {
     const { bytes, start, end } = path
-    const cells = this.#cells
     let best = strongest
     let gram = 0
     lookedAt.begin()
@@ -328,7 +332,7 @@ export class RuleIndex {
       gram = (gram << 8) | (bytes[i] as number)
       if (i - start < GRAM - 1) continue
       const bucket = bucketOf(hashed(0, gram), this.#hashes)
-      if (cells[bucket] !== cells[bucket + 1] && lookedAt.isNew(bucket)) best = this.#look(bucket, 0, path, best)
+      if (this.#hasEntries(bucket) && lookedAt.isNew(bucket)) best = this.#look(bucket, 0, path, best)
     }
     return best
   }

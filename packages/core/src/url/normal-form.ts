@@ -44,7 +44,8 @@ function normalForm(octets: string, role: 'rule' | 'target'): string {
     let next: string
     let width = 1
     if (kind === PERCENT) {
-      const value = octetOf(octets.charCodeAt(i + 1), octets.charCodeAt(i + 2))
+      // Behind the end there is no octet; a table that was once asked for NaN is read slowly ever after.
+      const value = i + 2 < octets.length ? octetOf(octets.charCodeAt(i + 1), octets.charCodeAt(i + 2)) : -1
       if (value === -1) continue // a malformed % stays as it is
       width = 3
       if (unreserved[value] === 1) next = String.fromCharCode(value)
