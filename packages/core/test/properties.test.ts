@@ -5,6 +5,7 @@ import { type DialectName, dialects, parseRobots } from '../src/index.ts'
 import { matchesSpecial } from '../src/rules/pattern.ts'
 import { AskedPath } from '../src/url/asked-path.ts'
 import { MOST_OCTETS, Occurrences } from '../src/url/occurrences.ts'
+import { takePlain } from '../src/url/plain-url.ts'
 import { countingPath } from './every-way.ts'
 
 const names = Object.keys(dialects) as DialectName[]
@@ -187,6 +188,16 @@ describe('where a run of octets stands in a path', () => {
       path.searchedInVain(2 ** 20)
       expect(matchesSpecial(path, octets('/*ab*b$'), 0, 7), text).toBe(isMatch)
     }
+  })
+
+  it.each([
+    ['as octets', (path: AskedPath, text: string) => path.put(text) === path],
+    ['in a URL', (path: AskedPath, text: string) => takePlain(text, undefined, path)],
+  ])('is forgotten when another path is asked about, %s', (_name, take) => {
+    const path = new AskedPath().put('/axb')
+    path.searchedInVain(2 ** 20)
+    expect(take(path, '/axab')).toBe(true)
+    expect(matchesSpecial(path, octets('/*ab'), 0, 4)).toBe(true)
   })
 
   it('is where text has it, from any place on', () => {
