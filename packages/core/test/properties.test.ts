@@ -178,6 +178,27 @@ describe('matching is bounded by pattern × path', () => {
   })
 })
 
+describe('what was found out about a path is forgotten when another one is asked about', () => {
+  const far = 'x'.repeat(200)
+
+  describe.each([
+    ['as octets', (path: AskedPath, text: string) => path.put(text) === path],
+    ['in a URL', (path: AskedPath, text: string) => takePlain(text, undefined, path)],
+  ])('%s', (_name, take) => {
+    it.each([
+      ['where pieces stand', '/axb', '/axab'],
+      ['which neighbours it has', `/axb${far}`, `/axab${far}`],
+    ])('%s', (_what, before, after) => {
+      const path = new AskedPath()
+      expect(take(path, before)).toBe(true)
+      path.searchedInVain(2 ** 20)
+      expect(matchesSpecial(path, octets('/*ab'), 0, 4)).toBe(false)
+      expect(take(path, after)).toBe(true)
+      expect(matchesSpecial(path, octets('/*ab'), 0, 4)).toBe(true)
+    })
+  })
+})
+
 describe('where a run of octets stands in a path', () => {
   it('is no place for a piece that would share octets with the end', () => {
     for (const [text, isMatch] of [
@@ -188,16 +209,6 @@ describe('where a run of octets stands in a path', () => {
       path.searchedInVain(2 ** 20)
       expect(matchesSpecial(path, octets('/*ab*b$'), 0, 7), text).toBe(isMatch)
     }
-  })
-
-  it.each([
-    ['as octets', (path: AskedPath, text: string) => path.put(text) === path],
-    ['in a URL', (path: AskedPath, text: string) => takePlain(text, undefined, path)],
-  ])('is forgotten when another path is asked about, %s', (_name, take) => {
-    const path = new AskedPath().put('/axb')
-    path.searchedInVain(2 ** 20)
-    expect(take(path, '/axab')).toBe(true)
-    expect(matchesSpecial(path, octets('/*ab'), 0, 4)).toBe(true)
   })
 
   it('is where text has it, from any place on', () => {
