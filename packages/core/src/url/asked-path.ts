@@ -47,8 +47,7 @@ export class AskedPath {
     this.end = octets.length
     this.text = octets
     this.signs = signsOf(this.bytes, 0, this.end)
-    this.#isLookedThrough = false
-    this.#searched = 0
+    this.#forget()
     return this
   }
 
@@ -57,8 +56,7 @@ export class AskedPath {
     this.bytes = this.#room
     this.end = url.length
     this.text = url
-    this.#isLookedThrough = false
-    this.#searched = 0
+    this.#forget()
     return url.length <= ROOM && putAscii(url, this.#room)
   }
 
@@ -97,6 +95,12 @@ export class AskedPath {
       this.#occurrences = this.length > MOST_OCTETS ? undefined : new Occurrences(this.bytes, this.start, this.end)
     }
     return this.#occurrences
+  }
+
+  /** What was found out about the path before is not said of this one. */
+  #forget(): void {
+    this.#isLookedThrough = false
+    this.#searched = 0
   }
 
   /** Once for a path, and not before somebody asks: most questions are answered without. */
