@@ -1,19 +1,18 @@
-import { readdirSync } from 'node:fs'
-import { basename } from 'node:path'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-const folders = [
-  ...['packages', 'examples'].flatMap((parent) => readdirSync(parent).map((name) => `${parent}/${name}`)),
-  'scripts',
-]
-
-// A project for each folder, all in one run with one summary.
 export default defineConfig({
   test: {
+    include: ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs'],
+    // Prints failures and a summary. `npm test -- --reporter=verbose` prints a line for each test.
+    reporters: ['minimal'],
+    silent: 'passed-only',
     testTimeout: 60_000, // some start a browser, and the machine may be busy
-    projects: folders.map((root) => ({
-      extends: true,
-      test: { name: basename(root), root, include: ['test/**/*.test.ts', '*.test.{ts,mjs}'] },
-    })),
+    // Many tests wait for a server or a browser, so more workers than processors keep the processors busy.
+    maxWorkers: availableParallelism() * 2 + 1,
+    // Files share a worker and its modules: a worker of its own for each file costs a third of the run. So a helper that
+    // several files import must not call afterEach and the like itself, which the second file would go without; it calls
+    // onTestFinished in its functions.
+    isolate: false,
   },
 })

@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { findChromium } from '../packages/testkit/src/parts.ts'
+import { findChromium, findHeadlessShell } from '../packages/testkit/src/parts.ts'
 import { once } from './once.mjs'
 
 const PARTS = {
@@ -17,6 +17,12 @@ const PARTS = {
     packages: ['chromium'],
     command: 'usr/lib/chromium/chromium', // usr/bin/chromium is a script that wants to be at home in /usr
     orElse: 'install Chromium and set CHROME_BIN to its command',
+  },
+  'headless-shell': {
+    find: findHeadlessShell,
+    packages: ['chromium-headless-shell', 'chromium-common'],
+    command: 'usr/lib/chromium/chromium-headless-shell',
+    orElse: 'none is needed: the tests then take Chromium',
   },
 }
 

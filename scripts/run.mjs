@@ -24,6 +24,7 @@ const TASKS = {
   setup: [],
   build: [[TURBO, 'run', 'build']],
   test: [BUILD, ['node_modules/vitest/vitest.mjs', 'run']], // not a turbo task: results of tests are never cached
+  'test:all': [BUILD, ['scripts/test-all.mjs']],
   parts: [['scripts/parts.mjs']], // programs that tests use and npm does not have
   check: [['scripts/check.mjs']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],

@@ -1,8 +1,10 @@
 // The server as an MCP client starts it: a process of its own, spoken to over stdin and stdout.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { type Sites, startSites } from '@politely/testkit'
+import { isFullRun } from '@politely/testkit/scope'
+import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { connectStdio, type StdioServer } from './connect.ts'
 
@@ -51,7 +53,9 @@ async function fetchUrl(
   return { isError: isError === true, text: last?.type === 'text' ? last.text : '' }
 }
 
-describe.each(['2025-11-25', '2026-07-28'] as const)('in MCP %s', (revision) => {
+const REVISIONS = ['2025-11-25', '2026-07-28'] as const
+
+describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revision) => {
   let server: StdioServer
   beforeAll(async () => {
     server = await connectStdio(ARGS, revision)

@@ -1,14 +1,17 @@
 // Each recipe is run as its readers run it, and prints what it did.
+
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { isFullRun } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 
 const folder = join(import.meta.dirname, '..')
 const statuses = { '/about': '200', '/contact': '200' }
 const texts = { '/about': 'This is /about.', '/contact': 'This is /contact.' }
 
-test.each([
+// The short run plays the same recipes in its own process: contract.test.ts, failures.test.ts.
+test.runIf(isFullRun).each([
   { file: 'got.ts', told: statuses },
   { file: 'axios.ts', told: statuses },
   { file: 'ky.ts', told: statuses },

@@ -1,5 +1,6 @@
 // What becomes of the recipes when something fails: no place is kept, no refusal is tried again, and the pace is heeded.
-import { type Answer, adapterCasesFor } from '@politely/testkit'
+import { adapterCasesFor } from '@politely/testkit/adapter-rows'
+import type { Answer } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { refusalIn } from '../small-web.ts'
 import { codesIn, HOME, type NarrowWeb, openNarrowWeb } from './kit.ts'

@@ -1,5 +1,6 @@
 // What only got has: streams, HTTP/2, retries that would not wait, timeouts.
-import { selfSigned, startSites } from '@politely/testkit'
+import { selfSigned } from '@politely/testkit/self-signed'
+import { startSites } from '@politely/testkit/sites'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { politeGot } from '../got.ts'

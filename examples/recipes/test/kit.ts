@@ -1,7 +1,7 @@
 // What the tests of the recipes share.
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { PoliteGate, type PoliteGateOptions } from '@politely/gate'
-import { type Sites, startSites } from '@politely/testkit'
+import { type Sites, startSites } from '@politely/testkit/sites'
 import { onTestFinished } from 'vitest'
 
 export const HOME = 'http://localhost:PORT'

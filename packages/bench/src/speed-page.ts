@@ -1,6 +1,6 @@
 // The tables of docs/speed.md, made from a record. Without one they are empty.
 import { join } from 'node:path'
-import { type DocTable, withTables } from '@politely/testkit'
+import { type DocTable, withTables } from '@politely/testkit/doc-table'
 import { type BenchRecord, dayOf } from './record.ts'
 import { cellText, type Finding, figureText, isMet, type Sheet, targetText } from './sheet.ts'
 

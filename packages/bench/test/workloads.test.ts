@@ -1,7 +1,9 @@
 // Every workload, once and tiny: it runs to its end, and what it says has the shape that a table needs. No figure is judged.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { isFullRun } from '@politely/testkit/scope'
 import { expect, it } from 'vitest'
 import { siteFiles } from '../src/files/site-file.ts'
 import { libraries, ours, reference } from '../src/libraries/libraries.ts'
@@ -39,7 +41,9 @@ const plan: Plan = {
 }
 const sites = Array.from(siteFiles(6), (file, i) => siteOf(file, i))
 
-it.each<[string, () => Promise<Sheet | Sheet[]>]>([
+/** These start processes, and take seconds. */
+const slow = ['hostile', 'memory', 'cold fetch', 'store memory']
+const workloads: [string, () => Promise<Sheet | Sheet[]>][] = [
   ['ask', () => ask({ ...plan, libraries }, sites, 'generated')],
   ['one shot', () => oneShot({ ...plan, libraries }, sites, 'generated')],
   ['long files', () => longFiles(plan)],
@@ -49,7 +53,9 @@ it.each<[string, () => Promise<Sheet | Sheet[]>]>([
   ['warm client', () => warmClient(plan)],
   ['store memory', () => storeMemory(plan)],
   ['agreement', () => agreement({ ...plan, libraries }, sites, 'generated')],
-])('%s', async (_, run) => {
+]
+
+it.each(workloads.filter(([name]) => isFullRun || !slow.includes(name)))('%s', async (_, run) => {
   for (const sheet of [await run()].flat()) {
     expect(sheet.rows.length).toBeGreaterThan(0)
     for (const { name, cells } of sheet.rows) {

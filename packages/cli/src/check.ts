@@ -28,13 +28,16 @@ export async function check(
     throw new UsageError('no URL was given; write one such as https://example.com/page, or - to read them from stdin')
   }
   const client = new RobotsClient({ userAgent, timeoutMs, ...options })
-  const interrupted = once(process, 'SIGINT').then(() => {
+  const done = new AbortController()
+  const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
     throw new Interrupted()
   })
+  interrupted.catch(() => undefined) // it rejects when `done` ends it, after the race
   try {
     const exit = await Promise.race([checkAll(client, urls, json ? 'json' : 'reports'), interrupted])
     return EXIT_CODES[exit].code
   } finally {
+    done.abort()
     await client.close()
   }
 }

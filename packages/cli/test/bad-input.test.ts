@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { politely } from './politely.ts'
+import { politely, politelyHere } from './politely.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
@@ -101,10 +101,12 @@ const isRoot = process.getuid?.() === 0 // who may read everything
 
 test.for(ROWS)('politely %j', async ([args, line], { skip }) => {
   if (args.includes(unreadable)) skip(isRoot, 'root may read every file')
-  const { code, stdout, stderr } = await politely(args, { stdin: 'https://example.com/\n' })
-  expect(stderr).toBe(`politely: ${line}\n`)
-  expect(stdout).toBe('')
-  expect(code).toBe(2)
+  expect(await politelyHere(args)).toEqual({ code: 2, stdout: '', stderr: `politely: ${line}\n` })
+})
+
+test('as a process, that is the line on stderr and the exit code', async () => {
+  const [[args, line] = [[], '']] = ROWS
+  expect(await politely(args)).toEqual({ code: 2, stdout: '', stderr: `politely: ${line}\n` })
 })
 
 test.for([

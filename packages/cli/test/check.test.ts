@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import type { Reply } from '@politely/testkit'
+import type { Reply } from '@politely/testkit/sites'
 import { expect, test } from 'vitest'
-import { codeOf, feed, jsonLines, politely, start } from './politely.ts'
+import { codeOf, feed, jsonLines, politely, politelyHere, start } from './politely.ts'
 import { originAnswering, originWith, SILENCE, startSite } from './site.ts'
 
 const BOT = ['--user-agent', 'ExampleBot/1.0 (+https://example.com/bot)']
@@ -24,7 +24,7 @@ function still(report: string, origins: Record<string, string>): string {
 
 test('allowed: no rule matched', async () => {
   const A = await originWith(ROBOTS)
-  const { code, stdout, stderr } = await politely(['check', `${A}/page`, ...BOT])
+  const { code, stdout, stderr } = await politelyHere(['check', `${A}/page`, ...BOT])
   expect(still(stdout, { A })).toBe(
     [
       '✓ allowed     A/page',
@@ -42,7 +42,7 @@ test('disallowed: the rule, and the redirects that led to it', async () => {
   const rules = { status: 200, headers: { 'cache-control': 'max-age=7200' }, body: ROBOTS }
   const { origin: B } = await startSite(rules, '/rules')
   const A = await originAnswering(301, { location: `${B}/rules` })
-  const { code, stdout } = await politely(['check', `${A}/private/x`, '--user-agent', 'OtherBot'])
+  const { code, stdout } = await politelyHere(['check', `${A}/private/x`, '--user-agent', 'OtherBot'])
   expect(still(stdout, { A, B })).toBe(
     [
       '✗ disallowed  A/private/x',
@@ -57,7 +57,7 @@ test('disallowed: the rule, and the redirects that led to it', async () => {
 test('no robots.txt, and an unreachable one: reports stand apart by a blank line', async () => {
   const A = await originAnswering(404)
   const B = await originAnswering(503, { 'retry-after': '7200' })
-  const { code, stdout } = await politely(['check', `${A}/`, `${B}/`, ...BOT])
+  const { code, stdout } = await politelyHere(['check', `${A}/`, `${B}/`, ...BOT])
   expect(still(stdout, { A, B })).toBe(
     [
       '✓ allowed     A/',
@@ -74,7 +74,7 @@ test('no robots.txt, and an unreachable one: reports stand apart by a blank line
 })
 
 test('a host that does not resolve is a verdict, no error', async () => {
-  const { code, stdout, stderr } = await politely(['check', 'http://nowhere.invalid/', ...BOT, '--timeout', '5'])
+  const { code, stdout, stderr } = await politelyHere(['check', 'http://nowhere.invalid/', ...BOT, '--timeout', '5'])
   expect(stdout).toMatch(/^✗ disallowed {2}http:\/\/nowhere\.invalid\/\n {2}because {5}robots\.txt is unreachable \(/)
   expect(stderr).toBe('')
   expect(code).toBe(3)
@@ -82,7 +82,7 @@ test('a host that does not resolve is a verdict, no error', async () => {
 
 test('a host in A-labels is also spelled out; robots.txt is asked by A-labels', async () => {
   const typed = ['http://xn--bcher-kva.invalid:81/', 'http://bücher.invalid:81/']
-  const { stdout } = await politely(['check', ...typed, ...BOT, '--timeout', '5'])
+  const { stdout } = await politelyHere(['check', ...typed, ...BOT, '--timeout', '5'])
   expect(stdout).toContain('✗ disallowed  http://xn--bcher-kva.invalid:81/ (bücher.invalid:81)\n')
   expect(stdout).toContain('✗ disallowed  http://bücher.invalid:81/\n')
   expect(stdout.match(/robots\.txt {2}http:\/\/xn--bcher-kva\.invalid:81\/robots\.txt,/g)).toHaveLength(2)
@@ -92,19 +92,19 @@ test('what a site writes cannot take over the terminal, nor flood it', async () 
   const A = await originWith(
     'User-agent: \u001b]0;owned\u0007\nUser-agent: \u009b2J\u202e\nUser-agent: *\nDisallow: /\n',
   )
-  const taken = await politely(['check', `${A}/`, ...BOT])
+  const taken = await politelyHere(['check', `${A}/`, ...BOT])
   expect(taken.stdout).toContain('"Disallow: /" to \\u{1b}]0;owned\\u{7}, \\u{9b}2J\\u{202e}, *\n')
   expect(taken.stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
 
   const B = await originWith(`User-agent: *\nDisallow: /${'x'.repeat(10_000)}\n`)
-  const flooded = await politely(['check', `${B}/${'x'.repeat(20_000)}`, ...BOT])
+  const flooded = await politelyHere(['check', `${B}/${'x'.repeat(20_000)}`, ...BOT])
   expect(flooded.stdout).toMatch(/^✗ disallowed .*…\n {2}because .*…\n {2}robots\.txt .*\n$/)
   expect(flooded.stdout.length).toBeLessThan(1000)
 })
 
 test('--json: the verdict as the API gives it, one a line', async () => {
   const A = await originWith(ROBOTS)
-  const { code, stdout, stderr } = await politely(['check', `${A}/private`, `${A}/robots.txt`, '--json', ...BOT])
+  const { code, stdout, stderr } = await politelyHere(['check', `${A}/private`, `${A}/robots.txt`, '--json', ...BOT])
   expect(jsonLines(stdout)).toMatchObject([
     {
       url: `${A}/private`,
@@ -126,11 +126,13 @@ test('options reach the client: the header, the token, the dialect, the deadline
   const rules = await startSite({ status: 200, body: 'User-agent: MJ12bot\nDisallow: /\n' })
   const ask = ['check', `${rules.origin}/`, '--json', '--user-agent', 'Custom Header', '--product-token', 'MJ12bot']
   expect(jsonLines((await politely(ask)).stdout)).toMatchObject([{ because: 'rule', rule: { line: 2 } }])
-  expect(jsonLines((await politely([...ask, '--dialect', 'google'])).stdout)).toMatchObject([{ because: 'no-group' }])
+  expect(jsonLines((await politelyHere([...ask, '--dialect', 'google'])).stdout)).toMatchObject([
+    { because: 'no-group' },
+  ])
   expect(rules.seen.requests.map(({ headers }) => headers['user-agent'])).toEqual(['Custom Header', 'Custom Header'])
 
   const { origin } = await startSite(SILENCE)
-  const late = await politely(['check', `${origin}/`, ...BOT, '--json', '--timeout', '0.2'])
+  const late = await politelyHere(['check', `${origin}/`, ...BOT, '--json', '--timeout', '0.2'])
   expect(jsonLines(late.stdout)).toMatchObject([{ because: 'unreachable', access: { reason: 'timeout' } }])
 })
 
@@ -140,10 +142,10 @@ test('a bad URL among others: a line on stderr, and the others are answered', as
   const bad =
     'politely: "mailto:x": only http, https and ftp URLs have a robots.txt; write one such as https://example.com/page\n' +
     'politely: "ftp//typo": the URL has no scheme and host; write it whole, such as https://example.com/page\n'
-  const human = await politely(['check', ...urls, ...BOT])
+  const human = await politelyHere(['check', ...urls, ...BOT])
   expect(human.stdout.match(/^(✓ .*)?$/gm)).toEqual([`✓ allowed     ${A}/1`, '', `✓ allowed     ${A}/2`, ''])
   expect(human).toMatchObject({ code: 2, stderr: bad })
-  const json = await politely(['check', ...urls, ...BOT, '--json'])
+  const json = await politelyHere(['check', ...urls, ...BOT, '--json'])
   expect(jsonLines(json.stdout).map(({ url }) => url)).toEqual(urls)
   expect(json).toMatchObject({ code: 2, stderr: bad })
 })
@@ -157,7 +159,7 @@ test.for([
   const rules = await originWith(ROBOTS)
   const down = await originAnswering(503, { 'retry-after': '60' })
   const urls = { allowed: `${rules}/`, disallowed: `${rules}/private`, unreachable: `${down}/`, bad: 'mailto:x' }
-  expect(await politely(['check', ...kinds.map((kind) => urls[kind]), ...BOT])).toMatchObject({ code })
+  expect(await politelyHere(['check', ...kinds.map((kind) => urls[kind]), ...BOT])).toMatchObject({ code })
 })
 
 test('sites are asked at once, 16 of them, and answered in order', async () => {

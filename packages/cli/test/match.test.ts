@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { isFullRun, sampled } from '@politely/testkit/scope'
 import { afterAll, expect, test } from 'vitest'
 import { codeOf, feed, jsonLines, politely, start } from './politely.ts'
 
@@ -93,15 +94,17 @@ test('lines: what is longer than any URL is malformed, and the lines after it ar
   expect(next).toMatchObject({ url: '/page', ...FREE })
 })
 
-test('200,000 URLs stream through: order kept, memory bounded', async () => {
-  const COUNT = 200_000
+const COUNT = sampled(200_000)
+
+test(`${COUNT} URLs stream through: order kept, memory bounded`, async () => {
   const padding = 'x'.repeat(1000)
   const few = await stream(1000, padding)
   const many = await stream(COUNT, padding)
   expect(few).toMatchObject({ code: 0, inOrder: 1000 })
   expect(many).toMatchObject({ code: 0, inOrder: COUNT })
+  if (!isFullRun) return // what went through is too little to tell
   // 400 MB went through. What is kept at a time is a chunk; the rest of the growth is the garbage collector's room.
-  expect(many.octets).toBeGreaterThan(200e6)
+  expect(many.octets).toBeGreaterThan(COUNT * 1_000)
   expect(many.peakKilobytes - few.peakKilobytes).toBeLessThan(100_000)
 })
 

@@ -1,5 +1,5 @@
 // A site on loopback, under a name that a process of its own can resolve.
-import { type Answer, type Sites, startSites } from '@politely/testkit'
+import { type Answer, type Sites, startSites } from '@politely/testkit/sites'
 import { onTestFinished } from 'vitest'
 
 export interface Site {

@@ -1,6 +1,6 @@
 // What well-formed answers mean, as values: the whole way from the first request to the verdict, without a network. The
 // same rows run over a socket in the fetcher.
-import { askedPage, replyRows } from '@politely/testkit'
+import { askedPage, replyRows } from '@politely/testkit/reply-rows'
 import { expect, test } from 'vitest'
 import { type Asking, advance, startAttempt } from '../src/access/attempt.ts'
 import type { Outcome } from '../src/access/outcome.ts'

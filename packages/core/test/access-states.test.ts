@@ -1,7 +1,8 @@
 // The states of an origin, and what moves it from one to another: by trying it. docs/fetching.md shows what came of it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dice, pick, withTables } from '@politely/testkit'
+import { withTables } from '@politely/testkit/doc-table'
+import { dice, pick } from '@politely/testkit/random-robots'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answerOf, findChromium, isMissing, type Part, rulesCases } from '@politely/testkit'
+import { findBrowser, isMissing, type Part } from '@politely/testkit/parts'
+import { answerOf, rulesCases } from '@politely/testkit/rules-cases'
 import { build } from 'rolldown'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RulesVerdict } from '../src/index.ts'
@@ -117,7 +118,7 @@ function startVisit(chromium: Part, url: string): { failed: Promise<never>; end:
   return { failed, end }
 }
 
-const chromium = findChromium()
+const chromium = findBrowser()
 
 describe.skipIf(isMissing('chromium', chromium))('core in Chromium', () => {
   let answers: Answers

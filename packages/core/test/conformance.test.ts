@@ -1,25 +1,86 @@
-import { conformanceDir, judgeConformance, vectorsIn } from '@politely/testkit'
+import { type ConformanceCase, conformanceDirOrNote, judgeConformance, vectorsIn } from '@politely/testkit/conformance'
+import { noteForTheEnd } from '@politely/testkit/parts'
+import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
-import { type DialectName, parseRobots } from '../src/index.ts'
+import { type CrawlerRules, type DialectName, parseRobots, type RulesVerdict } from '../src/index.ts'
+import { originOf } from '../src/url/origin.ts'
+import { askedOften, countIndexed, lineOf, restored, throughClone, throughJson } from './every-way.ts'
 
-const dir = conformanceDir()
+const dir = conformanceDirOrNote()
 
 describe.skipIf(dir === undefined)("google/robotstxt's verdicts on real and generated files", () => {
   it.each<DialectName>(['rfc9309', 'google'])(
     '%s: every case that binds agrees',
     { timeout: 300_000 },
     async (dialect) => {
-      const agreement = await judgeConformance(dir as string, dialect, ({ robots, agent, url }) => {
-        const verdict = parseRobots(robots, { dialect }).check(url, agent)
-        return { allowed: verdict.allowed, line: verdict.because === 'rule' ? verdict.rule.line : 0 }
+      const otherWays = isFullRun ? new OtherWays(dialect) : undefined
+      const agreement = await judgeConformance(dir as string, dialect, (asked) => {
+        const verdict = parseRobots(asked.robots, { dialect }).check(asked.url, asked.agent)
+        otherWays?.compare(asked, verdict)
+        return { allowed: verdict.allowed, line: lineOf(verdict) }
       })
-      console.log(`conformance, dialect ${dialect}, ${agreement.cases} cases:\n${agreement.report}`)
+      noteForTheEnd(`conformance, ${dialect}: ${agreement.report.trim().replaceAll('\n', '; ')}`)
       expect(agreement.cases).toBeGreaterThan(10_000)
       expect(agreement.report).toContain('100.0000 %')
       expect(agreement.complete, agreement.report).toBe(true)
+      if (otherWays === undefined) return
+      expect(otherWays.different.slice(0, 20)).toEqual([])
+      expect(otherWays.compared).toBe(agreement.cases)
+      expect(otherWays.indexed).toBeGreaterThan(1_000)
     },
   )
 })
+
+/** Asks each case again through bound, indexed and restored rules, and collects the verdicts that differ. */
+class OtherWays {
+  readonly different: string[] = []
+  compared = 0
+  readonly #dialect: DialectName
+  readonly #indexed = countIndexed()
+  /** The rules of the last case. Cases of one file follow one another. */
+  #last:
+    | { robots: Uint8Array; agent: string; origin: string | undefined; rules: Record<string, CrawlerRules> }
+    | undefined
+
+  constructor(dialect: DialectName) {
+    this.#dialect = dialect
+  }
+
+  /** Questions answered through an index so far. */
+  get indexed(): number {
+    return this.#indexed()
+  }
+
+  compare({ id, robots, agent, url }: ConformanceCase, expected: RulesVerdict): void {
+    const wanted = `${expected.allowed} ${lineOf(expected)}`
+    for (const [way, rules] of Object.entries(this.#rulesOf(robots, agent, originOf(url)))) {
+      const verdict = rules.check(url)
+      const got = `${verdict.allowed} ${lineOf(verdict)}`
+      if (got !== wanted) this.different.push(`${id}, ${way}: ${got}, expected ${wanted}`)
+      if (rules.isAllowed(url) !== expected.allowed) this.different.push(`${id}, ${way}: isAllowed`)
+    }
+    const isAllowed = parseRobots(robots, { dialect: this.#dialect }).isAllowed(url, agent)
+    if (isAllowed !== expected.allowed) this.different.push(`${id}: isAllowed`)
+    this.compared++
+  }
+
+  #rulesOf(robots: Uint8Array, agent: string, origin: string | undefined): Record<string, CrawlerRules> {
+    const last = this.#last
+    if (last?.robots === robots && last.agent === agent && last.origin === origin) return last.rules
+    const options = { dialect: this.#dialect }
+    const bind = () => parseRobots(robots, options).forCrawler(agent)
+    const ofOrigin = parseRobots(robots, origin === undefined ? options : { ...options, origin }).forCrawler(agent)
+    const rules = {
+      walked: restored(bind().toJSON()),
+      indexed: askedOften(bind()),
+      json: askedOften(restored(throughJson(bind()))),
+      clone: askedOften(restored(throughClone(bind()))),
+      ofOrigin: askedOften(ofOrigin),
+    }
+    this.#last = { robots, agent, origin, rules }
+    return rules
+  }
+}
 
 describe.skipIf(dir === undefined)("questions of other libraries' test suites", () => {
   it('are answered in dialect google as google/robotstxt answers them', { timeout: 300_000 }, async () => {
@@ -29,16 +90,7 @@ describe.skipIf(dir === undefined)("questions of other libraries' test suites", 
         return parseRobots(robots, { dialect }).isAllowed(url, agents) !== google
       })
     const agreed = vectors.filter(({ agree }) => agree)
-    console.log(
-      `vectors: ${vectors.length}, in ${agreed.length} of which the suite agrees with google/robotstxt; ` +
-        `dialect google differs from it in ${wrong('google').length} of all, rfc9309 in ${wrong('rfc9309').length}`,
-    )
     expect(agreed.length).toBeGreaterThan(3_000)
     expect(wrong('google').map(({ id }) => id)).toEqual([])
   })
-})
-
-it.runIf(dir === undefined)('says that the conformance cases were not run', () => {
-  console.log('The conformance cases were NOT run: set POLITELY_CONFORMANCE_DIR to the folder that holds them.')
-  expect(process.env.POLITELY_CONFORMANCE_DIR ?? '').toBe('')
 })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { answerOf, dialectCases } from '@politely/testkit'
+import { dialectCases } from '@politely/testkit/dialect-cases'
+import { answerOf } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import {
   accessPolicyOf,

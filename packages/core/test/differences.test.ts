@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { answerOf, differences, withTables } from '@politely/testkit'
+import { differences } from '@politely/testkit/differences'
+import { withTables } from '@politely/testkit/doc-table'
+import { answerOf } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 

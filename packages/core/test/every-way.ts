@@ -1,5 +1,5 @@
 // One question, asked in every way in which it can be asked: all of them have to give the same answer.
-import { pick } from '@politely/testkit'
+import { pick } from '@politely/testkit/random-robots'
 import {
   type BoundRules,
   type CrawlerRules,

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dice, goodFiles, lintCases, randomPath, randomRobots, withTables } from '@politely/testkit'
+import { withTables } from '@politely/testkit/doc-table'
+import { goodFiles, lintCases } from '@politely/testkit/lint-cases'
+import { dice, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type FindingCode, findingKinds, lintRobots, parseRobots } from '../src/index.ts'
 
@@ -52,7 +55,7 @@ describe('lint', () => {
 
   it('calls a rule needless only where the verdicts are the same without it', () => {
     let needless = 0
-    for (let seed = 1; seed <= 3000; seed++) {
+    for (let seed = 1; seed <= sampled(3_000); seed++) {
       const roll = dice(seed)
       const robots = randomRobots(roll)
       const lines = robots.split(/\r\n|\r|\n/)
@@ -71,12 +74,12 @@ describe('lint', () => {
         }
       }
     }
-    expect(needless).toBeGreaterThan(500)
+    expect(needless).toBeGreaterThan(sampled(500))
   })
 
   it('offers another spelling only where it means the same', () => {
     let respelt = 0
-    for (let seed = 1; seed <= 5000; seed++) {
+    for (let seed = 1; seed <= sampled(5_000); seed++) {
       const roll = dice(seed)
       const file = `User-agent: *\nDisallow: ${randomPath(roll, '')}\n`.replace('Disallow: /', () =>
         roll() < 0.3 ? 'Disallow: ' : 'Disallow: /',
@@ -90,7 +93,7 @@ describe('lint', () => {
         expect(allowed[1], `${file} and ${better}, asked ${path}`).toBe(allowed[0])
       }
     }
-    expect(respelt).toBeGreaterThan(500)
+    expect(respelt).toBeGreaterThan(sampled(500))
   })
 
   it('quotes what a site wrote in short, and without what could play tricks in a terminal', () => {
@@ -112,13 +115,8 @@ describe('lint', () => {
       (size: number) => `\n${' \t'.repeat(size / 2)}x`,
       (size: number) => `<!--${'<'.repeat(size)}`,
     ]
-    for (const make of hostile) {
-      const octetsOfFile = octets(make(500_000))
-      const start = performance.now()
-      lintRobots(octetsOfFile)
-      // It takes well under a second; quadratic work would take minutes.
-      expect(performance.now() - start).toBeLessThan(10_000)
-    }
+    // Well under a second for each in the full run. Quadratic work would take minutes, and run into the timeout.
+    for (const make of hostile) expect(lintRobots(octets(make(sampled(500_000))))).toBeInstanceOf(Array)
   })
 
   it('is shown in docs/lint.md as it is', async () => {

@@ -1,9 +1,11 @@
-import { dice, octetsAsText, randomPath, randomRobots, readNaively } from '@politely/testkit'
+import { readNaively } from '@politely/testkit/naive-reader'
+import { dice, octetsAsText, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { sampled } from '@politely/testkit/scope'
 import { expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 import { addressOf } from '../src/url/origin.ts'
 
-const FILES = 4_000
+const FILES = sampled(4_000)
 const QUESTIONS = 8
 
 it('agrees with the slow and obvious reader on files made by dice', () => {

@@ -1,3 +1,4 @@
+import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dialects, parseRobots } from '../src/index.ts'
@@ -167,13 +168,12 @@ describe('a URL that is as a client sends it, RFC 9309 §2.2.2', () => {
         if (text.length > 3_000) long++
         lengths.add(path.length % 4)
       }),
-      { numRuns: 10_000 },
+      { numRuns: sampled(10_000) },
     )
-    console.log(`plain URLs: ${taken} taken, ${changed} of them changed, ${long} of them long; ${left} left`)
-    expect(taken).toBeGreaterThan(700)
-    expect(changed).toBeGreaterThan(500)
-    expect(left).toBeGreaterThan(2_000)
-    expect(long).toBeGreaterThan(50)
+    expect(taken).toBeGreaterThan(sampled(700))
+    expect(changed).toBeGreaterThan(sampled(500))
+    expect(left).toBeGreaterThan(sampled(2_000))
+    expect(long).toBeGreaterThan(sampled(50))
     expect(lengths.size).toBe(4)
   })
 
@@ -217,12 +217,11 @@ describe('a URL that is as a client sends it, RFC 9309 §2.2.2', () => {
         else if (verdict.because === 'rule') disallowed++
         if (takenPath(text, origin) !== undefined) taken++
       }),
-      { numRuns: 6_000 },
+      { numRuns: sampled(6_000) },
     )
-    console.log(`plain URLs: ${allowed} allowed, ${disallowed} disallowed by a rule, ${taken} taken`)
-    expect(allowed).toBeGreaterThan(500)
-    expect(disallowed).toBeGreaterThan(500)
-    expect(taken).toBeGreaterThan(700)
+    expect(allowed).toBeGreaterThan(sampled(500))
+    expect(disallowed).toBeGreaterThan(sampled(500))
+    expect(taken).toBeGreaterThan(sampled(700))
   })
 
   it('has the same answer at a glance, by rules that begin as it does or nearly so', () => {
@@ -246,12 +245,11 @@ describe('a URL that is as a client sends it, RFC 9309 §2.2.2', () => {
           expect(none.isAllowed(text)).toBe(none.check(text).allowed)
         },
       ),
-      { numRuns: 8_000 },
+      { numRuns: sampled(8_000) },
     )
     const seen = glances() - before
-    console.log(`URLs at a glance: ${seen}; ${disallowed} disallowed`)
-    expect(seen).toBeGreaterThan(400)
-    expect(disallowed).toBeGreaterThan(1_000)
+    expect(seen).toBeGreaterThan(sampled(400))
+    expect(disallowed).toBeGreaterThan(sampled(1_000))
   })
 
   it.each([
@@ -328,9 +326,9 @@ describe('a URL that is as a client sends it, RFC 9309 §2.2.2', () => {
         ])
         if (!rules.isAllowed(whole)) asked++
       }),
-      { numRuns: 500 },
+      { numRuns: sampled(500) },
     )
-    expect(asked).toBeGreaterThan(300)
+    expect(asked).toBeGreaterThan(sampled(300))
   })
 })
 

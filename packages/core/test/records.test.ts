@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DocTable, readingCases, recordsCases, withTables } from '@politely/testkit'
+import { type DocTable, withTables } from '@politely/testkit/doc-table'
+import { readingCases, recordsCases } from '@politely/testkit/records-cases'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DayRange, type OtherRecord, parseRobots } from '../src/index.ts'
 

@@ -1,4 +1,4 @@
-import { dice, pick } from '@politely/testkit'
+import { dice, pick } from '@politely/testkit/random-robots'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
 import { firstMatch, matchesAt, nextRule, ruleAt } from '../src/rules/packed-rules.ts'

@@ -1,4 +1,4 @@
-import { answerOf, rulesCases } from '@politely/testkit'
+import { answerOf, rulesCases } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 

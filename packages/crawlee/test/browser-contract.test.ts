@@ -1,14 +1,17 @@
 // What every adapter has to do, done by Crawlee's browser crawlers, with Chromium.
+
 import type { Configuration } from '@crawlee/basic'
 import { PlaywrightCrawler } from '@crawlee/playwright'
 import { PuppeteerCrawler } from '@crawlee/puppeteer'
-import { adapterCasesFor, chromiumLaunch, findChromium, isMissing, playAdapter } from '@politely/testkit'
+import { adapterCasesFor, playAdapter } from '@politely/testkit/adapter-rows'
+import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
+import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'
 import { openVisits, type VisitHandlers } from './visits.ts'
 
-const chromium = findChromium()
+const chromium = findBrowser()
 
 type Make = (handlers: VisitHandlers<number>, configuration: Configuration) => AnyCrawler
 
@@ -41,7 +44,8 @@ const kinds: readonly (readonly [string, Make])[] = [
   ],
 ]
 
-describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
+// The short run has the same cases for Playwright and Puppeteer alone, and Crawlee's own ways in navigation.test.ts.
+describe.skipIf(!isFullRun || isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
   test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', { timeout: 60_000 }, async (row) => {
     const outcome = await playAdapter(row, (settings) =>
       openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, parkFromMs: Infinity })),

@@ -1,23 +1,17 @@
 // A browser's own requests: how hops wait, what a page sets off by itself, and who else may look at them.
+
 import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playwright'
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
-import {
-  chromiumLaunch,
-  findChromium,
-  htmlPage,
-  isMissing,
-  type Reply,
-  redirectTo,
-  type Sites,
-  scriptOf,
-  startSites,
-} from '@politely/testkit'
+import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
+import { isFullRun } from '@politely/testkit/scope'
+import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
+import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/small-pages'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'
 
-const chromium = findChromium()
+const chromium = findBrowser()
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
 const HOME = 'http://localhost:PORT'
 const OTHER = 'http://127.0.0.1:PORT'
@@ -53,7 +47,9 @@ const kinds: readonly (readonly [string, (options: object) => AnyCrawler])[] = [
   ['PuppeteerCrawler', (options) => new PuppeteerCrawler(options as PuppeteerCrawlerOptions, inMemory())],
 ]
 
-describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
+// Each test starts a browser. The short run has one crawler, and leaves out what the tests of Playwright hold one layer below,
+// and one of two that wait for the same clock.
+describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.slice(0, 1))('%s', (_, make) => {
   async function crawl(
     request: string | { url: string; [more: string]: unknown },
     { requestHandler, ...options }: Options = {},
@@ -88,11 +84,15 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_500)
   })
 
-  test('a site that does not answer runs into the timeout for navigation', { timeout: 60_000 }, async () => {
-    sites.answer(`${HOME}/`, new Promise<Reply>(() => undefined))
-    const told = await crawl(`${HOME}/`, { navigationTimeoutSecs: 1, maxRequestRetries: 0 })
-    expect(told.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
-  })
+  test.runIf(isFullRun)(
+    'a site that does not answer runs into the timeout for navigation',
+    { timeout: 60_000 },
+    async () => {
+      sites.answer(`${HOME}/`, new Promise<Reply>(() => undefined))
+      const told = await crawl(`${HOME}/`, { navigationTimeoutSecs: 1, maxRequestRetries: 0 })
+      expect(told.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
+    },
+  )
 
   test('a refused hop fails with the verdict, and is not tried again', { timeout: 60_000 }, async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
@@ -119,47 +119,55 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
   })
 
-  test('what windows, frames of other sites, workers and rules of speculation ask for is checked, too', {
-    timeout: 60_000,
-  }, async () => {
-    const prefetch = JSON.stringify({ prefetch: [{ urls: ['/private/ahead'], eagerness: 'immediate' }] })
-    sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
-    sites.answer(`${HOME}/service.js`, scriptOf("addEventListener('install', () => fetch('/private/service'))"))
-    sites.answer(`${HOME}/worker.js`, scriptOf("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
-    const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
-    sites.answer(`${OTHER}/frame`, htmlPage(frame))
-    sites.answer(
-      `${HOME}/`,
-      htmlPage(`<script type="speculationrules">${prefetch}</script><iframe src="${sites.withPort(OTHER)}/frame"></iframe>
+  test.runIf(isFullRun)(
+    'what windows, frames of other sites, workers and rules of speculation ask for is checked, too',
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      const prefetch = JSON.stringify({ prefetch: [{ urls: ['/private/ahead'], eagerness: 'immediate' }] })
+      sites.answer(ROBOTS, rules('Disallow: /private'))
+      sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
+      sites.answer(`${HOME}/service.js`, scriptOf("addEventListener('install', () => fetch('/private/service'))"))
+      sites.answer(`${HOME}/worker.js`, scriptOf("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
+      const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
+      sites.answer(`${OTHER}/frame`, htmlPage(frame))
+      sites.answer(
+        `${HOME}/`,
+        htmlPage(`<script type="speculationrules">${prefetch}</script><iframe src="${sites.withPort(OTHER)}/frame"></iframe>
         <script>new Worker('/worker.js'); navigator.serviceWorker.register('/service.js'); open('/private/window')
         setTimeout(() => open('/window'))</script>`),
-    )
-    await crawl(`${HOME}/`, { requestHandler: () => sites.requested(9) })
-    expect([...new Set(pages())].sort()).toEqual(
-      [
-        'OTHER/by-frame',
-        'OTHER/frame',
-        'OTHER/robots.txt',
-        '/',
-        '/by-worker',
-        '/service.js',
-        '/window',
-        '/worker.js',
-      ].map((path) => (path.startsWith('OTHER') ? path.replace('OTHER', OTHER) : `${HOME}${path}`)),
-    )
-  })
+      )
+      await crawl(`${HOME}/`, { requestHandler: () => sites.requested(9) })
+      expect([...new Set(pages())].sort()).toEqual(
+        [
+          'OTHER/by-frame',
+          'OTHER/frame',
+          'OTHER/robots.txt',
+          '/',
+          '/by-worker',
+          '/service.js',
+          '/window',
+          '/worker.js',
+        ].map((path) => (path.startsWith('OTHER') ? path.replace('OTHER', OTHER) : `${HOME}${path}`)),
+      )
+    },
+  )
 
-  test('what a frame waits for another robots.txt, no timeout counts', { timeout: 60_000 }, async () => {
-    const held = Promise.withResolvers<Reply>()
-    sites.answer(`${OTHER}/robots.txt`, held.promise)
-    sites.answer(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
-    sites.answer(`${HOME}/frame`, htmlPage(`<img src="${sites.withPort(OTHER)}/image">`))
-    const crawled = crawl(`${HOME}/`, { navigationTimeoutSecs: 2.5, maxRequestRetries: 0 })
-    await sites.requested(4)
-    setTimeout(() => held.resolve({ status: 404 }), 3_000)
-    expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [] })
-  })
+  test.runIf(isFullRun)(
+    'what a frame waits for another robots.txt, no timeout counts',
+    { timeout: 60_000 },
+    async () => {
+      const held = Promise.withResolvers<Reply>()
+      sites.answer(`${OTHER}/robots.txt`, held.promise)
+      sites.answer(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
+      sites.answer(`${HOME}/frame`, htmlPage(`<img src="${sites.withPort(OTHER)}/image">`))
+      const crawled = crawl(`${HOME}/`, { navigationTimeoutSecs: 2.5, maxRequestRetries: 0 })
+      await sites.requested(4)
+      setTimeout(() => held.resolve({ status: 404 }), 3_000)
+      expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [] })
+    },
+  )
 
   test('a goto of a handler waits its turn, and the timeout for handlers does not count that', {
     timeout: 60_000,
@@ -175,13 +183,17 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
   })
 
-  test('pages of 429 are heeded: Crawlee’s retry waits for Retry-After', { timeout: 60_000 }, async () => {
-    sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
-    const told = await crawl(`${HOME}/`)
-    expect(told.handled).toEqual([`${HOME}/`])
-    const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
-    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
-  })
+  test.runIf(isFullRun)(
+    'pages of 429 are heeded: Crawlee’s retry waits for Retry-After',
+    { timeout: 60_000 },
+    async () => {
+      sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
+      const told = await crawl(`${HOME}/`)
+      expect(told.handled).toEqual([`${HOME}/`])
+      const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
+      expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
+    },
+  )
 
   test('a POST, for which Crawlee intercepts requests itself, is sent as one, and its hop is checked', {
     timeout: 60_000,
@@ -198,22 +210,26 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => 
     ])
   })
 
-  test('pageRequests: leave: answers of 429 are heeded there, too', { timeout: 60_000 }, async () => {
+  test.runIf(isFullRun)('pageRequests: leave: answers of 429 are heeded there, too', { timeout: 60_000 }, async () => {
     sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
     await crawl(`${HOME}/`, {}, { pageRequests: 'leave' })
     const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
   })
 
-  test('pageRequests: leave: the page is checked and waits, and its hops are another hook’s', {
-    timeout: 60_000,
-  }, async () => {
-    sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/hop`, redirectTo('/private'))
-    sites.answer(`${HOME}/private`, htmlPage())
-    const told = await crawl(`${HOME}/hop`, {}, { pageRequests: 'leave' })
-    expect(told).toEqual({ handled: [`${HOME}/private`], failed: [] })
-  })
+  test.runIf(isFullRun)(
+    'pageRequests: leave: the page is checked and waits, and its hops are another hook’s',
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      sites.answer(ROBOTS, rules('Disallow: /private'))
+      sites.answer(`${HOME}/hop`, redirectTo('/private'))
+      sites.answer(`${HOME}/private`, htmlPage())
+      const told = await crawl(`${HOME}/hop`, {}, { pageRequests: 'leave' })
+      expect(told).toEqual({ handled: [`${HOME}/private`], failed: [] })
+    },
+  )
 })
 
 test.skipIf(isMissing('chromium', chromium))(

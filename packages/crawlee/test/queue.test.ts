@@ -1,4 +1,5 @@
 // Where requests wait: out of the pool, out of Crawlee's clocks, and what becomes of them when a crawl ends.
+
 import { AsyncResource } from 'node:async_hooks'
 import {
   BasicCrawler,
@@ -11,7 +12,8 @@ import {
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
-import { type Reply, type Sites, startSites } from '@politely/testkit'
+import { isFullRun } from '@politely/testkit/scope'
+import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'
@@ -196,14 +198,14 @@ test.each([
 ])(
   'who waits %s is handled in the order of the queue, and once, though its lock expires meanwhile',
   async (_, parkFromMs) => {
-    const urls = answerPages(SLOW, 1.2, 4)
+    const urls = answerPages(SLOW, 0.4, 4)
     const configuration = inMemory()
     const queue = await RequestQueue.open('short-locks', { config: configuration })
     const crawler = withRobots(
       new CheerioCrawler({ requestQueue: queue, minConcurrency: 4, requestHandler: () => undefined }, configuration),
       { userAgent, minDelayMs: 0, parkFromMs },
     )
-    queue.requestLockSecs = 1
+    queue.requestLockSecs = 0.3
     const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
     expect(requestsFinished).toBe(4)
     expect(pages().map(({ url }) => url)).toEqual(urls)
@@ -260,7 +262,7 @@ test.each(['a RequestQueue', 'a RequestList and a RequestQueue'])(
           maxRequestRetries: 2,
           requestHandler: async ({ request }) => {
             retries.push(request.retryCount)
-            await new Promise((resolve) => setTimeout(resolve, 2_500))
+            await new Promise((resolve) => setTimeout(resolve, 800))
             if (request.retryCount < 2) throw new Error('the first two times')
           },
         },
@@ -268,21 +270,18 @@ test.each(['a RequestQueue', 'a RequestList and a RequestQueue'])(
       ),
       { userAgent, minDelayMs: 0 },
     )
-    requestQueue.requestLockSecs = 1
+    requestQueue.requestLockSecs = 0.3
     const { requestsFinished } = await crawler.run()
     expect({ requestsFinished, retries }).toEqual({ requestsFinished: 1, retries: [0, 1, 2] })
   },
 )
 
-test.each<
-  [
-    string,
-    (
-      urls: string[],
-      configuration: Configuration,
-    ) => Promise<Pick<BasicCrawlerOptions, 'requestList' | 'requestQueue'>>,
-  ]
->([
+type OpenSource = (
+  urls: string[],
+  configuration: Configuration,
+) => Promise<Pick<BasicCrawlerOptions, 'requestList' | 'requestQueue'>>
+
+const sources: readonly [string, OpenSource][] = [
   ['RequestList', async (urls) => ({ requestList: await RequestList.open(null, urls) })],
   [
     'RequestQueueV1',
@@ -292,7 +291,10 @@ test.each<
       return { requestQueue }
     },
   ],
-])('who waits comes back to a %s, too', async (_, source) => {
+]
+
+// A RequestQueueV1 gives a reclaimed request back after 3 seconds.
+test.each(isFullRun ? sources : sources.slice(0, 1))('who waits comes back to a %s, too', async (_, source) => {
   const urls = answerPages(SLOW, 0.5, 3)
   const configuration = inMemory()
   const requests = await source(
@@ -397,7 +399,6 @@ test('crawlers of one process that share a queue and a gate do not wait for requ
   const pauses = at.slice(1).map((time, i) => time - (at[i] as number))
   expect(runs.reduce((sum, { requestsFinished }) => sum + requestsFinished, 0)).toBe(urls.length)
   expect(new Set(pages().map(({ url }) => url))).toEqual(new Set(urls))
-  expect(Math.max(...pauses)).toBeLessThan(4_000) // a request that is lost is waited for longer
   expect(Math.min(...pauses)).toBeGreaterThan(100)
   await robots.close()
 })

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { chromiumArguments, findChromium, isMissing } from '@politely/testkit'
+import { chromiumArguments, findBrowser, isMissing } from '@politely/testkit/parts'
 import { type DriverBrowser, type DriverSession, type GuardedPage, LEAVE_OUT_SPECULATION_RULES } from '../src/index.ts'
 
-const found = findChromium()
+const found = findBrowser()
 
 export const noChromium: boolean = isMissing('chromium', found)
 

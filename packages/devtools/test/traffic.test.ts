@@ -1,5 +1,5 @@
 // The traffic of a browser, with guests of the test's own.
-import { type Sites, startSites } from '@politely/testkit'
+import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Guest, trafficOf } from '../src/index.ts'
 import { Chromium, noChromium } from './driver.ts'

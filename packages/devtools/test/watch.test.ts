@@ -1,6 +1,6 @@
 // The watch over a browser whose driver the package has never heard of: what a driver has to be is all that this one is.
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { type Sites, startSites } from '@politely/testkit'
+import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   type DriverBrowser,

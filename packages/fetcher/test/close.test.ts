@@ -1,7 +1,10 @@
 // Leaving before the answer: one caller by its signal, all of them when the client is closed. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
-import { askedPage, type Behaviour, forbidsPage, lookupIn, startRawServer } from '@politely/testkit'
+import { lookupIn } from '@politely/testkit/lookup'
+import { startRawServer } from '@politely/testkit/raw-server'
+import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import type { Behaviour } from '@politely/testkit/sites'
 import { Agent } from 'undici'
 import { describe, expect } from 'vitest'
 import { ClientClosedError } from '../src/index.ts'

@@ -1,6 +1,6 @@
 // A Keyv keeps the contract of stores, as far as a Map behind it can.
 import { OptionError } from '@politely/core'
-import { storeRowsFor } from '@politely/testkit'
+import { storeRowsFor } from '@politely/testkit/store-contract'
 import Keyv from 'keyv'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fromKeyv, type KeyvLike } from '../src/index.ts'

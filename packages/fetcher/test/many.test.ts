@@ -1,7 +1,9 @@
 // Questions by the stream, and what a client knows, out of one and into another. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
-import { askedPage, forbidsPage, type Reply, startClock } from '@politely/testkit'
+import { startClock } from '@politely/testkit/clock'
+import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import type { Reply } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
 import type { CheckManyOptions, ClientVerdict, Inspection, Store } from '../src/index.ts'
 import { test } from './with-sites.ts'

@@ -1,5 +1,8 @@
 // Which robots.txt is asked for, and for whom. RFC 9309 §2.3 and §2.2.1.
-import { askedPage, forbidsPage, lookupIn, selfSigned, startSites } from '@politely/testkit'
+import { lookupIn } from '@politely/testkit/lookup'
+import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { selfSigned } from '@politely/testkit/self-signed'
+import { startSites } from '@politely/testkit/sites'
 import { Agent, buildConnector } from 'undici'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'

@@ -1,5 +1,7 @@
 // How often robots.txt is asked for. Retries wait for half a second and more, so these tests run side by side.
-import { type Answer, askedPage, forbidsPage, lookupIn, startSites } from '@politely/testkit'
+import { lookupIn } from '@politely/testkit/lookup'
+import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { type Answer, startSites } from '@politely/testkit/sites'
 import { expect } from 'vitest'
 import { RobotsClient } from '../src/index.ts'
 import { test } from './with-sites.ts'

@@ -2,23 +2,15 @@
 // RFC 9309 §2.3.1.4.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  askedPage,
-  bodyRows,
-  type DoorRow,
-  doorRows,
-  forbidsPage,
-  holdRefusingPort,
-  lookupIn,
-  type Meaning,
-  type RudeRow,
-  replyRows,
-  rudeRows,
-  selfSigned,
-  startRawServer,
-  startSites,
-  withTables,
-} from '@politely/testkit'
+import { bodyRows } from '@politely/testkit/body-rows'
+import { withTables } from '@politely/testkit/doc-table'
+import { lookupIn } from '@politely/testkit/lookup'
+import { startRawServer } from '@politely/testkit/raw-server'
+import { holdRefusingPort } from '@politely/testkit/refusing-port'
+import { askedPage, forbidsPage, type Meaning, replyRows } from '@politely/testkit/reply-rows'
+import { type DoorRow, doorRows, type RudeRow, rudeRows } from '@politely/testkit/rude-rows'
+import { selfSigned } from '@politely/testkit/self-signed'
+import { startSites } from '@politely/testkit/sites'
 import { Agent } from 'undici'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'

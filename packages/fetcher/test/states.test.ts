@@ -1,6 +1,9 @@
 // What happens to an origin in the course of time: the clock is the test's, the server is real. Which state leads where is
 // core's to say (core/test/access-states.test.ts); here is that the client does it.
-import { askedPage, forbidsPage, lookupIn, type Reply, startClock } from '@politely/testkit'
+import { startClock } from '@politely/testkit/clock'
+import { lookupIn } from '@politely/testkit/lookup'
+import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import type { Reply } from '@politely/testkit/sites'
 import { Agent } from 'undici'
 import { describe, expect, onTestFinished } from 'vitest'
 import type { Inspection, RobotsClientOptions } from '../src/index.ts'

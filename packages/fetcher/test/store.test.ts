@@ -1,6 +1,8 @@
 // A store behind memory: what it knows is used, and what it does wrong costs nobody an answer. All of it is our choice.
 import { entryFrom } from '@politely/core'
-import { askedPage, forbidsPage, type Reply, startClock } from '@politely/testkit'
+import { startClock } from '@politely/testkit/clock'
+import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import type { Reply } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
 import type { RobotsClient, Store, StoreFailure } from '../src/index.ts'
 import { test } from './with-sites.ts'

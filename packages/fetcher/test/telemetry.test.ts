@@ -4,17 +4,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Dialect, type DialectName, dialects } from '@politely/core'
-import {
-  askedPage,
-  dice,
-  forbidsPage,
-  pick,
-  type Reply,
-  randomPath,
-  randomRobots,
-  startClock,
-  withTables,
-} from '@politely/testkit'
+import { startClock } from '@politely/testkit/clock'
+import { withTables } from '@politely/testkit/doc-table'
+import { dice, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import type { Reply } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished } from 'vitest'
 import {
   type Counters,

@@ -4,18 +4,13 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import {
-  askedPage,
-  bodyRows,
-  type Certificate,
-  forbidsPage,
-  holdRefusingPort,
-  lookupIn,
-  replyRows,
-  rudeRows,
-  selfSigned,
-  startSites,
-} from '@politely/testkit'
+import { bodyRows } from '@politely/testkit/body-rows'
+import { lookupIn } from '@politely/testkit/lookup'
+import { holdRefusingPort } from '@politely/testkit/refusing-port'
+import { askedPage, forbidsPage, replyRows } from '@politely/testkit/reply-rows'
+import { rudeRows } from '@politely/testkit/rude-rows'
+import { type Certificate, selfSigned } from '@politely/testkit/self-signed'
+import { startSites } from '@politely/testkit/sites'
 import { Agent, Dispatcher1Wrapper, ProxyAgent, fetch as undiciFetch } from 'undici'
 import { describe, expect, onTestFinished } from 'vitest'
 import { NetworkGuard } from '../src/index.ts'

@@ -1,5 +1,6 @@
 // A test with servers and clients of its own, all of them closed when it ends.
-import { lookupIn, type Sites, startSites } from '@politely/testkit'
+import { lookupIn } from '@politely/testkit/lookup'
+import { type Sites, startSites } from '@politely/testkit/sites'
 import { test as plainTest, type TestAPI } from 'vitest'
 import { RobotsClient, type RobotsClientOptions } from '../src/index.ts'
 

@@ -1,7 +1,7 @@
 // What every adapter has to do, done by those that others are built on.
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
-import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit'
+import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-rows'
 import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { gateFor, politeAgent, politeHttpAgent, politely, RobotsDisallowedError } from '../src/index.ts'

@@ -1,7 +1,9 @@
 // Ten thousand callers, seven thousand of whom give up at some moment: nobody is granted twice, nobody is lost, and nothing is left of them.
+
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { RobotsClient } from '@politely/fetcher'
+import { isFullRun } from '@politely/testkit/scope'
 import { afterEach, expect, test, vi } from 'vitest'
 import { PoliteGate } from '../src/index.ts'
 import { lookup, Site } from './site.ts'
@@ -110,7 +112,7 @@ test.each([1, 2])('seed %i', { timeout: 60_000 }, async (seed) => {
   await site.close()
 })
 
-test('of ten thousand who waited and gave up no memory stays', async () => {
+test.runIf(isFullRun)('of ten thousand who waited and gave up no memory stays', async () => {
   const site = await Site.open({ '*': 'User-agent: *\nCrawl-delay: 3600\n' })
   const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, network: 'any' })
   const gate = new PoliteGate({ robots })

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
-import { lookupIn } from '@politely/testkit'
+import { lookupIn } from '@politely/testkit/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {

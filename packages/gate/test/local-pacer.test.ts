@@ -1,6 +1,7 @@
 // The pacer of one process, by the rows that every pacer is tried with; and what it forgets.
 import type { Wishes } from '@politely/core'
-import { type PacerRow, pacerRows, playPacer, startClock } from '@politely/testkit'
+import { startClock } from '@politely/testkit/clock'
+import { type PacerRow, pacerRows, playPacer } from '@politely/testkit/pacer-rows'
 import { describe, expect, test } from 'vitest'
 import { LocalPacer } from '../src/index.ts'
 

@@ -1,7 +1,8 @@
 // A pacer of your own: one that answers by promises and keeps places in line, as one for a fleet would; and one that fails.
 import type { PageAnswer, Wishes } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
-import { pacerRows, playPacer, startClock } from '@politely/testkit'
+import { startClock } from '@politely/testkit/clock'
+import { pacerRows, playPacer } from '@politely/testkit/pacer-rows'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type FailureMessage, LocalPacer, type Pacer, PoliteGate, type Ticket, type Turn } from '../src/index.ts'
 import { listenTo } from './listen.ts'

@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
-import { lookupIn } from '@politely/testkit'
+import { lookupIn } from '@politely/testkit/lookup'
 import { request } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { CrawlTimeline, PoliteGate, politeAgent } from '../src/index.ts'

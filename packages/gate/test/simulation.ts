@@ -1,6 +1,6 @@
 // A gate on simulated time, in front of sites whose robots.txt was fetched from a real server before.
 import { RobotsClient } from '@politely/fetcher'
-import { afterEach, vi } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import { type Pass, PoliteGate, type PoliteGateOptions } from '../src/index.ts'
 import { lookup, Site } from './site.ts'
 
@@ -18,13 +18,6 @@ export interface Simulation {
   readonly pass: (ms?: number) => Promise<void>
 }
 
-const ends: (() => Promise<void>)[] = []
-
-afterEach(async () => {
-  vi.useRealTimers()
-  for (const end of ends.splice(0)) await end()
-})
-
 /** `hosts` says what each robots.txt holds for everyone; `at` is the moment at which the simulation begins. */
 export async function simulate(
   hosts: Readonly<Record<string, string>>,
@@ -34,10 +27,11 @@ export async function simulate(
     Object.fromEntries(Object.entries(hosts).map(([host, lines]) => [host, `User-agent: *\n${lines}\n`])),
   )
   const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, network: 'any' })
-  ends.push(
-    () => robots.close(),
-    () => site.close(),
-  )
+  onTestFinished(async () => {
+    vi.useRealTimers()
+    await robots.close()
+    await site.close()
+  })
   for (const host of Object.keys(hosts)) await robots.check(site.at(host))
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: at })
   const gate = new PoliteGate({ robots, now: () => Date.now(), ...options })

@@ -1,5 +1,7 @@
 // Contexts of Playwright's: which of them can be polite, and how that ends.
-import { CRAWLER, errorOf, HOME, htmlPage, OTHER, type Reply, RULES } from '@politely/testkit'
+import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-room'
+import type { Reply } from '@politely/testkit/sites'
+import { htmlPage } from '@politely/testkit/small-pages'
 import { type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'

@@ -1,6 +1,7 @@
 // Requests for pages, where Playwright has a way of its own.
 import { statSync } from 'node:fs'
-import { CRAWLER, errorOf, HOME, htmlPage, OTHER, RULES, redirectTo } from '@politely/testkit'
+import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-room'
+import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { type Driven, launch, noChromium, room } from './driven.ts'

@@ -1,16 +1,10 @@
 // Puppeteer's Chromium, as the rows for browsers see it.
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import {
-  type BrowserUnderTest,
-  chromiumLaunch,
-  findChromium,
-  isMissing,
-  killRenderers,
-  openRoom,
-  type Reply,
-  type Room,
-} from '@politely/testkit'
+import { killRenderers, openRoom, type Room } from '@politely/testkit/browser-room'
+import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
+import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
+import type { Reply } from '@politely/testkit/sites'
 import puppeteer, {
   type Browser,
   type BrowserContext,
@@ -22,7 +16,7 @@ import { onTestFinished } from 'vitest'
 import { type PoliteBrowser, withRobots } from '../src/index.ts'
 
 const classes = { RobotsClient, PoliteGate, RobotsDisallowedError }
-const found = findChromium()
+const found = findBrowser()
 
 export const noChromium: boolean = isMissing('chromium', found)
 

@@ -1,6 +1,7 @@
 // Beside the handlers of pages: whatever they do, cooperative or not, before or after, nothing leaves that may not.
 
-import { CRAWLER, errorOf, HOME, htmlPage, RULES, SLOW } from '@politely/testkit'
+import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser-room'
+import { htmlPage } from '@politely/testkit/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'

@@ -1,5 +1,7 @@
 // Requests for pages, where Puppeteer has a way of its own.
-import { CRAWLER, HOME, htmlPage, RULES, redirectTo, slowWeb, waitAtGate } from '@politely/testkit'
+import { slowWeb, waitAtGate } from '@politely/testkit/browser-end-rows'
+import { CRAWLER, HOME, RULES } from '@politely/testkit/browser-room'
+import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Driven, launch, noChromium, room } from './driven.ts'
 

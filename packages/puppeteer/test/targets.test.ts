@@ -1,5 +1,6 @@
 // What can be polite: a browser, or one of its contexts.
-import { CRAWLER, errorOf, HOME, htmlPage, RULES } from '@politely/testkit'
+import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser-room'
+import { htmlPage } from '@politely/testkit/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'

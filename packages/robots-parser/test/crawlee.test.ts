@@ -1,6 +1,6 @@
 // Crawlee with our package in the place of robots-parser: what its documentation says about robots.txt holds as it did before.
 import type { CheerioCrawlingContext, SkippedRequestCallback } from '@crawlee/cheerio'
-import { type Sites, startSites } from '@politely/testkit'
+import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { crawleeWith, type OverriddenCrawlee, standIns } from './overridden-crawlee.ts'
 

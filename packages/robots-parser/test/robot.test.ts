@@ -1,5 +1,5 @@
 import { parseRobots } from '@politely/core'
-import { dice, pick, randomPath, randomRobots } from '@politely/testkit'
+import { dice, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
 import original from 'robots-parser'
 import { describe, expect, it } from 'vitest'
 import robotsParser, { type RobotsParser } from '../src/index.ts'

@@ -1,5 +1,6 @@
 // SqliteStore keeps the contract of stores, with a file in a folder of its own.
-import { startClock, storeRowsFor } from '@politely/testkit'
+import { startClock } from '@politely/testkit/clock'
+import { storeRowsFor } from '@politely/testkit/store-contract'
 import { expect } from 'vitest'
 import { later, test } from './folder.ts'
 

@@ -1,15 +1,17 @@
 // Several processes on one file, and processes that are killed while they write.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { dice } from '@politely/testkit'
+import { dice } from '@politely/testkit/random-robots'
+import { sampled } from '@politely/testkit/scope'
 import { expect } from 'vitest'
 import { test } from './folder.ts'
 import { LANES, stepsOf } from './steps.ts'
 
 /** All of a hundred take longer than a test should: POLITELY_KILL_ROUNDS=100 asks for them. */
 const asked = process.env.POLITELY_KILL_ROUNDS
-const ROUNDS = Number(asked ?? 15)
+const ROUNDS = Number(asked ?? sampled(20))
 
 interface Writer {
   readonly child: ChildProcess

@@ -1,5 +1,5 @@
 // What a writing process does, so that another one can tell what it should find.
-import { dice } from '@politely/testkit'
+import { dice } from '@politely/testkit/random-robots'
 
 export interface Step {
   readonly origin: string

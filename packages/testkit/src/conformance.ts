@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
+import { noteForTheEnd } from './parts.ts'
 
 export interface ConformanceCase {
   readonly id: string
@@ -33,10 +34,18 @@ export interface Agreement {
   readonly cases: number
 }
 
-/** The folder with the cases, or undefined where nobody named one. */
+/** The folder that POLITELY_CONFORMANCE_DIR names, if it names one. */
 export function conformanceDir(): string | undefined {
   const dir = process.env.POLITELY_CONFORMANCE_DIR
-  return dir ? realpathSync(dir) : undefined // the judge knows itself by its real path only
+  return dir ? realpathSync(dir) : undefined // the judge compares its own path with the real one
+}
+
+/** Like `conformanceDir`, for tests: a run without the folder ends with a line that says that they were skipped. */
+export function conformanceDirOrNote(): string | undefined {
+  const dir = conformanceDir()
+  if (dir === undefined)
+    noteForTheEnd('Tests were skipped because POLITELY_CONFORMANCE_DIR names no folder of conformance cases.')
+  return dir
 }
 
 /** Puts every case to a matcher, and the results to the judge. */

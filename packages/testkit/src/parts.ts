@@ -1,6 +1,7 @@
 // Programs that tests use and npm does not have: where they are on this machine, and what becomes of a test without them.
 import { accessSync, appendFileSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { isFullRun } from './scope.ts'
 
 /** A program, and what its environment has to have beside ours. */
 export interface Part {
@@ -13,6 +14,20 @@ export function findChromium(): Part | undefined {
   const { CHROME_BIN } = process.env
   if (CHROME_BIN) return { command: CHROME_BIN, env: {} } // there or not: who names one is not given another
   return onPath('chromium', 'chromium-browser', 'google-chrome') ?? unpacked('chromium')
+}
+
+/**
+ * The browser of this run. The full run takes the whole Chromium. The short run takes the headless shell where there is one: it is
+ * Chromium without a user interface, and needs a third of the processor time.
+ */
+export function findBrowser(): Part | undefined {
+  if (isFullRun || process.env.CHROME_BIN) return findChromium()
+  return findHeadlessShell() ?? findChromium()
+}
+
+/** The headless shell on PATH, else the one that `npm run parts headless-shell` got. */
+export function findHeadlessShell(): Part | undefined {
+  return onPath('chromium-headless-shell', 'chrome-headless-shell') ?? unpacked('headless-shell')
 }
 
 /** Loopback only, for browsers in tests; root can have no sandbox, nor can others in many a container. */
@@ -47,7 +62,7 @@ export function isMissing(name: string, part: Part | undefined): boolean {
 }
 
 /** Says a line when all tests are done: scripts/run.mjs prints the file, each line once. */
-function noteForTheEnd(line: string): void {
+export function noteForTheEnd(line: string): void {
   if (process.env.POLITELY_NOTES) appendFileSync(process.env.POLITELY_NOTES, `${line}\n`)
   else console.warn(line)
 }

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { adapterCases, adapterRows, type Capability, withTables } from '../src/index.ts'
+import { adapterCases, adapterRows, type Capability } from '../src/adapter-rows.ts'
+import { withTables } from '../src/doc-table.ts'
 
 const docs = join(import.meta.dirname, '../../../docs')
 const capabilities: readonly Capability[] = [...new Set(adapterCases.map(({ capability }) => capability))]

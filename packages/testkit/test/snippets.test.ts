@@ -1,12 +1,14 @@
 // Every TypeScript example in README.md and docs/ is run, and prints what it says it prints. `https://example.com` is a server
 // on loopback for them.
+
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findChromium, isMissing } from '../src/index.ts'
+import { findBrowser, isMissing } from '../src/parts.ts'
+import { isFullRun } from '../src/scope.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const pages = [
@@ -16,13 +18,16 @@ const pages = [
     .map((name) => `docs/${name}`),
 ]
 
-const snippets = pages.flatMap((page) =>
+const all = pages.flatMap((page) =>
   Array.from(readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```/gms), ([, code = ''], i) => ({
     page,
     i,
     code,
   })),
 )
+
+/** In the short run the first example of each page. */
+const snippets = all.filter(({ i }) => isFullRun || i === 0)
 
 /** What the comments of an example promise, `// prints: …`, in order. */
 function promisedBy(code: string): string[] {
@@ -32,7 +37,7 @@ function promisedBy(code: string): string[] {
 /** Some of them start a browser, and the machine may be busy. */
 const MOST_MS = 60_000
 
-const chromium = findChromium()
+const chromium = findBrowser()
 const forBrowsers = chromium && { CHROME_BIN: chromium.command, ...chromium.env }
 
 const server = createServer((request, response) => {

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { type StoreName, storeRows, storeRowsFor, withTables } from '../src/index.ts'
+import { withTables } from '../src/doc-table.ts'
+import { type StoreName, storeRows, storeRowsFor } from '../src/store-contract.ts'
 
 it('docs/stores.md shows these rows', async () => {
   const path = join(import.meta.dirname, '../../../docs/stores.md')

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { conformanceDir } from '@politely/testkit'
+import { conformanceDir } from '@politely/testkit/conformance'
 import type { SiteFile } from './site-file.ts'
 
 /** A folder of robots.txt files, each named after its host. */

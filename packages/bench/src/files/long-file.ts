@@ -1,5 +1,5 @@
 // Files with very many rules, as a few large sites have them.
-import { dice, pick } from '@politely/testkit'
+import { dice, pick } from '@politely/testkit/random-robots'
 import { chance, weighed } from './site-file.ts'
 import { flat } from './site-question.ts'
 import { extensions, parameters, plainWords, sections } from './words.ts'

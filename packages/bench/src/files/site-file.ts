@@ -1,6 +1,6 @@
 // Files in the likeness of those on the web, by dice: as long, with as many rules, as many wildcards, as many groups, and
 // as many faults. test/site-file.test.ts holds the dice to the figures.
-import { dice, pick } from '@politely/testkit'
+import { dice, pick } from '@politely/testkit/random-robots'
 import { CRAWLER } from '../libraries/library.ts'
 import { crawlers, encodedWords, extensions, foreignWords, parameters, plainWords, sections } from './words.ts'
 

@@ -1,0 +1,36 @@
+// `npm run test:all`: the full run on this Node, then the short run on each other supported Node.
+//
+//   npm run test:all -- --no-matrix     only the full run
+//   npm run test:all -- --project core  other arguments go to vitest; the matrix then does not run
+
+import { spawnSync } from 'node:child_process'
+
+const NODES = ['22.19.0', '24.21.0', '26.10.0']
+
+const args = process.argv.slice(2)
+const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...args.filter((arg) => arg !== '--no-matrix')]
+const { status } = spawnSync(process.execPath, vitest, {
+  stdio: 'inherit',
+  env: { ...process.env, POLITELY_TEST_ALL: '1' },
+})
+process.exitCode = status ?? 1
+
+if (status === 0 && args.length === 0) {
+  for (const version of NODES.filter((one) => one !== process.versions.node)) testOn(version)
+}
+
+/** Runs `npm test` on another Node, and prints its summary; its whole output if it failed. */
+function testOn(version) {
+  const start = performance.now()
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/run.mjs', 'test'], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    env: { ...process.env, PROJECT_NODE: version, NO_COLOR: '1', FORCE_COLOR: undefined },
+  })
+  const seconds = Math.round((performance.now() - start) / 1000)
+  const [tests = ''] = stdout.match(/^ *Tests .*$/m) ?? []
+  console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  Node ${version}, npm test, ${seconds} s: ${tests.trim()}`)
+  if (status === 0) return
+  console.log(`${stdout}${stderr}`)
+  process.exitCode = 1
+}
