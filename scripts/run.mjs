@@ -66,17 +66,17 @@ async function main(task, ...args) {
   for (const command of TASKS[task]) {
     const isLast = command === TASKS[task].at(-1)
     const status = isLast ? await run('node', [...command, ...args]) : await run('node', command, { quiet: true })
-    if (isLast) showNotes(notes)
+    if (isLast) showNotes(notes, { quiet: status !== 0 }) // a failure is the last thing printed
     if (status !== 0) return status
   }
   return 0
 }
 
-/** What tests had to say that must not scroll away: `noteForTheEnd` in packages/testkit/src/parts.ts wrote it. */
-function showNotes(file) {
+/** Prints and deletes the notes that tests left for the end of the run: `noteForTheEnd` in packages/testkit/src/parts.ts. */
+function showNotes(file, { quiet }) {
   if (!existsSync(file)) return
   const lines = new Set(readFileSync(file, 'utf8').trim().split('\n'))
-  for (const line of lines) console.error(line)
+  if (!quiet) for (const line of lines) console.error(line)
   rmSync(file)
 }
 

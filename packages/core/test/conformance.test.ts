@@ -4,7 +4,7 @@ import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DialectName, parseRobots, type RulesVerdict } from '../src/index.ts'
 import { originOf } from '../src/url/origin.ts'
-import { askedOften, countIndexed, lineOf, restored, throughClone, throughJson } from './every-way.ts'
+import { askedOften, countIndexed, lineOf, restored, throughJson } from './every-way.ts'
 
 const dir = conformanceDirOrNote()
 
@@ -37,10 +37,8 @@ class OtherWays {
   compared = 0
   readonly #dialect: DialectName
   readonly #indexed = countIndexed()
-  /** The rules of the last case. Cases of one file follow one another. */
-  #last:
-    | { robots: Uint8Array; agent: string; origin: string | undefined; rules: Record<string, CrawlerRules> }
-    | undefined
+  /** The rules bound for the last file. Cases of one file follow one another. */
+  #file: { readonly robots: Uint8Array; readonly bound: Map<string, Record<string, CrawlerRules>> } | undefined
 
   constructor(dialect: DialectName) {
     this.#dialect = dialect
@@ -53,31 +51,29 @@ class OtherWays {
 
   compare({ id, robots, agent, url }: ConformanceCase, expected: RulesVerdict): void {
     const wanted = `${expected.allowed} ${lineOf(expected)}`
-    for (const [way, rules] of Object.entries(this.#rulesOf(robots, agent, originOf(url)))) {
+    const origin = originOf(url)
+    const options = { dialect: this.#dialect }
+    const ofOrigin = parseRobots(robots, origin === undefined ? options : { ...options, origin }).forCrawler(agent)
+    for (const [way, rules] of Object.entries({ ...this.#rulesOf(robots, agent), ofOrigin })) {
       const verdict = rules.check(url)
       const got = `${verdict.allowed} ${lineOf(verdict)}`
       if (got !== wanted) this.different.push(`${id}, ${way}: ${got}, expected ${wanted}`)
       if (rules.isAllowed(url) !== expected.allowed) this.different.push(`${id}, ${way}: isAllowed`)
     }
-    const isAllowed = parseRobots(robots, { dialect: this.#dialect }).isAllowed(url, agent)
+    const isAllowed = parseRobots(robots, options).isAllowed(url, agent)
     if (isAllowed !== expected.allowed) this.different.push(`${id}: isAllowed`)
     this.compared++
   }
 
-  #rulesOf(robots: Uint8Array, agent: string, origin: string | undefined): Record<string, CrawlerRules> {
-    const last = this.#last
-    if (last?.robots === robots && last.agent === agent && last.origin === origin) return last.rules
-    const options = { dialect: this.#dialect }
-    const bind = () => parseRobots(robots, options).forCrawler(agent)
-    const ofOrigin = parseRobots(robots, origin === undefined ? options : { ...options, origin }).forCrawler(agent)
-    const rules = {
-      walked: restored(bind().toJSON()),
-      indexed: askedOften(bind()),
-      json: askedOften(restored(throughJson(bind()))),
-      clone: askedOften(restored(throughClone(bind()))),
-      ofOrigin: askedOften(ofOrigin),
-    }
-    this.#last = { robots, agent, origin, rules }
+  #rulesOf(robots: Uint8Array, agent: string): Record<string, CrawlerRules> {
+    if (this.#file?.robots !== robots) this.#file = { robots, bound: new Map() }
+    const known = this.#file.bound.get(agent)
+    if (known !== undefined) return known
+    const bound = parseRobots(robots, { dialect: this.#dialect }).forCrawler(agent)
+    const walked = restored(bound.toJSON())
+    const json = askedOften(restored(throughJson(bound)))
+    const rules = { walked, json, indexed: askedOften(bound) }
+    this.#file.bound.set(agent, rules)
     return rules
   }
 }

@@ -3,7 +3,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { killRenderers, openRoom, type Room } from '@politely/testkit/browser-room'
 import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
-import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
+import { chromiumLaunch, findFullBrowser, isMissing } from '@politely/testkit/parts'
 import type { Reply } from '@politely/testkit/sites'
 import {
   type Browser,
@@ -17,7 +17,7 @@ import { onTestFinished } from 'vitest'
 import { type PoliteContext, withRobots } from '../src/index.ts'
 
 const classes = { RobotsClient, PoliteGate, RobotsDisallowedError }
-const found = findBrowser()
+const found = findFullBrowser()
 
 export const noChromium: boolean = isMissing('chromium', found)
 

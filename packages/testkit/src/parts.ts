@@ -17,12 +17,16 @@ export function findChromium(): Part | undefined {
 }
 
 /**
- * The browser of this run. The full run takes the whole Chromium. The short run takes the headless shell where there is one: it is
- * Chromium without a user interface, and needs a third of the processor time.
+ * The headless shell where there is one, else Chromium. The headless shell is Chromium without a user interface, and needs a third
+ * of the processor time; drivers start it by default.
  */
 export function findBrowser(): Part | undefined {
-  if (isFullRun || process.env.CHROME_BIN) return findChromium()
-  return findHeadlessShell() ?? findChromium()
+  return process.env.CHROME_BIN ? findChromium() : (findHeadlessShell() ?? findChromium())
+}
+
+/** For suites that the full run plays with the whole Chromium, and the short run with `findBrowser`. */
+export function findFullBrowser(): Part | undefined {
+  return isFullRun ? findChromium() : findBrowser()
 }
 
 /** The headless shell on PATH, else the one that `npm run parts headless-shell` got. */
