@@ -1,7 +1,7 @@
 // `npm run test:all`: the full run on this Node, then the short run on each other supported Node.
 //
-//   npm run test:all -- --no-matrix     only the full run
-//   npm run test:all -- --project core  other arguments go to vitest; the matrix then does not run
+//   npm run test:all -- --no-matrix       only the full run
+//   npm run test:all -- packages/core     other arguments go to vitest; the matrix then does not run
 
 import { spawnSync } from 'node:child_process'
 
