@@ -63,8 +63,8 @@ test('our choice, a request whose turn is far off leaves its place to others: a 
     { gate },
   )
   await crawler.run([...slow, ...fast].map((url) => sites.withPort(url)))
-  expect(handled[0]).toBe(sites.withPort(slow[0] as string))
-  expect(handled.slice(1).sort()).toEqual(fast.map((url) => sites.withPort(url)))
+  // One page of the slow site leaves at once; the others would leave a minute later.
+  expect(handled.sort()).toEqual([slow[0] as string, ...fast].map((url) => sites.withPort(url)).sort())
   expect(inThePool).toEqual([])
   await robots.close()
 })
