@@ -1,6 +1,6 @@
 // One flight per origin: a thousand callers who want the same robots.txt at once make one fetch. And not too many flights at once,
 // neither in all nor to the hosts of one registrable domain: a site with a wildcard in its DNS has as many hosts as it likes.
-import { registrableDomainOf } from './registrable-domain.ts'
+import { registrableDomainOf } from './host-name.ts'
 
 export interface FlightLimits {
   /** Flights under way at once. */

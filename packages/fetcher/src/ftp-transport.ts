@@ -69,7 +69,7 @@ export class FtpTransport implements RobotsTransport {
     const literal = guard?.refusalOfHost(host)
     if (literal !== undefined) throw literal
     const lookup = this.#guard.lookupFor(reach)
-    const socket = await connected({ host, port: Number(url.port || DEFAULT_PORT), ...(lookup && { lookup }) }, sockets)
+    const socket = await connected({ host, port: Number(url.port || DEFAULT_PORT), lookup }, sockets)
     const refusal = guard?.refusalOfSocket(host, socket)
     if (refusal !== undefined) throw refusal
     return socket

@@ -15,7 +15,9 @@ export {
 export { displayUrl } from './display.ts'
 export type { FlightPhase } from './flights.ts'
 export { fromKeyv, type KeyvLike, KeyvSetError } from './from-keyv.ts'
+export { registrableDomainOf } from './host-name.ts'
 export type { CopyInspection, Inspection } from './inspection.ts'
+export { type DnsLookupOptions, dnsLookup } from './lookup.ts'
 export { MemoryStore, type MemoryStoreOptions, StoreClosedError } from './memory-store.ts'
 export {
   BlockedAddressError,
@@ -26,7 +28,6 @@ export {
   type Reach,
 } from './network-guard.ts'
 export type { RobotsClientOptions } from './options.ts'
-export { registrableDomainOf } from './registrable-domain.ts'
 export type { Store } from './store.ts'
 export {
   type CheckTrace,

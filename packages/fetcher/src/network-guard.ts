@@ -1,17 +1,17 @@
-// What a request may connect to. A site's DNS and redirects are its own words: left alone, they could make the crawler ask its
-// own machine, its neighbours, or a cloud's metadata service.
-import { lookup as systemLookup } from 'node:dns'
+// Decides which addresses a request may connect to. A site controls its DNS and its redirects, so neither is trusted: they could send the
+// crawler to its own machine, its network, or a cloud's metadata service.
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import { parse } from 'tldts'
 import { buildConnector } from 'undici'
-import { callable, word } from './option-checks.ts'
+import { isPublicName } from './host-name.ts'
+import { boundedLookup } from './lookup.ts'
+import { assertKnown, assertOptions, callable, word } from './option-checks.ts'
 import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-address.ts'
 
 /**
- * `guarded` (the default): what comes from the public internet stays there. A public name, one whose suffix is on the ICANN
- * list, and any redirect from a public host lead to public addresses only, whatever DNS says at that moment. A private
- * address, `localhost`, or a name without a public suffix that the caller asks for itself is the caller's business.
- * `public-only`: public addresses only, whoever asks. `any`: no guard.
+ * `guarded` (the default): public hosts lead to public addresses only, whatever DNS says at that moment, and so does every redirect from a
+ * public host. Public hosts are public addresses and all names except private ones: `localhost`, single labels such as `printer`, and names
+ * under a suffix that is never delegated, such as `.internal` or `.test`. A private address or name that the caller asks for directly is
+ * allowed. `public-only`: public addresses only, also for direct requests. `any`: no guard.
  */
 export type NetworkPolicy = 'guarded' | 'public-only' | 'any'
 
@@ -49,13 +49,18 @@ export class BlockedAddressError extends Error {
 export class NetworkGuard {
   readonly #network: NetworkPolicy
   readonly #allowed: readonly AddressBlock[]
-  readonly #lookup: LookupFunction | undefined
+  readonly #lookup: LookupFunction
+  readonly #hasOwnLookup: boolean
 
-  /** @throws {OptionError} for an option that cannot be used. */
-  constructor({ network = 'guarded', allowAddresses = [], lookup }: NetworkGuardOptions = {}) {
+  /** @throws {OptionError} for an invalid or unknown option. */
+  constructor(options: NetworkGuardOptions = {}) {
+    assertOptions(options, "{ network: 'public-only' }")
+    assertKnown(options, { network: true, allowAddresses: true, lookup: true })
+    const { network = 'guarded', allowAddresses = [], lookup } = options
     this.#network = word('network', network, ['guarded', 'public-only', 'any'])
     this.#allowed = addressBlocksOf('allowAddresses', allowAddresses)
-    this.#lookup = callable('lookup', lookup, 'a function like dns.lookup')
+    this.#lookup = boundedLookup(callable('lookup', lookup, 'a function like dns.lookup'))
+    this.#hasOwnLookup = lookup !== undefined
   }
 
   /** How far a request may reach. `chain` holds the URLs that led to it, its own one last. */
@@ -65,7 +70,8 @@ export class NetworkGuard {
 
   /** A connector for an undici Agent or Client: `new Agent({ connect: guard.connector() })`. */
   connector({ reach, ...options }: GuardedConnectorOptions = {}): buildConnector.connector {
-    const any = buildConnector({ ...options, ...(this.#lookup && { lookup: this.#lookup }) })
+    if (reach !== undefined) word('reach', reach, ['public', 'any'])
+    const any = buildConnector({ ...options, lookup: this.#lookup })
     const onlyPublic = this.#publicConnector(options)
     if (reach !== undefined) return reach === 'public' ? onlyPublic : any
     return (target, callback) => {
@@ -74,9 +80,9 @@ export class NetworkGuard {
     }
   }
 
-  /** The resolver of connections that reach so far; undefined is the platform's own. */
-  lookupFor(reach: Reach): LookupFunction | undefined {
-    return reach === 'public' ? this.#publicLookup(this.#lookup ?? systemLookup) : this.#lookup
+  /** Returns the resolver of connections with this reach. */
+  lookupFor(reach: Reach): LookupFunction {
+    return reach === 'public' ? this.#publicLookup : this.#lookup
   }
 
   /** The refusal of a literal address that is not public, before anything is connected. */
@@ -100,10 +106,9 @@ export class NetworkGuard {
    */
   async refusalBeforehand(url: string): Promise<Error | undefined> {
     const host = hostOf(url)
-    const lookup = this.#lookup
-    if (lookup === undefined || isIP(host) !== 0) return this.refusalOfHost(host)
+    if (!this.#hasOwnLookup || isIP(host) !== 0) return this.refusalOfHost(host)
     const found = await new Promise<readonly string[]>((resolve, reject) => {
-      lookup(host, { all: true }, (error, answer, family) => {
+      this.#lookup(host, { all: true }, (error, answer, family) => {
         if (error) reject(error)
         else resolve(listOf(answer, family).map(({ address }) => address))
       })
@@ -118,11 +123,11 @@ export class NetworkGuard {
   }
 
   #isPublicHost(host: string): boolean {
-    return isIP(host) === 0 ? parse(host).isIcann === true : isPublicAddress(host, this.#allowed)
+    return isIP(host) === 0 ? isPublicName(host) : isPublicAddress(host, this.#allowed)
   }
 
   #publicConnector(options: buildConnector.BuildOptions): buildConnector.connector {
-    const connect = buildConnector({ ...options, lookup: this.#publicLookup(this.#lookup ?? systemLookup) })
+    const connect = buildConnector({ ...options, lookup: this.#publicLookup })
     return (target, callback) => {
       const host = bareHost(target.hostname)
       const literal = this.refusalOfHost(host) // undici looks up no literal address
@@ -143,26 +148,18 @@ export class NetworkGuard {
   }
 
   /** Private addresses are taken out of the answer: to connect to an internal port is a signal in itself. */
-  #publicLookup(lookup: LookupFunction): LookupFunction {
-    return (host, options, callback) => {
-      lookup(host, { ...options, all: true }, (error, answer, family) => {
-        if (error) return callback(error, options.all ? [] : '', 0)
-        const found = listOf(answer, family)
-        const fit = found.filter(({ address }) => isPublicAddress(address, this.#allowed))
-        const [first] = fit
-        if (first === undefined) {
-          callback(
-            new BlockedAddressError(
-              host,
-              found.map(({ address }) => address),
-            ),
-            options.all ? [] : '',
-            0,
-          )
-        } else if (options.all) callback(null, fit)
-        else callback(null, first.address, first.family)
-      })
-    }
+  readonly #publicLookup: LookupFunction = (host, options, callback) => {
+    this.#lookup(host, { ...options, all: true }, (error, answer, family) => {
+      if (error) return callback(error, options.all ? [] : '', 0)
+      const found = listOf(answer, family)
+      const fit = found.filter(({ address }) => isPublicAddress(address, this.#allowed))
+      const [first] = fit
+      if (first === undefined) {
+        const addresses = found.map(({ address }) => address)
+        callback(new BlockedAddressError(host, addresses), options.all ? [] : '', 0)
+      } else if (options.all) callback(null, fit)
+      else callback(null, first.address, first.family)
+    })
   }
 }
 

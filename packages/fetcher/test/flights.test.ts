@@ -191,7 +191,7 @@ describe('maxFlights and maxFlightsPerDomain', () => {
   test('hosts of one registrable domain share theirs, and no other domain waits for them', async ({ newClient }) => {
     const server = await startSlowServer()
     const client = newClient({ maxFlights: 5, maxFlightsPerDomain: 2 })
-    const trap = Array.from({ length: 100 }, (_, i) => client.check(server.page(`x${i}.trap.test`)))
+    const trap = Array.from({ length: 100 }, (_, i) => client.check(server.page(`x${i}${i % 2 ? '-' : ''}.trap.test`)))
     const others = ['a.test', 'b.test', 'c.test'].map((host) => client.check(server.page(host)))
     await server.holds(5)
     expect(server.order.filter((host) => host.endsWith('.trap.test'))).toHaveLength(2)

@@ -352,6 +352,19 @@ describe('NetworkGuard, for requests of your own', () => {
   })
 
   test.for([
+    [{ netwrok: 'public-only' }, 'netwrok'],
+    [{ allowAdresses: [] }, 'allowAdresses'],
+    [{ network: 'public' }, 'network'],
+    [{ lookup: 'dns' }, 'lookup'],
+    [null, 'options'],
+  ] as const)('refuses an unknown or invalid option: %j', ([options, option]) => {
+    expect(() => new NetworkGuard(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }),
+    )
+    expect(() => new NetworkGuard().connector({ reach: 'pubilc' as never })).toThrow(/reach/)
+  })
+
+  test.for([
     ['bogus'],
     ['10.0.0.0/33'],
     ['10.0.0.0/'],
@@ -496,6 +509,10 @@ describe('hosts in every spelling, under each policy', () => {
       'a.test',
       'server.internal',
       'x.local',
+      'wiki.corp',
+      'nas.lan',
+      'router.home.arpa',
+      'a-.internal',
     ].map((host) => [host, LOCAL] as const),
     ...[
       'example.com',
@@ -506,6 +523,23 @@ describe('hosts in every spelling, under each policy', () => {
       'metadata.google.com',
       'bücher.example.com',
       'com',
+      // Names that are not valid host names, but that resolvers look up.
+      'a-.example.com',
+      '-a.example.com',
+      'a~b.example.com',
+      'a_b.example.com',
+      "a!$&'()*+,;=b.example.com",
+      'a..example.com',
+      '.example.com',
+      'example.com..',
+      `${'a'.repeat(64)}.example.com`,
+      `${'a.'.repeat(150)}example.com`,
+      'xn--a.example.com',
+      'ab--.example.com',
+      // Suffixes that the Public Suffix List does not know may be delegated later.
+      'a.nosuchtld',
+      'a-.nosuchtld',
+      '-.nosuchtld.',
     ].map((host) => [host, ['refused', 'refused', 'refused']] as const),
     ...[
       '8.8.8.8',

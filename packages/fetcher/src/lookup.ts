@@ -1,0 +1,138 @@
+// Resolves host names without letting one domain's name server block all others.
+//
+// `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A name server that never answers holds a
+// thread for ten seconds or more, and no API cancels that. So lookups of one registrable domain run one at a time, and the next one starts only
+// when the last one has really ended, whatever became of the request that asked for it.
+import { lookup as systemLookup } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import type { LookupFunction } from 'node:net'
+import { OptionError } from '@politely/core'
+import { isPublicName, registrableDomainOf } from './host-name.ts'
+import { assertKnown, assertOptions, whole } from './option-checks.ts'
+
+/** Lookups of one registrable domain that wait for the one that runs. More fail at once with `EAI_AGAIN`. */
+const MAX_WAITING_PER_DOMAIN = 256
+
+const bounded = new WeakMap<LookupFunction, LookupFunction>()
+
+/**
+ * Returns a lookup function that runs one lookup at a time for each registrable domain. All callers who pass the same function share the
+ * bound, since they share its threads. Default: `dns.lookup`.
+ */
+export function boundedLookup(lookup: LookupFunction = systemLookup): LookupFunction {
+  let found = bounded.get(lookup)
+  if (found === undefined) {
+    found = createBoundedLookup(lookup)
+    bounded.set(lookup, found)
+  }
+  return found
+}
+
+function createBoundedLookup(lookup: LookupFunction): LookupFunction {
+  /** By domain: the lookups that wait. A domain is here while one of its lookups runs. */
+  const waiting = new Map<string, (() => void)[]>()
+
+  const run: LookupFunction = (host, options, callback) => {
+    const domain = registrableDomainOf(`http://${host.includes(':') ? `[${host}]` : host}`)
+    const start = () => {
+      let isOver = false
+      const finish: typeof callback = (...answer) => {
+        if (isOver) return
+        isOver = true
+        startNext(domain)
+        callback(...answer)
+      }
+      try {
+        lookup(host, options, finish)
+      } catch (error) {
+        finish(error as NodeJS.ErrnoException, [])
+      }
+    }
+    const queue = waiting.get(domain)
+    if (queue === undefined) {
+      waiting.set(domain, [])
+      start()
+    } else if (queue.length < MAX_WAITING_PER_DOMAIN) {
+      queue.push(start)
+    } else {
+      process.nextTick(callback, unavailable(host, `${MAX_WAITING_PER_DOMAIN} lookups of ${domain} are waiting`), [])
+    }
+  }
+
+  const startNext = (domain: string) => {
+    const next = waiting.get(domain)?.shift()
+    if (next === undefined) waiting.delete(domain)
+    else process.nextTick(next) // a lookup that answers at once must not nest the ones after it
+  }
+  return run
+}
+
+export interface DnsLookupOptions {
+  /** How long one name server is waited for in the first try; later tries wait longer. Milliseconds; default 2,000. */
+  readonly timeoutMs?: number
+  /** How often each name server is asked. Default 2. */
+  readonly tries?: number
+  /** IP addresses of name servers, each with a port or without. Default: those of the system. */
+  readonly servers?: readonly string[]
+}
+
+/**
+ * Creates a lookup function that asks DNS servers itself (c-ares) instead of getaddrinfo. It uses no threads and every lookup ends by its own
+ * timeout, so any number of silent name servers delays no other site. It does not read the hosts file or NSS for public names; private
+ * names, such as `localhost`, still go to `dns.lookup`. Give it as the option `lookup`.
+ *
+ * @throws {OptionError} for an invalid option.
+ */
+export function dnsLookup(options: DnsLookupOptions = {}): LookupFunction {
+  assertOptions(options, '{ timeoutMs: 2000 }')
+  assertKnown(options, { timeoutMs: true, tries: true, servers: true })
+  const { timeoutMs = 2_000, tries = 2, servers } = options
+  const resolver = new Resolver({
+    timeout: whole('timeoutMs', timeoutMs, { least: 1, most: 60_000 }),
+    tries: whole('tries', tries, { least: 1, most: 10 }),
+  })
+  if (servers !== undefined) setServers(resolver, servers)
+
+  return (host, options, callback) => {
+    if (!isPublicName(host)) return systemLookup(host, options, callback)
+    const { family, all } = options
+    const queries = [
+      ...(family === 6 || family === 'IPv6' ? [] : [addresses(resolver.resolve4(host), 4)]),
+      ...(family === 4 || family === 'IPv4' ? [] : [addresses(resolver.resolve6(host), 6)]),
+    ]
+    Promise.allSettled(queries).then((results) => {
+      const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+      const [first] = found
+      if (first === undefined) callback(failureOf(host, results), [])
+      else if (all) callback(null, found)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+function setServers(resolver: Resolver, servers: readonly string[]): void {
+  try {
+    resolver.setServers(servers)
+  } catch (error) {
+    const example = 'write IP addresses such as ["192.0.2.53", "[2001:db8::53]:5353"]'
+    throw new OptionError('servers', `${(error as Error).message}; ${example}`)
+  }
+}
+
+async function addresses(query: Promise<string[]>, family: 4 | 6) {
+  return (await query).map((address) => ({ address, family }))
+}
+
+/** `ENOTFOUND` where every query says that the name has no address; otherwise `EAI_AGAIN`, since a later lookup may succeed. */
+function failureOf(host: string, results: readonly PromiseSettledResult<unknown>[]): NodeJS.ErrnoException {
+  const errors = results.flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as NodeJS.ErrnoException] : [],
+  )
+  const temporary = errors.find(({ code }) => code !== 'ENOTFOUND' && code !== 'ENODATA')
+  if (temporary !== undefined) return unavailable(host, temporary.message)
+  return Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND', hostname: host })
+}
+
+function unavailable(host: string, why: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`cannot look up ${host} now: ${why}`), { code: 'EAI_AGAIN', hostname: host })
+}

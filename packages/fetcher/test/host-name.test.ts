@@ -1,0 +1,30 @@
+// Which hosts share the limits of one registrable domain. Our choice.
+import { expect, test } from 'vitest'
+import { registrableDomainOf } from '../src/index.ts'
+
+test.for([
+  ['https://www.example.co.uk', 'example.co.uk'],
+  ['https://www.example.co.uk:8443', 'example.co.uk'],
+  ['https://example.co.uk.', 'example.co.uk'],
+  ['https://EXAMPLE.com', 'example.com'],
+  ['https://bücher.example.com', 'example.com'],
+  ['https://a.github.io', 'github.io'],
+  // Names that are not valid host names, but that resolvers look up.
+  ['http://a-.example.com', 'example.com'],
+  ['http://-a.example.com', 'example.com'],
+  ['http://a~b.example.com', 'example.com'],
+  ['http://a_b.example.com', 'example.com'],
+  ['http://a..example.com', 'example.com'],
+  ['http://a.b.example.com..', 'example.com'],
+  [`http://${'a'.repeat(64)}.example.com`, 'example.com'],
+  [`http://${'a.'.repeat(150)}example.com`, 'example.com'],
+  // A suffix that the Public Suffix List does not know.
+  ['http://a-.b.nosuchtld', 'b.nosuchtld'],
+  // Hosts without a registrable domain count by themselves.
+  ['http://localhost:8080', 'localhost'],
+  ['http://co.uk', 'co.uk'],
+  ['http://127.0.0.1:8080', '127.0.0.1'],
+  ['http://[::1]:8080', '[::1]'],
+] as const)('%s belongs to %s', ([origin, domain]) => {
+  expect(registrableDomainOf(origin)).toBe(domain)
+})
