@@ -24,12 +24,14 @@ import {
 import { type AtOnce, atOnce } from './at-once.ts'
 import { Deadline } from './deadline.ts'
 import { Entries } from './entries.ts'
+import { failureOf } from './failure.ts'
 import { Flights } from './flights.ts'
 import { type Inspection, inspectionOf } from './inspection.ts'
 import type { Remembered } from './memory.ts'
 import { linesIn } from './ndjson.ts'
 import { obtain } from './obtain.ts'
 import { checkAtOnce, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
+import { OwnRequests } from './own-requests.ts'
 import { type ClientEvents, type Counters, type FetchEvent, Telemetry } from './telemetry.ts'
 import { Transport } from './transport.ts'
 
@@ -53,6 +55,14 @@ export interface Asked {
 export interface AskOptions {
   /** Aborting it rejects this call with the signal's reason; a fetch that others wait for goes on. */
   readonly signal?: AbortSignal
+}
+
+export interface CheckOptions extends AskOptions {
+  /**
+   * The URLs whose redirects led to this one, in their order. A redirect from a public host must lead to a public address (`network`); where it
+   * does not, the answer is `unreachable` with reason `blocked-address`, and the target is asked nothing. Default: none.
+   */
+  readonly redirectedFrom?: readonly string[]
 }
 
 export interface ManyOptions extends AskOptions {
@@ -99,6 +109,7 @@ export class RobotsClient {
   readonly #telemetry: Telemetry
   readonly #entries: Entries
   readonly #flights: Flights<Remembered>
+  readonly #ownRequests = new OwnRequests()
   readonly #closing = new AbortController()
   #isClosed = false
   /** Of the attempts under way. Not listeners of one signal: each of those is looked for among all when it goes. */
@@ -166,12 +177,18 @@ export class RobotsClient {
   /**
    * May it, and why? Fetches robots.txt if it is not known or no longer fresh. RFC 9309 §2.3 and §2.4.
    * @throws {ClientClosedError} after `close`. What a site does is never thrown: it is in the verdict.
+   * @throws {ReentryError} where the client's own `fetch` or `dispatcher` asked the client.
    */
-  async check(url: string | HasHref, { signal }: AskOptions = {}): Promise<ClientVerdict> {
+  async check(url: string | HasHref, { signal, redirectedFrom = [] }: CheckOptions = {}): Promise<ClientVerdict> {
     this.#throwIfClosed()
     signal?.throwIfAborted()
     const text = typeof url === 'string' ? url : url.href
-    return this.#telemetry.tracedCheck(text, () => this.#check(text, signal))
+    return this.#telemetry.tracedCheck(text, () => this.#check(text, signal, redirectedFrom))
+  }
+
+  /** @internal Whether this client makes a request for this URL right now, in this async context: the request needs no verdict. */
+  isOwnRequest(url: string): boolean {
+    return this.#ownRequests.includes(url)
   }
 
   /**
@@ -250,13 +267,47 @@ export class RobotsClient {
     await this.close()
   }
 
-  async #check(text: string, signal: AbortSignal | undefined): Promise<ClientVerdict> {
+  async #check(
+    text: string,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+  ): Promise<ClientVerdict> {
     const address = addressOf(text)
     if (typeof address === 'string') return { url: text, allowed: false, because: 'invalid-url', problem: address }
+    if (redirectedFrom.length > 0) {
+      const blocked = await this.#blockedRedirect(text, address, redirectedFrom)
+      if (blocked !== undefined) return blocked
+    }
     const { now, policy } = this.#settings
     const { entry, rules } = this.#known(address.origin) ?? (await this.#wait(address, signal))
     const { verdict, access } = decide(entry, rules, address, now(), policy)
     return { url: text, origin: address.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
+  }
+
+  /** The verdict about the target of a redirect that the guard refuses. It says nothing about the origin, so it is not kept. */
+  async #blockedRedirect(
+    text: string,
+    address: Address,
+    redirectedFrom: readonly string[],
+  ): Promise<ClientVerdict | undefined> {
+    const { guard, now, policy, timeoutMs } = this.#settings
+    const { origin, robotsUrl } = address
+    const deadline = new Deadline(timeoutMs)
+    const refusal = await deadline
+      .orBefore(guard.refusalOfRedirect(redirectedFrom, text))
+      .catch((error: unknown) => error)
+      .finally(() => deadline.clear())
+    if (refusal === undefined) return undefined
+    const { reason, detail } = failureOf(refusal, 'request', deadline)
+    const entry = settle(
+      undefined,
+      origin,
+      { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] },
+      now(),
+      policy,
+    )
+    const { verdict, access } = decide(entry, this.#rulesOf('', undefined), address, now(), policy)
+    return { url: text, origin, ...verdict, access, ...NO_PACE }
   }
 
   async #allowsLater(url: string | HasHref, options: AskOptions | undefined): Promise<boolean> {
@@ -297,7 +348,8 @@ export class RobotsClient {
     }
   }
 
-  #wait({ origin, robotsUrl }: Address, signal: AbortSignal | undefined): Promise<Remembered> {
+  async #wait({ origin, robotsUrl }: Address, signal: AbortSignal | undefined): Promise<Remembered> {
+    this.#ownRequests.assertOutside(robotsUrl)
     this.#telemetry.count('waits')
     return this.#flights.join(origin, () => this.#refresh(origin, robotsUrl), signal)
   }
@@ -330,7 +382,7 @@ export class RobotsClient {
   }
 
   async #attempt(origin: string, robotsUrl: string, last: Entry | undefined): Promise<FetchEvent> {
-    const { policy, retries, timeoutMs, now } = this.#settings
+    const { policy, retries, timeoutMs, now, fetch, dispatcher } = this.#settings
     const startedAt = now()
     const deadline = new Deadline(timeoutMs)
     this.#underWay.add(deadline)
@@ -339,7 +391,9 @@ export class RobotsClient {
       const outcome = await obtain(robotsUrl, last?.copy, {
         send: (asking) => {
           requests++
-          return this.#transport.send(asking, deadline)
+          const send = () => this.#transport.send(asking, deadline)
+          // Our own connections never ask this client, and an async context costs time.
+          return fetch === undefined && dispatcher === undefined ? send() : this.#ownRequests.run(asking.url, send)
         },
         policy,
         retries,

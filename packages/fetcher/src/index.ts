@@ -4,6 +4,7 @@ export {
   type Asked,
   type AskOptions,
   type CheckManyOptions,
+  type CheckOptions,
   ClientClosedError,
   type ClientVerdict,
   type Gauges,
@@ -28,6 +29,7 @@ export {
   type Reach,
 } from './network-guard.ts'
 export type { RobotsClientOptions } from './options.ts'
+export { ReentryError } from './own-requests.ts'
 export type { Store } from './store.ts'
 export {
   type CheckTrace,

@@ -100,13 +100,28 @@ export class NetworkGuard {
   }
 
   /**
-   * For connections that somebody else makes. A literal address is refused; a name too if the caller's own `lookup` finds a
-   * private address among its addresses, since any of them may be connected to.
-   * @throws {Error} what `lookup` says of a name that it does not find.
+   * Returns the refusal of a URL that the caller's own dispatcher or fetch is about to connect to: of a private literal address, and of a name
+   * with a private address if the caller gave a `lookup`, since the dispatcher may connect to any of them.
+   * @throws {Error} what `lookup` reports of a name that it does not find.
    */
-  async refusalBeforehand(url: string): Promise<Error | undefined> {
+  async refusalBeforehand(url: string): Promise<BlockedAddressError | undefined> {
     const host = hostOf(url)
-    if (!this.#hasOwnLookup || isIP(host) !== 0) return this.refusalOfHost(host)
+    return isIP(host) !== 0 || !this.#hasOwnLookup ? this.refusalOfHost(host) : this.#refusalOfName(host)
+  }
+
+  /**
+   * Returns the refusal of a redirect's target, before anything is asked of it. A public name needs none: connections to it are guarded.
+   * @param chain The URLs that led to the target, in their order.
+   * @throws {Error} what `lookup` reports of a name that it does not find.
+   */
+  async refusalOfRedirect(chain: readonly string[], target: string): Promise<BlockedAddressError | undefined> {
+    if (this.reachOf([...chain, target]) === 'any') return undefined
+    const host = hostOf(target)
+    if (isIP(host) !== 0) return this.refusalOfHost(host)
+    return isPublicName(host) ? undefined : this.#refusalOfName(host)
+  }
+
+  async #refusalOfName(host: string): Promise<BlockedAddressError | undefined> {
     const found = await new Promise<readonly string[]>((resolve, reject) => {
       this.#lookup(host, { all: true }, (error, answer, family) => {
         if (error) reject(error)

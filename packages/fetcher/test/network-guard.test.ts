@@ -154,6 +154,48 @@ test.for([
   expect(ports).toEqual([port])
 })
 
+describe('a page that a redirect led to', () => {
+  const privateNames = lookupIn({ 'wiki.corp': '127.0.0.1', 'example.com': '127.0.0.1' })
+  test.for<readonly [from: string, target: string, network: NetworkPolicy, expected: 'asked' | 'refused']>([
+    ['http://example.com/', 'http://127.0.0.1:PORT', 'guarded', 'refused'],
+    ['http://example.com/', 'http://2130706433:PORT', 'guarded', 'refused'],
+    ['http://example.com/', 'http://wiki.corp:PORT', 'guarded', 'refused'],
+    ['http://example.com/', 'http://example.com:PORT', 'guarded', 'refused'],
+    ['http://8.8.8.8/', 'http://127.0.0.1:PORT', 'guarded', 'refused'],
+    ['http://a.test/', 'http://127.0.0.1:PORT', 'guarded', 'asked'],
+    ['http://a.test/', 'http://wiki.corp:PORT', 'guarded', 'asked'],
+    ['http://a.test/', 'http://wiki.corp:PORT', 'public-only', 'refused'],
+    ['http://example.com/', 'http://127.0.0.1:PORT', 'any', 'asked'],
+  ])('from %s to %s, %s: %s', async ([from, target, network, expected], { sites, newClient }) => {
+    sites.answer(`${target}/robots.txt`.replace('2130706433', '127.0.0.1'), rules)
+    const client = newClient({ lookup: privateNames, network })
+    const redirectedFrom = [from, from]
+    const verdict = await client.check(sites.withPort(`${target}/page`), { redirectedFrom })
+    expect(verdict).toMatchObject(expected === 'asked' ? obeyed : refused)
+    expect(sites.requests).toHaveLength(expected === 'asked' ? 1 : 0)
+    if (expected === 'asked') return
+    // The refusal also covers robots.txt itself, and says nothing about direct requests.
+    expect(await client.check(sites.withPort(`${target}/robots.txt`), { redirectedFrom })).toMatchObject(refused)
+    expect(sites.requests).toEqual([])
+  })
+
+  test('a refused redirect is not remembered for direct requests', async ({ sites, newClient }) => {
+    sites.answer('http://127.0.0.1:PORT/robots.txt', rules)
+    const client = newClient()
+    const page = sites.withPort('http://127.0.0.1:PORT/page')
+    const redirectedFrom = ['http://8.8.8.8/']
+    expect(await client.check(page, { redirectedFrom })).toMatchObject(refused)
+    expect(await client.check(page)).toMatchObject(obeyed)
+    expect(await client.check(page, { redirectedFrom })).toMatchObject(refused)
+  })
+
+  test('a private name that cannot be looked up is unreachable', async ({ newClient }) => {
+    const client = newClient({ lookup: lookupIn({ 'wiki.corp': 'EAI_AGAIN' }) })
+    const verdict = await client.check('http://wiki.corp/page', { redirectedFrom: ['http://example.com/'] })
+    expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: 'dns-unavailable' } })
+  })
+})
+
 describe('allowAddresses, what counts as public although it is not', () => {
   test.for<readonly [allowAddresses: readonly string[], host: string, network: NetworkPolicy, expected: object]>([
     [['127.0.0.1'], 'example.com', 'guarded', obeyed],
