@@ -8,11 +8,12 @@ import { measuredIn } from '../held-memory.ts'
 import { median } from '../median.ts'
 import { nowNs } from '../rounds.ts'
 import type { Row, Sheet } from '../sheet.ts'
+import { gateHostileDomain } from './gate-hostile-domain.ts'
 import { gateSchedule } from './gate-schedule.ts'
 import type { Plan } from './plan.ts'
 
 export async function gate(plan: Plan): Promise<readonly Sheet[]> {
-  return [await overhead(plan), await idleOrigins(plan), ...(await gateSchedule(plan))]
+  return [await overhead(plan), await idleOrigins(plan), ...(await gateSchedule(plan)), await gateHostileDomain(plan)]
 }
 
 /** One measurement lasts so long. */
