@@ -115,8 +115,11 @@ describe('RFC 9110 §13.1, is it still the file', () => {
 describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
   /** Asks for the first time, and then every day until robots.txt has been unreachable for so many days. */
   async function unreachableFor(days: number, clock: Clock, ask: () => Promise<unknown>): Promise<void> {
-    for (let day = 0; day <= days; day++) {
-      clock.pass(DAY)
+    clock.pass(DAY)
+    await ask()
+    const gaps = Math.max(days, 6)
+    for (let gap = 1; gap <= gaps; gap++) {
+      clock.pass((days * DAY) / gaps)
       await ask()
     }
   }
