@@ -250,7 +250,7 @@ describe('unreachable', () => {
     /** Failures at these times, in days. */
     const failing = (...days: readonly number[]) => days.map((at) => [at * DAY, down] as const)
     const every = (count: number, days: number) => Array.from({ length: count }, (_, i) => i * days)
-    test.each<
+    test.for<
       readonly [name: string, history: Parameters<typeof after>[0], days: number, isLong: boolean, afterDays?: number]
     >([
       ['two attempts 31 days apart', failing(0, 31), 5, false],
@@ -303,7 +303,7 @@ describe('unreachable', () => {
       ['our choice, a number of days that has no exact sixth', failing(...every(7, 1)), 0.7, true, 0.7],
       ['our choice, at once', failing(0), 0, true, 0],
       ['our choice, never', failing(...every(100, 5)), 495, false, Number.POSITIVE_INFINITY],
-    ])('%s', (_, history, days, isLong, afterDays = 30) => {
+    ])('%s', ([, history, days, isLong, afterDays = 30]) => {
       const policy = { ...defaultAccessPolicy, afterDays }
       const entry = after(history, policy)
       expect(entry.unreachableForMs / DAY).toBeCloseTo(days, 6)
