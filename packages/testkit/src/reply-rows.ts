@@ -87,7 +87,7 @@ const hops = (count: number) => [FIRST, ...Array.from({ length: count }, (_, i) 
 const hosts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `http://${name}.test:PORT/robots.txt`)
 
 export const replyRows: readonly ReplyRow[] = [
-  ...each([200, 201, 203, 206, 226, 299], 'RFC 9309 §2.3.1.1, success, the rules hold', rulesHold, {
+  ...each([200, 201, 202, 203, 206, 207, 208, 226, 299], 'RFC 9309 §2.3.1.1, success, the rules hold', rulesHold, {
     body: forbidsPage,
   }),
   ...each([204, 205], 'RFC 9309 §2.3.1.1, success without a body, no rules', noRules),
@@ -136,7 +136,7 @@ export const replyRows: readonly ReplyRow[] = [
     ['bytes 0-29/30', 'bytes 30-59/60'],
   ].map((range) =>
     once(
-      `RFC 9110 §14.4, a 206 that is not known to be all of the file, which nobody asked for: ${JSON.stringify(range)}`,
+      `RFC 9110 §14.4, a 206 that may be only a part of the file: ${JSON.stringify(range)}`,
       { status: 206, headers: { 'content-range': range }, body: forbidsPage },
       { ...unreachable, reason: 'truncated' },
     ),

@@ -74,8 +74,8 @@ export function attemptsBefore(last: Entry | undefined): readonly Attempt[] {
 const NONE: readonly Attempt[] = []
 
 /**
- * Returns the time until which the last answer of the site holds, or 0 where there is no such answer or its age is unknown. No answer
- * holds for longer than the policy's own `maxTtlMs`, whichever process wrote the entry. Milliseconds since 1970.
+ * Returns the time until which the last answer of the site holds, or 0 where the site gave none or its age is unknown. The policy's own
+ * `maxTtlMs` bounds it, whichever process wrote the entry. Milliseconds since 1970.
  */
 export function holdsUntil(entry: Entry, now: number, policy: AccessPolicy): number {
   const { latest, held } = entry
@@ -90,7 +90,7 @@ function answerEnd({ latest, held, nextAttemptAt }: Entry, { maxTtlMs }: AccessP
 }
 
 /**
- * Returns the time from which the next attempt is due. It is no later than the policy lets an answer hold or a failure wait,
+ * Returns the time from which the next attempt is due. The policy's longest time for an answer, or wait after a failure, bounds it,
  * whichever process wrote the entry. Milliseconds since 1970.
  */
 export function dueAt({ latest, nextAttemptAt }: Entry, { maxTtlMs, maxRetryMs }: AccessPolicy): number {

@@ -69,7 +69,7 @@ export function stateOf(entry: Entry | undefined, now: number, policy: AccessPol
 }
 
 /**
- * Returns whether the copy is still obeyed although the server says that there is no file; in the draft of 2019 for a day. A copy that
+ * Returns whether the copy is still obeyed although the server now says that the file is missing; in the draft of 2019 for a day. A copy that
  * was confirmed after `now` is not, since its age is unknown.
  */
 export function outlivesUnavailable(entry: Entry | undefined, now: number, policy: AccessPolicy): boolean {
