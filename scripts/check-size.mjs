@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 
 // The size when this was written and a tenth more. Raise it on purpose only, in the change that needs it.
-const MOST = 30_000
+const MOST = 31_000
 
 const { output } = await build({
   input: 'packages/core/dist/index.js',

@@ -1,5 +1,5 @@
 // The one place that sees both what is known of robots.txt and what it says.
-import { type Attempt, decidingAttempt, type Entry } from './access/entry.ts'
+import { type Attempt, decidingAttempt, dueAt, type Entry, isBlocked } from './access/entry.ts'
 import { type Standing, standingOf } from './access/plan.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf, states } from './access/state.ts'
@@ -57,7 +57,11 @@ export function decide(
   policy: AccessPolicy,
 ): { readonly verdict: Verdict; readonly access: Access } {
   const standing = standingOf(entry, now, policy)
-  return { verdict: verdictOf(standing, rules.check(url)), access: accessOf(entry, standing, now) }
+  const deciding = decidingAttempt(entry, now, policy)
+  return {
+    verdict: verdictOf(standing, deciding, rules.check(url)),
+    access: accessOf(entry, standing, deciding, now, policy),
+  }
 }
 
 /** `decide(…).verdict.allowed`, without what only people read. */
@@ -67,9 +71,10 @@ export function allows(entry: Entry, rules: CrawlerRules, url: Askable, now: num
   return decide(entry, rules, url, now, policy).verdict.allowed
 }
 
-function verdictOf(standing: Standing, byRules: RulesVerdict): Verdict {
+function verdictOf(standing: Standing, deciding: Attempt, byRules: RulesVerdict): Verdict {
   switch (byRules.because) {
-    case 'robots-txt-itself': // §2.2.2: whatever else holds
+    case 'robots-txt-itself': // §2.2.2: whatever else holds, except for an address that must not be requested
+      return isBlocked(deciding) ? { allowed: false, because: 'unreachable' } : byRules
     case 'invalid-url':
     case 'other-origin':
       return byRules
@@ -84,9 +89,9 @@ function verdictOf(standing: Standing, byRules: RulesVerdict): Verdict {
   }
 }
 
-function accessOf(entry: Entry, standing: Standing, now: number): Access {
-  const { nextAttemptAt } = entry
-  const { kind: outcome, reason, status, detail, url, hops, at: checkedAt } = decidingAttempt(entry, now)
+function accessOf(entry: Entry, standing: Standing, deciding: Attempt, now: number, policy: AccessPolicy): Access {
+  const { kind: outcome, reason, status, detail, url, hops, at: checkedAt } = deciding
+  const nextAttemptAt = dueAt(entry, policy)
   const copy =
     standing.holds === 'rules'
       ? {

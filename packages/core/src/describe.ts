@@ -1,5 +1,5 @@
 // A verdict as a sentence for people. Programs read the verdict itself: these words may change.
-import { type Attempt, decidingAttempt, type Entry } from './access/entry.ts'
+import { type Attempt, decidingAttempt, dueAt, type Entry } from './access/entry.ts'
 import type { UnavailableReason } from './access/outcome.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf } from './access/state.ts'
@@ -51,8 +51,8 @@ function reasonOf(verdict: Describable): string {
 export function describeState(entry: Entry | undefined, now: number, policy: AccessPolicy): string {
   const state = stateOf(entry, now, policy)
   if (entry === undefined) return 'robots.txt has not been asked for yet'
-  const { latest, copy, nextAttemptAt, unreachableSince, failures } = entry
-  const deciding = decidingAttempt(entry, now)
+  const { latest, copy, unreachableSince, failures } = entry
+  const deciding = decidingAttempt(entry, now, policy)
   const cause = causeOf(deciding)
   const since = `robots.txt is unreachable (${cause}), ${failures === 1 ? 'once' : `${failures} times in a row`}`
   const lost = `${since} since ${moment(unreachableSince)}`
@@ -69,7 +69,7 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
     'long-lost-with-copy': `${lost}, and still ${byCopy}`,
   }
   const ahead = deciding === latest ? '' : `; asked again before its end it was unreachable (${causeOf(latest)})`
-  return visible(`${sentences[state]}${ahead}; the next attempt is due at ${moment(nextAttemptAt)}`)
+  return visible(`${sentences[state]}${ahead}; the next attempt is due at ${moment(dueAt(entry, policy))}`)
 }
 
 /** UTC, to the second. */

@@ -4,6 +4,7 @@ export { type Asking, advance, startAttempt } from './access/attempt.ts'
 export {
   type Attempt,
   type Copy,
+  dueAt,
   ENTRY_VERSION,
   type Entry,
   type HeldAnswer,

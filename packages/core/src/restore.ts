@@ -4,7 +4,9 @@ import { type Dialect, dialects } from './dialect.ts'
 import { OptionError } from './option-error.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './rules/bound-rules.ts'
 import { CrawlerRules } from './rules/crawler-rules.ts'
+import type { DayRange } from './rules/day-range.ts'
 import { areWellPacked } from './rules/packed-rules.ts'
+import type { RequestRate } from './rules/request-rate.ts'
 
 /**
  * Reads a crawler's rules out of what a cache or another thread kept, `JSON.parse(JSON.stringify(rules))` or
@@ -15,7 +17,24 @@ import { areWellPacked } from './rules/packed-rules.ts'
 export function restoreRules(bound: unknown): CrawlerRules | undefined {
   if (!isBoundRules(bound)) return undefined
   const dialect = dialectOf(bound.dialect)
-  return dialect === undefined ? undefined : new CrawlerRules(bound, dialect)
+  return dialect === undefined ? undefined : new CrawlerRules(withOwnRecords(bound), dialect)
+}
+
+/** Copies the records of the data, so that later changes of it, and what else it holds, do not stay with the rules. */
+function withOwnRecords(bound: BoundRules): BoundRules {
+  return {
+    ...bound,
+    requestRates: bound.requestRates.map(({ requests, periodMs, between }) => ({
+      requests,
+      periodMs,
+      between: between && ownDayRange(between),
+    })),
+    visitTimes: bound.visitTimes.map(ownDayRange),
+  }
+}
+
+function ownDayRange({ from, to }: DayRange): DayRange {
+  return { from, to }
 }
 
 function dialectOf(kept: BoundRules['dialect']): Dialect | undefined {
@@ -41,11 +60,31 @@ function isBoundRules(data: unknown): data is BoundRules {
     typeof packed === 'string' &&
     typeof groupsAt === 'number' &&
     areWellPacked(packed, groupsAt) &&
-    (crawlDelayMs === undefined || (typeof crawlDelayMs === 'number' && crawlDelayMs >= 0)) &&
-    isListOf(requestRates, isObject) &&
-    isListOf(visitTimes, isObject) &&
+    (crawlDelayMs === undefined || (Number.isFinite(crawlDelayMs) && (crawlDelayMs as number) >= 0)) &&
+    isListOf(requestRates, isRequestRate) &&
+    isListOf(visitTimes, isDayRange) &&
     (file === undefined || typeof file === 'string')
   )
+}
+
+function isRequestRate(item: unknown): boolean {
+  if (!isObject(item)) return false
+  const { requests, periodMs, between } = item as Partial<Record<keyof RequestRate, unknown>>
+  return isPositive(requests) && isPositive(periodMs) && (between === undefined || isDayRange(between))
+}
+
+function isDayRange(item: unknown): boolean {
+  if (!isObject(item)) return false
+  const { from, to } = item as Partial<Record<keyof DayRange, unknown>>
+  return isMinuteOfDay(from) && isMinuteOfDay(to)
+}
+
+function isMinuteOfDay(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 1440
+}
+
+function isPositive(value: unknown): boolean {
+  return Number.isFinite(value) && (value as number) > 0
 }
 
 function isListOf(list: unknown, isItem: (item: unknown) => boolean): boolean {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { type Copy, ENTRY_VERSION, type Entry } from '../src/access/entry.ts'
 import { defaultAccessPolicy } from '../src/access/policy.ts'
-import { decide } from '../src/decide.ts'
+import { allows, decide } from '../src/decide.ts'
 import { parseRobots } from '../src/parse.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -33,6 +33,7 @@ const entryOf = (kind: Entry['latest']['kind'], given: Partial<Entry>): Entry =>
   copy: undefined,
   unreachableSince: undefined,
   failures: 0,
+  unreachableForMs: 0,
   held: undefined,
   ...given,
 })
@@ -40,9 +41,20 @@ const fresh = entryOf('success', { copy })
 const stale = entryOf('unreachable', { copy, unreachableSince: NOW - DAY, failures: 1 })
 const missing = entryOf('unavailable', {})
 const unknown = entryOf('unreachable', { unreachableSince: NOW - DAY, failures: 1 })
-const unknownForLong = entryOf('unreachable', { unreachableSince: NOW - 30 * DAY, failures: 99 })
+const unknownForLong = entryOf('unreachable', {
+  unreachableSince: NOW - 30 * DAY,
+  failures: 99,
+  unreachableForMs: 30 * DAY,
+})
+
+const blockedAttempt = { ...unknown.latest, reason: 'blocked-address', status: undefined } as const
+const blocked = { ...unknown, latest: blockedAttempt }
+const blockedWithCopy = { ...stale, latest: blockedAttempt }
+const blockedForLong = { ...unknownForLong, latest: blockedAttempt }
+const blockedLater = { ...blockedWithCopy, held: { attempt: fresh.latest, until: NOW + 1_000 } }
 
 const rules = parseRobots(copy.octets).forCrawler('ExampleBot')
+const blockedIs = { allowed: false, because: 'unreachable' }
 const noRules = parseRobots('').forCrawler('ExampleBot')
 const PAGE = 'https://a.test/page'
 const ITSELF = 'https://a.test/robots.txt'
@@ -62,6 +74,24 @@ test.each([
   ],
   ['RFC 9309 §2.2.2, robots.txt itself, unavailable', missing, ITSELF, { allowed: true, because: 'robots-txt-itself' }],
   ['RFC 9309 §2.2.2, robots.txt itself, unreachable', unknown, ITSELF, { allowed: true, because: 'robots-txt-itself' }],
+  ['our choice, a blocked address, robots.txt itself', blocked, ITSELF, blockedIs],
+  ['our choice, a blocked address, a page', blocked, PAGE, blockedIs],
+  ['our choice, a blocked address, robots.txt itself, with a copy', blockedWithCopy, ITSELF, blockedIs],
+  ['our choice, a blocked address, a page that a copy allows', blockedWithCopy, 'https://a.test/other', blockedIs],
+  ['our choice, an address that is blocked for long, robots.txt itself', blockedForLong, ITSELF, blockedIs],
+  ['our choice, an address that is blocked for long, a page', blockedForLong, PAGE, blockedIs],
+  [
+    'our choice, an address that was blocked ahead of the end of an answer',
+    blockedLater,
+    ITSELF,
+    { allowed: true, because: 'robots-txt-itself' },
+  ],
+  [
+    'our choice, what is no URL, at a blocked address',
+    blocked,
+    'mailto:a@a.test',
+    { allowed: false, because: 'invalid-url', problem: 'scheme' },
+  ],
   [
     'our choice, what is no URL, unavailable',
     missing,
@@ -75,8 +105,10 @@ test.each([
     { allowed: false, because: 'invalid-url', problem: 'empty' },
   ],
 ] as const)('%s', (_, entry, url, expected) => {
-  const { verdict } = decide(entry, entry.copy === undefined ? noRules : rules, url, NOW, defaultAccessPolicy)
+  const own = entry.copy === undefined ? noRules : rules
+  const { verdict } = decide(entry, own, url, NOW, defaultAccessPolicy)
   expect(verdict).toMatchObject(expected)
+  expect(allows(entry, own, url, NOW, defaultAccessPolicy)).toBe(expected.allowed)
 })
 
 test.each([

@@ -6,6 +6,7 @@ import { plan, standingOf } from '../src/access/plan.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
 import type { FailureReason } from '../src/access/reply.ts'
 import { settle } from '../src/access/settle.ts'
+import { entryFrom, entryText } from '../src/access/stored-entry.ts'
 import { decide } from '../src/decide.ts'
 import type { Headers } from '../src/http/headers.ts'
 import { parseRobots } from '../src/parse.ts'
@@ -188,6 +189,17 @@ describe('unreachable', () => {
     [0, success()],
     [DAY, answers(503)],
   ])
+  /** The entry after six more attempts that fail, spread evenly over so many days, and the time of the last. */
+  function failingFor(entry: Entry, days: number, policy: AccessPolicy): [entry: Entry, now: number] {
+    let last = entry
+    let now = entry.latest.at
+    for (let gap = 1; gap <= 6; gap++) {
+      now = entry.latest.at + (days * DAY * gap) / 6
+      last = settle(last, ORIGIN, answers(503), now, policy)
+    }
+    return [last, now]
+  }
+
   test.for<readonly [name: string, entry: Entry, days: number, expected: object, policy?: Partial<AccessPolicy>]>([
     ['RFC 9309 §2.3.1.4, without a copy everything is disallowed', withoutCopy, 0, everything],
     ['RFC 9309 §2.3.1.4, for 30 days', withoutCopy, 30 - 1e-6, everything],
@@ -227,8 +239,98 @@ describe('unreachable', () => {
     ['our choice, never, with a copy', withCopy, 10_000, stale, { afterDays: Number.POSITIVE_INFINITY }],
     ['our choice, a clock that was set back counts no days', withoutCopy, -100, everything],
   ])('%s', ([, entry, days, expected, policy]) => {
-    const now = START + DAY + days * DAY
-    expect(standingOf(entry, now, { ...defaultAccessPolicy, ...policy })).toMatchObject(expected)
+    const whole = { ...defaultAccessPolicy, ...policy }
+    const [last, now] = failingFor(entry, days, whole)
+    expect(standingOf(last, now, whole)).toMatchObject(expected)
+  })
+
+  describe('RFC 9309 §2.3.1.4, the days count only as far as failed attempts show them', () => {
+    const down = answers(503)
+    const blocked = fails('blocked-address')
+    /** Failures at these times, in days. */
+    const failing = (...days: readonly number[]) => days.map((at) => [at * DAY, down] as const)
+    const every = (count: number, days: number) => Array.from({ length: count }, (_, i) => i * days)
+    test.for<
+      readonly [name: string, history: Parameters<typeof after>[0], days: number, isLong: boolean, afterDays?: number]
+    >([
+      ['two attempts 31 days apart', failing(0, 31), 5, false],
+      ['two attempts on both sides of a clock that jumped by years', failing(0, 20_000), 5, false],
+      ['no attempt for 400 days after the last', failing(0), 0, false],
+      ['seven at once, and one after the clock jumped', failing(0, 0, 0, 0, 0, 0, 0, 31), 5, false],
+      ['six attempts over 30 days', failing(...every(6, 6)), 25, false],
+      ['seven attempts, five days apart', failing(...every(7, 5)), 30, true],
+      ['seven attempts, a little less', failing(...every(7, 4.99)), 29.94, false],
+      ['one each day for 29 days', failing(...every(30, 1)), 29, false],
+      ['one each day for 30 days', failing(...every(31, 1)), 30, true],
+      ['one each hour for 30 days', failing(...every(721, 1 / 24)), 30, true],
+      [
+        'a crawler that stood still for 40 days, and then asked each hour',
+        failing(0, ...every(24, 1 / 24).map((at) => 40 + at)),
+        5 + 23 / 24,
+        false,
+      ],
+      ['a crawler that asks every 10 days', failing(...every(7, 10)), 30, true],
+      [
+        'clocks of two machines that differ by half a minute',
+        failing(...every(60, 0.5).map((at, i) => at + (i % 2) / 2_880)),
+        29.5 + 1 / 2_880,
+        false,
+      ],
+      [
+        'a clock that jumps ahead by 31 days and back, again and again',
+        failing(...every(100, 0).map((_, i) => (i % 2) * 31)),
+        5,
+        false,
+      ],
+      [
+        'two clocks that differ by five days, again and again',
+        failing(...every(100, 0).map((_, i) => (i % 2) * 5)),
+        5,
+        false,
+      ],
+      ['a clock that was set back takes away as much as it went back', failing(...every(6, 5), 15), 15, false],
+      ['and never more than there was', failing(0, 5, -400, -395), 5, false],
+      ['attempts that our own guard ended', every(40, 5).map((at) => [at * DAY, blocked] as const), 0, false],
+      [
+        'the same, and then one that failed otherwise',
+        [...every(40, 5).map((at) => [at * DAY, blocked] as const), [200 * DAY, down]],
+        0,
+        false,
+      ],
+      ['our choice, longer than 30 days', failing(...every(12, 5)), 55, false, 60],
+      ['our choice, longer than 30 days, with enough attempts', failing(...every(13, 5)), 60, true, 60],
+      ['our choice, half a day', failing(...every(7, 1)), 0.5, true, 0.5],
+      ['our choice, a number of days that has no exact sixth', failing(...every(7, 1)), 0.7, true, 0.7],
+      ['our choice, at once', failing(0), 0, true, 0],
+      ['our choice, never', failing(...every(100, 5)), 495, false, Number.POSITIVE_INFINITY],
+    ])('%s', ([, history, days, isLong, afterDays = 30]) => {
+      const policy = { ...defaultAccessPolicy, afterDays }
+      const entry = after(history, policy)
+      expect(entry.unreachableForMs / DAY).toBeCloseTo(days, 6)
+      for (const laterMs of [0, 400 * DAY]) {
+        const standing = standingOf(entry, entry.latest.at + laterMs, policy)
+        expect(standing.holds).toBe(isLong ? 'allow-all' : 'disallow-all')
+      }
+      expect(entryFrom(entryText(entry), ORIGIN)).toEqual(entry)
+    })
+
+    test('a clock that was set back since: no days are known', () => {
+      const entry = after(failing(...every(7, 5)))
+      expect(standingOf(entry, START + 30 * DAY - MINUTE, defaultAccessPolicy).holds).toBe('allow-all')
+      expect(standingOf(entry, START + 30 * DAY - MINUTE - 1, defaultAccessPolicy).holds).toBe('disallow-all')
+    })
+
+    test('an answer ends the count', () => {
+      const entry = after([...failing(...every(7, 5)), [31 * DAY, gone], [32 * DAY, down], [33 * DAY, down]])
+      expect(entry).toMatchObject({ failures: 2, unreachableForMs: DAY })
+    })
+
+    test('our choice, the policy of the reader bounds what another process counted', () => {
+      const entry = after(failing(...every(4, 5)))
+      expect(standingOf(entry, entry.latest.at, { ...defaultAccessPolicy, afterDays: 3 }).holds).toBe('disallow-all')
+      const more = after(failing(...every(4, 5), 15.001, 15.002, 15.003))
+      expect(standingOf(more, more.latest.at, { ...defaultAccessPolicy, afterDays: 3 }).holds).toBe('allow-all')
+    })
   })
 
   test('RFC 9309 §2.3.1.4, the days are counted from the first failure in a row', () => {

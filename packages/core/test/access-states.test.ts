@@ -78,6 +78,15 @@ function found(events: readonly Event[], { laterMs = 0, dialect = 'rfc9309' as D
   return { entry, now: now + laterMs, policy }
 }
 
+/** After six more attempts that fail, five days apart: 30 days from the first of seven. */
+function failingForLong({ entry, now, policy }: Found): Found {
+  for (let days = 5; days <= 30; days += 5) {
+    now += 5 * DAY
+    entry = after(entry, replies['500'], now, policy)
+  }
+  return { entry, now, policy }
+}
+
 /** How an origin comes into each state. */
 const ways: Readonly<Record<State, Found>> = {
   unknown: found([]),
@@ -90,8 +99,8 @@ const ways: Readonly<Record<State, Found>> = {
   restricted: found(['401'], { dialect: 'koster-1996' }),
   lost: found(['500']),
   'lost-with-copy': found(['2xx', '500']),
-  'long-lost': found(['500'], { laterMs: 30 * DAY }),
-  'long-lost-with-copy': found(['2xx', '500'], { laterMs: 30 * DAY }),
+  'long-lost': failingForLong(found(['500'])),
+  'long-lost-with-copy': failingForLong(found(['2xx', '500'])),
 }
 
 /** What happens when an attempt is due, at once or as soon as it is. */
@@ -108,11 +117,19 @@ function inTime({ entry, now, policy }: Found): string {
   return first === undefined ? '' : `\`${stateOf(entry, now + first, policy)}\` after ${time(first)}`
 }
 
+/** The state after 30 days of failed attempts. */
+function inLong(found: Found): State {
+  const { entry, now, policy } = failingForLong(found)
+  return stateOf(entry, now, policy)
+}
+
 function time(ms: number): string {
   if (ms % DAY === 0 && ms > DAY) return `${ms / DAY} days`
   if (ms % HOUR === 0) return `${ms / HOUR} h`
   return ms % MINUTE === 0 ? `${ms / MINUTE} min` : `${ms / 1_000} s`
 }
+
+const rulesOf = (octets: string) => parseRobots(octets).forCrawler('ExampleBot')
 
 const columns: readonly (readonly Event[])[] = [
   ['2xx'],
@@ -140,7 +157,7 @@ describe('the states of an origin', () => {
         columns.flat().map((event) => stateOf(after(entry, replies[event], at, policy), at, policy)),
       ),
       stateOf(entry, now + DAY, policy),
-      stateOf(entry, now + 30 * DAY, policy),
+      inLong({ entry, now, policy }),
     ])
   }
 
@@ -176,13 +193,14 @@ describe('the states of an origin', () => {
         }),
       },
       {
-        head: ['from', ...columns.map((events) => events.join(', ')), 'time alone'],
+        head: ['from', ...columns.map((events) => events.join(', ')), 'failing for 30 days', 'time alone'],
         rows: known.map((state) => [
           `\`${state}\``,
           ...columns.map(([event]) => {
             const { to, waitMs } = next(ways[state], event as Event)
             return `\`${to}\`, ${time(waitMs)}`
           }),
+          state === 'unknown' ? '' : `\`${inLong(ways[state])}\``,
           inTime(ways[state]),
         ]),
       },
@@ -268,9 +286,10 @@ describe('our choice, asking ahead of the end of an answer', () => {
     const policy: AccessPolicy = { ...ahead(HOUR), afterDays: 0 }
     const answer = after(undefined, replies['2xx'], START, policy)
     const entry = after(answer, replies['500'], START + 23 * HOUR, policy)
-    expect(keepUntil(answer, policy)).toBe(START + 2 * DAY)
-    expect(keepUntil(entry, policy)).toBe(START + 2 * DAY)
-    expect(keepUntil(after(entry, replies['500'], START + DAY, policy), policy)).toBe(START + 2 * DAY + 2 * MINUTE)
+    expect(keepUntil(answer, START, policy)).toBe(START + 2 * DAY)
+    expect(keepUntil(entry, START + 23 * HOUR, policy)).toBe(START + 2 * DAY)
+    const lost = after(entry, replies['500'], START + DAY, policy)
+    expect(keepUntil(lost, START + DAY, policy)).toBe(START + 2 * DAY + 2 * MINUTE)
   })
 
   test('who shares the entry and asks not so early does not ask', () => {
@@ -299,6 +318,48 @@ describe('our choice, asking ahead of the end of an answer', () => {
 
 describe('our choice, no policy lets an entry that another wrote hold longer than its own would', () => {
   const long: AccessPolicy = { ...defaultAccessPolicy, ttlMs: 7 * DAY }
+  const FAR = START + 9_999 * DAY
+  const lost = after(found(['2xx']).entry, replies['500'], START + HOUR, defaultAccessPolicy)
+  const answer = (kind: 'success' | 'unavailable', at = START) => ({
+    ...after(undefined, replies['2xx'], at, long).latest,
+    kind,
+  })
+
+  test.each([
+    ['a success', answer('success'), 'lost-with-copy', 'rules'],
+    ['an allowing 404', answer('unavailable'), 'lost-with-copy', 'unavailable'],
+    ['a 404 from the far future', answer('unavailable', FAR), 'lost-with-copy', 'unavailable'],
+  ] as const)('an answer that is held without end: %s', (_, attempt, then, before) => {
+    const policy: AccessPolicy = { ...defaultAccessPolicy, maxTtlMs: DAY }
+    const entry = entryFrom(entryText({ ...lost, nextAttemptAt: FAR, held: { attempt, until: FAR } })) as Entry
+    const end = Math.min(attempt.at, entry.latest.at) + DAY
+    expect(stateOf(entry, end - 1, policy)).toBe(before)
+    expect(stateOf(entry, end, policy)).toBe(then)
+    expect(decide(entry, rulesOf(RULES), `${ORIGIN}/page`, end, policy)).toMatchObject({
+      verdict: { allowed: false, because: 'rule' },
+      access: { outcome: 'unreachable', nextAttemptAt: entry.latest.at + DAY, copy: { freshness: 'stale' } },
+    })
+    expect(describeState(entry, end, policy)).not.toContain('asked again before its end')
+    expect(plan(entry, entry.latest.at + DAY, policy)).toBe('obtain')
+    expect(keepUntil(entry, end, policy)).toBeLessThanOrEqual(end + 31 * DAY)
+    const { held } = after(entry, replies['500'], end - 1, policy)
+    expect(held).toEqual({ attempt, until: end })
+  })
+
+  test('a time to keep it that is bounded by the clock, for an entry from the far future', () => {
+    const entry = after(undefined, replies['2xx'], FAR, long)
+    expect(keepUntil(entry, START, defaultAccessPolicy)).toBe(START + 37 * DAY)
+    expect(plan(entry, START, defaultAccessPolicy)).toBe('obtain')
+    expect(holdsUntil(entry, START, defaultAccessPolicy)).toBe(0)
+  })
+
+  test('a copy that was confirmed in the far future does not outlive a 404 (draft of 2019)', () => {
+    const { entry, now, policy } = ways['unavailable-with-copy']
+    const { copy } = entry as Entry & { copy: object }
+    const early = { ...(entry as Entry), copy: { ...copy, confirmedAt: FAR } } as Entry
+    expect(stateOf(early, now, policy)).toBe('unavailable')
+    expect(after(early, replies['404'], now + DAY, policy).copy).toBeUndefined()
+  })
   test.each([
     ['2xx', DAY],
     ['404', DAY],
@@ -322,6 +383,7 @@ test('draft of 2019, §2.3.1.3, a copy that the site took back a day ago does no
 
 describe('whatever happens, in whatever order', () => {
   const events = Object.keys(replies) as Event[]
+  const failing = ['429', '500', '503', 'no answer'] as const
   const rules = { known: parseRobots(RULES).forCrawler('x'), none: parseRobots('').forCrawler('x') }
   const urls = [`${ORIGIN}/page`, `${ORIGIN}/other`, `${ORIGIN}/robots.txt`, 'mailto:a@b.test', '']
   const names = Object.keys(dialects) as DialectName[]
@@ -336,12 +398,14 @@ describe('whatever happens, in whatever order', () => {
           ...accessPolicyOf(dialects[pick(roll, names)].access),
           refreshAheadMs: pick(roll, [0, HOUR, 100 * DAY]),
           maxTtlMs: pick(roll, [HOUR, 7 * DAY]),
+          afterDays: pick(roll, [0.1, 30]),
         }
+        const later = pick(roll, [events, failing])
         let entry: Entry | undefined
         let now = START
         for (let i = 0; i < 12; i++) {
           now += pick(roll, [0, MINUTE, HOUR, 13 * HOUR, DAY, 31 * DAY, -2 * MINUTE])
-          const event = pick(roll, events)
+          const event = i === 0 && later === failing ? pick(roll, ['2xx', '500'] as const) : pick(roll, later)
           const last = entry
           const until = last === undefined ? 0 : holdsUntil(last, now, policy)
           entry = after(last, replies[event], now, policy)

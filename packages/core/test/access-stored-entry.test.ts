@@ -12,10 +12,14 @@ import {
   type Entry,
   entryFrom,
   entryText,
+  holdsUntil,
+  keepUntil,
   type Outcome,
   parseRobots,
   plan,
+  type State,
   settle,
+  stateOf,
 } from '../src/index.ts'
 
 const DAY = 86_400_000
@@ -97,6 +101,11 @@ describe('our choice, an entry out of a store', () => {
     ['failures after an answer', one({ failures: 1 }, answered)],
     ['failures fewer than none', one({ failures: -1 })],
     ['half a failure', one({ failures: 0.5 })],
+    ['days of failures after an answer', one({ unreachableForMs: 1 }, answered)],
+    ['days of failures that are fewer than none', one({ unreachableForMs: -1 })],
+    ['more days than so many failures can show', one({ unreachableForMs: 5 * DAY + 1, unreachableSince: 0 })],
+    ['more days than there were since the first failure', one({ unreachableForMs: DAY + 2 })],
+    ['a first failure after the last', one({ unreachableSince: START + 9 * DAY })],
     ['an answer that is held beside an answer', one({ held: json(held).held }, answered)],
     ['a failure that is held', one({ held: { attempt: json(lost).latest, until: START } })],
     ['a held success without its copy', one({ copy: undefined }, held)],
@@ -147,6 +156,57 @@ describe('our choice, every field of an entry', () => {
     if (!optional.test(name) && !isInList) expect(read[0], 'without it').toBeUndefined()
     expect(read.filter((one) => one === undefined).length).toBeGreaterThan(others.length / 3)
   })
+})
+
+test('our choice, whatever times an entry contains: it holds for no longer, and allows no more, than the policy lets it', () => {
+  const { maxTtlMs, afterDays } = policy
+  let read = 0
+  const met = new Set<State>()
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
+      const roll = dice(seed)
+      const offsets = [-START, -400 * DAY, -40 * DAY, -30 * DAY, -DAY, -1, 0, 1, DAY, 8 * DAY, 400 * DAY, 1e300]
+      const time = () => START + pick(roll, offsets)
+      const attempt = () => ({ ...pick(roll, entries).latest, at: time() })
+      const source = pick(roll, entries)
+      const entry = entryFrom(
+        JSON.stringify({
+          ...source,
+          latest: { ...source.latest, at: time() },
+          nextAttemptAt: time(),
+          copy: roll() < 0.5 ? undefined : { ...source.copy, confirmedAt: time() },
+          unreachableSince: source.failures === 0 ? undefined : time(),
+          failures: source.failures * pick(roll, [1, 3, 7, 1e9]),
+          unreachableForMs: source.failures === 0 ? 0 : pick(roll, [0, DAY, 30 * DAY, 1e300]),
+          held: roll() < 0.5 ? undefined : { attempt: attempt(), until: time() },
+        }),
+      )
+      if (entry === undefined) return
+      read++
+      const { latest, held, failures, unreachableForMs, unreachableSince = Number.NaN } = entry
+      const letters = { ...policy, thenAssume: 'unavailable' } as const
+      for (const now of [START, latest.at, latest.at + maxTtlMs]) {
+        const state = stateOf(entry, now, letters)
+        met.add(state)
+        if (state === 'long-lost') {
+          expect(failures).toBeGreaterThan(6)
+          expect(Math.min(unreachableForMs, latest.at - unreachableSince)).toBeGreaterThanOrEqual(afterDays * DAY)
+        }
+        const until = holdsUntil(entry, now, policy)
+        expect(until).toBeLessThanOrEqual(Math.max(0, latest.at + maxTtlMs))
+        const { access } = decide(entry, parseRobots('').forCrawler('x'), ORIGIN, now, policy)
+        if (held !== undefined && now >= until) expect(access.outcome).toBe('unreachable')
+        expect(access.nextAttemptAt).toBeLessThanOrEqual(latest.at + maxTtlMs)
+        expect(keepUntil(entry, now, policy)).toBeLessThanOrEqual(now + maxTtlMs + afterDays * DAY)
+        if (now === latest.at + maxTtlMs) expect(plan(entry, now, policy)).toBe('obtain')
+      }
+    }),
+    { numRuns: sampled(20_000) },
+  )
+  expect(read).toBeGreaterThan(sampled(1_000))
+  expect(met).toContain('long-lost')
+  expect(met).toContain('lost')
+  expect(met).toContain('rules')
 })
 
 test('our choice, one character that changed: an entry that works, or none', () => {

@@ -224,6 +224,39 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
     expect(restoreRules(data)).toBeUndefined()
   })
 
+  const rate = { requests: 1, periodMs: 1_000 }
+  it.each<[string, Partial<Record<keyof BoundRules, unknown>>]>([
+    ['a pause without end', { crawlDelayMs: Number.POSITIVE_INFINITY }],
+    ['a rate without numbers', { requestRates: [{}] }],
+    ['a rate of no requests', { requestRates: [{ ...rate, requests: 0 }] }],
+    ['a rate without a period', { requestRates: [{ ...rate, periodMs: 0 }] }],
+    ['a period without end', { requestRates: [{ ...rate, periodMs: Number.POSITIVE_INFINITY }] }],
+    ['a period as text', { requestRates: [{ ...rate, periodMs: '1000' }] }],
+    ['a rate at no time of day', { requestRates: [{ ...rate, between: {} }] }],
+    ['a time of day that does not end', { visitTimes: [{ from: 0 }] }],
+    ['half a minute', { visitTimes: [{ from: 0.5, to: 60 }] }],
+    ['a minute of the next day', { visitTimes: [{ from: 0, to: 1441 }] }],
+  ])('%s is undefined', (_name, change) => {
+    expect(restoreRules({ ...good, ...change })).toBeUndefined()
+  })
+
+  it('of more rates and times than are kept, restored rules keep as many as those of a file', () => {
+    const between = { from: 0, to: 60, more: 'x' }
+    const requestRates = Array.from({ length: 30_000 }, (_, i) => ({
+      requests: 1,
+      periodMs: i + 1,
+      between,
+      more: 'x',
+    }))
+    const visitTimes = Array.from({ length: 30_000 }, (_, i) => ({ from: i % 1_440, to: 1_440, more: 'x' }))
+    const rules = restored({ ...good, requestRates, visitTimes })
+    expect(rules.requestRates).toEqual(
+      Array.from({ length: 24 }, (_, i) => ({ requests: 1, periodMs: i + 1, between: { from: 0, to: 60 } })),
+    )
+    expect(rules.visitTimes).toEqual(Array.from({ length: 24 }, (_, i) => ({ from: i, to: 1_440 })))
+    works(rules)
+  })
+
   /** The group, as if it had another number of names than two: it is `line, names, octets, name, octets, name`. */
   function withNames({ packed, groupsAt }: BoundRules, names: string): string {
     expect(packed[groupsAt + 1]).toBe('"')

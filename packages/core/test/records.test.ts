@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { type DocTable, withTables } from '@politely/testkit/doc-table'
 import { readingCases, recordsCases } from '@politely/testkit/records-cases'
 import { describe, expect, it } from 'vitest'
-import { type CrawlerRules, type DayRange, type OtherRecord, parseRobots } from '../src/index.ts'
+import { type CrawlerRules, type DayRange, type OtherRecord, parseRobots, restoreRules } from '../src/index.ts'
 
 /** What the crawler is told, as the table writes it. */
 function readingOf({ crawlDelayMs, requestRates, visitTimes }: CrawlerRules): string {
@@ -61,6 +64,86 @@ describe.each(['crawl-delay', 'request-rate', 'visit-time'] as const)('what is r
     const { crawlDelayMs, requestRates, visitTimes } = rules
     const plain = { crawlDelayMs, requestRates, visitTimes }
     expect(JSON.parse(JSON.stringify(plain))).toEqual(plain)
+  })
+})
+
+describe('our choice, of request-rates and visit-times for a crawler 24 are kept', () => {
+  const bound = (lines: readonly string[]) =>
+    parseRobots(['User-agent: *', ...lines].join('\n')).forCrawler('ExampleBot')
+  const numbered = (count: number, line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i))
+  const hour = (i: number) => String(i % 24).padStart(2, '0')
+  const periods = (rules: CrawlerRules) => rules.requestRates.map(({ periodMs }) => periodMs / 1_000)
+  const first = (count: number) => numbered(count, String).map((i) => Number(i) + 1)
+
+  it.each([
+    ['as many as there are', 24, [], first(24)],
+    ['the first ones', 500, [], first(24)],
+    [
+      'the strictest that always holds, in the place of the last',
+      30,
+      ['1/77', '1/99', '2/99', '1/88'],
+      [...first(23), 99],
+    ],
+    ['of several that are as strict the first', 24, ['2/198', '1/99'], [...first(23), 198]],
+    ['one that holds at a time of day takes no place', 30, ['1/99 0000-2400'], first(24)],
+  ] as const)('%s', (_, count, others, expected) => {
+    const lines = numbered(count, (i) => `Request-rate: 1/${i + 1} ${hour(i)}00-${hour(i)}59`)
+    const rules = bound([...lines, ...others.map((rate) => `Request-rate: ${rate}`)])
+    expect(periods(rules)).toEqual(expected)
+    expect(periods(restoreRules(rules.toJSON()) as CrawlerRules)).toEqual(expected)
+  })
+
+  it('of rates that always hold, the strictest is one of the 24', () => {
+    expect(periods(bound([...numbered(60, (i) => `Request-rate: 1/${i + 1}`), 'Request-rate: 1/5']))).toEqual([
+      ...first(23),
+      60,
+    ])
+    expect(periods(bound(numbered(60, (i) => `Request-rate: 1/${60 - i}`)))).toEqual(
+      numbered(24, (i) => String(60 - i)).map(Number),
+    )
+  })
+
+  it('the first visit-times that can be read', () => {
+    const times = bound(
+      numbered(500, (i) => `Visit-time: ${hour(i)}00-${hour(i)}${String(i % 59).padStart(2, '0')}`),
+    ).visitTimes
+    expect(times).toHaveLength(24)
+    expect(times[23]).toEqual({ from: 0, to: 24 } satisfies DayRange)
+  })
+
+  it('a file of many takes little memory, and as much as it counts', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc') as () => void
+    const heldBytes = async () => {
+      for (let turn = 0; turn < 4; turn++) {
+        collectGarbage()
+        await setImmediate()
+      }
+      return process.memoryUsage().heapUsed
+    }
+    const file = numbered(1_000, (i) =>
+      i % 2 ? `Request-rate: ${i}/999999999${i} ${hour(i)}00-${hour(i)}59` : `Visit-time: ${hour(i)}00-${hour(i)}59`,
+    )
+    const kept = [bound(file)]
+    const before = await heldBytes()
+    while (kept.length < 200) kept.push(bound(file))
+    const held = (await heldBytes()) - before
+    const counted = kept.reduce((bytes, { memoryBytes }) => bytes + memoryBytes, 0)
+    expect(counted).toBeLessThan(200 * 10_000)
+    expect(held).toBeLessThan(counted * 1.2 + 100_000)
+    expect(counted).toBeLessThan(held * 3 + 100_000)
+  })
+
+  it('a file of 500 KiB of them keeps 24 of each, and counts them', () => {
+    const file = Array.from({ length: 25_000 }, (_, i) =>
+      i % 2 ? `Request-rate: 1/${i} ${hour(i)}00-${hour(i)}59` : `Visit-time: ${hour(i)}00-${hour(i)}59`,
+    )
+    const rules = bound(file)
+    const { requestRates, visitTimes } = rules
+    expect([requestRates.length, visitTimes.length]).toEqual([24, 24])
+    const plain = bound([])
+    expect(rules.memoryBytes - plain.memoryBytes).toBeGreaterThan(24 * (100 + 40))
+    expect(rules.memoryBytes).toBeLessThan(10_000)
   })
 })
 

@@ -18,6 +18,8 @@ export interface EntriesOptions {
   readonly maxBodyBytes: number
   readonly store: Store | undefined
   readonly policy: AccessPolicy
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly telemetry: Telemetry
   /** Reads the rules of a file for the client's crawler; without an origin, those of any. */
   readonly rulesOf: (octets: string, origin?: string) => CrawlerRules
@@ -92,11 +94,11 @@ export class Entries {
 
   /** Remembers an entry; resolves when the store has it too, or cannot. */
   async keep(entry: Entry): Promise<Remembered> {
-    const { store, policy } = this.#options
+    const { store, policy, now } = this.#options
     const remembered = this.#remember(entry)
     const { origin } = entry
     if (store !== undefined) {
-      await this.#patiently('set', origin, () => store.set(origin, entryText(entry), keepUntil(entry, policy)))
+      await this.#patiently('set', origin, () => store.set(origin, entryText(entry), keepUntil(entry, now(), policy)))
     }
     return remembered
   }

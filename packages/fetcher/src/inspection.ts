@@ -1,5 +1,5 @@
 // All that is known of one origin, for people who ask why.
-import { type AccessPolicy, type Attempt, describeState, type Entry, type State, stateOf } from '@politely/core'
+import { type AccessPolicy, type Attempt, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core'
 import { displayUrl } from './display.ts'
 import type { FlightPhase } from './flights.ts'
 
@@ -58,7 +58,7 @@ export function inspectionOf(
     source,
     flight,
     attempts: entry === undefined ? [] : [entry.latest, ...entry.earlier],
-    nextAttemptAt: entry?.nextAttemptAt,
+    nextAttemptAt: entry && dueAt(entry, policy),
     failures: entry?.failures ?? 0,
     unreachableSince: entry?.unreachableSince,
     copy: entry?.copy && copyInspection(entry.copy),

@@ -26,9 +26,10 @@ export function createMemory(maxBytes: number): LRUCache<string, Remembered> {
 }
 
 /** Of the file, and of all else that a site may make long: the URLs of redirects, ETag, what is told of a failure. */
-function textBytesOf({ origin, latest, earlier, copy }: Entry): number {
+function textBytesOf({ origin, latest, earlier, held, copy }: Entry): number {
   let bytes = origin.length + attemptBytes(latest)
-  for (const attempt of earlier) bytes += ATTEMPT_BYTES + attemptBytes(attempt)
+  for (const attempt of held === undefined ? earlier : [held.attempt, ...earlier])
+    bytes += ATTEMPT_BYTES + attemptBytes(attempt)
   if (copy === undefined) return bytes
   return bytes + copy.octets.length + copy.url.length + (copy.etag?.length ?? 0) + (copy.lastModified?.length ?? 0)
 }

@@ -316,7 +316,7 @@ describe('inspect', () => {
     expect(JSON.parse(JSON.stringify(shown))).toEqual(shown)
     expect(sites.requests).toHaveLength(2)
     clock.pass(30 * DAY)
-    expect(await client.inspect(url)).toMatchObject({ state: 'long-lost-with-copy' })
+    expect(await client.inspect(url)).toMatchObject({ state: 'lost-with-copy' })
     expect(sites.requests).toHaveLength(2)
     expect(client.counters).toMatchObject({ questions: 2 })
   })

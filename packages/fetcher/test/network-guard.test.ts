@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/lookup'
 import { forbidsPage } from '@politely/testkit/reply-rows'
 import { Agent, buildConnector, request } from 'undici'
 import { describe, expect } from 'vitest'
-import { NetworkGuard, type NetworkPolicy } from '../src/index.ts'
+import { MemoryStore, NetworkGuard, type NetworkPolicy } from '../src/index.ts'
 import { watchOwnSockets } from './own-sockets.ts'
 import { test } from './with-sites.ts'
 
@@ -44,6 +45,30 @@ describe('a public name that is on a private address', () => {
       access: { detail: expect.stringMatching(/ is at 127\.0\.0\.1, which is not a public/) },
     })
     expect(ports).toEqual([])
+  })
+
+  test('is refused for /robots.txt itself too: in check, isAllowed and inspect', async ({ sites, newClient }) => {
+    const client = newClient({ lookup })
+    const url = sites.withPort('http://example.com:PORT/robots.txt')
+    for (let i = 0; i < 2; i++) {
+      expect(await client.isAllowed(url)).toBe(false)
+      expect(await client.check(url)).toMatchObject(refused)
+      expect(await client.inspect(url)).toMatchObject({ state: 'lost', attempts: [{ reason: 'blocked-address' }] })
+    }
+  })
+
+  test('is refused although there is a copy from a public address', async ({ sites, newClient }) => {
+    sites.answer('http://example.com:PORT/robots.txt', rules)
+    const clock = startClock()
+    const stored = new MemoryStore({ now: clock.now })
+    const pages = ['page', 'other', 'robots.txt'].map((path) => sites.withPort(`http://example.com:PORT/${path}`))
+    const before = newClient({ lookup, network: 'any', now: clock.now, store: stored })
+    expect(await Promise.all(pages.map((url) => before.isAllowed(url)))).toEqual([false, true, true])
+    clock.pass(86_400_000)
+    const client = newClient({ lookup, now: clock.now, store: stored })
+    for (const url of pages) expect(await client.check(url)).toMatchObject(refused)
+    expect(await Promise.all(pages.map((url) => client.isAllowed(url)))).toEqual([false, false, false])
+    expect(await client.inspect(pages[0] ?? '')).toMatchObject({ state: 'lost', copy: { octets: forbidsPage.length } })
   })
 
   test('is asked where no guard is wanted', async ({ sites, newClient }) => {

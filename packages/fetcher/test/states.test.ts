@@ -70,9 +70,9 @@ const rows: readonly Row[] = [
     'RFC 9309 §2.3.1.4, 30 days without a copy, and lost again after an answer',
     [
       [0, down, 'lost', false],
-      [30 * DAY - 1, down, 'lost', false],
-      [1, down, 'long-lost', true, 0],
-      [2 * MINUTE, gone, 'unavailable', true],
+      ...Array.from({ length: 5 }, (): Step => [5 * DAY, down, 'lost', false]),
+      [5 * DAY, down, 'long-lost', true],
+      [HOUR, gone, 'unavailable', true],
       [DAY, down, 'lost', false],
     ],
   ],
@@ -81,8 +81,25 @@ const rows: readonly Row[] = [
     [
       [0, rules, 'rules', false],
       [DAY, down, 'lost-with-copy', false],
-      [30 * DAY, down, 'long-lost-with-copy', false],
-      [2 * MINUTE, others, 'rules', true],
+      ...Array.from({ length: 5 }, (): Step => [5 * DAY, down, 'lost-with-copy', false]),
+      [5 * DAY, down, 'long-lost-with-copy', false],
+      [HOUR, others, 'rules', true],
+    ],
+  ],
+  [
+    'our choice, two failures a year apart show nothing about the time between',
+    [
+      [0, down, 'lost', false],
+      [365 * DAY, down, 'lost', false],
+    ],
+  ],
+  [
+    'our choice, nor do two on both sides of a clock that jumps, and back',
+    [
+      [0, down, 'lost', false],
+      [31 * DAY, down, 'lost', false],
+      [-31 * DAY, down, 'lost', false],
+      [31 * DAY, down, 'lost', false],
     ],
   ],
   [

@@ -1,7 +1,8 @@
 // What a caller may choose, and what is said about what cannot be used.
 import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
-import { expect, expectTypeOf, test } from 'vitest'
+import { holdRefusingPort } from '@politely/testkit/refusing-port'
+import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import { LocalPacer, PoliteGate, type PoliteGateOptions, type PolitelyOptions, politely } from '../src/index.ts'
 
 const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
@@ -79,14 +80,23 @@ test.each([
 
 test('the clock that politely is given is that of the gate, too', async () => {
   let seconds = 0
-  const polite = politely(fetch, {
-    userAgent: 'ExampleBot/1.0',
-    network: 'public-only', // nothing is asked for at a private address
-    now: () => ++seconds * 1_000,
-  })
-  const { waitedMs } = await polite.gate.enter('http://127.0.0.1/robots.txt')
+  const nowhere = await holdRefusingPort()
+  onTestFinished(() => nowhere.close())
+  const polite = politely(fetch, { userAgent: 'ExampleBot/1.0', retries: 0, now: () => ++seconds * 1_000 })
+  const { waitedMs } = await polite.gate.enter(`http://127.0.0.1:${nowhere.port}/robots.txt`)
   expect(waitedMs).toBeGreaterThanOrEqual(1_000)
   expect(waitedMs % 1_000).toBe(0)
+  await polite.close()
+})
+
+test('a blocked address is refused, /robots.txt itself too', async () => {
+  const polite = politely(fetch, { userAgent: 'ExampleBot/1.0', network: 'public-only' })
+  for (const path of ['robots.txt', 'page']) {
+    const url = `http://127.0.0.1/${path}`
+    await expect(polite.gate.enter(url)).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    expect(await polite.gate.when(url)).toMatchObject({ allowed: false, verdict: { because: 'unreachable' } })
+    await expect(polite(url)).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+  }
   await polite.close()
 })
 

@@ -18,6 +18,9 @@ const group = (name: string, lines: string | readonly string[], ...findings: str
     ...findings,
   )
 
+/** A line so many times. */
+const times = (count: number, line: string): readonly string[] => Array.from({ length: count }, () => line)
+
 /** A file with this user-agent line. */
 const named = (name: string, value: string, ...findings: string[]): LintCase =>
   file(name, `User-agent: ${value}\nDisallow: /a\n`, ...findings)
@@ -195,6 +198,20 @@ const records: readonly LintCase[] = [
   ),
   group('the same pause twice', ['Crawl-delay: 1', 'Crawl-delay: 1.0']),
   group('a number for a rate', 'Request-rate: 5', 'request-rate-unreadable 2'),
+  group('a rate for each hour', times(24, 'Request-rate: 1/10 00:00-01:00')),
+  group('a rate more', times(25, 'Request-rate: 1/10 00:00-01:00'), 'too-many-request-rates 26'),
+  group('many rates more', times(99, 'Request-rate: 1/10'), 'too-many-request-rates 26'),
+  file(
+    'more rates for one crawler, in two groups',
+    [
+      ...['User-agent: a', 'User-agent: b', ...times(20, 'Request-rate: 1/10'), 'Disallow: /a'],
+      ...['User-agent: b', ...times(5, 'Request-rate: 1/10'), 'Disallow: /b', ''],
+    ].join('\n'),
+    'duplicate-group 24',
+    'too-many-request-rates 29',
+  ),
+  group('a visit-time for each hour, and a rate', [...times(24, 'Visit-time: 0000-0100'), 'Request-rate: 1/10']),
+  group('a visit-time more', times(25, 'Visit-time: 0000-0100'), 'too-many-visit-times 26'),
   group('hours for times', 'Visit-time: 6-8', 'visit-time-unreadable 2'),
   group('noindex', 'Noindex: /a', 'noindex-not-supported 2'),
   group('host', 'Host: example.com', 'host-deprecated 2'),

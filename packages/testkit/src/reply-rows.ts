@@ -87,7 +87,7 @@ const hops = (count: number) => [FIRST, ...Array.from({ length: count }, (_, i) 
 const hosts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `http://${name}.test:PORT/robots.txt`)
 
 export const replyRows: readonly ReplyRow[] = [
-  ...each([200, 201, 203, 206, 226, 299], 'RFC 9309 §2.3.1.1, success, the rules hold', rulesHold, {
+  ...each([200, 201, 202, 203, 206, 207, 208, 226, 299], 'RFC 9309 §2.3.1.1, success, the rules hold', rulesHold, {
     body: forbidsPage,
   }),
   ...each([204, 205], 'RFC 9309 §2.3.1.1, success without a body, no rules', noRules),
@@ -123,13 +123,39 @@ export const replyRows: readonly ReplyRow[] = [
     { status: 206, headers: { 'content-range': 'bytes 0-29/30' }, body: forbidsPage },
     rulesHold,
   ),
-  ...['bytes 0-29/100', 'bytes 70-99/100', 'bytes 1-29/30', 'bytes 0-29/*', 'bytes */30', 'lines 1-2/2', ''].map(
-    (range) =>
-      once(
-        `RFC 9110 §14.4, a 206 that is not known to be all of the file, which nobody asked for: "${range}"`,
-        { status: 206, headers: { 'content-range': range }, body: forbidsPage },
-        { ...unreachable, reason: 'truncated' },
-      ),
+  ...[
+    'bytes 0-29/100',
+    'bytes 70-99/100',
+    'bytes 1-29/30',
+    'bytes 0-29/*',
+    'bytes */30',
+    'lines 1-2/2',
+    '',
+    'bytes 0-9007199254740992/9007199254740992',
+    ['bytes 0-29/30', 'bytes 0-29/30'],
+    ['bytes 0-29/30', 'bytes 30-59/60'],
+  ].map((range) =>
+    once(
+      `RFC 9110 §14.4, a 206 that may be only a part of the file: ${JSON.stringify(range)}`,
+      { status: 206, headers: { 'content-range': range }, body: forbidsPage },
+      { ...unreachable, reason: 'truncated' },
+    ),
+  ),
+  ...['multipart/byteranges; boundary=x', 'Multipart/ByteRanges;boundary="x"', 'multipart/byteranges'].map((type) =>
+    once(
+      `RFC 9110 §14.6, a 206 in parts is not all of the file: "${type}"`,
+      {
+        status: 206,
+        headers: { 'content-type': type },
+        body: '--x\r\nContent-Range: bytes 0-9/30\r\n\r\nUser-agent\r\n--x--\r\n',
+      },
+      { ...unreachable, reason: 'truncated' },
+    ),
+  ),
+  once(
+    'RFC 3229 §10.4.1, a 226 whose IM header says that its body is a change to the file, or a part of it',
+    { status: 226, headers: { im: 'vcdiff' }, body: forbidsPage },
+    { ...unreachable, reason: 'truncated' },
   ),
   ...[
     ['Location', { location: OTHER_PATH }],

@@ -33,7 +33,7 @@ export function advance(at: Asking, reply: Reply, policy: AccessPolicy): Asking 
     return { kind: 'unreachable', reason: reply.reason, detail: reply.detail, url, hops } // §2.3.1.4
   }
   const { status, headers, body } = reply
-  if (status === 206 && !isWhole(headers)) {
+  if (isPartial(status, headers)) {
     return { kind: 'unreachable', reason: 'truncated', status, headers, url, hops } // the rest could hold the rule that forbids
   }
   if (status >= 200 && status <= 299) {
@@ -56,15 +56,22 @@ export function advance(at: Asking, reply: Reply, policy: AccessPolicy): Asking 
   return { kind: 'unreachable', reason: 'status', status, headers, url, hops }
 }
 
+/** Returns whether the body of a 2xx, for which we sent no Range and no A-IM, may be only a part of the file or a change to it. */
+function isPartial(status: number, headers: Headers): boolean {
+  if (status === 226) return headers.im !== undefined // RFC 3229 §10.4.1: the IM header says what was done to the file
+  return status === 206 && !isWhole(headers)
+}
+
 /**
- * Is a 206, which nobody asked for, all of the file: by its Content-Range, or for want of one? RFC 9110 §14.4. Some servers
- * answer every request with 206.
+ * Returns whether a 206 is the whole file. RFC 9110 §14.4, §15.3.7. One without Content-Range is, unless its body is in parts: some
+ * servers answer every request with 206.
  */
 function isWhole(headers: Headers): boolean {
+  if (/multipart\/byteranges/i.test(headerOf(headers, 'content-type') ?? '')) return false
   const range = headerOf(headers, 'content-range')
   if (range === undefined) return true
-  const [, last, length] = /^\s*bytes\s+0-(\d+)\/(\d+)\s*$/i.exec(range) ?? []
-  return last !== undefined && Number(last) + 1 === Number(length)
+  const [, last, length] = /^\s*bytes\s+0-(\d+)\/(\d+)\s*$/i.exec(range) ?? [] // several headers are joined, and do not match
+  return Number.isSafeInteger(Number(length)) && Number(last) + 1 === Number(length)
 }
 
 /** §2.3.1.2: at least five, also to other hosts; then the file is unavailable. */

@@ -4,7 +4,7 @@ import { type AccessPolicy, DAY_MS } from './policy.ts'
 import type { FailureReason } from './reply.ts'
 
 /** The shape of `Entry`; another number is another shape, and so a miss. */
-export const ENTRY_VERSION = 2
+export const ENTRY_VERSION = 3
 
 export interface Entry {
   readonly version: typeof ENTRY_VERSION
@@ -17,10 +17,12 @@ export interface Entry {
   readonly nextAttemptAt: number
   /** The last good copy. It outlives failures; what the server says next ends it, or the policy's time after `unavailable`. */
   readonly copy: Copy | undefined
-  /** When the first of the failures since the last answer came. Milliseconds since 1970. */
+  /** When the first of the failures since the last answer came, for people to read. Milliseconds since 1970. */
   readonly unreachableSince: number | undefined
   /** How many attempts in a row have failed. */
   readonly failures: number
+  /** For how long failed attempts show that robots.txt is unreachable; see access/evidence.ts. Milliseconds. */
+  readonly unreachableForMs: number
   /** The answer before `latest`, where that was an attempt ahead of its end that failed. Until its end it is what holds. */
   readonly held: HeldAnswer | undefined
 }
@@ -72,39 +74,62 @@ export function attemptsBefore(last: Entry | undefined): readonly Attempt[] {
 const NONE: readonly Attempt[] = []
 
 /**
- * Until when the last answer of the site holds; 0 where it gave none, or nobody knows. No answer holds for longer than the policy's
- * own `maxTtlMs`, whoever wrote the entry. Milliseconds since 1970.
+ * Returns the time until which the last answer of the site holds, or 0 where the site gave none or its age is unknown. The policy's own
+ * `maxTtlMs` bounds it, whichever process wrote the entry. Milliseconds since 1970.
  */
 export function holdsUntil(entry: Entry, now: number, policy: AccessPolicy): number {
-  const { latest, held, nextAttemptAt } = entry
-  const { kind, at } = held?.attempt ?? latest
-  if (kind === 'unreachable' || isClockBack(entry, now, policy)) return 0
-  return Math.min(held?.until ?? nextAttemptAt, at + policy.maxTtlMs)
+  const { latest, held } = entry
+  if ((held?.attempt ?? latest).kind === 'unreachable' || isClockBack(entry, now, policy)) return 0
+  return answerEnd(entry, policy)
 }
 
-/** Is it time to ask again? No later than the policy lets anything hold or wait, whoever wrote the entry. */
-export function isAttemptDue(entry: Entry, now: number, policy: AccessPolicy): boolean {
-  const { latest, nextAttemptAt } = entry
-  const { maxTtlMs, maxRetryMs } = policy
-  const longestMs = latest.kind === 'unreachable' ? Math.max(maxTtlMs, maxRetryMs) : maxTtlMs
-  return now >= Math.min(nextAttemptAt, latest.at + longestMs) || isClockBack(entry, now, policy)
-}
-
-/** The clock has been set back: nobody knows how old the entry is. Small differences are two machines sharing a store. */
-function isClockBack({ latest }: Entry, now: number, { minTtlMs }: AccessPolicy): boolean {
-  return now < latest.at - minTtlMs
-}
-
-/** The attempt from which follows what holds now: the latest, unless that failed while an answer still holds. */
-export function decidingAttempt({ latest, held }: Entry, now: number): Attempt {
-  return held !== undefined && now < held.until ? held.attempt : latest
+/** The end of the answer in `held`, or else of `latest`, without regard to the clock. A held attempt came before `latest`. */
+function answerEnd({ latest, held, nextAttemptAt }: Entry, { maxTtlMs }: AccessPolicy): number {
+  if (held === undefined) return Math.min(nextAttemptAt, latest.at + maxTtlMs)
+  return Math.min(held.until, Math.min(held.attempt.at, latest.at) + maxTtlMs)
 }
 
 /**
- * Until when an entry is worth keeping. Milliseconds since 1970. Longer than its answer holds: the copy is obeyed while the site is
- * unreachable, and how long it has been so decides what holds then. RFC 9309 §2.3.1.4.
+ * Returns the time from which the next attempt is due. The policy's longest time for an answer, or wait after a failure, bounds it,
+ * whichever process wrote the entry. Milliseconds since 1970.
  */
-export function keepUntil({ nextAttemptAt, held }: Entry, { afterDays }: AccessPolicy): number {
+export function dueAt({ latest, nextAttemptAt }: Entry, { maxTtlMs, maxRetryMs }: AccessPolicy): number {
+  const longestMs = latest.kind === 'unreachable' ? Math.max(maxTtlMs, maxRetryMs) : maxTtlMs
+  return Math.min(nextAttemptAt, latest.at + longestMs)
+}
+
+/** Returns whether the next attempt is due. */
+export function isAttemptDue(entry: Entry, now: number, policy: AccessPolicy): boolean {
+  return now >= dueAt(entry, policy) || isClockBack(entry, now, policy)
+}
+
+/**
+ * Returns whether the clock was set back since the latest attempt, so that the age of the entry is unknown. Machines that share a store
+ * have clocks that differ by a little.
+ */
+export function isClockBack({ latest }: Entry, now: number, { minTtlMs }: AccessPolicy): boolean {
+  return now < latest.at - minTtlMs
+}
+
+/** Returns the attempt that decides what holds now: the latest, unless that failed while an earlier answer still holds. */
+export function decidingAttempt(entry: Entry, now: number, policy: AccessPolicy): Attempt {
+  const { latest, held } = entry
+  return held !== undefined && now < holdsUntil(entry, now, policy) ? held.attempt : latest
+}
+
+/** Returns whether the network guard refused the address, so that the client must not request anything there. */
+export function isBlocked({ kind, reason }: Pick<Attempt, 'kind' | 'reason'>): boolean {
+  return kind === 'unreachable' && reason === 'blocked-address'
+}
+
+/**
+ * Returns until when an entry is worth keeping. Milliseconds since 1970. That is longer than its answer holds: the copy is obeyed while
+ * the site is unreachable, and for how long it has been so decides what holds then. RFC 9309 §2.3.1.4.
+ */
+export function keepUntil(entry: Entry, now: number, policy: AccessPolicy): number {
+  const { afterDays, maxTtlMs, maxRetryMs } = policy
   const days = Number.isFinite(afterDays) ? afterDays : 365
-  return Math.max(nextAttemptAt, held?.until ?? 0) + Math.max(days, 1) * DAY_MS
+  // The entry may come from a clock that was ahead of this one.
+  const end = Math.min(Math.max(dueAt(entry, policy), answerEnd(entry, policy)), now + Math.max(maxTtlMs, maxRetryMs))
+  return end + Math.max(days, 1) * DAY_MS
 }

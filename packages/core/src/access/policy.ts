@@ -25,7 +25,10 @@ export interface AccessPolicy {
    * disallowed either way.
    */
   readonly whenUnreachable: AccessReading['whenUnreachable']
-  /** After how many days without an answer `thenAssume` holds. Default 30; `Infinity` for never. RFC 9309 §2.3.1.4. */
+  /**
+   * After how many days without an answer `thenAssume` holds; days count as far as failed attempts show them (access/evidence.ts).
+   * Default 30; `Infinity` for never. RFC 9309 §2.3.1.4.
+   */
   readonly afterDays: number
   /**
    * What holds after `afterDays`: `copy` obeys the last good copy and, where there is none, takes robots.txt for unavailable

@@ -30,11 +30,19 @@ export interface Failure {
 
 /**
  * Why there was no answer. Each makes robots.txt unreachable, RFC 9309 §2.3.1.4:
- * `dns`: the host's name has no address; `dns-unavailable`: no answer from the resolver; `refused`; `reset`: the connection
- * broke; `network`: no way to the host, or any failure that has no name here; `tls`: no safe connection; `timeout`: the
- * deadline passed; `malformed`: not HTTP, broken chunking, or a content coding that does not decode; `truncated`: the body
- * ended early; `too-large`: headers over the limit; `blocked-address`: the network guard refused; `no-transport`: no client for
- * this scheme.
+ * - `dns`: the host's name has no address.
+ * - `dns-unavailable`: the resolver did not answer.
+ * - `refused`: the connection was refused.
+ * - `reset`: the connection broke.
+ * - `network`: no route to the host, or a failure with no name here.
+ * - `tls`: no secure connection could be made.
+ * - `timeout`: the deadline passed.
+ * - `malformed`: the answer is not valid HTTP, such as broken chunked framing.
+ * - `undecodable`: a content or transfer coding is unknown, or its data cannot be decoded.
+ * - `truncated`: the body ended early, or is only a part of the file.
+ * - `too-large`: the headers exceed the limit.
+ * - `blocked-address`: the network guard refused the address.
+ * - `no-transport`: no client for this scheme.
  */
 export type FailureReason =
   | 'dns'
@@ -45,6 +53,7 @@ export type FailureReason =
   | 'tls'
   | 'timeout'
   | 'malformed'
+  | 'undecodable'
   | 'truncated'
   | 'too-large'
   | 'blocked-address'

@@ -2,6 +2,7 @@
 import { type Headers, headerOf } from '../http/headers.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import { attemptsBefore, type Copy, ENTRY_VERSION, type Entry, type HeldAnswer, holdsUntil } from './entry.ts'
+import { afterFailure } from './evidence.ts'
 import { freshForMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
@@ -40,14 +41,13 @@ export function settle(
         copy: kind === 'unavailable' && outlivesUnavailable(last, now, policy) ? last?.copy : undefined,
       }
     case 'unreachable': {
-      const failures = (last?.failures ?? 0) + 1
+      const counted = afterFailure(last, outcome, now, policy)
       return {
         ...entry,
+        ...counted,
         latest: { ...latest, kind, reason: outcome.reason, detail: outcome.detail },
         copy: copyBefore(last, now, policy),
-        nextAttemptAt: now + waitMs(outcome, failures, now, policy),
-        unreachableSince: last?.unreachableSince ?? now,
-        failures,
+        nextAttemptAt: now + waitMs(outcome, counted.failures, now, policy),
         held: heldAnswer(last, now, policy),
       }
     }
@@ -59,15 +59,16 @@ function answered(headers: Headers, now: number, policy: AccessPolicy) {
     nextAttemptAt: now + freshForMs(headers, now, policy),
     unreachableSince: undefined,
     failures: 0,
+    unreachableForMs: 0,
     held: undefined,
   }
 }
 
-/** An attempt ahead of an answer's end that fails does not end the answer: nobody would have asked yet but for the hurry. Our choice. */
+/** Returns the answer that a failure leaves in force. The early refresh was our choice, so its failure must not end a valid answer. */
 function heldAnswer(last: Entry | undefined, now: number, policy: AccessPolicy): HeldAnswer | undefined {
   if (last === undefined) return undefined
   const until = holdsUntil(last, now, policy)
-  return now < until ? (last.held ?? { attempt: last.latest, until }) : undefined
+  return now < until ? { attempt: last.held?.attempt ?? last.latest, until } : undefined
 }
 
 /** What a failure leaves to obey; not a copy that the site took back longer ago than the policy lets it live on. */

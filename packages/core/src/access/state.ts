@@ -1,6 +1,7 @@
 // In which state an origin is, in one word; and what holds there. RFC 9309 §2.3.1.
-import { decidingAttempt, type Entry } from './entry.ts'
-import { type AccessPolicy, DAY_MS } from './policy.ts'
+import { decidingAttempt, type Entry, isBlocked } from './entry.ts'
+import { isLongLost } from './evidence.ts'
+import type { AccessPolicy } from './policy.ts'
 
 export type State =
   | 'unknown'
@@ -49,8 +50,8 @@ export const states: Readonly<Record<State, StateKind>> = {
 
 export function stateOf(entry: Entry | undefined, now: number, policy: AccessPolicy): State {
   if (entry === undefined) return 'unknown'
-  const { copy } = entry
-  switch (decidingAttempt(entry, now).kind) {
+  const deciding = decidingAttempt(entry, now, policy)
+  switch (deciding.kind) {
     case 'success':
       return 'rules'
     case 'restricted':
@@ -58,16 +59,22 @@ export function stateOf(entry: Entry | undefined, now: number, policy: AccessPol
     case 'unavailable':
       return outlivesUnavailable(entry, now, policy) ? 'unavailable-with-copy' : 'unavailable'
     case 'unreachable': {
-      const hasCopy = copy !== undefined
-      const isLong = now - (entry.unreachableSince ?? now) >= policy.afterDays * DAY_MS
-      if (isLong) return hasCopy && policy.thenAssume === 'copy' ? 'long-lost-with-copy' : 'long-lost'
+      if (isBlocked(deciding)) return 'lost' // neither a copy nor the days make a request to that address safe
+      const hasCopy = entry.copy !== undefined
+      if (isLongLost(entry, now, policy))
+        return hasCopy && policy.thenAssume === 'copy' ? 'long-lost-with-copy' : 'long-lost'
       return hasCopy && policy.whenUnreachable === 'use-copy' ? 'lost-with-copy' : 'lost'
     }
   }
 }
 
-/** May its copy still be obeyed although the server says that there is no file? In the draft of 2019 for a day. */
+/**
+ * Returns whether the copy is still obeyed although the server now says that the file is missing; in the draft of 2019 for a day. A copy that
+ * was confirmed after `now` is not, since its age is unknown.
+ */
 export function outlivesUnavailable(entry: Entry | undefined, now: number, policy: AccessPolicy): boolean {
   const copy = entry?.copy
-  return copy !== undefined && now - copy.confirmedAt < policy.copyAfterUnavailableMs
+  if (copy === undefined) return false
+  const ageMs = now - copy.confirmedAt
+  return ageMs >= -policy.minTtlMs && ageMs < policy.copyAfterUnavailableMs
 }

@@ -2,6 +2,7 @@
 
 import { originOf } from '../url/origin.ts'
 import { type Attempt, type Copy, EARLIER_ATTEMPTS, ENTRY_VERSION, type Entry, type HeldAnswer } from './entry.ts'
+import { LONGEST_GAP_MS } from './evidence.ts'
 import type { Hop } from './outcome.ts'
 
 /**
@@ -15,7 +16,7 @@ export function entryFrom(text: string, of?: string): Entry | undefined {
   if (!isRecord(entry) || entry.version !== ENTRY_VERSION) return undefined
   const { origin } = entry
   if (typeof origin !== 'string' || (of === undefined ? originOf(origin) !== origin : of !== origin)) return undefined
-  const { nextAttemptAt, unreachableSince, failures } = entry
+  const { nextAttemptAt, unreachableSince, failures, unreachableForMs } = entry
   const latest = attemptFrom(entry.latest)
   const earlier = listFrom(entry.earlier, attemptFrom)
   const copy = entry.copy === undefined ? undefined : copyFrom(entry.copy)
@@ -28,12 +29,15 @@ export function entryFrom(text: string, of?: string): Entry | undefined {
     (held !== undefined || entry.held === undefined) &&
     isTime(nextAttemptAt) &&
     (unreachableSince === undefined || isTime(unreachableSince)) &&
-    isCount(failures)
+    isCount(failures) &&
+    isTime(unreachableForMs)
   if (!isWhole) return undefined
   const isFailed = latest.kind === 'unreachable'
   const agrees =
     isFailed === failures > 0 &&
     isFailed === (unreachableSince !== undefined) &&
+    unreachableForMs >= 0 &&
+    unreachableForMs <= longestUnreachableMs(latest, unreachableSince, failures) &&
     (isFailed || held === undefined) &&
     (copy !== undefined || (held?.attempt ?? latest).kind !== 'success')
   if (!agrees) return undefined
@@ -46,8 +50,14 @@ export function entryFrom(text: string, of?: string): Entry | undefined {
     copy,
     unreachableSince,
     failures,
+    unreachableForMs,
     held,
   }
+}
+
+/** The longest time that so many failures, from `since` to `latest`, can have counted under any policy. */
+function longestUnreachableMs(latest: Attempt, since: number | undefined, failures: number): number {
+  return since === undefined ? 0 : Math.min((failures - 1) * LONGEST_GAP_MS, latest.at - since)
 }
 
 /** The text that `entryFrom` reads. */

@@ -1,4 +1,5 @@
 // How long requests to one origin are kept apart, and who asked for it.
+import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { DAY_MS, type Hours, isWithin, nextMinute } from './hours.ts'
 
 /** What the caller and the site want. What the site wants has the names and forms of `CrawlerRules`. */
@@ -29,9 +30,6 @@ export interface Delay {
   readonly because: 'own-delay' | 'crawl-delay' | 'request-rate' | 'cap'
 }
 
-/** Of rates with hours so many are looked at, the first ones: one for each hour of a day. Our bound; more are a mistake, or a trap. */
-const MOST_RATES_WITH_HOURS = 24
-
 /**
  * The pause after a request that leaves at `leavesAt`, milliseconds since 1970: the larger of what the caller wants and what the site
  * asks for. It is less than the site asks only where a cap says so.
@@ -59,7 +57,7 @@ function withRates(wishes: Wishes, rates: readonly Rate[], without: Delay, leave
     const wanted = between(wishes, periodMs / requests, 'request-rate')
     if (hours === undefined) {
       if (wanted.delayMs > delay.delayMs) delay = wanted
-    } else if (inHours.length < MOST_RATES_WITH_HOURS) inHours.push({ hours, wanted })
+    } else if (inHours.length < MAX_TIMED_RECORDS) inHours.push({ hours, wanted })
   }
   // From one end of hours to the next, until no rate holds that asks for a longer pause. Where such rates have held for a whole day,
   // the next day says nothing new: they hold until the shortest of their pauses is over.

@@ -2,6 +2,7 @@
 
 import { type DialectName, dialects } from '../dialect.ts'
 import { characters, Scratch, textOf } from '../octets.ts'
+import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { AskedPath } from '../url/asked-path.ts'
 import { shownForm } from '../url/normal-form.ts'
 import { type Askable, beginsAtOrigin } from '../url/origin.ts'
@@ -12,7 +13,7 @@ import { linesOf } from './fields.ts'
 import { HotIndexes, NO_SEAT, type Seat, SHORT } from './hot-indexes.ts'
 import { allowsAt, firstMatch, groupsFrom, matchesAt, nextRule, type PackedRule, ruleAt } from './packed-rules.ts'
 import { askPlainly, questionOf } from './question.ts'
-import type { RequestRate } from './request-rate.ts'
+import { keptRates, type RequestRate } from './request-rate.ts'
 import { countRules, indexBytes, RuleIndex, UNSURE } from './rule-index.ts'
 import { type Group, groupOf, type Rule, type RulesVerdict, verdictByRule, verdictWithoutRule } from './verdict.ts'
 
@@ -46,7 +47,14 @@ export class CrawlerRules {
     this.#groupsAt = groupsAt
     const isNothing =
       crawlDelayMs === undefined && requestRates.length === 0 && visitTimes.length === 0 && file === undefined
-    this.#beside = isNothing ? NOTHING_BESIDE : { crawlDelayMs, requestRates, visitTimes, file }
+    this.#beside = isNothing
+      ? NOTHING_BESIDE
+      : {
+          crawlDelayMs,
+          requestRates: keptRates(requestRates),
+          visitTimes: visitTimes.slice(0, MAX_TIMED_RECORDS),
+          file,
+        }
   }
 
   /** Whom the rules are for. */
@@ -62,21 +70,30 @@ export class CrawlerRules {
     return this.#beside.crawlDelayMs
   }
 
-  /** The rates that the site asks for: each holds, always or at its time of day. An extension, RFC 9309 §2.2.4. */
+  /**
+   * The rates that the site asks for, at most 24: each holds, always or at its time of day. Of more, those in docs/records.md are kept.
+   * An extension, RFC 9309 §2.2.4.
+   */
   get requestRates(): readonly RequestRate[] {
     return this.#beside.requestRates
   }
 
-  /** When the site wants visits: in any of these parts of the day; none for at any time. An extension, RFC 9309 §2.2.4. */
+  /**
+   * When the site wants visits: in any of these parts of the day, at most 24, the first ones in the file. None means at any time. An
+   * extension, RFC 9309 §2.2.4.
+   */
   get visitTimes(): readonly DayRange[] {
     return this.#beside.visitTimes
   }
 
-  /** About how many octets of memory the rules take, with the index that many questions make. Measured, rounded up. */
+  /** About how many bytes of memory the rules take, with the index that many questions make. Measured, rounded up. */
   get memoryBytes(): number {
     const length = this.#length
     const index = length <= SHORT ? 0 : indexBytes(countRules(this.#bytes(), this.#groupsAt))
-    return OBJECT_BYTES + length + index + (this.#beside.file?.length ?? 0)
+    const { requestRates, visitTimes, file = '' } = this.#beside
+    const beside = requestRates.length * RATE_BYTES + visitTimes.length * TIME_BYTES + file.length
+    const names = this.productTokens.reduce((bytes, token) => bytes + TOKEN_BYTES + token.length, 0)
+    return OBJECT_BYTES + length + index + beside + names + (this.#origin?.length ?? 0)
   }
 
   /** The same as plain data, for caches and other threads. `JSON.stringify(rules)` uses it; `restoreRules` reads it. */
@@ -213,6 +230,12 @@ const hotIndexes = new HotIndexes()
 
 /** What the objects take. */
 const OBJECT_BYTES = 250
+/** And each request-rate, with its hours, */
+const RATE_BYTES = 140
+/** each visit-time, */
+const TIME_BYTES = 60
+/** and each product token, beside its characters. */
+const TOKEN_BYTES = 32
 
 /** The name under which everyone knows it. */
 function nameOf({ name, reading }: BoundDialect): DialectName | undefined {

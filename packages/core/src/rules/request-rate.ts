@@ -1,4 +1,5 @@
 // Request-rate, an extension (RFC 9309 §2.2.4): `1/10s 1800-1900`, one request in ten seconds, between 18:00 and 19:00 UTC.
+import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { type DayRange, dayRangeOf } from './day-range.ts'
 
 /** At most so many requests in any such period. JSON-safe. */
@@ -22,4 +23,23 @@ export function requestRateOf(value: string): RequestRate | undefined {
   const between = hours === undefined ? undefined : dayRangeOf(hours)
   const readable = requests > 0 && periodMs > 0 && (hours === undefined || between !== undefined)
   return readable ? { requests, periodMs, between } : undefined
+}
+
+/**
+ * Returns the rates that are kept: the first ones, in the order of the file. The strictest rate that always holds is one of them: if it
+ * stands further down, it takes the place of the last one, so that no number of other lines can hide it.
+ */
+export function keptRates(rates: readonly RequestRate[]): readonly RequestRate[] {
+  const kept = rates.slice(0, MAX_TIMED_RECORDS)
+  if (kept.length === rates.length) return kept
+  const strictest = rates.filter(({ between }) => between === undefined).reduce(stricterRate, NO_RATE)
+  if (strictest !== NO_RATE && !kept.includes(strictest)) kept[MAX_TIMED_RECORDS - 1] = strictest
+  return kept
+}
+
+/** Stands for no rate at all: it asks for no pause. */
+const NO_RATE: RequestRate = { requests: 1, periodMs: 0, between: undefined }
+
+function stricterRate(one: RequestRate, other: RequestRate): RequestRate {
+  return other.periodMs / other.requests > one.periodMs / one.requests ? other : one
 }

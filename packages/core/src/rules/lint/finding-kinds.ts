@@ -76,7 +76,11 @@ const messages = {
     'crawl-delay-very-long': 'With a pause of over a minute few pages can be crawled in a day; write 60 or less.',
     'several-crawl-delays': 'Crawlers differ on which of several crawl-delays they keep; write one.',
     'request-rate-unreadable': 'A request-rate is requests per period; write one such as "Request-rate: 1/10s".',
+    'too-many-request-rates':
+      'A crawler may keep only the first 24 request-rates for it; write at most one for each hour of the day.',
     'visit-time-unreadable': 'A visit-time is a part of the UTC day; write one such as "Visit-time: 0600-0845".',
+    'too-many-visit-times':
+      'A crawler may keep only the first 24 visit-times for it; write at most one for each hour of the day.',
     'noindex-not-supported': 'Google stopped reading noindex here in 2019; write it in the page or its X-Robots-Tag.',
   },
   note: {

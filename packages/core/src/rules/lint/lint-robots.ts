@@ -9,7 +9,7 @@ import { lintKey } from './key.ts'
 import { lintCut, lintOctets } from './line.ts'
 import { lintName } from './name.ts'
 import { isCutByComment, lintPath } from './path.ts'
-import { lintAudiences, lintRecord } from './record.ts'
+import { lintAudiences, lintRecord, lintTimedRecords } from './record.ts'
 import { lintRuleSet } from './rule-set.ts'
 import { lintWholeFile } from './whole-file.ts'
 
@@ -35,6 +35,7 @@ export function lintRobots(source: Uint8Array | string): readonly Finding[] {
     const alone = new Set(lintGroups(fields, file, report))
     for (const group of file.groups) lintRuleSet(file, group, alone.has(group), report)
     lintAudiences(file.others, report)
+    lintTimedRecords(file.others, report)
     if (fields.length === 0) report('empty-file', 0)
   }
   return findings.sort((a, b) => a.line - b.line)

@@ -1,12 +1,14 @@
 // Records beside the rules. RFC 9309 §2.2.4.
 
 import { textOf } from '../../octets.ts'
+import { MAX_TIMED_RECORDS } from '../../timed-records.ts'
 import { originOf } from '../../url/origin.ts'
 import { crawlDelayMsOf } from '../crawl-delay.ts'
 import { dayRangeOf } from '../day-range.ts'
 import type { OtherField, WrittenRecord } from '../other-records.ts'
 import { requestRateOf } from '../request-rate.ts'
 import type { Report } from './finding.ts'
+import type { FindingCode } from './finding-kinds.ts'
 import { nameOf } from './name.ts'
 
 /** A crawler that keeps it fetches at most 1,440 pages a day. Our choice of what is long. */
@@ -39,6 +41,41 @@ export function lintRecord(field: OtherField, value: string, line: number, repor
     case 'host':
       report('host-deprecated', line)
       break
+  }
+}
+
+/** Reports where the records of one field for one crawler become more than are kept. */
+export function lintTimedRecords(records: readonly WrittenRecord[], report: Report): void {
+  lintAmount('request-rate', requestRateOf, 'too-many-request-rates', records, report)
+  lintAmount('visit-time', dayRangeOf, 'too-many-visit-times', records, report)
+}
+
+function lintAmount(
+  field: OtherField,
+  read: (value: string) => unknown,
+  code: FindingCode,
+  records: readonly WrittenRecord[],
+  report: Report,
+): void {
+  /** The lines for those names that stand together, which are looked up only once. */
+  const linesFor = new Map<readonly string[], number[]>()
+  for (const { field: of, value, line, agents } of records) {
+    if (of !== field || agents === undefined || read(value) === undefined) continue
+    const lines = linesFor.get(agents)
+    if (lines === undefined) linesFor.set(agents, [line])
+    else lines.push(line)
+  }
+  const counts = new Map<string, number>()
+  for (const [agents, lines] of linesFor) {
+    /** The largest number of lines above that is not too many by itself. */
+    let above = 0
+    for (const name of new Set(agents.map(nameOf))) {
+      const count = counts.get(name) ?? 0
+      if (count <= MAX_TIMED_RECORDS) above = Math.max(above, count)
+      counts.set(name, count + lines.length)
+    }
+    const first = lines[MAX_TIMED_RECORDS - above]
+    if (first !== undefined) report(code, first)
   }
 }
 
