@@ -74,8 +74,8 @@ test('a callback that outlives the request may ask', async ({ sites, newClient }
   const later = Promise.withResolvers<unknown>()
   const client: RobotsClient = newClient({
     fetch: (url, init) => {
-      setTimeout(() => later.resolve(client.check(sites.withPort('http://localhost:PORT/page'))), 50)
       if (String(url).includes('localhost')) return Promise.resolve(new Response(null, { status: 404 }))
+      setTimeout(() => later.resolve(client.check(sites.withPort('http://localhost:PORT/page'))), 50)
       return fetch(url, init)
     },
   })
