@@ -32,8 +32,8 @@ export interface Failure {
  * Why there was no answer. Each makes robots.txt unreachable, RFC 9309 §2.3.1.4:
  * `dns`: the host's name has no address; `dns-unavailable`: no answer from the resolver; `refused`; `reset`: the connection
  * broke; `network`: no way to the host, or any failure that has no name here; `tls`: no safe connection; `timeout`: the
- * deadline passed; `malformed`: not HTTP, broken chunking, or a content coding that does not decode; `truncated`: the body
- * ended early; `too-large`: headers over the limit; `blocked-address`: the network guard refused; `no-transport`: no client for
+ * deadline passed; `malformed`: not HTTP, or broken chunking; `undecodable`: a content or transfer coding that does not decode;
+ * `truncated`: the body ended early; `too-large`: headers over the limit; `blocked-address`: the network guard refused; `no-transport`: no client for
  * this scheme.
  */
 export type FailureReason =
@@ -45,6 +45,7 @@ export type FailureReason =
   | 'tls'
   | 'timeout'
   | 'malformed'
+  | 'undecodable'
   | 'truncated'
   | 'too-large'
   | 'blocked-address'
