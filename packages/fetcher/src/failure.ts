@@ -102,6 +102,7 @@ function reasonOf(error: unknown): FailureReason {
   // undici 8.12 forgets the HPE_ code of these; of HPE_INVALID_EOF_STATE the message is left.
   if (error.name === 'HTTPParserError') return error.message.includes('Invalid EOF state') ? 'reset' : 'malformed'
   if (error.name === 'TimeoutError') return 'timeout' // AbortSignal.timeout
+  if (error.message.startsWith('too many content-encodings')) return 'undecodable' // undici gives it no code
   const code = codeOf(error)
   return REASONS[code] ?? FAMILIES.find(([beginning]) => code.startsWith(beginning))?.[1] ?? 'network'
 }

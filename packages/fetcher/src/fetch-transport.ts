@@ -1,6 +1,13 @@
 // Robots.txt by the caller's own fetch: of the platform, of undici, or one that signs requests. It decodes the body itself.
 import { Readable } from 'node:stream'
-import { brotliDecompressSync, type InputType, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib'
+import {
+  brotliDecompressSync,
+  constants,
+  type InputType,
+  inflateRawSync,
+  inflateSync,
+  type ZlibOptions,
+} from 'node:zlib'
 import type { Body, Failure, Reply, Headers as ReplyHeaders } from '@politely/core'
 import { isCoded, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
@@ -110,12 +117,17 @@ function isSameUrl(one: string, other: string): boolean {
   return URL.canParse(one) && new URL(one).href.replace(/#.*/, '') === new URL(other).href.replace(/#.*/, '')
 }
 
+/** Tells whether octets are still coded: all of a stream, or the beginning of one that is longer than the limit. */
+type Test = (octets: Buffer, isBeginning: boolean) => boolean
+
 /** The codings that every fetch decodes, of Node 22 and later and of undici. */
-const STILL_CODED: Readonly<Record<string, (octets: Buffer) => boolean>> = {
+const STILL_CODED: Readonly<Record<string, Test>> = {
   gzip: isGzip,
   'x-gzip': isGzip,
-  deflate: (octets) => decodes(inflateSync, octets) || decodes(inflateRawSync, octets),
-  br: (octets) => decodes(brotliDecompressSync, octets),
+  deflate: (octets, isBeginning) =>
+    decodes(inflateSync, octets, isBeginning && constants.Z_SYNC_FLUSH) ||
+    decodes(inflateRawSync, octets, isBeginning && constants.Z_SYNC_FLUSH),
+  br: (octets, isBeginning) => decodes(brotliDecompressSync, octets, isBeginning && constants.BROTLI_OPERATION_FLUSH),
 }
 
 /** As many as the other transports decode. */
@@ -164,7 +176,7 @@ async function problemOfBody(
     if (problem !== undefined) return problem
   }
   const received = Buffer.from(octets, 'latin1')
-  const coding = codings.find((name) => STILL_CODED[name]?.(received))
+  const coding = codings.find((name) => STILL_CODED[name]?.(received, isAtLimit))
   return coding === undefined
     ? undefined
     : undecodable(
@@ -177,16 +189,24 @@ function isGzip(octets: Buffer): boolean {
   return octets[0] === 0x1f && octets[1] === 0x8b
 }
 
-/** Whether all of the octets are one stream of a coding. A text that is one by chance would have to be very short. */
-function decodes(decode: (octets: InputType, options: ZlibOptions) => unknown, octets: Buffer): boolean {
+/** As much as is decoded to see that octets are a stream of a coding. */
+const MAX_OUTPUT_BYTES = 2 ** 22
+
+/**
+ * Whether all of the octets are one stream of a coding. A text that is one by chance would have to be very short.
+ * @param finishFlush For the beginning of a stream: the flush that takes it for one.
+ */
+function decodes(
+  decode: (octets: InputType, options: ZlibOptions) => unknown,
+  octets: Buffer,
+  finishFlush: number | false,
+): boolean {
+  const options = { info: true, maxOutputLength: MAX_OUTPUT_BYTES, ...(finishFlush !== false && { finishFlush }) }
   try {
-    // The types do not know what `info` gives.
-    const { engine } = decode(octets, { info: true } as ZlibOptions) as {
-      readonly engine: { readonly bytesWritten: number }
-    }
+    const { engine } = decode(octets, options) as { readonly engine: { readonly bytesWritten: number } }
     return engine.bytesWritten === octets.length
-  } catch {
-    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
   }
 }
 
