@@ -24,9 +24,12 @@ export function problemOfConnection(socket: Socket): string | undefined {
   if ((socket as Partial<TLSSocket>).encrypted === true) {
     return 'over TLS, a body without Content-Length and without chunks may have been cut: Node does not report the closure alert'
   }
-  if (socket.errored)
-    return `the connection broke in a body without Content-Length and without chunks: ${socket.errored.message}`
-  if (!socket.readableEnded)
-    return 'the connection was closed before its end in a body without Content-Length and without chunks'
-  return undefined
+  if (socket.errored) return `${BROKEN}: ${socket.errored.message}`
+  if (!socket.readableEnded) return `${BROKEN}: it was closed before the server ended it`
+  // Node 22 reports a reset that arrives together with octets as an orderly end. The peer's address is lost all the same, and
+  // only the handle tells: `remoteAddress` is remembered.
+  const { _handle: handle } = socket as { readonly _handle?: { getpeername?(address: object): number } | null }
+  return (handle?.getpeername?.({}) ?? 0) === 0 ? undefined : `${BROKEN}: it was reset`
 }
+
+const BROKEN = 'the connection broke in a body without Content-Length and without chunks'

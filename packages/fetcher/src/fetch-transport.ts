@@ -59,7 +59,11 @@ export class FetchTransport implements RobotsTransport {
         }
       )
     } catch (error) {
-      return (phase === 'request' ? answerIn(error) : undefined) ?? failureOf(error, phase, deadline)
+      const answered = phase === 'request' ? answerIn(error) : undefined
+      if (answered !== undefined) return answered
+      const failure = failureOf(error, phase, deadline)
+      // Some fetches say no more of a body than that it is "terminated".
+      return (failure.reason === 'network' && phase === 'body' ? cutIn(watch.exchanges) : undefined) ?? failure
     } finally {
       watch.stop()
     }
@@ -150,7 +154,7 @@ function problemOfCodings(headers: ReplyHeaders): Failure | undefined {
   return undefined
 }
 
-/** The list as it stands; empty where nothing has to be decoded. */
+/** All members of the list, known or not; empty where nothing has to be decoded. */
 function codingsOf(contentEncoding: string): readonly string[] {
   const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())
   return codings.length === 1 && (codings[0] === '' || codings[0] === 'identity') ? [] : codings

@@ -15,7 +15,7 @@ import { truncated } from './failure.ts'
 
 /** One request on the wire, and how its response ended. */
 export interface Exchange {
-  /** Undefined until there is a response, and for HTTP/2 without undici. */
+  /** Undefined until there is a response. */
   status?: number
   /** Those that say how the body is framed and coded. */
   headers: Headers
@@ -68,9 +68,7 @@ export function cutIn(exchanges: readonly Exchange[]): Failure | undefined {
 export async function problemOfCoding(exchange: Exchange, maxBodyBytes: number): Promise<Failure | undefined> {
   const { headers, chunks, size } = exchange
   if (size === 0 && headerOf(headers, 'content-length') !== '0') {
-    return undecodable(
-      'this version of undici, such as the one of Node 22, does not show whether the coded body is whole',
-    )
+    return undecodable('undici 6, which is in Node 22, and node:http2 do not show whether a coded body is whole')
   }
   try {
     await readBody(Readable.from(chunks), headers, maxBodyBytes)
@@ -115,7 +113,7 @@ interface Sent {
 const sent = new WeakMap<object, Sent>()
 /** The request over HTTP/2 whose stream undici is about to open, in the same call. */
 let opening: Sent | undefined
-/** Streams over HTTP/2 that are not made by undici. */
+/** Streams over HTTP/2 that are not made by undici, or by undici 6, which does not report them. */
 const foreign = new WeakMap<ClientHttp2Stream, Exchange>()
 const cutStreams = new WeakSet<ClientHttp2Stream>()
 
@@ -136,7 +134,11 @@ function onSendHeaders({
   const isHttp1 = /^GET \S+ HTTP\/1\.1\r\n/.test(headers)
   const entry: Sent = { exchange, watches: matching, ...(isHttp1 && { socket }) }
   sent.set(request, entry)
-  if (!isHttp1) opening = entry
+  if (isHttp1) return
+  opening = entry
+  queueMicrotask(() => {
+    if (opening === entry) opening = undefined
+  })
 }
 
 function onStreamCreated({ stream }: { stream: ClientHttp2Stream }): void {
@@ -148,6 +150,13 @@ function onStreamCreated({ stream }: { stream: ClientHttp2Stream }): void {
   const { ':authority': authority, ':path': path, ':method': method = 'GET' } = stream.sentHeaders ?? {}
   const matching = method === 'GET' ? [...(watches.get(`${authority}${path}`) ?? [])] : []
   if (matching.length > 0) foreign.set(stream, newExchange(matching))
+}
+
+function onStreamHeaders({ stream, headers }: { stream: ClientHttp2Stream; headers: Record<string, unknown> }): void {
+  const exchange = foreign.get(stream)
+  if (exchange === undefined) return
+  exchange.status = Number(headers[':status'])
+  exchange.headers = framingOf(headers)
 }
 
 function onStreamClose({ stream }: { stream: ClientHttp2Stream }): void {
@@ -238,5 +247,6 @@ const LISTENERS = Object.entries({
   'undici:request:trailers': onEnd,
   'undici:request:error': onError,
   'http2.client.stream.created': onStreamCreated,
+  'http2.client.stream.finish': onStreamHeaders, // as it has received them
   'http2.client.stream.close': onStreamClose,
 }) as unknown as readonly (readonly [channel: string, listener: (message: unknown) => void])[]

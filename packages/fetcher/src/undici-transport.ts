@@ -8,7 +8,7 @@ import { endsWithConnection, isChunked, problemOfConnection } from './body-end.t
 import type { Deadline } from './deadline.ts'
 import { answerIn, failureOf, truncated } from './failure.ts'
 import type { NetworkGuard, Reach } from './network-guard.ts'
-import { cutIn, problemOfCoding, RequestWatch } from './request-watch.ts'
+import { cutIn, type Exchange, problemOfCoding, RequestWatch } from './request-watch.ts'
 import {
   ACCEPT,
   isBodyWanted,
@@ -307,15 +307,20 @@ class CallersConnection implements Connection {
     const whole = exchanges.filter(({ end }) => end === 'whole')
     const decoded = isCoded(headers) ? undefined : whole.find((exchange) => isCoded(exchange.headers))
     if (decoded !== undefined) return problemOfCoding(decoded, this.#maxBodyBytes)
-    // undici 6 does not report the octets of a body: then their number is 0.
-    if (whole.length > 0) return whole.some((one) => one.size === size || one.size === 0) ? undefined : OTHER_BODY
-    if (status === 204 || isChunked(headerOf(headers, 'transfer-encoding') ?? '')) return undefined
+    if (status === 204) return undefined
+    if (whole.length > 0) return whole.some((exchange) => sizeOf(exchange, size) === size) ? undefined : OTHER_BODY
+    if (isChunked(headerOf(headers, 'transfer-encoding') ?? '')) return undefined
     return headerOf(headers, 'content-length') === String(size) ? undefined : UNSEEN_END
   }
 
   close(): void {
     this.#watch.stop()
   }
+}
+
+/** The octets of the body on the wire. Older versions of undici do not report them; a Content-Length still tells how many. */
+function sizeOf({ size, headers }: Exchange, unknown: number): number {
+  return size || Number(headerOf(headers, 'content-length') ?? unknown)
 }
 
 const FOLLOWS_REDIRECTS: Failure = {

@@ -413,12 +413,17 @@ describe('a fetch of your own, failures', () => {
   test('one that follows redirects and hides it is found out by its requests', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { status: 302, headers: { location: '/rules' } })
     sites.answer('http://a.test:PORT/rules', rules)
-    for (const fetchOf of [fetchOfNode, fetchOfUndici]) {
-      const real = fetchOf()
-      const fetch: Fetch = async (url, init) => {
+    const hides =
+      (real: Fetch): Fetch =>
+      async (url, init) => {
         const { body, headers, status } = await real(url, { ...init, redirect: 'follow' })
         return new Response(body, { headers, status })
       }
+    const byHandler = loopbackAgent().compose(
+      (dispatch) => (options, handler) =>
+        dispatch(options, new RedirectHandler(dispatch, 5, options, handler as never)),
+    )
+    for (const fetch of [hides(fetchOfNode()), hides(fetchOfUndici()), fetchOfUndici(byHandler as Agent)]) {
       const verdict = await newClient({ fetch }).check(sites.withPort(askedPage))
       expect(verdict).toMatchObject({
         access: { reason: 'malformed', detail: expect.stringMatching(/follows redirects itself/) },
