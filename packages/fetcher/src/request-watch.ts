@@ -10,7 +10,7 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { type Failure, type Headers, headerOf } from '@politely/core'
 import { readBody } from './body.ts'
-import { endsWithConnection, problemOfConnection } from './body-end.ts'
+import { endsWithConnection, isEndReceived, problemOfConnection } from './body-end.ts'
 import { truncated } from './failure.ts'
 
 /** One request on the wire, and how its response ended. */
@@ -161,9 +161,8 @@ function onStreamHeaders({ stream, headers }: { stream: ClientHttp2Stream; heade
 
 function onStreamClose({ stream }: { stream: ClientHttp2Stream }): void {
   // END_STREAM ends the readable side before the stream is closed. Where it has not ended, a RST_STREAM or the end of the session
-  // closes the stream, and Node ends the readable side only after this. No public property tells it.
-  const { _readableState: state } = stream as unknown as { readonly _readableState?: { readonly ended?: boolean } }
-  const isWhole = state?.ended === true
+  // closes the stream, and Node ends the readable side only after this.
+  const isWhole = isEndReceived(stream)
   if (!isWhole) cutStreams.add(stream)
   const exchange = foreign.get(stream)
   if (exchange?.end === 'open') exchange.end = isWhole ? 'whole' : { cut: STREAM_CUT }

@@ -2,9 +2,9 @@
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { type Failure, type Headers, headerOf, type Reply } from '@politely/core'
-import { type buildConnector, Client, type Dispatcher } from 'undici'
+import { buildConnector, Client, type Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, bodyOf, isCoded, readBody } from './body.ts'
-import { endsWithConnection, isChunked, problemOfConnection } from './body-end.ts'
+import { endsWithConnection, isChunked, problemOfConnection, TlsCarrier } from './body-end.ts'
 import type { Deadline } from './deadline.ts'
 import { answerIn, failureOf, truncated } from './failure.ts'
 import type { NetworkGuard, Reach } from './network-guard.ts'
@@ -208,6 +208,7 @@ const NOT_WANTED = new Error('the rest is not wanted')
  */
 export class OwnConnections implements Connections {
   readonly #connectors: Readonly<Record<Reach, buildConnector.connector>>
+  readonly #overTls: buildConnector.connector
   readonly #open = new Set<OwnConnection>()
 
   constructor(guard: NetworkGuard, timeoutMs: number) {
@@ -217,10 +218,12 @@ export class OwnConnections implements Connections {
       public: guard.connector({ reach: 'public', ...options }),
       any: guard.connector({ reach: 'any', ...options }),
     }
+    this.#overTls = buildConnector(options)
   }
 
   open({ origin }: URL, reach: Reach): Connection {
-    const connection = new OwnConnection(origin, this.#connectors[reach], () => this.#open.delete(connection))
+    const connectors = { tcp: this.#connectors[reach], tls: this.#overTls }
+    const connection = new OwnConnection(origin, connectors, () => this.#open.delete(connection))
     this.#open.add(connection)
     return connection
   }
@@ -232,39 +235,66 @@ export class OwnConnections implements Connections {
   }
 }
 
+interface Connectors {
+  readonly tcp: buildConnector.connector
+  readonly tls: buildConnector.connector
+}
+
 class OwnConnection implements Connection {
   readonly dispatcher: Dispatcher
   readonly #onClose: () => void
   /** While it is being made: a client leaves it to its own time-out when it ends. */
-  #connecting: Socket | undefined
+  readonly #connecting = new Set<Socket>()
+  #carrier: TlsCarrier | undefined
   #socket: Socket | undefined
 
-  constructor(origin: string, connector: buildConnector.connector, onClose: () => void) {
+  constructor(origin: string, { tcp, tls }: Connectors, onClose: () => void) {
     this.#onClose = onClose
     const connect: buildConnector.connector = (target, callback) => {
-      let isOver = false
-      // Its type does not say so, but it returns the socket.
-      const socket = connector(target, (...result) => {
-        isOver = true
-        this.#connecting = undefined
+      const done: buildConnector.Callback = (...result) => {
         this.#socket = result[1] ?? undefined
         callback(...result)
-      }) as unknown as Socket
-      if (!isOver) this.#connecting = socket
+      }
+      if (target.protocol !== 'https:') return void this.#connect(tcp, target, done)
+      this.#connect(tcp, { ...target, protocol: 'http:', port: target.port || '443' }, (error, socket) => {
+        if (error !== null) return done(error, null)
+        const carrier = new TlsCarrier(socket)
+        this.#carrier = carrier
+        // Its type says Socket; to Node any stream is one to run TLS on.
+        const overTls = this.#connect(tls, { ...target, httpSocket: carrier as unknown as Socket }, done)
+        if (overTls !== undefined) carrier.carry(overTls)
+      })
     }
     this.dispatcher = new Client(origin, { connect, maxHeaderSize: MAX_HEADER_BYTES })
   }
 
   problemOfBody({ status, headers }: ReceivedBody): Failure | undefined {
     if (!endsWithConnection(status, headers) || this.#socket === undefined) return undefined
-    const problem = problemOfConnection(this.#socket)
+    const problem = problemOfConnection(this.#socket, this.#carrier)
     return problem === undefined ? undefined : truncated(problem)
   }
 
   close(): void {
     this.#onClose()
     void this.dispatcher.destroy(NOT_WANTED)
-    this.#connecting?.destroy(NOT_WANTED)
+    for (const socket of this.#connecting) socket.destroy(NOT_WANTED)
+  }
+
+  #connect(
+    connector: buildConnector.connector,
+    target: buildConnector.Options,
+    callback: buildConnector.Callback,
+  ): Socket | undefined {
+    let isOver = false // maybe before the connector returns
+    let socket: Socket | undefined
+    const returned: unknown = connector(target, (...result) => {
+      isOver = true
+      if (socket !== undefined) this.#connecting.delete(socket)
+      callback(...result)
+    })
+    socket = returned as Socket | undefined // its type does not say so, but it returns the socket
+    if (!isOver && socket !== undefined) this.#connecting.add(socket)
+    return socket
   }
 }
 
