@@ -175,6 +175,7 @@ async function problemOfBody(
     if (codings.length === 0 && octets.length < length) {
       return truncated(`${octets.length} octets of a body with Content-Length ${length}`)
     }
+    if (octets.length === 0 && exchanges.some(hasText)) return malformed(NO_BODY)
     const coded = exchanges.find((exchange) => exchange.end === 'whole' && isCoded(exchange.headers))
     const problem = coded && (await problemOfCoding(coded, maxBodyBytes))
     if (problem !== undefined) return problem
@@ -187,6 +188,14 @@ async function problemOfBody(
         `the fetch that was given says Content-Encoding ${JSON.stringify(coding)} and hands out the coded octets`,
       )
 }
+
+/** Whether the site sent more than a byte order mark. */
+function hasText({ end, headers, size }: Exchange): boolean {
+  return end === 'whole' && !isCoded(headers) && size > 3
+}
+
+const NO_BODY =
+  'the fetch that was given does not hand out the body that was received; leave out interceptors that drop it, such as `interceptors.dump()`'
 
 /** By its magic number, which begins no text. RFC 1952 §2.3.1. */
 function isGzip(octets: Buffer): boolean {

@@ -9,7 +9,7 @@ import type { ClientHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { type Failure, type Headers, headerOf } from '@politely/core'
-import { readBody } from './body.ts'
+import { isCoded, readBody } from './body.ts'
 import { endsWithConnection, isEndReceived, problemOfConnection } from './body-end.ts'
 import { truncated } from './failure.ts'
 
@@ -20,8 +20,9 @@ export interface Exchange {
   /** Those that say how the body is framed and coded. */
   headers: Headers
   end: 'open' | 'whole' | { readonly cut: string }
-  /** The octets of the body, before any content coding was decoded, until they pass the limit. undici 6 does not report them. */
+  /** The octets of a coded body as they were received, until they pass the limit. */
   chunks: Buffer[]
+  /** How many octets of the body were received. undici 6 does not report them. */
   size: number
 }
 
@@ -186,6 +187,7 @@ function onChunk({ request, chunk }: { request: object; chunk: Buffer }): void {
   if (entry === undefined) return
   const { exchange, watches } = entry
   exchange.size += chunk.length
+  if (!isCoded(exchange.headers)) return
   // Copied: the memory is undici's, which uses it again.
   if (watches.some(({ maxBytes }) => exchange.size <= maxBytes)) exchange.chunks.push(Buffer.from(chunk))
 }

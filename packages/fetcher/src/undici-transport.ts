@@ -32,7 +32,7 @@ export interface Connection {
   close(): void
 }
 
-export interface ReceivedBody {
+interface ReceivedBody {
   readonly status: number
   readonly headers: Headers
   /** How many octets the handler was given. */

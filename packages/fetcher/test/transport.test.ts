@@ -37,9 +37,12 @@ const obeyed = { allowed: false, because: 'rule', access: { outcome: 'success', 
 
 type Fetch = typeof globalThis.fetch
 
+/** The limit of the client's own connections. */
+const MAX_HEADERS = { maxHeaderSize: 16_384 }
+
 /** Finds `*.test` on loopback; ended with the test. */
-function loopbackAgent(connect: object = {}): Agent {
-  const agent = new Agent({ connect: { lookup: lookupIn(), ...connect } })
+function loopbackAgent(connect: object = {}, options: object = {}): Agent {
+  const agent = new Agent({ ...options, connect: { lookup: lookupIn(), ...connect } })
   onTestFinished(() => agent.destroy())
   return agent
 }
@@ -67,14 +70,15 @@ const UNSEEN: readonly (readonly [name: RegExp, why: string])[] = [
 const isSeen = ({ name }: { readonly name: string }) => !UNSEEN.some(([unseen]) => unseen.test(name))
 
 describe.for([
-  ["the platform's", fetchOfNode],
-  ["undici's", fetchOfUndici],
-] as const)('a fetch of your own, %s', ([, fetchOf]) => {
+  ["a fetch of your own, the platform's", () => ({ fetch: fetchOfNode() }), isSeen],
+  ["a fetch of your own, undici's", () => ({ fetch: fetchOfUndici() }), isSeen],
+  ['a dispatcher of your own', () => ({ dispatcher: loopbackAgent({}, MAX_HEADERS) }), () => true],
+] as const)('%s', ([, transport, isSeen]) => {
   test.for(replyRows.filter(isSeen).map((row) => [row.name, row] as const))(
     '%s',
     async ([, { answers, expected }], { sites, newClient }) => {
       for (const [url, reply] of Object.entries(answers)) sites.answer(url, reply)
-      const verdict = await newClient({ fetch: fetchOf() }).check(sites.withPort(askedPage))
+      const verdict = await newClient(transport()).check(sites.withPort(askedPage))
       const { asked, allowed, because, ...access } = expected
       expect(verdict).toMatchObject({ allowed, because, access })
       expect(sites.asked).toEqual(asked)
@@ -85,7 +89,7 @@ describe.for([
     '%s',
     async ([, row], { sites, newClient }) => {
       sites.answer(ROBOTS, row.behave)
-      const client = newClient({ fetch: fetchOf(), timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
+      const client = newClient({ ...transport(), timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
       const verdict = await client.check(sites.withPort(askedPage))
       const { allowed, because, ...access } = row.expected
       expect(verdict).toMatchObject({ allowed, because, access })
@@ -98,7 +102,7 @@ describe.for([
       const { contentEncoding, body, expected } = row
       const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
       sites.answer(ROBOTS, { status: 200, headers, body: body() })
-      const verdict = await newClient({ fetch: fetchOf() }).check(sites.withPort(askedPage))
+      const verdict = await newClient(transport()).check(sites.withPort(askedPage))
       const { allowed, because, truncated, ...access } = expected
       expect(verdict).toMatchObject({ allowed, because, access })
       expect('access' in verdict && verdict.access.copy?.truncated).toBe(truncated)
@@ -429,6 +433,20 @@ describe('a fetch of your own, failures', () => {
         access: { reason: 'malformed', detail: expect.stringMatching(/follows redirects itself/) },
       })
     }
+  })
+
+  test('one whose dispatcher drops the body is found out', async ({ sites, newClient }) => {
+    const chunks = `1e\r\n${forbidsPage}\r\n0\r\n\r\n`
+    sites.answer(
+      ROBOTS,
+      (socket) => void socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`),
+    )
+    const verdict = await newClient({
+      fetch: fetchOfUndici(loopbackAgent().compose(interceptors.dump()) as Agent),
+    }).check(sites.withPort(askedPage))
+    expect(verdict).toMatchObject({
+      access: { reason: 'malformed', detail: expect.stringMatching(/interceptors\.dump/) },
+    })
   })
 
   test('the guard sees URLs: literal addresses, and names if there is a lookup', async ({ sites, newClient }) => {
