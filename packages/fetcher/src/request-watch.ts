@@ -48,9 +48,9 @@ export class RequestWatch {
     if (watches.size === 0) for (const [channel, listener] of LISTENERS) unsubscribe(channel, listener)
   }
 
-  /** The requests that were answered with this status. One whose status is not known may have been. */
+  /** The requests that were answered with this status; those before a retry were not. */
   answeredWith(status: number): readonly Exchange[] {
-    return this.exchanges.filter((exchange) => exchange.status === undefined || exchange.status === status)
+    return this.exchanges.filter((exchange) => exchange.status === status)
   }
 
   /** Whether the URL answered with a redirect and the caller's transport gave another answer: it followed the redirect itself. */

@@ -1,7 +1,9 @@
 // Each way in which a body can end, through each transport: what is cut is never taken for the whole of it. RFC 9112 §8, §9.8, RFC 9113 §8.1.
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type BodyEnd, type BodyEndRow, bodyEndRows } from '@politely/testkit/body-end-rows'
 import { withTables } from '@politely/testkit/doc-table'
@@ -110,7 +112,32 @@ for (const [transport, options] of transports) {
   )
 }
 
-test('the page about fetching shows the rows as they are', async () => {
+/** Takes whatever ends the stream for the end of the body. */
+const fetchOverHttp2: typeof fetch = (input) =>
+  new Promise((resolve, reject) => {
+    const { origin, pathname } = new URL(String(input))
+    const session = connect(origin, { lookup: lookupIn() }).on('error', reject)
+    const stream = session.request({ ':path': pathname }).on('error', reject)
+    stream.on('close', () => session.destroy())
+    stream.on('response', ({ ':status': status }) => {
+      resolve(new Response(Readable.toWeb(stream) as ReadableStream, { status: status ?? 0 }))
+    })
+  })
+
+test.for(
+  bodyEndRows.flatMap((row) =>
+    row.over === 'HTTP/2' && /^(END_STREAM|RST_STREAM.*: (NO_ERROR|CANCEL)$)/.test(row.name)
+      ? [[row.name, row] as const]
+      : [],
+  ),
+)('a fetch on node:http2: %s', async ([, row], { newClient }) => {
+  const verdict = await newClient({ fetch: fetchOverHttp2 }).check(`${await start(row)}/page`)
+  expect(verdict).toMatchObject(
+    row.expected === 'whole' ? { because: 'rule' } : { because: 'unreachable', access: { reason: row.expected } },
+  )
+})
+
+test('the page about rude servers shows the rows as they are', async () => {
   const path = join(import.meta.dirname, '../../../docs/rude-servers.md')
   const rows = bodyEndRows.map((row) => [
     row.over,

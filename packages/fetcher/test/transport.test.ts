@@ -628,6 +628,13 @@ describe('a dispatcher of your own', () => {
       2,
     ],
     [
+      'retry: a reset before the response does not count',
+      () => loopbackAgent().compose(retry(quickly)),
+      [(socket) => socket.resetAndDestroy(), rules],
+      obeyed,
+      2,
+    ],
+    [
       'retry: a body in two parts is not taken',
       () => loopbackAgent().compose(retry(quickly)),
       [resets, rest],
