@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { type Body, type Headers, headerOf } from '@politely/core'
 import { createZstdDecoders } from './zstd.ts'
 
-/** A coding that nobody can decode here. Its code is of the family that `failure.ts` takes for malformed. */
+/** A coding that this client does not decode. `failure.ts` maps its code to `undecodable`. */
 class UnknownCodingError extends Error {
   override readonly name = 'UnknownCodingError'
   readonly code = 'Z_UNKNOWN_CODING'

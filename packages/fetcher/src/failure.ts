@@ -1,5 +1,5 @@
 // What the platform throws -> why robots.txt is unreachable. RFC 9309 §2.3.1.4.
-import type { Failure, FailureReason } from '@politely/core'
+import type { Failure, FailureReason, Headers, Response } from '@politely/core'
 import type { Deadline } from './deadline.ts'
 
 /** By the error's code; what stands in no row is `network`. */
@@ -37,17 +37,17 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   UND_ERR_PRX_TLS: 'tls',
 }
 
-/** Families of codes: HTTP that the parser refuses, certificates and TLS, content codings that do not decode. */
+/** Families of codes: HTTP that the parser refuses, certificates and TLS, codings that do not decode. */
 const FAMILIES: readonly (readonly [beginning: string, reason: FailureReason])[] = [
   ['HPE_', 'malformed'],
   ['ERR_HTTP2_', 'malformed'],
   ['CERT_', 'tls'],
   ['ERR_TLS_', 'tls'],
   ['ERR_SSL_', 'tls'],
-  ['Z_', 'malformed'],
-  ['ERR_BROTLI_', 'malformed'],
-  ['ZSTD_', 'malformed'],
-  ['ERR__ERROR_FORMAT_', 'malformed'],
+  ['Z_', 'undecodable'],
+  ['ERR_BROTLI_', 'undecodable'],
+  ['ZSTD_', 'undecodable'],
+  ['ERR__ERROR_FORMAT_', 'undecodable'],
 ]
 
 /** A fetch says no more than "fetch failed"; what did is its cause, or the cause of that. */
@@ -68,6 +68,25 @@ export function failureOf(error: unknown, phase: 'request' | 'body', deadline: D
   }
 }
 
+/** A body that is not complete. @param detail Why, for people. */
+export function truncated(detail: string): Failure {
+  return { kind: 'failure', reason: 'truncated', detail }
+}
+
+/** The response that undici's `interceptors.responseError()` and `interceptors.retry()` report as an error; without its body. */
+export function answerIn(error: unknown): Response | undefined {
+  let at = error
+  for (let i = 0; i <= MOST_CAUSES && at instanceof Error; i++) {
+    const { code, statusCode, headers } = at as { code?: unknown; statusCode?: unknown; headers?: unknown }
+    const isAnswer = code === 'UND_ERR_RESPONSE' || code === 'UND_ERR_REQ_RETRY'
+    if (isAnswer && typeof statusCode === 'number' && statusCode >= 400) {
+      return { kind: 'response', status: statusCode, headers: (headers ?? {}) as Headers }
+    }
+    at = at.cause
+  }
+  return undefined
+}
+
 /** The error itself or the first of its causes that has a reason; where none has, the error. */
 function tellingOf(error: unknown): unknown {
   let at = error
@@ -80,8 +99,10 @@ function tellingOf(error: unknown): unknown {
 
 function reasonOf(error: unknown): FailureReason {
   if (!(error instanceof Error)) return 'network'
-  if (error.name === 'HTTPParserError') return 'malformed' // undici 8.12 forgets its HPE_ code
+  // undici 8.12 forgets the HPE_ code of these; of HPE_INVALID_EOF_STATE the message is left.
+  if (error.name === 'HTTPParserError') return error.message.includes('Invalid EOF state') ? 'reset' : 'malformed'
   if (error.name === 'TimeoutError') return 'timeout' // AbortSignal.timeout
+  if (error.message.startsWith('too many content-encodings')) return 'undecodable' // undici gives it no code
   const code = codeOf(error)
   return REASONS[code] ?? FAMILIES.find(([beginning]) => code.startsWith(beginning))?.[1] ?? 'network'
 }

@@ -1,12 +1,22 @@
 // Robots.txt by the caller's own fetch: of the platform, of undici, or one that signs requests. It decodes the body itself.
 import { Readable } from 'node:stream'
-import type { Reply, Headers as ReplyHeaders } from '@politely/core'
-import { readBody } from './body.ts'
+import {
+  brotliDecompressSync,
+  constants,
+  type InputType,
+  inflateRawSync,
+  inflateSync,
+  type ZlibOptions,
+} from 'node:zlib'
+import type { Body, Failure, Reply, Headers as ReplyHeaders } from '@politely/core'
+import { isCoded, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
-import { failureOf } from './failure.ts'
+import { answerIn, failureOf, truncated } from './failure.ts'
+import { cutIn, type Exchange, problemOfCoding, RequestWatch } from './request-watch.ts'
 import {
   ACCEPT,
   isBodyWanted,
+  PAST_CACHES,
   type RobotsRequest,
   type RobotsTransport,
   type TransportSettings,
@@ -23,28 +33,39 @@ export class FetchTransport implements RobotsTransport {
 
   async send({ url, conditions }: RobotsRequest, deadline: Deadline): Promise<Reply> {
     const { policy, maxBodyBytes } = this.#settings
+    const watch = new RequestWatch(url, maxBodyBytes)
     let phase: 'request' | 'body' = 'request'
     try {
       const response = await this.#ask(url, conditions, deadline)
       phase = 'body'
       const { status, body } = response
       const isRead = body !== null && isBodyWanted(status, policy)
-      const wrong = problemOf(response, isRead)
-      if (wrong !== undefined || !isRead) {
+      const problem =
+        problemOfHead(response, url, watch) ?? (isRead ? problemOfCodings(headersOf(response)) : undefined)
+      if (problem !== undefined || !isRead) {
         discard(response)
-        if (wrong !== undefined) return { kind: 'failure', reason: 'malformed', detail: wrong }
-        return { kind: 'response', status, headers: headersOf(response) }
+        return problem ?? { kind: 'response', status, headers: headersOf(response) }
       }
       // With the signal, since a fetch may have forgotten it by now. Cancels what is not read.
       const octets = Readable.fromWeb(body, { signal: deadline.signal })
-      return {
-        kind: 'response',
-        status,
-        headers: headersOf(response),
-        body: await readBody(octets, {}, maxBodyBytes),
-      }
+      const read = await readBody(octets, {}, maxBodyBytes)
+      const headers = headersOf(response)
+      return (
+        (await problemOfBody(read, headers, watch.answeredWith(status), maxBodyBytes)) ?? {
+          kind: 'response',
+          status,
+          headers,
+          body: read,
+        }
+      )
     } catch (error) {
-      return failureOf(error, phase, deadline)
+      const answered = phase === 'request' ? answerIn(error) : undefined
+      if (answered !== undefined) return answered
+      const failure = failureOf(error, phase, deadline)
+      // Some fetches say no more of a body than that it is "terminated".
+      return (failure.reason === 'network' && phase === 'body' ? cutIn(watch.exchanges) : undefined) ?? failure
+    } finally {
+      watch.stop()
     }
   }
 
@@ -53,8 +74,14 @@ export class FetchTransport implements RobotsTransport {
     const fetch = this.#fetch // a platform's own must not be called as a method of ours
     const asked = fetch(url, {
       method: 'GET',
-      // As it is: a fetch hands out what it could decode of a body that ends early, and nobody sees that it is not whole.
-      headers: { 'user-agent': userAgent, accept: ACCEPT, 'accept-encoding': 'identity', ...conditions },
+      // Not coded: some fetches hand out what they could decode of a coding that ends early.
+      headers: {
+        'user-agent': userAgent,
+        accept: ACCEPT,
+        'accept-encoding': 'identity',
+        ...PAST_CACHES,
+        ...conditions,
+      },
       redirect: 'manual', // redirects are ours: each hop is counted, and looked at by the guard
       credentials: 'omit',
       referrer: '',
@@ -70,19 +97,138 @@ export class FetchTransport implements RobotsTransport {
   }
 }
 
-/** The codings that every fetch takes off. With another one it hands out the body as it came, which would read as a file without rules. */
-const DECODED: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'deflate', 'br'])
-
-/** What makes an answer no answer to what was asked. */
-function problemOf({ type, status, redirected, headers }: Response, isRead: boolean): string | undefined {
-  if (redirected) return 'the fetch that was given follows redirects itself; it must heed `redirect: "manual"`'
-  if (type === 'opaqueredirect' || status === 0) {
-    return 'the fetch that was given hides redirects; it must answer `redirect: "manual"` with the 3xx itself, as that of Node does'
+/** Why a response does not answer the request that was made. */
+function problemOfHead(response: Response, url: string, watch: RequestWatch): Failure | undefined {
+  const { type, status, redirected, url: answered } = response
+  if (redirected || watch.wasRedirected(status)) {
+    return malformed('the fetch that was given follows redirects itself; it must heed `redirect: "manual"`')
   }
-  if (!isRead) return undefined
-  const codings = (headers.get('content-encoding') ?? '').split(',').map((coding) => coding.trim().toLowerCase())
-  const unknown = codings.find((coding) => !DECODED.has(coding))
-  return unknown === undefined ? undefined : `content coding ${JSON.stringify(unknown)}`
+  if (type === 'opaqueredirect' || status === 0) {
+    return malformed(
+      'the fetch that was given hides redirects; it must answer `redirect: "manual"` with the 3xx itself, as that of Node does',
+    )
+  }
+  // A Response that the caller has made has no URL.
+  if (answered !== '' && !isSameUrl(answered, url)) {
+    return malformed(
+      `the fetch that was given answers for ${answered}, and was asked for ${url}; it must heed \`redirect: "manual"\` and ask for the URL it is given`,
+    )
+  }
+  return undefined
+}
+
+function isSameUrl(one: string, other: string): boolean {
+  return URL.canParse(one) && new URL(one).href.replace(/#.*/, '') === new URL(other).href.replace(/#.*/, '')
+}
+
+/** Tells whether octets are still coded: all of a stream, or the beginning of one that is longer than the limit. */
+type Test = (octets: Buffer, isBeginning: boolean) => boolean
+
+/** The codings that every fetch decodes, of Node 22 and later and of undici. */
+const STILL_CODED: Readonly<Record<string, Test>> = {
+  gzip: isGzip,
+  'x-gzip': isGzip,
+  deflate: (octets, isBeginning) =>
+    decodes(inflateSync, octets, isBeginning && constants.Z_SYNC_FLUSH) ||
+    decodes(inflateRawSync, octets, isBeginning && constants.Z_SYNC_FLUSH),
+  br: (octets, isBeginning) => decodes(brotliDecompressSync, octets, isBeginning && constants.BROTLI_OPERATION_FLUSH),
+}
+
+/** As many as the other transports decode. */
+const MAX_CODINGS = 2
+
+/**
+ * Why not every fetch decodes a body with these headers. The fetches of Node hand out the octets as they were received where one
+ * member of the list is unknown to them, be it `identity` or empty, and none decodes a transfer coding.
+ */
+function problemOfCodings(headers: ReplyHeaders): Failure | undefined {
+  const content = String(headers['content-encoding'] ?? '')
+  const transfer = String(headers['transfer-encoding'] ?? '')
+  const codings = codingsOf(content)
+  if (codings.length > MAX_CODINGS || codings.some((coding) => !Object.hasOwn(STILL_CODED, coding))) {
+    return undecodable(`no fetch is sure to decode Content-Encoding ${JSON.stringify(content)}`)
+  }
+  if (!['', 'identity', 'chunked'].includes(transfer.trim().toLowerCase())) {
+    return undecodable(`no fetch decodes Transfer-Encoding ${JSON.stringify(transfer)}`)
+  }
+  return undefined
+}
+
+/** All members of the list, known or not; empty where nothing has to be decoded. */
+function codingsOf(contentEncoding: string): readonly string[] {
+  const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())
+  return codings.length === 1 && (codings[0] === '' || codings[0] === 'identity') ? [] : codings
+}
+
+/** Why a body that was read to its end, or to the limit, cannot be used. */
+async function problemOfBody(
+  { octets, truncated: isAtLimit }: Body,
+  headers: ReplyHeaders,
+  exchanges: readonly Exchange[],
+  maxBodyBytes: number,
+): Promise<Failure | undefined> {
+  const codings = codingsOf(String(headers['content-encoding'] ?? ''))
+  if (!isAtLimit) {
+    const cut = cutIn(exchanges)
+    if (cut !== undefined) return cut
+    const length = Number(headers['content-length'] ?? 0)
+    if (codings.length === 0 && octets.length < length) {
+      return truncated(`${octets.length} octets of a body with Content-Length ${length}`)
+    }
+    if (octets.length === 0 && exchanges.some(hasText)) return malformed(NO_BODY)
+    const coded = exchanges.find((exchange) => exchange.end === 'whole' && isCoded(exchange.headers))
+    const problem = coded && (await problemOfCoding(coded, maxBodyBytes))
+    if (problem !== undefined) return problem
+  }
+  const received = Buffer.from(octets, 'latin1')
+  const coding = codings.find((name) => STILL_CODED[name]?.(received, isAtLimit))
+  return coding === undefined
+    ? undefined
+    : undecodable(
+        `the fetch that was given says Content-Encoding ${JSON.stringify(coding)} and hands out the coded octets`,
+      )
+}
+
+/** Whether the site sent more than a byte order mark. */
+function hasText({ end, headers, size }: Exchange): boolean {
+  return end === 'whole' && !isCoded(headers) && size > 3
+}
+
+const NO_BODY =
+  'the fetch that was given does not hand out the body that was received; leave out interceptors that drop it, such as `interceptors.dump()`'
+
+/** By its magic number, which begins no text. RFC 1952 §2.3.1. */
+function isGzip(octets: Buffer): boolean {
+  return octets[0] === 0x1f && octets[1] === 0x8b
+}
+
+/** As much as is decoded to see that octets are a stream of a coding. */
+const MAX_OUTPUT_BYTES = 2 ** 22
+
+/**
+ * Whether all of the octets are one stream of a coding. A text that is one by chance would have to be very short.
+ * @param finishFlush For the beginning of a stream: the flush that takes it for one.
+ */
+function decodes(
+  decode: (octets: InputType, options: ZlibOptions) => unknown,
+  octets: Buffer,
+  finishFlush: number | false,
+): boolean {
+  const options = { info: true, maxOutputLength: MAX_OUTPUT_BYTES, ...(finishFlush !== false && { finishFlush }) }
+  try {
+    const { engine } = decode(octets, options) as { readonly engine: { readonly bytesWritten: number } }
+    return engine.bytesWritten === octets.length
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+  }
+}
+
+function malformed(detail: string): Failure {
+  return { kind: 'failure', reason: 'malformed', detail }
+}
+
+function undecodable(detail: string): Failure {
+  return { kind: 'failure', reason: 'undecodable', detail }
 }
 
 function headersOf({ headers }: Response): ReplyHeaders {

@@ -30,6 +30,12 @@ export const MAX_HEADER_BYTES = 16_384
 
 export const ACCEPT = 'text/plain, */*;q=0.5'
 
+/**
+ * For a transport of the caller, which may have a cache. What a cache stored as whole may have been cut on its way there, and nothing
+ * shows it any more. RFC 9111 §5.2.1.5.
+ */
+export const PAST_CACHES: Readonly<Record<string, string>> = { 'cache-control': 'no-store' }
+
 /** The bodies that are read: those with rules, and those that may say that there are none. */
 export function isBodyWanted(status: number, { notFoundPages }: AccessPolicy): boolean {
   return (status >= 200 && status <= 299) || (status >= 500 && notFoundPages === 'unavailable')

@@ -8,7 +8,7 @@ import { FetchTransport } from './fetch-transport.ts'
 import { FtpTransport } from './ftp-transport.ts'
 import type { NetworkGuard } from './network-guard.ts'
 import type { RobotsTransport, TransportSettings } from './robots-transport.ts'
-import { OwnConnections, UndiciTransport } from './undici-transport.ts'
+import { CallersConnections, OwnConnections, UndiciTransport } from './undici-transport.ts'
 
 export interface TransportOptions extends TransportSettings {
   readonly guard: NetworkGuard
@@ -31,7 +31,7 @@ export class Transport {
     this.#own = new OwnConnections(guard, timeoutMs)
     this.#web =
       fetch === undefined
-        ? new UndiciTransport(options, dispatcher ? { open: () => dispatcher, end: () => undefined } : this.#own)
+        ? new UndiciTransport(options, dispatcher ? new CallersConnections(dispatcher, options) : this.#own)
         : new FetchTransport(options, fetch)
     this.#ftp = new FtpTransport(options, guard)
     this.#connections = dispatcher === undefined && fetch === undefined ? 'ours' : "the caller's"

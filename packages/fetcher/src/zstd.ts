@@ -14,7 +14,7 @@ export function createZstdDecoders(): Transform[] {
 /** 8 MiB: more than that no content coding may ask a decoder to hold. RFC 9659 §3. */
 const WINDOW_LOG_MAX = 23
 
-/** Its code is of the family that `failure.ts` takes for malformed. */
+/** `failure.ts` maps its code to `undecodable`. */
 class ZstdFrameError extends Error {
   override readonly name = 'ZstdFrameError'
   readonly code = 'ZSTD_NOT_ONE_FRAME'

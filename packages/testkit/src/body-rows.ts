@@ -24,11 +24,11 @@ const success = { outcome: 'success', reason: 'status', truncated: false }
 const rulesHold: BodyExpectation = { ...success, allowed: false, because: 'rule' }
 const noRules: BodyExpectation = { ...success, allowed: true, because: 'no-group' }
 const noneMatches: BodyExpectation = { ...success, allowed: true, because: 'no-rule-matched' }
-const malformed: BodyExpectation = {
+const undecodable: BodyExpectation = {
   allowed: false,
   because: 'unreachable',
   outcome: 'unreachable',
-  reason: 'malformed',
+  reason: 'undecodable',
   truncated: undefined,
 }
 
@@ -92,7 +92,7 @@ export const bodyRows: readonly BodyRow[] = [
     name: 'our choice, deflate without its zlib header, which nobody asked for',
     contentEncoding: 'deflate',
     body: () => deflateRawSync(plain),
-    expected: malformed,
+    expected: undecodable,
   },
   { name: 'RFC 7932, br', contentEncoding: 'br', body: () => brotliCompressSync(plain), expected: rulesHold },
   ...zstdFrames.map(
@@ -148,14 +148,14 @@ export const bodyRows: readonly BodyRow[] = [
     name: 'our choice, three codings are one too many',
     contentEncoding: 'gzip, gzip, gzip',
     body: () => gzipSync(gzipSync(gzipped)),
-    expected: malformed,
+    expected: undecodable,
   },
   ...['compress', 'utf-8', 'none', 'gzip;q=1', '__proto__', 'gzip, compress', 'chunked', 'aws-chunked'].map(
     (contentEncoding): BodyRow => ({
       name: `our choice, a coding that is not known: "${contentEncoding}"`,
       contentEncoding,
       body: () => plain,
-      expected: malformed,
+      expected: undecodable,
     }),
   ),
   ...['gzip', 'deflate', 'br', 'zstd'].map(
@@ -163,38 +163,38 @@ export const bodyRows: readonly BodyRow[] = [
       name: `our choice, said to be ${contentEncoding} and is not`,
       contentEncoding,
       body: () => plain,
-      expected: malformed,
+      expected: undecodable,
     }),
   ),
   {
     name: 'our choice, gzip with a wrong checksum',
     contentEncoding: 'gzip',
     body: () => damaged(gzipped, 6),
-    expected: malformed,
+    expected: undecodable,
   },
   {
     name: 'our choice, gzip with damage in the middle',
     contentEncoding: 'gzip',
     body: () => damaged(gzipped, gzipped.length - 16),
-    expected: malformed,
+    expected: undecodable,
   },
   {
     name: 'our choice, gzip with garbage behind it',
     contentEncoding: 'gzip',
     body: () => Buffer.concat([gzipped, plain]),
-    expected: malformed,
+    expected: undecodable,
   },
   {
     name: 'our choice, gzip in two members, the second one cut short',
     contentEncoding: 'gzip',
     body: () => Buffer.concat([gzipped, gzipped.subarray(0, -4)]),
-    expected: malformed,
+    expected: undecodable,
   },
   {
     name: 'our choice, gzip twice, the inner one cut short',
     contentEncoding: 'gzip, gzip',
     body: () => gzipSync(gzipped.subarray(0, -4)),
-    expected: malformed,
+    expected: undecodable,
   },
   ...(
     [
@@ -213,7 +213,7 @@ export const bodyRows: readonly BodyRow[] = [
         name: `our choice, ${contentEncoding} that ${how}`,
         contentEncoding,
         body: () => body as Buffer,
-        expected: malformed,
+        expected: undecodable,
       }),
     ),
   ),
@@ -222,7 +222,7 @@ export const bodyRows: readonly BodyRow[] = [
       name: `our choice, zstd that ends early: ${name}`,
       contentEncoding: 'zstd',
       body: () => frame.subarray(0, -1),
-      expected: malformed,
+      expected: undecodable,
     }),
   ),
   ...(
@@ -243,7 +243,7 @@ export const bodyRows: readonly BodyRow[] = [
       name: `our choice, zstd ${how}`,
       contentEncoding: 'zstd',
       body: () => frame,
-      expected: malformed,
+      expected: undecodable,
     }),
   ),
 

@@ -18,7 +18,15 @@ export interface RudeExpectation extends Meaning {
 }
 
 /** The reasons for which a server on the wire can be found unreachable. */
-type UnreachableBecause = 'refused' | 'reset' | 'truncated' | 'malformed' | 'too-large' | 'timeout' | 'tls'
+type UnreachableBecause =
+  | 'refused'
+  | 'reset'
+  | 'truncated'
+  | 'malformed'
+  | 'undecodable'
+  | 'too-large'
+  | 'timeout'
+  | 'tls'
 
 function unreachable(reason: UnreachableBecause): RudeExpectation {
   return { allowed: false, because: 'unreachable', outcome: 'unreachable', reason, status: undefined }
@@ -121,6 +129,21 @@ export const rudeRows: readonly RudeRow[] = [
     expected: unreachable('truncated'),
   },
   {
+    name: 'RFC 9112 §8, reset in a body that ends with the connection',
+    behave: sendsAndResets(`${OK}\r\n`, forbidsPage),
+    expected: unreachable('truncated'),
+  },
+  {
+    name: 'RFC 9112 §8, HTTP/1.0, reset in a body that ends with the connection',
+    behave: sendsAndResets(`${OK}\r\n`.replace('1.1', '1.0'), forbidsPage),
+    expected: unreachable('truncated'),
+  },
+  {
+    name: 'RFC 9112 §8, Connection: close, chunks without the last one',
+    behave: sends(CHUNKED.replace(OK, `${OK}Connection: close\r\n`), CHUNK),
+    expected: unreachable('truncated'),
+  },
+  {
     name: 'RFC 9112 §8, chunks without the last one',
     behave: sends(CHUNKED, CHUNK),
     expected: unreachable('truncated'),
@@ -208,7 +231,7 @@ export const rudeRows: readonly RudeRow[] = [
     (coding): RudeRow => ({
       name: `RFC 9112 §6.1, a transfer coding that is not understood: "${coding}"`,
       behave: sends(OK, `Transfer-Encoding: ${coding}\r\n\r\n`, CHUNK, '0\r\n\r\n'),
-      expected: unreachable('malformed'),
+      expected: unreachable('undecodable'),
     }),
   ),
   {

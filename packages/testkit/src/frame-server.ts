@@ -1,0 +1,91 @@
+// An HTTP/2 server of frames (RFC 9113 §4), which can end a response in ways that node:http2 does not offer.
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type TLSSocket } from 'node:tls'
+import type { Certificate } from './self-signed.ts'
+
+/** Answers one request. `socket` is the TCP connection below TLS. */
+export type FrameBehaviour = (stream: FrameStream) => void
+
+export interface FrameStream {
+  readonly id: number
+  readonly tls: TLSSocket
+  readonly socket: Socket
+}
+
+export interface FrameServer {
+  readonly port: number
+  close(): Promise<void>
+}
+
+const TYPES = { data: 0, headers: 1, resetStream: 3, settings: 4, goAway: 7 } as const
+export const END_STREAM = 0x01
+export const END_HEADERS = 0x04
+
+export function frame(
+  type: keyof typeof TYPES,
+  flags: number,
+  id: number,
+  payload: Uint8Array = Buffer.alloc(0),
+): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.writeUInt8(TYPES[type], 3)
+  head.writeUInt8(flags, 4)
+  head.writeUInt32BE(id, 5)
+  return Buffer.concat([head, payload])
+}
+
+/** Numbers of 32 bits, as the payloads of RST_STREAM and GOAWAY are made of. */
+export function words(...numbers: readonly number[]): Buffer {
+  const octets = Buffer.alloc(4 * numbers.length)
+  for (const [i, number] of numbers.entries()) octets.writeUInt32BE(number, 4 * i)
+  return octets
+}
+
+/** `:status: 200` (RFC 7541, index 8 of the static table). */
+export const STATUS_200: Buffer = Buffer.of(0x88)
+
+/** A field without indexing, its name and value as they are. RFC 7541 §6.2.2. */
+export function field(name: string, value: string): Buffer {
+  return Buffer.concat([Buffer.of(0, name.length), Buffer.from(name), Buffer.of(value.length), Buffer.from(value)])
+}
+
+const PREFACE_LENGTH = 24
+
+export async function startFrameServer(certificate: Certificate, respond: FrameBehaviour): Promise<FrameServer> {
+  const open = new Set<Socket>()
+  const tcpOf = new Map<number | undefined, Socket>()
+  const server = createServer({ ...certificate, ALPNProtocols: ['h2'] }, (tls) => {
+    tls.on('error', () => undefined)
+    tls.write(frame('settings', 0, 0))
+    let received = Buffer.alloc(0)
+    let at = PREFACE_LENGTH
+    tls.on('data', (octets: Buffer) => {
+      received = Buffer.concat([received, octets])
+      while (received.length >= at + 9) {
+        const length = received.readUIntBE(at, 3)
+        if (received.length < at + 9 + length) return
+        const type = received.readUInt8(at + 3)
+        const isAcknowledged = (received.readUInt8(at + 4) & 1) === 1
+        const id = received.readUInt32BE(at + 5)
+        at += 9 + length
+        if (type === TYPES.settings && !isAcknowledged) tls.write(frame('settings', 1, 0))
+        const socket = tcpOf.get(tls.remotePort)
+        if (type === TYPES.headers && socket !== undefined) respond({ id, tls, socket })
+      }
+    })
+  })
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    tcpOf.set(socket.remotePort, socket)
+    socket.on('error', () => undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      for (const socket of open) socket.destroy()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
