@@ -8,6 +8,7 @@ import type {
   ResponseTypes,
   StreamingHttpResponse,
 } from '@crawlee/basic'
+import { linkSignals } from '@politely/fetcher/abort-listeners'
 import type { Pass, PoliteGate } from '@politely/gate'
 import { waitingOutside } from './host-timeouts.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
@@ -98,12 +99,13 @@ export class PoliteHttpClient implements BaseHttpClient {
 export async function enter({ gate, room }: Entering, url: URL | string, own: AbortSignal | undefined): Promise<Pass> {
   const task = currentTask()
   const signals = [own, task?.signal].filter((signal) => signal !== undefined)
-  const signal = signals.length < 2 ? (signals[0] ?? null) : AbortSignal.any(signals)
+  const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) room.arrived(task)
   try {
     const wait = () => waitingOutside(() => gate.enter(url, { signal }))
     return await (task === undefined ? wait() : task.waiting(wait))
   } finally {
+    unlink()
     if (task !== undefined) room.left(task)
   }
 }

@@ -63,7 +63,7 @@ async function enter(gate: PoliteGate, request: ClientRequest, port: unknown, se
       }
       if (request.listenerCount('response') === 0) response.resume() // as Node does where nobody listens
     })
-    send()
+    pass.run(send)
   } catch (error) {
     fail(request, request.destroyed ? null : error) // Node knows itself what it was destroyed with
   }

@@ -123,7 +123,7 @@ async function passed(
 ): Promise<ResponseLike> {
   const pass = await gate.enter(url, { signal })
   try {
-    const response = await send()
+    const response = await pass.run(send)
     pass.leave(response)
     return response
   } finally {

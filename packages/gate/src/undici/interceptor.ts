@@ -85,7 +85,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       this.#pass = await this.#gate.enter(urlOf(this.#options), { signal })
       signal.throwIfAborted()
       const headers = withUserAgent(this.#options.headers, this.#gate.robots.userAgent)
-      this.#dispatch({ ...this.#options, headers }, this)
+      this.#pass.run(() => this.#dispatch({ ...this.#options, headers }, this))
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error), { cause: error }))
     }
