@@ -47,8 +47,7 @@ export class AnswerError extends TypeError {
   }
 }
 
-/** The gate cannot tell what this request would ask for, or of which origin. Nothing was sent. */
+/** The gate cannot tell what this request would ask for, or of which origin. Nothing was sent. Its name is `TypeError`, as in fetch. */
 export class InvalidRequestError extends TypeError {
-  override readonly name = 'InvalidRequestError'
   readonly code = 'ERR_POLITELY_REQUEST'
 }

@@ -123,7 +123,7 @@ export class KeyQueue {
     // A loop, since thousands may start, or be refused, one after the other.
     for (;;) {
       const [first] = this.#waiting
-      if (first === undefined) return this.#rest()
+      if (first === undefined) break
       if (!this.#mayCall() || !this.#takeSlot(first)) return
       this.#isCalling = true
       const known = first === checked ? 'allowed' : first.recheckNow()
@@ -132,9 +132,13 @@ export class KeyQueue {
         continue
       }
       this.#freeSlot(first)
-      if (known === 'unknown') return void this.#recheck(first)
+      if (known === 'unknown') {
+        void this.#recheck(first)
+        return
+      }
       this.#waiting.delete(first)
     }
+    this.#rest()
   }
 
   #mayCall(): boolean {
