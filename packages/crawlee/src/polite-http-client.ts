@@ -81,7 +81,7 @@ export class PoliteHttpClient implements BaseHttpClient {
     const pass = await enter(this.#entering, url, hop.signal)
     try {
       // Retries of the client inside would be requests that nobody let leave; Crawlee has its own.
-      const response = await send({ ...hop, followRedirect: false, retry: { limit: 0 } })
+      const response = await pass.run(() => send({ ...hop, followRedirect: false, retry: { limit: 0 } }))
       pass.leave(answerOf(response))
       if (response.redirectUrls?.length > 0) throw new FollowingClientError(this.#inner)
       return response

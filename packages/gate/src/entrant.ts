@@ -66,14 +66,14 @@ export class Entrant implements Waiter {
     }
     return new Promise((resolve, reject) => {
       const signal = this.#signal
-      let unlisten = () => undefined as void
+      let unlisten: (() => void) | undefined
       this.#settle = {
         resolve: (pass) => {
-          unlisten()
+          unlisten?.()
           resolve(pass)
         },
         reject: (error) => {
-          unlisten()
+          unlisten?.()
           reject(error)
         },
       }
@@ -112,8 +112,8 @@ export class Entrant implements Waiter {
     this.wishes = this.#house.wishesOf(verdict)
   }
 
-  admit(slot: TakenSlot, heldBy: WaitReason | undefined): void {
-    const waitedMs = this.#house.now() - this.#start
+  admit(slot: TakenSlot, heldBy: WaitReason | undefined, at: number): void {
+    const waitedMs = at - this.#start
     const waitedFor = this.#settle === undefined ? 'none' : (heldBy ?? 'none')
     this.pass = new GrantedPass(this.#house, this.#queue, slot, this.#verdict, this.domain, waitedMs, waitedFor)
     this.#settle?.resolve(this.pass)

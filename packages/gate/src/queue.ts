@@ -16,8 +16,8 @@ export interface Waiter {
   recheckNow(): 'allowed' | 'refused' | 'unknown'
   /** The same with a fetch of robots.txt. False if it was refused, and has failed. */
   recheck(): Promise<boolean>
-  /** It starts now. */
-  admit(slot: TakenSlot, heldBy: WaitReason | undefined): void
+  /** It starts now, at this moment by our own clock. */
+  admit(slot: TakenSlot, heldBy: WaitReason | undefined, at: number): void
   fail(error: unknown): void
 }
 
@@ -205,10 +205,10 @@ export class KeyQueue {
   }
 
   #turned(first: Waiter, turn: Turn): void {
-    const { now } = this.#shared
+    const at = this.#shared.now()
     if (turn.kind === 'wait') {
       this.#ticket = turn.ticket
-      this.#pause(now() + Math.max(turn.waitMs, LEAST_WAIT_MS), turn.because)
+      this.#pause(at + Math.max(turn.waitMs, LEAST_WAIT_MS), turn.because)
       this.#freeSlot(first)
       return
     }
@@ -221,8 +221,8 @@ export class KeyQueue {
     this.#isCalling = false
     const heldBy = this.#heldBy
     this.#heldBy = undefined
-    this.#pause(now() + turn.delay.delayMs, turn.delay.because)
-    first.admit(turn, heldBy)
+    this.#pause(at + turn.delay.delayMs, turn.delay.because)
+    first.admit(turn, heldBy, at)
   }
 
   #pause(until: number, because: PaceReason): void {

@@ -15,33 +15,29 @@ export function fixedHeaders(
   headers: DispatchedHeaders,
   userAgent: string,
 ): { readonly headers: NonNullable<DispatchedHeaders>; readonly hosts: readonly unknown[] } {
-  const isList = headers !== null && headers !== undefined && (Array.isArray(headers) || Symbol.iterator in headers)
-  // A Headers, a Map, pairs that are generated become a flat list: `[name, value, name, value]`.
-  const list: unknown[] = isList
-    ? Array.isArray(headers)
-      ? [...headers]
-      : [...(headers as Iterable<[string, string]>)].flat()
-    : Object.entries(headers ?? {}).flatMap(([name, value]) => [name, value])
-  const valuesOf = (wanted: string) => list.filter((_, n) => n % 2 === 1 && nameAt(list, n - 1) === wanted)
-  const pseudo = list.find((_, n) => n % 2 === 0 && nameAt(list, n)?.startsWith(':'))
+  const isList = typeof headers === 'object' && headers !== null && Symbol.iterator in headers
+  const list = listOf(headers)
+  const names = list.map((name, n) => (n % 2 === 0 ? String(name).toLowerCase() : ''))
+  const pseudo = names.find((name) => name.startsWith(':'))
   if (pseudo !== undefined)
-    throw new InvalidRequestError(`the header ${String(pseudo)} is of HTTP/2 itself; leave it out, and write the URL`)
-  const hosts = valuesOf('host')
-    .flat()
-    .filter((value) => value !== undefined)
-  return { headers: withUserAgent(list, isList, userAgent), hosts }
-}
-
-function withUserAgent(list: unknown[], isList: boolean, userAgent: string): NonNullable<DispatchedHeaders> {
-  const at = list.findIndex((_, n) => n % 2 === 0 && nameAt(list, n) === 'user-agent')
+    throw new InvalidRequestError(`the header ${pseudo} is of HTTP/2 itself; leave it out, and write the URL`)
+  const hosts = list.filter((_, n) => names[n - 1] === 'host').flat()
+  const at = names.indexOf('user-agent')
   if (at === -1) list.push('user-agent', userAgent)
   else if (NAMES_OF_FETCH.has(list[at + 1])) list[at + 1] = userAgent
-  if (isList) return list as string[]
-  // In the form in which it was given: undici takes several values for a name in this one only.
-  return Object.fromEntries(list.flatMap((name, n) => (n % 2 === 0 ? [[name, list[n + 1]]] : [])))
+  return { headers: isList ? (list as string[]) : objectOf(list), hosts: hosts.filter((host) => host !== undefined) }
 }
 
-function nameAt(list: readonly unknown[], n: number): string | undefined {
-  const name = list[n]
-  return typeof name === 'string' ? name.toLowerCase() : undefined
+/** `[name, value, name, value]`, of a list of that form, of a Headers, a Map or pairs that are generated, or of an object. */
+function listOf(headers: DispatchedHeaders): unknown[] {
+  const isIterable = typeof headers === 'object' && headers !== null && Symbol.iterator in headers
+  const items: Iterable<unknown> = isIterable ? (headers as Iterable<unknown>) : Object.entries(headers ?? {})
+  const list = Array.isArray(headers) ? headers : [...items].flat()
+  // Undici converts a name that is a Buffer, too.
+  return list.map((item: unknown, n) => (n % 2 === 0 ? String(item) : item))
+}
+
+/** In the form in which it was given: undici takes several values for a name in an object only. */
+function objectOf(list: readonly unknown[]): NonNullable<DispatchedHeaders> {
+  return Object.fromEntries(list.flatMap((name, n) => (n % 2 === 0 ? [[name, list[n + 1]]] : [])))
 }
