@@ -226,9 +226,13 @@ export class PoliteGate implements AsyncDisposable {
     }
   }
 
-  /** Asks robots.txt. */
+  /** Asks robots.txt. A verdict that is known needs no signal. */
   async #ask(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
-    return await this.#inTime(signal, (ends) => this.#robots.check(url, { signal: ends }))
+    this.#closing.signal.throwIfAborted()
+    signal?.throwIfAborted()
+    return (
+      this.#robots.checkNow(url) ?? (await this.#inTime(signal, (ends) => this.#robots.check(url, { signal: ends })))
+    )
   }
 
   /**

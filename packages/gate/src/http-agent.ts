@@ -91,7 +91,7 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
     )
   const name = host ?? request.host
   const target = targetOf(originOf(`${request.protocol}//${isIPv6(name) ? `[${name}]` : name}:${port}`), request.path)
-  assertOwnHost(target, hostsOf(request, options.headers))
+  assertOwnHost(target.url, hostsOf(request, options.headers), target.origin)
   if (request.path !== target.path) {
     if (request.headersSent)
       throw new InvalidRequestError(
@@ -125,15 +125,11 @@ function lock(request: ClientRequest, target: Target): void {
     },
   })
   request.setHeader = (name, value) => {
-    if (isHost(name)) assertOwnHost(target, [value].flat())
+    if (isHost(name)) assertOwnHost(target.url, [value].flat(), target.origin)
     return setHeader.call(request, name, value)
   }
   request.appendHeader = (name, value) => {
-    if (isHost(name))
-      assertOwnHost(
-        target,
-        [request.getHeader('host'), value].flat().filter((one) => one !== undefined),
-      )
+    if (isHost(name)) assertOwnHost(target.url, [request.getHeader('host') ?? [], value].flat(), target.origin)
     return appendHeader.call(request, name, value)
   }
 }

@@ -86,7 +86,7 @@ async function go(send: Send, gate: PoliteGate, given: FetchInput, init: Init): 
   const signal = (init.signal === undefined ? own?.signal : init.signal) ?? null
   let request = firstRequest(url, own, init, gate.robots.userAgent)
   const host = request.headers.get('host')
-  if (host !== null) assertOwnHost({ url, origin: url }, [host])
+  if (host !== null) assertOwnHost(url, [host])
   // A Request's body is a stream: a copy is kept back in case a redirect wants it sent again.
   const spare = mode === 'follow' && own?.body && request.body === 'spent' ? own.clone() : undefined
   try {

@@ -38,15 +38,14 @@ export function originOf(origin: unknown): string {
 }
 
 /**
- * A server picks the site by the Host header, and robots.txt is that of the URL: both must name the same one.
+ * A server picks the site by the Host header, and robots.txt is that of the URL: both must name the same one. For adapters of your own.
  * @param hosts The values of all Host headers that a request has.
+ * @param server The URL of the server that is connected to, if that is a proxy: some clients send it its own name, and it heeds the URL only.
  * @throws {InvalidRequestError}
  */
-export function assertOwnHost({ url, origin }: Pick<Target, 'url' | 'origin'>, hosts: readonly unknown[]): void {
-  if (hosts.length === 0) return
+export function assertOwnHost(url: string, hosts: readonly unknown[], server: string = url): void {
   const [host] = hosts
-  // A proxy is sent its own name by some clients, and heeds the URL only.
-  if (hosts.length === 1 && (names(host, url) || names(host, origin))) return
+  if (hosts.length === 0 || (hosts.length === 1 && (names(host, url) || names(host, server)))) return
   const given = hosts.map(shown).join(', ')
   const { host: own } = new URL(url)
   throw new InvalidRequestError(

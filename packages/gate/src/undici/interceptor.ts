@@ -42,7 +42,7 @@ function judgedOptions(
   const { query, ...others } = given
   const target = targetOf(originOf(others.origin), withQuery(others.path, query))
   const { headers, hosts } = fixedHeaders(others.headers, userAgent)
-  assertOwnHost(target, hosts)
+  assertOwnHost(target.url, hosts, target.origin)
   return { url: target.url, options: { ...others, origin: target.origin, path: target.path, headers } }
 }
 
