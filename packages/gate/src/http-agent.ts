@@ -111,7 +111,7 @@ function hostsOf(request: ClientRequest, headers: RequestOptions['headers']): re
   return [own, ...named].flat().filter((value) => value !== undefined)
 }
 
-/** Until its headers are sent, a caller could change what is asked for. */
+/** Keeps the caller from changing path and Host between the verdict and the moment at which Node sends the headers. */
 function lock(request: ClientRequest, target: Target): void {
   const { setHeader, appendHeader } = request
   const refused = (path: unknown) =>

@@ -4,7 +4,7 @@ import type { PaceReason, Pacer, Ticket, Turn } from './pacer.ts'
 import { checkedTurn } from './pacer-answers.ts'
 import type { Slots } from './slots.ts'
 
-/** What a request waits for: its turn, by whoever asked for that pause, or a concurrency slot. */
+/** What a request waits for: a pause, named by its reason, or a concurrency slot. */
 export type WaitReason = PaceReason | 'concurrency'
 
 export interface Waiter {
@@ -47,7 +47,7 @@ export class KeyQueue {
   readonly #shared: Shared
   /** In the order in which they came. A set, since any of them may leave: in a list of 100,000 all leaving took 5 s. */
   readonly #waiting = new Set<Waiter>()
-  /** The first one is checked again, or the pacer is asked for its turn; no other is called meanwhile. */
+  /** True while the queue checks its first request again, or asks the pacer for its turn. It calls no other request meanwhile. */
   #isCalling = false
   /** Whether the first one waits for a concurrency slot. */
   #wantsSlot = false

@@ -43,7 +43,7 @@ export class Slots {
     return this.#underWay >= maxConcurrent || underWay >= maxConcurrentPerDomain
   }
 
-  /** Takes a slot and returns true. Returns false if there is none; the user keeps its place in line, and is called, once, when one is free. */
+  /** Takes a slot and returns true. If all are taken, returns false, keeps the position of this user, and calls it once when a slot is free. */
   take(user: SlotUser, name: string): boolean {
     const isFull = this.isFull(name)
     const domain = this.#domains.get(name) ?? { name, underWay: 0, waiting: new Set() }
@@ -61,7 +61,7 @@ export class Slots {
     return !isFull
   }
 
-  /** Frees a slot that was taken for this registrable domain, and calls users that wait until it is taken again. */
+  /** Frees a slot of this registrable domain. Calls one waiting user after the other until one of them takes the slot. */
   release(name: string): void {
     const domain = this.#domains.get(name)
     if (domain === undefined) return

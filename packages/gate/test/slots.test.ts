@@ -170,7 +170,7 @@ describe('Slots', () => {
     advance(): void
   }
 
-  /** Users that take a slot as soon as they are called, and a log of who was called. */
+  /** Users that take a slot as soon as the slots call them, and a log of their names. */
   function open(maxConcurrent: number, maxConcurrentPerDomain: number) {
     const slots = new Slots({ maxConcurrent, maxConcurrentPerDomain })
     const called: string[] = []

@@ -9,7 +9,7 @@ const NAMES_OF_FETCH: ReadonlySet<unknown> = new Set(['node', 'undici'])
 
 /**
  * A copy in a form that reads the same each time, with this User-Agent unless the headers have one; and the values of all Host headers.
- * @throws {InvalidRequestError} for a pseudo-header of HTTP/2, such as `:authority`: it says what is asked for.
+ * @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` would name another site or page than the URL.
  */
 export function fixedHeaders(
   headers: DispatchedHeaders,
@@ -28,7 +28,7 @@ export function fixedHeaders(
   return { headers: isList ? (list as string[]) : objectOf(list), hosts: hosts.filter((host) => host !== undefined) }
 }
 
-/** `[name, value, name, value]`, of a list of that form, of a Headers, a Map or pairs that are generated, or of an object. */
+/** Returns `[name, value, name, value]` for each form that undici takes: such a list, an iterable of pairs, or an object. */
 function listOf(headers: DispatchedHeaders): unknown[] {
   const isIterable = typeof headers === 'object' && headers !== null && Symbol.iterator in headers
   const items: Iterable<unknown> = isIterable ? (headers as Iterable<unknown>) : Object.entries(headers ?? {})
