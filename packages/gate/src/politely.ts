@@ -58,6 +58,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   const politeFetch = async (input: unknown, init?: Init): Promise<ResponseLike> => {
     // A Request may stand for the options, too; what it holds cannot be spread.
     if (isRequest(init)) {
+      fetchInput(init) // an object that only looks like a Request would be lost here, and what it asks for
       const { url, request } = fetchInput(input)
       return politeFetch(new (init.constructor as typeof globalThis.Request)(request ?? url.href, init))
     }

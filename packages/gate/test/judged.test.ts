@@ -304,6 +304,10 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
     ['method: an object', () => ({ method: { toUpperCase: () => 'GET', toString: () => 'POST' } })],
     ['duplex: an object', () => ({ duplex: new String('half') })],
     ['options that are a string', () => 'follow'],
+    [
+      'options that look like a Request',
+      () => ({ url: 'http://a.example/', clone: () => undefined, redirect: 'manual' }),
+    ],
   ]
   test.each(oddInits)('refuses %s', async (_, init) => {
     const { send, fetch: polite } = recording()
