@@ -8,7 +8,8 @@ import type {
   ResponseTypes,
   StreamingHttpResponse,
 } from '@crawlee/basic'
-import type { Pass, PoliteGate } from '@politely/gate'
+import { linkSignals } from '@politely/fetcher/abort-listeners'
+import { assertOwnHost, type Pass, type PoliteGate } from '@politely/gate'
 import { waitingOutside } from './host-timeouts.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
 import { currentTask } from './task.ts'
@@ -77,10 +78,11 @@ export class PoliteHttpClient implements BaseHttpClient {
     url: URL,
     send: (hop: Q) => Promise<S>,
   ): Promise<S> {
+    assertOwnHost(url.href, hostsOf(hop))
     const pass = await enter(this.#entering, url, hop.signal)
     try {
       // Retries of the client inside would be requests that nobody let leave; Crawlee has its own.
-      const response = await send({ ...hop, followRedirect: false, retry: { limit: 0 } })
+      const response = await pass.run(() => send({ ...hop, url: url.href, followRedirect: false, retry: { limit: 0 } }))
       pass.leave(answerOf(response))
       if (response.redirectUrls?.length > 0) throw new FollowingClientError(this.#inner)
       return response
@@ -98,12 +100,13 @@ export class PoliteHttpClient implements BaseHttpClient {
 export async function enter({ gate, room }: Entering, url: URL | string, own: AbortSignal | undefined): Promise<Pass> {
   const task = currentTask()
   const signals = [own, task?.signal].filter((signal) => signal !== undefined)
-  const signal = signals.length < 2 ? (signals[0] ?? null) : AbortSignal.any(signals)
+  const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) room.arrived(task)
   try {
     const wait = () => waitingOutside(() => gate.enter(url, { signal }))
     return await (task === undefined ? wait() : task.waiting(wait))
   } finally {
+    unlink()
     if (task !== undefined) room.left(task)
   }
 }
@@ -150,6 +153,10 @@ function withName<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAg
 
 function hasHeader(headers: NonNullable<HttpRequest['headers']>, wanted: string): boolean {
   return Object.entries(headers).some(([name, value]) => name.toLowerCase() === wanted && value !== undefined)
+}
+
+function hostsOf({ headers = {} }: HttpRequest<keyof ResponseTypes>): readonly unknown[] {
+  return Object.entries(headers).flatMap(([name, value]) => (name.toLowerCase() === 'host' ? (value ?? []) : []))
 }
 
 /** Nobody reads the body of a redirect. */

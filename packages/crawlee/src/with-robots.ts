@@ -1,7 +1,7 @@
 // withRobots: one call, and a crawler of Crawlee keeps robots.txt.
 import { OptionError } from '@politely/core'
 import { assertOptions, number, word } from '@politely/fetcher/option-checks'
-import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/gate'
+import { type GateOrOptions, gateFor, InvalidRequestError, RobotsDisallowedError } from '@politely/gate'
 import { type AnyCrawler, type Inside, insideOf } from './inside.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
@@ -89,5 +89,7 @@ function neverRetryRefusals(inside: Inside): void {
 
 /** What would come out the same. */
 function isFinal(error: Error): boolean {
-  return [RobotsDisallowedError, OptionError, FollowingClientError, RedirectError].some((kind) => error instanceof kind)
+  return [RobotsDisallowedError, InvalidRequestError, OptionError, FollowingClientError, RedirectError].some(
+    (kind) => error instanceof kind,
+  )
 }

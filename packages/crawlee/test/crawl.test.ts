@@ -332,6 +332,12 @@ describe('what pages are asked for as', () => {
     expect(await asked({ headers: { 'User-Agent': 'OtherBot/2.0' } })).toMatchObject({ userAgent: 'OtherBot/2.0' })
   })
 
+  test('a Host header of another site fails the request, since robots.txt was that of the URL', async () => {
+    const told = await crawl([{ url: `${HOME}/`, headers: { host: 'other.example' } }])
+    expect(told.failed).toMatchObject([[`${HOME}/`, { code: 'ERR_POLITELY_REQUEST' }]])
+    expect(pages()).toEqual([])
+  })
+
   test('headers of a browser that are asked for are sent, beside the name', async () => {
     const preNavigationHooks: CheerioCrawlerOptions['preNavigationHooks'] = [
       (_, gotOptions) => void Object.assign(gotOptions, { headerGeneratorOptions: { browsers: ['chrome'] } }),

@@ -1,4 +1,5 @@
 // The pages of a browser, or of a context: which targets they are, and what their `goto` rejects with.
+import { onAbort } from '@politely/fetcher/abort-listeners'
 import type { Guard } from './guard.ts'
 import { ask, type DriverPage, send } from './session.ts'
 
@@ -116,7 +117,7 @@ export class Pages {
     // A driver may not look at the signal while it waits for an answer.
     const givingUp = new AbortController()
     const giveUp = () => givingUp.abort()
-    signal?.addEventListener('abort', giveUp, { once: true })
+    const unlisten = signal && onAbort(signal, giveUp)
     this.#guard.begin(targetId, givingUp.signal)
     try {
       const response = await this.#around(targetId, navigate)
@@ -133,7 +134,7 @@ export class Pages {
       // Another call may have taken this one's place, and what is known now is about that.
       throw isLast() ? withCause(this.#guard.failureOf(targetId), error) : error
     } finally {
-      signal?.removeEventListener('abort', giveUp)
+      unlisten?.()
     }
   }
 }

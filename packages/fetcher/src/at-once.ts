@@ -1,4 +1,5 @@
 // Many questions at once, out of a stream and into a stream: bounded, in order or not, no faster than they are taken.
+import { onAbort } from './abort-listeners.ts'
 
 export interface AtOnce {
   /** How many are under way, or done and not yet taken, at most. */
@@ -78,7 +79,7 @@ export async function* atOnce<T, R>(
   }
   const taken = () => (order === 'input' ? slots.size : underWay + slots.size)
 
-  signal?.addEventListener('abort', abort)
+  const unlisten = signal && onAbort(signal, abort)
   try {
     for (;;) {
       signal?.throwIfAborted()
@@ -99,7 +100,7 @@ export async function* atOnce<T, R>(
     await close().catch(() => undefined) // of two errors the first is told, as `for await` does
     throw error
   } finally {
-    signal?.removeEventListener('abort', abort)
+    unlisten?.()
     await close()
   }
 }

@@ -192,6 +192,20 @@ export class RobotsClient {
   }
 
   /**
+   * The verdict of `check`, if it is known without a fetch of robots.txt and without the store; otherwise undefined. A verdict is counted
+   * and published as one of `check` is.
+   * @throws {ClientClosedError} after `close`.
+   */
+  checkNow(url: string | HasHref): ClientVerdict | undefined {
+    this.#throwIfClosed()
+    const text = typeof url === 'string' ? url : url.href
+    const address = addressOf(text)
+    if (typeof address === 'string') return this.#telemetry.checkedNow(invalid(text, address))
+    const known = this.#known(address.origin)
+    return known && this.#telemetry.checkedNow(this.#verdict(text, address, known))
+  }
+
+  /**
    * Answers about a stream of URLs, many at once, no faster than the answers are taken. Leaving the loop ends it.
    * @throws {ClientClosedError}, the signal's reason, or what the source throws.
    */
@@ -273,13 +287,16 @@ export class RobotsClient {
     redirectedFrom: readonly string[],
   ): Promise<ClientVerdict> {
     const address = addressOf(text)
-    if (typeof address === 'string') return { url: text, allowed: false, because: 'invalid-url', problem: address }
+    if (typeof address === 'string') return invalid(text, address)
     if (redirectedFrom.length > 0) {
       const blocked = await this.#blockedRedirect(text, address, redirectedFrom)
       if (blocked !== undefined) return blocked
     }
+    return this.#verdict(text, address, this.#known(address.origin) ?? (await this.#wait(address, signal)))
+  }
+
+  #verdict(text: string, address: Address, { entry, rules }: Remembered): ClientVerdict {
     const { now, policy } = this.#settings
-    const { entry, rules } = this.#known(address.origin) ?? (await this.#wait(address, signal))
     const { verdict, access } = decide(entry, rules, address, now(), policy)
     return { url: text, origin: address.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
   }
@@ -443,6 +460,10 @@ export class RobotsClient {
 
 const ALLOWED: Promise<boolean> = Promise.resolve(true)
 const DISALLOWED: Promise<boolean> = Promise.resolve(false)
+
+function invalid(url: string, problem: InvalidUrl['problem']): ClientVerdict {
+  return { url, allowed: false, because: 'invalid-url', problem }
+}
 
 type PaceWishes = Pick<Asked, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>
 

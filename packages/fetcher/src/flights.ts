@@ -1,5 +1,6 @@
 // One flight per origin: a thousand callers who want the same robots.txt at once make one fetch. And not too many flights at once,
 // neither in all nor to the hosts of one registrable domain: a site with a wildcard in its DNS has as many hosts as it likes.
+import { onAbort } from './abort-listeners.ts'
 import { registrableDomainOf } from './host-name.ts'
 
 export interface FlightLimits {
@@ -101,6 +102,7 @@ export class Flights<T> {
     this.#underWay++
     domain.underWay++
     domain.waiting.delete(flight)
+    this.#ready.delete(domain) // its next turn comes after that of the others
     this.#look(domain)
     try {
       result.resolve(await start())
@@ -115,11 +117,11 @@ export class Flights<T> {
     }
   }
 
-  /** Puts the domain at the end of those that are ready, or takes it away; and forgets it when there is nothing about it. */
+  /** Puts the domain among those that are ready, where it keeps its turn, or takes it out; and drops it when nothing is left of it. */
   #look(domain: Domain<T>): void {
     const { name, underWay, waiting } = domain
-    this.#ready.delete(domain)
     if (waiting.size > 0 && underWay < this.#limits.maxFlightsPerDomain) this.#ready.add(domain)
+    else this.#ready.delete(domain)
     if (waiting.size === 0 && underWay === 0) this.#domains.delete(name)
   }
 
@@ -130,8 +132,8 @@ export class Flights<T> {
       flight.callers--
       if (flight.callers === 0 && flight.phase === 'waiting') this.#forget(flight)
     }
-    signal.addEventListener('abort', leave, { once: true })
-    flight.result.promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+    const unlisten = onAbort(signal, leave)
+    flight.result.promise.then(resolve, reject).finally(unlisten)
     return promise
   }
 

@@ -173,6 +173,23 @@ describe('a flight that waits for others to end', () => {
 })
 
 describe('maxFlights and maxFlightsPerDomain', () => {
+  test('a domain keeps its turn while more of its origins are asked about', async () => {
+    const flights = new Flights<void>({ maxFlights: 1, maxFlightsPerDomain: 1 })
+    const begun: string[] = []
+    const ends: (() => void)[] = []
+    const join = (host: string) =>
+      flights.join(`http://${host}`, () => {
+        begun.push(host)
+        return new Promise((end) => ends.push(end))
+      })
+    for (const host of ['held.test', 'a1.a.test', 'b1.b.test', 'a2.a.test', 'a3.a.test']) void join(host)
+    for (let n = 0; n < 4; n++) {
+      ends[n]?.()
+      await Promise.resolve().then(() => undefined)
+    }
+    expect(begun).toEqual(['held.test', 'a1.a.test', 'b1.b.test', 'a2.a.test', 'a3.a.test'])
+  })
+
   test('hold under a thousand origins, and the server sees that they are used', async ({ newClient }) => {
     const server = await startSlowServer()
     const client = newClient({ maxFlights: 20, maxFlightsPerDomain: 3 })

@@ -296,6 +296,37 @@ describe('tracing channels', () => {
   })
 })
 
+describe('checkNow', () => {
+  test('gives the verdict of check, counts and publishes it alike, and asks nobody', async ({ sites, newClient }) => {
+    sites.answer(ROBOTS, rules)
+    const clock = startClock()
+    const lines: string[] = []
+    const client = newClient({ now: clock.now, logger: { debug: (line) => void lines.push(line) } })
+    const url = sites.withPort(askedPage)
+    expect(client.checkNow(url)).toBeUndefined() // nothing is known yet
+    expect(sites.asked).toEqual([])
+    const verdict = await client.check(url)
+    const events: VerdictEvent[] = []
+    client.events.on('verdict', (event) => void events.push(event))
+    const checks: unknown[] = []
+    const hear: ChannelListener = (message) => void checks.push(message)
+    subscribe('tracing:politely:check:asyncEnd', hear)
+    onTestFinished(() => void unsubscribe('tracing:politely:check:asyncEnd', hear))
+    expect(client.checkNow(new URL(url))).toEqual(verdict)
+    expect(client.checkNow('no URL')).toEqual(await client.check('no URL'))
+    await Promise.resolve()
+    expect(client.counters).toMatchObject({ questions: 4, disallowed: 4, waits: 1 })
+    expect(events.map((event) => event.verdict.url)).toEqual([url, 'no URL', 'no URL'])
+    expect(checks).toHaveLength(3)
+    expect(lines.filter((line) => line.startsWith(`${url}: `))).toHaveLength(2)
+    clock.pass(30 * DAY)
+    expect(client.checkNow(url)).toBeUndefined() // it has to be fetched again
+    expect(sites.asked).toHaveLength(1)
+    await client.close()
+    expect(() => client.checkNow(url)).toThrow('closed')
+  })
+})
+
 describe('logger', () => {
   const recorder = () => {
     const lines: (readonly [level: string, ...args: unknown[]])[] = []

@@ -1,12 +1,14 @@
 // One call of `enter`: it comes, perhaps waits, and gets a pass or an error.
 import type { Delay, PageAnswer, Wishes } from '@politely/core'
-import type { Asked, ClientVerdict } from '@politely/fetcher'
+import { type Asked, type ClientVerdict, registrableDomainOf } from '@politely/fetcher'
+import { onAbort } from '@politely/fetcher/abort-listeners'
 import type { Tally } from './counters.ts'
 import { RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import type { PoliteGate } from './gate.ts'
-import { type Answer, type Pass, pageAnswerOf } from './pass.ts'
+import { type Answer, pageAnswerOf } from './pass.ts'
 import type { KeyQueue, TakenSlot, Waiter, WaitReason } from './queue.ts'
+import { type NestablePass, Sending } from './sending.ts'
 
 /** One about a URL, and not refused: what is no URL never is. */
 export type AllowedVerdict = ClientVerdict & Asked
@@ -17,16 +19,21 @@ export interface House {
   readonly now: () => number
   readonly tally: Tally
   readonly wishesOf: (verdict: AllowedVerdict) => Wishes
-  /** Asks robots.txt; throws where it says no. */
+  /** Checks robots.txt. @throws {RobotsDisallowedError} where it disallows the URL. */
   readonly allowed: (url: string, signal: AbortSignal | undefined) => Promise<AllowedVerdict>
-  /** A request has left: its pause counts from now. */
+  /** The same, if the verdict is known without a fetch; otherwise undefined. */
+  readonly allowedNow: (url: string) => AllowedVerdict | undefined
+  /** A request has started: its pause counts from now. */
   readonly departed: (key: string, slot: TakenSlot) => void
   readonly report: (key: string, slot: TakenSlot, answer: PageAnswer | undefined) => void
-  /** The request is over, and its place is free. */
-  readonly left: (queue: KeyQueue) => void
+  /** Frees the concurrency slot of a request. */
+  readonly free: (queue: KeyQueue, domain: string) => void
+  /** The request is over. */
+  readonly over: () => void
 }
 
 export class Entrant implements Waiter {
+  readonly domain: string
   wishes: Wishes
   /** As soon as it may leave. */
   pass: GrantedPass | undefined
@@ -42,6 +49,7 @@ export class Entrant implements Waiter {
     this.#house = house
     this.#verdict = verdict
     this.wishes = house.wishesOf(verdict)
+    this.domain = registrableDomainOf(verdict.origin)
     this.#queue = queue
     this.#signal = signal
     this.#start = house.now()
@@ -58,29 +66,40 @@ export class Entrant implements Waiter {
     }
     return new Promise((resolve, reject) => {
       const signal = this.#signal
-      const abort = () => {
-        this.#queue.remove(this)
-        this.fail(signal?.reason)
-      }
-      const over = () => signal?.removeEventListener('abort', abort)
+      let unlisten: (() => void) | undefined
       this.#settle = {
         resolve: (pass) => {
-          over()
+          unlisten?.()
           resolve(pass)
         },
         reject: (error) => {
-          over()
+          unlisten?.()
           reject(error)
         },
       }
-      signal?.addEventListener('abort', abort)
+      if (signal === undefined) return
+      unlisten = onAbort(signal, () => {
+        this.#queue.remove(this)
+        this.fail(signal.reason)
+      })
     })
+  }
+
+  recheckNow(): 'allowed' | 'refused' | 'unknown' {
+    try {
+      const verdict = this.#house.allowedNow(this.#verdict.url)
+      if (verdict === undefined) return 'unknown'
+      this.#take(verdict)
+      return 'allowed'
+    } catch (error) {
+      this.fail(error)
+      return 'refused'
+    }
   }
 
   async recheck(): Promise<boolean> {
     try {
-      this.#verdict = await this.#house.allowed(this.#verdict.url, this.#signal)
-      this.wishes = this.#house.wishesOf(this.#verdict)
+      this.#take(await this.#house.allowed(this.#verdict.url, this.#signal))
       return true
     } catch (error) {
       this.fail(error)
@@ -88,11 +107,23 @@ export class Entrant implements Waiter {
     }
   }
 
-  admit(slot: TakenSlot, heldBy: WaitReason | undefined): void {
-    const waitedMs = this.#house.now() - this.#start
+  #take(verdict: AllowedVerdict): void {
+    this.#verdict = verdict
+    this.wishes = this.#house.wishesOf(verdict)
+  }
+
+  admit(slot: TakenSlot, heldBy: WaitReason | undefined, at: number): void {
+    const waitedMs = at - this.#start
     const waitedFor = this.#settle === undefined ? 'none' : (heldBy ?? 'none')
-    this.pass = new GrantedPass(this.#house, this.#queue, slot, this.#verdict, waitedMs, waitedFor)
+    this.pass = new GrantedPass(this.#house, this.#queue, slot, this.#verdict, this.domain, waitedMs, waitedFor)
     this.#settle?.resolve(this.pass)
+  }
+
+  /** Its signal was aborted after it was admitted, and before the caller had its pass. */
+  withdraw(reason: unknown): void {
+    this.pass?.withdraw()
+    this.pass = undefined
+    this.fail(reason)
   }
 
   /** Once is enough: what went wrong first is told. */
@@ -115,7 +146,7 @@ export class Entrant implements Waiter {
   }
 }
 
-export class GrantedPass implements Pass {
+export class GrantedPass implements NestablePass {
   readonly verdict: AllowedVerdict
   readonly waitedMs: number
   readonly waitedFor: WaitReason | 'none'
@@ -123,9 +154,12 @@ export class GrantedPass implements Pass {
   readonly #house: House
   readonly #queue: KeyQueue
   readonly #slot: TakenSlot
+  readonly #domain: string
+  readonly #sending: Sending
   #leftAt = 0
   #status: number | undefined
   #isReported = false
+  #isFree = false
   #isOver = false
 
   constructor(
@@ -133,6 +167,7 @@ export class GrantedPass implements Pass {
     queue: KeyQueue,
     slot: TakenSlot,
     verdict: AllowedVerdict,
+    domain: string,
     waitedMs: number,
     waitedFor: WaitReason | 'none',
   ) {
@@ -140,9 +175,11 @@ export class GrantedPass implements Pass {
     this.#queue = queue
     this.#slot = slot
     this.verdict = verdict
+    this.#domain = domain
     this.waitedMs = waitedMs
     this.waitedFor = waitedFor
     this.delay = slot.delay
+    this.#sending = new Sending(house.gate, this)
   }
 
   get url(): string {
@@ -164,9 +201,19 @@ export class GrantedPass implements Pass {
     departed(this.#queue.key, this.#slot)
   }
 
+  run<T>(send: () => T): T {
+    return this.#sending.run(send)
+  }
+
   answered(answer: Answer): void {
+    this.#sending.end()
+    this.heard(answer)
+  }
+
+  /** Reports the answer, once. */
+  heard(answer: Answer): void {
     if (this.#isReported || this.#isOver) return
-    const pageAnswer = pageAnswerOf(answer) // before anything is told: it throws for what is no answer
+    const pageAnswer = pageAnswerOf(answer) // before anything is reported: it throws for anything that is not a response
     this.#isReported = true
     this.#status = pageAnswer.status
     this.#house.report(this.#queue.key, this.#slot, pageAnswer)
@@ -174,18 +221,44 @@ export class GrantedPass implements Pass {
 
   leave(answer?: Answer): void {
     if (this.#isOver) return
-    if (answer !== undefined) this.answered(answer)
+    try {
+      if (answer !== undefined) this.answered(answer)
+    } finally {
+      this.#end()
+    }
+  }
+
+  /** The request does not start after all. */
+  withdraw(): void {
     this.#isOver = true
-    const { gate, tally, now, report, left } = this.#house
+    this.#queue.withdrawn(this.#slot)
+    this.free()
+  }
+
+  /** Frees the slot, whether or not the request is over. */
+  free(): void {
+    if (this.#isFree) return
+    this.#isFree = true
+    this.#house.free(this.#queue, this.#domain)
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#sending.end()
+    const { gate, tally, now, report, over } = this.#house
     if (!this.#isReported) report(this.#queue.key, this.#slot, undefined)
     tally.done++
-    if (channels.done.hasSubscribers) {
-      const { url, origin } = this.verdict
-      const at = now()
-      const tookMs = at - this.#leftAt
-      channels.done.publish({ gate, at, url, origin, key: this.#queue.key, tookMs, status: this.#status })
+    try {
+      if (channels.done.hasSubscribers) {
+        const { url, origin } = this.verdict
+        const at = now()
+        const tookMs = at - this.#leftAt
+        channels.done.publish({ gate, at, url, origin, key: this.#queue.key, tookMs, status: this.#status })
+      }
+    } finally {
+      this.free()
+      over()
     }
-    left(this.#queue)
   }
 
   [Symbol.dispose](): void {

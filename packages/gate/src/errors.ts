@@ -1,6 +1,7 @@
 // What the gate throws: refusals, each with a stable code.
 import { describeVerdict } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
+import { shown } from '@politely/fetcher/option-checks'
 import { retryAtOf } from './forecast.ts'
 
 /** robots.txt does not let this request leave, or nobody knows what it says. */
@@ -26,4 +27,27 @@ export class GateClosedError extends Error {
   constructor() {
     super('this gate is closed; make a new one')
   }
+}
+
+/** A pacer of the caller's own gave an answer that the gate cannot use. The request that it was for fails. */
+export class PacerError extends Error {
+  override readonly name = 'PacerError'
+  readonly code = 'ERR_POLITELY_PACER'
+  constructor(method: 'reserve' | 'foresee', given: unknown, expected: string) {
+    super(`${method} of the pacer returned ${shown(given)}; expected ${expected}`)
+  }
+}
+
+/** `answered` or `leave` of a pass was given something that is not a response. */
+export class AnswerError extends TypeError {
+  override readonly name = 'AnswerError'
+  readonly code = 'ERR_POLITELY_ANSWER'
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`${problem}; write pass.leave(response), pass.leave({ status: 200, headers: {} }), or pass.leave()`, options)
+  }
+}
+
+/** The gate cannot tell what this request would ask for, or of which origin. Nothing was sent. Its name is `TypeError`, as in fetch. */
+export class InvalidRequestError extends TypeError {
+  readonly code = 'ERR_POLITELY_REQUEST'
 }

@@ -1,19 +1,23 @@
 // PoliteGate: lets a request leave when robots.txt allows it and its turn has come.
 import type { LookupFunction } from 'node:net'
 import { type HasHref, isPushback, OptionError, type PageAnswer, type Wishes } from '@politely/core'
-import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { type ClientVerdict, RobotsClient, registrableDomainOf } from '@politely/fetcher'
+import { linkSignals, onAbort } from '@politely/fetcher/abort-listeners'
 import { callable } from '@politely/fetcher/option-checks'
 import { type GateCounters, Tally } from './counters.ts'
-import { type AllowedVerdict, Entrant, type House } from './entrant.ts'
+import { type AllowedVerdict, Entrant, type GrantedPass, type House } from './entrant.ts'
 import { GateClosedError, RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import { type Forecast, retryAtOf } from './forecast.ts'
 import { LocalPacer } from './local-pacer.ts'
 import { type PaceKey, paceKey } from './pace-by.ts'
 import type { Pacer } from './pacer.ts'
+import { checkedForeseen } from './pacer-answers.ts'
 import { type Pacing, type PacingOptions, pacingOf } from './pacing.ts'
 import type { Pass } from './pass.ts'
 import { isPromise, KeyQueue, type Shared, type TakenSlot, type WaitReason } from './queue.ts'
+import { sendingThrough } from './sending.ts'
+import { Slots } from './slots.ts'
 
 export interface PoliteGateOptions extends PacingOptions {
   /** Who knows what robots.txt says. It stays yours to close. */
@@ -47,13 +51,11 @@ export class PoliteGate implements AsyncDisposable {
   readonly #keyOf: PaceKey
   /** Of keys with somebody who waits or is under way. What is remembered of the others, the pacer knows. */
   readonly #queues = new Map<string, KeyQueue>()
-  /** Queues whose first request waits for one of all the places, in the order in which they came. */
-  readonly #wantingPlace = new Set<KeyQueue>()
+  readonly #slots: Slots
   readonly #closing = new AbortController()
   readonly #tally = new Tally()
   readonly #shared: Shared
   readonly #house: House
-  #underWay = 0
   /** Calls of `enter` whose request is not over yet, and what is held. */
   #inside = 0
   readonly #draining = new Set<() => void>()
@@ -69,12 +71,12 @@ export class PoliteGate implements AsyncDisposable {
       callable('now', now, 'a function that returns milliseconds') ?? (() => performance.timeOrigin + performance.now())
     this.#pacer = this.#pacing.pacer ?? new LocalPacer(this.#now)
     this.#keyOf = paceKey(this.#pacing.paceBy, lookup)
+    this.#slots = new Slots(this.#pacing)
     this.#shared = {
       now: this.#now,
       pacer: this.#pacer,
       maxConcurrentPerKey: this.#pacing.maxConcurrentPerOrigin,
-      takePlace: (queue) => this.#takePlace(queue),
-      freePlace: () => this.#freePlace(),
+      slots: this.#slots,
       pacerFailed: (key, error) => this.#pacerFailed(key, error),
       emptied: (queue) => this.#forget(queue),
     }
@@ -84,9 +86,11 @@ export class PoliteGate implements AsyncDisposable {
       tally: this.#tally,
       wishesOf: (verdict) => this.#wishesOf(verdict),
       allowed: (page, signal) => this.#allowed(page, signal),
-      departed: (key, { ticket, delay }) => this.#pacer.left?.(key, ticket, delay),
+      allowedNow: (page) => this.#allowedNow(page),
+      departed: (key, { ticket, delay }) => this.#tellPacer(key, () => this.#pacer.left?.(key, ticket, delay)),
       report: (key, slot, answer) => this.#report(key, slot, answer),
-      left: (queue) => this.#left(queue),
+      free: (queue, domain) => this.#free(queue, domain),
+      over: () => this.#oneLess(),
     }
   }
 
@@ -117,6 +121,11 @@ export class PoliteGate implements AsyncDisposable {
    */
   async enter(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Pass> {
     const abort = signal ?? undefined
+    const again = sendingThrough(this)?.passAgain(typeof url === 'string' ? url : url.href)
+    if (again !== undefined) {
+      abort?.throwIfAborted()
+      return again
+    }
     this.#inside++
     try {
       const verdict = await this.#allowed(url, abort)
@@ -124,10 +133,12 @@ export class PoliteGate implements AsyncDisposable {
       const key = isPromise(found) ? await this.#inTime(abort, (ends) => orAbort(found, ends)) : found
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const turn = new Entrant(this.#house, verdict, this.#queueOf(key), abort).turn()
+      const entrant = new Entrant(this.#house, verdict, this.#queueOf(key), abort)
+      const turn = entrant.turn()
       const pass = isPromise(turn) ? await turn : turn
-      pass.depart()
-      return pass
+      if (abort?.aborted) entrant.withdraw(abort.reason)
+      abort?.throwIfAborted()
+      return started(pass)
     } catch (error) {
       this.#oneLess()
       throw error
@@ -156,9 +167,10 @@ export class PoliteGate implements AsyncDisposable {
     const key = isPromise(found) ? await this.#inTime(signal ?? undefined, (ends) => orAbort(found, ends)) : found
     const queue = this.#queues.get(key)
     const ahead = queue?.waiting ?? 0
-    const { waitMs, because } = await this.#pacer.foresee(key, this.#wishesOf(verdict), ahead)
-    const { maxConcurrent, maxConcurrentPerOrigin } = this.#pacing
-    const isFull = this.#underWay >= maxConcurrent || (queue?.underWay ?? 0) >= maxConcurrentPerOrigin
+    const { waitMs, because } = checkedForeseen(await this.#pacer.foresee(key, this.#wishesOf(verdict), ahead))
+    const { maxConcurrentPerOrigin } = this.#pacing
+    const isFull =
+      (queue?.underWay ?? 0) >= maxConcurrentPerOrigin || this.#slots.isFull(registrableDomainOf(verdict.origin))
     const lastWord = isFull && waitMs === 0 ? 'concurrency' : because
     return { allowed: true, verdict, at: this.#now() + waitMs, waitMs, because: lastWord, ahead }
   }
@@ -192,6 +204,16 @@ export class PoliteGate implements AsyncDisposable {
 
   async #allowed(url: string | HasHref, signal: AbortSignal | undefined): Promise<AllowedVerdict> {
     const verdict = await this.#ask(url, signal)
+    return this.#orThrow(verdict)
+  }
+
+  /** The same, if the verdict is known without a fetch; otherwise undefined. */
+  #allowedNow(url: string): AllowedVerdict | undefined {
+    const verdict = this.#robots.checkNow(url)
+    return verdict && this.#orThrow(verdict)
+  }
+
+  #orThrow(verdict: ClientVerdict): AllowedVerdict {
     if (isAllowed(verdict)) return verdict
     this.#refused(verdict)
     throw new RobotsDisallowedError(verdict)
@@ -204,9 +226,13 @@ export class PoliteGate implements AsyncDisposable {
     }
   }
 
-  /** Asks robots.txt. */
+  /** Asks robots.txt. A verdict that is known needs no signal. */
   async #ask(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
-    return await this.#inTime(signal, (ends) => this.#robots.check(url, { signal: ends }))
+    this.#closing.signal.throwIfAborted()
+    signal?.throwIfAborted()
+    return (
+      this.#robots.checkNow(url) ?? (await this.#inTime(signal, (ends) => this.#robots.check(url, { signal: ends })))
+    )
   }
 
   /**
@@ -218,15 +244,11 @@ export class PoliteGate implements AsyncDisposable {
     closing.throwIfAborted()
     if (signal === undefined) return await work(closing)
     signal.throwIfAborted()
-    // Not AbortSignal.any: on Node 22 a signal keeps something of each one made from it, for as long as it lives (measured).
-    const ends = new AbortController()
-    const sources = [signal, closing]
-    const end = () => ends.abort(sources.find((source) => source.aborted)?.reason)
-    for (const source of sources) source.addEventListener('abort', end)
+    const linked = linkSignals([signal, closing])
     try {
-      return await work(ends.signal)
+      return await work(linked.signal)
     } finally {
-      for (const source of sources) source.removeEventListener('abort', end)
+      linked.unlink()
     }
   }
 
@@ -245,35 +267,14 @@ export class PoliteGate implements AsyncDisposable {
   }
 
   #forget(queue: KeyQueue): void {
-    this.#wantingPlace.delete(queue)
     if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key)
   }
 
-  #takePlace(queue: KeyQueue): boolean {
-    if (this.#underWay >= this.#pacing.maxConcurrent) {
-      this.#wantingPlace.add(queue)
-      return false
-    }
-    this.#underWay++
-    return true
-  }
-
-  /** One place is free: the queue that has waited longest for it is asked first. */
-  #freePlace(): void {
-    this.#underWay--
-    for (const wanting of this.#wantingPlace) {
-      if (this.#underWay >= this.#pacing.maxConcurrent) break
-      this.#wantingPlace.delete(wanting)
-      wanting.advance()
-    }
-  }
-
-  /** A request is over. Its own queue is asked last: others may have waited longer for the place. */
-  #left(queue: KeyQueue): void {
+  /** Frees the slot of a request. Its own queue is called last: others may have waited longer for the slot. */
+  #free(queue: KeyQueue, domain: string): void {
     queue.finished()
-    this.#freePlace()
+    this.#slots.release(domain)
     queue.advance()
-    this.#oneLess()
   }
 
   #oneLess(): void {
@@ -286,9 +287,14 @@ export class PoliteGate implements AsyncDisposable {
 
   #report(key: string, slot: TakenSlot, answer: PageAnswer | undefined): void {
     if (answer !== undefined && isPushback(answer)) this.#tally.pushbacks++
+    this.#tellPacer(key, () => this.#pacer.report(key, slot.ticket, answer))
+  }
+
+  /** A pacer that fails here cannot fail the request, which has its turn already. */
+  #tellPacer(key: string, tell: () => unknown): void {
     try {
-      const reported = this.#pacer.report(key, slot.ticket, answer)
-      if (isPromise(reported)) reported.catch((error: unknown) => this.#pacerFailed(key, error))
+      const told = tell()
+      if (isPromise(told)) Promise.resolve(told).catch((error: unknown) => this.#pacerFailed(key, error))
     } catch (error) {
       this.#pacerFailed(key, error)
     }
@@ -300,6 +306,17 @@ export class PoliteGate implements AsyncDisposable {
   }
 }
 
+/** A pass that cannot be handed over gives its slot back. */
+function started(pass: GrantedPass): GrantedPass {
+  try {
+    pass.depart()
+    return pass
+  } catch (error) {
+    pass.withdraw()
+    throw error
+  }
+}
+
 function isAllowed(verdict: ClientVerdict): verdict is AllowedVerdict {
   return verdict.allowed
 }
@@ -307,8 +324,7 @@ function isAllowed(verdict: ClientVerdict): verdict is AllowedVerdict {
 /** What comes of it, or the signal's reason, if that is aborted before. */
 function orAbort<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort)
-    coming.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    const unlisten = onAbort(signal, () => reject(signal.reason))
+    coming.then(resolve, reject).finally(unlisten)
   })
 }

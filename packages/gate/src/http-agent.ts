@@ -1,12 +1,14 @@
 // The gate in front of an agent of node:http: for `http.request`, got, and all else that is built on it.
 //
 // A redirect's hop and a retry are requests of their own there, so each is checked, and waits its turn.
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
-import { askedUrl } from './asked-url.ts'
+import { shown } from '@politely/fetcher/option-checks'
+import { InvalidRequestError } from './errors.ts'
 import { PoliteGate } from './gate.ts'
 import { isRedirect } from './redirect.ts'
+import { assertOwnHost, originOf, type Target, targetOf } from './target.ts'
 
 /**
  * The same agent, but what is sent through it is allowed by robots.txt and waits its turn: `http.request(url, { agent })`. A request that may
@@ -24,17 +26,25 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
     throw new OptionError('gate', 'must be a PoliteGate; write new PoliteGate({ robots })')
   const addRequest: AgentLike['addRequest'] = (request, options) => {
     if (request.method === 'CONNECT') inner.addRequest(request, options)
-    else void enter(gate, request, options.port, () => inner.addRequest(request, options))
+    else
+      void enter(
+        gate,
+        request,
+        () => lockedUrl(inner, request, options),
+        () => inner.addRequest(request, options),
+      )
   }
   return Object.create(agent, { addRequest: { value: addRequest } })
 }
 
 /** What `http.request` asks of an agent. Node calls it an Agent-like Object; its types do not tell. */
 interface AgentLike {
-  addRequest(request: ClientRequest, options: { readonly port?: string | number | null }): void
+  addRequest(request: ClientRequest, options: RequestOptions): void
+  /** They override those of a request. */
+  readonly options?: RequestOptions
 }
 
-async function enter(gate: PoliteGate, request: ClientRequest, port: unknown, send: () => void): Promise<void> {
+async function enter(gate: PoliteGate, request: ClientRequest, lockUrl: () => string, send: () => void): Promise<void> {
   if (!request.headersSent && !request.hasHeader('user-agent')) {
     request.setHeader('user-agent', gate.robots.userAgent)
   }
@@ -48,7 +58,7 @@ async function enter(gate: PoliteGate, request: ClientRequest, port: unknown, se
   // Node has destroyed one whose signal was aborted before.
   if (request.destroyed) return fail(request, null)
   try {
-    const pass = await gate.enter(urlOf(request, port), { signal: ending.signal })
+    const pass = await gate.enter(lockUrl(), { signal: ending.signal })
     const leave = () => pass.leave()
     request.once('close', leave)
     ending.signal.addEventListener('abort', leave)
@@ -63,14 +73,69 @@ async function enter(gate: PoliteGate, request: ClientRequest, port: unknown, se
       }
       if (request.listenerCount('response') === 0) response.resume() // as Node does where nobody listens
     })
-    send()
+    pass.run(send)
   } catch (error) {
     fail(request, request.destroyed ? null : error) // Node knows itself what it was destroyed with
   }
 }
 
-function urlOf({ protocol, host, path }: ClientRequest, port: unknown): string {
-  return askedUrl(`${protocol}//${isIPv6(host) ? `[${host}]` : host}:${port}`, path)
+/**
+ * The URL that a request asks for. From now on its path, which is the judged one, and its Host header cannot be changed.
+ * @throws {InvalidRequestError}
+ */
+function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOptions): string {
+  const { socketPath, host, port } = { ...options, ...inner.options }
+  if (socketPath)
+    throw new InvalidRequestError(
+      `socketPath ${shown(socketPath)} decides who is asked, and has no robots.txt; send this request through an agent without a gate`,
+    )
+  const name = host ?? request.host
+  const target = targetOf(originOf(`${request.protocol}//${isIPv6(name) ? `[${name}]` : name}:${port}`), request.path)
+  assertOwnHost(target.url, hostsOf(request, options.headers), target.origin)
+  if (request.path !== target.path) {
+    if (request.headersSent)
+      throw new InvalidRequestError(
+        `path ${shown(request.path)} would be sent as it is, and stands for ${shown(target.path)}; write that`,
+      )
+    request.path = target.path
+  }
+  lock(request, target)
+  return target.url
+}
+
+/** With an array of headers, Node does not know them by name. */
+function hostsOf(request: ClientRequest, headers: RequestOptions['headers']): readonly unknown[] {
+  const own = request.getHeader('host')
+  const listed: unknown[] = Array.isArray(headers) ? headers.flat() : []
+  const named = listed.filter((_, n) => n % 2 === 1 && String(listed[n - 1]).toLowerCase() === 'host')
+  return [own, ...named].flat().filter((value) => value !== undefined)
+}
+
+/** Keeps the caller from changing path and Host between the verdict and the moment at which Node sends the headers. */
+function lock(request: ClientRequest, target: Target): void {
+  const { setHeader, appendHeader } = request
+  const refused = (path: unknown) =>
+    new InvalidRequestError(`path cannot become ${shown(path)} once ${target.url} was judged; make another request`)
+  Object.defineProperty(request, 'path', {
+    configurable: true,
+    enumerable: true,
+    get: () => target.path,
+    set: (path) => {
+      if (path !== target.path) throw refused(path)
+    },
+  })
+  request.setHeader = (name, value) => {
+    if (isHost(name)) assertOwnHost(target.url, [value].flat(), target.origin)
+    return setHeader.call(request, name, value)
+  }
+  request.appendHeader = (name, value) => {
+    if (isHost(name)) assertOwnHost(target.url, [request.getHeader('host') ?? [], value].flat(), target.origin)
+    return appendHeader.call(request, name, value)
+  }
+}
+
+function isHost(name: unknown): boolean {
+  return String(name).toLowerCase() === 'host'
 }
 
 /** As Node's own agent says that there will be no socket. */

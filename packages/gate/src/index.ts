@@ -1,7 +1,7 @@
 // Everything that `@politely/gate` offers, and nothing else.
 
 export type { GateCounters } from './counters.ts'
-export { GateClosedError, RobotsDisallowedError } from './errors.ts'
+export { AnswerError, GateClosedError, InvalidRequestError, PacerError, RobotsDisallowedError } from './errors.ts'
 export type {
   AbandonMessage,
   DoneMessage,
@@ -24,6 +24,7 @@ export { type FetchLike, type PoliteFetch, type PolitelyOptions, politely, type 
 export type { WaitReason } from './queue.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirect.ts'
 export { refusalOf } from './refused-response.ts'
+export { assertOwnHost } from './target.ts'
 export {
   CrawlTimeline,
   type CrawlTimelineOptions,

@@ -1,6 +1,7 @@
 // A gate that the caller gave, or one that is made, with its RobotsClient, of options.
 import { OptionError } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import { onAbort } from '@politely/fetcher/abort-listeners'
 import { PoliteGate } from './gate.ts'
 import { type PacingOptions, pacingOptionsIn, withoutPacing } from './pacing.ts'
 
@@ -31,13 +32,12 @@ export function gateFor(options: GateOrOptions): OwnGate {
   const { now, signal, lookup } = forRobots
   const robots = new RobotsClient(forRobots)
   const gate = new PoliteGate({ robots, ...pacingOptionsIn(options), lookup, ...(now && { now }) })
-  const closing = new AbortController()
+  // The signal closes the RobotsClient too, which requests that wait at the gate depend on.
+  const unlisten = signal && onAbort(signal, () => gate.close())
   const close = async () => {
-    closing.abort()
+    unlisten?.()
     gate.close()
     await robots.close()
   }
-  // The signal closes the RobotsClient; those who wait at the gate have nothing to wait for then.
-  signal?.addEventListener('abort', () => gate.close(), { once: true, signal: closing.signal })
   return { gate, close }
 }

@@ -17,6 +17,11 @@ export interface PacingOptions {
   readonly maxDelayMs?: number | undefined
   /** Requests under way at once to one origin, from leaving to `leave`; for `politely`, until the headers are there. Default 2. */
   readonly maxConcurrentPerOrigin?: number | undefined
+  /**
+   * Requests under way at once to all hosts of one registrable domain (`example.co.uk`). It keeps a site with many hosts and slow pages from
+   * occupying all of `maxConcurrent`. Default 8, or `maxConcurrentPerOrigin` if that is larger.
+   */
+  readonly maxConcurrentPerDomain?: number | undefined
   /** Requests under way at once to all origins together. Default 64. */
   readonly maxConcurrent?: number | undefined
   /** What shares a pace, and `maxConcurrentPerOrigin`. Default `origin`. */
@@ -30,6 +35,7 @@ export interface Pacing {
   readonly minDelayMs: number
   readonly maxDelayMs: number | undefined
   readonly maxConcurrentPerOrigin: number
+  readonly maxConcurrentPerDomain: number
   readonly maxConcurrent: number
   readonly paceBy: PaceBy
   readonly pacer: Pacer | undefined
@@ -40,23 +46,35 @@ const KNOWN: Readonly<Record<keyof PacingOptions, true>> = {
   minDelayMs: true,
   maxDelayMs: true,
   maxConcurrentPerOrigin: true,
+  maxConcurrentPerDomain: true,
   maxConcurrent: true,
   paceBy: true,
   pacer: true,
 }
 
+const DEFAULT_PER_DOMAIN = 8
 const PACE_BY: readonly PaceBy[] = ['origin', 'host', 'domain', 'address']
 const PACER_METHODS: readonly (keyof Pacer)[] = ['reserve', 'giveBack', 'report', 'foresee']
 
 /** These options, taken out of others. */
 export function pacingOptionsIn(options: PacingOptions): PacingOptions {
-  const { minDelayMs, maxDelayMs, maxConcurrentPerOrigin, maxConcurrent, paceBy, pacer } = options
-  return { minDelayMs, maxDelayMs, maxConcurrentPerOrigin, maxConcurrent, paceBy, pacer }
+  const { minDelayMs, maxDelayMs, maxConcurrentPerOrigin, maxConcurrentPerDomain, maxConcurrent, paceBy, pacer } =
+    options
+  return { minDelayMs, maxDelayMs, maxConcurrentPerOrigin, maxConcurrentPerDomain, maxConcurrent, paceBy, pacer }
 }
 
 /** The options without these. */
 export function withoutPacing<T extends PacingOptions>(options: T): Omit<T, keyof PacingOptions> {
-  const { minDelayMs, maxDelayMs, maxConcurrentPerOrigin, maxConcurrent, paceBy, pacer, ...others } = options
+  const {
+    minDelayMs,
+    maxDelayMs,
+    maxConcurrentPerOrigin,
+    maxConcurrentPerDomain,
+    maxConcurrent,
+    paceBy,
+    pacer,
+    ...others
+  } = options
   return others
 }
 
@@ -64,12 +82,14 @@ export function withoutPacing<T extends PacingOptions>(options: T): Omit<T, keyo
 export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefined): Pacing {
   assertKnown(options, { robots: true, now: true, lookup: true, ...KNOWN })
   const { minDelayMs = 1_000, maxDelayMs, maxConcurrentPerOrigin = 2, maxConcurrent = 64 } = options
+  const { maxConcurrentPerDomain = Math.max(DEFAULT_PER_DOMAIN, maxConcurrentPerOrigin) } = options
   const { paceBy = 'origin', pacer } = options
   const uncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
   return {
     minDelayMs: number('minDelayMs', minDelayMs, { least: 0 }),
     maxDelayMs: uncapped ? undefined : number('maxDelayMs', maxDelayMs, { least: 0 }),
     maxConcurrentPerOrigin: whole('maxConcurrentPerOrigin', maxConcurrentPerOrigin, { least: 1 }),
+    maxConcurrentPerDomain: whole('maxConcurrentPerDomain', maxConcurrentPerDomain, { least: 1 }),
     maxConcurrent: whole('maxConcurrent', maxConcurrent, { least: 1 }),
     paceBy: word('paceBy', paceBy, PACE_BY),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),

@@ -1,6 +1,8 @@
 // The leave to make one request.
 import { type Delay, type Headers, headerOf, type PageAnswer } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
+import { shown } from '@politely/fetcher/option-checks'
+import { AnswerError } from './errors.ts'
 import type { WaitReason } from './queue.ts'
 
 /**
@@ -16,6 +18,12 @@ export interface Pass extends Disposable {
   readonly waitedFor: WaitReason | 'none'
   /** The pause that is kept after it, and who asked for it. */
   readonly delay: Delay
+  /**
+   * Calls the function that sends the request, and returns what it returns. If it comes to the same gate again, as a fetch does that
+   * has this gate too, the request passes through without a second turn. Another request to this gate frees the slot first, and takes a turn
+   * of its own.
+   */
+  run<T>(send: () => T): T
   /** The headers of its answer are there: what they say about pace holds from now on. `leave` does the same at the end. */
   answered(answer: Answer): void
   /** The request is over; its answer, if there was one, may slow the origin down (429, 503, Retry-After). Once is enough. */
@@ -28,10 +36,25 @@ export interface Answer {
   readonly headers: { get(name: string): string | null } | Headers
 }
 
-/** @throws {TypeError} for what is no answer. */
-export function pageAnswerOf({ status, headers }: Answer): PageAnswer {
-  const retryAfter = isHeaders(headers) ? headers.get('retry-after') : headerOf(headers, 'retry-after')
-  return { status, retryAfter: retryAfter ?? undefined }
+/** @throws {AnswerError} for anything that is not a response. */
+export function pageAnswerOf(answer: Answer): PageAnswer {
+  if (typeof answer !== 'object' || answer === null)
+    throw new AnswerError(`${shown(answer)} is not a response; expected an object with a status and headers`)
+  const { status, headers } = answer
+  if (!Number.isInteger(status)) throw new AnswerError(`status ${shown(status)} is not a number such as 200`)
+  if (typeof headers !== 'object' || headers === null)
+    throw new AnswerError(`headers ${shown(headers)} are neither Headers nor an object with names in lower case`)
+  const retryAfter = retryAfterOf(headers)
+  if (retryAfter === undefined || typeof retryAfter === 'string') return { status, retryAfter }
+  throw new AnswerError(`the header retry-after is ${shown(retryAfter)}, which is not a string`)
+}
+
+function retryAfterOf(headers: Answer['headers']): unknown {
+  try {
+    return (isHeaders(headers) ? headers.get('retry-after') : headerOf(headers, 'retry-after')) ?? undefined
+  } catch (error) {
+    throw new AnswerError('the header retry-after cannot be read', { cause: error })
+  }
 }
 
 function isHeaders(headers: Answer['headers']): headers is { get(name: string): string | null } {

@@ -2,10 +2,12 @@
 import { OptionError } from '@politely/core'
 import { assertOptions, word } from '@politely/fetcher/option-checks'
 import { RobotsDisallowedError } from './errors.ts'
+import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import type { PoliteGate } from './gate.ts'
 import { type GateOrOptions, gateFor } from './own-gate.ts'
-import { isHttp, isRedirect, type Request, redirected } from './redirect.ts'
+import { isRedirect, type Request, redirected } from './redirect.ts'
 import { refusedResponse } from './refused-response.ts'
+import { assertOwnHost } from './target.ts'
 
 /** Any function with the shape of fetch: Node's, undici's, your own. */
 export type FetchLike = (input: never, init?: never) => Promise<ResponseLike>
@@ -40,7 +42,9 @@ const MAX_REDIRECTS = 20
 
 /**
  * Wraps a fetch. A request that robots.txt does not allow rejects with `RobotsDisallowedError`, which carries the verdict; at
- * a redirect, the hop that is not allowed is never made. `redirect: 'manual'` and `'error'` mean what they mean in fetch.
+ * a redirect, the hop that is not allowed is never made. `redirect: 'manual'` and `'error'` mean what they mean in fetch. A request that
+ * cannot be judged rejects with `InvalidRequestError`: a relative URL, a scheme that robots.txt says nothing about, a Host header of
+ * another site. `data:`, `blob:` and `about:` URLs pass.
  *
  * @throws {OptionError} for an option that cannot be used.
  */
@@ -53,10 +57,14 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   const send = fetch as unknown as Send
   const politeFetch = async (input: unknown, init?: Init): Promise<ResponseLike> => {
     // A Request may stand for the options, too; what it holds cannot be spread.
-    if (isRequest(init)) return politeFetch(new (init.constructor as typeof globalThis.Request)(input as string, init))
+    if (isRequest(init)) {
+      fetchInput(init) // an object that only looks like a Request would be lost here, and what it asks for
+      const { url, request } = fetchInput(input)
+      return politeFetch(new (init.constructor as typeof globalThis.Request)(request ?? url.href, init))
+    }
     const release = gate.hold() // so that `drain` waits for the hops of a redirect, too
     try {
-      return await go(send, gate, input, { ...init }) // a copy: whatever becomes of the caller's while the request waits is not meant
+      return await go(send, gate, fetchInput(input), fetchInit(init))
     } catch (error) {
       if (refused === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
       throw error
@@ -67,29 +75,28 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
 }
 
-type Init = RequestInit & { readonly duplex?: string }
 type Send = (input: unknown, init: Init) => Promise<ResponseLike>
 
 /** One call of the wrapped fetch: a pass for every hop. */
-async function go(send: Send, gate: PoliteGate, input: unknown, init: Init): Promise<ResponseLike> {
-  const given = isRequest(input) ? input : undefined
-  const parsed = URL.parse(given?.url ?? String(input))
-  // `data:`, `blob:` and what is no URL need no network, or fail as they always did.
-  if (parsed === null || !isHttp(parsed)) return send(input, init)
-
+async function go(send: Send, gate: PoliteGate, given: FetchInput, init: Init): Promise<ResponseLike> {
+  const { url: parsed, request: own } = given
   const url = parsed.href
-  const mode = init.redirect ?? given?.redirect ?? 'follow'
-  const signal = (init.signal === undefined ? given?.signal : init.signal) ?? null
-  let request = firstRequest(url, given, init, gate.robots.userAgent)
+  if (given.isLocal) return send(own ?? url, init)
+
+  const mode = init.redirect ?? own?.redirect ?? 'follow'
+  const signal = (init.signal === undefined ? own?.signal : init.signal) ?? null
+  let request = firstRequest(url, own, init, gate.robots.userAgent)
+  const host = request.headers.get('host')
+  if (host !== null) assertOwnHost(url, [host])
   // A Request's body is a stream: a copy is kept back in case a redirect wants it sent again.
-  const spare = mode === 'follow' && given?.body && request.body === 'spent' ? given.clone() : undefined
+  const spare = mode === 'follow' && own?.body && request.body === 'spent' ? own.clone() : undefined
   try {
     for (let hops = 0; ; hops++) {
       // The first hop takes what the caller gave, untouched but for the User-Agent.
       const hop = hops === 0 ? { headers: [...request.headers] } : { ...initOf(request), signal }
       const response = await passed(gate, request.url, signal, () =>
         // Of the modes, `follow` alone is ours to do; with the others fetch makes no second request.
-        send(hops === 0 && given ? given : request.url, {
+        send(hops === 0 && own ? own : request.url, {
           ...init,
           ...hop,
           redirect: mode === 'follow' ? 'manual' : mode,
@@ -123,7 +130,7 @@ async function passed(
 ): Promise<ResponseLike> {
   const pass = await gate.enter(url, { signal })
   try {
-    const response = await send()
+    const response = await pass.run(send)
     pass.leave(response)
     return response
   } finally {
@@ -150,9 +157,4 @@ function initOf({ method, headers, body }: Request): Init {
     headers: [...headers],
     body: typeof body === 'string' ? null : (body.value as NonNullable<Init['body']>),
   }
-}
-
-/** Also a Request of undici, which is of another class than the global one. */
-function isRequest(input: unknown): input is globalThis.Request {
-  return typeof input === 'object' && input !== null && 'url' in input && 'clone' in input
 }

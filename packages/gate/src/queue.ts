@@ -1,20 +1,27 @@
-// Those who wait for one key. First come, first served; a slot is taken only by who leaves, so an abort costs nobody one.
+// The requests that wait for one key. First come, first served. A request takes its slot when it starts, so an abort costs the others none.
 import type { Wishes } from '@politely/core'
 import type { PaceReason, Pacer, Ticket, Turn } from './pacer.ts'
+import { checkedTurn } from './pacer-answers.ts'
+import type { Slots } from './slots.ts'
 
-/** What a request waits for: its slot, by whoever asked for that, or a place among those under way. */
+/** What a request waits for: a pause, named by its reason, or a concurrency slot. */
 export type WaitReason = PaceReason | 'concurrency'
 
 export interface Waiter {
   /** What is asked of its pace, by the newest rules that it knows. */
   readonly wishes: Wishes
-  /** Asks robots.txt again: the rules may have changed while it waited. False where it does not leave any more, and knows why. */
+  /** The registrable domain that its concurrency slot counts for. */
+  readonly domain: string
+  /** Checks robots.txt again, since the rules may have changed. `refused`: it has failed. `unknown`: robots.txt has to be fetched first. */
+  recheckNow(): 'allowed' | 'refused' | 'unknown'
+  /** The same with a fetch of robots.txt. False if it was refused, and has failed. */
   recheck(): Promise<boolean>
-  /** It leaves now. */
-  admit(slot: TakenSlot, heldBy: WaitReason | undefined): void
+  /** It starts now, at this moment by our own clock. */
+  admit(slot: TakenSlot, heldBy: WaitReason | undefined, at: number): void
   fail(error: unknown): void
 }
 
+/** A slot in time, which the pacer gives. */
 export type TakenSlot = Extract<Turn, { kind: 'slot' }>
 
 /** What the queues of all keys share. */
@@ -22,33 +29,35 @@ export interface Shared {
   readonly now: () => number
   readonly pacer: Pacer
   readonly maxConcurrentPerKey: number
-  /** Takes one of the places for requests under way; false where there is none, and then the queue is asked again later. */
-  readonly takePlace: (queue: KeyQueue) => boolean
-  /** Gives it back; others may want it. */
-  readonly freePlace: () => void
-  /** The pacer failed where nobody is left to be told. */
+  /** Concurrency slots. */
+  readonly slots: Slots
+  /** The pacer failed where no request is left to fail with it. */
   readonly pacerFailed: (key: string, error: unknown) => void
-  /** Nobody waits any more, and nothing is under way. */
+  /** Nothing waits any more, and nothing is under way. */
   readonly emptied: (queue: KeyQueue) => void
 }
 
 /** Timers hold no more than about 24 days; longer waits are cut into pieces. */
 const LONGEST_TIMER_MS = 60 * 60 * 1000
+/** A pacer that says `wait` without a time must not be asked again in the same turn of the event loop. */
+const LEAST_WAIT_MS = 1
 
 export class KeyQueue {
   readonly key: string
   readonly #shared: Shared
   /** In the order in which they came. A set, since any of them may leave: in a list of 100,000 all leaving took 5 s. */
   readonly #waiting = new Set<Waiter>()
-  /** Somebody has a place and is being asked, or asks the pacer; nobody else is called meanwhile. */
+  /** True while the queue checks its first request again, or asks the pacer for its turn. It calls no other request meanwhile. */
   #isCalling = false
+  /** Whether the first one waits for a concurrency slot. */
+  #wantsSlot = false
   #underWay = 0
   /** Before this moment the pacer need not be asked. By our own clock. */
   #notBefore = 0
   #pausedBy: PaceReason = 'own-delay'
   /** What the first one was last held up by. */
   #heldBy: WaitReason | undefined
-  /** The place in line that the pacer keeps for whoever is first. */
+  /** What the pacer knows the first one by, while that waits. */
   #ticket: Ticket | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -69,16 +78,18 @@ export class KeyQueue {
     return this.#waiting.size === 0 ? undefined : this.#heldBy
   }
 
-  /** The waiter has just asked robots.txt: if it can leave at once, it does before this returns, or as soon as the pacer says so. */
+  /** The waiter has just checked robots.txt. If it can start at once, it does before this returns, or as soon as the pacer says so. */
   join(waiter: Waiter): void {
     this.#waiting.add(waiter)
     this.advance(waiter)
   }
 
-  /** Takes a waiter out; who came after it moves up. */
+  /** Takes a waiter out; those after it move up. */
   remove(waiter: Waiter): void {
+    const [first] = this.#waiting
     this.#waiting.delete(waiter)
     if (this.#waiting.size === 0) this.#rest()
+    else if (first === waiter && this.#wantsSlot) this.advance() // the next one may belong to another domain
   }
 
   /** Takes all waiters out, each with this error. */
@@ -89,80 +100,129 @@ export class KeyQueue {
     for (const waiter of waiting) waiter.fail(error)
   }
 
-  /** A request is over. Nobody is called yet: another queue may have waited longer for the place. */
+  /** A request is over. No other is called yet: another queue may have waited longer for the concurrency slot. */
   finished(): void {
     this.#underWay--
     if (this.#waiting.size === 0) this.#rest()
   }
 
-  /** Calls who is first if it may leave, and otherwise sees to it that this is asked again when it may. */
-  advance(fresh?: Waiter): void {
+  /** A request that has its slot in time does not start after all. Its concurrency slot is freed like that of any other. */
+  withdrawn({ ticket }: TakenSlot): void {
+    this.#giveBack(ticket)
+    this.#notBefore = 0 // what is left of the pause, the pacer knows
+  }
+
+  /**
+   * Starts all requests that may start now, and sees to it that this is called again when the next one may.
+   * @param checked A waiter that has just checked robots.txt, and need not do so again.
+   */
+  advance(checked?: Waiter): void {
+    if (this.#isCalling) return
     this.#stopTimer()
-    const [first] = this.#waiting
-    if (first === undefined || this.#isCalling) return
-    const { now, maxConcurrentPerKey, takePlace } = this.#shared
+    this.#wantsSlot = false
+    // A loop, since thousands may start, or be refused, one after the other.
+    for (;;) {
+      const [first] = this.#waiting
+      if (first === undefined) break
+      if (!this.#mayCall() || !this.#takeSlot(first)) return
+      this.#isCalling = true
+      const known = first === checked ? 'allowed' : first.recheckNow()
+      if (known === 'allowed' && this.#waiting.has(first)) {
+        if (this.#reserve(first) === 'later') return
+        continue
+      }
+      this.#freeSlot(first)
+      if (known === 'unknown') {
+        void this.#recheck(first)
+        return
+      }
+      this.#waiting.delete(first)
+    }
+    this.#rest()
+  }
+
+  #mayCall(): boolean {
+    const { now, maxConcurrentPerKey } = this.#shared
     if (this.#underWay >= maxConcurrentPerKey) {
       this.#heldBy = 'concurrency'
-      return
+      return false
     }
     // A timer may fire a moment early: the clock decides, not the timer.
     const waitMs = this.#notBefore - now()
-    if (waitMs > 0) {
-      this.#heldBy = this.#pausedBy
-      this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), LONGEST_TIMER_MS))
-      return
+    if (waitMs <= 0) return true
+    this.#heldBy = this.#pausedBy
+    this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), LONGEST_TIMER_MS))
+    return false
+  }
+
+  #takeSlot(first: Waiter): boolean {
+    if (this.#shared.slots.take(this, first.domain)) {
+      this.#underWay++
+      return true
     }
-    if (!takePlace(this)) {
-      this.#heldBy = 'concurrency' // asked again when a place is free
-      return
-    }
-    this.#underWay++
+    this.#heldBy = 'concurrency'
+    this.#wantsSlot = true
+    return false
+  }
+
+  /** The one that was called does not start now. */
+  #freeSlot(first: Waiter): void {
+    this.#underWay--
+    this.#shared.slots.release(first.domain)
+    this.#isCalling = false
+  }
+
+  /** Fetches robots.txt without a slot: a site decides how long this takes, and how often it is needed. Then it competes for a slot again. */
+  async #recheck(first: Waiter): Promise<void> {
     this.#isCalling = true
-    if (first === fresh) this.#reserve(first)
-    else void this.#call(first)
+    const isAllowed = await first.recheck()
+    this.#isCalling = false
+    if (!isAllowed) this.#waiting.delete(first)
+    this.advance(isAllowed ? first : undefined)
   }
 
-  /** It has waited: for hours, perhaps. As long as the rules hold, asking again costs next to nothing. */
-  async #call(first: Waiter): Promise<void> {
-    if ((await first.recheck()) && this.#waiting.has(first)) this.#reserve(first)
-    else this.#stay(first)
-  }
-
-  #reserve(first: Waiter): void {
+  /** Asks the pacer for a turn. `later`: it answers by a promise. */
+  #reserve(first: Waiter): 'done' | 'later' {
     const { pacer } = this.#shared
     try {
       const turn = pacer.reserve(this.key, first.wishes, this.#ticket)
-      if (isPromise(turn)) {
-        turn.then(
+      if (!isPromise(turn)) {
+        this.#turned(first, checkedTurn(turn))
+        return 'done'
+      }
+      Promise.resolve(turn)
+        .then(checkedTurn)
+        .then(
           (later) => this.#turned(first, later),
           (error: unknown) => this.#failed(first, error),
         )
-      } else this.#turned(first, turn)
+        .then(() => this.advance())
+      return 'later'
     } catch (error) {
       this.#failed(first, error)
+      return 'done'
     }
   }
 
   #turned(first: Waiter, turn: Turn): void {
-    const { now } = this.#shared
+    const at = this.#shared.now()
     if (turn.kind === 'wait') {
       this.#ticket = turn.ticket
-      this.#pause(now() + turn.waitMs, turn.because)
-      this.#stay()
+      this.#pause(at + Math.max(turn.waitMs, LEAST_WAIT_MS), turn.because)
+      this.#freeSlot(first)
       return
     }
     this.#ticket = undefined
     if (!this.#waiting.delete(first)) {
       this.#giveBack(turn.ticket) // it left while the pacer was asked
-      this.#stay()
+      this.#freeSlot(first)
       return
     }
     this.#isCalling = false
     const heldBy = this.#heldBy
     this.#heldBy = undefined
-    this.#pause(now() + turn.delay.delayMs, turn.delay.because)
-    first.admit(turn, heldBy)
-    this.advance()
+    this.#pause(at + turn.delay.delayMs, turn.delay.because)
+    first.admit(turn, heldBy, at)
   }
 
   #pause(until: number, because: PaceReason): void {
@@ -171,25 +231,16 @@ export class KeyQueue {
   }
 
   #failed(first: Waiter, error: unknown): void {
-    if (this.#waiting.has(first)) first.fail(error)
+    if (this.#waiting.delete(first)) first.fail(error)
     else this.#shared.pacerFailed(this.key, error)
-    this.#stay(first)
+    this.#freeSlot(first)
   }
 
-  /** Who was called does not leave now. Its place is given back like that of a request. */
-  #stay(gone?: Waiter): void {
-    if (gone) this.#waiting.delete(gone)
-    this.#isCalling = false
-    this.#underWay--
-    this.#shared.freePlace()
-    if (this.#waiting.size === 0) this.#rest()
-    else this.advance()
-  }
-
-  /** Nobody waits. */
+  /** Nothing waits. */
   #rest(): void {
     this.#stopTimer()
     if (this.#isCalling) return
+    this.#shared.slots.forget(this)
     const ticket = this.#ticket
     this.#ticket = undefined
     if (ticket !== undefined) this.#giveBack(ticket)
@@ -200,7 +251,7 @@ export class KeyQueue {
     const { pacer, pacerFailed } = this.#shared
     try {
       const given = pacer.giveBack(this.key, ticket)
-      if (isPromise(given)) given.catch((error: unknown) => pacerFailed(this.key, error))
+      if (isPromise(given)) Promise.resolve(given).catch((error: unknown) => pacerFailed(this.key, error))
     } catch (error) {
       pacerFailed(this.key, error)
     }
@@ -213,6 +264,6 @@ export class KeyQueue {
   }
 }
 
-export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && 'then' in value
 }

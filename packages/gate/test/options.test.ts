@@ -29,6 +29,8 @@ test.each<[given: Record<string, unknown>, option: string]>([
   [{ maxConcurrent: 1.5 }, 'maxConcurrent'],
   [{ maxConcurrent: '8' }, 'maxConcurrent'],
   [{ maxConcurrentPerOrigin: 0 }, 'maxConcurrentPerOrigin'],
+  [{ maxConcurrentPerDomain: 0 }, 'maxConcurrentPerDomain'],
+  [{ maxConcurrentPerDomain: '8' }, 'maxConcurrentPerDomain'],
   [{ maxConcurrentPerOrigin: -2 }, 'maxConcurrentPerOrigin'],
   [{ maxConcurrentPerOrigin: Number.NaN }, 'maxConcurrentPerOrigin'],
   [{ paceBy: 'site' }, 'paceBy'],

@@ -251,11 +251,15 @@ const rows: Row[] = [
     (fetch) =>
       fetch(go(302, `${other.origin}/go?s=302&to=${encodeURIComponent(`${site.origin}/end`)}`), { headers: SECRETS }),
   ],
-  ['a Host header', 'GET go, GET end', (fetch) => fetch(go(302, '/end'), { headers: { host: 'front.example' } })],
+  [
+    'a Host header',
+    'GET go, GET end',
+    (fetch) => fetch(go(302, '/end'), { headers: { host: new URL(site.origin).host } }),
+  ],
   [
     'a Host header to another origin',
     'GET go, GET other/end',
-    (fetch) => fetch(go(302, `${other.origin}/end`), { headers: { host: 'front.example' } }),
+    (fetch) => fetch(go(302, `${other.origin}/end`), { headers: { host: new URL(site.origin).host } }),
   ],
   ['headers that none may be', '', (fetch) => fetch(`${site.origin}/page`, { headers: { 'x-mine': 'a\nb' } })],
 
@@ -324,7 +328,7 @@ const rows: Row[] = [
   ['a relative URL', '', (fetch) => fetch('/page')],
   ['nothing', '', (fetch) => fetch(undefined as unknown as string)],
   ['an empty string', '', (fetch) => fetch('')],
-  ['a scheme that fetch does not speak', '', (fetch) => fetch('ftp://127.0.0.1/')],
+  ['a scheme that fetch does not speak', '', (fetch) => fetch('gopher://127.0.0.1/')],
   ['a user and password', '', (fetch) => fetch(site.origin.replace('//', '//u:p@'))],
   ['a GET with a body', '', (fetch) => fetch(`${site.origin}/page`, { body: TEXT })],
   ['a method that is none', '', (fetch) => fetch(`${site.origin}/page`, { method: 'GET IT' })],

@@ -1,12 +1,14 @@
 // The gate in front of an undici dispatcher: every request that is dispatched is allowed by robots.txt and waits its turn.
 import { stringify } from 'node:querystring'
 import { headerOf, OptionError } from '@politely/core'
+import { shown } from '@politely/fetcher/option-checks'
 import type { Dispatcher } from 'undici'
-import { askedUrl } from '../asked-url.ts'
+import { InvalidRequestError } from '../errors.ts'
 import type { PoliteGate } from '../gate.ts'
 import type { Pass } from '../pass.ts'
 import { isRedirect } from '../redirect.ts'
-import { withUserAgent } from './dispatched-headers.ts'
+import { assertOwnHost, originOf, targetOf } from '../target.ts'
+import { fixedHeaders } from './dispatched-headers.ts'
 
 /**
  * An interceptor for undici 8: `new Agent().compose(politeInterceptor(gate), interceptors.redirect({ maxRedirections: 5 }))`. The last one is
@@ -26,22 +28,33 @@ export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherCompos
         `the fetch of this Node speaks to dispatchers as undici 7 and older did; ${how}`,
       )
     }
-    const gated = new GatedRequest(gate, dispatch, withQueryInPath(options), handler)
+    const gated = new GatedRequest(gate, dispatch, { ...options }, handler)
     void gated.run()
     return true
   }
 }
 
-/** As undici makes one path of both when it sends them; a path that has a query already is refused there. */
-function withQueryInPath(options: Dispatcher.DispatchOptions): Dispatcher.DispatchOptions {
-  const { query, ...others } = options
-  if (!query || /[?#]/.test(options.path)) return options
-  const text = stringify(query)
-  return { ...others, path: text === '' ? options.path : `${options.path}?${text}` }
+/** The options as they are sent, read once, and the URL that they ask for. Path and origin are rewritten to those that are judged. */
+function judgedOptions(
+  given: Dispatcher.DispatchOptions,
+  userAgent: string,
+): { readonly url: string; readonly options: Dispatcher.DispatchOptions } {
+  const { query, ...others } = given
+  const target = targetOf(originOf(others.origin), withQuery(others.path, query))
+  const { headers, hosts } = fixedHeaders(others.headers, userAgent)
+  assertOwnHost(target.url, hosts, target.origin)
+  return { url: target.url, options: { ...others, origin: target.origin, path: target.path, headers } }
 }
 
-function urlOf({ origin, path }: Dispatcher.DispatchOptions): string {
-  return askedUrl(String(origin).replace(/\/$/, ''), path)
+/** As undici makes one path of both when it sends them. */
+function withQuery(path: unknown, query: Dispatcher.DispatchOptions['query']): unknown {
+  if (!query || typeof path !== 'string') return path
+  if (/[?#]/.test(path))
+    throw new InvalidRequestError(
+      `path ${shown(path)} has a query or fragment beside the option query; write one of them`,
+    )
+  const text = stringify(query)
+  return text === '' ? path : `${path}?${text}`
 }
 
 type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | null
@@ -82,10 +95,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     const { signal } = this.#waiting
     try {
       this.#handler.onRequestStart?.(this, null)
-      this.#pass = await this.#gate.enter(urlOf(this.#options), { signal })
+      const { url, options } = judgedOptions(this.#options, this.#gate.robots.userAgent)
+      this.#pass = await this.#gate.enter(url, { signal })
       signal.throwIfAborted()
-      const headers = withUserAgent(this.#options.headers, this.#gate.robots.userAgent)
-      this.#dispatch({ ...this.#options, headers }, this)
+      this.#pass.run(() => this.#dispatch(options, this))
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error), { cause: error }))
     }

@@ -1,0 +1,141 @@
+// Which request a piece of code is sending, so that a gate recognises a request that comes to it a second time.
+//
+// A gate may stand twice on the way of one request: `politely(fetch, { gate })` around a fetch whose global dispatcher is
+// `politeAgent({ gate })`. With one slot, the second turn would wait for the end of the first, for ever.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { PoliteGate } from './gate.ts'
+import type { Answer, Pass } from './pass.ts'
+
+/** A pass that another one can be made of. */
+export interface NestablePass extends Pass {
+  /** Reports the answer, once. */
+  heard(answer: Answer): void
+  /** Frees the concurrency slot, although the request is not over. */
+  free(): void
+}
+
+/** One for the whole process, and not one for each gate: on Node 22 each slows down every promise. */
+const innermost = new AsyncLocalStorage<Sending>()
+
+/** A request that has its pass and is being sent. It ends with the headers of its answer: what follows is the caller's code. */
+export class Sending {
+  readonly #gate: PoliteGate
+  /** Undefined after its end. Contexts live as long as the sockets that were opened in them. */
+  #pass: NestablePass | undefined
+  #outer: Sending | undefined
+  /** Whether the same request has come to the gate again. */
+  #isUsed = false
+
+  constructor(gate: PoliteGate, pass: NestablePass) {
+    this.#gate = gate
+    this.#pass = pass
+  }
+
+  run<T>(send: () => T): T {
+    this.#outer = firstOpen(innermost.getStore())
+    return innermost.run(this, send)
+  }
+
+  end(): void {
+    this.#pass = undefined
+    this.#outer = firstOpen(this.#outer)
+  }
+
+  get outer(): Sending | undefined {
+    return this.#outer
+  }
+
+  get isOpen(): boolean {
+    return this.#pass !== undefined
+  }
+
+  isThrough(gate: PoliteGate): boolean {
+    return this.isOpen && this.#gate === gate
+  }
+
+  /**
+   * A pass for the same request, which needs no turn of its own. Undefined for another request, and for the second one for this URL, such as a
+   * retry: the slot is freed, so that it can take a turn.
+   */
+  passAgain(url: string): Pass | undefined {
+    const outer = this.#pass
+    if (outer === undefined) return undefined
+    if (this.#isUsed || withoutFragment(url) !== withoutFragment(outer.url)) {
+      outer.free()
+      return undefined
+    }
+    this.#isUsed = true
+    return new NestedPass(this.#gate, outer)
+  }
+}
+
+/** The request that this code is sending with a pass of this gate. */
+export function sendingThrough(gate: PoliteGate): Sending | undefined {
+  let sending = innermost.getStore()
+  while (sending !== undefined && !sending.isThrough(gate)) sending = sending.outer
+  return sending
+}
+
+function firstOpen(sending: Sending | undefined): Sending | undefined {
+  let open = sending
+  while (open !== undefined && !open.isOpen) open = open.outer
+  return open
+}
+
+function withoutFragment(url: string): string {
+  const parsed = URL.parse(url)
+  if (parsed === null) return url
+  parsed.hash = ''
+  return parsed.href
+}
+
+/** A second pass for a request that has one. It holds no slot. */
+class NestedPass implements NestablePass {
+  readonly waitedMs = 0
+  readonly waitedFor = 'none'
+  readonly #outer: NestablePass
+  readonly #sending: Sending
+
+  constructor(gate: PoliteGate, outer: NestablePass) {
+    this.#outer = outer
+    this.#sending = new Sending(gate, this)
+  }
+
+  get url(): Pass['url'] {
+    return this.#outer.url
+  }
+
+  get verdict(): Pass['verdict'] {
+    return this.#outer.verdict
+  }
+
+  get delay(): Pass['delay'] {
+    return this.#outer.delay
+  }
+
+  run<T>(send: () => T): T {
+    return this.#sending.run(send)
+  }
+
+  answered(answer: Answer): void {
+    this.#sending.end()
+    this.heard(answer)
+  }
+
+  heard(answer: Answer): void {
+    this.#outer.heard(answer)
+  }
+
+  free(): void {
+    this.#outer.free()
+  }
+
+  leave(answer?: Answer): void {
+    this.#sending.end()
+    if (answer !== undefined) this.heard(answer)
+  }
+
+  [Symbol.dispose](): void {
+    this.leave()
+  }
+}

@@ -1,0 +1,372 @@
+// What is judged is what is sent: every way to ask for a URL by one adapter and send another, and what is refused because it cannot be judged.
+import { Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders, type RequestOptions } from 'node:http'
+import { RobotsClient } from '@politely/fetcher'
+import { Agent, type Dispatcher } from 'undici'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import {
+  InvalidRequestError,
+  PoliteGate,
+  politeAgent,
+  politeHttpAgent,
+  politeInterceptor,
+  politely,
+} from '../src/index.ts'
+import { kits } from './kits.ts'
+import { Site } from './site.ts'
+
+let site: Site
+let robots: RobotsClient
+let gate: PoliteGate
+let agent: Dispatcher
+let httpAgent: HttpAgent
+let host: string
+
+beforeAll(async () => {
+  site = await Site.open({ '*': 'User-agent: *\nDisallow: /private\n' })
+  robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+  gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 })
+  agent = new Agent().compose(politeInterceptor(gate))
+  httpAgent = politeHttpAgent(new HttpAgent(), gate)
+  host = new URL(site.origin).host
+})
+afterEach(async () => {
+  site.seen.length = 0
+  // Whatever was refused, its slot is free.
+  await gate.drain()
+  expect(gate.queues()).toEqual([])
+})
+afterAll(async () => {
+  await agent.close()
+  gate.close()
+  await robots.close()
+  await site.close()
+})
+
+const refusal = { code: 'ERR_POLITELY_REQUEST' }
+
+/** What the server saw, or the code of the error. */
+async function outcomeOf(act: () => Promise<unknown>): Promise<string> {
+  try {
+    await act()
+    return site.lines.join(', ')
+  } catch (error) {
+    return String((error as { code?: unknown }).code ?? error)
+  }
+}
+
+async function dispatch(options: Record<string, unknown>): Promise<void> {
+  const { body } = await agent.request({ origin: site.origin, method: 'GET', ...options } as never)
+  await body.dump()
+}
+
+function http(options: RequestOptions, change?: (request: ReturnType<typeof httpRequest>) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(site.origin)
+    const sent = httpRequest({ agent: httpAgent, host: hostname, port, ...options }, (response) => {
+      response.resume().on('end', resolve)
+    })
+    sent.on('error', reject)
+    try {
+      change?.(sent)
+    } catch (error) {
+      sent.on('error', () => undefined).destroy()
+      reject(error)
+    }
+    sent.end()
+  })
+}
+
+const REFUSED = 'ERR_POLITELY_REQUEST'
+const DISALLOWED = 'ERR_ROBOTS_DISALLOWED'
+
+/** A path as it is given, and what is sent by each adapter. */
+const paths: readonly { readonly path: string; readonly undici: string; readonly http?: string }[] = [
+  { path: '/private/../pub', undici: 'GET /pub' },
+  { path: '/pub/../private', undici: DISALLOWED },
+  { path: '/pub/%2e%2e/private', undici: DISALLOWED },
+  { path: '/private/%2E%2E/pub', undici: 'GET /pub' },
+  { path: '/./pub', undici: 'GET /pub' },
+  { path: '\\private', undici: REFUSED },
+  { path: '/pub\\..\\private', undici: DISALLOWED },
+  { path: '/pub#/private', undici: 'GET /pub' },
+  { path: '/pub?q=1#x', undici: 'GET /pub?q=1' },
+  { path: '//evil.example/private', undici: 'GET //evil.example/private' },
+  { path: '*', undici: REFUSED },
+  { path: '@evil.example/pub', undici: REFUSED },
+  { path: 'pub', undici: REFUSED },
+  { path: ':80/pub', undici: REFUSED },
+  { path: '', undici: REFUSED, http: 'GET /' },
+  { path: 'ftp://evil.example/pub', undici: REFUSED },
+  { path: 'http://[/pub', undici: REFUSED },
+  { path: '/caf\u00e9', undici: 'GET /caf%C3%A9' },
+  { path: '/pri\tvate', undici: DISALLOWED, http: 'ERR_UNESCAPED_CHARACTERS' },
+]
+
+describe.each(paths)('the path $path', ({ path, undici, http: sent = undici }) => {
+  test(`by undici: ${undici}`, async () => {
+    expect(await outcomeOf(() => dispatch({ path }))).toBe(undici)
+  })
+
+  test(`by node:http: ${sent}`, async () => {
+    expect(await outcomeOf(() => http({ path }))).toBe(sent)
+  })
+})
+
+test('a whole URL as the path, for a proxy, is judged and sent as that URL', async () => {
+  const path = `${site.origin}/private/../pub#x`
+  expect(await outcomeOf(() => dispatch({ path }))).toBe(`GET ${site.origin}/pub`)
+  site.seen.length = 0
+  expect(await outcomeOf(() => http({ path }))).toBe(`GET ${site.origin}/pub`)
+  site.seen.length = 0
+  for (const send of [dispatch, http]) {
+    expect(await outcomeOf(() => send({ path: `${site.origin}/private` }))).toBe(DISALLOWED)
+  }
+})
+
+test.each([
+  { given: { path: '/pub', query: { secret: '1' } }, expected: 'GET /pub?secret=1' },
+  { given: { path: '/pub?a=b', query: { c: 'd' } }, expected: REFUSED },
+  { given: { path: '/pub#a', query: { c: 'd' } }, expected: REFUSED },
+  { given: { path: { toString: () => '/pub' } }, expected: REFUSED },
+])('undici, $given', async ({ given, expected }) => {
+  expect(await outcomeOf(() => dispatch(given))).toBe(expected)
+})
+
+test.each([
+  { name: 'a URL', origin: () => new URL(site.origin), expected: 'GET /pub' },
+  { name: 'with a slash', origin: () => `${site.origin}/`, expected: 'GET /pub' },
+  { name: 'with a path', origin: () => `${site.origin}/private`, expected: REFUSED },
+  { name: 'a URL with a path', origin: () => new URL('/x', site.origin), expected: REFUSED },
+  { name: 'with userinfo', origin: () => `http://a:b@${host}`, expected: REFUSED },
+  { name: 'with a query', origin: () => `${site.origin}/?x`, expected: REFUSED },
+  { name: 'of ftp', origin: () => `ftp://${host}`, expected: REFUSED },
+  { name: 'missing', origin: () => undefined, expected: REFUSED },
+  { name: 'an object', origin: () => ({ toString: () => site.origin }), expected: REFUSED },
+])('undici, an origin $name: $expected', async ({ origin, expected }) => {
+  expect(await outcomeOf(() => dispatch({ origin: origin(), path: '/pub' }))).toBe(expected)
+})
+
+describe('a Host header', () => {
+  const foreign: readonly [name: string, headers: unknown][] = [
+    ['in an object', { Host: 'other.example' }],
+    ['in a flat list', ['accept', '*/*', 'hOST', 'other.example']],
+    ['in a Map', new Map([['host', 'other.example']])],
+    ['in Headers', new Headers({ host: 'other.example' })],
+    ['with a name that is a Buffer', [Buffer.from('host'), 'other.example']],
+    ['several', { host: ['127.0.0.1', 'other.example'] }],
+    ['twice', ['host', '127.0.0.1', 'Host', '127.0.0.1']],
+    ['without the port', { host: '127.0.0.1' }],
+    ['empty', { host: '' }],
+    ['with a path', { host: '127.0.0.1:1/x' }],
+  ]
+
+  test.each(foreign)('of another site is refused by undici: %s', async (_, headers) => {
+    expect(await outcomeOf(() => dispatch({ path: '/pub', headers }))).toBe(REFUSED)
+  })
+
+  test('undici, a pseudo-header of HTTP/2 is refused', async () => {
+    const headers = { ':authority': 'other.example' }
+    expect(await outcomeOf(() => dispatch({ path: '/pub', headers }))).toBe(REFUSED)
+  })
+
+  const forHttp: readonly [name: string, headers: unknown][] = [
+    ['in an object', { Host: 'other.example' }],
+    ['in a flat list', ['accept', '*/*', 'hOST', 'other.example']],
+    ['in pairs', [['Host', 'other.example']]],
+    ['several', { host: ['127.0.0.1', 'other.example'] }],
+  ]
+
+  test.each(forHttp)('of another site is refused by node:http: %s', async (_, headers) => {
+    expect(await outcomeOf(() => http({ path: '/pub', headers: headers as OutgoingHttpHeaders }))).toBe(REFUSED)
+  })
+
+  test('node:http, neither Host nor path can be changed after the request was judged', async () => {
+    const changes: ((sent: ReturnType<typeof httpRequest>) => void)[] = [
+      (sent) => sent.setHeader('HOST', 'other.example'),
+      (sent) => sent.appendHeader('host', 'other.example'),
+      (sent) => sent.setHeaders(new Headers({ host: 'other.example' })),
+      (sent) => {
+        sent.path = '/private'
+      },
+    ]
+    for (const change of changes) expect(await outcomeOf(() => http({ path: '/pub' }, change))).toBe(REFUSED)
+    expect(await outcomeOf(() => http({ path: '/pub' }, (sent) => sent.setHeader('host', host)))).toBe('GET /pub')
+  })
+
+  test('of the same site passes, in any spelling', async () => {
+    for (const headers of [{ host }, ['HOST', host]]) {
+      for (const send of [dispatch, http]) {
+        site.seen.length = 0
+        expect(await outcomeOf(() => send({ path: '/pub', headers: headers as never }))).toBe('GET /pub')
+      }
+    }
+  })
+
+  test.each(kits)('of another site is refused by politely($name)', async ({ fetch, Request }) => {
+    const polite = politely(fetch, { gate })
+    for (const headers of [
+      { Host: 'other.example' },
+      [['host', 'other.example']],
+      new Headers({ host: 'other.example' }),
+    ]) {
+      await expect(polite(`${site.origin}/pub`, { headers } as RequestInit)).rejects.toMatchObject(refusal)
+    }
+    const request = new Request(`${site.origin}/pub`, { headers: { host: 'other.example' } })
+    await expect(polite(request)).rejects.toMatchObject(refusal)
+    expect(site.lines).toEqual([])
+  })
+
+  test('the error says what to write', async () => {
+    await expect(dispatch({ path: '/pub', headers: { host: 'other.example' } })).rejects.toThrow(
+      `the Host header is "other.example", and the URL names ${host}; leave the header out, and write the site's name in the URL`,
+    )
+  })
+})
+
+describe('node:http', () => {
+  test('a socketPath, which decides who is asked, is refused', async () => {
+    expect(await outcomeOf(() => http({ path: '/pub', socketPath: '/tmp/some.sock' }))).toBe(REFUSED)
+    const own = politeHttpAgent(new HttpAgent({ socketPath: '/tmp/some.sock' } as never), gate)
+    expect(await outcomeOf(() => http({ path: '/pub', agent: own }))).toBe(REFUSED)
+  })
+
+  test('an agent whose options name another host is judged by that host', async () => {
+    const own = politeHttpAgent(new HttpAgent({ host: 'other.example' } as never), gate)
+    expect(await outcomeOf(() => http({ path: '/pub', agent: own }))).toBe(REFUSED)
+  })
+
+  test('headers that are sent as they are: a path that would be sent differently is refused', async () => {
+    const headers = ['host', host, 'user-agent', 'ExampleBot/1.0'] as never
+    expect(await outcomeOf(() => http({ path: '/private/../pub', headers }))).toBe(REFUSED)
+    expect(await outcomeOf(() => http({ path: '/pub', headers }))).toBe('GET /pub')
+  })
+
+  test('a host that is more than a host is refused', async () => {
+    for (const bad of ['127.0.0.1/x?', 'a@127.0.0.1']) {
+      expect(await outcomeOf(() => http({ path: '/pub', host: bad }))).toBe(REFUSED)
+    }
+  })
+})
+
+describe.each(kits)('politely($name)', ({ fetch, Request }) => {
+  const polite = () => politely(fetch, { gate })
+  /** What the wrapped fetch was called with. */
+  const recording = () => {
+    const send = vi.fn(async (..._: unknown[]) => new Response('page'))
+    return { send, fetch: politely(send, { gate }) as unknown as (input: unknown, init?: unknown) => Promise<Response> }
+  }
+
+  test.each([
+    ['a relative URL', '/private'],
+    ['a URL without a host', 'http://'],
+    ['an unknown scheme', 'file:///etc/passwd'],
+    ['gopher', 'gopher://a.example/'],
+    ['ws', 'ws://a.example/'],
+    ['nothing', undefined],
+    ['null', null],
+  ])('refuses %s, and calls no fetch', async (_, input) => {
+    const { send, fetch: polite } = recording()
+    const error = await polite(input).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(InvalidRequestError)
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toMatchObject(refusal)
+    expect(send).not.toHaveBeenCalled()
+  })
+
+  test('says that a URL must be absolute', async () => {
+    await expect(polite()('/private')).rejects.toThrow(
+      '"/private" is not an absolute URL; write one such as https://example.com/page',
+    )
+  })
+
+  test.each(['data:text/plain,x', 'about:blank', 'blob:null/x'])('passes %s without a turn', async (url) => {
+    const { send, fetch: polite } = recording()
+    const { left } = gate.counters
+    await polite(url)
+    expect(send).toHaveBeenCalledTimes(1)
+    expect(gate.counters.left).toBe(left)
+  })
+
+  test('asks the gate about ftp', async () => {
+    const { send, fetch: polite } = recording()
+    const enter = vi.spyOn(gate, 'enter').mockRejectedValueOnce(new Error('asked'))
+    await expect(polite('ftp://a.example/file')).rejects.toThrow('asked')
+    expect(enter.mock.calls[0]?.[0]).toBe('ftp://a.example/file')
+    enter.mockRestore()
+    expect(send).not.toHaveBeenCalled()
+  })
+
+  const oddInits: readonly [name: string, init: () => unknown][] = [
+    ['redirect: new String', () => ({ redirect: new String('follow') })],
+    ['redirect: an object', () => ({ redirect: { toString: () => 'follow' } })],
+    ['redirect: null', () => ({ redirect: null })],
+    ['redirect: another word', () => ({ redirect: 'Follow' })],
+    ['method: an object', () => ({ method: { toUpperCase: () => 'GET', toString: () => 'POST' } })],
+    ['duplex: an object', () => ({ duplex: new String('half') })],
+    ['options that are a string', () => 'follow'],
+    [
+      'options that look like a Request',
+      () => ({ url: 'http://a.example/', clone: () => undefined, redirect: 'manual' }),
+    ],
+  ]
+  test.each(oddInits)('refuses %s', async (_, init) => {
+    const { send, fetch: polite } = recording()
+    await expect(polite(`${site.origin}/pub`, init())).rejects.toMatchObject(refusal)
+    expect(send).not.toHaveBeenCalled()
+  })
+
+  test('reads an input and the options once', async () => {
+    const { send, fetch: polite } = recording()
+    let reads = 0
+    const input = { toString: () => `${site.origin}${reads++ === 0 ? '/pub' : '/private'}` }
+    const init = {
+      get redirect() {
+        return reads++ === 1 ? 'manual' : 'follow'
+      },
+    }
+    await polite(input, init)
+    expect(send.mock.calls).toMatchObject([[`${site.origin}/pub`, { redirect: 'manual' }]])
+    await polite(
+      `${site.origin}/pub`,
+      new (class {
+        get method() {
+          return 'PUT'
+        }
+      })(),
+    )
+    expect(send.mock.calls[1]).toMatchObject([`${site.origin}/pub`, { method: 'PUT' }])
+  })
+
+  test('judges a Request by the URL that fetch will use', async () => {
+    class Lying extends Request {}
+    Object.defineProperty(Lying.prototype, 'url', { get: () => `${site.origin}/pub` })
+    const code = { code: DISALLOWED }
+    await expect(polite()(new Lying(`${site.origin}/private`))).rejects.toMatchObject(code)
+    const url = `${site.origin}/pub`
+    const shadowed = Object.defineProperty(new Request(`${site.origin}/private`), 'url', { value: url })
+    await expect(polite()(shadowed)).rejects.toMatchObject(refusal)
+    const lookalikes = [
+      { url, clone: () => undefined, toString: () => `${site.origin}/private` },
+      Object.assign(new Request(url), { toString: () => `${site.origin}/private` }),
+      Object.assign(new Request(url), { [Symbol.toPrimitive]: () => `${site.origin}/private` }),
+    ]
+    for (const one of lookalikes) await expect(polite()(one as never)).rejects.toMatchObject(refusal)
+    expect(site.lines).toEqual([])
+  })
+
+  test('a redirect in a Request that is a subclass is not followed outside of the gate', async () => {
+    site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/private' }).end())
+    class Lying extends Request {}
+    Object.defineProperty(Lying.prototype, 'redirect', { get: () => 'manual' })
+    const response = await polite()(new Lying(`${site.origin}/moved`))
+    expect(response.status).toBe(302)
+    expect(site.lines).toEqual(['GET /moved'])
+  })
+})
+
+test('politeAgent refuses the same', async () => {
+  const own = politeAgent({ gate })
+  const foreign = own.request({ origin: site.origin, path: '/pub', method: 'GET', headers: { host: 'other.example' } })
+  await expect(foreign).rejects.toMatchObject(refusal)
+  await own.close()
+})

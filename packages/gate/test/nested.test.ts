@@ -1,0 +1,258 @@
+// One gate twice on the way of a request, and other requests made while one is being sent: nothing waits for itself, with one slot in all.
+import { Agent as HttpAgent, get as httpGet } from 'node:http'
+import { RobotsClient } from '@politely/fetcher'
+import * as undici from 'undici'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { PoliteGate, politeAgent, politeHttpAgent, politeInterceptor, politely } from '../src/index.ts'
+import { Site, until } from './site.ts'
+
+let site: Site
+let robots: RobotsClient
+let gate: PoliteGate
+let ends: (() => unknown)[]
+
+beforeEach(async () => {
+  site = await Site.open({ '*': 'User-agent: *\nDisallow: /private\n' })
+  site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).end('x'.repeat(100_000)))
+  site.pages.set('/busy', (_, response) => response.writeHead(429, { 'retry-after': '0' }).end())
+  robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+  gate = new PoliteGate({
+    robots,
+    minDelayMs: 0,
+    maxConcurrent: 1,
+    maxConcurrentPerOrigin: 1,
+    maxConcurrentPerDomain: 1,
+  })
+  ends = []
+})
+afterEach(async () => {
+  await gate.drain()
+  expect(gate.queues()).toEqual([])
+  const { left, done } = gate.counters
+  expect(done).toBe(left)
+  for (const end of ends) await end()
+  gate.close()
+  await robots.close()
+  await site.close()
+})
+
+type Fetch = typeof globalThis.fetch
+type Send = (url: string) => Promise<string>
+
+const polite = (fetch: unknown) => politely(fetch as Fetch, { gate })
+const through = (dispatcher: undici.Dispatcher, fetch: unknown = globalThis.fetch): Fetch =>
+  ((url: string, init?: object) => (fetch as Fetch)(url, { ...init, dispatcher } as never)) as Fetch
+
+function closing<D extends undici.Dispatcher>(dispatcher: D): D {
+  ends.push(() => dispatcher.destroy())
+  return dispatcher
+}
+const agentOf = (options: object = {}) => closing(politeAgent({ gate, ...options }))
+const gated = (dispatcher: undici.Dispatcher = closing(new undici.Agent())) =>
+  dispatcher.compose(politeInterceptor(gate))
+
+const textBy =
+  (fetch: Fetch): Send =>
+  async (url) =>
+    (await fetch(url)).text()
+const requestBy =
+  (dispatcher: undici.Dispatcher): Send =>
+  async (url) =>
+    (await undici.request(url, { dispatcher })).body.text()
+const getBy =
+  (agent: HttpAgent): Send =>
+  (url) =>
+    new Promise((resolve, reject) => {
+      httpGet(url, { agent }, async (response) => resolve((await response.toArray()).join(''))).on('error', reject)
+    })
+/** A fetch on node:http, as node-fetch is. */
+const httpFetch = (agent: HttpAgent) => async (url: string) =>
+  new Promise((resolve, reject) => {
+    setImmediate(() => {
+      httpGet(url, { agent }, async (response) => {
+        const { statusCode = 0, headers } = response
+        resolve(new Response((await response.toArray()).join(''), { status: statusCode, headers: headers as never }))
+      }).on('error', reject)
+    })
+  })
+
+const httpAgent = (inner = new HttpAgent()) => politeHttpAgent(inner, gate)
+
+const combinations: readonly [name: string, send: () => Send][] = [
+  ['politely twice', () => textBy(polite(polite(fetch)))],
+  ['politely three times', () => textBy(polite(polite(polite(undici.fetch))))],
+  ['politely and politeAgent', () => textBy(polite(through(agentOf())))],
+  ['politely and politeAgent, undici.fetch', () => textBy(polite(through(agentOf(), undici.fetch)))],
+  ['politely twice and politeAgent', () => textBy(polite(polite(through(agentOf()))))],
+  ['politely and an interceptor', () => textBy(polite(through(gated(), undici.fetch)))],
+  ['an interceptor twice', () => requestBy(gated(gated()))],
+  ['an interceptor three times', () => requestBy(gated(gated(gated())))],
+  ['an interceptor and politeAgent', () => requestBy(gated(agentOf()))],
+  ['politely and an interceptor twice', () => textBy(polite(through(gated(gated()), undici.fetch)))],
+  ['politeHttpAgent twice', () => getBy(httpAgent(httpAgent()))],
+  ['politely and politeHttpAgent', () => textBy(polite(httpFetch(httpAgent())))],
+  ['politely and politeHttpAgent twice', () => textBy(polite(httpFetch(httpAgent(httpAgent()))))],
+]
+
+describe.each(combinations)('%s', (_, open) => {
+  test('is one turn', async () => {
+    const send = open()
+    for (let n = 1; n <= 3; n++) {
+      expect(await send(`${site.origin}/page?${n}#part`)).toBe(`page /page?${n}`)
+      await gate.drain()
+      expect(gate.counters).toMatchObject({ left: n, done: n })
+    }
+  })
+
+  test('refuses what is disallowed, and counts it once', async () => {
+    await expect(open()(`${site.origin}/private`)).rejects.toThrow()
+    expect(gate.counters).toMatchObject({ left: 0, refusals: { rule: 1 } })
+  })
+
+  test('reports an answer once', async () => {
+    await open()(`${site.origin}/busy`)
+    expect(gate.counters.pushbacks).toBe(1)
+  })
+
+  test('makes requests of several callers wait for each other', async () => {
+    const send = open()
+    const pages = await Promise.all([1, 2, 3].map((n) => send(`${site.origin}/page?${n}`)))
+    expect(pages).toEqual(['page /page?1', 'page /page?2', 'page /page?3'])
+    expect(gate.counters.left).toBe(3)
+  })
+})
+
+describe('redirects', () => {
+  test.each([
+    ['followed by politely, outside', () => textBy(polite(polite(fetch)))],
+    ['followed by politeAgent, inside', () => textBy(polite(through(agentOf({ maxRedirections: 3 }))))],
+  ] as const)('%s: each hop has a turn', async (_, open) => {
+    expect(await open()(`${site.origin}/moved`)).toBe('page /page')
+    expect(site.lines).toEqual(['GET /moved', 'GET /page'])
+    expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+  })
+})
+
+test('an interceptor around a politeAgent that follows redirects is refused, by a sentence that says what to write', async () => {
+  const wrong = requestBy(gated(agentOf({ maxRedirections: 3 })))
+  await expect(wrong(`${site.origin}/moved`)).rejects.toThrow('write .compose(politeInterceptor(gate)')
+})
+
+describe('another request while one is being sent', () => {
+  test('a token that a wrapped fetch asks for, through the same gate', async () => {
+    const plain = polite(fetch)
+    const withToken = polite(async (url: string, init: RequestInit) => {
+      const token = await (await plain(`${site.origin}/token`)).text()
+      return fetch(url, { ...init, headers: { authorization: token } })
+    })
+    expect(await (await withToken(`${site.origin}/page`)).text()).toBe('page /page')
+    expect(site.lines).toEqual(['GET /token', 'GET /page'])
+    expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+  })
+
+  test('a retry inside takes a turn of its own', async () => {
+    const plain = polite(fetch)
+    const retrying = polite(async (url: string, init: RequestInit) => {
+      await (await plain(url, init)).text()
+      return plain(url, init)
+    })
+    expect(await (await retrying(`${site.origin}/page`)).text()).toBe('page /page')
+    expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+  })
+
+  test('inside an interceptor', async () => {
+    const plain = agentOf()
+    const asking: undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+      undici.request(`${site.origin}/token`, { dispatcher: plain }).then(async ({ body }) => {
+        await body.text()
+        dispatch(options, handler)
+      })
+      return true
+    }
+    const dispatcher = closing(new undici.Agent()).compose(asking, politeInterceptor(gate))
+    expect(await requestBy(dispatcher)(`${site.origin}/page`)).toBe('page /page')
+    expect(site.lines).toEqual(['GET /token', 'GET /page'])
+  })
+
+  test('the caller’s own code: after the headers it is no part of the request any more', async () => {
+    const agent = httpAgent()
+    const seen: string[] = []
+    await new Promise<void>((resolve, reject) => {
+      httpGet(`${site.origin}/page?1`, { agent }, (first) => {
+        httpGet(`${site.origin}/page?2`, { agent }, (second) => {
+          second.resume().on('end', resolve)
+          seen.push('second')
+        }).on('error', reject)
+        first.resume().on('end', () => seen.push('first is read'))
+      }).on('error', reject)
+    })
+    expect(seen).toEqual(['first is read', 'second']) // the second waited for the slot of the first
+  })
+
+  test('started inside, and going on after its end: it takes a turn as any other', async () => {
+    let late: Promise<Response> | undefined
+    let start = () => {}
+    const plain = polite(fetch)
+    const starting = polite(async (url: string, init: RequestInit) => {
+      const begun = new Promise<void>((resolve) => {
+        start = resolve
+      })
+      late = begun.then(() => plain(url))
+      return fetch(url, init)
+    })
+    await (await starting(`${site.origin}/page`)).text()
+    const held = await gate.enter(`${site.origin}/held`)
+    start()
+    await until(() => gate.queues()[0]?.waiting === 1) // it waits, although it is for the URL of the request that it was started in
+    held.leave()
+    await (await late)?.text()
+    expect(gate.counters).toMatchObject({ left: 3, done: 3 })
+  })
+})
+
+describe('Pass.run', () => {
+  test('a request of the caller’s own, with a pass of its own, through a wrapped fetch', async () => {
+    const fetch = polite(globalThis.fetch)
+    const pass = await gate.enter(`${site.origin}/page`)
+    const response = await pass.run(() => fetch(`${site.origin}/page`))
+    expect(gate.queues()).toMatchObject([{ underWay: 1 }]) // the inner end does not free the slot
+    pass.leave(response)
+    expect(await response.text()).toBe('page /page')
+    expect(gate.counters).toMatchObject({ left: 1, done: 1 })
+  })
+
+  test('the pass inside says what the outer one does, and an abort is heard', async () => {
+    const url = `${site.origin}/page`
+    const outer = await gate.enter(url)
+    await outer.run(async () => {
+      const inner = await gate.enter(url)
+      expect(inner).toMatchObject({ url, verdict: outer.verdict, delay: outer.delay, waitedMs: 0, waitedFor: 'none' })
+      inner[Symbol.dispose]()
+    })
+    outer.leave()
+    const second = await gate.enter(url)
+    const entering = second.run(() => gate.enter(url, { signal: AbortSignal.abort(new Error('enough')) }))
+    await expect(entering).rejects.toThrow('enough')
+    second.leave()
+  })
+
+  test('another gate inside takes its own turn', async () => {
+    const other = new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 })
+    const nested = politely(politely(politely(fetch, { gate }), { gate: other }), { gate })
+    expect(await (await nested(`${site.origin}/page`)).text()).toBe('page /page')
+    expect([gate.counters.left, other.counters.left]).toEqual([1, 1])
+    await other.drain()
+    other.close()
+  })
+})
+
+test('globalThis.fetch with a global politeAgent, wrapped with the same gate', async () => {
+  const before = undici.getGlobalDispatcher()
+  undici.setGlobalDispatcher(agentOf())
+  try {
+    expect(await textBy(polite(globalThis.fetch))(`${site.origin}/page`)).toBe('page /page')
+    expect(gate.counters.left).toBe(1)
+  } finally {
+    undici.setGlobalDispatcher(before)
+  }
+})

@@ -1,0 +1,270 @@
+// Concurrency slots: what holds one, how many a registrable domain gets, and what a crowd of signals costs.
+import { getEventListeners } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { RobotsClient } from '@politely/fetcher'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { PoliteGate, type PoliteGateOptions, politely } from '../src/index.ts'
+import { Slots } from '../src/slots.ts'
+import { lookup, Site, until } from './site.ts'
+
+const DAYS = 24 * 3_600_000
+
+let site: Site
+let robots: RobotsClient
+/** The clock of the RobotsClient. */
+let now: number
+
+beforeEach(async () => {
+  site = await Site.open({ '*': 'User-agent: *\nDisallow: /private\n' })
+  now = Date.now()
+  robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, network: 'any', retries: 0, now: () => now })
+})
+afterEach(async () => {
+  await robots.close()
+  await site.close()
+})
+
+const gateWith = (options: Partial<PoliteGateOptions>) => new PoliteGate({ robots, minDelayMs: 0, ...options })
+const turns = async (count: number) => {
+  for (let n = 0; n < count; n++) await new Promise((turn) => setImmediate(turn))
+}
+
+describe('a request whose turn has come, and whose robots.txt has expired', () => {
+  test('holds no slot while robots.txt is fetched', async () => {
+    const gate = gateWith({ maxConcurrent: 1 })
+    for (const host of ['drip.test', 'a.test', 'b.test']) await robots.check(site.at(host))
+    const held = await gate.enter(site.at('drip.test', '/1'))
+    const dripping = gate.enter(site.at('drip.test', '/2'))
+    const others = ['a.test', 'b.test'].map((host) => gate.enter(site.at(host)))
+    await until(() => gate.queues().filter(({ heldBy }) => heldBy === 'concurrency').length === 3)
+    now += 30 * DAYS
+    let drip: ServerResponse | undefined
+    site.robots.set('drip.test', (_, response) => {
+      response.write('User-agent')
+      drip = response
+    })
+    held.leave()
+    for (const entering of others) (await entering).leave() // each has the only slot
+    expect(gate.queues()).toMatchObject([{ waiting: 1, underWay: 0 }])
+    await until(() => drip !== undefined)
+    drip?.end(': *\n')
+    ;(await dripping).leave()
+    expect(gate.queues()).toEqual([])
+    await gate.drain()
+  })
+
+  test('is refused by new rules; who is behind it is not held up', async () => {
+    const gate = gateWith({ maxConcurrent: 1 })
+    const held = await gate.enter(site.at('a.test', '/1'))
+    const refused = expect(gate.enter(site.at('a.test', '/new'))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    })
+    const next = gate.enter(site.at('a.test', '/2'))
+    await until(() => gate.queues()[0]?.waiting === 2)
+    now += 30 * DAYS
+    site.robots.set('a.test', 'User-agent: *\nDisallow: /new\n')
+    held.leave()
+    await refused
+    ;(await next).leave()
+    expect(gate.counters).toMatchObject({ left: 2, done: 2, refusals: { rule: 1 } })
+  })
+
+  test('may be aborted meanwhile, and the gate may be closed', async () => {
+    const gate = gateWith({ maxConcurrent: 1 })
+    const held = await gate.enter(site.at('a.test', '/1'))
+    const controller = new AbortController()
+    const aborted = expect(gate.enter(site.at('a.test', '/2'), { signal: controller.signal })).rejects.toThrow('enough')
+    await until(() => gate.queues()[0]?.waiting === 1)
+    now += 30 * DAYS
+    site.robots.set('a.test', () => undefined) // never answers
+    held.leave()
+    await until(() => site.robotsFetches === 2)
+    controller.abort(new Error('enough'))
+    await aborted
+    await turns(1)
+    expect(gate.queues()).toEqual([])
+    const closed = expect(gate.enter(site.at('a.test', '/3'))).rejects.toMatchObject({
+      code: 'ERR_POLITELY_GATE_CLOSED',
+    })
+    gate.close()
+    await closed
+    await gate.drain()
+  })
+})
+
+describe('5,000 that wait for the same moment', () => {
+  const many = 5_000
+
+  test.each([
+    { rules: 'User-agent: *\nDisallow: /old\n', status: 'fulfilled' },
+    { rules: 'User-agent: *\nDisallow: /new\n', status: 'rejected' },
+  ])('are $status in a loop, not in a recursion', async ({ rules, status }) => {
+    await robots.check(site.at('a.test'))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const gate = gateWith({ maxConcurrent: many, maxConcurrentPerOrigin: many, now: () => Date.now() })
+    ;(await gate.enter(site.at('a.test'))).leave({ status: 429, headers: { 'retry-after': '60' } })
+    const waiting = Promise.allSettled(Array.from({ length: many }, () => gate.enter(site.at('a.test', '/new'))))
+    await until(() => gate.queues()[0]?.waiting === many)
+    now += 30 * DAYS
+    site.robots.set('a.test', rules)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect((await waiting).filter((outcome) => outcome.status === status).length).toBe(many)
+  })
+})
+
+describe('maxConcurrentPerDomain', () => {
+  test('keeps a domain with many hosts from occupying all slots', async () => {
+    const gate = gateWith({ maxConcurrent: 4, maxConcurrentPerDomain: 2 })
+    const hosts = ['a.evil.test', 'b.evil.test', 'c.evil.test', 'd.evil.test']
+    for (const host of [...hosts, 'honest.test']) await robots.check(site.at(host))
+    const [a, b, ...rest] = hosts.map((host) => gate.enter(site.at(host)))
+    const slow = [await a, await b]
+    await turns(2)
+    expect(gate.queues().map(({ heldBy }) => heldBy)).toEqual([undefined, undefined, 'concurrency', 'concurrency'])
+    expect(await gate.when(site.at('e.evil.test'))).toMatchObject({ because: 'concurrency', waitMs: 0 })
+    expect(await gate.when(site.at('honest.test'))).toMatchObject({ because: 'none' })
+    expect((await gate.enter(site.at('honest.test'))).waitedFor).toBe('none')
+    for (const pass of slow) pass?.leave()
+    for (const pass of await Promise.all(rest)) {
+      expect(pass.waitedFor).toBe('concurrency')
+      pass.leave()
+    }
+    expect(gate.queues()).toMatchObject([{ underWay: 1 }])
+  })
+
+  test.each([
+    { given: {}, most: 8 },
+    { given: { maxConcurrentPerOrigin: 10 }, most: 10 },
+    { given: { maxConcurrentPerDomain: 3 }, most: 3 },
+    { given: { maxConcurrentPerDomain: 12 }, most: 12 },
+  ])('is 8, or what one origin may have if that is more: $given', async ({ given, most }) => {
+    const gate = gateWith(given)
+    const entering = Array.from({ length: 14 }, (_, n) => gate.enter(site.at(`h${n}.many.test`)))
+    for (const [n, one] of entering.entries()) if (n < most) await one
+    await until(() => gate.queues().filter(({ underWay }) => underWay > 0).length === most)
+    await turns(3)
+    expect(gate.queues().filter(({ underWay }) => underWay > 0).length).toBe(most)
+    gate.close()
+    await Promise.allSettled(entering)
+  })
+
+  test('a request of another domain in the same queue does not wait behind one that gave up', async () => {
+    const gate = gateWith({ maxConcurrentPerDomain: 1, paceBy: 'address', lookup })
+    const held = await gate.enter(site.at('a.full.test'))
+    const controller = new AbortController()
+    const gone = expect(gate.enter(site.at('b.full.test'), { signal: controller.signal })).rejects.toThrow()
+    await until(() => gate.queues()[0]?.waiting === 1)
+    const other = gate.enter(site.at('other.test'))
+    await until(() => gate.queues()[0]?.waiting === 2)
+    controller.abort()
+    await gone
+    ;(await other).leave()
+    held.leave()
+  })
+})
+
+describe('Slots', () => {
+  interface User {
+    readonly name: string
+    advance(): void
+  }
+
+  /** Users that take a slot as soon as the slots call them, and a log of their names. */
+  function open(maxConcurrent: number, maxConcurrentPerDomain: number) {
+    const slots = new Slots({ maxConcurrent, maxConcurrentPerDomain })
+    const called: string[] = []
+    const want = (name: string, domain: string): User => {
+      const user = {
+        name,
+        advance: () => {
+          called.push(name)
+          slots.take(user, domain)
+        },
+      }
+      slots.take(user, domain)
+      return user
+    }
+    return { slots, called, want }
+  }
+
+  test('domains take turns, and in a domain it is first come, first served', () => {
+    const { slots, called, want } = open(1, 1)
+    want('held', 'x')
+    for (const name of ['a1', 'a2', 'a3']) want(name, 'a')
+    for (const name of ['b1', 'b2']) want(name, 'b')
+    for (const domain of ['x', 'a', 'b', 'a', 'b']) slots.release(domain)
+    expect(called).toEqual(['a1', 'b1', 'a2', 'b2', 'a3'])
+  })
+
+  test('one release calls one user, not all that wait; more only where it does not take the slot', () => {
+    const { slots, called, want } = open(2, 2)
+    want('held', 'x')
+    want('held too', 'x')
+    for (let n = 0; n < 1_000; n++) want(`${n}`, `${n}.test`)
+    slots.release('x')
+    expect(called).toEqual(['0'])
+    const taker = slots.take.bind(slots)
+    vi.spyOn(slots, 'take').mockImplementation((user, domain) => domain !== '1.test' && taker(user, domain))
+    slots.release('x')
+    expect(called).toEqual(['0', '1', '2'])
+  })
+
+  test('asking again keeps the place in line', () => {
+    const { slots, called, want } = open(1, 1)
+    want('held', 'x')
+    const a = want('a', 'x')
+    want('b', 'x')
+    expect(slots.take(a, 'x')).toBe(false)
+    slots.release('x')
+    slots.forget(a)
+    slots.release('x')
+    expect(called).toEqual(['a', 'b'])
+  })
+})
+
+describe('1,000 requests that wait', () => {
+  const many = 1_000
+
+  test('with one signal add one listener to it, and leave none', async () => {
+    const gate = gateWith({ minDelayMs: 100_000 })
+    const url = site.at('a.test')
+    ;(await gate.enter(url)).leave()
+    const controller = new AbortController()
+    const { signal } = controller
+    const send = vi.fn(async () => new Response())
+    const fetch = politely(send, { gate }) as unknown as typeof globalThis.fetch
+    const entering = Array.from({ length: many }, () => gate.enter(url, { signal }))
+    const fetching = Array.from({ length: many }, () => fetch(url, { signal }))
+    const unknown = Array.from({ length: 10 }, (_, n) => gate.enter(site.at(`u${n}.test`), { signal }))
+    const all = Promise.allSettled([...entering, ...fetching, ...unknown])
+    expect(getEventListeners(signal, 'abort').length).toBe(1)
+    await until(() => gate.queues().some(({ waiting }) => waiting === 2 * many))
+    expect(getEventListeners(signal, 'abort').length).toBe(1)
+    controller.abort()
+    await all
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    expect(send).not.toHaveBeenCalled()
+    gate.close()
+  })
+
+  test('with distinct signals add one listener to each, and one to that of the gate', async () => {
+    const gate = gateWith({ minDelayMs: 100_000 })
+    const url = site.at('a.test')
+    ;(await gate.enter(url)).leave()
+    site.robots.set('silent.test', () => undefined)
+    const added = vi.spyOn(EventTarget.prototype, 'addEventListener')
+    const signals = Array.from({ length: many }, () => new AbortController().signal)
+    const urls = [url, site.at('silent.test')] // one whose robots.txt is known, and one that waits for it
+    const all = Promise.allSettled(signals.map((signal, n) => gate.enter(urls[n % 2] ?? '', { signal })))
+    await until(() => gate.queues()[0]?.waiting === many / 2)
+    const perTarget = new Map<unknown, number>()
+    for (const target of added.mock.contexts) perTarget.set(target, (perTarget.get(target) ?? 0) + 1)
+    added.mockRestore()
+    expect(signals.filter((signal) => perTarget.get(signal) === 1).length).toBe(many)
+    expect(Math.max(...perTarget.values())).toBe(1)
+    gate.close()
+    await all
+    expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([])
+  })
+})
