@@ -84,7 +84,7 @@ async function enter(gate: PoliteGate, request: ClientRequest, lockUrl: () => st
  * @throws {InvalidRequestError}
  */
 function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOptions): string {
-  const { socketPath, host, port } = { ...options, ...inner.options }
+  const { socketPath = options.socketPath, host = options.host, port = options.port } = inner.options ?? {}
   if (socketPath)
     throw new InvalidRequestError(
       `socketPath ${shown(socketPath)} decides who is asked, and has no robots.txt; send this request through an agent without a gate`,

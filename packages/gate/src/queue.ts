@@ -1,5 +1,6 @@
 // The requests that wait for one key. First come, first served. A request takes its slot when it starts, so an abort costs the others none.
 import type { Wishes } from '@politely/core'
+import { Fifo } from './fifo.ts'
 import type { PaceReason, Pacer, Ticket, Turn } from './pacer.ts'
 import { checkedTurn } from './pacer-answers.ts'
 import type { Slots } from './slots.ts'
@@ -45,8 +46,8 @@ const LEAST_WAIT_MS = 1
 export class KeyQueue {
   readonly key: string
   readonly #shared: Shared
-  /** In the order in which they came. A set, since any of them may leave: in a list of 100,000 all leaving took 5 s. */
-  readonly #waiting = new Set<Waiter>()
+  /** In the order in which they came. */
+  readonly #waiting = new Fifo<Waiter>()
   /** True while the queue checks its first request again, or asks the pacer for its turn. It calls no other request meanwhile. */
   #isCalling = false
   /** Whether the first one waits for a concurrency slot. */
@@ -86,7 +87,7 @@ export class KeyQueue {
 
   /** Takes a waiter out; those after it move up. */
   remove(waiter: Waiter): void {
-    const [first] = this.#waiting
+    const { first } = this.#waiting
     this.#waiting.delete(waiter)
     if (this.#waiting.size === 0) this.#rest()
     else if (first === waiter && this.#wantsSlot) this.advance() // the next one may belong to another domain
@@ -94,8 +95,7 @@ export class KeyQueue {
 
   /** Takes all waiters out, each with this error. */
   clear(error: unknown): void {
-    const waiting = [...this.#waiting]
-    this.#waiting.clear()
+    const waiting = this.#waiting.drain()
     this.#rest()
     for (const waiter of waiting) waiter.fail(error)
   }
@@ -122,7 +122,7 @@ export class KeyQueue {
     this.#wantsSlot = false
     // A loop, since thousands may start, or be refused, one after the other.
     for (;;) {
-      const [first] = this.#waiting
+      const { first } = this.#waiting
       if (first === undefined) break
       if (!this.#mayCall() || !this.#takeSlot(first)) return
       this.#isCalling = true

@@ -3,6 +3,8 @@
 // A site with a wildcard in its DNS has as many hosts as it likes, and slow pages on each of them. Without a limit for a registrable
 // domain it could occupy every slot.
 
+import { Fifo } from './fifo.ts'
+
 export interface SlotLimits {
   readonly maxConcurrent: number
   readonly maxConcurrentPerDomain: number
@@ -18,7 +20,7 @@ interface Domain {
   readonly name: string
   underWay: number
   /** Users that wait for a slot, first come, first served. */
-  readonly waiting: Set<SlotUser>
+  readonly waiting: Fifo<SlotUser>
 }
 
 export class Slots {
@@ -26,7 +28,7 @@ export class Slots {
   /** Domains with slots taken, or with users that wait. */
   readonly #domains = new Map<string, Domain>()
   /** Domains with users that wait and with room of their own; in turn, so that no domain starves the others. */
-  readonly #ready = new Set<Domain>()
+  readonly #ready = new Fifo<Domain>()
   /** In which domain a user waits. */
   readonly #waitsIn = new Map<SlotUser, Domain>()
   #underWay = 0
@@ -46,7 +48,7 @@ export class Slots {
   /** Takes a slot and returns true. If all are taken, returns false, keeps the position of this user, and calls it once when a slot is free. */
   take(user: SlotUser, name: string): boolean {
     const isFull = this.isFull(name)
-    const domain = this.#domains.get(name) ?? { name, underWay: 0, waiting: new Set() }
+    const domain = this.#domains.get(name) ?? { name, underWay: 0, waiting: new Fifo() }
     if (isFull && this.#waitsIn.get(user) === domain) return false
     this.forget(user)
     this.#domains.set(name, domain)
@@ -85,10 +87,10 @@ export class Slots {
     if (this.#isWaking) return
     this.#isWaking = true
     try {
-      for (const domain of this.#ready) {
-        if (this.#underWay >= this.#limits.maxConcurrent) return
-        const [user] = domain.waiting
-        if (user === undefined) continue
+      while (this.#underWay < this.#limits.maxConcurrent) {
+        const domain = this.#ready.first
+        const user = domain?.waiting.first
+        if (domain === undefined || user === undefined) return
         this.#ready.delete(domain) // its next turn comes after that of the others
         this.forget(user)
         user.advance()

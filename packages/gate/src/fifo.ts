@@ -1,0 +1,59 @@
+// First in, first out, where any item may be removed. Each operation takes constant time. In a Set, finding the first item scans the holes
+// that removed items leave: 100,000 items, removed from the front, took 1.5 s.
+
+interface Node<T> {
+  readonly item: T
+  before: Node<T> | undefined
+  after: Node<T> | undefined
+}
+
+export class Fifo<T> {
+  readonly #nodes = new Map<T, Node<T>>()
+  #first: Node<T> | undefined
+  #last: Node<T> | undefined
+
+  get size(): number {
+    return this.#nodes.size
+  }
+
+  get first(): T | undefined {
+    return this.#first?.item
+  }
+
+  has(item: T): boolean {
+    return this.#nodes.has(item)
+  }
+
+  /** Adds the item at the end, unless it is there already. */
+  add(item: T): void {
+    if (this.#nodes.has(item)) return
+    const node: Node<T> = { item, before: this.#last, after: undefined }
+    if (this.#last === undefined) this.#first = node
+    else this.#last.after = node
+    this.#last = node
+    this.#nodes.set(item, node)
+  }
+
+  /** Returns whether the item was there. */
+  delete(item: T): boolean {
+    const node = this.#nodes.get(item)
+    if (node === undefined) return false
+    this.#nodes.delete(item)
+    const { before, after } = node
+    if (before === undefined) this.#first = after
+    else before.after = after
+    if (after === undefined) this.#last = before
+    else after.before = before
+    return true
+  }
+
+  /** Removes all items, and returns them in their order. */
+  drain(): readonly T[] {
+    const items: T[] = []
+    for (let node = this.#first; node !== undefined; node = node.after) items.push(node.item)
+    this.#nodes.clear()
+    this.#first = undefined
+    this.#last = undefined
+    return items
+  }
+}
