@@ -10,6 +10,7 @@ import {
   decide,
   type Entry,
   entryText,
+  type Failure,
   type HasHref,
   holdsUntil,
   type InvalidUrl,
@@ -29,6 +30,7 @@ import { Flights } from './flights.ts'
 import { type Inspection, inspectionOf } from './inspection.ts'
 import type { Remembered } from './memory.ts'
 import { linesIn } from './ndjson.ts'
+import type { BlockedAddressError } from './network-guard.ts'
 import { obtain } from './obtain.ts'
 import { checkAtOnce, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
 import { OwnRequests } from './own-requests.ts'
@@ -186,6 +188,23 @@ export class RobotsClient {
     return this.#telemetry.tracedCheck(text, () => this.#check(text, signal, redirectedFrom))
   }
 
+  /**
+   * @internal The verdict about a URL whose host must not be connected to, or could not be looked up. It says nothing about the origin, so it
+   * is not kept.
+   */
+  blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
+    const address = addressOf(url)
+    if (typeof address === 'string') return invalid(url, address)
+    const { now, policy } = this.#settings
+    const { origin, robotsUrl } = address
+    const { reason, detail } =
+      'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
+    const outcome = { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] } as const
+    const entry = settle(undefined, origin, outcome, now(), policy)
+    const { verdict, access } = decide(entry, this.#rulesOf('', undefined), address, now(), policy)
+    return { url, origin, ...verdict, access, ...NO_PACE }
+  }
+
   /** @internal Whether this client makes a request for this URL right now, in this async context: the request needs no verdict. */
   isOwnRequest(url: string): boolean {
     return this.#ownRequests.includes(url)
@@ -289,7 +308,7 @@ export class RobotsClient {
     const address = addressOf(text)
     if (typeof address === 'string') return invalid(text, address)
     if (redirectedFrom.length > 0) {
-      const blocked = await this.#blockedRedirect(text, address, redirectedFrom)
+      const blocked = await this.#blockedRedirect(text, redirectedFrom)
       if (blocked !== undefined) return blocked
     }
     return this.#verdict(text, address, this.#known(address.origin) ?? (await this.#wait(address, signal)))
@@ -301,30 +320,15 @@ export class RobotsClient {
     return { url: text, origin: address.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
   }
 
-  /** The verdict about the target of a redirect that the guard refuses. It says nothing about the origin, so it is not kept. */
-  async #blockedRedirect(
-    text: string,
-    address: Address,
-    redirectedFrom: readonly string[],
-  ): Promise<ClientVerdict | undefined> {
-    const { guard, now, policy, timeoutMs } = this.#settings
-    const { origin, robotsUrl } = address
+  /** The verdict about the target of a redirect, if the guard refuses it. */
+  async #blockedRedirect(url: string, redirectedFrom: readonly string[]): Promise<ClientVerdict | undefined> {
+    const { guard, timeoutMs } = this.#settings
     const deadline = new Deadline(timeoutMs)
     const refusal = await deadline
-      .orBefore(guard.refusalOfRedirect(redirectedFrom, text))
-      .catch((error: unknown) => error)
+      .orBefore(guard.refusalOfRedirect(redirectedFrom, url))
+      .catch((error: unknown) => failureOf(error, 'request', deadline))
       .finally(() => deadline.clear())
-    if (refusal === undefined) return undefined
-    const { reason, detail } = failureOf(refusal, 'request', deadline)
-    const entry = settle(
-      undefined,
-      origin,
-      { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] },
-      now(),
-      policy,
-    )
-    const { verdict, access } = decide(entry, this.#rulesOf('', undefined), address, now(), policy)
-    return { url: text, origin, ...verdict, access, ...NO_PACE }
+    return refusal && this.blockedVerdict(url, refusal)
   }
 
   async #allowsLater(url: string | HasHref, options: AskOptions | undefined): Promise<boolean> {

@@ -6,7 +6,7 @@ import type { Tally } from './counters.ts'
 import { RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import type { PoliteGate } from './gate.ts'
-import { type Answer, pageAnswerOf } from './pass.ts'
+import { type Answer, locationOf, pageAnswerOf } from './pass.ts'
 import type { KeyQueue, TakenSlot, Waiter, WaitReason } from './queue.ts'
 import { type NestablePass, Sending } from './sending.ts'
 
@@ -25,6 +25,8 @@ export interface House {
   readonly allowedNow: (url: string) => AllowedVerdict | undefined
   /** A request has started: its pause counts from now. */
   readonly departed: (key: string, slot: TakenSlot) => void
+  /** An answer came for this URL; it may be a redirect. */
+  readonly redirected: (url: string, status: number, location: string | null) => void
   readonly report: (key: string, slot: TakenSlot, answer: PageAnswer | undefined) => void
   /** Frees the concurrency slot of a request. */
   readonly free: (queue: KeyQueue, domain: string) => void
@@ -216,6 +218,7 @@ export class GrantedPass implements NestablePass {
     const pageAnswer = pageAnswerOf(answer) // before anything is reported: it throws for anything that is not a response
     this.#isReported = true
     this.#status = pageAnswer.status
+    this.#house.redirected(this.url, pageAnswer.status, locationOf(answer))
     this.#house.report(this.#queue.key, this.#slot, pageAnswer)
   }
 

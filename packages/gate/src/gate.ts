@@ -1,7 +1,7 @@
 // PoliteGate: lets a request leave when robots.txt allows it and its turn has come.
 import type { LookupFunction } from 'node:net'
 import { type HasHref, isPushback, OptionError, type PageAnswer, type Wishes } from '@politely/core'
-import { type ClientVerdict, RobotsClient, registrableDomainOf } from '@politely/fetcher'
+import { type BlockedAddressError, type ClientVerdict, RobotsClient, registrableDomainOf } from '@politely/fetcher'
 import { linkSignals, onAbort } from '@politely/fetcher/abort-listeners'
 import { callable } from '@politely/fetcher/option-checks'
 import { type GateCounters, Tally } from './counters.ts'
@@ -16,6 +16,7 @@ import { checkedForeseen } from './pacer-answers.ts'
 import { type Pacing, type PacingOptions, pacingOf } from './pacing.ts'
 import type { Pass } from './pass.ts'
 import { isPromise, KeyQueue, type Shared, type TakenSlot, type WaitReason } from './queue.ts'
+import { RedirectTargets } from './redirect-targets.ts'
 import { sendingThrough } from './sending.ts'
 import { Slots } from './slots.ts'
 
@@ -54,6 +55,7 @@ export class PoliteGate implements AsyncDisposable {
   readonly #slots: Slots
   readonly #closing = new AbortController()
   readonly #tally = new Tally()
+  readonly #redirects = new RedirectTargets()
   readonly #shared: Shared
   readonly #house: House
   /** Calls of `enter` whose request is not over yet, and what is held. */
@@ -88,6 +90,7 @@ export class PoliteGate implements AsyncDisposable {
       allowed: (page, signal) => this.#allowed(page, signal),
       allowedNow: (page) => this.#allowedNow(page),
       departed: (key, { ticket, delay }) => this.#tellPacer(key, () => this.#pacer.left?.(key, ticket, delay)),
+      redirected: (url, status, location) => this.#redirects.note(url, status, location),
       report: (key, slot, answer) => this.#report(key, slot, answer),
       free: (queue, domain) => this.#free(queue, domain),
       over: () => this.#oneLess(),
@@ -196,6 +199,18 @@ export class PoliteGate implements AsyncDisposable {
     this.close()
   }
 
+  /** @internal Throws as `enter` does for a host at a blocked address. */
+  refuse(url: string, refusal: BlockedAddressError): never {
+    const verdict = this.#robots.blockedVerdict(url, refusal)
+    this.#refused(verdict)
+    throw new RobotsDisallowedError(verdict)
+  }
+
+  /** @internal The URLs whose redirects led to this one, in their order, as far as requests through this gate have shown them. */
+  redirectedFrom(url: string): readonly string[] {
+    return this.#redirects.to(url)
+  }
+
   /** @internal Something is going on that may enter again, such as a redirect: `drain` waits for it. Call what is returned, once. */
   hold(): () => void {
     this.#inside++
@@ -230,9 +245,9 @@ export class PoliteGate implements AsyncDisposable {
   async #ask(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
     this.#closing.signal.throwIfAborted()
     signal?.throwIfAborted()
-    return (
-      this.#robots.checkNow(url) ?? (await this.#inTime(signal, (ends) => this.#robots.check(url, { signal: ends })))
-    )
+    const redirectedFrom = this.#redirects.to(typeof url === 'string' ? url : url.href)
+    const known = redirectedFrom.length === 0 ? this.#robots.checkNow(url) : undefined
+    return known ?? this.#inTime(signal, (ends) => this.#robots.check(url, { signal: ends, redirectedFrom }))
   }
 
   /**

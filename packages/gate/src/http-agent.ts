@@ -58,7 +58,10 @@ async function enter(gate: PoliteGate, request: ClientRequest, lockUrl: () => st
   // Node has destroyed one whose signal was aborted before.
   if (request.destroyed) return fail(request, null)
   try {
-    const pass = await gate.enter(lockUrl(), { signal: ending.signal })
+    const url = lockUrl()
+    // The client's own request for robots.txt needs no verdict and no turn.
+    if (gate.robots.isOwnRequest(url)) return send()
+    const pass = await gate.enter(url, { signal: ending.signal })
     const leave = () => pass.leave()
     request.once('close', leave)
     ending.signal.addEventListener('abort', leave)

@@ -1,7 +1,7 @@
 // What shares a pace: an origin, a host, all hosts of a domain, or all that is at one address.
-import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { registrableDomainOf } from '@politely/fetcher'
+import { boundedLookup } from '@politely/fetcher/lookup'
 import { LRUCache } from 'lru-cache'
 
 /**
@@ -27,7 +27,7 @@ export function paceKey(by: PaceBy, lookup: LookupFunction | undefined): PaceKey
     case 'domain':
       return registrableDomainOf
     case 'address':
-      return byAddress(lookup ?? systemLookup)
+      return byAddress(boundedLookup(lookup))
   }
 }
 

@@ -44,16 +44,22 @@ export function pageAnswerOf(answer: Answer): PageAnswer {
   if (!Number.isInteger(status)) throw new AnswerError(`status ${shown(status)} is not a number such as 200`)
   if (typeof headers !== 'object' || headers === null)
     throw new AnswerError(`headers ${shown(headers)} are neither Headers nor an object with names in lower case`)
-  const retryAfter = retryAfterOf(headers)
+  const retryAfter = headerIn(headers, 'retry-after')
   if (retryAfter === undefined || typeof retryAfter === 'string') return { status, retryAfter }
   throw new AnswerError(`the header retry-after is ${shown(retryAfter)}, which is not a string`)
 }
 
-function retryAfterOf(headers: Answer['headers']): unknown {
+/** The header Location of a response that `pageAnswerOf` has accepted. */
+export function locationOf({ headers }: Answer): string | null {
+  const location = headerIn(headers, 'location')
+  return typeof location === 'string' ? location : null
+}
+
+function headerIn(headers: Answer['headers'], name: string): unknown {
   try {
-    return (isHeaders(headers) ? headers.get('retry-after') : headerOf(headers, 'retry-after')) ?? undefined
+    return (isHeaders(headers) ? headers.get(name) : headerOf(headers, name)) ?? undefined
   } catch (error) {
-    throw new AnswerError('the header retry-after cannot be read', { cause: error })
+    throw new AnswerError(`the header ${name} cannot be read`, { cause: error })
   }
 }
 

@@ -81,7 +81,8 @@ type Send = (input: unknown, init: Init) => Promise<ResponseLike>
 async function go(send: Send, gate: PoliteGate, given: FetchInput, init: Init): Promise<ResponseLike> {
   const { url: parsed, request: own } = given
   const url = parsed.href
-  if (given.isLocal) return send(own ?? url, init)
+  // The client's own request for robots.txt, by the fetch that it was given, needs no verdict and no turn.
+  if (given.isLocal || gate.robots.isOwnRequest(url)) return send(own ?? url, init)
 
   const mode = init.redirect ?? own?.redirect ?? 'follow'
   const signal = (init.signal === undefined ? own?.signal : init.signal) ?? null

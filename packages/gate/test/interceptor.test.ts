@@ -553,9 +553,11 @@ describe('politeAgent', () => {
       ends.push(() => agent.destroy())
 
       expect(await get(agent, site.at('inside.example.com', '/to-public'))).toBe('page /page')
-      await expect(get(agent, site.at('inside.example.com', '/to-private'))).rejects.toMatchObject(blocked)
-      expect(seen).toEqual(['/robots.txt'])
-      expect(await get(agent, secluded)).toBe('neighbour') // the same address, asked for by itself
+      const refused = { code: 'ERR_ROBOTS_DISALLOWED', verdict: { access: { reason: 'blocked-address' } } }
+      await expect(get(agent, site.at('inside.example.com', '/to-private'))).rejects.toMatchObject(refused)
+      expect(seen).toEqual([])
+      expect(await get(agent, `${secluded}/other`)).toBe('neighbour') // the same address, asked for directly
+      await expect(get(agent, secluded)).rejects.toMatchObject(refused) // still known as the target of a redirect
       await agent.gate.drain()
     })
   })

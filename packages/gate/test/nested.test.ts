@@ -256,3 +256,31 @@ test('globalThis.fetch with a global politeAgent, wrapped with the same gate', a
     undici.setGlobalDispatcher(before)
   }
 })
+
+describe('a RobotsClient whose own fetch goes through its gate', () => {
+  const own = (fetch: typeof globalThis.fetch) => {
+    const robots: RobotsClient = new RobotsClient({ userAgent: 'ExampleBot/1.0', fetch, timeoutMs: 5_000 })
+    ends.push(() => robots.close())
+    return robots
+  }
+
+  test('politely(fetch) sends the request for robots.txt at once, and judges pages', async () => {
+    const robots: RobotsClient = own((url, init) => polite(url, init))
+    const polite = politely(globalThis.fetch, { gate: new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 }) })
+    expect(await polite(`${site.origin}/page`)).toMatchObject({ status: 200 })
+    await expect(polite(`${site.origin}/private`)).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    expect(site.robotsFetches).toBe(1)
+  })
+
+  test('so does politeAgent', async () => {
+    const robots: RobotsClient = own(((url: string, init: undici.RequestInit) =>
+      undici.fetch(url, { ...init, dispatcher: agent })) as unknown as typeof globalThis.fetch)
+    const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 })
+    const agent = politeAgent({ gate })
+    ends.push(() => agent.destroy())
+    const get = (path: string) => undici.fetch(`${site.origin}${path}`, { dispatcher: agent })
+    expect(await get('/page')).toMatchObject({ status: 200 })
+    await expect(get('/private')).rejects.toMatchObject({ cause: { code: 'ERR_ROBOTS_DISALLOWED' } })
+    expect(site.robotsFetches).toBe(1)
+  })
+})

@@ -5,14 +5,13 @@ import { assertOptions, whole } from '@politely/fetcher/option-checks'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import type { PoliteGate } from '../gate.ts'
 import { type GateOrOptions, gateFor } from '../own-gate.ts'
-import { politeInterceptor } from './interceptor.ts'
+import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
 export type PoliteAgentOptions = GateOrOptions & {
   /**
-   * What pages, too, may connect to; `guarded` by default. A redirect that this agent follows (`maxRedirections`) is known as one, and does not
-   * lead from a public host to a private address. One that `fetch` follows looks like a wish of your own: where pages lead your
-   * crawler, write `public-only`.
+   * What requests for pages may connect to; default `guarded`. A redirect from a public host leads to public addresses only, also where
+   * `fetch` follows it. A link from a page looks like a request of your own: a crawler that follows links should write `public-only`.
    */
   readonly network?: NetworkPolicy
   /** Addresses and blocks, such as `10.0.0.0/8`, that count as public although they are not. Default none. */
@@ -54,8 +53,9 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     const { gate, close } = gateFor('gate' in others ? others : { ...others, ...reach })
     this.gate = gate
     this.#closeGate = close
-    this.#network = new PageNetwork(guard, agent)
-    const gated = politeInterceptor(gate)(this.#network.dispatch)
+    const pages = new PageNetwork(guard, agent, (url) => gate.redirectedFrom(url))
+    this.#network = pages
+    const gated = guardedInterceptor(gate, (url, its) => pages.refusalOf(url, its))(pages.dispatch)
     const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)
     this.#dispatch = this.#network.begin(redirecting)
   }

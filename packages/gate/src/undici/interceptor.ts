@@ -1,6 +1,7 @@
 // The gate in front of an undici dispatcher: every request that is dispatched is allowed by robots.txt and waits its turn.
 import { stringify } from 'node:querystring'
 import { headerOf, OptionError } from '@politely/core'
+import type { BlockedAddressError } from '@politely/fetcher'
 import { shown } from '@politely/fetcher/option-checks'
 import type { Dispatcher } from 'undici'
 import { InvalidRequestError } from '../errors.ts'
@@ -19,6 +20,14 @@ import { fixedHeaders } from './dispatched-headers.ts'
  * The place among those under way is given back when the response ends: read the body, or `dump` it. A redirect gives it back with its headers.
  */
 export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherComposeInterceptor {
+  return guardedInterceptor(gate, async () => undefined)
+}
+
+/**
+ * The same, with a check that comes before robots.txt is asked for.
+ * @param refusalOf Returns why a URL must not be connected to, if it must not.
+ */
+export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     if (options.method === 'CONNECT') return dispatch(options, handler)
     if (typeof handler.onRequestStart !== 'function') {
@@ -28,11 +37,13 @@ export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherCompos
         `the fetch of this Node speaks to dispatchers as undici 7 and older did; ${how}`,
       )
     }
-    const gated = new GatedRequest(gate, dispatch, { ...options }, handler)
+    const gated = new GatedRequest(gate, dispatch, { ...options }, handler, refusalOf)
     void gated.run()
     return true
   }
 }
+
+type RefusalOf = (url: string, options: Dispatcher.DispatchOptions) => Promise<BlockedAddressError | undefined>
 
 /** The options as they are sent, read once, and the URL that they ask for. Path and origin are rewritten to those that are judged. */
 function judgedOptions(
@@ -71,6 +82,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   readonly #dispatch: Dispatcher.Dispatch
   readonly #options: Dispatcher.DispatchOptions
   readonly #handler: Dispatcher.DispatchHandler
+  readonly #refusalOf: RefusalOf
   readonly #waiting = new AbortController()
   /** Undici's own, as soon as the request is on its way. */
   #inner: Dispatcher.DispatchController | undefined
@@ -84,7 +96,9 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     dispatch: Dispatcher.Dispatch,
     options: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
+    refusalOf: RefusalOf,
   ) {
+    this.#refusalOf = refusalOf
     this.#gate = gate
     this.#dispatch = dispatch
     this.#options = options
@@ -96,6 +110,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     try {
       this.#handler.onRequestStart?.(this, null)
       const { url, options } = judgedOptions(this.#options, this.#gate.robots.userAgent)
+      // The client's own request for robots.txt, through the global dispatcher, needs no verdict and no turn.
+      if (this.#gate.robots.isOwnRequest(url)) return void this.#dispatch(options, this)
+      const refusal = await this.#refusalOf(url, this.#options)
+      if (refusal !== undefined) this.#gate.refuse(url, refusal)
       this.#pass = await this.#gate.enter(url, { signal })
       signal.throwIfAborted()
       this.#pass.run(() => this.#dispatch(options, this))

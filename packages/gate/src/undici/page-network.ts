@@ -1,8 +1,8 @@
 // What requests for pages may connect to: the guard that robots.txt is fetched behind, in front of pages as well.
-import type { NetworkGuard } from '@politely/fetcher'
+import type { BlockedAddressError, NetworkGuard } from '@politely/fetcher'
 import { Agent, type Dispatcher } from 'undici'
 
-/** The URLs that led to a request, its own one last. It travels with a request's options from hop to hop of a redirect. */
+/** The URLs that led to a request, its own last. Redirects that the agent follows carry it in the options from hop to hop. */
 const CHAIN: unique symbol = Symbol('politely.chain')
 
 type Chained = Dispatcher.DispatchOptions & { readonly [CHAIN]?: string[] }
@@ -10,20 +10,30 @@ type Chained = Dispatcher.DispatchOptions & { readonly [CHAIN]?: string[] }
 /** Agents for pages: one that reaches public addresses only, and one that reaches any. */
 export class PageNetwork {
   readonly #guard: NetworkGuard
+  readonly #redirectedFrom: (url: string) => readonly string[]
   readonly #public: Agent
   readonly #any: Agent
 
-  constructor(guard: NetworkGuard, options: Agent.Options) {
+  /** @param redirectedFrom The URLs whose redirects led to a URL: a hop that `fetch` follows is dispatched like a new request. */
+  constructor(guard: NetworkGuard, options: Agent.Options, redirectedFrom: (url: string) => readonly string[]) {
     this.#guard = guard
+    this.#redirectedFrom = redirectedFrom
     const http1 = { ...options, allowH2: false }
     this.#public = new Agent({ ...http1, connect: guard.connector({ reach: 'public', allowH2: false }) })
     this.#any = new Agent({ ...http1, connect: guard.connector({ reach: 'any', allowH2: false }) })
   }
 
-  /** Outside of everything that makes more requests of one. */
+  /** Must be outside of everything that makes more requests of one. */
   readonly begin: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-    const chained: Chained = { ...options, [CHAIN]: [] }
+    const chain = this.#redirectedFrom(`${options.origin}${options.path}`)
+    const chained: Chained = { ...options, [CHAIN]: [...chain] }
     return dispatch(chained, handler)
+  }
+
+  /** Returns the refusal of a redirect's target, if the guard refuses it. */
+  async refusalOf(url: string, options: Dispatcher.DispatchOptions): Promise<BlockedAddressError | undefined> {
+    const chain = (options as Chained)[CHAIN] ?? []
+    return chain.length === 0 ? undefined : this.#guard.refusalOfRedirect(chain, url)
   }
 
   /** Where a request goes out. */

@@ -1,0 +1,146 @@
+// A redirect from a public site to a private address is refused before the private host is asked for anything, whichever client follows it.
+// All of it is our choice. 127.0.0.1 counts as public here, and 127.0.0.2 is private.
+import { createServer, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import { lookupIn } from '@politely/testkit/lookup'
+import * as undici from 'undici'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { PoliteGate, politeAgent, politeHttpAgent, politeInterceptor, politely } from '../src/index.ts'
+
+const lookup = lookupIn({ 'example.com': '127.0.0.1', 'wiki.corp': '127.0.0.2', localhost: '127.0.0.2' })
+
+let port: number
+/** What the private host was asked for. */
+let asked: string[]
+let servers: Server[]
+let ends: (() => Promise<unknown>)[]
+
+beforeEach(async () => {
+  asked = []
+  ends = []
+  const inside = createServer(({ url = '' }, response) => {
+    asked.push(url)
+    response.writeHead(url === '/robots.txt' ? 404 : 200).end('secret')
+  })
+  const outside = createServer(({ url = '' }, response) => {
+    if (url === '/robots.txt') return void response.writeHead(404).end()
+    if (url === '/again')
+      return void response.writeHead(302, { location: `http://example.com:${port}/go?127.0.0.2` }).end()
+    const target = url.slice('/go?'.length)
+    response.writeHead(302, { location: `http://${target}:${port}/page` }).end()
+  })
+  await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve))
+  port = (outside.address() as AddressInfo).port
+  await new Promise<void>((resolve) => inside.listen(port, '127.0.0.2', resolve))
+  servers = [inside, outside]
+})
+afterEach(async () => {
+  for (const end of ends) await end()
+  for (const server of servers) {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+function newGate(options: Partial<RobotsClientOptions> = {}): PoliteGate {
+  const robots = new RobotsClient({
+    userAgent: 'ExampleBot/1.0',
+    lookup,
+    allowAddresses: ['127.0.0.1'],
+    retries: 0,
+    ...options,
+  })
+  ends.push(() => robots.close())
+  return new PoliteGate({ robots, minDelayMs: 0 })
+}
+
+/** Gets a URL, redirects followed. */
+type Get = (url: string) => Promise<{ status: number }>
+
+function ending<T extends { close(): Promise<unknown> }>(one: T): T {
+  ends.push(() => one.close())
+  return one
+}
+
+const ways: Readonly<Record<string, (gate: PoliteGate) => Get>> = {
+  'politely(fetch)': (gate) => {
+    const dispatcher = ending(new undici.Agent({ connect: { lookup } }))
+    const fetch = politely(undici.fetch, { gate })
+    return (url) => fetch(url, { dispatcher })
+  },
+  'fetch through politeAgent': (gate) => {
+    const dispatcher = ending(politeAgent({ gate, lookup, allowAddresses: ['127.0.0.1'] }))
+    return (url) => undici.fetch(url, { dispatcher })
+  },
+  'undici.request through politeAgent': (gate) => {
+    const dispatcher = ending(politeAgent({ gate, lookup, allowAddresses: ['127.0.0.1'], maxRedirections: 5 }))
+    return async (url) => {
+      const { statusCode, body } = await undici.request(url, { dispatcher })
+      await body.dump()
+      return { status: statusCode }
+    }
+  },
+  'politeInterceptor inside redirect': (gate) => {
+    const agent = ending(new undici.Agent({ connect: { lookup } }))
+    const dispatcher = agent.compose(politeInterceptor(gate), undici.interceptors.redirect({ maxRedirections: 5 }))
+    return async (url) => {
+      const { statusCode, body } = await undici.request(url, { dispatcher })
+      await body.dump()
+      return { status: statusCode }
+    }
+  },
+  'node:http through politeHttpAgent': (gate) => {
+    const agent = politeHttpAgent(new HttpAgent({ lookup } as object), gate)
+    const get: Get = async (url) => {
+      const response = await new Promise<IncomingMessage>((resolve, reject) =>
+        httpRequest(url, { agent }, resolve).once('error', reject).end(),
+      )
+      response.resume()
+      const { location } = response.headers
+      return location === undefined ? { status: response.statusCode ?? 0 } : get(location)
+    }
+    return get
+  },
+}
+
+/** The error itself, or the first of its causes with a code. */
+function codeOf(error: unknown): unknown {
+  for (let at = error; at instanceof Error; at = at.cause) if ('code' in at) return at.code
+  return error
+}
+
+describe.for(Object.keys(ways))('%s', (name) => {
+  const wayOf = (gate: PoliteGate) => (ways[name] as (gate: PoliteGate) => Get)(gate)
+
+  test.for(['127.0.0.2', '2130706434', 'localhost', 'wiki.corp'])('a redirect to %s', async (target) => {
+    const gate = newGate()
+    const refusal = await wayOf(gate)(`http://example.com:${port}/go?${target}`).catch(codeOf)
+    expect(refusal).toBe('ERR_ROBOTS_DISALLOWED')
+    expect(gate.counters.refusals).toEqual({ unreachable: 1 })
+    expect(asked).toEqual([])
+  })
+
+  test('a redirect over a hop on the same host', async () => {
+    const gate = newGate()
+    const get = wayOf(gate)
+    expect(await get(`http://example.com:${port}/again`).catch(codeOf)).toBe('ERR_ROBOTS_DISALLOWED')
+    expect(asked).toEqual([])
+  })
+
+  test('with network: any in the RobotsClient', async () => {
+    const get = wayOf(newGate({ network: 'any' }))
+    if (name.endsWith('through politeAgent')) {
+      // The agent has a guard of its own.
+      expect(await get(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_ROBOTS_DISALLOWED')
+      expect(asked).toEqual([])
+    } else {
+      expect(await get(`http://example.com:${port}/go?wiki.corp`)).toMatchObject({ status: 200 })
+      expect(asked).toEqual(['/robots.txt', '/page'])
+    }
+  })
+
+  test('a direct request to a private name is allowed', async () => {
+    expect(await wayOf(newGate())(`http://wiki.corp:${port}/page`)).toMatchObject({ status: 200 })
+  })
+})
