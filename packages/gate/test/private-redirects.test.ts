@@ -140,6 +140,15 @@ describe.for(Object.keys(ways))('%s', (name) => {
     }
   })
 
+  test('under public-only, /robots.txt of a private host is not fetched as a page', async () => {
+    const gate = newGate({ network: 'public-only' })
+    for (const path of ['/robots.txt', '/page']) {
+      expect(await wayOf(gate)(`http://wiki.corp:${port}${path}`).catch(codeOf)).toBe('ERR_ROBOTS_DISALLOWED')
+    }
+    expect(await wayOf(gate)(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_ROBOTS_DISALLOWED')
+    expect(asked).toEqual([])
+  })
+
   test('a direct request to a private name is allowed', async () => {
     expect(await wayOf(newGate())(`http://wiki.corp:${port}/page`)).toMatchObject({ status: 200 })
   })
