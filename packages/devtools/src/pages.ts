@@ -1,5 +1,6 @@
 // The pages of a browser, or of a context: which targets they are, and what their `goto` rejects with.
 import type { Guard } from './guard.ts'
+import { unregisterServiceWorkers } from './service-workers.ts'
 import { ask, type DriverPage, send } from './session.ts'
 
 /** A request of a page, as drivers tell of it. */
@@ -45,6 +46,8 @@ export class Pages {
   readonly #around: Around
   /** By the driver's own. */
   readonly #added = new Map<object, Added>()
+  /** Contexts whose service workers have been unregistered. */
+  readonly #withoutWorkers = new Set<string | undefined>()
   #contextId: string | undefined
 
   /** @param stands Whether a request is still wanted. */
@@ -68,7 +71,7 @@ export class Pages {
     const { own } = page
     const known = this.#added.get(own)
     if (known !== undefined) return (await known.identity)?.targetId
-    const identity = identityOf(page)
+    const identity = this.#identify(page)
     const unwrap = this.#wrap(own, identity)
     const lookAfter = (request: SeenRequest) => {
       if (request.isNavigationRequest()) void this.#guard.lookAfter(this.#stands)
@@ -88,6 +91,15 @@ export class Pages {
     const added = [...this.#added.values()]
     for (const { restore } of added) restore()
     await Promise.all(added.map(async ({ identity }) => (await identity.catch(() => undefined))?.undo?.()))
+  }
+
+  /** Learns which target and context the page is. The first page of a context unregisters the service workers that the context had. */
+  async #identify(page: GuardedPage): Promise<Identity | undefined> {
+    const identity = await identityOf(page)
+    if (identity === undefined || this.#withoutWorkers.has(identity.contextId)) return identity
+    if (!(await unregisterServiceWorkers(page))) return undefined
+    this.#withoutWorkers.add(identity.contextId)
+    return identity
   }
 
   #wrap(page: object, identity: Promise<Identity | undefined>): () => void {

@@ -22,6 +22,7 @@ interface Answers {
   'Fetch.enable': unknown
   'Fetch.failRequest': unknown
   'Fetch.getResponseBody': unknown
+  'Storage.clearDataForOrigin': unknown
   'Page.getFrameTree': { readonly frameTree: FrameTree }
   'Target.getTargetInfo': { readonly targetInfo: TargetInfo }
   'Target.setDiscoverTargets': unknown

@@ -132,10 +132,12 @@ export class Traffic {
   }
 }
 
-function kindOf({ frameId, resourceType }: PausedRequest, frames: Frames): Kind {
+function kindOf({ frameId, resourceType, request }: PausedRequest, frames: Frames): Kind {
   const sender = frames.typeOf(frameId)
   if (sender === 'page' && resourceType === 'Document') return 'page'
-  return sender === 'service_worker' ? 'service-worker' : 'other'
+  // Only the browser's request for a service worker's main script must carry this header (Service Workers, "Update").
+  const isServiceWorker = sender === 'service_worker' || request.headers?.['Service-Worker'] === 'script'
+  return isServiceWorker ? 'service-worker' : 'other'
 }
 
 /** Whether there was still something to say it to: a page may be closed at any time. */

@@ -6,6 +6,7 @@ import { Guard, type Subresources } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { Failure } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
+import { unregisterServiceWorkers } from './service-workers.ts'
 import type { DriverBrowser } from './session.ts'
 import { sendThroughTraffic, trafficOf } from './traffic.ts'
 
@@ -93,7 +94,8 @@ export async function watch<R extends FailedRequest>(place: Place, options: Watc
     await trafficOf(place.browser).add(guard)
     await adding
     if (place.prepare !== undefined) undo.push(await place.prepare())
-    await Promise.all(open.map(sendThroughTraffic))
+    // Again for open pages: until requests were held, a page could register another one.
+    await Promise.all(open.flatMap((page) => [sendThroughTraffic(page), unregisterServiceWorkers(page)]))
   } catch (error) {
     await close()
     throw error

@@ -5,6 +5,7 @@ import { browserEndRows } from './browser-end-rows.ts'
 import { browserLoadRows } from './browser-load-rows.ts'
 import { browserPageRows } from './browser-page-rows.ts'
 import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
+import { browserServiceWorkerRows } from './browser-service-worker-rows.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
 import { withRobotsRows } from './with-robots-rows.ts'
 
@@ -16,7 +17,7 @@ interface BrowserTest {
 
 /** @param adapter Its name in `adapterRows`. */
 export function browserTestsFor(adapter: string): readonly BrowserTest[] {
-  const rows = [...browserPageRows, ...browserLoadRows, ...browserEndRows, ...withRobotsRows]
+  const rows = [...browserPageRows, ...browserLoadRows, ...browserServiceWorkerRows, ...browserEndRows, ...withRobotsRows]
   return [
     ...adapterCasesFor(adapter).map((row) => ({
       name: `as an adapter, ${row.capability}: ${row.name}`,
