@@ -1,7 +1,9 @@
 // The pages of a browser, or of a context: which targets they are, and what their `goto` rejects with.
+import { BrowserGoneError } from './browser-gone.ts'
 import type { Guard } from './guard.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
-import { ask, type DriverPage, send } from './session.ts'
+import { answers, ask, type DriverBrowser, type DriverPage, send } from './session.ts'
+import { trafficOf } from './traffic.ts'
 
 /** A request of a page, as drivers tell of it. */
 interface SeenRequest {
@@ -42,7 +44,7 @@ interface Added {
 
 export class Pages {
   readonly #guard: Guard
-  readonly #stands: (requestId: string) => Promise<boolean>
+  readonly #browser: DriverBrowser
   readonly #around: Around
   /** By the driver's own. */
   readonly #added = new Map<object, Added>()
@@ -50,10 +52,9 @@ export class Pages {
   readonly #withoutWorkers = new Set<string | undefined>()
   #contextId: string | undefined
 
-  /** @param stands Whether a request is still wanted. */
-  constructor(guard: Guard, stands: (requestId: string) => Promise<boolean>, around: Around = (_, call) => call()) {
+  constructor(guard: Guard, browser: DriverBrowser, around: Around = (_, call) => call()) {
     this.#guard = guard
-    this.#stands = stands
+    this.#browser = browser
     this.#around = around
   }
 
@@ -72,9 +73,10 @@ export class Pages {
     const known = this.#added.get(own)
     if (known !== undefined) return (await known.identity)?.targetId
     const identity = this.#identify(page)
-    const unwrap = this.#wrap(own, identity)
+    const unwrap = this.#wrap(page, identity)
     const lookAfter = (request: SeenRequest) => {
-      if (request.isNavigationRequest()) void this.#guard.lookAfter(this.#stands)
+      const stands = (requestId: string) => trafficOf(this.#browser).stands(requestId)
+      if (request.isNavigationRequest()) void this.#guard.lookAfter(stands)
     }
     const restore = () => {
       unwrap()
@@ -102,8 +104,8 @@ export class Pages {
     return identity
   }
 
-  #wrap(page: object, identity: Promise<Identity | undefined>): () => void {
-    const methods = page as Record<string, Navigate>
+  #wrap(page: GuardedPage, identity: Promise<Identity | undefined>): () => void {
+    const methods = page.own as unknown as Record<string, Navigate>
     const last = { call: 0 }
     const wrapped = NAVIGATING.map((name) => {
       const original = methods[name] as Navigate
@@ -112,9 +114,9 @@ export class Pages {
         const { signal } = (args.at(-1) ?? {}) as { readonly signal?: AbortSignal }
         signal?.throwIfAborted()
         const targetId = (await identity)?.targetId
-        const ownWay = () => original.apply(page, args)
+        const ownWay = () => original.apply(page.own, args)
         if (targetId === undefined) return ownWay()
-        return this.#navigate({ targetId, signal, isLast: () => call === last.call }, ownWay)
+        return this.#navigate({ page, targetId, signal, isLast: () => call === last.call }, ownWay)
       }
       methods[name] = navigate
       return { name, navigate }
@@ -124,7 +126,7 @@ export class Pages {
     }
   }
 
-  async #navigate({ targetId, signal, isLast }: Call, navigate: () => Promise<unknown>): Promise<unknown> {
+  async #navigate({ page, targetId, signal, isLast }: Call, navigate: () => Promise<unknown>): Promise<unknown> {
     // A driver may not look at the signal while it waits for an answer.
     const givingUp = new AbortController()
     const giveUp = () => givingUp.abort()
@@ -142,6 +144,7 @@ export class Pages {
       if (isGivenUp) giveUp() // the browser would go on
       this.#guard.over(targetId, givingUp.signal, isGivenUp ? 'goes on' : 'ended')
       if (signal?.aborted && !isAbort(error)) throw signal.reason
+      if (page.isGone() && !(await answers(this.#browser))) throw new BrowserGoneError(error)
       // Another call may have taken this one's place, and what is known now is about that.
       throw isLast() ? withCause(this.#guard.failureOf(targetId), error) : error
     } finally {
@@ -152,6 +155,7 @@ export class Pages {
 
 /** A call of `goto` and the like. */
 interface Call {
+  readonly page: GuardedPage
   readonly targetId: string
   readonly signal: AbortSignal | undefined
   readonly isLast: () => boolean

@@ -62,6 +62,14 @@ export interface DriverBrowser {
   isConnected(): boolean
 }
 
+/** Whether the browser still answers. A driver may learn that its pages are gone before it learns that the browser is. */
+export async function answers(browser: DriverBrowser): Promise<boolean> {
+  if (!browser.isConnected()) return false
+  const session = await browser.newSession().catch(() => undefined)
+  await session?.detach().catch(() => undefined)
+  return session !== undefined
+}
+
 export function send<M extends keyof Answers>(
   session: DriverSession,
   method: M,

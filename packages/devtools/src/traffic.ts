@@ -65,15 +65,15 @@ export class Traffic {
     open.delete(this.#browser.own) // who comes from now on begins another one
     const session = await this.#session?.catch(() => undefined) // why it did not begin, `add` has said
     await Promise.allSettled(this.#standing) // or the browser would let them go
-    await session?.detach().catch((error: unknown) => {
-      if (this.#browser.isConnected()) throw error
-    })
+    // It fails where the browser is gone. A driver may call such a browser connected for a moment, so its word decides nothing here. Were
+    // the session to live on, it would let every request go: there is no guest any more.
+    await session?.detach().catch(() => undefined)
     this.#guests.delete(guest)
   }
 
   /** Whether a request that was not answered yet is still wanted. */
   async stands(requestId: string): Promise<boolean> {
-    const session = await this.#session
+    const session = await this.#session?.catch(() => undefined)
     if (session === undefined) return false
     // That there is no body yet is what it says of those that are wanted; others it does not know.
     const answer = await send(session, 'Fetch.getResponseBody', { requestId }).catch(String)
@@ -86,9 +86,12 @@ export class Traffic {
       for (const guest of this.#guests) guest.gone(targetId)
     })
     listen(session, 'Fetch.requestPaused', (paused) => {
+      const fail = () =>
+        heard(send(session, 'Fetch.failRequest', { requestId: paused.requestId, errorReason: 'Aborted' }))
       const standing = this.#paused(session, frames, paused)
+        .catch(fail)
+        .then(() => void this.#standing.delete(standing))
       this.#standing.add(standing)
-      standing.finally(() => this.#standing.delete(standing))
     })
     await send(session, 'Target.setDiscoverTargets', { discover: true })
     await send(session, 'Fetch.enable', {

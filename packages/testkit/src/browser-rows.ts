@@ -1,7 +1,7 @@
 // What is asked of every driver whose pages are polite, in one list: what pages do, and what every adapter has to do.
 import assert from 'node:assert/strict'
 import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapter } from './adapter-rows.ts'
-import { browserEndRows } from './browser-end-rows.ts'
+import { browserDeathRows, browserEndRows } from './browser-end-rows.ts'
 import { browserLoadRows } from './browser-load-rows.ts'
 import { browserPageRows } from './browser-page-rows.ts'
 import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
@@ -17,7 +17,13 @@ interface BrowserTest {
 
 /** @param adapter Its name in `adapterRows`. */
 export function browserTestsFor(adapter: string): readonly BrowserTest[] {
-  const rows = [...browserPageRows, ...browserLoadRows, ...browserServiceWorkerRows, ...browserEndRows, ...withRobotsRows]
+  const rows = [
+    ...browserPageRows,
+    ...browserLoadRows,
+    ...browserServiceWorkerRows,
+    ...browserEndRows,
+    ...withRobotsRows,
+  ]
   return [
     ...adapterCasesFor(adapter).map((row) => ({
       name: `as an adapter, ${row.capability}: ${row.name}`,
@@ -26,8 +32,15 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
         assert.deepEqual(outcome, row.expected)
       },
     })),
-    ...rows.map((row) => ({ name: row.name, play: (browser: BrowserUnderTest) => play(row, browser) })),
+    ...rows.map(testOf),
   ]
+}
+
+/** What has to hold for each way to get hold of a browser. */
+export const browserDeathTests: readonly BrowserTest[] = browserDeathRows.map(testOf)
+
+function testOf(row: BrowserRow): BrowserTest {
+  return { name: row.name, play: (browser) => play(row, browser) }
 }
 
 async function play(row: BrowserRow, browser: BrowserUnderTest): Promise<void> {

@@ -1,6 +1,6 @@
 // Service workers: switched off, since Chromium makes requests for them that cannot be stopped.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, refused, type Room } from './browser-room.ts'
+import { type BrowserRow, CRAWLER, errorOf, type Room, refused } from './browser-room.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, scriptOf } from './small-pages.ts'
 
@@ -39,11 +39,12 @@ const web = (worker: Reply): Readonly<Record<string, Reply>> => ({
 
 /** That pages are refused, and wait, as if there were no service worker. */
 async function checkNavigations({ browser, robots, tab, at, told }: Room): Promise<void> {
-  await refused(browser, tab.goto(at('/private/page')))
   const waits = told('wait', '/next')
-  await tab.evaluate('void setTimeout(() => { location = "/next" })')
+  const visit = errorOf(tab.goto(at('/next')))
   await waits
   assert.partialDeepStrictEqual(robots.gate.queues(), [{ waiting: 1 }])
+  await refused(browser, tab.goto(at('/private/page')))
+  assert((await visit) instanceof Error)
 }
 
 const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserRow[] => [
