@@ -4,10 +4,10 @@
 // the nearest to the network that one can come. It is behind the handlers of pages, so that none can lead around it, and none has to know of it.
 // It sees what pages do not: the first request of a popup, frames in other processes, workers and what they load. The browser makes the requests
 // itself, with its own cache, cookies and connections.
+import { documentHeaders } from './document-headers.ts'
 import { Frames } from './frames.ts'
 import type { Failure, Kind, PausedRequest } from './paused-request.ts'
 import { ask, type DriverBrowser, type DriverPage, type DriverSession, listen, send } from './session.ts'
-import { withoutSpeculationRules } from './speculation-rules.ts'
 
 /** Which contexts: all, or those for which it is true. */
 export type Owns = 'all' | ((contextId: string) => boolean | Promise<boolean>)
@@ -108,10 +108,10 @@ export class Traffic {
     const { requestId, responseStatusCode: responseCode, responseHeaders, responseErrorReason } = paused
     if (responseCode !== undefined || responseErrorReason !== undefined) {
       guest?.answered(paused)
-      const kept = guest && responseHeaders && withoutSpeculationRules(responseHeaders)
-      if (responseCode === undefined || kept === undefined)
+      const changed = guest && responseHeaders && !isRedirect(paused) ? documentHeaders(responseHeaders) : undefined
+      if (responseCode === undefined || changed === undefined)
         await heard(send(session, 'Fetch.continueRequest', { requestId }))
-      else await heard(send(session, 'Fetch.continueResponse', { requestId, responseCode, responseHeaders: kept }))
+      else await heard(send(session, 'Fetch.continueResponse', { requestId, responseCode, responseHeaders: changed }))
       return
     }
     const errorReason = await guest?.request(paused, kindOf(paused, frames))
@@ -141,6 +141,12 @@ function kindOf({ frameId, resourceType, request }: PausedRequest, frames: Frame
   // Only the browser's request for a service worker's main script must carry this header (Service Workers, "Update").
   const isServiceWorker = sender === 'service_worker' || request.headers?.['Service-Worker'] === 'script'
   return isServiceWorker ? 'service-worker' : 'other'
+}
+
+/** Whether the browser goes on to another URL. Without `location` it shows the body. */
+function isRedirect({ responseStatusCode = 0, responseHeaders = [] }: PausedRequest): boolean {
+  const isThere = responseHeaders.some(({ name }) => name.toLowerCase() === 'location')
+  return isThere && [301, 302, 303, 307, 308].includes(responseStatusCode)
 }
 
 /** Whether there was still something to say it to: a page may be closed at any time. */

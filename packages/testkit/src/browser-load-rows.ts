@@ -100,20 +100,6 @@ export const browserLoadRows: readonly BrowserRow[] = [
     asked: ['/open'],
   },
   {
-    name: 'a WebSocket is not seen: its handshake is no request that can be stopped',
-    web: {
-      '/robots.txt': RULES,
-      '/open': htmlPage(
-        `<script>new WebSocket('ws://localhost:PORT/private/socket').onerror = () => { document.title = 'over' }</script>`,
-      ),
-    },
-    run: async ({ tab, at }) => {
-      await tab.goto(at('/open'))
-      await tab.waitForFunction('document.title === "over"')
-    },
-    asked: ['/open', '/private/socket'],
-  },
-  {
     name: 'contexts of one browser are told apart, also by frames that share a process with their page',
     web: {
       '/robots.txt': { status: 200, body: 'User-agent: one\nDisallow: /1\n\nUser-agent: two\nDisallow: /2\n' },

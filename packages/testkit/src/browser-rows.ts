@@ -5,7 +5,7 @@ import { browserDeathRows, browserEndRows } from './browser-end-rows.ts'
 import { browserLoadRows } from './browser-load-rows.ts'
 import { browserPageRows } from './browser-page-rows.ts'
 import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
-import { browserServiceWorkerRows } from './browser-service-worker-rows.ts'
+import { browserRequestRows } from './browser-request-rows.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
 import { withRobotsRows } from './with-robots-rows.ts'
 
@@ -20,7 +20,7 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
   const rows = [
     ...browserPageRows,
     ...browserLoadRows,
-    ...browserServiceWorkerRows,
+    ...browserRequestRows,
     ...browserEndRows,
     ...withRobotsRows,
   ]
