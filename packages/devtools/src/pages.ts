@@ -95,13 +95,18 @@ export class Pages {
     await Promise.all(added.map(async ({ identity }) => (await identity.catch(() => undefined))?.undo?.()))
   }
 
-  /** Learns which target and context the page is. The first page of a context unregisters the service workers that the context had. */
+  /**
+   * Learns which target and context the page is. The first page of a context unregisters the service workers that the context had. It is one
+   * session for both: Puppeteer loses a page that two sessions are opened to at once (measured with 25.16).
+   */
   async #identify(page: GuardedPage): Promise<Identity | undefined> {
-    const identity = await identityOf(page)
-    if (identity === undefined || this.#withoutWorkers.has(identity.contextId)) return identity
-    if (!(await unregisterServiceWorkers(page))) return undefined
-    this.#withoutWorkers.add(identity.contextId)
-    return identity
+    return ask(page, async (session) => {
+      const [{ targetInfo }, undo] = await Promise.all([send(session, 'Target.getTargetInfo'), page.prepare?.()])
+      const { targetId, browserContextId: contextId } = targetInfo
+      if (!this.#withoutWorkers.has(contextId)) await unregisterServiceWorkers(session)
+      this.#withoutWorkers.add(contextId)
+      return { targetId, contextId, undo }
+    })
   }
 
   #wrap(page: GuardedPage, identity: Promise<Identity | undefined>): () => void {
@@ -159,13 +164,6 @@ interface Call {
   readonly targetId: string
   readonly signal: AbortSignal | undefined
   readonly isLast: () => boolean
-}
-
-async function identityOf(page: GuardedPage): Promise<Identity | undefined> {
-  return ask(page, async (session) => {
-    const [{ targetInfo }, undo] = await Promise.all([send(session, 'Target.getTargetInfo'), page.prepare?.()])
-    return { targetId: targetInfo.targetId, contextId: targetInfo.browserContextId, undo }
-  })
 }
 
 /** Did the driver look at the signal itself? */

@@ -5,14 +5,9 @@
 // worker's script, and Background Fetch. A page can call for each of them, and some of them fetch pages. None of them happens without a
 // registration. So the guard fails the request for each worker's script, which rejects `register()`, and workers that were registered
 // before are unregistered.
-import { ask, type DriverPage, send } from './session.ts'
+import { type DriverSession, send } from './session.ts'
 
-/**
- * Unregisters all service workers of the context that the page belongs to: they answer no later navigation. Resolves with false where the
- * page was closed before.
- */
-export async function unregisterServiceWorkers(page: DriverPage): Promise<boolean> {
-  const everywhere = { origin: '*', storageTypes: 'service_workers' }
-  const answer = await ask(page, (session) => send(session, 'Storage.clearDataForOrigin', everywhere))
-  return answer !== undefined
+/** Unregisters all service workers of the context that a page's session belongs to. They answer no later navigation. */
+export async function unregisterServiceWorkers(session: DriverSession): Promise<void> {
+  await send(session, 'Storage.clearDataForOrigin', { origin: '*', storageTypes: 'service_workers' })
 }

@@ -7,6 +7,7 @@
 import { documentHeaders } from './document-headers.ts'
 import { Frames } from './frames.ts'
 import type { Failure, Kind, PausedRequest } from './paused-request.ts'
+import { unregisterServiceWorkers } from './service-workers.ts'
 import { ask, type DriverBrowser, type DriverPage, type DriverSession, listen, send } from './session.ts'
 
 /** Which contexts: all, or those for which it is true. */
@@ -159,10 +160,11 @@ async function heard(said: Promise<unknown>): Promise<boolean> {
 
 /**
  * A page that is open already loads past a session that began later, until it goes to its next document. Another session makes it take new
- * ways for its requests, when it begins and ends.
+ * ways for its requests, when it begins and ends. Until then the page could register service workers, so they are unregistered again.
  */
 export async function sendThroughTraffic(page: DriverPage): Promise<void> {
   await ask(page, async (session) => {
+    await unregisterServiceWorkers(session)
     await send(session, 'Fetch.enable', { patterns: [{ urlPattern: 'politely:nothing' }] })
     await send(session, 'Fetch.disable')
   })

@@ -6,7 +6,6 @@ import { Guard, type Subresources } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { Failure } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
-import { unregisterServiceWorkers } from './service-workers.ts'
 import type { DriverBrowser } from './session.ts'
 import { sendThroughTraffic, trafficOf } from './traffic.ts'
 
@@ -95,8 +94,7 @@ export async function watch<R extends FailedRequest>(place: Place, options: Watc
     await trafficOf(place.browser).add(guard)
     await adding
     if (place.prepare !== undefined) undo.push(await place.prepare())
-    // Again for open pages: until requests were held, a page could register another one.
-    await Promise.all(open.flatMap((page) => [sendThroughTraffic(page), unregisterServiceWorkers(page)]))
+    await Promise.all(open.map(sendThroughTraffic))
   } catch (error) {
     await close()
     throw error
