@@ -142,15 +142,9 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
       )
       await crawl(`${HOME}/`, { requestHandler: () => sites.requested(8) })
       expect([...new Set(pages())].sort()).toEqual(
-        [
-          'OTHER/by-frame',
-          'OTHER/frame',
-          'OTHER/robots.txt',
-          '/',
-          '/by-worker',
-          '/window',
-          '/worker.js',
-        ].map((path) => (path.startsWith('OTHER') ? path.replace('OTHER', OTHER) : `${HOME}${path}`)),
+        ['OTHER/by-frame', 'OTHER/frame', 'OTHER/robots.txt', '/', '/by-worker', '/window', '/worker.js'].map((path) =>
+          path.startsWith('OTHER') ? path.replace('OTHER', OTHER) : `${HOME}${path}`,
+        ),
       )
     },
   )

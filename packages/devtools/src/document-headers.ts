@@ -16,7 +16,10 @@ const SWITCHED_OFF = [
   'publickey-credentials-get',
 ]
 
-const PERMISSIONS_POLICY = { name: 'Permissions-Policy', value: SWITCHED_OFF.map((feature) => `${feature}=()`).join(', ') }
+const PERMISSIONS_POLICY = {
+  name: 'Permissions-Policy',
+  value: SWITCHED_OFF.map((feature) => `${feature}=()`).join(', '),
+}
 
 /**
  * `speculation-rules` names files of rules, see speculation-rules.ts. The site's own `permissions-policy` is dropped and not extended:

@@ -41,7 +41,8 @@ const checked: readonly CheckedKind[] = [
   {
     what: '`<iframe>`, `<object>`, `<embed>`',
     names: ['frame', 'object', 'embed'],
-    html: (base) => `<iframe src="${base}/frame"></iframe><object data="${base}/object"></object><embed src="${base}/embed">`,
+    html: (base) =>
+      `<iframe src="${base}/frame"></iframe><object data="${base}/object"></object><embed src="${base}/embed">`,
   },
   {
     what: 'video, audio, `<track>`',
@@ -51,7 +52,9 @@ const checked: readonly CheckedKind[] = [
   {
     what: '`<link>`: preload, modulepreload, prefetch, compression-dictionary; and the header `Link`',
     names: ['preload', 'modulepreload', 'prefetch', 'dictionary', 'header'],
-    html: (base) => `<link rel="preload" as="image" href="${base}/preload"><link rel="modulepreload" href="${base}/modulepreload">
+    html: (
+      base,
+    ) => `<link rel="preload" as="image" href="${base}/preload"><link rel="modulepreload" href="${base}/modulepreload">
       <link rel="prefetch" href="${base}/prefetch"><link rel="compression-dictionary" href="${base}/dictionary">`,
   },
   {
@@ -168,8 +171,10 @@ const notSeen: readonly OtherKind[] = [
       name: 'a WebSocket is not seen: its handshake is no request that can be stopped',
       web: {
         '/robots.txt': RULES,
-        '/open': htmlPage(script(`new WebSocket('ws://localhost:PORT/private/socket')
-          new WebSocketStream('ws://localhost:PORT/private/stream').opened.catch(() => 0)`)),
+        '/open': htmlPage(
+          script(`new WebSocket('ws://localhost:PORT/private/socket')
+          new WebSocketStream('ws://localhost:PORT/private/stream').opened.catch(() => 0)`),
+        ),
       },
       run: async ({ sites, tab, at }) => {
         await tab.goto(at('/open'))
@@ -179,7 +184,7 @@ const notSeen: readonly OtherKind[] = [
     },
   },
   {
-    what: 'FedCM in a window whose document no server sent: `about:blank`, `blob:`',
+    what: 'FedCM, PaymentRequest in a window whose document no server sent: `about:blank`, `blob:`',
     outcome: 'not seen',
     row: {
       name: 'FedCM in an empty window is not seen',
@@ -218,7 +223,8 @@ const notSeen: readonly OtherKind[] = [
   },
 ]
 
-const SERVICE_WORKERS = 'service workers, and what only they can ask for: navigation preload, static routes, update checks, Background Fetch'
+const SERVICE_WORKERS =
+  'service workers, and what only they can ask for: navigation preload, static routes, update checks, Background Fetch'
 
 /** What a browser can request. */
 export const requestTable: DocTable = {

@@ -4,8 +4,8 @@ import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapt
 import { browserDeathRows, browserEndRows } from './browser-end-rows.ts'
 import { browserLoadRows } from './browser-load-rows.ts'
 import { browserPageRows } from './browser-page-rows.ts'
-import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
 import { browserRequestRows } from './browser-request-rows.ts'
+import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
 import { withRobotsRows } from './with-robots-rows.ts'
 
@@ -17,13 +17,7 @@ interface BrowserTest {
 
 /** @param adapter Its name in `adapterRows`. */
 export function browserTestsFor(adapter: string): readonly BrowserTest[] {
-  const rows = [
-    ...browserPageRows,
-    ...browserLoadRows,
-    ...browserRequestRows,
-    ...browserEndRows,
-    ...withRobotsRows,
-  ]
+  const rows = [...browserPageRows, ...browserLoadRows, ...browserRequestRows, ...browserEndRows, ...withRobotsRows]
   return [
     ...adapterCasesFor(adapter).map((row) => ({
       name: `as an adapter, ${row.capability}: ${row.name}`,

@@ -78,4 +78,23 @@ const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserRow[
   },
 ])
 
-export const browserServiceWorkerRows: readonly BrowserRow[] = registered
+const backgroundFetch: BrowserRow = {
+  name: 'a service worker that was registered before can start no Background Fetch, and is not updated',
+  web: { ...web(controlling('')), '/private/file': { status: 200, body: 'x' } },
+  run: async ({ browser, openContext, at, defer }) => {
+    const context = await openContext()
+    const tab = await context.newPage()
+    await tab.goto(at('/open'))
+    await tab.waitForFunction('document.title === "controlled"')
+    await tab.evaluate('navigator.serviceWorker.ready.then((it) => { globalThis.registration = it })')
+    const robots = await browser.withRobots(context, CRAWLER)
+    defer(() => robots.close())
+    const outcomes = await tab.evaluate(`Promise.allSettled([
+      registration.backgroundFetch.fetch('it', ['/private/file']), registration.update(),
+    ]).then((outcomes) => outcomes.map(({ status }) => status))`)
+    assert.deepEqual(outcomes, ['rejected', 'rejected'])
+  },
+  asked: ['/by-worker', '/open', '/worker.js'],
+}
+
+export const browserServiceWorkerRows: readonly BrowserRow[] = [...registered, backgroundFetch]
