@@ -66,8 +66,8 @@ export class Traffic {
     open.delete(this.#browser.own) // who comes from now on begins another one
     const session = await this.#session?.catch(() => undefined) // why it did not begin, `add` has said
     await Promise.allSettled(this.#standing) // or the browser would let them go
-    // It fails where the browser is gone. A driver may call such a browser connected for a moment, so its word decides nothing here. Were
-    // the session to live on, it would let every request go: there is no guest any more.
+    // Detaching fails when the browser is gone. `isConnected` may still say true then, so every failure is ignored. A session that stayed
+    // open by mistake would continue each request, because the guard is removed below.
     await session?.detach().catch(() => undefined)
     this.#guests.delete(guest)
   }

@@ -2,11 +2,11 @@
 import { browserDeathTests } from '@politely/testkit/browser-rows'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, test } from 'vitest'
-import { type Driven, launch, noChromium } from './driven.ts'
+import { launch, noChromium } from './driven.ts'
 
 // The contract plays them with `launch`.
 const ways = isFullRun ? (['connect', 'connectOverCDP'] as const) : (['connect'] as const)
 
 describe.skipIf(noChromium).each(ways)('Playwright’s %s', (way) => {
-  for (const { name, play } of browserDeathTests) test(name, () => play({ launch: () => launch(way) } as Driven))
+  for (const { name, play } of browserDeathTests) test(name, () => play(() => launch(way)))
 })

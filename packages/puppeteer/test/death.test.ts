@@ -2,11 +2,11 @@
 import { browserDeathTests } from '@politely/testkit/browser-rows'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, test } from 'vitest'
-import { connect, type Driven, launch, noChromium } from './driven.ts'
+import { connect, launch, noChromium } from './driven.ts'
 
 describe.skipIf(noChromium || !isFullRun).each([
   ['launch', launch],
   ['connect', connect],
 ] as const)('Puppeteer’s %s', (_, open) => {
-  for (const { name, play } of browserDeathTests) test(name, () => play({ launch: () => open() } as Driven))
+  for (const { name, play } of browserDeathTests) test(name, () => play(() => open()))
 })

@@ -26,20 +26,22 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
         assert.deepEqual(outcome, row.expected)
       },
     })),
-    ...rows.map(testOf),
+    ...rows.map((row) => ({ name: row.name, play: (browser: BrowserUnderTest) => play(row, browser) })),
   ]
 }
 
 /** What has to hold for each way to get hold of a browser. */
-export const browserDeathTests: readonly BrowserTest[] = browserDeathRows.map(testOf)
-
-function testOf(row: BrowserRow): BrowserTest {
-  return { name: row.name, play: (browser) => play(row, browser) }
-}
+export const browserDeathTests: readonly {
+  readonly name: string
+  play(launch: BrowserUnderTest['launch']): Promise<void>
+}[] = browserDeathRows.map((row) => ({ name: row.name, play: (launch) => playInOwn(launch, row) }))
 
 async function play(row: BrowserRow, browser: BrowserUnderTest): Promise<void> {
-  if (row.browser !== 'own') return playIn(browser, row)
-  const own = await browser.launch()
+  return row.browser === 'own' ? playInOwn(() => browser.launch(), row) : playIn(browser, row)
+}
+
+async function playInOwn(launch: BrowserUnderTest['launch'], row: BrowserRow): Promise<void> {
+  const own = await launch()
   try {
     await playIn(own, row)
   } finally {

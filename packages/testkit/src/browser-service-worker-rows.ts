@@ -37,7 +37,7 @@ const web = (worker: Reply): Readonly<Record<string, Reply>> => ({
   '/worker.js': worker,
 })
 
-/** That pages are refused, and wait, as if there were no service worker. */
+/** Checks that a page waits for its turn and that a disallowed page is refused. */
 async function checkNavigations({ browser, robots, tab, at, told }: Room): Promise<void> {
   const waits = told('wait', '/next')
   const visit = errorOf(tab.goto(at('/next')))
