@@ -40,7 +40,7 @@ class BrowserGuard implements Door {
     this.#browser = browser
     this.#entering = entering
     this.#guard = new Guard(this, { owns: 'all', subresources: 'check', refusedPage: browser.refusedPage })
-    this.#pages = new Pages(this.#guard, (requestId) => trafficOf(browser).stands(requestId), this.#visit)
+    this.#pages = new Pages(this.#guard, browser, this.#visit)
   }
 
   async begin(): Promise<void> {

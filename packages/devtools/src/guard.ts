@@ -65,7 +65,8 @@ export class Guard implements Guest {
   /** May it leave? */
   async request(paused: PausedRequest, kind: Kind): Promise<Failure | undefined> {
     if (!/^https?:/i.test(paused.request.url)) return undefined
-    // What a service worker asks for may be a page: nobody can tell.
+    // See service-workers.ts.
+    if (kind === 'service-worker') return 'BlockedByClient'
     if (kind === 'other' && this.#subresources === 'pass') return undefined
     const deciding = kind === 'page' ? this.#navigate(paused) : this.#load(paused)
     this.#deciding.add(deciding)

@@ -1,5 +1,6 @@
 // Everything that `@politely/devtools` offers, and nothing else.
 
+export { BrowserGoneError } from './browser-gone.ts'
 export { type Door, Guard, type GuardOptions, type Subresources } from './guard.ts'
 export { type Around, type GuardedPage, Pages } from './pages.ts'
 export type { FailedRequest } from './refusals.ts'

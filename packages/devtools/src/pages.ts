@@ -1,7 +1,10 @@
 // The pages of a browser, or of a context: which targets they are, and what their `goto` rejects with.
 import { onAbort } from '@politely/fetcher/abort-listeners'
+import { BrowserGoneError } from './browser-gone.ts'
 import type { Guard } from './guard.ts'
-import { ask, type DriverPage, send } from './session.ts'
+import { unregisterServiceWorkers } from './service-workers.ts'
+import { answers, ask, type DriverBrowser, type DriverPage, send } from './session.ts'
+import { trafficOf } from './traffic.ts'
 
 /** A request of a page, as drivers tell of it. */
 interface SeenRequest {
@@ -42,16 +45,17 @@ interface Added {
 
 export class Pages {
   readonly #guard: Guard
-  readonly #stands: (requestId: string) => Promise<boolean>
+  readonly #browser: DriverBrowser
   readonly #around: Around
   /** By the driver's own. */
   readonly #added = new Map<object, Added>()
+  /** Contexts whose service workers have been unregistered. */
+  readonly #withoutWorkers = new Set<string | undefined>()
   #contextId: string | undefined
 
-  /** @param stands Whether a request is still wanted. */
-  constructor(guard: Guard, stands: (requestId: string) => Promise<boolean>, around: Around = (_, call) => call()) {
+  constructor(guard: Guard, browser: DriverBrowser, around: Around = (_, call) => call()) {
     this.#guard = guard
-    this.#stands = stands
+    this.#browser = browser
     this.#around = around
   }
 
@@ -69,10 +73,11 @@ export class Pages {
     const { own } = page
     const known = this.#added.get(own)
     if (known !== undefined) return (await known.identity)?.targetId
-    const identity = identityOf(page)
-    const unwrap = this.#wrap(own, identity)
+    const identity = this.#identify(page)
+    const unwrap = this.#wrap(page, identity)
     const lookAfter = (request: SeenRequest) => {
-      if (request.isNavigationRequest()) void this.#guard.lookAfter(this.#stands)
+      const stands = (requestId: string) => trafficOf(this.#browser).stands(requestId)
+      if (request.isNavigationRequest()) void this.#guard.lookAfter(stands)
     }
     const restore = () => {
       unwrap()
@@ -91,8 +96,22 @@ export class Pages {
     await Promise.all(added.map(async ({ identity }) => (await identity.catch(() => undefined))?.undo?.()))
   }
 
-  #wrap(page: object, identity: Promise<Identity | undefined>): () => void {
-    const methods = page as Record<string, Navigate>
+  /**
+   * Learns which target and context the page is. The first page of a context unregisters the service workers that the context had. It is one
+   * session for both: Puppeteer loses a page that two sessions are opened to at once (measured with 25.16).
+   */
+  async #identify(page: GuardedPage): Promise<Identity | undefined> {
+    return ask(page, async (session) => {
+      const [{ targetInfo }, undo] = await Promise.all([send(session, 'Target.getTargetInfo'), page.prepare?.()])
+      const { targetId, browserContextId: contextId } = targetInfo
+      if (!this.#withoutWorkers.has(contextId)) await unregisterServiceWorkers(session)
+      this.#withoutWorkers.add(contextId)
+      return { targetId, contextId, undo }
+    })
+  }
+
+  #wrap(page: GuardedPage, identity: Promise<Identity | undefined>): () => void {
+    const methods = page.own as unknown as Record<string, Navigate>
     const last = { call: 0 }
     const wrapped = NAVIGATING.map((name) => {
       const original = methods[name] as Navigate
@@ -101,9 +120,9 @@ export class Pages {
         const { signal } = (args.at(-1) ?? {}) as { readonly signal?: AbortSignal }
         signal?.throwIfAborted()
         const targetId = (await identity)?.targetId
-        const ownWay = () => original.apply(page, args)
+        const ownWay = () => original.apply(page.own, args)
         if (targetId === undefined) return ownWay()
-        return this.#navigate({ targetId, signal, isLast: () => call === last.call }, ownWay)
+        return this.#navigate({ page, targetId, signal, isLast: () => call === last.call }, ownWay)
       }
       methods[name] = navigate
       return { name, navigate }
@@ -113,7 +132,7 @@ export class Pages {
     }
   }
 
-  async #navigate({ targetId, signal, isLast }: Call, navigate: () => Promise<unknown>): Promise<unknown> {
+  async #navigate({ page, targetId, signal, isLast }: Call, navigate: () => Promise<unknown>): Promise<unknown> {
     // A driver may not look at the signal while it waits for an answer.
     const givingUp = new AbortController()
     const giveUp = () => givingUp.abort()
@@ -131,6 +150,7 @@ export class Pages {
       if (isGivenUp) giveUp() // the browser would go on
       this.#guard.over(targetId, givingUp.signal, isGivenUp ? 'goes on' : 'ended')
       if (signal?.aborted && !isAbort(error)) throw signal.reason
+      if (page.isGone() && !(await answers(this.#browser))) throw new BrowserGoneError(error)
       // Another call may have taken this one's place, and what is known now is about that.
       throw isLast() ? withCause(this.#guard.failureOf(targetId), error) : error
     } finally {
@@ -141,16 +161,10 @@ export class Pages {
 
 /** A call of `goto` and the like. */
 interface Call {
+  readonly page: GuardedPage
   readonly targetId: string
   readonly signal: AbortSignal | undefined
   readonly isLast: () => boolean
-}
-
-async function identityOf(page: GuardedPage): Promise<Identity | undefined> {
-  return ask(page, async (session) => {
-    const [{ targetInfo }, undo] = await Promise.all([send(session, 'Target.getTargetInfo'), page.prepare?.()])
-    return { targetId: targetInfo.targetId, contextId: targetInfo.browserContextId, undo }
-  })
 }
 
 /** Did the driver look at the signal itself? */

@@ -9,7 +9,7 @@ interface HeaderEntry {
 export interface PausedRequest {
   /** Of one hop: the same for the request and its answer, another one after a redirect. */
   readonly requestId: string
-  readonly request: { readonly url: string }
+  readonly request: { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined }
   readonly frameId: string
   readonly resourceType: string
   /** At a hop of a redirect: the hop before. */
@@ -20,7 +20,10 @@ export interface PausedRequest {
   readonly responseErrorReason?: string | undefined
 }
 
-/** A page's own request, one of a service worker, and whatever else a page loads. */
+/**
+ * `page`: a navigation of a page. `service-worker`: the script of a service worker, or a request that a service worker makes.
+ * `other`: whatever else a page loads.
+ */
 export type Kind = 'page' | 'service-worker' | 'other'
 
 /** How a request fails, in the browser's words: `net::ERR_ABORTED` and `net::ERR_BLOCKED_BY_CLIENT`. */

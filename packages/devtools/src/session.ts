@@ -22,6 +22,7 @@ interface Answers {
   'Fetch.enable': unknown
   'Fetch.failRequest': unknown
   'Fetch.getResponseBody': unknown
+  'Storage.clearDataForOrigin': unknown
   'Page.getFrameTree': { readonly frameTree: FrameTree }
   'Target.getTargetInfo': { readonly targetInfo: TargetInfo }
   'Target.setDiscoverTargets': unknown
@@ -59,6 +60,14 @@ export interface DriverBrowser {
   /** All that are open, whatever context they are in. */
   pages(): Promise<readonly DriverPage[]>
   isConnected(): boolean
+}
+
+/** Whether the browser still answers. A driver may learn that its pages are gone before it learns that the browser is. */
+export async function answers(browser: DriverBrowser): Promise<boolean> {
+  if (!browser.isConnected()) return false
+  const session = await browser.newSession().catch(() => undefined)
+  await session?.detach().catch(() => undefined)
+  return session !== undefined
 }
 
 export function send<M extends keyof Answers>(

@@ -2,8 +2,6 @@
 // does that past everything that could stop it (measured with 156: no session of the protocol sees these requests, and no switch ends
 // them). It heeds those of pages, and not those of frames (measured).
 
-const HEADER = 'speculation-rules'
-
 /**
  * Runs in each document before its own scripts, but not in the first one of a popup: that takes over the window of an empty document, and no
  * script begins anew in it (measured, also with a script that the protocol knew of before the popup had asked for anything). The rules take
@@ -15,9 +13,3 @@ export const LEAVE_OUT_SPECULATION_RULES: string = `new MutationObserver((record
     for (const script of scripts) if (script.type?.trim().toLowerCase() === 'speculationrules') script.remove()
   }
 }).observe(document, { childList: true, subtree: true })`
-
-/** A document's headers without those that name files of rules; undefined where it has none. */
-export function withoutSpeculationRules<H extends { readonly name: string }>(headers: readonly H[]): H[] | undefined {
-  const kept = headers.filter(({ name }) => name.toLowerCase() !== HEADER)
-  return kept.length === headers.length ? undefined : kept
-}

@@ -4,10 +4,11 @@
 // the nearest to the network that one can come. It is behind the handlers of pages, so that none can lead around it, and none has to know of it.
 // It sees what pages do not: the first request of a popup, frames in other processes, workers and what they load. The browser makes the requests
 // itself, with its own cache, cookies and connections.
+import { documentHeaders } from './document-headers.ts'
 import { Frames } from './frames.ts'
 import type { Failure, Kind, PausedRequest } from './paused-request.ts'
+import { unregisterServiceWorkers } from './service-workers.ts'
 import { ask, type DriverBrowser, type DriverPage, type DriverSession, listen, send } from './session.ts'
-import { withoutSpeculationRules } from './speculation-rules.ts'
 
 /** Which contexts: all, or those for which it is true. */
 export type Owns = 'all' | ((contextId: string) => boolean | Promise<boolean>)
@@ -65,15 +66,15 @@ export class Traffic {
     open.delete(this.#browser.own) // who comes from now on begins another one
     const session = await this.#session?.catch(() => undefined) // why it did not begin, `add` has said
     await Promise.allSettled(this.#standing) // or the browser would let them go
-    await session?.detach().catch((error: unknown) => {
-      if (this.#browser.isConnected()) throw error
-    })
+    // Detaching fails when the browser is gone. `isConnected` may still say true then, so every failure is ignored. A session that stayed
+    // open by mistake would continue each request, because the guard is removed below.
+    await session?.detach().catch(() => undefined)
     this.#guests.delete(guest)
   }
 
   /** Whether a request that was not answered yet is still wanted. */
   async stands(requestId: string): Promise<boolean> {
-    const session = await this.#session
+    const session = await this.#session?.catch(() => undefined)
     if (session === undefined) return false
     // That there is no body yet is what it says of those that are wanted; others it does not know.
     const answer = await send(session, 'Fetch.getResponseBody', { requestId }).catch(String)
@@ -86,9 +87,12 @@ export class Traffic {
       for (const guest of this.#guests) guest.gone(targetId)
     })
     listen(session, 'Fetch.requestPaused', (paused) => {
+      const fail = () =>
+        heard(send(session, 'Fetch.failRequest', { requestId: paused.requestId, errorReason: 'Aborted' }))
       const standing = this.#paused(session, frames, paused)
+        .catch(fail)
+        .then(() => void this.#standing.delete(standing))
       this.#standing.add(standing)
-      standing.finally(() => this.#standing.delete(standing))
     })
     await send(session, 'Target.setDiscoverTargets', { discover: true })
     await send(session, 'Fetch.enable', {
@@ -105,10 +109,10 @@ export class Traffic {
     const { requestId, responseStatusCode: responseCode, responseHeaders, responseErrorReason } = paused
     if (responseCode !== undefined || responseErrorReason !== undefined) {
       guest?.answered(paused)
-      const kept = guest && responseHeaders && withoutSpeculationRules(responseHeaders)
-      if (responseCode === undefined || kept === undefined)
+      const changed = guest && responseHeaders && !isRedirect(paused) ? documentHeaders(responseHeaders) : undefined
+      if (responseCode === undefined || changed === undefined)
         await heard(send(session, 'Fetch.continueRequest', { requestId }))
-      else await heard(send(session, 'Fetch.continueResponse', { requestId, responseCode, responseHeaders: kept }))
+      else await heard(send(session, 'Fetch.continueResponse', { requestId, responseCode, responseHeaders: changed }))
       return
     }
     const errorReason = await guest?.request(paused, kindOf(paused, frames))
@@ -132,10 +136,18 @@ export class Traffic {
   }
 }
 
-function kindOf({ frameId, resourceType }: PausedRequest, frames: Frames): Kind {
+function kindOf({ frameId, resourceType, request }: PausedRequest, frames: Frames): Kind {
   const sender = frames.typeOf(frameId)
   if (sender === 'page' && resourceType === 'Document') return 'page'
-  return sender === 'service_worker' ? 'service-worker' : 'other'
+  // Only the browser's request for a service worker's main script must carry this header (Service Workers, "Update").
+  const isServiceWorker = sender === 'service_worker' || request.headers?.['Service-Worker'] === 'script'
+  return isServiceWorker ? 'service-worker' : 'other'
+}
+
+/** Whether the browser goes on to another URL. Without `location` it shows the body. */
+function isRedirect({ responseStatusCode = 0, responseHeaders = [] }: PausedRequest): boolean {
+  const isThere = responseHeaders.some(({ name }) => name.toLowerCase() === 'location')
+  return isThere && [301, 302, 303, 307, 308].includes(responseStatusCode)
 }
 
 /** Whether there was still something to say it to: a page may be closed at any time. */
@@ -148,10 +160,11 @@ async function heard(said: Promise<unknown>): Promise<boolean> {
 
 /**
  * A page that is open already loads past a session that began later, until it goes to its next document. Another session makes it take new
- * ways for its requests, when it begins and ends.
+ * ways for its requests, when it begins and ends. Until then the page could register service workers, so they are unregistered again.
  */
 export async function sendThroughTraffic(page: DriverPage): Promise<void> {
   await ask(page, async (session) => {
+    await unregisterServiceWorkers(session)
     await send(session, 'Fetch.enable', { patterns: [{ urlPattern: 'politely:nothing' }] })
     await send(session, 'Fetch.disable')
   })

@@ -62,7 +62,7 @@ export async function watch<R extends FailedRequest>(place: Place, options: Watc
 
   const owns = place.own === place.browser.own ? 'all' : async (id: string) => id === (await pages.contextId())
   const guard = new Guard(gate, { owns, subresources, refusedPage: place.refusedPage })
-  const pages = new Pages(guard, (requestId) => trafficOf(place.browser).stands(requestId))
+  const pages = new Pages(guard, place.browser)
   const undo: (() => void | Promise<void>)[] = []
   const closeAll = async () => {
     try {
@@ -83,7 +83,8 @@ export async function watch<R extends FailedRequest>(place: Place, options: Watc
     // Who navigates a page is told what became of it here.
     const came = (page: GuardedPage) => void pages.add(page).catch(() => undefined)
     undo.push(
-      place.listen(came, () => void close()),
+      // `close` tells its callers what failed.
+      place.listen(came, () => void close().catch(() => undefined)),
       () => trafficOf(place.browser).remove(guard),
       () => pages.close(),
     )

@@ -1,7 +1,13 @@
 // Playwright's Chromium, as the rows for browsers see it.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { killRenderers, openRoom, type Room } from '@politely/testkit/browser-room'
+import { killProcesses, openRoom, type Room } from '@politely/testkit/browser-room'
 import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
 import { chromiumLaunch, findFullBrowser, isMissing } from '@politely/testkit/parts'
 import type { Reply } from '@politely/testkit/sites'
@@ -25,15 +31,52 @@ export const launchOptions = (): LaunchOptions => chromiumLaunch(found)
 
 export type Driven = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly own: Browser }
 
-export async function launch(): Promise<Driven> {
-  const own = await chromium.launch(launchOptions())
+/** A browser, and what has to be closed with it. */
+interface Connected {
+  readonly own: Browser
+  closeServer?(): Promise<unknown>
+}
+
+/** The ways to get hold of a browser. */
+export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () => Promise<Connected>>> = {
+  launch: async () => ({ own: await chromium.launch(launchOptions()) }),
+  connect: async () => {
+    const server = await chromium.launchServer(launchOptions())
+    return { own: await chromium.connect(server.wsEndpoint()), closeServer: () => server.close() }
+  },
+  connectOverCDP: async () => {
+    const { executablePath = '', env, args = [] } = launchOptions()
+    const folder = mkdtempSync(join(tmpdir(), 'politely-chromium-'))
+    const more = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${folder}`]
+    const server = spawn(executablePath, [...args, ...more], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const exited = once(server, 'exit')
+    const closeServer = async () => {
+      server.kill('SIGKILL')
+      await exited
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    }
+    for await (const line of createInterface(server.stderr)) {
+      const endpoint = /ws:\/\/\S+/.exec(line)?.[0]
+      if (endpoint !== undefined) return { own: await chromium.connectOverCDP(endpoint), closeServer }
+    }
+    throw new Error('Chromium ended before it told its endpoint')
+  },
+}
+
+export async function launch(way: keyof typeof ways = 'launch'): Promise<Driven> {
+  const { own, closeServer } = await ways[way]()
   return {
     own,
     classes,
     withRobots,
-    launch,
+    launch: () => launch(way),
     newContext: () => own.newContext(),
-    close: () => own.close(),
+    close: async () => {
+      await own.close()
+      await closeServer?.()
+    },
+    die: async () =>
+      killProcesses('browser', await (await own.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')),
     idle: 'networkidle',
     refusedPage: 'net::ERR_ABORTED',
     reasonOf: (error: unknown) => (error as Error).cause, // of an AbortError of Playwright's own
@@ -42,7 +85,7 @@ export async function launch(): Promise<Driven> {
     crash: async (tab: Page) => {
       const crashed = tab.waitForEvent('crash')
       const session = await own.newBrowserCDPSession()
-      killRenderers(await session.send('SystemInfo.getProcessInfo'))
+      killProcesses('renderer', await session.send('SystemInfo.getProcessInfo'))
       await crashed
     },
   }

@@ -1,7 +1,7 @@
 // Puppeteer's Chromium, as the rows for browsers see it.
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { killRenderers, openRoom, type Room } from '@politely/testkit/browser-room'
+import { killProcesses, openRoom, type Room } from '@politely/testkit/browser-room'
 import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import type { Reply } from '@politely/testkit/sites'
@@ -23,7 +23,17 @@ export const noChromium: boolean = isMissing('chromium', found)
 export type Driven = BrowserUnderTest<BrowserContext, PoliteBrowser> & { readonly own: Browser }
 
 export async function launch(options: LaunchOptions = {}): Promise<Driven> {
-  const own = await puppeteer.launch({ ...chromiumLaunch(found), ...options })
+  return drive(await puppeteer.launch({ ...chromiumLaunch(found), ...options }))
+}
+
+/** Launches a browser, and connects to it. */
+export async function connect(): Promise<Driven> {
+  const launched = await puppeteer.launch(chromiumLaunch(found))
+  const driven = drive(await puppeteer.connect({ browserWSEndpoint: launched.wsEndpoint() }))
+  return { ...driven, launch: connect }
+}
+
+function drive(own: Browser): Driven {
   return {
     own,
     classes,
@@ -31,6 +41,8 @@ export async function launch(options: LaunchOptions = {}): Promise<Driven> {
     launch,
     newContext: () => own.createBrowserContext(),
     close: () => own.close(),
+    die: async () =>
+      killProcesses('browser', await (await own.target().createCDPSession()).send('SystemInfo.getProcessInfo')),
     idle: 'networkidle0',
     refusedPage: 'net::ERR_BLOCKED_BY_CLIENT',
     reasonOf: (error: unknown) => error,
@@ -39,7 +51,7 @@ export async function launch(options: LaunchOptions = {}): Promise<Driven> {
     crash: async (tab: Page) => {
       const crashed = new Promise((resolve) => tab.once('error', resolve))
       const session = await own.target().createCDPSession()
-      killRenderers(await session.send('SystemInfo.getProcessInfo'))
+      killProcesses('renderer', await session.send('SystemInfo.getProcessInfo'))
       await crashed
     },
   }

@@ -1,5 +1,6 @@
 // How a visit ends: who gives up waiting leaves the queue, and what is over gives its place back.
 import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
 import { type BrowserRow, errorOf, failing, HOME, type Room, refused, SLOW, verdictOf } from './browser-room.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
@@ -233,4 +234,31 @@ const underWay: readonly BrowserRow[] = [
   ),
 ]
 
-export const browserEndRows: readonly BrowserRow[] = [...waiting, ...underWay]
+/** Played with each way to get hold of a browser. */
+export const browserDeathRows: readonly BrowserRow[] = [
+  {
+    name: 'a browser that dies leaves no rejection without a handler: a waiting page fails and says why, and close resolves',
+    web: slowWeb,
+    browser: 'own',
+    run: async (room) => {
+      const unhandled: unknown[] = []
+      const hear = (reason: unknown) => void unhandled.push(reason)
+      process.on('unhandledRejection', hear)
+      room.defer(() => process.off('unhandledRejection', hear))
+      const idle = await room.openPolite()
+      const { visit, left } = await waitAtGate(room)
+      await room.browser.die()
+      await left
+      const error = (await visit) as NodeJS.ErrnoException
+      assert.equal(error.code, 'ERR_POLITELY_BROWSER_GONE', String(error))
+      assert.match(error.message, /the browser is gone/)
+      await room.robots.close()
+      await idle.robots.close()
+      assert.deepEqual(room.robots.gate.queues(), [])
+      await setImmediate() // Node tells of them after the microtasks
+      assert.deepEqual(unhandled, [])
+    },
+  },
+]
+
+export const browserEndRows: readonly BrowserRow[] = [...waiting, ...underWay, ...browserDeathRows]

@@ -89,27 +89,6 @@ export const browserLoadRows: readonly BrowserRow[] = [
     },
     asked: ['/open', '/private/image', `${OTHER}/image`],
   },
-  ...['check', 'pass'].map(
-    (subresources): BrowserRow => ({
-      name: `subresources: ${subresources}, a service worker and what it asks for are checked`,
-      web: {
-        '/robots.txt': RULES,
-        '/open': htmlPage(`<script>
-          navigator.serviceWorker.register('/worker.js')
-          navigator.serviceWorker.oncontrollerchange = () => { document.title = 'controlled' }</script>`),
-        '/worker.js': scriptOf(`addEventListener('activate', (event) => event.waitUntil(clients.claim()))
-          addEventListener('fetch', (event) => event.respondWith(fetch(event.request.url.replace('/public', '/private'))))`),
-        '/private/page': htmlPage(),
-      },
-      options: { subresources },
-      run: async ({ tab, at }) => {
-        await tab.goto(at('/open'))
-        await tab.waitForFunction('document.title === "controlled"')
-        for (const path of ['/public/page', '/private/page', '/open']) await errorOf(tab.goto(at(path)))
-      },
-      asked: ['/open', '/worker.js'],
-    }),
-  ),
   {
     name: 'RFC 9309 §2.3.1.4: what a page loads comes from no origin whose robots.txt is unreachable',
     web: { [`${OTHER}/robots.txt`]: { status: 503 }, '/open': htmlPage(`<img src="${OTHER}/image">`) },
@@ -119,20 +98,6 @@ export const browserLoadRows: readonly BrowserRow[] = [
       assert.equal(robots.refusalOf(await failed)?.verdict.because, 'unreachable')
     },
     asked: ['/open'],
-  },
-  {
-    name: 'a WebSocket is not seen: its handshake is no request that can be stopped',
-    web: {
-      '/robots.txt': RULES,
-      '/open': htmlPage(
-        `<script>new WebSocket('ws://localhost:PORT/private/socket').onerror = () => { document.title = 'over' }</script>`,
-      ),
-    },
-    run: async ({ tab, at }) => {
-      await tab.goto(at('/open'))
-      await tab.waitForFunction('document.title === "over"')
-    },
-    asked: ['/open', '/private/socket'],
   },
   {
     name: 'contexts of one browser are told apart, also by frames that share a process with their page',

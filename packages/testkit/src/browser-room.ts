@@ -142,18 +142,19 @@ export function failing(tab: TabUnderTest): Promise<RequestUnderTest> {
   return new Promise((resolve) => tab.on('requestfailed', resolve))
 }
 
+/** The answer of `SystemInfo.getProcessInfo` of the DevTools protocol. */
+interface ProcessInfos {
+  readonly processInfo: readonly { readonly type: string; readonly id: number }[]
+}
+
 /**
- * Kills the processes of a browser's pages, as `SystemInfo.getProcessInfo` of the DevTools protocol tells of them. `Page.crash` does not do
- * it while a page waits for its next one, and to go to chrome://crash is to go elsewhere.
+ * Kills processes of one browser: those of its pages (`renderer`), or its main one (`browser`). `Page.crash` does not crash a page that
+ * waits for its next one, and to go to chrome://crash is to go elsewhere.
  */
-export function killRenderers({
-  processInfo,
-}: {
-  readonly processInfo: readonly { type: string; id: number }[]
-}): void {
+export function killProcesses(kind: 'renderer' | 'browser', { processInfo }: ProcessInfos): void {
   for (const { type, id } of processInfo) {
     try {
-      if (type === 'renderer') process.kill(id, 'SIGKILL')
+      if (type === kind) process.kill(id, 'SIGKILL')
     } catch {
       // It has just ended by itself.
     }

@@ -1,9 +1,10 @@
 // What is asked of every driver whose pages are polite, in one list: what pages do, and what every adapter has to do.
 import assert from 'node:assert/strict'
 import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapter } from './adapter-rows.ts'
-import { browserEndRows } from './browser-end-rows.ts'
+import { browserDeathRows, browserEndRows } from './browser-end-rows.ts'
 import { browserLoadRows } from './browser-load-rows.ts'
 import { browserPageRows } from './browser-page-rows.ts'
+import { browserRequestRows } from './browser-request-rows.ts'
 import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
 import { withRobotsRows } from './with-robots-rows.ts'
@@ -16,7 +17,7 @@ interface BrowserTest {
 
 /** @param adapter Its name in `adapterRows`. */
 export function browserTestsFor(adapter: string): readonly BrowserTest[] {
-  const rows = [...browserPageRows, ...browserLoadRows, ...browserEndRows, ...withRobotsRows]
+  const rows = [...browserPageRows, ...browserLoadRows, ...browserRequestRows, ...browserEndRows, ...withRobotsRows]
   return [
     ...adapterCasesFor(adapter).map((row) => ({
       name: `as an adapter, ${row.capability}: ${row.name}`,
@@ -29,9 +30,18 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
   ]
 }
 
+/** What has to hold for each way to get hold of a browser. */
+export const browserDeathTests: readonly {
+  readonly name: string
+  play(launch: BrowserUnderTest['launch']): Promise<void>
+}[] = browserDeathRows.map((row) => ({ name: row.name, play: (launch) => playInOwn(launch, row) }))
+
 async function play(row: BrowserRow, browser: BrowserUnderTest): Promise<void> {
-  if (row.browser !== 'own') return playIn(browser, row)
-  const own = await browser.launch()
+  return row.browser === 'own' ? playInOwn(() => browser.launch(), row) : playIn(browser, row)
+}
+
+async function playInOwn(launch: BrowserUnderTest['launch'], row: BrowserRow): Promise<void> {
+  const own = await launch()
   try {
     await playIn(own, row)
   } finally {

@@ -96,4 +96,6 @@ export interface BrowserUnderTest<
   stopLoading(tab: TabUnderTest): Promise<unknown>
   /** Crashes the page, and all others of the browser. */
   crash(tab: TabUnderTest): Promise<unknown>
+  /** Kills the main process of the browser. */
+  die(): Promise<unknown>
 }

@@ -1,0 +1,245 @@
+// What a browser can request, by kind: which requests are checked, which are switched off, and which are not seen. The table in the
+// documentation is made from these rows.
+import assert from 'node:assert/strict'
+import { type BrowserRow, HOME, RULES } from './browser-room.ts'
+import { browserServiceWorkerRows } from './browser-service-worker-rows.ts'
+import type { DocTable } from './doc-table.ts'
+import type { Reply } from './sites.ts'
+import { htmlPage } from './small-pages.ts'
+
+/** A kind of request that is checked. */
+interface CheckedKind {
+  readonly what: string
+  /** Names of the resources. */
+  readonly names: readonly string[]
+  /** A part of a page that asks for them, below a path. */
+  readonly html: (base: string) => string
+}
+
+const script = (text: string) => `<script>${text}</script>`
+
+const checked: readonly CheckedKind[] = [
+  {
+    what: 'images, `<svg>` references and filters',
+    names: ['img', 'use', 'svg-image', 'fe-image'],
+    html: (base) => `<img src="${base}/img"><svg><use href="${base}/use#a"/><image href="${base}/svg-image"/>
+      <filter><feImage href="${base}/fe-image"/></filter></svg>`,
+  },
+  {
+    what: 'style sheets and what they name: `@import`, images, masks, fonts',
+    names: ['style', 'import', 'background', 'mask', 'font'],
+    html: (base) => `<link rel="stylesheet" href="${base}/style"><style>@import "${base}/import";
+      @font-face { font-family: "${base}"; src: url(${base}/font) }</style>
+      <p style="background: url(${base}/background); mask: url(${base}/mask); font-family: '${base}'">text</p>`,
+  },
+  {
+    what: 'scripts, modules, `import()`',
+    names: ['script', 'module', 'dynamic'],
+    html: (base) => `<script src="${base}/script"></script><script type="module" src="${base}/module"></script>
+      ${script(`import('${base}/dynamic').catch(() => 0)`)}`,
+  },
+  {
+    what: '`<iframe>`, `<object>`, `<embed>`',
+    names: ['frame', 'object', 'embed'],
+    html: (base) =>
+      `<iframe src="${base}/frame"></iframe><object data="${base}/object"></object><embed src="${base}/embed">`,
+  },
+  {
+    what: 'video, audio, `<track>`',
+    names: ['video', 'track'],
+    html: (base) => `<video src="${base}/video"></video><video><track default src="${base}/track"></video>`,
+  },
+  {
+    what: '`<link>`: preload, modulepreload, prefetch, compression-dictionary; and the header `Link`',
+    names: ['preload', 'modulepreload', 'prefetch', 'dictionary', 'header'],
+    html: (
+      base,
+    ) => `<link rel="preload" as="image" href="${base}/preload"><link rel="modulepreload" href="${base}/modulepreload">
+      <link rel="prefetch" href="${base}/prefetch"><link rel="compression-dictionary" href="${base}/dictionary">`,
+  },
+  {
+    what: '`fetch`, with `keepalive` too; `fetchLater`, `XMLHttpRequest`, `EventSource`',
+    names: ['fetch', 'keepalive', 'later', 'xhr', 'events'],
+    html: (base) =>
+      script(`fetch('${base}/fetch').catch(() => 0); fetch('${base}/keepalive', { keepalive: true }).catch(() => 0)
+        fetchLater('${base}/later', { activateAfter: 0 }); new EventSource('${base}/events')
+        const xhr${base.length} = new XMLHttpRequest(); xhr${base.length}.open('GET', '${base}/xhr'); xhr${base.length}.send()`),
+  },
+  {
+    what: '`sendBeacon`, `<a ping>`, reports of a Content-Security-Policy (`report-uri`)',
+    names: ['beacon', 'ping', 'report'],
+    html: (base) =>
+      `<a id="${base}" ping="${base}/ping" href="#"></a><base href="${base}">
+      ${script(`navigator.sendBeacon('${base}/beacon'); document.getElementById('${base}').click()`)}`,
+  },
+  {
+    what: 'workers, shared workers, worklets',
+    names: ['worker', 'shared', 'paint', 'audio'],
+    html: (base) =>
+      script(`new Worker('${base}/worker'); new SharedWorker('${base}/shared')
+        CSS.paintWorklet.addModule('${base}/paint').catch(() => 0)
+        new OfflineAudioContext(1, 1, 8_000).audioWorklet.addModule('${base}/audio').catch(() => 0)`),
+  },
+  {
+    what: 'web bundles',
+    names: ['bundle'],
+    html: (base) =>
+      `<script type="webbundle">{ "source": "${base}/bundle", "resources": ["${base}/in-bundle"] }</script>`,
+  },
+]
+
+const all = (base: string) => checked.flatMap(({ names }) => names.map((name) => `${base}/${name}`)).sort()
+const pageOf = (base: string) => checked.map(({ html }) => html(base)).join('\n')
+
+const ALL_KINDS = htmlPage(`${pageOf('/private')}${pageOf('/o')}`, {
+  'content-security-policy': "base-uri 'none'; report-uri /private/report /o/report",
+  link: '</private/header>; rel=preload; as=script, </o/header>; rel=preload; as=script',
+})
+
+const checkedRow: BrowserRow = {
+  name: 'what a page loads is checked, whatever kind of request it is',
+  web: { '/robots.txt': RULES, '/open': ALL_KINDS },
+  run: async ({ sites, tab, at, told }) => {
+    const refusals = all('/private').map((path) => told('refuse', path))
+    await tab.goto(at('/open'))
+    await Promise.all(refusals)
+    const missing = () => all('/o').some((path) => !sites.askedPages.includes(`${HOME}${path}`))
+    while (missing()) await sites.requested(sites.requests.length + 1)
+  },
+  asked: [...all('/o'), '/open'].sort(),
+}
+
+/** A kind of request that is made past the DevTools protocol. */
+interface OtherKind {
+  readonly what: string
+  readonly outcome: string
+  readonly row: BrowserRow
+}
+
+/** A call that asks for `/private/config`; the title tells its outcome. */
+const FEDCM = (window: string) => `${window}.navigator.credentials.get({ identity: { providers: [
+  { configURL: location.origin + '/private/config', clientId: '1' }] } })
+  .then(() => { document.title = 'none' }, (error) => { document.title = error.name })`
+const PAYMENT = `try { new PaymentRequest([{ supportedMethods: location.origin + '/private/method' }],
+  { total: { label: 'it', amount: { currency: 'EUR', value: '1' } } }).canMakePayment(); document.title = 'none' }
+  catch (error) { document.title = error.name }`
+
+/** @param title What the page's title says in the end. */
+function titled(name: string, page: Reply, title: string, more: Partial<BrowserRow> = {}): BrowserRow {
+  return {
+    name,
+    web: { '/robots.txt': RULES, '/open': page },
+    run: async ({ tab, at }) => {
+      await tab.goto(at('/open'))
+      await tab.waitForFunction(`document.title === '${title}'`)
+    },
+    asked: ['/open'],
+    ...more,
+  }
+}
+
+const switchedOff: readonly OtherKind[] = [
+  {
+    what: 'FedCM: `/.well-known/web-identity`, `configURL`',
+    outcome: 'switched off: the call rejects with a `NotAllowedError`',
+    row: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError'),
+  },
+  {
+    what: 'FedCM of a page whose own `Permissions-Policy` allows it, or cannot be parsed',
+    outcome: 'switched off',
+    row: titled(
+      'FedCM is switched off, whatever the Permissions-Policy of the site says',
+      htmlPage(script(FEDCM('window')), { 'permissions-policy': 'identity-credentials-get=*, ???' }),
+      'NotAllowedError',
+    ),
+  },
+  {
+    what: 'PaymentRequest: payment method manifests',
+    outcome: 'switched off: the constructor throws a `SecurityError`',
+    row: titled('PaymentRequest is switched off', htmlPage(script(PAYMENT)), 'SecurityError'),
+  },
+]
+
+const config: Reply = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
+const AHEAD = '{ "prefetch": [{ "urls": ["/private/ahead"], "eagerness": "immediate" }] }'
+
+const notSeen: readonly OtherKind[] = [
+  {
+    what: 'WebSocket, WebSocketStream',
+    outcome: 'not seen',
+    row: {
+      name: 'a WebSocket is not seen: its handshake is no request that can be stopped',
+      web: {
+        '/robots.txt': RULES,
+        '/open': htmlPage(
+          script(`new WebSocket('ws://localhost:PORT/private/socket')
+          new WebSocketStream('ws://localhost:PORT/private/stream').opened.catch(() => 0)`),
+        ),
+      },
+      run: async ({ sites, tab, at }) => {
+        await tab.goto(at('/open'))
+        await sites.requested(4)
+      },
+      asked: ['/open', '/private/socket', '/private/stream'],
+    },
+  },
+  {
+    what: 'FedCM, PaymentRequest in a window whose document no server sent: `about:blank`, `blob:`',
+    outcome: 'not seen',
+    row: {
+      name: 'FedCM in an empty window is not seen',
+      web: {
+        '/robots.txt': RULES,
+        '/open': htmlPage(script(`const other = open('about:blank'); ${FEDCM('other')}`)),
+        '/.well-known/web-identity': {
+          ...config,
+          body: '{ "provider_urls": ["http://localhost:PORT/private/config"] }',
+        },
+        '/private/config': config,
+      },
+      run: async ({ sites, tab, at }) => {
+        await tab.goto(at('/open'))
+        await sites.requested(3)
+      },
+    },
+  },
+  {
+    what: 'speculation rules in the first document of a popup',
+    outcome: 'not seen',
+    row: {
+      name: 'speculation rules in the first document of a popup are not seen',
+      web: {
+        '/robots.txt': RULES,
+        '/open': htmlPage(script("open('/popup')")),
+        '/popup': htmlPage(`<script type="speculationrules">${AHEAD}</script>`),
+        '/private/ahead': htmlPage(),
+      },
+      run: async ({ sites, tab, at }) => {
+        await tab.goto(at('/open'))
+        await sites.requested(4)
+      },
+      asked: ['/open', '/popup', '/private/ahead'],
+    },
+  },
+]
+
+const SERVICE_WORKERS =
+  'service workers, and what only they can ask for: navigation preload, static routes, update checks, Background Fetch'
+
+/** What a browser can request. */
+export const requestTable: DocTable = {
+  head: ['what a browser can request', 'checked?'],
+  rows: [
+    ...checked.map(({ what }) => [what, 'yes']),
+    [SERVICE_WORKERS, 'switched off: `register()` rejects with a `TypeError`'],
+    ...[...switchedOff, ...notSeen].map(({ what, outcome }) => [what, outcome]),
+  ],
+}
+
+export const browserRequestRows: readonly BrowserRow[] = [
+  checkedRow,
+  ...browserServiceWorkerRows,
+  ...[...switchedOff, ...notSeen].map(({ row }) => row),
+]
+
+assert.equal(new Set(all('')).size, all('').length, 'two kinds ask for the same name')
