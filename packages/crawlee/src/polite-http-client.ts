@@ -10,8 +10,8 @@ import type {
 } from '@crawlee/basic'
 import type { Pass, PoliteGate } from '@politely/gate'
 import { waitingOutside } from './host-timeouts.ts'
+import { currentTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
-import { currentTask } from './task.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 /** As got has it, Crawlee's own client. */

@@ -6,9 +6,9 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import type { PoliteGate } from '@politely/gate'
-import { answeredCall, type Call, closeCall, openCall } from './call.ts'
-import type { Inside, RequestSource } from './inside.ts'
-import type { Task } from './task.ts'
+import type { CrawleeInternals, RequestSource } from './crawlee-internals.ts'
+import type { PoolTask } from './pool-task.ts'
+import { expectRequeued, forgetRequeued, type RequeuedRequest, takeRequeued } from './requeued-request.ts'
 
 /** Timers hold no more than about 24 days; longer waits are cut into pieces. */
 const LONGEST_TIMER_MS = 60 * 60 * 1000
@@ -32,11 +32,11 @@ interface Line {
   /** By their keys, in the order in which they came. */
   waiting: Map<string, Parked>
   /** Went on, and is on its way to the gate or stands there: nobody follows it into the pool before it has left. */
-  readonly ahead: Map<Task, NodeJS.Timeout>
+  readonly ahead: Map<PoolTask, NodeJS.Timeout>
   /** Settles when everyone who has come was told whether to wait. It never rejects. */
   decided: Promise<unknown>
   /** Is back in Crawlee's queue, and expected here. */
-  called: Call | undefined
+  called: RequeuedRequest | undefined
   /** When the first one is called, or is given up. */
   timer: NodeJS.Timeout | undefined
   /** It is being found out when that is. */
@@ -44,12 +44,12 @@ interface Line {
 }
 
 export class WaitingRoom {
-  readonly #inside: Inside
+  readonly #internals: CrawleeInternals
   readonly #gate: PoliteGate
-  readonly #parkFromMs: number
+  readonly #deferBeyondMs: number
   readonly #lines = new Map<string, Line>()
   /** What each task of the pool is at. */
-  readonly #tasks = new Map<Task, { readonly key: string; readonly origin: string; readonly parked: Parked }>()
+  readonly #tasks = new Map<PoolTask, { readonly key: string; readonly origin: string; readonly parked: Parked }>()
   /**
    * By their keys, all requests that wait here or are under way, and whether the queue has given one out once more meanwhile: its locks
    * expire, and a request that is to be tried again is in the queue before its task is over.
@@ -60,17 +60,17 @@ export class WaitingRoom {
   /** Timers must not inherit the timeouts of the task that sets them. */
   readonly #outside = new AsyncResource('politely.WaitingRoom')
 
-  constructor(inside: Inside, gate: PoliteGate, parkFromMs: number) {
-    this.#inside = inside
+  constructor(internals: CrawleeInternals, gate: PoliteGate, deferBeyondMs: number) {
+    this.#internals = internals
     this.#gate = gate
-    this.#parkFromMs = parkFromMs
+    this.#deferBeyondMs = deferBeyondMs
   }
 
   /** Whether a request goes on now. If not, it waits here. */
-  async admits(task: Task, request: Request, source: RequestSource): Promise<boolean> {
+  async admits(task: PoolTask, request: Request, source: RequestSource): Promise<boolean> {
     const key = request.id ?? request.uniqueKey
     const origin = originOf(request.url)
-    const call = answeredCall(source, key)
+    const call = takeRequeued(source, key)
     if (origin === undefined || request.skipNavigation) return true
     if (call !== undefined && this.#lines.get(origin)?.called !== call) call.taken()
     const isHere = this.#here.has(key)
@@ -83,7 +83,13 @@ export class WaitingRoom {
     return decided
   }
 
-  async #decide(task: Task, key: string, origin: string, parked: Parked, call: Call | undefined): Promise<boolean> {
+  async #decide(
+    task: PoolTask,
+    key: string,
+    origin: string,
+    parked: Parked,
+    call: RequeuedRequest | undefined,
+  ): Promise<boolean> {
     const line = this.#lineOf(origin)
     const isCalled = call !== undefined
     if (!isCalled && line.waiting.size > 0) {
@@ -92,8 +98,8 @@ export class WaitingRoom {
     }
     const { url } = parked.request
     const waitMs = await (isCalled ? this.#foresee(url) : this.#foreseeInTime(url))
-    const isFree = line.ahead.size === 0 && waitMs <= this.#parkFromMs
-    const goesOn = isFree || this.#parkFromMs === Number.POSITIVE_INFINITY || task.signal.aborted
+    const isFree = line.ahead.size === 0 && waitMs <= this.#deferBeyondMs
+    const goesOn = isFree || this.#deferBeyondMs === Number.POSITIVE_INFINITY || task.signal.aborted
     if (goesOn) {
       line.ahead.set(
         task,
@@ -107,13 +113,13 @@ export class WaitingRoom {
   }
 
   /** A request of this task has come to the gate. */
-  arrived(task: Task): void {
+  arrived(task: PoolTask): void {
     const at = this.#tasks.get(task)
     if (at !== undefined) clearTimeout(this.#lines.get(at.origin)?.ahead.get(task))
   }
 
   /** It has left, or it does not: who comes after it need not wait for it. */
-  left(task: Task): void {
+  left(task: PoolTask): void {
     this.arrived(task)
     const at = this.#tasks.get(task)
     const line = at && this.#lines.get(at.origin)
@@ -121,7 +127,7 @@ export class WaitingRoom {
   }
 
   /** The task is over. If its request was given out once more, and is not handled, the queue gets it back: nobody else would see to it. */
-  async over(task: Task): Promise<void> {
+  async over(task: PoolTask): Promise<void> {
     this.left(task)
     const at = this.#tasks.get(task)
     if (at === undefined) return
@@ -137,7 +143,7 @@ export class WaitingRoom {
     this.#lines.clear()
     for (const { timer, ahead, called } of lines) {
       for (const each of [timer, ...ahead.values()]) clearTimeout(each)
-      if (called !== undefined) closeCall(called)
+      if (called !== undefined) forgetRequeued(called)
     }
     for (const { waiting } of lines) {
       // The last one first, so that the first one is before it.
@@ -166,7 +172,7 @@ export class WaitingRoom {
   /** The same, unless robots.txt has to be fetched first: that, too, is waited for outside of the pool. */
   async #foreseeInTime(url: string): Promise<number> {
     const foreseen = this.#foresee(url)
-    if (this.#parkFromMs === Number.POSITIVE_INFINITY || this.#foreseeing > MOST_FORESEEING) return foreseen
+    if (this.#deferBeyondMs === Number.POSITIVE_INFINITY || this.#foreseeing > MOST_FORESEEING) return foreseen
     return Promise.race([foreseen, new Promise<number>((resolve) => setImmediate(resolve, Number.POSITIVE_INFINITY))])
   }
 
@@ -200,7 +206,7 @@ export class WaitingRoom {
     const waitMs = await this.#foresee(parked.request.url)
     line.isForeseeing = false
     if (this.#lines.get(origin) !== line) return // the crawl has ended
-    const earlyMs = waitMs - this.#parkFromMs
+    const earlyMs = waitMs - this.#deferBeyondMs
     if (earlyMs > 0) {
       line.timer = setTimeout(() => this.#watch(origin, line), Math.min(earlyMs, LONGEST_TIMER_MS))
       return
@@ -208,16 +214,16 @@ export class WaitingRoom {
     line.waiting.delete(key)
     this.#here.delete(key)
     const gone = () => {
-      closeCall(call)
+      forgetRequeued(call)
       if (line.called === call) line.called = undefined
       this.#watch(origin, line)
     }
-    const call: Call = { source: parked.source, key, taken: gone }
-    openCall(call)
+    const call: RequeuedRequest = { source: parked.source, key, taken: gone }
+    expectRequeued(call)
     line.called = call
     line.timer = setTimeout(gone, LOST_AFTER_MS)
     if (!(await this.#giveBack(parked))) gone()
-    void this.#inside.autoscaledPool?.notify()
+    void this.#internals.autoscaledPool?.notify()
   }
 
   /** Whether it is in the queue again. */
@@ -230,7 +236,7 @@ export class WaitingRoom {
       await source.reclaimRequest(now && now.retryCount > request.retryCount ? now : request, { forefront: true })
       return true
     } catch (error) {
-      this.#inside.log.exception(
+      this.#internals.log.exception(
         error as Error,
         `${request.url} waited for its turn, and could not be put back in the queue`,
       )

@@ -138,7 +138,7 @@ test('who is put off does not share the timeout of who was handled before it', a
       },
       inMemory(),
     ),
-    { userAgent, minDelayMs: 0, parkFromMs: 0 },
+    { userAgent, minDelayMs: 0, deferBeyondMs: 0 },
   )
   const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
   expect({ requestsFinished, failed }).toEqual({
@@ -161,7 +161,7 @@ test('a crawl-delay longer than all timeouts of Crawlee fails nobody, and is kep
       },
       inMemory(),
     ),
-    { userAgent, minDelayMs: 0, parkFromMs: Infinity },
+    { userAgent, minDelayMs: 0, deferBeyondMs: Infinity },
   )
   const { requestsFinished, retryHistogram } = await crawler.run(urls.map((url) => sites.withPort(url)))
   expect({ failed, requestsFinished, retryHistogram }).toEqual({ failed: [], requestsFinished: 3, retryHistogram: [3] })
@@ -197,13 +197,13 @@ test.each([
   ['in the pool', Number.POSITIVE_INFINITY],
 ])(
   'who waits %s is handled in the order of the queue, and once, though its lock expires meanwhile',
-  async (_, parkFromMs) => {
+  async (_, deferBeyondMs) => {
     const urls = answerPages(SLOW, 0.4, 4)
     const configuration = inMemory()
     const queue = await RequestQueue.open('short-locks', { config: configuration })
     const crawler = withRobots(
       new CheerioCrawler({ requestQueue: queue, minConcurrency: 4, requestHandler: () => undefined }, configuration),
-      { userAgent, minDelayMs: 0, parkFromMs },
+      { userAgent, minDelayMs: 0, deferBeyondMs },
     )
     queue.requestLockSecs = 0.3
     const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
@@ -304,7 +304,7 @@ test.each(isFullRun ? sources : sources.slice(0, 1))('who waits comes back to a 
   const crawler = withRobots(new CheerioCrawler({ ...requests, requestHandler: () => undefined }, configuration), {
     userAgent,
     minDelayMs: 0,
-    parkFromMs: 0,
+    deferBeyondMs: 0,
   })
   expect((await crawler.run()).requestsFinished).toBe(3)
   expect(pages().map(({ url }) => url)).toEqual(urls)
@@ -328,7 +328,7 @@ test.each(['stop', 'teardown'] as const)(
         },
         config,
       ),
-      { userAgent, minDelayMs: 0, parkFromMs: 50 },
+      { userAgent, minDelayMs: 0, deferBeyondMs: 50 },
     )
     await crawler.run(urls.map((url) => sites.withPort(url)))
     const atFirst = pages().length
@@ -371,7 +371,7 @@ test.each(['from outside', 'in a handler'])(
         },
         config,
       ),
-      { gate, parkFromMs: 10_000 },
+      { gate, deferBeyondMs: 10_000 },
     )
     const outside = AsyncResource.bind((work: () => Promise<void>) => work())
     await crawler.run(urls.map((url) => sites.withPort(url)))
@@ -392,7 +392,10 @@ test('crawlers of one process that share a queue and a gate do not wait for requ
   const robots = new RobotsClient({ userAgent })
   const gate = new PoliteGate({ robots, minDelayMs: 0 })
   const crawlers = [1, 2].map(() =>
-    withRobots(new CheerioCrawler({ requestQueue, requestHandler: () => undefined }, config), { gate, parkFromMs: 50 }),
+    withRobots(new CheerioCrawler({ requestQueue, requestHandler: () => undefined }, config), {
+      gate,
+      deferBeyondMs: 50,
+    }),
   )
   const runs = await Promise.all(crawlers.map((crawler) => crawler.run()))
   const at = pages().map((asked) => asked.at)
@@ -425,7 +428,7 @@ test.each(['goes on', 'is torn down'])(
         },
         config,
       ),
-      { userAgent, minDelayMs: 0, parkFromMs: 50 },
+      { userAgent, minDelayMs: 0, deferBeyondMs: 50 },
     )
     await crawler.run()
     if (how === 'is torn down') await crawler.run()

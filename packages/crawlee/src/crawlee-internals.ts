@@ -44,7 +44,7 @@ interface PageResponse {
   headers(): Record<string, string>
 }
 
-export interface Inside {
+export interface CrawleeInternals {
   readonly log: { exception(error: Error, message: string): void }
   readonly autoscaledPool?: Pick<AutoscaledPool, 'notify'>
   readonly requestManager?: RequestSource
@@ -80,25 +80,25 @@ const METHODS = [
   '_fetchNextRequest',
   '_canRequestBeRetried',
   '_requestFunctionErrorHandler',
-] as const satisfies readonly (keyof Inside)[]
+] as const satisfies readonly (keyof CrawleeInternals)[]
 
 /**
  * @throws {OptionError} where it looks otherwise: another version of Crawlee, or no crawler; and for an HTTP client that is known to follow
  * redirects, whatever it is told (Crawlee's ImpitHttpClient does, unless it was made otherwise).
  */
-export function insideOf(crawler: AnyCrawler): Inside {
-  const inside = crawler as unknown as Inside | null | undefined
-  if (typeof inside !== 'object' || inside === null || typeof inside.httpClient?.stream !== 'function') {
+export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
+  const internals = crawler as unknown as CrawleeInternals | null | undefined
+  if (typeof internals !== 'object' || internals === null || typeof internals.httpClient?.stream !== 'function') {
     throw new OptionError('crawler', 'must be a crawler of Crawlee; write withRobots(new CheerioCrawler({ … }), { … })')
   }
-  const missing = METHODS.filter((name) => typeof inside[name] !== 'function')
-  if (missing.length > 0 || typeof inside.autoscaledPoolOptions?.runTaskFunction !== 'function') {
+  const missing = METHODS.filter((name) => typeof internals[name] !== 'function')
+  if (missing.length > 0 || typeof internals.autoscaledPoolOptions?.runTaskFunction !== 'function') {
     const what = missing.join(', ') || 'autoscaledPoolOptions'
     throw new OptionError('crawler', `has no ${what}: it is not of a Crawlee that is known here; install Crawlee 3.18`)
   }
-  if ((inside.httpClient as { readonly followRedirects?: unknown }).followRedirects === true) {
-    const { name } = inside.httpClient.constructor
+  if ((internals.httpClient as { readonly followRedirects?: unknown }).followRedirects === true) {
+    const { name } = internals.httpClient.constructor
     throw new OptionError('httpClient', `follows redirects itself; write new ${name}({ followRedirects: false })`)
   }
-  return inside
+  return internals
 }
