@@ -1,4 +1,4 @@
-// The inside of a Crawlee crawler, as far as it is used here. Crawlee's own types call most of it protected.
+// The internals of a Crawlee crawler that this package uses. Crawlee's types mark most of them as protected.
 import type {
   AutoscaledPool,
   AutoscaledPoolOptions,
@@ -25,11 +25,20 @@ export interface LinkFilter {
 
 type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly (string | { readonly url: string })[] }
 
+/** A RequestQueue, as far as its locks are concerned. */
+interface LockingQueue {
+  readonly client?: { prolongRequestLock(id: string, options: { lockSecs: number }): Promise<{ lockExpiresAt: Date }> }
+  /** Only a queue that locks requests has it; a RequestQueueV1 does not. */
+  readonly _prolongRequestLock?: unknown
+}
+
 /** Where requests come from, and go back to. */
-export interface RequestSource {
+export interface RequestSource extends LockingQueue {
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
-  /** As it is by now. Of queues alone. */
+  /** Returns the request as it is stored. Only queues have it. */
   getRequest?(id: string): Promise<Request | null>
+  /** Of a source that is made of a list and a queue. */
+  readonly requestQueue?: LockingQueue
 }
 
 /** What a browser crawler knows of a page that it is about to go to. */
@@ -52,6 +61,8 @@ export interface CrawleeInternals {
   httpClient: BaseHttpClient
   respectRobotsTxtFile: boolean | { userAgent?: string }
   addRequests(requests: never, options?: never): Promise<unknown>
+  _isTaskReadyFunction(): Promise<boolean>
+  _defaultIsFinishedFunction(): Promise<boolean>
   isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean>
   getRobotsTxtFileForUrl(url: string): Promise<LinkFilter | undefined>
   enqueueLinksWithCrawlDepth(options: LinkOptions, request: Request, queue: unknown): Promise<unknown>
@@ -77,6 +88,8 @@ const METHODS = [
   'handleSkippedRequest',
   'isProxyError',
   'teardown',
+  '_isTaskReadyFunction',
+  '_defaultIsFinishedFunction',
   '_fetchNextRequest',
   '_canRequestBeRetried',
   '_requestFunctionErrorHandler',
@@ -101,4 +114,21 @@ export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
     throw new OptionError('httpClient', `follows redirects itself; write new ${name}({ followRedirects: false })`)
   }
   return internals
+}
+
+/**
+ * Sets the lock of a request to end in so many seconds. Crawlee's own lock is up to twice as long as its timeouts. Does nothing for a
+ * source without locks, and leaves Crawlee's lock where the storage cannot change it. It never rejects.
+ */
+export async function setLock(source: RequestSource, { id }: Request, lockSecs: number): Promise<void> {
+  const { client, _prolongRequestLock } = source.requestQueue ?? source
+  if (id === undefined || client === undefined || _prolongRequestLock === undefined) return
+  try {
+    const { lockExpiresAt } = await client.prolongRequestLock(id, { lockSecs })
+    // Apify's storage counts from now. Crawlee's own adds to the lock that the request has, and takes a negative number.
+    const excessSecs = Math.floor((lockExpiresAt.getTime() - Date.now()) / 1_000) - lockSecs
+    if (excessSecs > 0) await client.prolongRequestLock(id, { lockSecs: -excessSecs })
+  } catch {
+    // The request was handled elsewhere, or the storage does not change locks.
+  }
 }

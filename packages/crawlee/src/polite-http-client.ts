@@ -9,10 +9,10 @@ import type {
   StreamingHttpResponse,
 } from '@crawlee/basic'
 import type { Pass, PoliteGate } from '@politely/gate'
+import type { DeferredRequests } from './deferred-requests.ts'
 import { waitingOutside } from './host-timeouts.ts'
 import { currentTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
-import type { WaitingRoom } from './waiting-room.ts'
 
 /** As got has it, Crawlee's own client. */
 const MAX_REDIRECTS = 10
@@ -23,7 +23,7 @@ type SeenResponse = HttpResponse | StreamingHttpResponse
 export interface Entering {
   readonly gate: PoliteGate
   /** Is told how far the requests of a task have come. */
-  readonly room: Pick<WaitingRoom, 'arrived' | 'left'>
+  readonly room: Pick<DeferredRequests, 'arrived' | 'left'>
 }
 
 export class PoliteHttpClient implements BaseHttpClient {

@@ -3,18 +3,18 @@ import { OptionError } from '@politely/core'
 import { assertOptions, number, word } from '@politely/fetcher/option-checks'
 import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/gate'
 import { type AnyCrawler, type CrawleeInternals, internalsOf } from './crawlee-internals.ts'
+import { DeferredRequests } from './deferred-requests.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
 import { currentTask, PoolTasks } from './pool-task.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
-import { WaitingRoom } from './waiting-room.ts'
 
 export type WithRobotsOptions = GateOrOptions & {
   /**
-   * A request whose turn is further off than this is put off: it leaves Crawlee's pool, so that others get its place, and comes
-   * back in time. So does one that has to wait for robots.txt, or has another one of its site before it on its way to the gate.
-   * What is nearer waits at the gate, in the pool. Milliseconds; default 1,000; with Infinity nobody is put off.
+   * A request whose turn is further off than this leaves Crawlee's pool, so that other sites get its slot, and comes back in time. So does a
+   * request that has to wait for robots.txt, or while another one of its origin is on its way to the gate. A shorter wait is spent at the
+   * gate, in the pool. Milliseconds; default 50; with Infinity no request leaves the pool.
    */
   readonly deferBeyondMs?: number | undefined
   /**
@@ -37,42 +37,59 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   const internals = internalsOf(crawler)
   if (polite.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertOptions(options)
-  const { deferBeyondMs = 1_000, pageRequests = 'check', ...others } = options
+  const { deferBeyondMs = 50, pageRequests = 'check', ...others } = options
   number('deferBeyondMs', deferBeyondMs, { least: 0, infinite: 'allowed' })
   word('pageRequests', pageRequests, ['check', 'leave'])
   const { gate } = gateFor(others)
-  const room = new WaitingRoom(internals, gate, deferBeyondMs)
-  const entering = { gate, room }
+  const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
+  const entering = { gate, room: deferred }
   hookRobots(internals, gate.robots)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, entering)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, entering, pageRequests)
-  letWait(internals, room)
+  deferRequests(internals, deferred)
   neverRetryRefusals(internals)
   polite.add(crawler)
   return crawler
 }
 
-/** Requests whose turn is far off wait in the room. When the crawl ends, nobody waits any longer. */
-function letWait(internals: CrawleeInternals, room: WaitingRoom): void {
+/** A task of the pool looks for a request that can go on, and defers others, for so long. Then it leaves its slot to the next task. */
+const MAX_SEARCH_MS = 1_000
+
+/** Requests whose turn is far off wait outside of the pool. When the crawl ends, all waiting requests go back to the queue. */
+function deferRequests(internals: CrawleeInternals, deferred: DeferredRequests): void {
+  const { _isTaskReadyFunction, _defaultIsFinishedFunction, addRequests, enqueueLinksWithCrawlDepth } = internals
   const { _fetchNextRequest, _requestFunctionErrorHandler, teardown } = internals
-  const tasks = new PoolTasks(internals, (task) => room.over(task))
+  const tasks = new PoolTasks(internals, (task) => deferred.over(task))
   let closing: Promise<void> | undefined
+  internals._isTaskReadyFunction = () => deferred.hasWork(() => _isTaskReadyFunction.call(internals))
+  internals._defaultIsFinishedFunction = async () => deferred.isEmpty && _defaultIsFinishedFunction.call(internals)
+  internals.addRequests = (...args) => addRequests.apply(internals, args).finally(() => deferred.queueChanged())
+  internals.enqueueLinksWithCrawlDepth = (...args) =>
+    enqueueLinksWithCrawlDepth.apply(internals, args).finally(() => deferred.queueChanged())
   internals._fetchNextRequest = async () => {
     const source = internals.requestManager
-    const request = await _fetchNextRequest.call(internals)
     const task = currentTask()
-    if (request === null || task === undefined || source === undefined) return request
-    return (await room.admits(task, request, source)) ? request : null
+    if (task === undefined || source === undefined) return _fetchNextRequest.call(internals)
+    // Not one task for each deferred request: Crawlee starts few tasks on a busy machine.
+    for (const start = performance.now(); performance.now() - start < MAX_SEARCH_MS && closing === undefined; ) {
+      const ready = await deferred.takeReady(task)
+      if (ready !== undefined) return ready
+      const request = await _fetchNextRequest.call(internals)
+      if (request === null || (await deferred.admits(task, request, source))) return request
+    }
+    return null
   }
   internals.teardown = async () => {
     tasks.end()
-    closing = room.close()
-    await closing
-    // A handler that tears down would wait for itself; `run` does it once more, outside of all tasks.
+    const closed = deferred.close()
+    closing = closed
+    await closed
+    // A handler that calls teardown would wait for itself; `run` calls it once more, outside of all tasks.
     if (currentTask() === undefined) await tasks.turnedAway()
     await teardown.call(internals)
+    if (closing === closed) closing = undefined
   }
-  // Who is turned away has not failed: it goes back to the queue without a word, before those who were behind it.
+  // A request that was turned away has not failed: it goes back to the front of the queue, and no error handler is called.
   internals._requestFunctionErrorHandler = async (error, context, source) => {
     if (!currentTask()?.isTurnedAway) return _requestFunctionErrorHandler.call(internals, error, context, source)
     await closing
