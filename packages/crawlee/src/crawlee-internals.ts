@@ -55,7 +55,8 @@ interface PageResponse {
 
 export interface CrawleeInternals {
   readonly log: { exception(error: Error, message: string): void }
-  readonly autoscaledPool?: Pick<AutoscaledPool, 'notify'>
+  /** `reject` ends a run with an error; null when no run is under way. */
+  readonly autoscaledPool?: Pick<AutoscaledPool, 'notify'> & { readonly reject?: ((error: unknown) => void) | null }
   readonly requestManager?: RequestSource
   autoscaledPoolOptions: AutoscaledPoolOptions
   httpClient: BaseHttpClient

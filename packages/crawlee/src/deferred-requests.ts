@@ -166,14 +166,18 @@ export class DeferredRequests {
     if (line?.ahead.delete(task)) this.#watch((at as { origin: string }).origin, line)
   }
 
-  /** The task has ended. If the queue delivered its request again, and it is not handled, the request goes back to the queue. */
+  /**
+   * The task has ended. Its request goes back to the queue if it is not handled and nothing else would put it there: the queue delivered it
+   * again meanwhile, or the crawl ended before its handler began.
+   */
   async over(task: PoolTask): Promise<void> {
     this.left(task)
     const at = this.#tasks.get(task)
     if (at === undefined) return
     this.#tasks.delete(task)
     const isHandled = Boolean(at.deferred.request.handledAt)
-    const isOwed = this.#held.get(at.key) === 'again' && !isHandled
+    const isCutShort = task.signal.aborted && !task.isTurnedAway
+    const isOwed = !isHandled && (this.#held.get(at.key) === 'again' || isCutShort)
     this.#held.delete(at.key)
     if (!isHandled) this.queueChanged()
     if (isOwed) await this.#outside.runInAsyncScope(() => this.#giveBack(at.deferred))

@@ -28,7 +28,7 @@ export class PoolTask {
     }
   }
 
-  end(reason: Error): void {
+  end(reason: unknown): void {
     if (this.#waits > 0) this.#isTurnedAway = true
     this.#ending.abort(reason)
   }
@@ -77,9 +77,8 @@ export class PoolTasks {
     internals.autoscaledPoolOptions = { ...others, runTaskFunction }
   }
 
-  /** Who waits at the gate waits no longer. */
-  end(): void {
-    const reason = new DOMException('the crawl was torn down while this request waited', 'AbortError')
+  /** Ends every wait at the gate. */
+  end(reason: unknown): void {
     for (const task of this.#underWay.keys()) task.end(reason)
   }
 

@@ -1,6 +1,6 @@
 // withRobots: one call, and a crawler of Crawlee keeps robots.txt.
 import { OptionError } from '@politely/core'
-import { assertOptions, number, word } from '@politely/fetcher/option-checks'
+import { assertOptions, number, withMethods, word } from '@politely/fetcher/option-checks'
 import { type GateOrOptions, gateFor, RobotsDisallowedError } from '@politely/gate'
 import { type AnyCrawler, type CrawleeInternals, internalsOf } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
@@ -14,7 +14,7 @@ export type WithRobotsOptions = GateOrOptions & {
   /**
    * A request whose turn is further off than this leaves Crawlee's pool, so that other sites get its slot, and comes back in time. So does a
    * request that has to wait for robots.txt, or while another one of its origin is on its way to the gate. A shorter wait is spent at the
-   * gate, in the pool. Milliseconds; default 50; with Infinity no request leaves the pool.
+   * gate, in the pool. Milliseconds; default 20; with Infinity no request leaves the pool.
    */
   readonly deferBeyondMs?: number | undefined
   /**
@@ -37,33 +37,59 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   const internals = internalsOf(crawler)
   if (polite.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertOptions(options)
-  const { deferBeyondMs = 50, pageRequests = 'check', ...others } = options
+  const { deferBeyondMs = 20, pageRequests = 'check', ...others } = options
   number('deferBeyondMs', deferBeyondMs, { least: 0, infinite: 'allowed' })
   word('pageRequests', pageRequests, ['check', 'leave'])
-  const { gate } = gateFor(others)
+  const signal =
+    'gate' in others ? undefined : withMethods('signal', others.signal, ['addEventListener'], 'an AbortSignal')
+  // The crawl ends before its gate is closed: or each request would fail because of a closed gate, and not for the signal's reason.
+  const { gate, close } = gateFor('gate' in others ? others : withoutSignal(others))
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
   const entering = { gate, room: deferred }
   hookRobots(internals, gate.robots)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, entering)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, entering, pageRequests)
-  deferRequests(internals, deferred)
+  const end = deferRequests(internals, deferred, signal)
+  const abort = () => {
+    end()
+    void close()
+  }
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
   neverRetryRefusals(internals)
   polite.add(crawler)
   return crawler
 }
 
+function withoutSignal<O extends { readonly signal?: unknown }>({ signal: _, ...others }: O): Omit<O, 'signal'> {
+  return others
+}
+
 /** A task of the pool looks for a request that can go on, and defers others, for so long. Then it leaves its slot to the next task. */
 const MAX_SEARCH_MS = 1_000
 
-/** Requests whose turn is far off wait outside of the pool. When the crawl ends, all waiting requests go back to the queue. */
-function deferRequests(internals: CrawleeInternals, deferred: DeferredRequests): void {
+/**
+ * Requests whose turn is far off wait outside of the pool. When the crawl ends, all waiting requests go back to the queue. Returns what
+ * ends the crawl once the signal is aborted: `run` rejects with its reason.
+ */
+function deferRequests(
+  internals: CrawleeInternals,
+  deferred: DeferredRequests,
+  signal: AbortSignal | undefined,
+): () => void {
   const { _isTaskReadyFunction, _defaultIsFinishedFunction, addRequests, enqueueLinksWithCrawlDepth } = internals
   const { _fetchNextRequest, _requestFunctionErrorHandler, teardown } = internals
   const tasks = new PoolTasks(internals, (task) => deferred.over(task))
   let closing: Promise<void> | undefined
-  internals._isTaskReadyFunction = () => deferred.hasWork(() => _isTaskReadyFunction.call(internals))
+  internals._isTaskReadyFunction = async () => {
+    signal?.throwIfAborted() // ends a run that begins after the abort
+    return deferred.hasWork(() => _isTaskReadyFunction.call(internals))
+  }
   internals._defaultIsFinishedFunction = async () => deferred.isEmpty && _defaultIsFinishedFunction.call(internals)
-  internals.addRequests = (...args) => addRequests.apply(internals, args).finally(() => deferred.queueChanged())
+  internals.addRequests = async (...args) => {
+    signal?.throwIfAborted()
+    return addRequests.apply(internals, args).finally(() => deferred.queueChanged())
+  }
   internals.enqueueLinksWithCrawlDepth = (...args) =>
     enqueueLinksWithCrawlDepth.apply(internals, args).finally(() => deferred.queueChanged())
   internals._fetchNextRequest = async () => {
@@ -80,7 +106,7 @@ function deferRequests(internals: CrawleeInternals, deferred: DeferredRequests):
     return null
   }
   internals.teardown = async () => {
-    tasks.end()
+    tasks.end(new DOMException('the crawl was torn down while this request waited', 'AbortError'))
     const closed = deferred.close()
     closing = closed
     await closed
@@ -92,8 +118,14 @@ function deferRequests(internals: CrawleeInternals, deferred: DeferredRequests):
   // A request that was turned away has not failed: it goes back to the front of the queue, and no error handler is called.
   internals._requestFunctionErrorHandler = async (error, context, source) => {
     if (!currentTask()?.isTurnedAway) return _requestFunctionErrorHandler.call(internals, error, context, source)
+    // Behind the deferred requests of its origin, which are put at the front as well: so it comes to stand before them.
+    closing ??= deferred.close()
     await closing
     await source.reclaimRequest(context.request, { forefront: true })
+  }
+  return () => {
+    tasks.end(signal?.reason)
+    internals.autoscaledPool?.reject?.(signal?.reason)
   }
 }
 

@@ -26,6 +26,7 @@ test.each<[string, string, () => unknown]>([
   ['deferBeyondMs: -1', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: -1 })],
   ['deferBeyondMs: "1"', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: '1' as never })],
   ['pageRequests: true', 'pageRequests', () => withRobots(crawler(), { userAgent, pageRequests: true as never })],
+  ['signal: {}', 'signal', () => withRobots(crawler(), { userAgent, signal: {} as never })],
   ['gate: {}', 'gate', () => withRobots(crawler(), { gate: {} as never })],
 ])('%s: an OptionError that names %s', (_, option, make) => {
   expect(make).toThrow(OptionError)
