@@ -30,6 +30,7 @@ interface LockingQueue {
   readonly client?: { prolongRequestLock(id: string, options: { lockSecs: number }): Promise<{ lockExpiresAt: Date }> }
   /** Only a queue that locks requests has it; a RequestQueueV1 does not. */
   readonly _prolongRequestLock?: unknown
+  readonly requestLockSecs?: number
 }
 
 /** Where requests come from, and go back to. */
@@ -118,12 +119,12 @@ export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
 }
 
 /**
- * Sets the lock of a request to end in so many seconds. Crawlee's own lock is up to twice as long as its timeouts. Does nothing for a
- * source without locks, and leaves Crawlee's lock where the storage cannot change it. It never rejects.
+ * Sets the lock of a request to end in so many seconds. Crawlee's own locks are up to twice as long as its timeouts. Where the storage
+ * cannot change a lock, it stays. Never rejects.
  */
-export async function setLock(source: RequestSource, { id }: Request, lockSecs: number): Promise<void> {
-  const { client, _prolongRequestLock } = source.requestQueue ?? source
-  if (id === undefined || client === undefined || _prolongRequestLock === undefined) return
+export async function shortenLock(source: RequestSource, { id }: Request, lockSecs: number): Promise<void> {
+  const { client } = locksOf(source)
+  if (id === undefined || client === undefined) return
   try {
     const { lockExpiresAt } = await client.prolongRequestLock(id, { lockSecs })
     // Apify's storage counts from now. Crawlee's own adds to the lock that the request has, and takes a negative number.
@@ -132,4 +133,17 @@ export async function setLock(source: RequestSource, { id }: Request, lockSecs: 
   } catch {
     // The request was handled elsewhere, or the storage does not change locks.
   }
+}
+
+/** Locks a request for as long as Crawlee does when it takes the request out of the queue. Never rejects. */
+export async function restoreLock(source: RequestSource, { id }: Request): Promise<void> {
+  const { client, requestLockSecs } = locksOf(source)
+  if (id === undefined || client === undefined || requestLockSecs === undefined) return
+  await client.prolongRequestLock(id, { lockSecs: requestLockSecs }).catch(() => undefined)
+}
+
+/** Empty for a source without locks. */
+function locksOf(source: RequestSource): LockingQueue {
+  const queue = source.requestQueue ?? source
+  return queue._prolongRequestLock === undefined ? {} : queue
 }

@@ -8,7 +8,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import type { PoliteGate } from '@politely/gate'
-import { type CrawleeInternals, type RequestSource, setLock } from './crawlee-internals.ts'
+import { type CrawleeInternals, type RequestSource, restoreLock, shortenLock } from './crawlee-internals.ts'
 import type { PoolTask } from './pool-task.ts'
 
 /** Node's timers hold about 24 days. A longer wait is split. */
@@ -105,7 +105,10 @@ export class DeferredRequests {
       const request = await this.#reload(key, deferred)
       const origin = originOf(deferred.request.url) as string
       if (request === undefined) this.#handedOver(origin, line)
-      else if (await this.#decide(task, key, origin, { ...deferred, request }, true)) return request
+      else if (await this.#decide(task, key, origin, { ...deferred, request }, true)) {
+        await restoreLock(deferred.source, request)
+        return request
+      }
     }
     return undefined
   }
@@ -221,7 +224,7 @@ export class DeferredRequests {
   #defer(line: Line, key: string, deferred: Deferred): void {
     line.waiting.set(key, deferred)
     this.#outside.runInAsyncScope(() => {
-      deferred.locked = setLock(deferred.source, deferred.request, LOCK_SECS)
+      deferred.locked = shortenLock(deferred.source, deferred.request, LOCK_SECS)
       this.#renewal ??= setInterval(() => void this.#renewLocks(), RENEW_EVERY_MS).unref()
     })
   }
@@ -231,7 +234,7 @@ export class DeferredRequests {
     for (const { waiting } of [...this.#lines.values()]) {
       for (const [key, deferred] of [...waiting]) {
         if (waiting.get(key) !== deferred) continue // handed over meanwhile
-        deferred.locked = deferred.locked.then(() => setLock(deferred.source, deferred.request, LOCK_SECS))
+        deferred.locked = deferred.locked.then(() => shortenLock(deferred.source, deferred.request, LOCK_SECS))
         await deferred.locked
       }
     }
