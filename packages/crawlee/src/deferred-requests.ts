@@ -36,7 +36,7 @@ interface Deferred {
 interface Line {
   /** By key, in the order in which they came. */
   waiting: Map<string, Deferred>
-  /** Tasks that were let through and have not yet passed the gate. The next request of the origin waits for them. */
+  /** Tasks whose request goes on and has not yet passed the gate. The next request of the origin waits for them. */
   readonly ahead: Map<PoolTask, NodeJS.Timeout>
   /** Settles when each request that has come so far is admitted or deferred. It never rejects. */
   decided: Promise<unknown>
