@@ -86,12 +86,19 @@ function deferRequests(
     return deferred.hasWork(() => _isTaskReadyFunction.call(internals))
   }
   internals._defaultIsFinishedFunction = async () => deferred.isEmpty && _defaultIsFinishedFunction.call(internals)
-  internals.addRequests = async (...args) => {
+  /** Adds requests, which asks about robots.txt: after an abort that fails for the signal's reason, and not because of a closed client. */
+  const adding = async <T>(add: () => Promise<T>): Promise<T> => {
     signal?.throwIfAborted()
-    return addRequests.apply(internals, args).finally(() => deferred.queueChanged())
+    try {
+      return await add()
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error
+    } finally {
+      deferred.queueChanged()
+    }
   }
-  internals.enqueueLinksWithCrawlDepth = (...args) =>
-    enqueueLinksWithCrawlDepth.apply(internals, args).finally(() => deferred.queueChanged())
+  internals.addRequests = (...args) => adding(() => addRequests.apply(internals, args))
+  internals.enqueueLinksWithCrawlDepth = (...args) => adding(() => enqueueLinksWithCrawlDepth.apply(internals, args))
   internals._fetchNextRequest = async () => {
     const source = internals.requestManager
     const task = currentTask()
