@@ -1,18 +1,17 @@
 // node-crawler (`crawler`): it hands to got what got understands, so an agent is polite for it, too. Its own `preRequest` sees no redirect's
 // hops, and `send` leaves it out.
-import { globalAgent as httpAgent } from 'node:http'
-import { globalAgent as httpsAgent } from 'node:https'
-import { type PoliteGate, politeHttpAgent, RobotsDisallowedError } from '@politely/gate'
+import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import Crawler, { type CrawlerOptions } from 'crawler'
-import { refuseHttp2 } from './got.ts'
+import { politeAgents, refuseBypass } from './got.ts'
 import { showOnSmallWeb } from './small-web.ts'
 
 export function politeCrawler(gate: PoliteGate, options: CrawlerOptions = {}): Crawler {
+  const agent = politeAgents(gate)
   const crawler = new Crawler({
     ...options,
     userAgents: gate.robots.userAgent, // or it would be a browser's
-    agent: { http: politeHttpAgent(httpAgent, gate), https: politeHttpAgent(httpsAgent, gate) },
-    hooks: { beforeRequest: [refuseHttp2, countSilenceOnly] },
+    agent,
+    hooks: { beforeRequest: [refuseBypass(agent), countSilenceOnly] },
   })
   // It would try a refusal again.
   crawler.on('request', (job) => {

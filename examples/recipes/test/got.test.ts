@@ -1,4 +1,4 @@
-// What only got has: streams, HTTP/2, retries that would not wait, timeouts.
+// What only got has: streams, retries that would not wait, timeouts.
 import { selfSigned } from '@politely/testkit/self-signed'
 import { startSites } from '@politely/testkit/sites'
 import { Agent, fetch as undiciFetch } from 'undici'
@@ -71,12 +71,6 @@ test('timeout.request counts the wait for the turn, timeout.response does not', 
   expect(gate.queues()).toMatchObject([{ waiting: 1 }])
   pass.leave()
   await expect(patient).resolves.toMatchObject({ statusCode: 200 })
-})
-
-test('HTTP/2, which would go round the gate, is refused', async () => {
-  const { sites, gate } = await openNarrowWeb()
-  await expect(politeGot(gate)(sites.withPort(`${HOME}/open`), { http2: true })).rejects.toThrow('http2')
-  expect(sites.asked).toEqual([])
 })
 
 test('https is asked about as https', async () => {

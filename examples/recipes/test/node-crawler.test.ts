@@ -1,4 +1,4 @@
-// What only node-crawler has: `send`, a timeout that is ours to mend, HTTP/2 by an option of a job.
+// What only node-crawler has: `send`, and a timeout that the recipe corrects.
 import { expect, test } from 'vitest'
 import { politeCrawler } from '../node-crawler.ts'
 import { HOME, openNarrowWeb } from './kit.ts'
@@ -9,13 +9,6 @@ test('send is checked, too', async () => {
   const refusal = crawler.send(sites.withPort(`${HOME}/private`))
   await expect(refusal).rejects.toMatchObject({ cause: { code: 'ERR_ROBOTS_DISALLOWED' } })
   expect(sites.asked).toEqual([`${HOME}/robots.txt`])
-})
-
-test('HTTP/2, which would go round the gate, is refused', async () => {
-  const { sites, gate } = await openNarrowWeb()
-  const crawler = politeCrawler(gate, { jQuery: false, silence: true })
-  await expect(crawler.send({ url: sites.withPort(`${HOME}/open`), http2: true })).rejects.toThrow('http2')
-  expect(sites.asked).toEqual([])
 })
 
 test('its timeout ends a page that is silent', async () => {

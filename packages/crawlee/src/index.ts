@@ -1,6 +1,6 @@
 // Everything that `@politely/crawlee` offers, and nothing else.
 
-export type { AnyCrawler } from './inside.ts'
+export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'
 export { RedirectError } from './redirected.ts'
 export { verdictOf } from './skipped.ts'

@@ -10,10 +10,10 @@ import type {
 } from '@crawlee/basic'
 import { linkSignals } from '@politely/fetcher/abort-listeners'
 import { assertOwnHost, type Pass, type PoliteGate } from '@politely/gate'
+import type { DeferredRequests } from './deferred-requests.ts'
 import { waitingOutside } from './host-timeouts.ts'
+import { currentTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
-import { currentTask } from './task.ts'
-import type { WaitingRoom } from './waiting-room.ts'
 
 /** As got has it, Crawlee's own client. */
 const MAX_REDIRECTS = 10
@@ -24,7 +24,7 @@ type SeenResponse = HttpResponse | StreamingHttpResponse
 export interface Entering {
   readonly gate: PoliteGate
   /** Is told how far the requests of a task have come. */
-  readonly room: Pick<WaitingRoom, 'arrived' | 'left'>
+  readonly room: Pick<DeferredRequests, 'arrived' | 'left'>
 }
 
 export class PoliteHttpClient implements BaseHttpClient {

@@ -1,15 +1,15 @@
 // A browser's way to a page: the page and each hop of a redirect wait their turn, and whatever the page asks for is checked.
 import { BrowserGuards } from './browser-guard.ts'
+import type { CrawleeInternals } from './crawlee-internals.ts'
 import { within } from './host-timeouts.ts'
-import type { Inside } from './inside.ts'
 import { type Entering, enter } from './polite-http-client.ts'
 
-type Navigate = NonNullable<Inside['_navigationHandler']>
+type Navigate = NonNullable<CrawleeInternals['_navigationHandler']>
 
 /** Crawlee calls what is replaced here when all hooks have run, right before the browser goes to a page. */
-export function hookNavigation(inside: Inside, entering: Entering, pageRequests: 'check' | 'leave'): void {
-  const goto = (inside._navigationHandler as Navigate).bind(inside)
-  inside._navigationHandler = pageRequests === 'check' ? watched(goto, entering) : unwatched(goto, entering)
+export function hookNavigation(internals: CrawleeInternals, entering: Entering, pageRequests: 'check' | 'leave'): void {
+  const goto = (internals._navigationHandler as Navigate).bind(internals)
+  internals._navigationHandler = pageRequests === 'check' ? watched(goto, entering) : unwatched(goto, entering)
 }
 
 /** The browser holds each request until the gate lets it leave: that is as late as can be. */

@@ -1,29 +1,29 @@
 // Crawlee's own questions about robots.txt, answered by a RobotsClient: before a request is queued, before it is handled, and about links.
 import { originOf } from '@politely/core'
 import type { RobotsClient } from '@politely/fetcher'
-import type { Inside, LinkFilter } from './inside.ts'
+import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
+import { isAdding, whileAdding } from './pool-task.ts'
 import { tellVerdict } from './skipped.ts'
-import { isAdding, whileAdding } from './task.ts'
 
-export function hookRobots(inside: Inside, robots: RobotsClient): void {
-  const { addRequests, enqueueLinksWithCrawlDepth, handleSkippedRequest } = inside
-  inside.respectRobotsTxtFile = true // `{ userAgent }` is Crawlee's way to a name; the RobotsClient has one
-  inside.isAllowedBasedOnRobotsTxtFile = async (url) => {
+export function hookRobots(internals: CrawleeInternals, robots: RobotsClient): void {
+  const { addRequests, enqueueLinksWithCrawlDepth, handleSkippedRequest } = internals
+  internals.respectRobotsTxtFile = true // `{ userAgent }` is Crawlee's way to a name; the RobotsClient has one
+  internals.isAllowedBasedOnRobotsTxtFile = async (url) => {
     if (isAdding() && !(await isKnown(url, robots))) return true
     return robots.isAllowed(url)
   }
-  inside.addRequests = (requests, options) => whileAdding(() => addRequests.call(inside, requests, options))
+  internals.addRequests = (requests, options) => whileAdding(() => addRequests.call(internals, requests, options))
   // Crawlee would fetch one under a browser's name. What is asked of it is answered below.
-  inside.getRobotsTxtFileForUrl = async () => undefined
+  internals.getRobotsTxtFileForUrl = async () => undefined
 
-  inside.enqueueLinksWithCrawlDepth = async (options, request, queue) => {
+  internals.enqueueLinksWithCrawlDepth = async (options, request, queue) => {
     const robotsTxtFile = await linkFilter(options, [request.url, request.loadedUrl], robots)
-    return enqueueLinksWithCrawlDepth.call(inside, { ...options, robotsTxtFile } as typeof options, request, queue)
+    return enqueueLinksWithCrawlDepth.call(internals, { ...options, robotsTxtFile } as typeof options, request, queue)
   }
 
-  inside.handleSkippedRequest = async (skipped) => {
+  internals.handleSkippedRequest = async (skipped) => {
     if (skipped.reason === 'robotsTxt') tellVerdict(skipped, await robots.check(skipped.url))
-    await handleSkippedRequest.call(inside, skipped)
+    await handleSkippedRequest.call(internals, skipped)
   }
 }
 
@@ -37,7 +37,7 @@ async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
   return 'source' in inspection && inspection.source === 'memory' // what is no URL, Crawlee says itself
 }
 
-type LinkOptions = Parameters<Inside['enqueueLinksWithCrawlDepth']>[0]
+type LinkOptions = Parameters<CrawleeInternals['enqueueLinksWithCrawlDepth']>[0]
 
 /**
  * Crawlee asks about links one by one and awaits no answer: those of the page's own origin, whose robots.txt is known, are

@@ -48,7 +48,7 @@ const kinds: readonly (readonly [string, Make])[] = [
 describe.skipIf(!isFullRun || isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
   test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', { timeout: 60_000 }, async (row) => {
     const outcome = await playAdapter(row, (settings) =>
-      openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, parkFromMs: Infinity })),
+      openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
     )
     expect(outcome).toEqual(row.expected)
   })

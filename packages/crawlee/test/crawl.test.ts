@@ -9,6 +9,7 @@ import {
   type HttpResponse,
   ProxyConfiguration,
   type RedirectHandler,
+  RequestQueue,
   type ResponseTypes,
   type StreamingHttpResponse,
 } from '@crawlee/basic'
@@ -16,9 +17,9 @@ import { CheerioCrawler, type CheerioCrawlerOptions } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
+import { type Answer, type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'
 
@@ -199,6 +200,46 @@ describe('what fails', () => {
     await expect(crawler.run([sites.withPort(`${HOME}/`)])).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
     expect(sites.asked).toEqual([])
   })
+
+  test.each<[string, Answer, number]>([
+    ['waits at the gate', rules('Crawl-delay: 60'), Number.POSITIVE_INFINITY],
+    ['is deferred', rules('Crawl-delay: 60'), 20],
+    ['waits for robots.txt', new Promise(() => undefined), Number.POSITIVE_INFINITY],
+  ])(
+    'an aborted signal ends run() with its reason, and a request that %s goes back to the queue',
+    async (_, robotsTxt, deferBeyondMs) => {
+      const urls = ['a', 'b'].map((path) => sites.withPort(`${HOME}/${path}`))
+      for (const path of ['a', 'b']) sites.answer(`${HOME}/${path}`, htmlPage())
+      sites.answer(ROBOTS, robotsTxt)
+      const config = inMemory()
+      const requestQueue = await RequestQueue.open('aborted', { config })
+      const failed: unknown[] = []
+      const ending = new AbortController()
+      const reason = new Error('enough for today')
+      const crawler = withRobots(
+        new CheerioCrawler(
+          {
+            requestQueue,
+            minConcurrency: 4,
+            requestHandler: () => undefined,
+            failedRequestHandler: (_, error) => void failed.push(error),
+          },
+          config,
+        ),
+        { userAgent, minDelayMs: 0, deferBeyondMs, signal: ending.signal },
+      )
+      const ended = expect(crawler.run(urls)).rejects.toBe(reason)
+      const inReach = robotsTxt instanceof Promise ? ROBOTS : `${HOME}/a`
+      await vi.waitFor(() => expect(sites.asked).toContain(inReach), 10_000)
+      ending.abort(reason)
+      await ended
+      expect(failed).toEqual([])
+      await expect(crawler.run(urls)).rejects.toBe(reason)
+      await vi.waitFor(async () =>
+        expect((await requestQueue.client.listAndLockHead({ limit: 2, lockSecs: 1 })).items).not.toEqual([]),
+      )
+    },
+  )
 
   test('a store that throws costs a fetch, and nothing else', async () => {
     sites.answer(`${HOME}/`, htmlPage())

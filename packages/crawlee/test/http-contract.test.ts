@@ -40,7 +40,7 @@ const kinds: readonly (readonly [string, Make])[] = [
 for (const [kind, make] of kinds) {
   test.each(adapterCasesFor('Crawlee: HTTP crawlers'))(`${kind}, $capability: $name`, async (row) => {
     const outcome = await playAdapter(row, (settings) =>
-      openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, parkFromMs: Infinity })),
+      openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
     )
     expect(outcome).toEqual(row.expected)
   })

@@ -23,9 +23,10 @@ test.each<[string, string, () => unknown]>([
   ['no options', 'options', () => withRobots(crawler(), undefined as never)],
   ['no name', 'userAgent', () => withRobots(crawler(), {} as never)],
   ['an unknown option', 'delay', () => withRobots(crawler(), { userAgent, delay: 1 } as never)],
-  ['parkFromMs: -1', 'parkFromMs', () => withRobots(crawler(), { userAgent, parkFromMs: -1 })],
-  ['parkFromMs: "1"', 'parkFromMs', () => withRobots(crawler(), { userAgent, parkFromMs: '1' as never })],
+  ['deferBeyondMs: -1', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: -1 })],
+  ['deferBeyondMs: "1"', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: '1' as never })],
   ['pageRequests: true', 'pageRequests', () => withRobots(crawler(), { userAgent, pageRequests: true as never })],
+  ['signal: {}', 'signal', () => withRobots(crawler(), { userAgent, signal: {} as never })],
   ['gate: {}', 'gate', () => withRobots(crawler(), { gate: {} as never })],
 ])('%s: an OptionError that names %s', (_, option, make) => {
   expect(make).toThrow(OptionError)
@@ -35,7 +36,7 @@ test.each<[string, string, () => unknown]>([
 test('a crawler that was turned down is as it was', () => {
   const plain = crawler()
   const before = { ...plain }
-  expect(() => withRobots(plain, { userAgent, parkFromMs: -1 })).toThrow(OptionError)
+  expect(() => withRobots(plain, { userAgent, deferBeyondMs: -1 })).toThrow(OptionError)
   expect({ ...plain }).toEqual(before)
 })
 

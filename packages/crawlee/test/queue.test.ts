@@ -1,6 +1,11 @@
 // Where requests wait: out of the pool, out of Crawlee's clocks, and what becomes of them when a crawl ends.
 
 import { AsyncResource } from 'node:async_hooks'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   BasicCrawler,
   type BasicCrawlerOptions,
@@ -14,7 +19,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'
 
@@ -138,7 +143,7 @@ test('who is put off does not share the timeout of who was handled before it', a
       },
       inMemory(),
     ),
-    { userAgent, minDelayMs: 0, parkFromMs: 0 },
+    { userAgent, minDelayMs: 0, deferBeyondMs: 0 },
   )
   const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
   expect({ requestsFinished, failed }).toEqual({
@@ -161,7 +166,7 @@ test('a crawl-delay longer than all timeouts of Crawlee fails nobody, and is kep
       },
       inMemory(),
     ),
-    { userAgent, minDelayMs: 0, parkFromMs: Infinity },
+    { userAgent, minDelayMs: 0, deferBeyondMs: Infinity },
   )
   const { requestsFinished, retryHistogram } = await crawler.run(urls.map((url) => sites.withPort(url)))
   expect({ failed, requestsFinished, retryHistogram }).toEqual({ failed: [], requestsFinished: 3, retryHistogram: [3] })
@@ -197,15 +202,17 @@ test.each([
   ['in the pool', Number.POSITIVE_INFINITY],
 ])(
   'who waits %s is handled in the order of the queue, and once, though its lock expires meanwhile',
-  async (_, parkFromMs) => {
+  async (_, deferBeyondMs) => {
     const urls = answerPages(SLOW, 0.4, 4)
     const configuration = inMemory()
     const queue = await RequestQueue.open('short-locks', { config: configuration })
     const crawler = withRobots(
       new CheerioCrawler({ requestQueue: queue, minConcurrency: 4, requestHandler: () => undefined }, configuration),
-      { userAgent, minDelayMs: 0, parkFromMs },
+      { userAgent, minDelayMs: 0, deferBeyondMs },
     )
     queue.requestLockSecs = 0.3
+    // A storage that does not change locks.
+    queue.client.prolongRequestLock = async () => ({ lockExpiresAt: new Date(Date.now() + 300) })
     const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
     expect(requestsFinished).toBe(4)
     expect(pages().map(({ url }) => url)).toEqual(urls)
@@ -293,9 +300,8 @@ const sources: readonly [string, OpenSource][] = [
   ],
 ]
 
-// A RequestQueueV1 gives a reclaimed request back after 3 seconds.
-test.each(isFullRun ? sources : sources.slice(0, 1))('who waits comes back to a %s, too', async (_, source) => {
-  const urls = answerPages(SLOW, 0.5, 3)
+test.each(sources)('a request of a %s is deferred, too, and handled in its order', async (_, source) => {
+  const urls = answerPages(SLOW, 0.1, 6)
   const configuration = inMemory()
   const requests = await source(
     urls.map((url) => sites.withPort(url)),
@@ -304,11 +310,110 @@ test.each(isFullRun ? sources : sources.slice(0, 1))('who waits comes back to a 
   const crawler = withRobots(new CheerioCrawler({ ...requests, requestHandler: () => undefined }, configuration), {
     userAgent,
     minDelayMs: 0,
-    parkFromMs: 0,
+    deferBeyondMs: 0,
   })
-  expect((await crawler.run()).requestsFinished).toBe(3)
+  expect((await crawler.run()).requestsFinished).toBe(6)
   expect(pages().map(({ url }) => url)).toEqual(urls)
 })
+
+test('a deferred request does not go through the queue again', async () => {
+  const urls = answerPages(SLOW, 0.05, 5)
+  const config = inMemory()
+  const requestQueue = await RequestQueue.open('deferred-once', { config })
+  const reclaimed = vi.spyOn(requestQueue, 'reclaimRequest')
+  const crawler = withRobots(new CheerioCrawler({ requestQueue, requestHandler: () => undefined }, config), {
+    userAgent,
+    minDelayMs: 0,
+    deferBeyondMs: 0,
+  })
+  await crawler.run(urls.map((url) => sites.withPort(url)))
+  expect(pages().map(({ url }) => url)).toEqual(urls)
+  expect(reclaimed).not.toHaveBeenCalled()
+})
+
+test('at defaults, a request that has to wait for the default pause leaves the pool to others', async () => {
+  const slow = answerPages(SLOW, 0, 3)
+  const [fast] = answerPages(FAST, 0, 1)
+  const handled: string[] = []
+  const now = () => 1_000_000 // no pause ever ends
+  const robots = new RobotsClient({ userAgent, now })
+  const gate = new PoliteGate({ robots, now })
+  await robots.prefetch([...slow, fast as string].map((url) => sites.withPort(url)))
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        maxConcurrency: 1,
+        requestHandler: ({ request }) => {
+          handled.push(request.url)
+          if (handled.length === 2) void crawler.teardown()
+        },
+      },
+      inMemory(),
+    ),
+    { gate },
+  )
+  await crawler.run([...slow, fast as string].map((url) => sites.withPort(url)))
+  await robots.close()
+  expect(handled).toEqual([slow[0], fast].map((url) => sites.withPort(url as string)))
+})
+
+test('the lock of a deferred request ends within a minute, and is renewed before that', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const urls = answerPages(SLOW, 600, 3)
+  const config = inMemory()
+  const requestQueue = await RequestQueue.open('renewed-locks', { config })
+  const prolong = vi.spyOn(requestQueue.client, 'prolongRequestLock')
+  /** How long each request stays locked, in seconds. Two of them are deferred. */
+  const locks = () => {
+    const ends = prolong.mock.calls.map(([id], i) => [id, prolong.mock.settledResults[i]?.value] as const)
+    return [...new Map(ends).values()].map((lock) => ((lock?.lockExpiresAt.getTime() ?? 0) - Date.now()) / 1_000)
+  }
+  const areShort = () => expect(locks().filter((seconds) => seconds > 30 && seconds < 60)).toHaveLength(2)
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        requestQueue,
+        minConcurrency: 3,
+        requestHandlerTimeoutSecs: 300, // Crawlee's own locks are far longer
+        requestHandler: async () => {
+          try {
+            await vi.waitFor(areShort)
+            prolong.mockClear()
+            vi.advanceTimersByTime(30_000)
+            await vi.waitFor(areShort)
+          } finally {
+            void crawler.teardown()
+          }
+        },
+        maxRequestRetries: 0,
+      },
+      config,
+    ),
+    { userAgent },
+  )
+  const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
+  expect(requestsFinished).toBe(1)
+})
+
+// It waits for locks to end.
+test.runIf(isFullRun)(
+  'a run that goes on after the process was killed gets the deferred requests',
+  { timeout: 180_000 },
+  async () => {
+    const urls = answerPages(SLOW, 0.1, 20)
+    const folder = await mkdtemp(join(tmpdir(), 'politely-killed-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const crawl = (...args: readonly string[]) =>
+      fork(join(import.meta.dirname, 'kept-queue-child.ts'), [folder, ...args])
+    const first = crawl(...urls.map((url) => sites.withPort(url)))
+    await vi.waitFor(() => expect(pages().length).toBeGreaterThan(2), 30_000)
+    first.kill('SIGKILL')
+    await once(first, 'exit')
+    await once(crawl(), 'exit')
+    expect(sites.askedPages).toEqual([...urls].sort())
+  },
+)
 
 test.each(['stop', 'teardown'] as const)(
   '%s: who waits goes back to the queue in its order, and the next run takes it from there, with the pause kept',
@@ -328,7 +433,7 @@ test.each(['stop', 'teardown'] as const)(
         },
         config,
       ),
-      { userAgent, minDelayMs: 0, parkFromMs: 50 },
+      { userAgent, minDelayMs: 0, deferBeyondMs: 50 },
     )
     await crawler.run(urls.map((url) => sites.withPort(url)))
     const atFirst = pages().length
@@ -371,7 +476,7 @@ test.each(['from outside', 'in a handler'])(
         },
         config,
       ),
-      { gate, parkFromMs: 10_000 },
+      { gate, deferBeyondMs: 10_000 },
     )
     const outside = AsyncResource.bind((work: () => Promise<void>) => work())
     await crawler.run(urls.map((url) => sites.withPort(url)))
@@ -392,7 +497,10 @@ test('crawlers of one process that share a queue and a gate do not wait for requ
   const robots = new RobotsClient({ userAgent })
   const gate = new PoliteGate({ robots, minDelayMs: 0 })
   const crawlers = [1, 2].map(() =>
-    withRobots(new CheerioCrawler({ requestQueue, requestHandler: () => undefined }, config), { gate, parkFromMs: 50 }),
+    withRobots(new CheerioCrawler({ requestQueue, requestHandler: () => undefined }, config), {
+      gate,
+      deferBeyondMs: 50,
+    }),
   )
   const runs = await Promise.all(crawlers.map((crawler) => crawler.run()))
   const at = pages().map((asked) => asked.at)
@@ -425,7 +533,7 @@ test.each(['goes on', 'is torn down'])(
         },
         config,
       ),
-      { userAgent, minDelayMs: 0, parkFromMs: 50 },
+      { userAgent, minDelayMs: 0, deferBeyondMs: 50 },
     )
     await crawler.run()
     if (how === 'is torn down') await crawler.run()

@@ -1,8 +1,8 @@
 // One task of Crawlee's pool: from taking a request out of the queue to having handled it. Whatever is awaited on the way knows its task.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Inside } from './inside.ts'
+import type { CrawleeInternals } from './crawlee-internals.ts'
 
-export class Task {
+export class PoolTask {
   readonly #ending = new AbortController()
   #waits = 0
   #isTurnedAway = false
@@ -28,7 +28,7 @@ export class Task {
     }
   }
 
-  end(reason: Error): void {
+  end(reason: unknown): void {
     if (this.#waits > 0) this.#isTurnedAway = true
     this.#ending.abort(reason)
   }
@@ -36,14 +36,14 @@ export class Task {
 
 /** Where the caller is. */
 interface Whereabouts {
-  readonly task: Task | undefined
+  readonly task: PoolTask | undefined
   readonly isAdding: boolean
 }
 
 const whereabouts = new AsyncLocalStorage<Whereabouts>()
 
 /** The task that the caller is a part of; undefined outside of the pool. */
-export function currentTask(): Task | undefined {
+export function currentTask(): PoolTask | undefined {
   return whereabouts.getStore()?.task
 }
 
@@ -57,14 +57,14 @@ export function whileAdding<T>(work: () => T): T {
 }
 
 /** The tasks of one crawler that are under way. */
-export class Tasks {
-  readonly #underWay = new Map<Task, Promise<unknown>>()
+export class PoolTasks {
+  readonly #underWay = new Map<PoolTask, Promise<unknown>>()
 
-  constructor(inside: Inside, over: (task: Task) => Promise<void>) {
-    const { runTaskFunction: run, ...others } = inside.autoscaledPoolOptions
+  constructor(internals: CrawleeInternals, over: (task: PoolTask) => Promise<void>) {
+    const { runTaskFunction: run, ...others } = internals.autoscaledPoolOptions
     if (run === undefined) return
     const runTaskFunction = async () => {
-      const task = new Task()
+      const task = new PoolTask()
       const work = whereabouts.run({ task, isAdding: false }, run).finally(() => over(task))
       this.#underWay.set(task, work)
       try {
@@ -74,12 +74,11 @@ export class Tasks {
       }
     }
     // Each run of the crawler makes its pool of these.
-    inside.autoscaledPoolOptions = { ...others, runTaskFunction }
+    internals.autoscaledPoolOptions = { ...others, runTaskFunction }
   }
 
-  /** Who waits at the gate waits no longer. */
-  end(): void {
-    const reason = new DOMException('the crawl was torn down while this request waited', 'AbortError')
+  /** Ends every wait at the gate. */
+  end(reason: unknown): void {
     for (const task of this.#underWay.keys()) task.end(reason)
   }
 

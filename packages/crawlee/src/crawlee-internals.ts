@@ -1,4 +1,4 @@
-// The inside of a Crawlee crawler, as far as it is used here. Crawlee's own types call most of it protected.
+// The internals of a Crawlee crawler that this package uses. Crawlee's types mark most of them as protected.
 import type {
   AutoscaledPool,
   AutoscaledPoolOptions,
@@ -25,11 +25,21 @@ export interface LinkFilter {
 
 type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly (string | { readonly url: string })[] }
 
+/** A RequestQueue, as far as its locks are concerned. */
+interface LockingQueue {
+  readonly client?: { prolongRequestLock(id: string, options: { lockSecs: number }): Promise<{ lockExpiresAt: Date }> }
+  /** Only a queue that locks requests has it; a RequestQueueV1 does not. */
+  readonly _prolongRequestLock?: unknown
+  readonly requestLockSecs?: number
+}
+
 /** Where requests come from, and go back to. */
-export interface RequestSource {
+export interface RequestSource extends LockingQueue {
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
-  /** As it is by now. Of queues alone. */
+  /** Returns the request as it is stored. Only queues have it. */
   getRequest?(id: string): Promise<Request | null>
+  /** Of a source that is made of a list and a queue. */
+  readonly requestQueue?: LockingQueue
 }
 
 /** What a browser crawler knows of a page that it is about to go to. */
@@ -44,14 +54,17 @@ interface PageResponse {
   headers(): Record<string, string>
 }
 
-export interface Inside {
+export interface CrawleeInternals {
   readonly log: { exception(error: Error, message: string): void }
-  readonly autoscaledPool?: Pick<AutoscaledPool, 'notify'>
+  /** `reject` ends a run with an error; null when no run is under way. */
+  readonly autoscaledPool?: Pick<AutoscaledPool, 'notify'> & { readonly reject?: ((error: unknown) => void) | null }
   readonly requestManager?: RequestSource
   autoscaledPoolOptions: AutoscaledPoolOptions
   httpClient: BaseHttpClient
   respectRobotsTxtFile: boolean | { userAgent?: string }
   addRequests(requests: never, options?: never): Promise<unknown>
+  _isTaskReadyFunction(): Promise<boolean>
+  _defaultIsFinishedFunction(): Promise<boolean>
   isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean>
   getRobotsTxtFileForUrl(url: string): Promise<LinkFilter | undefined>
   enqueueLinksWithCrawlDepth(options: LinkOptions, request: Request, queue: unknown): Promise<unknown>
@@ -77,28 +90,60 @@ const METHODS = [
   'handleSkippedRequest',
   'isProxyError',
   'teardown',
+  '_isTaskReadyFunction',
+  '_defaultIsFinishedFunction',
   '_fetchNextRequest',
   '_canRequestBeRetried',
   '_requestFunctionErrorHandler',
-] as const satisfies readonly (keyof Inside)[]
+] as const satisfies readonly (keyof CrawleeInternals)[]
 
 /**
  * @throws {OptionError} where it looks otherwise: another version of Crawlee, or no crawler; and for an HTTP client that is known to follow
  * redirects, whatever it is told (Crawlee's ImpitHttpClient does, unless it was made otherwise).
  */
-export function insideOf(crawler: AnyCrawler): Inside {
-  const inside = crawler as unknown as Inside | null | undefined
-  if (typeof inside !== 'object' || inside === null || typeof inside.httpClient?.stream !== 'function') {
+export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
+  const internals = crawler as unknown as CrawleeInternals | null | undefined
+  if (typeof internals !== 'object' || internals === null || typeof internals.httpClient?.stream !== 'function') {
     throw new OptionError('crawler', 'must be a crawler of Crawlee; write withRobots(new CheerioCrawler({ … }), { … })')
   }
-  const missing = METHODS.filter((name) => typeof inside[name] !== 'function')
-  if (missing.length > 0 || typeof inside.autoscaledPoolOptions?.runTaskFunction !== 'function') {
+  const missing = METHODS.filter((name) => typeof internals[name] !== 'function')
+  if (missing.length > 0 || typeof internals.autoscaledPoolOptions?.runTaskFunction !== 'function') {
     const what = missing.join(', ') || 'autoscaledPoolOptions'
     throw new OptionError('crawler', `has no ${what}: it is not of a Crawlee that is known here; install Crawlee 3.18`)
   }
-  if ((inside.httpClient as { readonly followRedirects?: unknown }).followRedirects === true) {
-    const { name } = inside.httpClient.constructor
+  if ((internals.httpClient as { readonly followRedirects?: unknown }).followRedirects === true) {
+    const { name } = internals.httpClient.constructor
     throw new OptionError('httpClient', `follows redirects itself; write new ${name}({ followRedirects: false })`)
   }
-  return inside
+  return internals
+}
+
+/**
+ * Sets the lock of a request to end in so many seconds. Crawlee's own locks are up to twice as long as its timeouts. Where the storage
+ * cannot change a lock, it stays. Never rejects.
+ */
+export async function shortenLock(source: RequestSource, { id }: Request, lockSecs: number): Promise<void> {
+  const { client } = locksOf(source)
+  if (id === undefined || client === undefined) return
+  try {
+    const { lockExpiresAt } = await client.prolongRequestLock(id, { lockSecs })
+    // Apify's storage counts from now. Crawlee's own adds to the lock that the request has, and takes a negative number.
+    const excessSecs = Math.floor((lockExpiresAt.getTime() - Date.now()) / 1_000) - lockSecs
+    if (excessSecs > 0) await client.prolongRequestLock(id, { lockSecs: -excessSecs })
+  } catch {
+    // The request was handled elsewhere, or the storage does not change locks.
+  }
+}
+
+/** Locks a request for as long as Crawlee does when it takes the request out of the queue. Never rejects. */
+export async function restoreLock(source: RequestSource, { id }: Request): Promise<void> {
+  const { client, requestLockSecs } = locksOf(source)
+  if (id === undefined || client === undefined || requestLockSecs === undefined) return
+  await client.prolongRequestLock(id, { lockSecs: requestLockSecs }).catch(() => undefined)
+}
+
+/** Empty for a source without locks. */
+function locksOf(source: RequestSource): LockingQueue {
+  const queue = source.requestQueue ?? source
+  return queue._prolongRequestLock === undefined ? {} : queue
 }
