@@ -72,7 +72,7 @@ export class DeferredRequests {
     this.#deferBeyondMs = deferBeyondMs
   }
 
-  /** Whether any request is deferred. */
+  /** Whether no request is deferred. */
   get isEmpty(): boolean {
     return [...this.#lines.values()].every(({ waiting }) => waiting.size === 0)
   }

@@ -83,7 +83,8 @@ function deferRequests(
   let closing: Promise<void> | undefined
   internals._isTaskReadyFunction = async () => {
     signal?.throwIfAborted() // ends a run that begins after the abort
-    return deferred.hasWork(() => _isTaskReadyFunction.call(internals))
+    // While the crawl ends, a task would find nothing, and the pool would start the next one at once.
+    return closing === undefined && deferred.hasWork(() => _isTaskReadyFunction.call(internals))
   }
   internals._defaultIsFinishedFunction = async () => deferred.isEmpty && _defaultIsFinishedFunction.call(internals)
   /** Adds requests, which asks about robots.txt: after an abort that fails for the signal's reason, and not because of a closed client. */
