@@ -286,6 +286,20 @@ describe('the slot', () => {
       expect(untakeSlot(pushedBack, 1, NOW + 100)).toBe(pushedBack)
     })
 
+    test.each([
+      [{ status: 429, retryAfter: '2' }, 2, 'retry-after'],
+      [{ status: 503, retryAfter: undefined }, 5, 'backoff'],
+    ] as const)('keeps a pause by %j that is shorter than its own', (answer, seconds, because) => {
+      const minute = takeSlot(takeSlot(startPace, NOW, delay), NOW, { delayMs: 60_000, because: 'own-delay' })
+      const pushedBack = heedAnswer(minute, answer, 1, NOW)
+      expect(pushedBack).toMatchObject({ nextSlotAt: NOW + 60_000, because: 'own-delay' })
+      expect(nextSlot(untakeSlot(pushedBack, 2, NOW + 100), NOW + 100)).toEqual({
+        at: NOW + seconds * 1_000,
+        because,
+      })
+      expect(nextSlot(untakeSlot(pushedBack, 2, NOW + 30_000), NOW + 30_000)).toMatchObject({ because: 'none' })
+    })
+
     test('long after, changes nothing', () => {
       expect(untakeSlot(taken, 1, NOW + 60_000)).toBe(taken)
     })

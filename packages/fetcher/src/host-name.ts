@@ -3,7 +3,9 @@
 // tldts applies the Public Suffix List. Its host name validation is off: resolvers accept names that it rejects, such as `a-.example.com`,
 // and each of them still belongs to a registrable domain.
 import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { parse } from 'tldts'
+import { isPublicAddress } from './public-address.ts'
 
 const PARSE_OPTIONS = { extractHostname: false, validateHostname: false, detectIp: false }
 
@@ -32,12 +34,13 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
 
 /**
  * Returns the registrable domain of an origin's host: `example.co.uk` for `https://www.example.co.uk`. Counts only ICANN suffixes as public,
- * so `a.github.io` and `b.github.io` share one domain; our choice. Returns the host itself for an IP address, a single label, and a public
- * suffix.
+ * so `a.github.io` and `b.github.io` share one domain; our choice. Returns the host itself for an IPv4 address, a single label, and a public
+ * suffix; and the /64 of an IPv6 address, since one site has all of that.
  */
 export function registrableDomainOf(origin: string): string {
   const host = new URL(origin).hostname
-  if (isAddress(host)) return host
+  if (isIP(host) !== 0) return host
+  if (host.startsWith('[')) return networkOf(host.slice(1, -1))
   const name = withoutTrailingDot(host)
   const { domain, publicSuffix } = parse(name, PARSE_OPTIONS)
   if (domain !== null) return domain
@@ -57,8 +60,16 @@ export function isPublicName(host: string): boolean {
   return name.includes('.') || parse(name, PARSE_OPTIONS).isIcann === true
 }
 
-function isAddress(host: string): boolean {
-  return host.startsWith('[') || isIP(host) !== 0
+/** Whether a host, as `URL.hostname` gives it, may lead to an address that is not public: a private name, or such an address. */
+export function isPrivateHost(host: string): boolean {
+  const address = host.startsWith('[') ? host.slice(1, -1) : host
+  return isIP(address) === 0 ? !isPublicName(host) : !isPublicAddress(address, [])
+}
+
+function networkOf(ipv6: string): string {
+  const address = ipaddr.process(ipv6)
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`
 }
 
 /** `example.com.` is the name `example.com`, written as absolute. */

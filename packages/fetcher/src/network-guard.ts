@@ -100,13 +100,16 @@ export class NetworkGuard {
   }
 
   /**
-   * Returns the refusal of a URL that the caller's own dispatcher or fetch is about to connect to: of a private literal address, and of a name
-   * with a private address if the caller gave a `lookup`, since the dispatcher may connect to any of them.
+   * Returns the refusal of a URL that the caller's own dispatcher or fetch is about to connect to: of a private literal address and of a
+   * private name. Where the caller gave a `lookup`, that decides about names: each address must be public, since the dispatcher may connect to
+   * any of them.
    * @throws {Error} what `lookup` reports of a name that it does not find.
    */
   async refusalBeforehand(url: string): Promise<BlockedAddressError | undefined> {
     const host = hostOf(url)
-    return isIP(host) !== 0 || !this.#hasOwnLookup ? this.refusalOfHost(host) : this.#refusalOfName(host)
+    if (isIP(host) !== 0) return this.refusalOfHost(host)
+    if (this.#hasOwnLookup) return this.#refusalOfName(host)
+    return isPublicName(host) ? undefined : new BlockedAddressError(host, [])
   }
 
   /**

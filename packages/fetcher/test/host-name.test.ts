@@ -24,7 +24,11 @@ test.for([
   ['http://localhost:8080', 'localhost'],
   ['http://co.uk', 'co.uk'],
   ['http://127.0.0.1:8080', '127.0.0.1'],
-  ['http://[::1]:8080', '[::1]'],
+  // One site has all addresses of an IPv6 /64.
+  ['http://[2001:db8:1:2:3:4:5:6]:8080', '2001:db8:1:2::/64'],
+  ['http://[2001:db8:1:2::]', '2001:db8:1:2::/64'],
+  ['http://[::ffff:127.0.0.1]', '127.0.0.1'],
+  ['http://[::1]:8080', '::/64'],
 ] as const)('%s belongs to %s', ([origin, domain]) => {
   expect(registrableDomainOf(origin)).toBe(domain)
 })

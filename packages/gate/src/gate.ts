@@ -55,7 +55,7 @@ export class PoliteGate implements AsyncDisposable {
   readonly #slots: Slots
   readonly #closing = new AbortController()
   readonly #tally = new Tally()
-  readonly #redirects = new RedirectTargets()
+  readonly #redirects: RedirectTargets
   readonly #shared: Shared
   readonly #house: House
   /** Calls of `enter` whose request is not over yet, and what is held. */
@@ -71,6 +71,7 @@ export class PoliteGate implements AsyncDisposable {
     this.#pacing = pacingOf(pacing, lookup)
     this.#now =
       callable('now', now, 'a function that returns milliseconds') ?? (() => performance.timeOrigin + performance.now())
+    this.#redirects = new RedirectTargets(this.#now)
     this.#pacer = this.#pacing.pacer ?? new LocalPacer(this.#now)
     this.#keyOf = paceKey(this.#pacing.paceBy, lookup)
     this.#slots = new Slots(this.#pacing)

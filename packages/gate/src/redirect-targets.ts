@@ -1,47 +1,82 @@
-// Remembers where redirects led, so that the network guard knows a hop from a direct request.
+// Remembers which private URLs redirects led to, so that the network guard knows a hop from a direct request.
 //
 // Many clients follow redirects themselves, `fetch` among them, and send a hop like any other request. A public page must not lead such a client to a
-// private address, so the gate notes the target of every redirect that it sees to another host.
-import { LRUCache } from 'lru-cache'
-import { redirectionOf } from './redirect.ts'
+// private address. Connections to public names need no note: they are guarded by their name.
+import { isPrivateHost } from '@politely/fetcher/host-name'
 
 /** A hop follows its redirect at once, but may wait in the caller's own queue. */
 const TTL_MS = 10 * 60 * 1000
 
-/** A site chooses the length of its URLs. Bytes, about. */
-const MAX_BYTES = 4 * 1024 * 1024
+/** More than this in ten minutes is an attack. From then on every private URL counts as a target, rather than that one is forgotten. */
+const MAX_TARGETS = 10_000
 
 /** Longer chains are loops, or close to one: clients follow 20 redirects. */
 const MAX_CHAIN = 20
 
-export class RedirectTargets {
-  /** By URL: the origins whose redirects led to it. */
-  readonly #chains = new LRUCache<string, readonly string[]>({
-    ttl: TTL_MS,
-    maxSize: MAX_BYTES,
-    sizeCalculation: (chain, url) => url.length + chain.reduce((bytes, origin) => bytes + origin.length, 200),
-  })
+interface Target {
+  /** The origins whose redirects led there, in their order. */
+  readonly chain: readonly string[]
+  readonly until: number
+}
 
-  /** Notes the answer to a request for this URL. */
+export class RedirectTargets {
+  readonly #now: () => number
+  /** By `keyOf`, the oldest first. */
+  readonly #targets = new Map<string, Target>()
+  /** For every private URL, after too many targets. */
+  #overflow: Target | undefined
+
+  /** @param now A clock in milliseconds that never goes back. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Notes the answer to a request for this URL. Some clients follow every 3xx that has a Location. */
   note(url: string, status: number, location: string | null): void {
-    // Some clients follow every 3xx that has a Location.
     if (status < 300 || status > 399 || location === null) return
     const from = new URL(url)
-    const target = redirectionOf(from, 'GET', status, location)?.url
-    if (target === undefined) return
-    const before = this.to(url)
-    if (target.hostname === from.hostname && before.length === 0) return // it leads where the caller asked to go
-    this.#chains.set(keyOf(target), [...before, from.origin].slice(-MAX_CHAIN))
+    // A header is a string of bytes. Some clients read a Location as UTF-8, others as Latin-1.
+    for (const text of new Set([location, Buffer.from(location, 'latin1').toString()])) this.#note(from, text)
   }
 
   /** Returns the origins whose redirects led to this URL, in their order; none for a URL that is not known as a target. */
   to(url: string): readonly string[] {
-    if (this.#chains.size === 0) return []
+    if (this.#targets.size === 0) return []
     const parsed = URL.parse(url)
-    return (parsed && this.#chains.get(keyOf(parsed))) ?? []
+    if (parsed === null || !isPrivateHost(parsed.hostname)) return []
+    const target = this.#targets.get(keyOf(parsed)) ?? this.#overflow
+    return target !== undefined && this.#now() < target.until ? target.chain : []
+  }
+
+  #note(from: URL, location: string): void {
+    const target = URL.parse(location, from.href)
+    if (target === null || !isPrivateHost(target.hostname)) return
+    const before = this.to(from.href)
+    if (target.hostname === from.hostname && before.length === 0) return // the caller asked for this host
+    const noted = { chain: [...before, from.origin].slice(-MAX_CHAIN), until: this.#now() + TTL_MS }
+    const key = keyOf(target)
+    this.#targets.delete(key)
+    this.#targets.set(key, noted)
+    if (this.#targets.size > MAX_TARGETS) this.#shrink(noted)
+  }
+
+  #shrink(newest: Target): void {
+    for (const [key, { until }] of this.#targets) {
+      if (this.#targets.size <= MAX_TARGETS) return
+      if (until > newest.until - TTL_MS) this.#overflow = newest
+      this.#targets.delete(key)
+    }
   }
 }
 
-function keyOf(url: URL): string {
-  return url.hash === '' ? url.href : url.href.slice(0, -url.hash.length)
+/**
+ * A key that all spellings of a URL share: clients drop the fragment and the credentials, and encode odd characters in different ways. So
+ * percent-encodings and everything but letters and digits are left out of the path. Where two URLs of a host share a key, both count as targets.
+ */
+function keyOf({ origin, pathname, search }: URL): string {
+  const path = `${pathname}${search}`.replace(/%[0-9a-f]{2}|[^0-9a-z]/gi, '').toLowerCase()
+  return `${origin}/${path.slice(0, MAX_KEY_LENGTH)}`
 }
+
+/** A site chooses the length of its URLs. */
+const MAX_KEY_LENGTH = 200

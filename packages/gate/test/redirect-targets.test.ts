@@ -2,46 +2,83 @@ import { expect, test } from 'vitest'
 import { RedirectTargets } from '../src/redirect-targets.ts'
 
 const FROM = 'http://public.example.com/go'
+const CHAIN = ['http://public.example.com']
 
+/** What clients ask for after a redirect to each Location. */
 test.for([
   [302, 'http://inside.test/page', 'http://inside.test/page#top'],
   [301, '//inside.test/page', 'http://inside.test/page'],
   [300, 'http://INSIDE.test:80/page', 'http://inside.test/page'],
-  [399, 'http://inside.test/a/../page', 'http://inside.test/page'],
-] as const)('notes the target of a %i to %s', ([status, location, target]) => {
-  const targets = new RedirectTargets()
+  [305, 'http://127.0.0.1/page', 'http://127.0.0.1/page'],
+  [399, 'http://2130706433/a/../page', 'http://127.0.0.1/page'],
+  [302, 'http://x:y@127.0.0.1/page', 'http://127.0.0.1/page'],
+  [302, 'http://127.0.0.1/page', 'http://x:y@127.0.0.1/page'],
+  [302, 'http://127.0.0.1/page#', 'http://127.0.0.1/page'],
+  [302, 'http://127.0.0.1/page?', 'http://127.0.0.1/page'],
+  [302, 'http://127.0.0.1/%70age', 'http://127.0.0.1/%70age'],
+  [302, Buffer.from('http://127.0.0.1/é').toString('latin1'), 'http://127.0.0.1/%C3%A9'],
+  [302, Buffer.from('http://127.0.0.1/é').toString('latin1'), 'http://127.0.0.1/%C3%83%C2%A9'],
+  [302, "http://127.0.0.1/a'b{c}|d", 'http://127.0.0.1/a%27b%7Bc%7D%7Cd'],
+  [302, 'http://[::1]/page', 'http://[::1]/page'],
+  [302, 'http://localhost./page', 'http://localhost./page'],
+  [302, 'ftp://127.0.0.1/page', 'ftp://127.0.0.1/page'],
+] as const)('notes a %i to %s', ([status, location, target]) => {
+  const targets = new RedirectTargets(() => 0)
   targets.note(FROM, status, location)
-  expect(targets.to(target)).toEqual(['http://public.example.com'])
-  expect(targets.to(`${target.replace(/#.*/, '')}/other`)).toEqual([])
+  expect(targets.to(target)).toEqual(CHAIN)
+  expect(targets.to(`${new URL(target).origin}/other`)).toEqual([])
 })
 
 test.for([
   [200, 'http://inside.test/page'],
   [404, 'http://inside.test/page'],
   [302, null],
-  [302, 'ftp://inside.test/page'],
   [302, 'http://'],
   [302, '/page'],
 ] as const)('notes nothing for %i and Location %s', ([status, location]) => {
-  const targets = new RedirectTargets()
-  targets.note(FROM, status, location)
+  const targets = new RedirectTargets(() => 0)
+  targets.note('http://inside.test/go', status, location)
+  targets.note(FROM, 302, 'http://other.test/')
   expect(targets.to('http://inside.test/page')).toEqual([])
-  expect(targets.to('http://public.example.com/page')).toEqual([])
+})
+
+test('a public target needs no note, and cannot push out a private one', () => {
+  const targets = new RedirectTargets(() => 0)
+  targets.note(FROM, 302, 'http://inside.test/page')
+  for (let i = 0; i < 20_000; i++) targets.note(FROM, 302, `http://h${i}.example.com/`)
+  expect(targets.to('http://inside.test/page')).toEqual(CHAIN)
+  expect(targets.to('http://h1.example.com/')).toEqual([])
 })
 
 test('remembers a chain, also over hops on the same host', () => {
-  const targets = new RedirectTargets()
+  const targets = new RedirectTargets(() => 0)
   targets.note(FROM, 302, 'http://b.test/1')
   targets.note('http://b.test/1', 302, '/2')
   targets.note('http://b.test/2', 302, 'http://c.test/')
-  expect(targets.to('http://c.test/')).toEqual(['http://public.example.com', 'http://b.test', 'http://b.test'])
+  expect(targets.to('http://c.test/')).toEqual([...CHAIN, 'http://b.test', 'http://b.test'])
 })
 
-test('is bounded, however long and many the targets are', () => {
-  const targets = new RedirectTargets()
-  const path = 'x'.repeat(16_000)
-  for (let i = 0; i < 1_000; i++) targets.note(FROM, 302, `http://h${i}.test/${path}`)
-  const known = Array.from({ length: 1_000 }, (_, i) => targets.to(`http://h${i}.test/${path}`).length > 0)
-  expect(known.filter(Boolean).length).toBeLessThan(300)
-  expect(known.at(-1)).toBe(true)
+test('forgets a target after ten minutes', () => {
+  let now = 0
+  const targets = new RedirectTargets(() => now)
+  targets.note(FROM, 302, 'http://inside.test/page')
+  now = 10 * 60_000 - 1
+  expect(targets.to('http://inside.test/page')).toEqual(CHAIN)
+  now++
+  expect(targets.to('http://inside.test/page')).toEqual([])
+})
+
+test('after too many targets every private URL counts as one, for ten minutes', () => {
+  let now = 0
+  const targets = new RedirectTargets(() => now)
+  targets.note(FROM, 302, 'http://inside.test/page')
+  for (let i = 0; i < 10_000; i++) targets.note(FROM, 302, `http://127.0.0.1/${i}/${'x'.repeat(10_000)}`)
+  expect(targets.to('http://inside.test/page')).toEqual(CHAIN)
+  expect(targets.to('http://never.test/seen')).toEqual(CHAIN)
+  expect(targets.to('http://public.example.com/')).toEqual([])
+  now = 10 * 60_000
+  expect(targets.to('http://never.test/seen')).toEqual([])
+  // Targets that have expired make room.
+  targets.note(FROM, 302, 'http://127.0.0.1/another')
+  expect(targets.to('http://never.test/seen')).toEqual([])
 })

@@ -17,9 +17,24 @@ export interface Pace {
   readonly pushbacks: number
   /** How many slots had been taken when the last of them came: requests up to this one left before it was known. */
   readonly heardAt: number
+  /** The longest pause that an answer has asked for, also while a longer one holds. */
+  readonly pushedBack: PushedBack
 }
 
-export const startPace: Pace = { nextSlotAt: 0, because: 'own-delay', slots: 0, pushbacks: 0, heardAt: 0 }
+interface PushedBack {
+  /** Milliseconds since 1970. */
+  readonly until: number
+  readonly because: 'retry-after' | 'backoff'
+}
+
+export const startPace: Pace = {
+  nextSlotAt: 0,
+  because: 'own-delay',
+  slots: 0,
+  pushbacks: 0,
+  heardAt: 0,
+  pushedBack: { until: 0, because: 'backoff' },
+}
 
 /** When the next request may leave, and who is the last to have asked for it. */
 export interface Slot {
@@ -40,11 +55,9 @@ export function nextSlot({ nextSlotAt, because }: Pace, now: number, visitTimes:
 
 /** The pace after a request that leaves now; a longer pause that an answer has asked for stays. */
 export function takeSlot(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
-  const { nextSlotAt, slots, pushbacks, heardAt } = pace
+  const { nextSlotAt, slots } = pace
   const next = now + delayMs
-  return next >= nextSlotAt
-    ? { nextSlotAt: next, because, slots: slots + 1, pushbacks, heardAt }
-    : { ...pace, slots: slots + 1 }
+  return next >= nextSlotAt ? { ...pace, nextSlotAt: next, because, slots: slots + 1 } : { ...pace, slots: slots + 1 }
 }
 
 /** The pace where the request whose slot was taken last leaves only now: the pause after it counts from here. */
@@ -53,10 +66,14 @@ export function lateStart(pace: Pace, now: number, { delayMs, because }: Delay):
   return next > pace.nextSlotAt ? { ...pace, nextSlotAt: next, because } : pace
 }
 
-/** The pace where the request of this slot did not leave after all: the slot is free again, unless another was taken since. */
+/**
+ * Returns the pace where the request of this slot did not start: the slot is free again, unless another was taken since. A pause that an
+ * answer has asked for stays.
+ */
 export function untakeSlot(pace: Pace, slot: number, now: number): Pace {
-  const isAsked = pace.because === 'retry-after' || pace.because === 'backoff'
-  return slot !== pace.slots || isAsked || pace.nextSlotAt <= now ? pace : { ...pace, nextSlotAt: now }
+  const { until, because } = pace.pushedBack
+  const free = Math.max(until, now)
+  return slot !== pace.slots || pace.nextSlotAt <= free ? pace : { ...pace, nextSlotAt: free, because }
 }
 
 /** What a page's answer says about pace. */
@@ -89,13 +106,12 @@ export function heedAnswer(pace: Pace, answer: PageAnswer, slot: number, now: nu
   if (isOld && asked === undefined) return pace
   const grown = Math.min(FIRST_PAUSE_MS * 2 ** pace.pushbacks, LONGEST_PAUSE_MS)
   const until = now + Math.min(asked ?? grown, LONGEST_RETRY_AFTER_MS)
-  const { slots } = pace
-  const counts = isOld ? pace : { slots, pushbacks: pace.pushbacks + 1, heardAt: slots }
-  const isLonger = until > pace.nextSlotAt
+  const because = asked === undefined ? 'backoff' : 'retry-after'
   return {
-    ...counts,
-    nextSlotAt: isLonger ? until : pace.nextSlotAt,
-    because: !isLonger ? pace.because : asked === undefined ? 'backoff' : 'retry-after',
+    ...pace,
+    ...(!isOld && { pushbacks: pace.pushbacks + 1, heardAt: pace.slots }),
+    ...(until > pace.nextSlotAt && { nextSlotAt: until, because }),
+    ...(until > pace.pushedBack.until && { pushedBack: { until, because } }),
   }
 }
 
