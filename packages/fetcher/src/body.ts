@@ -41,10 +41,16 @@ export async function readBody(body: Readable, headers: Headers, maxBytes: numbe
       if (size > maxBytes) break // which ends the streams behind it, and the connection
     }
   } catch (error) {
-    // Nothing at all is no gzip, but servers that compress whatever they have send it for an empty file.
-    if (decoded === body || received > 0 || !body.readableEnded) throw error
+    // Servers that compress whatever they have send an empty body for an empty file. It must say that it is empty: without a length or a
+    // last chunk it may have been cut before its first byte.
+    if (decoded === body || received > 0 || !body.readableEnded || !hasOwnEnd(headers)) throw error
   }
   return bodyOf(chunks, maxBytes)
+}
+
+function hasOwnEnd(headers: Headers): boolean {
+  if (headerOf(headers, 'content-length') === '0') return true
+  return listed(headerOf(headers, 'transfer-encoding')).at(-1) === 'chunked'
 }
 
 /** The same of a body that is at hand as it is, or as much of it as passes the limit. */

@@ -48,7 +48,8 @@ export class FetchTransport implements RobotsTransport {
       }
       // With the signal, since a fetch may have forgotten it by now. Cancels what is not read.
       const octets = Readable.fromWeb(body, { signal: deadline.signal })
-      const read = await readBody(octets, {}, maxBodyBytes)
+      // A body of the caller's own making may neither end nor heed the signal.
+      const read = await deadline.orBefore(readBody(octets, {}, maxBodyBytes))
       const headers = headersOf(response)
       return (
         (await problemOfBody(read, headers, watch.answeredWith(status), maxBodyBytes)) ?? {

@@ -3,7 +3,7 @@
 // `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A name server that never answers holds a
 // thread for ten seconds or more, and no API cancels that. So lookups of one registrable domain run one at a time, and the next one starts only
 // when the last one has really ended, whatever became of the request that asked for it.
-import { lookup as systemLookup } from 'node:dns'
+import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
@@ -40,7 +40,7 @@ function createBoundedLookup(lookup: LookupFunction): LookupFunction {
         if (isOver) return
         isOver = true
         startNext(domain)
-        callback(...answer)
+        callback(...checkedAnswer(host, answer))
       }
       try {
         lookup(host, options, finish)
@@ -65,6 +65,20 @@ function createBoundedLookup(lookup: LookupFunction): LookupFunction {
     else process.nextTick(next) // a lookup that answers at once must not nest the ones after it
   }
   return run
+}
+
+type Callback = Parameters<LookupFunction>[2]
+
+/** A copy of the answer, or an error for an answer that Node would throw at, outside of any request. */
+function checkedAnswer(host: string, [error, found, family]: Parameters<Callback>): Parameters<Callback> {
+  if (error) return [error, []]
+  if (typeof found === 'string') return [null, found, family]
+  const list: readonly unknown[] = Array.isArray(found) ? found : [found]
+  // Read once: what is checked is what is connected to.
+  const copies = list.map((one) => ({ ...(one as LookupAddress) }))
+  if (copies.every(({ address }) => typeof address === 'string')) return [null, copies]
+  const problem = `lookup gave no address for ${host}; expected an address, or a list of { address, family }`
+  return [Object.assign(new Error(problem), { code: 'EAI_FAIL' }), []]
 }
 
 export interface DnsLookupOptions {

@@ -88,6 +88,16 @@ describe('one lookup at a time for each registrable domain', () => {
   })
 })
 
+test.for([[undefined], [null], [5], [[null]], [[{}]], [[{ address: 5 }]], [['127.0.0.1']]] as const)(
+  'an answer that is no address is a failure of the lookup: %j',
+  async ([answer], { newClient }) => {
+    const lookup: LookupFunction = (_host, _options, callback) => callback(null, answer as never, 4)
+    const client = newClient({ lookup })
+    expect(await client.check('http://a.test/page')).toMatchObject({ access: { reason: 'dns-unavailable' } })
+    expect(await client.check('http://a.example.com/page')).toMatchObject({ access: { reason: 'dns-unavailable' } })
+  },
+)
+
 describe('dnsLookup asks name servers itself', () => {
   /** A DNS server on loopback: A of `good.example.com` is 127.0.0.1, `evil.com` gets no answer, all else does not exist. */
   async function startNameServer(): Promise<string> {

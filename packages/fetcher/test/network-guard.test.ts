@@ -139,8 +139,11 @@ describe("with the caller's own dispatcher, of which the guard sees nothing but 
     'http://169.254.169.254/latest/meta-data/',
     'http://10.0.0.1/',
     'http://[fd00::1]/',
+    'http://localhost:PORT/rules',
+    'http://wiki.corp/rules',
+    'http://printer/rules',
   ])(
-    'a redirect from a public name to a literal private address is refused: %s',
+    'a redirect from a public name to a private address or name is refused: %s',
     async (location, { sites, newClient, onTestFinished }) => {
       const dispatcher = proxyTo(sites.port)
       onTestFinished(() => dispatcher.destroy())

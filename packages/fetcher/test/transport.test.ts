@@ -390,6 +390,15 @@ describe('a fetch of your own, codings that it does not decode', () => {
 })
 
 describe('a fetch of your own, failures', () => {
+  test('a body that neither ends nor heeds the signal ends with the deadline', async ({ newClient }) => {
+    const never = () => new Promise<void>(() => undefined)
+    const client = newClient({
+      fetch: async () => new Response(new ReadableStream({ pull: never, cancel: never })),
+      timeoutMs: 50,
+    })
+    expect(await client.check('http://a.test/page')).toMatchObject({ access: { reason: 'timeout' } })
+  })
+
   test.for([
     ["the platform's", fetchOfNode],
     ["undici's", fetchOfUndici],

@@ -47,6 +47,17 @@ export class AnswerError extends TypeError {
   }
 }
 
+/** A redirect whose body did not end lost its connection, since too many of them were open. */
+export class OpenRedirectError extends Error {
+  override readonly name = 'OpenRedirectError'
+  readonly code = 'ERR_POLITELY_OPEN_REDIRECT'
+  constructor(url: string) {
+    super(
+      `${url} redirects with a body that does not end; its connection was closed, since too many of its kind were open`,
+    )
+  }
+}
+
 /** The gate cannot tell what this request would ask for, or of which origin. Nothing was sent. Its name is `TypeError`, as in fetch. */
 export class InvalidRequestError extends TypeError {
   readonly code = 'ERR_POLITELY_REQUEST'

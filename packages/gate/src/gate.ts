@@ -6,10 +6,11 @@ import { linkSignals, onAbort } from '@politely/fetcher/abort-listeners'
 import { callable } from '@politely/fetcher/option-checks'
 import { type GateCounters, Tally } from './counters.ts'
 import { type AllowedVerdict, Entrant, type GrantedPass, type House } from './entrant.ts'
-import { GateClosedError, RobotsDisallowedError } from './errors.ts'
+import { GateClosedError, OpenRedirectError, RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import { type Forecast, retryAtOf } from './forecast.ts'
 import { LocalPacer } from './local-pacer.ts'
+import { OpenRedirects } from './open-redirects.ts'
 import { type PaceKey, paceKey } from './pace-by.ts'
 import type { Pacer } from './pacer.ts'
 import { checkedForeseen } from './pacer-answers.ts'
@@ -56,6 +57,7 @@ export class PoliteGate implements AsyncDisposable {
   readonly #closing = new AbortController()
   readonly #tally = new Tally()
   readonly #redirects: RedirectTargets
+  readonly #openRedirects = new OpenRedirects()
   readonly #shared: Shared
   readonly #house: House
   /** Calls of `enter` whose request is not over yet, and what is held. */
@@ -132,9 +134,10 @@ export class PoliteGate implements AsyncDisposable {
     }
     this.#inside++
     try {
-      const verdict = await this.#allowed(url, abort)
+      let verdict = await this.#allowed(url, abort)
       const found = this.#keyOf(verdict.origin)
       const key = isPromise(found) ? await this.#inTime(abort, (ends) => orAbort(found, ends)) : found
+      if (isPromise(found)) verdict = await this.#allowed(url, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
       const entrant = new Entrant(this.#house, verdict, this.#queueOf(key), abort)
@@ -198,6 +201,11 @@ export class PoliteGate implements AsyncDisposable {
   /** Closes the gate. It does not wait for who is under way: `drain` does. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.close()
+  }
+
+  /** @internal A redirect has freed its slot, and its body may never end. See `OpenRedirects.add`. */
+  openRedirect(url: string, close: (error: OpenRedirectError) => void): () => void {
+    return this.#openRedirects.add(registrableDomainOf(url), () => close(new OpenRedirectError(url)))
   }
 
   /** @internal Throws as `enter` does for a host at a blocked address. */

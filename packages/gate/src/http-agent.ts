@@ -73,6 +73,11 @@ async function enter(gate: PoliteGate, request: ClientRequest, lockUrl: () => st
       if (isRedirect(statusCode, headers.location ?? null)) {
         setImmediate(gate.hold()) // the next hop comes at once: `drain` waits for it
         leave()
+        // Without an error: a request that has its response may have no listener for one, and Node would end the process.
+        response.once(
+          'close',
+          gate.openRedirect(url, () => response.destroy()),
+        )
       }
       if (request.listenerCount('response') === 0) response.resume() // as Node does where nobody listens
     })

@@ -1,7 +1,14 @@
 // Everything that `@politely/gate` offers, and nothing else.
 
 export type { GateCounters } from './counters.ts'
-export { AnswerError, GateClosedError, InvalidRequestError, PacerError, RobotsDisallowedError } from './errors.ts'
+export {
+  AnswerError,
+  GateClosedError,
+  InvalidRequestError,
+  OpenRedirectError,
+  PacerError,
+  RobotsDisallowedError,
+} from './errors.ts'
 export type {
   AbandonMessage,
   DoneMessage,

@@ -16,7 +16,7 @@ import {
 import type { Foreseen, Pacer, Ticket, Turn } from './pacer.ts'
 
 /** However many wait before a request, so many slots are worked out one by one; each further one is a pause later. */
-const MOST_FORESEEN = 1_000
+const MOST_FORESEEN = 100
 /** With each slot that is taken so many keys are looked at, in turn, and forgotten if they may be. With two the hand is faster than growth. */
 const LOOKED_AT = 2
 

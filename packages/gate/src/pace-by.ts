@@ -17,6 +17,7 @@ export type PaceKey = (origin: string) => string | Promise<string>
 /** Names, and for how long an address is believed: most records on the web live longer. Our choice. */
 const MOST_NAMES = 10_000
 const ADDRESS_TTL_MS = 10 * 60 * 1000
+const MAX_LOOKUP_MS = 20_000
 
 export function paceKey(by: PaceBy, lookup: LookupFunction | undefined): PaceKey {
   switch (by) {
@@ -51,10 +52,12 @@ function byAddress(lookup: LookupFunction): PaceKey {
   }
 }
 
-/** A name without an address counts by itself: the request will say what is wrong. */
+/** A name without an address counts by itself, and so does one that is not found in time: the request will say what is wrong. */
 function firstAddress(host: string, lookup: LookupFunction): Promise<string> {
   return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(host), MAX_LOOKUP_MS)
     lookup(host, { all: true }, (error, found) => {
+      clearTimeout(timer)
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found]
       resolve(error ? host : (addresses.sort()[0] ?? host))
     })

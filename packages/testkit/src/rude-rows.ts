@@ -149,6 +149,11 @@ export const rudeRows: readonly RudeRow[] = [
     expected: unreachable('truncated'),
   },
   {
+    name: 'our choice, gzip of nothing at all that only the end of the connection ends: it may have been cut',
+    behave: sends(OK, 'Content-Encoding: gzip\r\n\r\n'),
+    expected: unreachable('undecodable'),
+  },
+  {
     name: 'RFC 9112 §8, the headers and no body',
     behave: sends(sized(30)),
     expected: unreachable('truncated'),

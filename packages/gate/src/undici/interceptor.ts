@@ -90,6 +90,8 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   #paused = false
   /** Until a redirect has ended: `drain` is to wait for the next hop. */
   #release: (() => void) | undefined
+  /** Of a redirect whose body has not ended. */
+  #redirectEnded: (() => void) | undefined
 
   constructor(
     gate: PoliteGate,
@@ -192,6 +194,9 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     if (isRedirect(status, headerOf(headers, 'location') ?? null)) {
       this.#release = this.#gate.hold()
       this.#pass?.leave()
+      if (this.#pass !== undefined) {
+        this.#redirectEnded = this.#gate.openRedirect(this.#pass.url, (error) => this.#inner?.abort(error))
+      }
     }
     this.#handler.onResponseStart?.(...args)
   }
@@ -235,6 +240,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   #over(): void {
     this.#pass?.leave()
+    this.#redirectEnded?.()
     this.#letDrain()
   }
 

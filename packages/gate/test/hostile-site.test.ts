@@ -1,0 +1,125 @@
+// What one hostile site with many hosts may hold, and what it may not. All of it is our choice.
+import { createServer, Agent as HttpAgent, get as httpGet, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, LookupFunction, Socket } from 'node:net'
+import { RobotsClient } from '@politely/fetcher'
+import { startClock } from '@politely/testkit/clock'
+import { lookupIn } from '@politely/testkit/lookup'
+import * as undici from 'undici'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { PoliteGate, politeAgent, politeHttpAgent } from '../src/index.ts'
+
+const HOSTS = 50
+const lookup = lookupIn()
+
+let server: Server
+let port: number
+let ends: (() => unknown)[]
+/** Connections that are open at the server now. */
+let sockets: Set<Socket>
+/** Responses that have begun and not ended. */
+let open: Set<ServerResponse>
+let answer: (url: string, response: ServerResponse) => void
+
+beforeEach(async () => {
+  ends = []
+  sockets = new Set()
+  open = new Set()
+  server = createServer(({ url = '' }, response) => {
+    if (url === '/robots.txt') return void response.end()
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    answer(url, response)
+  })
+  server.keepAliveTimeout = 60_000
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  port = (server.address() as AddressInfo).port
+})
+afterEach(async () => {
+  for (const end of ends) await end()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+function newGate(): PoliteGate {
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup })
+  ends.push(() => robots.close())
+  return new PoliteGate({ robots, minDelayMs: 0 })
+}
+
+const urls = () => Array.from({ length: HOSTS }, (_, i) => `http://h${i}.evil.test:${port}/${i}`)
+
+describe('redirects whose bodies never end', () => {
+  beforeEach(() => {
+    answer = (url, response) => {
+      if (url === '/end') return void response.end('page')
+      response.writeHead(302, { location: '/end', 'content-length': '100' }).write('x')
+    }
+  })
+
+  test.for([0, 5])('undici.request through politeAgent, maxRedirections: %i', async (maxRedirections) => {
+    const gate = newGate()
+    const dispatcher = politeAgent({ gate, lookup, maxRedirections })
+    ends.push(() => dispatcher.destroy())
+    const failed: unknown[] = []
+    for (const url of urls()) {
+      const asked = undici.request(url, { dispatcher }).then(({ body }) => body.text())
+      asked.catch((error) => failed.push(error.code))
+    }
+    await vi.waitFor(() => expect(failed).toHaveLength(HOSTS - 8))
+    expect(new Set(failed)).toEqual(new Set(['ERR_POLITELY_OPEN_REDIRECT']))
+    await vi.waitFor(() => expect(open.size).toBe(8))
+    expect(gate.counters.left).toBe(HOSTS)
+  })
+
+  test('node:http through politeHttpAgent', async () => {
+    const gate = newGate()
+    const agent = politeHttpAgent(new HttpAgent({ lookup } as object), gate)
+    let closed = 0
+    for (const url of urls()) httpGet(url, { agent }, (response) => response.once('close', () => closed++))
+    await vi.waitFor(() => expect(closed).toBe(HOSTS - 8))
+    await vi.waitFor(() => expect(open.size).toBe(8))
+    agent.destroy()
+  })
+
+  test('those of a fetch are closed at once, and each hop is made', async () => {
+    const gate = newGate()
+    const dispatcher = politeAgent({ gate, lookup })
+    ends.push(() => dispatcher.destroy())
+    const texts = await Promise.all(urls().map(async (url) => (await undici.fetch(url, { dispatcher })).text()))
+    expect(texts).toEqual(Array(HOSTS).fill('page'))
+  })
+})
+
+test('idle connections are kept for 32 hosts of one registrable domain, and for all others', async () => {
+  answer = (_, response) => void response.setHeader('keep-alive', 'timeout=600').end('page')
+  const dispatcher = politeAgent({ gate: newGate(), lookup })
+  ends.push(() => dispatcher.destroy())
+  const get = async (url: string) => (await undici.request(url, { dispatcher })).body.text()
+  for (const url of urls()) await get(url)
+  await vi.waitFor(() => expect(sockets.size).toBe(32))
+  await get(`http://honest.test:${port}/`)
+  expect(sockets.size).toBe(33)
+})
+
+test('a verdict that has changed while an address was looked up does not let the request start', async () => {
+  const clock = startClock()
+  let rules = ''
+  const site = createServer((_, response) => void response.setHeader('cache-control', 'max-age=60').end(rules))
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  ends.push(() => site.close())
+  const waiting = Promise.withResolvers<() => void>()
+  const slow: LookupFunction = (host, options, callback) => waiting.resolve(() => lookup(host, options, callback))
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, now: clock.now })
+  ends.push(() => robots.close())
+  const gate = new PoliteGate({ robots, minDelayMs: 0, paceBy: 'address', lookup: slow })
+  const entering = gate.enter(`http://a.test:${(site.address() as AddressInfo).port}/page`)
+  const answerNow = await waiting.promise
+  rules = 'User-agent: *\nDisallow: /\n'
+  clock.pass(61_000)
+  answerNow()
+  await expect(entering).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+})
