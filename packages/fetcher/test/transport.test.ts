@@ -13,6 +13,7 @@ import { lookupIn } from '@politely/testkit/lookup'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
 import { askedPage, forbidsPage, replyRows } from '@politely/testkit/reply-rows'
 import { rudeRows } from '@politely/testkit/rude-rows'
+import { isFullRun } from '@politely/testkit/scope'
 import { type Certificate, selfSigned } from '@politely/testkit/self-signed'
 import { type Answer, type Behaviour, startSites } from '@politely/testkit/sites'
 import {
