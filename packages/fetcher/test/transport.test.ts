@@ -27,7 +27,7 @@ import {
   RetryAgent,
   fetch as undiciFetch,
 } from 'undici'
-import { describe, expect, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, onTestFinished } from 'vitest'
 import { NetworkGuard } from '../src/index.ts'
 import { watchOwnSockets } from './own-sockets.ts'
 import { test } from './with-sites.ts'
@@ -41,10 +41,16 @@ type Fetch = typeof globalThis.fetch
 /** The limit of the client's own connections. */
 const MAX_HEADERS = { maxHeaderSize: 16_384 }
 
-/** Finds `*.test` on loopback; ended with the test. */
+/** Destroyed with the last test: among tests that run at once, `onTestFinished` does not know which one calls it. */
+const agents: Agent[] = []
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.destroy()))
+})
+
+/** Finds `*.test` on loopback. */
 function loopbackAgent(connect: object = {}, options: object = {}): Agent {
   const agent = new Agent({ ...options, connect: { lookup: lookupIn(), ...connect } })
-  onTestFinished(() => agent.destroy())
+  agents.push(agent)
   return agent
 }
 
