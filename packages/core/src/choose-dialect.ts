@@ -1,9 +1,9 @@
 // Which dialect a caller means.
-import { type AccessReading, type Dialect, type DialectName, dialects, type Reading } from './dialect.ts'
+import { type AccessReading, type Dialect, type DialectName, dialects, type ParsingRules } from './dialect.ts'
 import { OptionError } from './option-error.ts'
 
 /** The answers that a dialect may give to each question that has a few. */
-const ANSWERS: { readonly [Q in keyof (Reading & AccessReading)]?: readonly (Reading & AccessReading)[Q][] } = {
+const ANSWERS: { readonly [Q in keyof (ParsingRules & AccessReading)]?: readonly (ParsingRules & AccessReading)[Q][] } = {
   keys: ['lenient', 'exact'],
   groupEnd: ['user-agent', 'blank-line'],
   agents: ['token', 'token-or-digits', 'whole-value', 'name', 'substring'],

@@ -1,11 +1,11 @@
-// The ways in which the web has read robots.txt, as data. Reading and access move together: who follows a standard on what a
+// The ways in which the web has read robots.txt, as data. ParsingRules and access move together: who follows a standard on what a
 // rule means follows it on what a missing file means.
 //
 // A dialect is a row of words, one for each question on which the standards part. Each standard is written down as what it
 // answers differently from RFC 9309, with the place where it says so; the table in docs/dialects.md is made from this one.
 
 /** How a robots.txt is read. */
-export interface Reading {
+export interface ParsingRules {
   /**
    * Which fields are known. `lenient`: by how the key begins, with the frequent misspellings, and also where the colon was
    * forgotten between two words. `exact`: by the whole key, in any case, and a colon.
@@ -68,7 +68,7 @@ export interface AccessReading {
 /** A named way to read robots.txt. Make your own from one of `dialects`: `{ ...dialects.rfc9309, name: 'mine', reading: … }`. */
 export interface Dialect {
   readonly name: string
-  readonly reading: Reading
+  readonly reading: ParsingRules
   readonly access: AccessReading
 }
 
@@ -103,17 +103,17 @@ const rfc9309: Dialect = {
 
 /** One answer in which a standard differs from RFC 9309. */
 export type Departure = {
-  [Q in keyof (Reading & AccessReading)]: {
+  [Q in keyof (ParsingRules & AccessReading)]: {
     readonly question: Q
-    readonly answer: (Reading & AccessReading)[Q]
+    readonly answer: (ParsingRules & AccessReading)[Q]
     /** Where it says so, or why it is taken so. */
     readonly source: string
   }
-}[keyof (Reading & AccessReading)]
+}[keyof (ParsingRules & AccessReading)]
 
 function departs<Q extends Departure['question']>(
   question: Q,
-  answer: (Reading & AccessReading)[Q],
+  answer: (ParsingRules & AccessReading)[Q],
   source: string,
 ): Departure {
   return { question, answer, source } as Departure

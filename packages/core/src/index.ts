@@ -12,7 +12,7 @@ export {
   keepUntil,
 } from './access/entry.ts'
 export type { Hop, Outcome, UnavailableReason } from './access/outcome.ts'
-export { type Plan, plan, type Standing, standingOf, steadyUntil } from './access/plan.ts'
+export { type Plan, plan, type Standing, standingOf, freshUntil } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'
 export {
   type Body,
@@ -35,12 +35,12 @@ export {
   type DialectName,
   departures,
   dialects,
-  type Reading,
+  type ParsingRules,
 } from './dialect.ts'
 export { type DialectAnswer, explainDialects } from './explain-dialects.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
-export type { HasOctets } from './octets.ts'
+export type { HasOctets } from './bytes.ts'
 export { OptionError } from './option-error.ts'
 export { type Delay, delayOf, type Rate, type Wishes } from './pace/delay.ts'
 export { type Hours, opensAt } from './pace/hours.ts'
@@ -60,23 +60,23 @@ export {
 } from './pace/pace.ts'
 export { type ParseOptions, parseRobots } from './parse.ts'
 export { restoreRules } from './restore.ts'
-export type { Keep } from './rules/binding.ts'
-export { BOUND_VERSION, type BoundDialect, type BoundRules } from './rules/bound-rules.ts'
-export type { CrawlerRules } from './rules/crawler-rules.ts'
-export type { DayRange } from './rules/day-range.ts'
-export type { Explanation, Match, WonBy } from './rules/explanation.ts'
-export type { Finding } from './rules/lint/finding.ts'
-export { type FindingCode, type FindingKind, findingKinds, type Severity } from './rules/lint/finding-kinds.ts'
-export { lintRobots } from './rules/lint/lint-robots.ts'
-export type { OtherField, OtherRecord } from './rules/other-records.ts'
-export { isProductToken, productTokenOf } from './rules/product-token.ts'
-export type { RequestRate } from './rules/request-rate.ts'
-export type { BindOptions, ProductTokens, Robots } from './rules/robots.ts'
-export type { Group, InvalidUrl, Rule, RulesVerdict } from './rules/verdict.ts'
+export { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
+export type { CrawlerRules } from './match/crawler-rules.ts'
+export type { DayRange } from './parse/day-range.ts'
+export type { Explanation, Match, WonBy } from './match/explanation.ts'
+export type { Finding } from './lint/finding.ts'
+export { type FindingCode, type FindingKind, findingKinds, type Severity } from './lint/finding-kinds.ts'
+export { lintRobots } from './lint/lint-robots.ts'
+export type { OtherField } from './parse/directive.ts'
+export type { OtherRecord } from './parse/records.ts'
+export { isProductToken, productTokenOf } from './parse/product-token.ts'
+export type { RequestRate } from './parse/request-rate.ts'
+export type { BindOptions, Keep, ProductTokens, Robots } from './robots.ts'
+export type { Group, InvalidUrl, Rule, RulesVerdict } from './match/verdict.ts'
 export {
-  type Address,
-  type Askable,
-  addressOf,
+  type ParsedUrl,
+  type UrlInput,
+  parseUrl,
   beginsAtOrigin,
   explainUrlProblem,
   type HasHref,

@@ -1,9 +1,9 @@
 // The front door of reading: a file and its options in, a `Robots` out.
 import { dialectFor } from './choose-dialect.ts'
 import type { Dialect, DialectName } from './dialect.ts'
-import type { HasOctets } from './octets.ts'
+import type { HasOctets } from './bytes.ts'
 import { OptionError } from './option-error.ts'
-import { Robots } from './rules/robots.ts'
+import { Robots } from './robots.ts'
 import { originOf } from './url/origin.ts'
 
 export interface ParseOptions {

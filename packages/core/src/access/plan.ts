@@ -25,7 +25,7 @@ export function plan(entry: Entry | undefined, now: number, policy: AccessPolicy
  * Until when, from `latest.at` on, the plan is to answer and what is answered is what the rules of a fresh copy say; 0 for an entry of which
  * that cannot be said beforehand. Milliseconds since 1970. Who asks often need not plan anew each time.
  */
-export function steadyUntil(entry: Entry, policy: AccessPolicy): number {
+export function freshUntil(entry: Entry, policy: AccessPolicy): number {
   const { latest, held } = entry
   if (latest.kind !== 'success' || held !== undefined) return 0
   const until = holdsUntil(entry, latest.at, policy)

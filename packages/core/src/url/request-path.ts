@@ -1,0 +1,108 @@
+// The path and query of the URL that is asked about, as bytes in the form for comparing. RFC 9309 §2.2.2.
+import { SLASH } from '../ascii.ts'
+import { bytesOfLatin1, encodeText } from '../bytes.ts'
+import { type CompareForm, writeForm } from './normal-form.ts'
+import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from './suffix-automaton.ts'
+
+/** Longer URLs are read by the platform's URL parser, however simple they are. */
+export const MAX_SIMPLE_URL = 4096
+
+/** The kinds of bytes: letters by themselves, and other bytes in groups. Special characters of patterns have none. The upper four bits are free. */
+const KINDS = ['?', '&', '=', '_', '-', '.', '0123456789', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'jqxyz', '%', ...'bcdfghklmnprstuvw']
+
+/** The bit of each byte's kind; 0 for bytes that nearly every path has, or hardly any rule. */
+export const KIND_OF_BYTE: Int32Array = new Int32Array(256)
+for (const [bit, bytes] of KINDS.entries()) {
+  for (let i = 0; i < bytes.length; i++) KIND_OF_BYTE[bytes.charCodeAt(i)] = 1 << bit
+}
+
+/** After so many bytes of a path were looked at for pieces of patterns, it is worth knowing where every piece is. */
+const AUTOMATON_AFTER_BYTES = 2 ** 16
+
+/**
+ * A path in the form for comparing. There is one, which is overwritten with each question: to fill it costs less than to make another, and a
+ * question is answered before the next one is asked.
+ */
+export class RequestPath {
+  readonly #usual: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL) // for a URL, and behind it its path with every byte encoded
+  /** The first of the usual bytes, by four. */
+  readonly words: Uint32Array = new Uint32Array(this.#usual.buffer as ArrayBuffer)
+  /** The path is in these bytes, from `start` to `end`. */
+  bytes: Uint8Array = this.#usual
+  start = 0
+  end = 0
+  /** The kinds of bytes that it has, a bit for each. */
+  kinds = 0
+  /** Counts the paths: what was found out about one does not hold for the next. */
+  serial = 0
+  /** How many of its bytes were looked at for pieces. */
+  #searched = 0
+  #automaton: SuffixAutomaton | undefined
+
+  /** Takes a path that is not in the form for comparing; without a form, it is compared as it is. */
+  setPath(text: string, form: CompareForm | undefined): void {
+    const path = encodeText(text)
+    this.begin()
+    if (3 * path.length > this.bytes.length) this.bytes = new Uint8Array(3 * path.length)
+    if (form === undefined) this.bytes.set(path)
+    this.start = 0
+    this.end = form === undefined ? path.length : writeForm(form, 'url', path, 0, path.length, this.bytes, 0)
+    this.kinds = this.kindsBetween(0, this.end)
+  }
+
+  /** Discards everything that was found out about the path before. */
+  begin(): void {
+    this.bytes = this.#usual
+    this.serial = (this.serial + 1) >>> 0
+    this.#searched = 0
+    this.#automaton = undefined
+  }
+
+  kindsBetween(start: number, end: number): number {
+    const { bytes } = this
+    let kinds = 0
+    for (let i = start; i < end; i++) kinds |= KIND_OF_BYTE[bytes[i] as number] as number
+    return kinds
+  }
+
+  /** Can this byte be anywhere in the path? Never false for one that is. */
+  mayHave(byte: number): boolean {
+    return ((KIND_OF_BYTE[byte] as number) & ~this.kinds) === 0
+  }
+
+  isRobotsTxt(): boolean {
+    if (this.end - this.start !== ROBOTS_TXT.length) return false
+    for (let i = 0; i < ROBOTS_TXT.length; i++) if (this.bytes[this.start + i] !== ROBOTS_TXT[i]) return false
+    return true
+  }
+
+  /**
+   * Finds a piece of a pattern, which is not empty: the bytes of `rule` from `start` to `end`.
+   *
+   * @returns The end of the first one that lies between `from` and `to`; or -1.
+   */
+  endOfPiece(rule: Uint8Array, start: number, end: number, from: number, to: number): number {
+    const { bytes } = this
+    // Slashes are everywhere, so the byte behind one is searched for.
+    const skipped = rule[start] === SLASH && end - start > 1 ? 1 : 0
+    const byte = rule[start + skipped] as number
+    if (!this.mayHave(byte)) return -1
+    if (this.#searched > AUTOMATON_AFTER_BYTES && this.end - this.start <= MAX_AUTOMATON_BYTES) {
+      this.#automaton ??= new SuffixAutomaton(bytes, this.start, this.end)
+      const found = this.#automaton.endOfNext(rule, start, end, from - this.start)
+      return found === -1 || this.start + found > to ? -1 : this.start + found
+    }
+    const last = to - (end - start)
+    for (let at = from; at <= last; at++) {
+      if (bytes[at + skipped] !== byte) continue
+      let i = start
+      while (i < end && bytes[at + i - start] === rule[i]) i++
+      if (i === end) return at + end - start
+      this.#searched += i - start
+    }
+    this.#searched += Math.max(0, last - from)
+    return -1
+  }
+}
+
+const ROBOTS_TXT = bytesOfLatin1('/robots.txt')
