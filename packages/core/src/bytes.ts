@@ -7,26 +7,25 @@ const encoder = new TextEncoder()
 /** A byte order mark inside a file is a character like any other. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** A file: text, which stands for its bytes in UTF-8; or bytes of our own, where they are not UTF-8. */
-export type Source = string | Uint8Array
+/** Bytes of a buffer, which is at least one byte and up to three longer: `words` are the same bytes, four in each number. */
+export interface ByteRange {
+  readonly bytes: Uint8Array
+  readonly words: Int32Array
+  readonly start: number
+  readonly end: number
+}
+
+/** A file: text, which stands for its bytes in UTF-8; or bytes of our own. */
+export type Source = string | ByteRange
 
 /** Holds bytes in a string, one character for each (latin1), as `Body` and `Copy` do. A character above U+00FF is taken for 0xFF. */
 export interface HasOctets {
   readonly octets: string
 }
 
-/** Takes a file as it was given. Later changes of the caller's bytes do not change it. */
-export function sourceOf(file: Uint8Array | string | HasOctets): Source {
-  if (typeof file === 'string') return file
-  if (!(file instanceof Uint8Array)) return NOT_ASCII.test(file.octets) ? bytesOfLatin1(file.octets) : file.octets
-  // Decoding to a string of the heap takes a third of the time of copying into a new array.
-  const text = decoder.decode(file)
-  return text.includes('\ufffd') ? new Uint8Array(file) : text // U+FFFD may stand for bytes that are not UTF-8
-}
-
 /** The bytes of a file, one character for each. */
 export function latin1OfSource(source: Source): string {
-  if (typeof source !== 'string') return latin1Of(source)
+  if (typeof source !== 'string') return latin1Of(source.bytes.subarray(source.start, source.end))
   return NOT_ASCII.test(source) ? latin1Of(encoder.encode(source)) : source
 }
 
@@ -92,15 +91,11 @@ export class ByteBuffer {
   /** The same bytes, four in each number. */
   words: Int32Array = wordsOf(this.bytes)
 
-  /** Replaces the content by that of a file, and writes `sentinel` behind it. @returns The length of the file in bytes. */
-  fill(source: Source, sentinel: number): number {
-    // A UTF-16 unit takes at most three bytes in UTF-8.
-    this.reserve(0, 1 + (typeof source === 'string' ? 3 * source.length : source.length))
-    let { length } = source
-    if (typeof source === 'string') length = encoder.encodeInto(source, this.bytes).written
-    else this.bytes.set(source)
-    this.bytes[length] = sentinel
-    return length
+  /** Replaces the content by text in UTF-8. @returns The range of it; there is room for one more byte behind it. */
+  fillText(text: string): ByteRange {
+    this.reserve(0, 3 * text.length + 1) // a UTF-16 unit takes at most three bytes
+    const { bytes, words } = this
+    return { bytes, words, start: 0, end: encoder.encodeInto(text, bytes).written }
   }
 
   /** Replaces the content by bytes that a string holds, one in each character. */
@@ -130,4 +125,43 @@ export class ByteBuffer {
 
 function wordsOf(bytes: Uint8Array): Int32Array {
   return new Int32Array(bytes.buffer as ArrayBuffer)
+}
+
+/** A copy of bytes as a range. */
+export function rangeOf(file: Uint8Array): ByteRange {
+  const bytes = new Uint8Array((file.length + 4) & ~3) // with one byte more, in whole words
+  bytes.set(file)
+  return { bytes, words: wordsOf(bytes), start: 0, end: file.length }
+}
+
+/** Files up to this size share one allocation. */
+const MAX_POOLED_BYTES = 2 ** 12
+const POOL_BYTES = 2 ** 14
+
+/** Copies files. An allocation for each small file would take five times as long; as with the pool of Node's Buffer, a copy keeps its neighbours in memory. */
+export class FilePool {
+  #bytes: Uint8Array = new Uint8Array(POOL_BYTES)
+  #words: Int32Array = wordsOf(this.#bytes)
+  #at = 0
+
+  /** Takes a file as it was given. Later changes of the caller's bytes do not change it. */
+  sourceOf(file: Uint8Array | string | HasOctets): Source {
+    if (typeof file === 'string') return file
+    if (file instanceof Uint8Array) return this.#copy(file)
+    return NOT_ASCII.test(file.octets) ? this.#copy(bytesOfLatin1(file.octets)) : file.octets
+  }
+
+  #copy(file: Uint8Array): ByteRange {
+    if (file.length > MAX_POOLED_BYTES) return rangeOf(file)
+    const room = (file.length + 4) & ~3
+    if (this.#at + room > POOL_BYTES) {
+      this.#bytes = new Uint8Array(POOL_BYTES)
+      this.#words = wordsOf(this.#bytes)
+      this.#at = 0
+    }
+    const start = this.#at
+    this.#bytes.set(file, start)
+    this.#at += room
+    return { bytes: this.#bytes, words: this.#words, start, end: start + file.length }
+  }
 }

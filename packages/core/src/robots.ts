@@ -1,5 +1,5 @@
 // A robots.txt file.
-import { type HasOctets, latin1Of, latin1OfSource, type Source, sourceOf, textOf } from './bytes.ts'
+import { type HasOctets, latin1Of, latin1OfSource, type Source, textOf } from './bytes.ts'
 import type { Dialect } from './dialect.ts'
 import { BOUND_VERSION } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
@@ -7,7 +7,6 @@ import type { Explanation } from './match/explanation.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { OptionError } from './option-error.ts'
-import { SENTINEL } from './parse/line-reader.ts'
 import { type OtherRecord, type ParsedRecord, parseRecords, readableRecords } from './parse/records.ts'
 import { originOf, type UrlInput } from './url/origin.ts'
 
@@ -42,7 +41,7 @@ export class Robots {
   constructor(source: Uint8Array | string | HasOctets, dialect: Dialect, origin: string | undefined) {
     this.dialect = dialect
     this.origin = origin
-    this.#source = sourceOf(source)
+    this.#source = workspace.files.sourceOf(source)
   }
 
   /** The sitemaps that the file lists for all crawlers: absolute URLs, on any host, as written and in the order of the file. */
@@ -101,8 +100,7 @@ export class Robots {
 
   #otherRecords(): readonly ParsedRecord[] {
     if (this.#records === undefined) {
-      const end = workspace.file.fill(this.#source, SENTINEL)
-      this.#records = parseRecords(workspace.file, end, this.dialect.reading).records
+      this.#records = parseRecords(workspace.rangeOf(this.#source), this.dialect.reading).records
     }
     return this.#records
   }

@@ -1,7 +1,7 @@
 // Finds what is wrong with a robots.txt.
 import { dialects } from '../dialect.ts'
-import { ByteBuffer, latin1Of, sourceOf } from '../bytes.ts'
-import { LineReader, SENTINEL } from '../parse/line-reader.ts'
+import { type ByteRange, encodeText, latin1OfSource, rangeOf } from '../bytes.ts'
+import { LineReader } from '../parse/line-reader.ts'
 import { parseRecords } from '../parse/records.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
 import { type Field, type FieldLine, lintGroups } from './groups.ts'
@@ -26,29 +26,28 @@ const LIMIT_BYTES = 500 * 1024
  * @param source Its bytes, or its text.
  */
 export function lintRobots(source: Uint8Array | string): readonly Finding[] {
-  const buffer = new ByteBuffer()
-  const end = buffer.fill(sourceOf(source), SENTINEL)
-  const text = latin1Of(buffer.bytes.subarray(0, end))
+  const file = rangeOf(typeof source === 'string' ? encodeText(source) : source)
+  const text = latin1OfSource(file)
   const findings: Finding[] = []
   const report: Report = (code, line, ...write) => findings.push(findingOf(code, line, write))
   if (lintWholeFile(text, report)) {
-    const fields = lintLines(buffer, text, report)
-    const file = parseRecords(buffer, end, dialects.rfc9309.reading)
-    const alone = new Set(lintGroups(fields, file, report))
-    for (const group of file.groups) lintRuleSet(group, alone.has(group), report)
-    lintAudiences(file.records, report)
-    lintTimedRecords(file.records, report)
+    const fields = lintLines(file, text, report)
+    const parsed = parseRecords(file, dialects.rfc9309.reading)
+    const alone = new Set(lintGroups(fields, parsed, report))
+    for (const group of parsed.groups) lintRuleSet(group, alone.has(group), report)
+    lintAudiences(parsed.records, report)
+    lintTimedRecords(parsed.records, report)
     if (fields.length === 0) report('empty-file', 0)
   }
   return findings.sort((a, b) => a.line - b.line)
 }
 
 /** Checks each line by itself. @param text The file, one character for each. @returns The fields. */
-function lintLines(file: ByteBuffer, text: string, report: Report): readonly FieldLine[] {
+function lintLines(file: ByteRange, text: string, report: Report): readonly FieldLine[] {
   const fields: FieldLine[] = []
   let afterBlankLine = false
   let lineAtLimit = 0
-  const reader = new LineReader(file, text.length)
+  const reader = new LineReader().open(file, 'lenient')
   while (reader.nextLine()) {
     const field = fieldOf(reader, text)
     const { line, lineStart, lineEnd, contentStart, contentEnd } = reader
@@ -69,7 +68,7 @@ function lintLines(file: ByteBuffer, text: string, report: Report): readonly Fie
 }
 
 function fieldOf(reader: LineReader, text: string): Field | undefined {
-  const directive = reader.readKey('lenient', true)
+  const directive = reader.readKey(true)
   reader.readLine()
   if (directive === undefined) return undefined
   reader.readValue()

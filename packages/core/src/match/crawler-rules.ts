@@ -1,5 +1,5 @@
 // What one file says to one crawler.
-import { latin1Of, sourceOf } from '../bytes.ts'
+import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import { type DialectName, dialects } from '../dialect.ts'
 import type { DayRange } from '../parse/day-range.ts'
 import { linesOf } from '../parse/line-reader.ts'
@@ -219,7 +219,7 @@ export class CrawlerRules {
   #linesOf(wanted: ReadonlyMap<number, unknown>): ReadonlyMap<number, string> | undefined {
     const { file } = this.#records
     if (file === undefined) return undefined
-    return linesOf(sourceOf({ octets: file }), new Set(wanted.keys()))
+    return linesOf(bytesOfLatin1(file), new Set(wanted.keys()))
   }
 }
 

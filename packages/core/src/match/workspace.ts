@@ -1,9 +1,9 @@
 // The buffers that are used for one file and one question after another. This object is the only state that core shares between files: a
 // file is compiled, and a question answered, before the next one begins.
-import { ByteBuffer, type Source } from '../bytes.ts'
+import { ByteBuffer, type ByteRange, FilePool, type Source } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { GroupSelection } from '../parse/group-selection.ts'
-import { SENTINEL } from '../parse/line-reader.ts'
+import { LineReader } from '../parse/line-reader.ts'
 import { parse } from '../parse/parser.ts'
 import { RequestPath } from '../url/request-path.ts'
 import { OriginBytes } from '../url/url-fast-path.ts'
@@ -12,8 +12,11 @@ import { VisitedBuckets } from './indexed.ts'
 import { LinearMatcher } from './linear.ts'
 
 class Workspace {
-  /** The file that is parsed. */
-  readonly file: ByteBuffer = new ByteBuffer()
+  /** Copies of the callers' files. */
+  readonly files: FilePool = new FilePool()
+  /** The file that is parsed, if it is a text. */
+  readonly #text = new ByteBuffer()
+  readonly #reader = new LineReader()
   readonly compiler: RuleCompiler = new RuleCompiler()
   /** The path that is asked about. */
   readonly path: RequestPath = new RequestPath()
@@ -39,14 +42,19 @@ class Workspace {
     return this.linear
   }
 
+  /** The bytes of a file; those of a text are overwritten by the next one. */
+  rangeOf(source: Source): ByteRange {
+    if (typeof source !== 'string') return source
+    this.#text.release()
+    return this.#text.fillText(source)
+  }
+
   /** Compiles what a file says to a crawler. */
   compile(source: Source, productTokens: readonly string[], rules: ParsingRules): CompiledRules {
     this.#loaded = undefined // its bytes may be the compiler's
-    this.file.release()
-    const end = this.file.fill(source, SENTINEL)
-    const { bytes } = this.file
-    this.compiler.begin(bytes, this.selectionFor(productTokens, rules), rules)
-    parse(this.file, end, rules, this.compiler)
+    const file = this.rangeOf(source)
+    this.compiler.begin(file.bytes, this.selectionFor(productTokens, rules), rules)
+    parse(this.#reader.open(file, rules.keys), rules, this.compiler)
     return this.compiler.finish()
   }
 

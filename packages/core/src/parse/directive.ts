@@ -78,22 +78,24 @@ function knownKey(name: string, by: KnownKey['by'], directive: Directive): Known
 const LETTER_A = 97
 
 /** The known keys by their first letter, in the order in which they are tried. */
-function byFirstLetter(keys: readonly KnownKey[]): readonly (readonly KnownKey[])[] {
+export type KeyTable = readonly (readonly KnownKey[])[]
+
+function byFirstLetter(keys: readonly KnownKey[]): KeyTable {
   return Array.from({ length: 256 }, (_, letter) => keys.filter(({ name }) => name[0] === letter))
 }
 
 const BY_NAME = fieldNames.map((name) => knownKey(name, 'whole', name))
 const BY_PREFIX = PREFIXES.map(([prefix, directive]) => knownKey(prefix, 'prefix', directive))
-const KNOWN_KEYS = { exact: byFirstLetter(BY_NAME), lenient: byFirstLetter([...BY_PREFIX, ...BY_NAME]) }
+export const KNOWN_KEYS: Readonly<Record<ParsingRules['keys'], KeyTable>> = { exact: byFirstLetter(BY_NAME), lenient: byFirstLetter([...BY_PREFIX, ...BY_NAME]) }
 
 /** The first known key that the bytes begin with, in any case. */
 export function knownKeyAt(
   bytes: Uint8Array,
   start: number,
   end: number,
-  keys: ParsingRules['keys'],
+  keys: KeyTable,
 ): KnownKey | undefined {
-  const known = KNOWN_KEYS[keys][(bytes[start] as number) | LOWER_CASE] as readonly KnownKey[]
+  const known = keys[(bytes[start] as number) | LOWER_CASE] as readonly KnownKey[]
   for (let k = 0; k < known.length; k++) {
     const { name, fold } = known[k] as KnownKey
     let i = 1
@@ -106,7 +108,7 @@ export function knownKeyAt(
 /** Which directive a whole key is, in any case; bytes, one character for each. */
 export function directiveOf(key: string): Directive | 'unknown' {
   const bytes = bytesOfLatin1(key)
-  return directiveOfKey(knownKeyAt(bytes, 0, bytes.length, 'lenient'), bytes.length)
+  return directiveOfKey(knownKeyAt(bytes, 0, bytes.length, KNOWN_KEYS.lenient), bytes.length)
 }
 
 /** Which directive a key of this length is that begins with a known one. */

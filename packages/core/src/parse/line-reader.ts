@@ -1,8 +1,8 @@
 // Reads lines and their fields. RFC 9309 §2.2, as leniently as google/robotstxt reads them.
 import { COLON, CR, HASH, LF, NUL, SPACE, TAB } from '../ascii.ts'
-import { ByteBuffer, decodeText, type Source } from '../bytes.ts'
+import { type ByteRange, decodeText, rangeOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { type Directive, directiveOfKey, knownKeyAt } from './directive.ts'
+import { type Directive, directiveOfKey, type KeyTable, KNOWN_KEYS, knownKeyAt } from './directive.ts'
 
 /**
  * The number of bytes that are read of a line; the rest of it is dropped. google/robotstxt: eight URLs of 2,083 bytes, without the NUL that
@@ -10,8 +10,7 @@ import { type Directive, directiveOfKey, knownKeyAt } from './directive.ts'
  */
 const MAX_LINE_BYTES = 8 * 2083 - 1
 
-/** What stands behind the bytes of a file, so that no loop needs to look for the end. */
-export const SENTINEL: number = LF
+const NO_FILE: ByteRange = rangeOf(new Uint8Array(0))
 
 /** Goes through the bytes of a file, and says where the parts of each line are. It copies nothing. An end is the offset behind the last byte. */
 export class LineReader {
@@ -30,20 +29,25 @@ export class LineReader {
   // After `readValue`, which ends with the content:
   valueStart = 0
 
-  readonly bytes: Uint8Array
-  readonly #words: Int32Array
-  readonly #end: number
+  bytes: Uint8Array = NO_FILE.bytes
+  #words: Int32Array = NO_FILE.words
+  #end = 0
+  #keys: KeyTable = KNOWN_KEYS.lenient
   /** An offset on the line; what is between `contentStart` and here has no line end. */
-  #at: number
+  #at = 0
   #isRead = false
   #separator = 0
 
-  /** @param file With the sentinel at `end`. */
-  constructor({ bytes, words }: ByteBuffer, end: number) {
+  /** Begins with another file, and writes a sentinel behind it. */
+  open({ bytes, words, start, end }: ByteRange, keys: ParsingRules['keys']): this {
+    bytes[end] = LF // so that no loop needs to look for the end
     this.bytes = bytes
     this.#words = words
     this.#end = end
-    this.#at = byteOrderMarkLength(bytes, end)
+    this.#keys = KNOWN_KEYS[keys]
+    this.#at = start + byteOrderMarkLength(bytes, start, end)
+    this.line = 0
+    return this
   }
 
   /**
@@ -116,9 +120,9 @@ export class LineReader {
    * @param wantsUnknown Whether unknown fields are of interest.
    * @returns The directive; undefined where there is no field of interest: not on a blank line, in a comment, or without a separator.
    */
-  readKey(keys: ParsingRules['keys'], wantsUnknown: boolean): Directive | 'unknown' | undefined {
+  readKey(wantsUnknown: boolean): Directive | 'unknown' | undefined {
     const { bytes, contentStart: start } = this
-    const known = knownKeyAt(bytes, start, this.lineStart + MAX_LINE_BYTES, keys)
+    const known = knownKeyAt(bytes, start, this.lineStart + MAX_LINE_BYTES, this.#keys)
     if (known !== undefined && bytes[start + known.name.length] === COLON && start + known.name.length < this.lineStart + MAX_LINE_BYTES) {
       this.keyEnd = start + known.name.length
       this.#separator = this.keyEnd
@@ -127,7 +131,7 @@ export class LineReader {
     if (known === undefined && !wantsUnknown) return undefined
     this.readLine()
     if (start >= this.contentEnd) return undefined
-    const separator = this.#findSeparator(keys)
+    const separator = this.#findSeparator()
     let keyEnd = separator
     while (keyEnd > start && isBlank(bytes[keyEnd - 1] as number)) keyEnd--
     if (keyEnd <= start) return undefined
@@ -146,10 +150,10 @@ export class LineReader {
   }
 
   /** The first colon, or the blank that stands for it; -1 where there is neither. */
-  #findSeparator(keys: ParsingRules['keys']): number {
+  #findSeparator(): number {
     const { bytes, contentEnd: end } = this
     for (let i = this.contentStart; i < end; i++) if (bytes[i] === COLON) return i
-    if (keys === 'exact') return -1
+    if (this.#keys === KNOWN_KEYS.exact) return -1
     // google/robotstxt accepts two words without a colon.
     const blank = this.#endOfWord(this.contentStart)
     let word = blank
@@ -170,9 +174,9 @@ function hasControl(word: number): boolean {
 }
 
 /** A byte order mark is dropped, and so is the beginning of one that was cut short (google/robotstxt; the RFC is silent). */
-function byteOrderMarkLength(bytes: Uint8Array, end: number): number {
+function byteOrderMarkLength(bytes: Uint8Array, start: number, end: number): number {
   let length = 0
-  while (length < end && length < BYTE_ORDER_MARK.length && bytes[length] === BYTE_ORDER_MARK[length]) length++
+  while (start + length < end && length < 3 && bytes[start + length] === BYTE_ORDER_MARK[length]) length++
   return length
 }
 
@@ -197,14 +201,13 @@ function isSpaceOrTab(byte: number): boolean {
 }
 
 /** Some lines of a file as they stand in it, decoded from UTF-8, by number. */
-export function linesOf(file: Source, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
-  const buffer = new ByteBuffer()
-  const reader = new LineReader(buffer, buffer.fill(file, SENTINEL))
+export function linesOf(file: Uint8Array, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
+  const reader = new LineReader().open(rangeOf(file), 'lenient')
   const lines = new Map<number, string>()
   while (lines.size < wanted.size && reader.nextLine()) {
     if (!wanted.has(reader.line)) continue
     reader.readLine()
-    lines.set(reader.line, decodeText(buffer.bytes.subarray(reader.lineStart, reader.lineEnd)))
+    lines.set(reader.line, decodeText(reader.bytes.subarray(reader.lineStart, reader.lineEnd)))
   }
   return lines
 }

@@ -1,8 +1,7 @@
 // Reads a robots.txt, and calls a handler for each of its fields. RFC 9309 §2.1 and §2.2.1. It knows nothing of matching.
-import type { ByteBuffer } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, otherFields } from './directive.ts'
-import { LineReader } from './line-reader.ts'
+import type { LineReader } from './line-reader.ts'
 
 /** Receives what the parser reads, in the order of the file. The reader is on the line of the field, with its key read; and its value, if it is a name or a rule. */
 export interface RecordHandler {
@@ -31,18 +30,16 @@ export interface RecordHandler {
  * Our choice: a crawl-delay, and every other record that is about crawlers, speaks to the user-agent lines right above it and to no later
  * ones. Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow every crawler down.
  *
- * @param file With the sentinel of the line reader at `end`.
+ * @param reader With the file open.
  */
-export function parse(file: ByteBuffer, end: number, rules: ParsingRules, handler: RecordHandler): void {
-  const { keys, groupEnd, allow } = rules
+export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, handler: RecordHandler): void {
   const { wantsUnknown } = handler
-  const reader = new LineReader(file, end)
   let isInGroup = false
   let groupHasRules = false
   let lastWasAgent = false
   while (reader.nextLine()) {
     if (groupEnd === 'blank-line' && reader.isBlankLine) isInGroup = false
-    const directive = reader.readKey(keys, wantsUnknown)
+    const directive = reader.readKey(wantsUnknown)
     if (directive === undefined) continue
     if (directive === 'user-agent') {
       const startsGroup = !isInGroup || groupHasRules

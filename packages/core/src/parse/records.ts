@@ -1,8 +1,8 @@
 // A whole file, taken apart: for `Robots.records` and for lint, which look at more than one crawler's rules.
-import { type ByteBuffer, latin1Of, textOf } from '../bytes.ts'
+import { type ByteRange, latin1Of, textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, otherFields } from './directive.ts'
-import type { LineReader } from './line-reader.ts'
+import { LineReader } from './line-reader.ts'
 import { parse, type RecordHandler } from './parser.ts'
 
 /** A rule as it stands in the file. Its path is bytes, one character for each, and may be empty. */
@@ -41,10 +41,10 @@ export interface ParsedFile {
   readonly records: readonly ParsedRecord[]
 }
 
-/** Parses the whole file. @param file With the sentinel of the line reader at `end`. */
-export function parseRecords(file: ByteBuffer, end: number, rules: ParsingRules): ParsedFile {
+/** Parses the whole file. */
+export function parseRecords(file: ByteRange, rules: ParsingRules): ParsedFile {
   const collector = new Collector(file.bytes)
-  parse(file, end, rules, collector)
+  parse(new LineReader().open(file, rules.keys), rules, collector)
   return collector
 }
 
