@@ -11,7 +11,7 @@ import type { LineReader } from '../parse/line-reader.ts'
 import type { RecordHandler } from '../parse/parser.ts'
 import { type RequestRate, requestRateOf } from '../parse/request-rate.ts'
 import { type CompareForm, unchangedBytes, writeForm } from '../url/normal-form.ts'
-import { MAX_OVERHEAD, numberLength, writeHead, writeNumber } from './packed-rules.ts'
+import { MAX_OVERHEAD, numberLength, SPECIAL, writeHead, writeNumber } from './packed-rules.ts'
 
 /** What a file says to one crawler. */
 export interface CompiledRules {
@@ -117,22 +117,34 @@ export class RuleCompiler implements RecordHandler {
     const { emptyRules, wildcards, compare, indexPages } = this.#rules as ParsingRules
     if (start === end && emptyRules === 'nothing') return
     this.#packed.reserve(this.#at, 8 * (end - start) + 2 * MAX_OVERHEAD)
-    const file = this.#file
-    const unchanged = this.#unchanged
-    let isSpecial = end > start && file[end - 1] === DOLLAR
-    const middle = isSpecial ? end - 1 : end
-    let i = start
-    for (; i < middle; i++) {
-      const byte = file[i] as number
-      if (unchanged[byte] !== 1) break
-      if (byte === STAR) isSpecial = true
-    }
     const isFolder = allows && indexPages === 'folder'
-    if (i === middle && !isFolder) {
-      this.#add(allows, line, isSpecial && wildcards === 'special', file, start, end, 0, 0)
-    } else {
+    if (isFolder || !this.#addUnchanged(allows, line, start, end, wildcards === 'special')) {
       this.#addForms(allows, line, start, end, compare, wildcards === 'special', isFolder)
     }
+  }
+
+  /** Adds a rule whose form is its path as written, as that of most rules is. @returns Whether it is one. */
+  #addUnchanged(allows: boolean, line: number, start: number, end: number, areWildcardsSpecial: boolean): boolean {
+    const file = this.#file
+    const unchanged = this.#unchanged
+    const packed = this.#packed.bytes
+    const group = this.#groupCount - 1
+    const isAnchored = end > start && file[end - 1] === DOLLAR
+    const length = end - start
+    let at = writeHead(packed, this.#at, allows, false, length, numberLength(line) + numberLength(group))
+    let isSpecial = isAnchored
+    const middle = isAnchored ? end - 1 : end
+    for (let i = start; i < middle; i++) {
+      const byte = file[i] as number
+      if (unchanged[byte] !== 1) return false
+      if (byte === STAR) isSpecial = true
+      packed[at++] = byte
+    }
+    if (isAnchored) packed[at++] = DOLLAR
+    if (isSpecial && areWildcardsSpecial) packed[this.#at] = (packed[this.#at] as number) | SPECIAL
+    this.#at = writeNumber(packed, writeNumber(packed, at, line), group)
+    this.#count++
+    return true
   }
 
   /** Adds a rule whose form may be another than its path; and the folder that it allows, if it names an index page. */

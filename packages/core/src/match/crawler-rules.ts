@@ -1,3 +1,4 @@
+declare const globalThis: any
 // What one file says to one crawler.
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import { type DialectName, dialects } from '../dialect.ts'
@@ -6,11 +7,12 @@ import { linesOf } from '../parse/line-reader.ts'
 import { keptRates, type RequestRate } from '../parse/request-rate.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { shownForm } from '../url/normal-form.ts'
-import type { UrlInput } from '../url/origin.ts'
+import { beginsAtOrigin, type UrlInput } from '../url/origin.ts'
+import { setSimpleUrl } from '../url/url-fast-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
 import { IndexedMatcher, indexBytes } from './indexed.ts'
-import type { Matcher } from './linear.ts'
+import type { LinearMatcher, Matcher } from './linear.ts'
 import {
   allowsAt,
   formLength,
@@ -28,9 +30,9 @@ import { type Group, groupOf, type RulesVerdict, ruleOf, verdictByRule, verdictW
 import { workspace } from './workspace.ts'
 
 /** With fewer rules, the linear engine is as fast as an index. */
-const MIN_INDEXED_RULES = 24
+const MIN_INDEXED_RULES = +(globalThis.process?.env?.MINR ?? 24)
 /** So many questions are answered by the linear engine first: many files are asked no more, and building an index takes as long. */
-const INDEX_AFTER_QUESTIONS = 4
+const INDEX_AFTER_QUESTIONS = +(globalThis.process?.env?.AFTER ?? 4)
 
 /** The rules of one file, bound to one crawler. */
 export class CrawlerRules {
@@ -42,6 +44,8 @@ export class CrawlerRules {
   #index: IndexedMatcher | undefined
   readonly #groupsAt: number
   readonly #count: number
+  /** Whether the first rule that matches decides, and not the strongest. */
+  readonly #takesFirst: boolean
   readonly #records: TimedRecords
   #questions = 0
 
@@ -57,6 +61,7 @@ export class CrawlerRules {
     this.#packed = packed
     this.#groupsAt = groupsAt
     this.#count = count
+    this.#takesFirst = dialect.reading.winner === 'first'
     const hasNone =
       crawlDelayMs === undefined && requestRates.length === 0 && visitTimes.length === 0 && file === undefined
     this.#records = hasNone
@@ -123,6 +128,8 @@ export class CrawlerRules {
 
   /** May the crawler fetch this URL, or this path of the file's own origin? */
   isAllowed(url: UrlInput): boolean {
+    // Where there are no rules, a URL of the file's own origin is allowed whatever it is.
+    if (this.#groupsAt === 0 && typeof url === 'string' && this.#isOwn(url)) return true
     const found = this.#resolve(url)
     if (typeof found !== 'number') return found.allowed
     return found === NO_RULE || allowsAt(this.#packedBytes(), found)
@@ -149,11 +156,21 @@ export class CrawlerRules {
     }
   }
 
+  #isOwn(url: string): boolean {
+    return this.#origin !== undefined && beginsAtOrigin(url, this.#origin)
+  }
+
   /** Resolves a URL to the rule that decides, by its offset, or `NO_RULE`; or to a verdict that needs no rule. */
   #resolve(url: UrlInput): number | RulesVerdict {
-    const { path, origin } = workspace
-    const settled = resolveUrl(url, this.#dialect.reading, this.#origin, path, origin)
+    const { path } = workspace
+    const { reading } = this.#dialect
+    const isSimple =
+      typeof url === 'string' &&
+      reading.compare === 'rfc9309' &&
+      setSimpleUrl(path, url, this.#origin, workspace.origin)
+    const settled = isSimple ? undefined : resolveUrl(url, reading, this.#origin, path)
     if (settled !== undefined) return settled
+    if (reading.robotsTxtItself === 'allowed' && path.isRobotsTxt()) return ROBOTS_TXT_ITSELF
     return this.#groupsAt === 0 ? NO_RULE : this.#matcher().find(path)
   }
 
@@ -163,17 +180,13 @@ export class CrawlerRules {
     const linear = this.#linear()
     if (this.#count <= MIN_INDEXED_RULES || this.#questions++ < INDEX_AFTER_QUESTIONS) return linear
     const packed = linear.packed.subarray(0, (this.#packed as string).length)
-    this.#index = new IndexedMatcher(packed, this.#groupsAt, this.#count, this.#takesFirst, workspace.visited)
+    this.#index = new IndexedMatcher(packed, linear.entries, this.#takesFirst, workspace.visited)
     this.#packed = undefined
     return this.#index
   }
 
-  #linear(): Matcher {
+  #linear(): LinearMatcher {
     return workspace.linearFor(this, this.#packed as string, this.#groupsAt, this.#count, this.#takesFirst)
-  }
-
-  get #takesFirst(): boolean {
-    return this.#dialect.reading.winner === 'first'
   }
 
   #packedBytes(): Uint8Array {
@@ -222,6 +235,9 @@ export class CrawlerRules {
     return linesOf(bytesOfLatin1(file), new Set(wanted.keys()))
   }
 }
+
+/** RFC 9309 §2.2.2. */
+const ROBOTS_TXT_ITSELF: RulesVerdict = { allowed: true, because: 'robots-txt-itself' }
 
 /** What stands beside the rules; most files have none of it. */
 type TimedRecords = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 'file'>

@@ -13,8 +13,8 @@
 // never much slower than with the linear engine.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
-import { ENTRY, type Matcher, neededKinds } from './linear.ts'
-import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, nextRule, strengthAt } from './packed-rules.ts'
+import { ENTRY, fourBytes, type Matcher, prefixLength } from './linear.ts'
+import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, strengthAt } from './packed-rules.ts'
 
 /** The lengths of prefixes that are hashed, in bytes. */
 const PREFIX_LENGTHS = [4, 8, 16] as const
@@ -23,10 +23,18 @@ const GRAM = 4
 const MAX_UNINDEXED = 32
 const MAX_BUCKETS = 2 ** 14
 
-/** Which paths have visited a bucket. */
+/** The buffers that all indexes share. */
 export class VisitedBuckets {
+  /** By bucket, the last visit to it. */
   readonly #visits = new Uint32Array(MAX_BUCKETS + 1)
   #visit = 0
+  #buckets = new Int32Array(1024)
+
+  /** Room for the bucket of each rule, while an index is built. */
+  bucketsFor(rules: number): Int32Array {
+    if (rules > this.#buckets.length) this.#buckets = new Int32Array(2 * rules)
+    return this.#buckets
+  }
 
   begin(): void {
     this.#visit = (this.#visit + 1) >>> 0
@@ -40,16 +48,6 @@ export class VisitedBuckets {
     this.#visits[bucket] = this.#visit
     return isFirst
   }
-}
-
-/** Four bytes as one number. */
-function fourBytes(bytes: Uint8Array, at: number): number {
-  return (
-    (bytes[at] as number) |
-    ((bytes[at + 1] as number) << 8) |
-    ((bytes[at + 2] as number) << 16) |
-    ((bytes[at + 3] as number) << 24)
-  )
 }
 
 /** Adds four bytes to a hash; an empty one is 0. */
@@ -79,11 +77,12 @@ export class IndexedMatcher implements Matcher {
   readonly #takesFirst: boolean
   readonly #visited: VisitedBuckets
 
-  /** @param packed Is copied. @param end Where the rules end. @param count How many rules there are. */
-  constructor(packed: Uint8Array, end: number, count: number, takesFirst: boolean, visited: VisitedBuckets) {
+  /** @param packed Is copied. @param entries Those of the linear engine, an entry for each rule. */
+  constructor(packed: Uint8Array, entries: Int32Array, takesFirst: boolean, visited: VisitedBuckets) {
+    const count = entries.length / ENTRY
     const buckets = bucketCount(count)
     const starts = buckets + 2
-    const tableBytes = 4 * (starts + ENTRY * count)
+    const tableBytes = 4 * (starts + entries.length)
     const memory = new ArrayBuffer(tableBytes + packed.length)
     this.packed = new Uint8Array(memory, tableBytes)
     this.packed.set(packed)
@@ -91,43 +90,46 @@ export class IndexedMatcher implements Matcher {
     this.#mask = buckets - 1
     this.#takesFirst = takesFirst
     this.#visited = visited
-    this.#hasGrams = this.#fill(end, count, starts)
+    const bucketOfRule = visited.bucketsFor(count)
+    this.#hasGrams = this.#assignBuckets(entries, bucketOfRule)
+    this.#fill(entries, bucketOfRule, starts)
   }
 
-  /** Puts each rule into its bucket. @returns Whether some are found by gram. */
-  #fill(end: number, count: number, starts: number): boolean {
+  /** Chooses a bucket for each rule. @returns Whether some are found by gram. */
+  #assignBuckets(entries: Int32Array, bucketOfRule: Int32Array): boolean {
     const { packed } = this
-    const table = this.#table
-    const offsets = new Uint32Array(count)
-    const keys = new Uint32Array(count)
     const special: number[] = []
-    for (let at = 0, rule = 0; at < end; rule++) {
+    for (let entry = 0; entry < entries.length; entry += ENTRY) {
+      const at = entries[entry + 3] as number
       const length = formLength(packed, at)
       const start = formStart(packed, at, length)
-      offsets[rule] = at
-      keys[rule] = this.#prefixBucket(start, isSpecialAt(packed, at) ? endOfPrefix(packed, start, length) : start + length)
-      if (isSpecialAt(packed, at)) special.push(rule)
-      at = nextRule(packed, at, start, length)
+      const isSpecial = isSpecialAt(packed, at)
+      if (isSpecial) special.push(entry)
+      bucketOfRule[entry / ENTRY] = this.#prefixBucket(start, start + (isSpecial ? prefixLength(packed, start, length) : length))
     }
-    const areMany = special.length > MAX_UNINDEXED
-    if (areMany) this.#assignGrams(special, offsets, keys)
-    for (let rule = 0; rule < count; rule++) {
-      const next = (keys[rule] as number) + 1
-      table[next] = (table[next] as number) + ENTRY
+    if (special.length <= MAX_UNINDEXED) return false
+    this.#assignGrams(special, entries, bucketOfRule)
+    return true
+  }
+
+  /** Sorts the entries by bucket, and leaves those of a bucket in the order of the file. */
+  #fill(entries: Int32Array, bucketOfRule: Int32Array, starts: number): void {
+    const table = this.#table
+    for (let rule = 0; rule < entries.length / ENTRY; rule++) {
+      const bucket = bucketOfRule[rule] as number
+      table[bucket] = (table[bucket] as number) + ENTRY
     }
-    table[0] = starts
-    for (let i = 1; i < starts; i++) table[i] = (table[i] as number) + (table[i - 1] as number)
-    const next = table.slice(0, starts)
-    for (let rule = 0; rule < count; rule++) {
-      const bucket = keys[rule] as number
-      const cell = next[bucket] as number
-      const at = offsets[rule] as number
-      const length = formLength(packed, at)
-      table[cell] = neededKinds(packed, formStart(packed, at, length), length)
-      table[cell + 1] = at
-      next[bucket] = cell + ENTRY
+    let end = starts
+    for (let bucket = 0; bucket < starts; bucket++) {
+      end += table[bucket] as number
+      table[bucket] = end
     }
-    return areMany
+    for (let entry = entries.length - ENTRY; entry >= 0; entry -= ENTRY) {
+      const bucket = bucketOfRule[entry / ENTRY] as number
+      const cell = (table[bucket] as number) - ENTRY
+      for (let i = 0; i < ENTRY; i++) table[cell + i] = entries[entry + i] as number
+      table[bucket] = cell
+    }
   }
 
   #bucketOf(hash: number): number {
@@ -147,20 +149,20 @@ export class IndexedMatcher implements Matcher {
   }
 
   /** Puts each of these rules into the bucket of that of its grams which the fewest of them have. */
-  #assignGrams(special: readonly number[], offsets: Uint32Array, keys: Uint32Array): void {
+  #assignGrams(special: readonly number[], entries: Int32Array, bucketOfRule: Int32Array): void {
     const counts = new Uint32Array(this.#mask + 2)
-    for (const rule of special) {
-      this.#eachGram(offsets[rule] as number, (bucket) => {
+    for (const entry of special) {
+      this.#eachGram(entries[entry + 3] as number, (bucket) => {
         counts[bucket] = (counts[bucket] as number) + 1
       })
     }
-    for (const rule of special) {
+    for (const entry of special) {
       let fewest = Number.POSITIVE_INFINITY
-      keys[rule] = ALWAYS
-      this.#eachGram(offsets[rule] as number, (bucket) => {
+      bucketOfRule[entry / ENTRY] = ALWAYS
+      this.#eachGram(entries[entry + 3] as number, (bucket) => {
         if ((counts[bucket] as number) >= fewest) return
         fewest = counts[bucket] as number
-        keys[rule] = bucket
+        bucketOfRule[entry / ENTRY] = bucket
       })
     }
   }
@@ -216,9 +218,11 @@ export class IndexedMatcher implements Matcher {
     const table = this.#table
     const end = table[bucket + 1] as number
     const lacking = ~path.kinds
+    const four = fourBytes(path.bytes, path.start + 1)
     for (let i = table[bucket] as number; i < end; i += ENTRY) {
       if (((table[i] as number) & lacking) !== 0) continue
-      const at = table[i + 1] as number
+      if ((((table[i + 1] as number) ^ four) & (table[i + 2] as number)) !== 0) continue
+      const at = table[i + 3] as number
       const length = formLength(packed, at)
       const strength = this.#takesFirst ? -at : strengthAt(packed, at, length)
       if (strength < this.#best || (strength === this.#best && at > this.#deciding)) continue
@@ -227,12 +231,4 @@ export class IndexedMatcher implements Matcher {
       this.#deciding = at
     }
   }
-}
-
-/** The end of what stands before the first special character. */
-function endOfPrefix(packed: Uint8Array, start: number, length: number): number {
-  const end = packed[start + length - 1] === DOLLAR ? start + length - 1 : start + length
-  let i = start
-  while (i < end && packed[i] !== STAR) i++
-  return i
 }

@@ -3,7 +3,6 @@ import type { ParsingRules } from '../dialect.ts'
 import { isParsedUrl, originOf, type UrlInput } from '../url/origin.ts'
 import type { RequestPath } from '../url/request-path.ts'
 import { googlePathOf, sentUrlOf } from '../url/sent-path.ts'
-import { type OriginBytes, setSimpleUrl } from '../url/url-fast-path.ts'
 import type { RulesVerdict } from './verdict.ts'
 
 /**
@@ -17,15 +16,9 @@ export function resolveUrl(
   rules: ParsingRules,
   fileOrigin: string | undefined,
   path: RequestPath,
-  known: OriginBytes,
 ): RulesVerdict | undefined {
-  const { compare, robotsTxtItself } = rules
-  if (typeof url !== 'string' || compare !== 'rfc9309' || !setSimpleUrl(path, url, fileOrigin, known)) {
-    const settled = compare === 'google' ? setGooglePath(url, fileOrigin, path) : setSentPath(url, compare, fileOrigin, path)
-    if (settled !== undefined) return settled
-  }
-  if (robotsTxtItself === 'allowed' && path.isRobotsTxt()) return { allowed: true, because: 'robots-txt-itself' } // §2.2.2
-  return undefined
+  const { compare } = rules
+  return compare === 'google' ? setGooglePath(url, fileOrigin, path) : setSentPath(url, compare, fileOrigin, path)
 }
 
 function setSentPath(

@@ -99,10 +99,11 @@ export class LineReader {
     if (this.#isRead) return
     this.#isRead = true
     const { bytes, lineStart, contentStart } = this
-    let i = contentStart
-    while (!endsContent(bytes[i] as number)) i++
+    let i = this.#at
+    let byte = bytes[i] as number
+    while (byte > HASH || (byte !== HASH && !endsLine(byte))) byte = bytes[++i] as number
     let contentEnd = i
-    if (bytes[i] === HASH) while (!endsLine(bytes[i] as number)) i++
+    if (byte === HASH) while (!endsLine(byte)) byte = bytes[++i] as number
     this.#at = i
     let lineEnd = i // a NUL ends a C string, and so the line of the reference
     if (lineEnd - lineStart > MAX_LINE_BYTES) {
@@ -126,6 +127,7 @@ export class LineReader {
     if (known !== undefined && bytes[start + known.name.length] === COLON && start + known.name.length < this.lineStart + MAX_LINE_BYTES) {
       this.keyEnd = start + known.name.length
       this.#separator = this.keyEnd
+      this.#at = this.keyEnd
       return known.directive
     }
     if (known === undefined && !wantsUnknown) return undefined
@@ -184,10 +186,6 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 function endsLine(byte: number): boolean {
   return byte <= CR && (byte === LF || byte === CR || byte === NUL)
-}
-
-function endsContent(byte: number): boolean {
-  return byte === HASH || endsLine(byte)
 }
 
 /** The blanks of ASCII, without line ends. */

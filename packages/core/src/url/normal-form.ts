@@ -81,8 +81,11 @@ function writeRfc9309(
   for (let i = start; i < end; i++) {
     const byte = bytes[i] as number
     const action = ACTIONS[byte] as number
-    const isSpecial = role === 'rule' && (action === SPECIAL_STAR || (action === SPECIAL_DOLLAR && i === end - 1))
-    if (action === KEEP || isSpecial) {
+    if (action === KEEP) {
+      out[at++] = byte
+      continue
+    }
+    if (role === 'rule' && (action === SPECIAL_STAR || (action === SPECIAL_DOLLAR && i === end - 1))) {
       out[at++] = byte
     } else if (action === READ_PERCENT) {
       const encoded = encodedByte(bytes, i, end)

@@ -2,6 +2,7 @@
 import { ALPHANUMERIC, byteSet, DOT, PERCENT, QUESTION_MARK, SLASH } from '../ascii.ts'
 import { bytesOfLatin1, writeAscii } from '../bytes.ts'
 import { writeForm } from './normal-form.ts'
+import { encodedByte, UNRESERVED } from './percent.ts'
 import { KIND_OF_BYTE, MAX_SIMPLE_URL, type RequestPath } from './request-path.ts'
 
 // In the upper four bits, beside a byte's kind (request-path.ts):
@@ -73,21 +74,28 @@ export function setSimpleUrl(path: RequestPath, url: string, origin: string | un
   return (classes & CHANGED) === 0 || setForm(path)
 }
 
-/** Writes the form for comparing behind the path. @returns Whether it could. */
+/** Brings the path to the form for comparing, behind where it was if that is another one. @returns Whether it could. */
 function setForm(path: RequestPath): boolean {
   const { bytes, start, end } = path
-  for (let i = start; i + 2 < end; i++) {
-    // An encoded dot may make a dot segment.
-    if (bytes[i] === PERCENT && bytes[i + 1] === TWO && ((bytes[i + 2] as number) | 32) === LETTER_E) return false
+  let isForm = true
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i] as number
+    if (((CLASSES[byte] as number) & CHANGED) === 0) continue
+    const encoded = byte === PERCENT ? encodedByte(bytes, i, end) : -1
+    if (encoded === DOT) return false // it may make a dot segment
+    if (encoded === -1) isForm &&= byte === PERCENT // a malformed % stays as it is
+    else if (UNRESERVED[encoded] === 1 || isLowerCase(bytes[i + 1] as number) || isLowerCase(bytes[i + 2] as number)) isForm = false
   }
+  if (isForm) return true
   path.start = end
   path.end = writeForm('rfc9309', 'url', bytes, start, end, bytes, end)
   path.kinds = path.kindsBetween(end, path.end)
   return true
 }
 
-const TWO = 50
-const LETTER_E = 101
+function isLowerCase(hexDigit: number): boolean {
+  return hexDigit >= 97
+}
 
 /** The end of a host that every client reads alike; `end` if there is none. */
 function endOfHost(bytes: Uint8Array, end: number): number {
@@ -104,9 +112,9 @@ function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
 
 /** Is there a segment `.` or `..`? Says so of one in the query too, where it is none; then the URL parser decides. */
 function hasDotSegment(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end - 1; i++) {
-    if (bytes[i] !== SLASH || bytes[i + 1] !== DOT) continue
-    const next = bytes[i + 2] === DOT ? i + 3 : i + 2
+  for (let i = start + 1; i < end; i++) {
+    if (bytes[i] !== DOT || bytes[i - 1] !== SLASH) continue
+    const next = i + 1 < end && bytes[i + 1] === DOT ? i + 2 : i + 1
     if (next >= end || bytes[next] === SLASH || bytes[next] === QUESTION_MARK) return true
   }
   return false
