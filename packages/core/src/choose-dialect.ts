@@ -3,22 +3,23 @@ import { type AccessReading, type Dialect, type DialectName, dialects, type Pars
 import { OptionError } from './option-error.ts'
 
 /** The answers that a dialect may give to each question that has a few. */
-const ANSWERS: { readonly [Q in keyof (ParsingRules & AccessReading)]?: readonly (ParsingRules & AccessReading)[Q][] } = {
-  keys: ['lenient', 'exact'],
-  groupEnd: ['user-agent', 'blank-line'],
-  agents: ['token', 'token-or-digits', 'whole-value', 'name', 'substring'],
-  severalTokens: ['first', 'all'],
-  groups: ['merged', 'first-for-all', 'first'],
-  winner: ['most-octets', 'first'],
-  allow: ['rule', 'unknown'],
-  wildcards: ['special', 'literal'],
-  compare: ['rfc9309', 'decoded', 'plain', 'google'],
-  emptyRules: ['nothing', 'reported', 'allows-all'],
-  indexPages: ['folder', 'plain'],
-  robotsTxtItself: ['allowed', 'by-rules'],
-  forbidden: ['unavailable', 'restricted'],
-  whenUnreachable: ['use-copy', 'disallow'],
-}
+const ANSWERS: { readonly [Q in keyof (ParsingRules & AccessReading)]?: readonly (ParsingRules & AccessReading)[Q][] } =
+  {
+    keys: ['lenient', 'exact'],
+    groupEnd: ['user-agent', 'blank-line'],
+    agents: ['token', 'token-or-digits', 'whole-value', 'name', 'substring'],
+    severalTokens: ['first', 'all'],
+    groups: ['merged', 'first-for-all', 'first'],
+    winner: ['most-octets', 'first'],
+    allow: ['rule', 'unknown'],
+    wildcards: ['special', 'literal'],
+    compare: ['rfc9309', 'decoded', 'plain', 'google'],
+    emptyRules: ['nothing', 'reported', 'allows-all'],
+    indexPages: ['folder', 'plain'],
+    robotsTxtItself: ['allowed', 'by-rules'],
+    forbidden: ['unavailable', 'restricted'],
+    whenUnreachable: ['use-copy', 'disallow'],
+  }
 
 /** @throws {OptionError} for a name that is not known, or a dialect of one's own with an answer that nobody gives. */
 export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect {

@@ -1,7 +1,7 @@
 // One file, one URL, every dialect: what each answers, and on which question they part.
 import { type Departure, type Dialect, type DialectName, departures, dialects } from './dialect.ts'
-import { type ParseOptions, parseRobots } from './parse.ts'
 import type { Explanation } from './match/explanation.ts'
+import { type ParseOptions, parseRobots } from './parse.ts'
 import type { ProductTokens } from './robots.ts'
 import type { HasHref } from './url/origin.ts'
 

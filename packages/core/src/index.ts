@@ -12,7 +12,7 @@ export {
   keepUntil,
 } from './access/entry.ts'
 export type { Hop, Outcome, UnavailableReason } from './access/outcome.ts'
-export { type Plan, plan, type Standing, standingOf, freshUntil } from './access/plan.ts'
+export { freshUntil, type Plan, plan, type Standing, standingOf } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'
 export {
   type Body,
@@ -25,6 +25,7 @@ export {
 export { settle } from './access/settle.ts'
 export { type State, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'
+export type { HasOctets } from './bytes.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { type Access, allows, decide, type Verdict } from './decide.ts'
 export { type Describable, describeReason, describeState, describeVerdict, visible } from './describe.ts'
@@ -40,7 +41,13 @@ export {
 export { type DialectAnswer, explainDialects } from './explain-dialects.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
-export type { HasOctets } from './bytes.ts'
+export type { Finding } from './lint/finding.ts'
+export { type FindingCode, type FindingKind, findingKinds, type Severity } from './lint/finding-kinds.ts'
+export { lintRobots } from './lint/lint-robots.ts'
+export { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
+export type { CrawlerRules } from './match/crawler-rules.ts'
+export type { Explanation, Match, WonBy } from './match/explanation.ts'
+export type { Group, InvalidUrl, Rule, RulesVerdict } from './match/verdict.ts'
 export { OptionError } from './option-error.ts'
 export { type Delay, delayOf, type Rate, type Wishes } from './pace/delay.ts'
 export { type Hours, opensAt } from './pace/hours.ts'
@@ -58,28 +65,21 @@ export {
   takeSlot,
   untakeSlot,
 } from './pace/pace.ts'
+export type { DayRange } from './parse/day-range.ts'
+export type { OtherField } from './parse/directive.ts'
+export { isProductToken, productTokenOf } from './parse/product-token.ts'
+export type { OtherRecord } from './parse/records.ts'
+export type { RequestRate } from './parse/request-rate.ts'
 export { type ParseOptions, parseRobots } from './parse.ts'
 export { restoreRules } from './restore.ts'
-export { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
-export type { CrawlerRules } from './match/crawler-rules.ts'
-export type { DayRange } from './parse/day-range.ts'
-export type { Explanation, Match, WonBy } from './match/explanation.ts'
-export type { Finding } from './lint/finding.ts'
-export { type FindingCode, type FindingKind, findingKinds, type Severity } from './lint/finding-kinds.ts'
-export { lintRobots } from './lint/lint-robots.ts'
-export type { OtherField } from './parse/directive.ts'
-export type { OtherRecord } from './parse/records.ts'
-export { isProductToken, productTokenOf } from './parse/product-token.ts'
-export type { RequestRate } from './parse/request-rate.ts'
 export type { BindOptions, Keep, ProductTokens, Robots } from './robots.ts'
-export type { Group, InvalidUrl, Rule, RulesVerdict } from './match/verdict.ts'
 export {
-  type ParsedUrl,
-  type UrlInput,
-  parseUrl,
   beginsAtOrigin,
   explainUrlProblem,
   type HasHref,
   originOf,
+  type ParsedUrl,
+  parseUrl,
+  type UrlInput,
   type UrlProblem,
 } from './url/origin.ts'

@@ -1,7 +1,8 @@
 // The front door of reading: a file and its options in, a `Robots` out.
+
+import type { HasOctets } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
 import type { Dialect, DialectName } from './dialect.ts'
-import type { HasOctets } from './bytes.ts'
 import { OptionError } from './option-error.ts'
 import { Robots } from './robots.ts'
 import { originOf } from './url/origin.ts'

@@ -1,11 +1,11 @@
 // Reads a crawler's rules from plain data.
 import { dialectFor } from './choose-dialect.ts'
 import { type Dialect, dialects } from './dialect.ts'
-import { OptionError } from './option-error.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
-import type { DayRange } from './parse/day-range.ts'
 import { countPackedRules } from './match/packed-rules.ts'
+import { OptionError } from './option-error.ts'
+import type { DayRange } from './parse/day-range.ts'
 import type { RequestRate } from './parse/request-rate.ts'
 
 /**

@@ -2,8 +2,9 @@
 //
 // A state machine of two states, `asking` and an outcome. It holds no socket: whoever drives it makes the request that it
 // names, gives it the reply, and goes on until there is an outcome.
-import { type Headers, headerOf } from '../http/headers.ts'
+
 import { textOf } from '../bytes.ts'
+import { type Headers, headerOf } from '../http/headers.ts'
 import type { Copy } from './entry.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'

@@ -1,12 +1,13 @@
 // Finds what is wrong with a robots.txt.
-import { dialects } from '../dialect.ts'
+
 import { type ByteRange, encodeText, latin1OfSource, rangeOf } from '../bytes.ts'
+import { dialects } from '../dialect.ts'
 import { LineReader } from '../parse/line-reader.ts'
 import { parseRecords } from '../parse/records.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
 import { type Field, type FieldLine, lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
-import { lintCut, lintBytes } from './line.ts'
+import { lintBytes, lintCut } from './line.ts'
 import { lintName } from './name.ts'
 import { isCutByComment, lintPath } from './path.ts'
 import { lintAudiences, lintRecord, lintTimedRecords } from './record.ts'

@@ -1,6 +1,6 @@
 // The value of a user-agent line. RFC 9309 §2.2.1.
 import { bytesOfLatin1 } from '../bytes.ts'
-import { endOfToken, namesEveryone as bytesNameEveryone } from '../parse/product-token.ts'
+import { namesEveryone as bytesNameEveryone, endOfToken } from '../parse/product-token.ts'
 import type { Report } from './finding.ts'
 
 export function lintName(value: string, line: number, report: Report): void {

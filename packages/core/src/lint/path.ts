@@ -1,8 +1,8 @@
 // The path of one rule. RFC 9309 §2.2.2 and §2.2.3.
 
 import { textOf } from '../bytes.ts'
-import { ruleForm } from '../url/normal-form.ts'
 import { indexFolder } from '../parse/index-page.ts'
+import { ruleForm } from '../url/normal-form.ts'
 import { parseUrl } from '../url/origin.ts'
 import type { Report } from './finding.ts'
 import { keyOf } from './key.ts'

@@ -2,8 +2,9 @@
 //
 // Only what is easily proved is said. Every rule is looked up once and sorted once, so the work is that of a sort, whatever
 // the file holds.
-import { ruleForm } from '../url/normal-form.ts'
+
 import type { ParsedGroup, ParsedRule } from '../parse/records.ts'
+import { ruleForm } from '../url/normal-form.ts'
 import type { Report } from './finding.ts'
 import { namesEveryone } from './name.ts'
 

@@ -82,7 +82,11 @@ export class RuleCompiler implements RecordHandler {
     if (this.#visitTimes.length > 0) this.#visitTimes = []
   }
 
-  onUserAgent({ line, valueStart: start, contentEnd: end }: LineReader, startsGroup: boolean, startsRun: boolean): void {
+  onUserAgent(
+    { line, valueStart: start, contentEnd: end }: LineReader,
+    startsGroup: boolean,
+    startsRun: boolean,
+  ): void {
     const rank = (this.#selection as GroupSelection).rankOf(this.#file, start, end)
     if (startsGroup) {
       this.#closeGroup()

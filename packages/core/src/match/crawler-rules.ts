@@ -1,4 +1,3 @@
-declare const globalThis: any
 // What one file says to one crawler.
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import { type DialectName, dialects } from '../dialect.ts'
@@ -30,9 +29,9 @@ import { type Group, groupOf, type RulesVerdict, ruleOf, verdictByRule, verdictW
 import { workspace } from './workspace.ts'
 
 /** With fewer rules, the linear engine is as fast as an index. */
-const MIN_INDEXED_RULES = +(globalThis.process?.env?.MINR ?? 24)
+const MIN_INDEXED_RULES = 24
 /** So many questions are answered by the linear engine first: many files are asked no more, and building an index takes as long. */
-const INDEX_AFTER_QUESTIONS = +(globalThis.process?.env?.AFTER ?? 4)
+const INDEX_AFTER_QUESTIONS = 16
 
 /** The rules of one file, bound to one crawler. */
 export class CrawlerRules {

@@ -20,7 +20,7 @@ import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, strengthAt } fr
 const PREFIX_LENGTHS = [4, 8, 16] as const
 const GRAM = 4
 /** With more rules that have special characters, they are found by gram. */
-const MAX_UNINDEXED = 32
+const MAX_UNINDEXED = 96
 const MAX_BUCKETS = 2 ** 14
 
 /** The buffers that all indexes share. */
@@ -105,7 +105,10 @@ export class IndexedMatcher implements Matcher {
       const start = formStart(packed, at, length)
       const isSpecial = isSpecialAt(packed, at)
       if (isSpecial) special.push(entry)
-      bucketOfRule[entry / ENTRY] = this.#prefixBucket(start, start + (isSpecial ? prefixLength(packed, start, length) : length))
+      bucketOfRule[entry / ENTRY] = this.#prefixBucket(
+        start,
+        start + (isSpecial ? prefixLength(packed, start, length) : length),
+      )
     }
     if (special.length <= MAX_UNINDEXED) return false
     this.#assignGrams(special, entries, bucketOfRule)
@@ -189,9 +192,10 @@ export class IndexedMatcher implements Matcher {
       const length = PREFIX_LENGTHS[i] as number
       if (start + length > end) break
       for (; at < start + length; at += 4) hash = hashed(hash, fourBytes(bytes, at))
-      this.#tryBucket(this.#bucketOf(hash), path)
+      const bucket = this.#bucketOf(hash)
+      if (this.#table[bucket] !== this.#table[bucket + 1]) this.#tryBucket(bucket, path)
     }
-    this.#tryBucket(ALWAYS, path)
+    if (this.#table[ALWAYS] !== this.#table[ALWAYS + 1]) this.#tryBucket(ALWAYS, path)
     if (this.#hasGrams) this.#tryGrams(path)
     return this.#deciding
   }

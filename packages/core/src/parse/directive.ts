@@ -58,7 +58,12 @@ const PREFIXES: readonly (readonly [prefix: string, directive: Directive])[] = [
 ]
 
 /** The names of all known fields. */
-export const fieldNames: readonly Directive[] = ['user-agent', 'allow', 'disallow', ...(Object.keys(otherFields) as OtherField[])]
+export const fieldNames: readonly Directive[] = [
+  'user-agent',
+  'allow',
+  'disallow',
+  ...(Object.keys(otherFields) as OtherField[]),
+]
 
 /** A key is known if it is `name`, or begins with it. */
 export interface KnownKey {
@@ -86,15 +91,13 @@ function byFirstLetter(keys: readonly KnownKey[]): KeyTable {
 
 const BY_NAME = fieldNames.map((name) => knownKey(name, 'whole', name))
 const BY_PREFIX = PREFIXES.map(([prefix, directive]) => knownKey(prefix, 'prefix', directive))
-export const KNOWN_KEYS: Readonly<Record<ParsingRules['keys'], KeyTable>> = { exact: byFirstLetter(BY_NAME), lenient: byFirstLetter([...BY_PREFIX, ...BY_NAME]) }
+export const KNOWN_KEYS: Readonly<Record<ParsingRules['keys'], KeyTable>> = {
+  exact: byFirstLetter(BY_NAME),
+  lenient: byFirstLetter([...BY_PREFIX, ...BY_NAME]),
+}
 
 /** The first known key that the bytes begin with, in any case. */
-export function knownKeyAt(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  keys: KeyTable,
-): KnownKey | undefined {
+export function knownKeyAt(bytes: Uint8Array, start: number, end: number, keys: KeyTable): KnownKey | undefined {
   const known = keys[(bytes[start] as number) | LOWER_CASE] as readonly KnownKey[]
   for (let k = 0; k < known.length; k++) {
     const { name, fold } = known[k] as KnownKey

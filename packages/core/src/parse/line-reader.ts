@@ -124,7 +124,11 @@ export class LineReader {
   readKey(wantsUnknown: boolean): Directive | 'unknown' | undefined {
     const { bytes, contentStart: start } = this
     const known = knownKeyAt(bytes, start, this.lineStart + MAX_LINE_BYTES, this.#keys)
-    if (known !== undefined && bytes[start + known.name.length] === COLON && start + known.name.length < this.lineStart + MAX_LINE_BYTES) {
+    if (
+      known !== undefined &&
+      bytes[start + known.name.length] === COLON &&
+      start + known.name.length < this.lineStart + MAX_LINE_BYTES
+    ) {
       this.keyEnd = start + known.name.length
       this.#separator = this.keyEnd
       this.#at = this.keyEnd

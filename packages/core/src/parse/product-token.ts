@@ -73,7 +73,9 @@ export class CrawlerName {
     if (this.#isSubstring) return this.#hasSubstring(bytes, start, end)
     // Most lines name other crawlers: their first byte tells.
     if (token.length > 0 && lowerByte(bytes[start] as number) !== token[0]) return false
-    return endOfRun(bytes, start, end, this.#compared) - start === token.length && isAt(bytes, start, token, 0, token.length)
+    return (
+      endOfRun(bytes, start, end, this.#compared) - start === token.length && isAt(bytes, start, token, 0, token.length)
+    )
   }
 
   /** Does the name on the line, without a version, occur in the crawler's? */

@@ -8,7 +8,19 @@ import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from './suffix-automaton.ts'
 export const MAX_SIMPLE_URL = 4096
 
 /** The kinds of bytes: letters by themselves, and other bytes in groups. Special characters of patterns have none. The upper four bits are free. */
-const KINDS = ['?', '&', '=', '_', '-', '.', '0123456789', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'jqxyz', '%', ...'bcdfghklmnprstuvw']
+const KINDS = [
+  '?',
+  '&',
+  '=',
+  '_',
+  '-',
+  '.',
+  '0123456789',
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+  'jqxyz',
+  '%',
+  ...'bcdfghklmnprstuvw',
+]
 
 /** The bit of each byte's kind; 0 for bytes that nearly every path has, or hardly any rule. */
 export const KIND_OF_BYTE: Int32Array = new Int32Array(256)
@@ -38,6 +50,9 @@ export class RequestPath {
   /** How many of its bytes were looked at for pieces. */
   #searched = 0
   #automaton: SuffixAutomaton | undefined
+  /** For each pair of bytes that stand side by side, by hash: 1 if the path with that serial number has it. */
+  readonly #pairs = new Uint8Array(PAIRS)
+  #pairsOf = -1
 
   /** Takes a path that is not in the form for comparing; without a form, it is compared as it is. */
   setPath(text: string, form: CompareForm | undefined): void {
@@ -76,6 +91,22 @@ export class RequestPath {
     return true
   }
 
+  /** Has the path every two bytes that stand side by side in the piece? For paths that are too long for an automaton. */
+  #mayHavePairs(rule: Uint8Array, start: number, end: number): boolean {
+    if (this.#pairsOf !== this.serial) {
+      this.#pairsOf = this.serial
+      this.#pairs.fill(0)
+      const { bytes } = this
+      for (let i = this.start + 1; i < this.end; i++) {
+        this.#pairs[hashOfPair(bytes[i - 1] as number, bytes[i] as number)] = 1
+      }
+    }
+    for (let i = start + 1; i < end; i++) {
+      if (this.#pairs[hashOfPair(rule[i - 1] as number, rule[i] as number)] === 0) return false
+    }
+    return true
+  }
+
   /**
    * Finds a piece of a pattern, which is not empty: the bytes of `rule` from `start` to `end`.
    *
@@ -92,6 +123,7 @@ export class RequestPath {
       const found = this.#automaton.endOfNext(rule, start, end, from - this.start)
       return found === -1 || this.start + found > to ? -1 : this.start + found
     }
+    if (this.end - this.start > MAX_AUTOMATON_BYTES && !this.#mayHavePairs(rule, start, end)) return -1
     const last = to - (end - start)
     for (let at = from; at <= last; at++) {
       if (bytes[at + skipped] !== byte) continue
@@ -103,6 +135,13 @@ export class RequestPath {
     this.#searched += Math.max(0, last - from)
     return -1
   }
+}
+
+/** Pairs of bytes are counted by their hashes. */
+const PAIRS = 2 ** 12
+
+function hashOfPair(first: number, second: number): number {
+  return ((first << 5) ^ second) & (PAIRS - 1)
 }
 
 const ROBOTS_TXT = bytesOfLatin1('/robots.txt')

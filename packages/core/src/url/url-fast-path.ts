@@ -83,8 +83,10 @@ function setForm(path: RequestPath): boolean {
     if (((CLASSES[byte] as number) & CHANGED) === 0) continue
     const encoded = byte === PERCENT ? encodedByte(bytes, i, end) : -1
     if (encoded === DOT) return false // it may make a dot segment
-    if (encoded === -1) isForm &&= byte === PERCENT // a malformed % stays as it is
-    else if (UNRESERVED[encoded] === 1 || isLowerCase(bytes[i + 1] as number) || isLowerCase(bytes[i + 2] as number)) isForm = false
+    if (encoded === -1)
+      isForm &&= byte === PERCENT // a malformed % stays as it is
+    else if (UNRESERVED[encoded] === 1 || isLowerCase(bytes[i + 1] as number) || isLowerCase(bytes[i + 2] as number))
+      isForm = false
   }
   if (isForm) return true
   path.start = end
