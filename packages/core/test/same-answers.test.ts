@@ -4,7 +4,7 @@ import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it, vi } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 import { parseUrl } from '../src/url/origin.ts'
-import { countIndexed, dialectNames, everyWay, lineOf, randomDialect, randomLargeRobots } from './every-way.ts'
+import { countIndexed, dialectNames, everyWay, lineOf, randomDialect, randomLargeRobots } from './all-matchers.ts'
 
 const indexed = countIndexed()
 

@@ -2,8 +2,6 @@
 import type { EventEmitter } from 'node:events'
 import {
   type Access,
-  type Address,
-  addressOf,
   allows,
   type CrawlerRules,
   type DayRange,
@@ -14,7 +12,9 @@ import {
   holdsUntil,
   type InvalidUrl,
   type Outcome,
+  type ParsedUrl,
   parseRobots,
+  parseUrl,
   plan,
   type RequestRate,
   settle,
@@ -220,7 +220,7 @@ export class RobotsClient {
    */
   async inspect(url: string | HasHref): Promise<Inspection | InvalidUrl> {
     this.#throwIfClosed()
-    const address = addressOf(url)
+    const address = parseUrl(url)
     if (typeof address === 'string') return { allowed: false, because: 'invalid-url', problem: address }
     const { origin } = address
     const remembered = this.#entries.peek(origin)
@@ -272,7 +272,7 @@ export class RobotsClient {
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
   ): Promise<ClientVerdict> {
-    const address = addressOf(text)
+    const address = parseUrl(text)
     if (typeof address === 'string') return { url: text, allowed: false, because: 'invalid-url', problem: address }
     if (redirectedFrom.length > 0) {
       const blocked = await this.#blockedRedirect(text, address, redirectedFrom)
@@ -287,7 +287,7 @@ export class RobotsClient {
   /** The verdict about the target of a redirect that the guard refuses. It says nothing about the origin, so it is not kept. */
   async #blockedRedirect(
     text: string,
-    address: Address,
+    address: ParsedUrl,
     redirectedFrom: readonly string[],
   ): Promise<ClientVerdict | undefined> {
     const { guard, now, policy, timeoutMs } = this.#settings
@@ -348,7 +348,7 @@ export class RobotsClient {
     }
   }
 
-  async #wait({ origin, robotsUrl }: Address, signal: AbortSignal | undefined): Promise<Remembered> {
+  async #wait({ origin, robotsUrl }: ParsedUrl, signal: AbortSignal | undefined): Promise<Remembered> {
     this.#ownRequests.assertOutside(robotsUrl)
     this.#telemetry.count('waits')
     return this.#flights.join(origin, () => this.#refresh(origin, robotsUrl), signal)
@@ -419,7 +419,7 @@ export class RobotsClient {
   async #keepForTarget(origin: string, outcome: Outcome, at: number): Promise<void> {
     const isAnswer = outcome.kind === 'success' || (outcome.kind === 'unavailable' && outcome.reason === 'status')
     if (!isAnswer || outcome.hops.length === 0) return
-    const target = addressOf(outcome.url)
+    const target = parseUrl(outcome.url)
     if (typeof target === 'string') return
     if (target.origin === origin || target.robotsUrl !== outcome.url) return
     const { policy } = this.#settings

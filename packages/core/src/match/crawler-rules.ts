@@ -179,7 +179,7 @@ export class CrawlerRules {
     const linear = this.#linear()
     if (this.#count <= MIN_INDEXED_RULES || this.#questions++ < INDEX_AFTER_QUESTIONS) return linear
     const packed = linear.packed.subarray(0, (this.#packed as string).length)
-    this.#index = new IndexedMatcher(packed, linear.entries, this.#takesFirst, workspace.visited)
+    this.#index = new IndexedMatcher(packed, linear.entries, this.#takesFirst, workspace.buffers)
     this.#packed = undefined
     return this.#index
   }

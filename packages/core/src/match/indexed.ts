@@ -24,7 +24,7 @@ const MAX_UNINDEXED = 96
 const MAX_BUCKETS = 2 ** 14
 
 /** The buffers that all indexes share. */
-export class VisitedBuckets {
+export class IndexBuffers {
   /** By bucket, the last visit to it. */
   readonly #visits = new Uint32Array(MAX_BUCKETS + 1)
   #visit = 0
@@ -75,10 +75,10 @@ export class IndexedMatcher implements Matcher {
   readonly #mask: number
   readonly #hasGrams: boolean
   readonly #takesFirst: boolean
-  readonly #visited: VisitedBuckets
+  readonly #buffers: IndexBuffers
 
   /** @param packed Is copied. @param entries Those of the linear engine, an entry for each rule. */
-  constructor(packed: Uint8Array, entries: Int32Array, takesFirst: boolean, visited: VisitedBuckets) {
+  constructor(packed: Uint8Array, entries: Int32Array, takesFirst: boolean, buffers: IndexBuffers) {
     const count = entries.length / ENTRY
     const buckets = bucketCount(count)
     const starts = buckets + 2
@@ -89,8 +89,8 @@ export class IndexedMatcher implements Matcher {
     this.#table = new Int32Array(memory, 0, tableBytes / 4)
     this.#mask = buckets - 1
     this.#takesFirst = takesFirst
-    this.#visited = visited
-    const bucketOfRule = visited.bucketsFor(count)
+    this.#buffers = buffers
+    const bucketOfRule = buffers.bucketsFor(count)
     this.#hasGrams = this.#assignBuckets(entries, bucketOfRule)
     this.#fill(entries, bucketOfRule, starts)
   }
@@ -207,13 +207,13 @@ export class IndexedMatcher implements Matcher {
   #tryGrams(path: RequestPath): void {
     const { bytes, start, end } = path
     const table = this.#table
-    this.#visited.begin()
+    this.#buffers.begin()
     let gram = 0
     for (let i = start; i < end; i++) {
       gram = (gram >>> 8) | ((bytes[i] as number) << 24)
       if (i - start < GRAM - 1) continue
       const bucket = this.#bucketOf(hashed(0, gram))
-      if (table[bucket] !== table[bucket + 1] && this.#visited.isFirst(bucket)) this.#tryBucket(bucket, path)
+      if (table[bucket] !== table[bucket + 1] && this.#buffers.isFirst(bucket)) this.#tryBucket(bucket, path)
     }
   }
 

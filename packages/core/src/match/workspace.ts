@@ -8,7 +8,7 @@ import { parse } from '../parse/parser.ts'
 import { RequestPath } from '../url/request-path.ts'
 import { OriginBytes } from '../url/url-fast-path.ts'
 import { type CompiledRules, RuleCompiler } from './compile.ts'
-import { VisitedBuckets } from './indexed.ts'
+import { IndexBuffers } from './indexed.ts'
 import { LinearMatcher } from './linear.ts'
 
 class Workspace {
@@ -22,7 +22,7 @@ class Workspace {
   readonly path: RequestPath = new RequestPath()
   /** The origin that the last question was about. */
   readonly origin: OriginBytes = new OriginBytes()
-  readonly visited: VisitedBuckets = new VisitedBuckets()
+  readonly buffers: IndexBuffers = new IndexBuffers()
   readonly linear: LinearMatcher = new LinearMatcher()
   /** Whose rules `linear` holds. */
   #loaded: object | undefined

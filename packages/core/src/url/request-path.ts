@@ -48,7 +48,7 @@ export class RequestPath {
   /** Counts the paths: what was found out about one does not hold for the next. */
   serial = 0
   /** How many of its bytes were looked at for pieces. */
-  #searched = 0
+  searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
   /** For each pair of bytes that stand side by side, by hash: 1 if the path with that serial number has it. */
   readonly #pairs = new Uint8Array(PAIRS)
@@ -69,7 +69,7 @@ export class RequestPath {
   begin(): void {
     this.bytes = this.#usual
     this.serial = (this.serial + 1) >>> 0
-    this.#searched = 0
+    this.searchedBytes = 0
     this.#automaton = undefined
   }
 
@@ -118,7 +118,7 @@ export class RequestPath {
     const skipped = rule[start] === SLASH && end - start > 1 ? 1 : 0
     const byte = rule[start + skipped] as number
     if (!this.mayHave(byte)) return -1
-    if (this.#searched > AUTOMATON_AFTER_BYTES && this.end - this.start <= MAX_AUTOMATON_BYTES) {
+    if (this.searchedBytes > AUTOMATON_AFTER_BYTES && this.end - this.start <= MAX_AUTOMATON_BYTES) {
       this.#automaton ??= new SuffixAutomaton(bytes, this.start, this.end)
       const found = this.#automaton.endOfNext(rule, start, end, from - this.start)
       return found === -1 || this.start + found > to ? -1 : this.start + found
@@ -130,9 +130,9 @@ export class RequestPath {
       let i = start
       while (i < end && bytes[at + i - start] === rule[i]) i++
       if (i === end) return at + end - start
-      this.#searched += i - start
+      this.searchedBytes += i - start
     }
-    this.#searched += Math.max(0, last - from)
+    this.searchedBytes += Math.max(0, last - from)
     return -1
   }
 }

@@ -1,4 +1,4 @@
-// One question, asked in every way in which it can be asked: all of them have to give the same answer.
+// Asks one question of each engine and of each form of the rules: all must give the same answer.
 import { pick } from '@politely/testkit/random-robots'
 import {
   type BoundRules,
@@ -8,27 +8,27 @@ import {
   dialects,
   type HasOctets,
   type ParseOptions,
+  type ParsingRules,
   type ProductTokens,
   parseRobots,
-  type Reading,
   type RulesVerdict,
   restoreRules,
 } from '../src/index.ts'
-import { RuleIndex, UNSURE } from '../src/rules/rule-index.ts'
-import { AskedPath } from '../src/url/asked-path.ts'
+import { IndexedMatcher } from '../src/match/indexed.ts'
+import { RequestPath } from '../src/url/request-path.ts'
 
 export const dialectNames = Object.keys(dialects) as DialectName[]
 
-/** After so many questions rules have their index, if they are to have one. */
-const ASKED_OFTEN = 65
+/** After so many questions rules have an index, if there are enough of them. */
+const ASKED_OFTEN = 20
 
-/** Rules that were asked so often that they have an index, if there are enough of them. */
+/** Rules that have an index, if there are enough of them. */
 export function askedOften(rules: CrawlerRules): CrawlerRules {
   for (let i = 0; i < ASKED_OFTEN; i++) rules.check(`/dummy/${i}`)
   return rules
 }
 
-/** What `restoreRules` makes of it, which must be something. */
+/** What `restoreRules` makes of the data, which must be valid. */
 export function restored(bound: unknown): CrawlerRules {
   const rules = restoreRules(bound)
   if (rules === undefined) throw new Error(`not restored: ${JSON.stringify(bound)}`)
@@ -39,57 +39,54 @@ export const throughJson = (rules: CrawlerRules): unknown => JSON.parse(JSON.str
 
 export const throughClone = (rules: CrawlerRules): unknown => structuredClone(rules.toJSON())
 
-/** Counts from now on how many questions are answered through an index. */
+/** Counts from now on how many questions the indexed engine answers. */
 export function countIndexed(): () => number {
-  const { find } = RuleIndex.prototype
+  const { find } = IndexedMatcher.prototype
   let count = 0
-  RuleIndex.prototype.find = function (this: RuleIndex, path) {
+  IndexedMatcher.prototype.find = function (this: IndexedMatcher, path) {
     count++
     return find.call(this, path)
   }
   return () => count
 }
 
-/** Counts from now on how many questions are answered at a glance. */
-export function countGlances(): () => number {
-  const { findInUrl } = RuleIndex.prototype
-  let count = 0
-  RuleIndex.prototype.findInUrl = function (this: RuleIndex, url, at) {
-    const found = findInUrl.call(this, url, at)
-    if (found !== UNSURE) count++
-    return found
-  }
-  return () => count
+/** A path that is in the form for comparing; one character for each byte. */
+export function pathOf(latin1: string): RequestPath {
+  const path = new RequestPath()
+  path.setPath('/', undefined)
+  path.bytes = new Uint8Array(Buffer.from(latin1, 'latin1'))
+  path.end = latin1.length
+  path.kinds = path.kindsBetween(0, latin1.length)
+  return path
 }
 
-/** A path that counts how often an octet of it is looked at. */
-export function countingPath(octets: string): { readonly asked: AskedPath; readonly lookedAt: () => number } {
-  const asked = new AskedPath().put(octets)
+/** A path that counts how often a byte of it is read. */
+export function countingPath(latin1: string): { readonly path: RequestPath; readonly reads: () => number } {
+  const path = pathOf(latin1)
   let count = 0
-  asked.text = '' // in which octets are found without being looked at
-  asked.bytes = new Proxy(asked.bytes, {
+  path.bytes = new Proxy(path.bytes, {
     get(bytes, key) {
-      if (typeof key !== 'string' || !/^(-1|\d+)$/.test(key)) throw new Error(`looks at ${String(key)} of the path`)
+      if (typeof key !== 'string' || !/^(-1|\d+)$/.test(key)) throw new Error(`reads ${String(key)} of the path`)
       count++
       return bytes[Number(key)]
     },
   })
-  return { asked, lookedAt: () => count }
+  return { path, reads: () => count }
 }
 
 export function lineOf(verdict: RulesVerdict): number {
   return verdict.because === 'rule' ? verdict.rule.line : 0
 }
 
-/** The verdict, if every way gives it; and the ways that give another, in words. */
+/** The verdict; and the ways to ask that give another one, in words. */
 export interface Asked {
   readonly verdict: RulesVerdict
   readonly others: readonly string[]
 }
 
 /**
- * Reads a file for one crawler, to be asked about it in every way: the plain one, from rule to rule, through an index (where there are
- * enough rules), and out of either form in which the rules are kept; `check`, `isAllowed` and `explain`.
+ * Parses a file for one crawler, and returns a function that asks about a URL in every way: unbound, with the linear engine's walk and its
+ * entries, with the indexed engine (where there are enough rules), and after each way to store the rules; `check`, `isAllowed`, `explain`.
  */
 export function everyWay(
   source: Uint8Array | string | HasOctets,
@@ -142,14 +139,14 @@ export function everyWay(
   }
 }
 
-/** A dialect of one's own by dice: each question is answered as some dialect answers it. */
+/** A random custom dialect: it answers each question as one of the standards does. */
 export function randomDialect(roll: () => number): Dialect {
-  const questions = Object.keys(dialects.rfc9309.reading) as (keyof Reading)[]
+  const questions = Object.keys(dialects.rfc9309.reading) as (keyof ParsingRules)[]
   const answers = questions.map((question) => {
     const from = dialects[pick(roll, dialectNames)]
     return [question, from.reading[question]] as const
   })
-  return { ...dialects.rfc9309, name: 'mine', reading: Object.fromEntries(answers) as unknown as Reading }
+  return { ...dialects.rfc9309, name: 'mine', reading: Object.fromEntries(answers) as unknown as ParsingRules }
 }
 
 function some<T>(roll: () => number, from: readonly T[], least: number, most: number): T[] {
@@ -212,7 +209,7 @@ const MIDDLES = [
 ]
 const ENDS = ['', '', '', '', '$', '*', '*$', '$$', '/', '/index.html', '/index.htm$', 'index.html']
 
-/** Paths of rules out of few pieces, so that many begin alike, are alike, and match at once; one character for each octet. */
+/** Paths of rules made from few pieces, so that many are alike and match at once; one character for each byte. */
 function randomRules(roll: () => number): readonly string[] {
   const heads = some(roll, HEADS, 1, 5)
   const middles = some(roll, MIDDLES, 2, 7)
@@ -225,7 +222,7 @@ function randomRules(roll: () => number): readonly string[] {
   })
 }
 
-/** A robots.txt of 30 to 400 rules and more for ExampleBot, some for others; and paths to ask about, most of them made of its rules. */
+/** A robots.txt of 30 to 400 rules and more for ExampleBot, some for other crawlers; and paths to ask about, most of them made from its rules. */
 export function randomLargeRobots(roll: () => number): { readonly file: string; readonly path: () => string } {
   const rules = randomRules(roll)
   const mostlyAllow = roll() < 0.3
