@@ -5,11 +5,11 @@ import type { Library } from './libraries/library.ts'
 
 /** In the order in which they run. The client's come first: the others leave thousands of prepared files in memory, which a crawler has not. */
 const WORKLOADS = [
+  'site-visit',
   'cold-fetch',
   'warm-client',
   'long-files', // before the thousands of files that fill the heap: in one so full a question there takes twice as long
   'ask',
-  'one-shot',
   'hostile',
   'memory',
   'store-memory',

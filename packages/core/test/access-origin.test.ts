@@ -4,7 +4,7 @@ import { dice, pick } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseUrl, explainUrlProblem, originOf } from '../src/url/origin.ts'
+import { explainUrlProblem, originOf, parseUrl } from '../src/url/origin.ts'
 
 test.each([
   ['RFC 9309 §2.3, scheme and host', 'https://a.test/page', 'https://a.test', '/page'],

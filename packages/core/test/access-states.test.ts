@@ -18,6 +18,7 @@ import {
   type Entry,
   entryFrom,
   entryText,
+  freshUntil,
   holdsUntil,
   keepUntil,
   parseRobots,
@@ -29,7 +30,6 @@ import {
   startAttempt,
   stateOf,
   states,
-  freshUntil,
 } from '../src/index.ts'
 
 const MINUTE = 60_000

@@ -148,7 +148,10 @@ function fastPath(text: string, origin: string | undefined): string | undefined 
 }
 
 /** What the platform's URL parser makes of it. */
-function parsed(text: string, origin: string | undefined): { readonly path: string | undefined; readonly settled: RulesVerdict | undefined } {
+function parsed(
+  text: string,
+  origin: string | undefined,
+): { readonly path: string | undefined; readonly settled: RulesVerdict | undefined } {
   const path = new RequestPath()
   const settled = resolveUrl(text, reading, origin, path)
   return { path: settled?.because === 'invalid-url' ? undefined : bytesOf(path), settled }
@@ -322,9 +325,7 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
     fc.assert(
       fc.property(tame, (text) => {
         const whole = text.startsWith('/') ? `https://example.com${text}` : text
-        const rules = parseRobots(`User-agent: *\nDisallow: ${parsed(whole, undefined).path}$`).forCrawler(
-          'a',
-        )
+        const rules = parseRobots(`User-agent: *\nDisallow: ${parsed(whole, undefined).path}$`).forCrawler('a')
         expect([rules.isAllowed(whole), rules.isAllowed(new URL(whole))]).toEqual([
           rules.check(whole).allowed,
           rules.check(new URL(whole)).allowed,

@@ -1,7 +1,7 @@
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseUrl, explainUrlProblem, isProductToken, originOf, productTokenOf } from '../src/index.ts'
+import { explainUrlProblem, isProductToken, originOf, parseUrl, productTokenOf } from '../src/index.ts'
 
 describe('origin of a URL, RFC 9309 §2.3', () => {
   it.each([

@@ -21,8 +21,6 @@ export interface Library<Prepared = unknown> {
   prepareOctets(octets: Uint8Array, robotsUrl: string): Prepared | undefined
   /** What the library says of its own size; undefined where it says nothing. */
   claimedBytes(prepared: Prepared): number | undefined
-  /** Reads a file for one question only, where the library has another way for that. */
-  readonly once: ((file: Uint8Array | string, robotsUrl: string, url: string) => boolean) | undefined
 }
 
 /** Libraries of one shape, members in one order: a benchmark's loop shall not be slower for some than for others. */
@@ -33,9 +31,8 @@ export function library<Prepared>(
   isAllowed: (prepared: Prepared, url: string) => boolean,
   prepareOctets: (octets: Uint8Array, robotsUrl: string) => Prepared | undefined = () => undefined,
   claimedBytes: (prepared: Prepared) => number | undefined = () => undefined,
-  once: Library['once'] = undefined,
 ): Library<Prepared> {
-  return { name, questions, prepare, isAllowed, prepareOctets, claimedBytes, once }
+  return { name, questions, prepare, isAllowed, prepareOctets, claimedBytes }
 }
 
 /** The path and query of an absolute URL, for libraries that are asked about those. */
