@@ -1,6 +1,6 @@
 // The front door of reading: a file and its options in, a `Robots` out.
 
-import type { HasOctets } from './bytes.ts'
+import { flatCopy, type HasOctets } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import { OptionError } from './option-error.ts'
@@ -36,5 +36,6 @@ export function parseRobots(source: Uint8Array | string | HasOctets, { dialect, 
   if (origin !== undefined && ownOrigin === undefined) {
     throw new OptionError('origin', `${JSON.stringify(origin)} is not an origin; write one such as https://example.com`)
   }
-  return new Robots(source, dialectFor(dialect), ownOrigin)
+  const isCut = ownOrigin !== undefined && ownOrigin.length < (origin as string).length
+  return new Robots(source, dialectFor(dialect), isCut ? flatCopy(ownOrigin) : ownOrigin)
 }

@@ -13,7 +13,7 @@
 // never much slower than with the linear engine.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
-import { ENTRY, fourBytes, type Matcher, prefixLength } from './linear.ts'
+import { ENTRY, fourBytes, type Matcher, maskOf, prefixLength } from './linear.ts'
 import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, strengthAt } from './packed-rules.ts'
 
 /** The lengths of prefixes that are hashed, in bytes. */
@@ -65,7 +65,7 @@ export function indexBytes(rules: number): number {
 
 /** A power of two. */
 function bucketCount(rules: number): number {
-  return Math.min(MAX_BUCKETS, 2 ** Math.ceil(Math.log2(Math.max(2, rules))))
+  return Math.min(MAX_BUCKETS, 2 ** Math.floor(Math.log2(Math.max(2, rules))))
 }
 
 export class IndexedMatcher implements Matcher {
@@ -77,7 +77,7 @@ export class IndexedMatcher implements Matcher {
   readonly #takesFirst: boolean
   readonly #buffers: IndexBuffers
 
-  /** @param packed Is copied. @param entries Those of the linear engine, an entry for each rule. */
+  /** @param packed Is copied. @param entries Those of the linear engine, an entry for each rule; they are changed. */
   constructor(packed: Uint8Array, entries: Int32Array, takesFirst: boolean, buffers: IndexBuffers) {
     const count = entries.length / ENTRY
     const buckets = bucketCount(count)
@@ -105,14 +105,26 @@ export class IndexedMatcher implements Matcher {
       const start = formStart(packed, at, length)
       const isSpecial = isSpecialAt(packed, at)
       if (isSpecial) special.push(entry)
-      bucketOfRule[entry / ENTRY] = this.#prefixBucket(
-        start,
-        start + (isSpecial ? prefixLength(packed, start, length) : length),
-      )
+      this.#assignPrefix(entries, entry, bucketOfRule, start, isSpecial ? prefixLength(packed, start, length) : length)
     }
     if (special.length <= MAX_UNINDEXED) return false
     this.#assignGrams(special, entries, bucketOfRule)
     return true
+  }
+
+  /** Puts a rule into the bucket of its prefix. Its entry then has the four bytes behind what is hashed, and not those behind the slash. */
+  #assignPrefix(entries: Int32Array, entry: number, bucketOfRule: Int32Array, start: number, prefix: number): void {
+    bucketOfRule[entry / ENTRY] = ALWAYS
+    let hash = 0
+    let at = start
+    for (const length of PREFIX_LENGTHS) {
+      if (prefix < length) break
+      for (; at < start + length; at += 4) hash = hashed(hash, fourBytes(this.packed, at))
+      bucketOfRule[entry / ENTRY] = this.#bucketOf(hash)
+    }
+    if (at === start) return
+    entries[entry + 2] = maskOf(start + prefix - at)
+    entries[entry + 1] = fourBytes(this.packed, at) & (entries[entry + 2] as number)
   }
 
   /** Sorts the entries by bucket, and leaves those of a bucket in the order of the file. */
@@ -139,18 +151,6 @@ export class IndexedMatcher implements Matcher {
     return 1 + ((hash ^ (hash >>> 15)) & this.#mask)
   }
 
-  #prefixBucket(start: number, end: number): number {
-    let hash = 0
-    let at = start
-    let bucket = ALWAYS
-    for (const length of PREFIX_LENGTHS) {
-      if (end - start < length) break
-      for (; at < start + length; at += 4) hash = hashed(hash, fourBytes(this.packed, at))
-      bucket = this.#bucketOf(hash)
-    }
-    return bucket
-  }
-
   /** Puts each of these rules into the bucket of that of its grams which the fewest of them have. */
   #assignGrams(special: readonly number[], entries: Int32Array, bucketOfRule: Int32Array): void {
     const counts = new Uint32Array(this.#mask + 2)
@@ -161,7 +161,7 @@ export class IndexedMatcher implements Matcher {
     }
     for (const entry of special) {
       let fewest = Number.POSITIVE_INFINITY
-      bucketOfRule[entry / ENTRY] = ALWAYS
+      entries[entry + 2] = 0 // the bucket may be tried for a prefix, too
       this.#eachGram(entries[entry + 3] as number, (bucket) => {
         if ((counts[bucket] as number) >= fewest) return
         fewest = counts[bucket] as number
@@ -193,9 +193,9 @@ export class IndexedMatcher implements Matcher {
       if (start + length > end) break
       for (; at < start + length; at += 4) hash = hashed(hash, fourBytes(bytes, at))
       const bucket = this.#bucketOf(hash)
-      if (this.#table[bucket] !== this.#table[bucket + 1]) this.#tryBucket(bucket, path)
+      if (this.#table[bucket] !== this.#table[bucket + 1]) this.#tryBucket(bucket, path, at)
     }
-    if (this.#table[ALWAYS] !== this.#table[ALWAYS + 1]) this.#tryBucket(ALWAYS, path)
+    if (this.#table[ALWAYS] !== this.#table[ALWAYS + 1]) this.#tryBucket(ALWAYS, path, start + 1)
     if (this.#hasGrams) this.#tryGrams(path)
     return this.#deciding
   }
@@ -213,26 +213,29 @@ export class IndexedMatcher implements Matcher {
       gram = (gram >>> 8) | ((bytes[i] as number) << 24)
       if (i - start < GRAM - 1) continue
       const bucket = this.#bucketOf(hashed(0, gram))
-      if (table[bucket] !== table[bucket + 1] && this.#buffers.isFirst(bucket)) this.#tryBucket(bucket, path)
+      if (table[bucket] !== table[bucket + 1] && this.#buffers.isFirst(bucket)) {
+        this.#tryBucket(bucket, path, start + 1)
+      }
     }
   }
 
-  #tryBucket(bucket: number, path: RequestPath): void {
+  /** @param at Where in the path the four bytes of the entries are. */
+  #tryBucket(bucket: number, path: RequestPath, at: number): void {
     const { packed } = this
     const table = this.#table
     const end = table[bucket + 1] as number
     const lacking = ~path.kinds
-    const four = fourBytes(path.bytes, path.start + 1)
+    const four = fourBytes(path.bytes, at)
     for (let i = table[bucket] as number; i < end; i += ENTRY) {
       if (((table[i] as number) & lacking) !== 0) continue
       if ((((table[i + 1] as number) ^ four) & (table[i + 2] as number)) !== 0) continue
-      const at = table[i + 3] as number
-      const length = formLength(packed, at)
-      const strength = this.#takesFirst ? -at : strengthAt(packed, at, length)
-      if (strength < this.#best || (strength === this.#best && at > this.#deciding)) continue
-      if (!matchesAt(packed, at, formStart(packed, at, length), length, path)) continue
+      const rule = table[i + 3] as number
+      const length = formLength(packed, rule)
+      const strength = this.#takesFirst ? -rule : strengthAt(packed, rule, length)
+      if (strength < this.#best || (strength === this.#best && rule > this.#deciding)) continue
+      if (!matchesAt(packed, rule, formStart(packed, rule, length), length, path)) continue
       this.#best = strength
-      this.#deciding = at
+      this.#deciding = rule
     }
   }
 }

@@ -52,7 +52,7 @@ export class LinearMatcher implements Matcher {
       const start = formStart(packed, at, length)
       const prefix = isSpecialAt(packed, at) ? prefixLength(packed, start, length) : length
       entries[entry] = neededKinds(packed, start, length)
-      entries[entry + 2] = prefix >= 5 ? -1 : 2 ** (8 * Math.max(0, prefix - 1)) - 1
+      entries[entry + 2] = maskOf(prefix - 1)
       entries[entry + 1] = fourBytes(packed, start + 1) & (entries[entry + 2] as number)
       entries[entry + 3] = at
       at = nextRule(packed, at, start, length)
@@ -119,6 +119,11 @@ export function prefixLength(packed: Uint8Array, start: number, length: number):
   let i = start
   while (i < end && packed[i] !== STAR) i++
   return i - start
+}
+
+/** A mask of the first `length` of four bytes. */
+export function maskOf(length: number): number {
+  return length >= 4 ? -1 : 2 ** (8 * Math.max(0, length)) - 1
 }
 
 /** Four bytes as one number. */

@@ -20,7 +20,7 @@ import type { RequestPath } from '../url/request-path.ts'
 import { matchesPrefix, matchesWildcards } from './pattern.ts'
 
 const AT = 64
-export const ALLOW = 1
+const ALLOW = 1
 export const SPECIAL = 2
 const TAIL_SHIFT = 2
 const LONG_TAIL = 7
