@@ -20,7 +20,7 @@ import { RequestPath } from '../src/url/request-path.ts'
 export const dialectNames = Object.keys(dialects) as DialectName[]
 
 /** After so many questions rules have an index, if there are enough of them. */
-const ASKED_OFTEN = 20
+const ASKED_OFTEN = 65
 
 /** Rules that have an index, if there are enough of them. */
 export function askedOften(rules: CrawlerRules): CrawlerRules {

@@ -44,7 +44,7 @@ export async function siteVisit(plan: Plan, sites: readonly Site[], over: Sheet[
   return {
     workload: 'site visit',
     over,
-    title: `site visit: ${sites.length} files, each parsed from bytes, bound, asked about N URLs, and forgotten`,
+    title: `site visit: ${sites.length} files, each parsed, bound, asked about N URLs, forgotten`,
     columns: VISITS.flatMap(({ questions }) => [
       { name: `N = ${questions}`, unit: 'µs' },
       { name: 'rate', unit: '×' },
