@@ -87,7 +87,7 @@ test('what is right is not refused', () => {
     'packages/core/src/decide.ts': "import './match/a.ts'\nimport './access/b.ts'",
     'packages/core/src/error.ts': 'export class E {}',
     'packages/core/src/match/a.ts':
-      "import '../url/a.ts'\nimport '../http/a.ts'\nimport './b.ts'\nimport '../error.ts'",
+      "import '../url/a.ts'\nimport '../parse/a.ts'\nimport './b.ts'\nimport '../error.ts'",
     'packages/core/src/words.ts': [
       "// import 'a', Date.now(), process",
       'new Date(0)',

@@ -18,7 +18,7 @@ export interface ByteRange {
 /** A file: text, which stands for its bytes in UTF-8; or bytes of our own. */
 export type Source = string | ByteRange
 
-/** Holds bytes in a string, one character for each (latin1), as `Body` and `Copy` do. A character above U+00FF is taken for 0xFF. */
+/** Holds bytes in a string, one character for each (latin1), as `Body` and `Copy` do. A character above U+00FF becomes 0xFF. */
 export interface HasOctets {
   readonly octets: string
 }

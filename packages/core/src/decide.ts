@@ -12,11 +12,11 @@ export type Verdict =
   | RulesVerdict
   /** The site has no robots.txt. RFC 9309 §2.3.1.3. */
   | { readonly allowed: true; readonly because: 'unavailable' }
-  /** Nobody knows what robots.txt says, so everything is disallowed. RFC 9309 §2.3.1.4. */
+  /** The content of robots.txt is unknown, so everything is disallowed. RFC 9309 §2.3.1.4. */
   | { readonly allowed: false; readonly because: 'unreachable' }
   /** The server refused to show robots.txt (401, 403), which in the reading of the nineties restricts the whole site. */
   | { readonly allowed: false; readonly because: 'restricted' }
-  /** It has been unreachable for so long that robots.txt is taken for unavailable. RFC 9309 §2.3.1.4. */
+  /** It has been unreachable for more than `afterDays`, which counts as unavailable. RFC 9309 §2.3.1.4. */
   | { readonly allowed: true; readonly because: 'unreachable-too-long' }
 
 /** Where an answer comes from. JSON-safe. */

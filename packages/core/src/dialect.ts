@@ -1,8 +1,8 @@
-// The ways in which the web has read robots.txt, as data. ParsingRules and access move together: who follows a standard on what a
+// The ways in which the web has read robots.txt, as data. A dialect covers parsing and access: a crawler that follows a standard on what a
 // rule means follows it on what a missing file means.
 //
-// A dialect is a row of words, one for each question on which the standards part. Each standard is written down as what it
-// answers differently from RFC 9309, with the place where it says so; the table in docs/dialects.md is made from this one.
+// A dialect is a list of words, one for each question on which the standards differ. Each standard is written as its differences from
+// RFC 9309, each with the place where the standard says so. The table in docs/dialects.md is made from this one.
 
 /** How a robots.txt is read. */
 export interface ParsingRules {
@@ -37,7 +37,7 @@ export interface ParsingRules {
    * The form in which a rule meets a URL.
    * `rfc9309`: as a client sends it, both sides encoded and decoded as RFC 9309 §2.2.2 says. `decoded`: as a client sends it,
    * every `%XX` decoded but `%2F`. `plain`: as a client sends it, octets outside ASCII encoded and hex in upper case.
-   * `google`: such a rule, and the path as it stands in whatever string is given.
+   * `google`: such a rule, and the unchanged path of whatever string the caller passes.
    */
   readonly compare: 'rfc9309' | 'decoded' | 'plain' | 'google'
   /**
@@ -61,7 +61,7 @@ export interface AccessReading {
   readonly ttlHours: number
   /** While robots.txt is unreachable: obey a copy (`use-copy`), or stay away (`disallow`). */
   readonly whenUnreachable: 'use-copy' | 'disallow'
-  /** After how many days unreachable robots.txt counts as unavailable, or a copy holds whatever was said before; Infinity: never. */
+  /** After how many days unreachable robots.txt counts as unavailable, or a copy holds although a later answer contradicted it; Infinity: never. */
   readonly afterDays: number
 }
 

@@ -1,9 +1,9 @@
 // Everything that `@politely/core` offers, and nothing else.
 
 export { type Asking, advance, startAttempt } from './access/attempt.ts'
+export type { Copy } from './access/copy.ts'
 export {
   type Attempt,
-  type Copy,
   dueAt,
   ENTRY_VERSION,
   type Entry,

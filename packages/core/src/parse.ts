@@ -1,4 +1,4 @@
-// The front door of reading: a file and its options in, a `Robots` out.
+// Makes a `Robots` from a file and its options.
 
 import { flatCopy, type HasOctets } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
@@ -8,7 +8,11 @@ import { Robots } from './robots.ts'
 import { originOf } from './url/origin.ts'
 
 export interface ParseOptions {
-  /** The reading to use, by name or as one of your own. Default `rfc9309`. */
+  /**
+   * The dialect, by name or a custom one.
+   *
+   * @default 'rfc9309'
+   */
   readonly dialect?: DialectName | Dialect
   /**
    * The origin that the file was fetched for, as a URL. With it, a URL of another origin is answered `other-origin` (RFC 9309
@@ -18,18 +22,18 @@ export interface ParseOptions {
 }
 
 /**
- * Reads a robots.txt. Never throws for what stands in it: RFC 9309 §2.3.1.5 asks to use every line that can be read, and to
- * pass over the rest.
+ * Reads a robots.txt. Never throws for the content of the file: RFC 9309 §2.3.1.5 asks to use every line that can be parsed, and to
+ * ignore the rest.
  *
- * @param source Its octets, or its text; or what has its octets as text, as a `Copy` does.
- * @throws {OptionError} for a source that is none of these, an unknown dialect, or an origin that is no http, https or ftp URL.
+ * @param source Its bytes, or its text; or an object that holds its bytes in a string, as a `Copy` does.
+ * @throws {OptionError} for another kind of source, an unknown dialect, or an origin that is not an http, https or ftp URL.
  */
 export function parseRobots(source: Uint8Array | string | HasOctets, { dialect, origin }: ParseOptions = {}): Robots {
-  // Whatever else it is, an ArrayBuffer or a promise, it would read as an empty file, which allows everything.
+  // Any other value, such as an ArrayBuffer or a promise, would be read as an empty file, which allows everything.
   if (typeof source !== 'string' && !(source instanceof Uint8Array) && typeof source?.octets !== 'string') {
     throw new OptionError(
       'source',
-      'must be the text of a robots.txt, or its octets: a Uint8Array, or { octets } with a character for each',
+      'must be the text of a robots.txt, or its bytes: a Uint8Array, or { octets } with one character for each byte',
     )
   }
   const ownOrigin = origin === undefined ? undefined : originOf(origin)

@@ -2,7 +2,7 @@
 
 /**
  * `error`: crawlers do not read what was surely meant. `warning`: some do not, or it is likely to be meant otherwise.
- * `note`: nothing is wrong, and somebody may want to know.
+ * `note`: nothing is wrong; information for the author of the file.
  */
 export type Severity = 'error' | 'warning' | 'note'
 

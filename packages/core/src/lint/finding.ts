@@ -1,4 +1,4 @@
-// One finding, and how it is told.
+// A finding, and its message.
 import { type FindingCode, findingKinds, type Severity } from './finding-kinds.ts'
 
 /** Something in a robots.txt that its owner would want to know. JSON-safe. */
@@ -12,7 +12,7 @@ export interface Finding {
   readonly message: string
 }
 
-/** Tells a finding. @param write What to write instead: one text, or several lines. */
+/** Reports a finding. @param write What to write instead: one text, or several lines. */
 export type Report = (code: FindingCode, line: number, ...write: readonly string[]) => void
 
 export function findingOf(code: FindingCode, line: number, write: readonly string[]): Finding {

@@ -4,7 +4,7 @@ import type { ParsedFile, ParsedGroup } from '../parse/records.ts'
 import type { Report } from './finding.ts'
 import { nameOf } from './name.ts'
 
-/** A field as it stands in the file: bytes, one character for each, without blanks at the ends. */
+/** A field, unchanged: bytes, one character for each, without blanks at the ends. */
 export interface Field {
   readonly directive: Directive | 'unknown'
   /** Never empty. */

@@ -1,7 +1,7 @@
 // Which field a misspelt key was meant to be.
 import { fieldNames } from '../parse/directive.ts'
 
-/** Keys over this length are no misspellings of ours, and are not compared: the work for a line is bounded. */
+/** Longer keys are not compared, since they are longer than any known one; this bounds the work for a line. */
 const LONGEST_KEY = 24
 
 /** The field that a key is most like: up to two slips away, or one for a short name. */

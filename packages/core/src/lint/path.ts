@@ -54,7 +54,7 @@ function lintSpelling({ path, line }: RuleLine, rule: Write, report: Report): vo
   } else if (/%(?:2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/i.test(path)) report('encoded-unreserved', line, form)
 }
 
-/** What is not matched as one may think. */
+/** Reports what matches other URLs than its author may think. */
 function lintMeaning({ directive, path, line }: RuleLine, rule: Write, report: Report): void {
   const form = ruleForm(path)
   const [beforeQuery = ''] = form.split('?', 1)

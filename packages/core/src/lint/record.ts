@@ -86,7 +86,7 @@ function onHost(value: string): string {
   return textOf(value.startsWith('//') ? `https:${value}` : `https://example.com/${value.replace(/^\/+/, '')}`)
 }
 
-/** Whom the records speak to: somebody, and to nobody with two voices. */
+/** Reports records that apply to no crawler, and several crawl-delays for one crawler. */
 export function lintAudiences(records: readonly ParsedRecord[], report: Report): void {
   /** The first crawl-delay for a name, and for the names that stand together, so that none is looked up more than once. */
   const delays = new Map<string | readonly string[], number>()

@@ -1,6 +1,6 @@
 // The rules of one group, as a set: which of them never decide. RFC 9309 §2.2.2.
 //
-// Only what is easily proved is said. Every rule is looked up once and sorted once, so the work is that of a sort, whatever
+// Reports only what is easy to prove. Every rule is looked up once and sorted once, so the work is that of a sort, whatever
 // the file holds.
 
 import type { ParsedGroup, ParsedRule } from '../parse/records.ts'
@@ -61,8 +61,8 @@ function lintSamePaths(rules: readonly PathRule[], report: Report): void {
 }
 
 /**
- * Where a group has disallows only, one whose path begins with another's says nothing new. In order, what begins with a path
- * stands right behind it.
+ * In a group with disallows only, a rule is redundant if its path begins with the path of another one. In sorted order, such a rule follows
+ * right behind the other.
  */
 function lintCovered(rules: readonly PathRule[], report: Report): void {
   let cover: string | undefined

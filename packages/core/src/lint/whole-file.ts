@@ -1,4 +1,4 @@
-// What can be said before a line is read: is this a robots.txt at all?
+// Checks the beginning of the file: is it a robots.txt, or another format?
 import type { Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 
@@ -15,7 +15,7 @@ const BEGINNINGS: readonly (readonly [RegExp, FindingCode])[] = [
 /** Enough to know a file by its beginning. */
 const SNIFFED_OCTETS = 2000
 
-/** @returns Whether its lines are worth a look: of what is no robots.txt, each would be a finding. */
+/** @returns Whether to check the lines: in a file of another format, each would be a finding. */
 export function lintWholeFile(octets: string, report: Report): boolean {
   const foreign = /^(?:\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/.test(octets)
     ? 'utf-16'

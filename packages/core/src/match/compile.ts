@@ -71,7 +71,7 @@ export class RuleCompiler implements RecordHandler {
     this.#discard()
   }
 
-  /** Discards all that was compiled: it speaks to a name that no longer counts. */
+  /** Discards all that was compiled: it is for a name of a lower rank. */
   #discard(): void {
     this.#at = 0
     this.#count = 0

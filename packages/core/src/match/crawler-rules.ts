@@ -30,7 +30,7 @@ import { workspace } from './workspace.ts'
 
 /** With fewer rules, the linear engine is as fast as an index. */
 const MIN_INDEXED_RULES = 24
-/** So many questions are answered by the linear engine first: many files are asked no more, and building an index takes as long. */
+/** Questions that the linear engine answers before an index is built: most visits end earlier, and building an index takes as long. */
 const INDEX_AFTER_QUESTIONS = 64
 
 /** The rules of one file, bound to one crawler. */
@@ -127,7 +127,7 @@ export class CrawlerRules {
 
   /** May the crawler fetch this URL, or this path of the file's own origin? */
   isAllowed(url: UrlInput): boolean {
-    // Where there are no rules, a URL of the file's own origin is allowed whatever it is.
+    // Without rules, every URL of the file's own origin is allowed.
     if (this.#groupsAt === 0 && typeof url === 'string' && this.#isOwn(url)) return true
     const found = this.#resolve(url)
     if (typeof found !== 'number') return found.allowed
@@ -238,7 +238,7 @@ export class CrawlerRules {
 /** RFC 9309 §2.2.2. */
 const ROBOTS_TXT_ITSELF: RulesVerdict = { allowed: true, because: 'robots-txt-itself' }
 
-/** What stands beside the rules; most files have none of it. */
+/** The records of a file that are kept with its rules; most files have none. */
 type TimedRecords = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 'file'>
 
 const NO_RECORDS: TimedRecords = { crawlDelayMs: undefined, requestRates: [], visitTimes: [], file: undefined }

@@ -17,7 +17,7 @@ export interface Explanation {
 export interface Match extends Rule {
   /** Its path in the form for comparing. */
   readonly form: string
-  /** Its line as it stands in the file, with its comment; undefined where the file was not kept. */
+  /** Its whole line in the file, with its comment; undefined where the file was not kept. */
   readonly source: string | undefined
 }
 

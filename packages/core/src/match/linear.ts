@@ -12,7 +12,7 @@ export interface Matcher {
 }
 
 /**
- * What can be told of a rule at once, in four numbers: the kinds of bytes that it needs; the four bytes behind its first one; a mask of those of
+ * Four numbers that tell for most rules that they do not match: the kinds of bytes that the rule needs; the four bytes behind its first one; a mask of those of
  * them that stand before its first special character; and its offset.
  */
 export const ENTRY = 4

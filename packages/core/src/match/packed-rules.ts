@@ -33,7 +33,7 @@ export interface PackedRule {
   readonly directive: 'allow' | 'disallow'
   /** The path in the form for comparing. */
   readonly form: string
-  /** The path as it stands in the file. */
+  /** The path as written in the file. */
   readonly written: string
   readonly line: number
   /** Which of the crawler's groups has the rule, counted from 0. */

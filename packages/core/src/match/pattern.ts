@@ -13,7 +13,7 @@ export function matchesPrefix(path: RequestPath, rule: Uint8Array, start: number
 /**
  * Does a rule with `*` or a final `$` match? The piece before the first `*` can only be at the beginning of the path, and the piece before a
  * final `$` only at its end. Each piece between them is taken at the first offset where it fits, which leaves the most room for those behind
- * it. So there is no backtracking, and at most `pattern × path` bytes are compared. Sites write the patterns: no RegExp.
+ * it. So it never backtracks, and at most `pattern × path` bytes are compared. Sites write the patterns: no RegExp.
  */
 export function matchesWildcards(path: RequestPath, rule: Uint8Array, start: number, end: number): boolean {
   const isAnchored = rule[end - 1] === DOLLAR

@@ -9,7 +9,7 @@ import type { RulesVerdict } from './verdict.ts'
  * Sets the path to that of the URL, in the form for comparing; not if the URL is invalid.
  *
  * @param fileOrigin The origin that the rules speak for, if it is known.
- * @returns The verdict, if no rule has to be looked at.
+ * @returns The verdict, if it does not depend on a rule.
  */
 export function resolveUrl(
   url: UrlInput,

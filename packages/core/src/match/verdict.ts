@@ -36,7 +36,7 @@ export type RulesVerdict =
   | { readonly allowed: false; readonly because: 'other-origin'; readonly origin: string; readonly fileOrigin: string }
   | InvalidUrl
 
-/** No robots.txt can speak about what was asked. */
+/** The URL is invalid, or of a scheme without robots.txt. */
 export interface InvalidUrl {
   readonly allowed: false
   readonly because: 'invalid-url'

@@ -1,4 +1,4 @@
-// Which user-agent lines speak to a crawler, and which of its groups hold. RFC 9309 §2.2.1.
+// Which user-agent lines name a crawler, and which of its groups hold. RFC 9309 §2.2.1.
 import type { ParsingRules } from '../dialect.ts'
 import { CrawlerName, namesEveryone } from './product-token.ts'
 

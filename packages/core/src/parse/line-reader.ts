@@ -22,7 +22,7 @@ export class LineReader {
   // After `readLine`, which `readValue` calls:
   /** How far the line is read: to its end, a NUL, or the limit. */
   lineEnd = 0
-  /** The end of what is not a comment (§2.2.3), without blanks. */
+  /** The end of the content: where a comment (§2.2.3) or the line ends, without blanks before it. */
   contentEnd = 0
   // After `readKey`: the field of the line. Its key begins with the content and is not empty. Neither key nor value has blanks at its ends.
   keyEnd = 0
@@ -119,7 +119,7 @@ export class LineReader {
    * Reads the key of the line.
    *
    * @param wantsUnknown Whether unknown fields are of interest.
-   * @returns The directive; undefined where there is no field of interest: not on a blank line, in a comment, or without a separator.
+   * @returns The directive; undefined on a blank line, on a comment, and on a line without a separator.
    */
   readKey(wantsUnknown: boolean): Directive | 'unknown' | undefined {
     const { bytes, contentStart: start } = this
@@ -202,7 +202,7 @@ function isSpaceOrTab(byte: number): boolean {
   return byte === SPACE || byte === TAB
 }
 
-/** Some lines of a file as they stand in it, decoded from UTF-8, by number. */
+/** Returns whole lines of a file, decoded from UTF-8, by number. */
 export function linesOf(file: Uint8Array, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
   const reader = new LineReader().open(rangeOf(file), 'lenient')
   const lines = new Map<number, string>()

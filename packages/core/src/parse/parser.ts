@@ -13,7 +13,7 @@ export interface RecordHandler {
    * A user-agent line.
    *
    * @param startsGroup Whether it begins a group. Otherwise it is one more name of the group that is open.
-   * @param startsRun Whether no user-agent line stands right above it. Records such as crawl-delay speak to the run of names right above them.
+   * @param startsRun Whether no user-agent line stands right above it. Records such as crawl-delay apply to the run of names right above them.
    */
   onUserAgent(reader: LineReader, startsGroup: boolean, startsRun: boolean): void
   /** A rule of the open group. A rule above the first user-agent line is not reported: §2.2.1. */
@@ -27,7 +27,7 @@ export interface RecordHandler {
  * so both name one group (google/robotstxt; this decides who is blocked in 4 % of real files). In the dialects of the nineties a blank line
  * ends the group.
  *
- * Our choice: a crawl-delay, and every other record that is about crawlers, speaks to the user-agent lines right above it and to no later
+ * Our choice: a crawl-delay, and every other record that is about crawlers, applies to the user-agent lines right above it and to no later
  * ones. Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow every crawler down.
  *
  * @param reader With the file open.

@@ -5,7 +5,7 @@ import { type OtherField, otherFields } from './directive.ts'
 import { LineReader } from './line-reader.ts'
 import { parse, type RecordHandler } from './parser.ts'
 
-/** A rule as it stands in the file. Its path is bytes, one character for each, and may be empty. */
+/** A rule, unchanged. Its path is bytes, one character for each, and may be empty. */
 export interface ParsedRule {
   readonly directive: 'allow' | 'disallow'
   readonly path: string
@@ -25,12 +25,12 @@ export interface ParsedGroup {
 export interface ParsedRecord {
   /** `unknown`: a field that is not known. */
   readonly field: OtherField | 'unknown'
-  /** The key as it stands in the file. */
+  /** The key as written. */
   readonly key: string
   readonly value: string
   readonly line: number
   /**
-   * The user-agent values it speaks to: none where it stands above them all; undefined where it is not about crawlers. Records that speak to
+   * The user-agent values it applies to: none where it stands above them all; undefined where it is not about crawlers. Records that apply to
    * the same lines share one array.
    */
   readonly agents: readonly string[] | undefined
@@ -54,7 +54,7 @@ class Collector implements ParsedFile, RecordHandler {
   readonly wantsRules = true
   readonly wantsUnknown = true
   readonly #bytes: Uint8Array
-  /** From which agent of the last group on records speak to them. */
+  /** The index of the first agent of the run right above, in the last group. */
   #runStart = 0
   /** Those agents, once there is such a record. */
   #run: readonly string[] | undefined
@@ -102,7 +102,7 @@ class Collector implements ParsedFile, RecordHandler {
 
 const NO_AGENTS: readonly string[] = []
 
-/** A record beside the rules, as it stands in the file, decoded from UTF-8. JSON-safe. RFC 9309 §2.2.4. */
+/** A record beside the rules, unchanged, decoded from UTF-8. JSON-safe. RFC 9309 §2.2.4. */
 export interface OtherRecord {
   /** Which record it is; `unknown` for a field that is not known, which is kept all the same. */
   readonly field: OtherField | 'unknown'
@@ -113,8 +113,8 @@ export interface OtherRecord {
   /** The line in the file, counted from 1. */
   readonly line: number
   /**
-   * The user-agent values that it speaks to, as written: those right above it, so none where it stands above them all. Undefined for fields
-   * that speak to all crawlers (sitemap, host, clean-param, license) and for unknown ones.
+   * The user-agent values that it applies to, as written: those right above it, so none where it stands above them all. Undefined for fields
+   * that are for all crawlers (sitemap, host, clean-param, license) and for unknown ones.
    */
   readonly agents: readonly string[] | undefined
 }

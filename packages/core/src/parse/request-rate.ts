@@ -13,8 +13,8 @@ export interface RequestRate {
 const UNIT_MS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * `requests/period`, the period in seconds or with `s`, `m`, `h`, `d`, and perhaps a time of day. What does not say both numbers, or
- * says nothing of one (`0/1`, `1/0`), is not understood and so not obeyed; nor is a rate whose time of day cannot be read.
+ * Reads `requests/period`. The period is in seconds, or has a unit: `s`, `m`, `h`, `d`. A time of day may follow. A value without both numbers,
+ * with a zero (`0/1`, `1/0`), or with an unreadable time of day is ignored.
  */
 export function requestRateOf(value: string): RequestRate | undefined {
   const [, count, period, unit = '', , hours] = /^(\d+)\/(\d+)([smhd]?)([\t ]+(.*))?$/i.exec(value) ?? []

@@ -32,7 +32,7 @@ function actions(): Uint8Array {
   return table
 }
 
-/** Bytes (1) that every form leaves as they are in a rule, wherever they stand, whatever stands beside them. */
+/** Bytes (1) that a form never changes in a rule, in any position. */
 const UNCHANGED_RFC9309 = ACTIONS.map((action) => Number(action === KEEP || action === SPECIAL_STAR))
 const UNCHANGED_ASCII = new Uint8Array(256).fill(1, 0, 0x80)
 UNCHANGED_ASCII[PERCENT] = 0

@@ -10,13 +10,13 @@ export interface HasHref {
 }
 
 /**
- * Why a robots.txt cannot speak about a URL:
+ * Why no robots.txt applies to a URL:
  * `empty`: an empty string; `relative`: a path or `//host/path`, which needs a base that only the caller knows;
  * `malformed`: invalid by the WHATWG URL standard; `scheme`: its scheme has no robots.txt, such as `mailto:`.
  */
 export type UrlProblem = 'empty' | 'relative' | 'malformed' | 'scheme'
 
-/** A URL as a client would send it, and the origin whose robots.txt speaks about it. */
+/** A URL as a client would send it, and the origin whose robots.txt applies to it. */
 export interface ParsedUrl {
   /** Scheme, host as an IDNA A-label in lower case, and port unless it is the scheme's default: `https://example.com`. */
   readonly origin: string

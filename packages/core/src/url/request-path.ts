@@ -28,7 +28,7 @@ for (const [bit, bytes] of KINDS.entries()) {
   for (let i = 0; i < bytes.length; i++) KIND_OF_BYTE[bytes.charCodeAt(i)] = 1 << bit
 }
 
-/** After so many bytes of a path were looked at for pieces of patterns, it is worth knowing where every piece is. */
+/** When the search for pieces has read this many bytes of a path, an automaton is built. */
 const AUTOMATON_AFTER_BYTES = 2 ** 16
 
 /**
@@ -45,9 +45,9 @@ export class RequestPath {
   end = 0
   /** The kinds of bytes that it has, a bit for each. */
   kinds = 0
-  /** Counts the paths: what was found out about one does not hold for the next. */
+  /** The number of the path. Results that are kept for one path are not valid for the next. */
   serial = 0
-  /** How many of its bytes were looked at for pieces. */
+  /** How many bytes the search for pieces has read. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
   /** For each pair of bytes that stand side by side, by hash: 1 if the path with that serial number has it. */
@@ -65,7 +65,7 @@ export class RequestPath {
     this.kinds = this.kindsBetween(0, this.end)
   }
 
-  /** Discards everything that was found out about the path before. */
+  /** Discards everything cached for the previous path. */
   begin(): void {
     this.bytes = this.#usual
     this.serial = (this.serial + 1) >>> 0

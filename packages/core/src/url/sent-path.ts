@@ -13,7 +13,7 @@ export interface SentUrl {
  * are removed, the fragment is removed. Two slashes (or `/\`) start a host of unknown scheme.
  *
  * @param authority Whether an invalid host or port, as in `https://a%20b/page`, is an error; or is `ignored`, for callers without an origin
- * to compare: rules speak about paths only.
+ * to compare: rules match paths only.
  */
 export function sentUrlOf(url: UrlInput, authority: 'checked' | 'ignored'): SentUrl | UrlProblem {
   if (isParsedUrl(url)) return url
@@ -55,7 +55,7 @@ export function googlePathOf(url: string): string {
   return cut.startsWith('/') ? cut : `/${cut}`
 }
 
-/** Where a path, its parameters or its query begin; -1 where there is none. */
+/** The offset of a path, its parameters or its query; -1 if the string has neither. */
 function indexOfPath(url: string, from: number): number {
   const offset = url.slice(from).search(/[/?;]/)
   return offset === -1 ? -1 : from + offset

@@ -13,16 +13,16 @@ export const MAX_AUTOMATON_BYTES = 8192
 const NONE = 0xffff
 
 export class SuffixAutomaton {
-  /** The numbers of the path's different octets, counted from 1; 0 for others. */
+  /** The numbers of the path's different bytes, counted from 1; 0 for others. */
   readonly #numbers = new Uint16Array(256)
-  /** One more than there are. */
+  /** One more than the number of different bytes. */
   #width = 1
-  /** By state and octet's number: the next state, or 0. */
+  /** By state and number of a byte: the next state, or 0. */
   readonly #next: Uint16Array
-  /** By state: behind the first and the last place of its pieces, counted from the path's beginning. */
+  /** By state: the ends of the first and of the last occurrence of its pieces, from the beginning of the path. */
   readonly #firstEnds: Uint16Array
   readonly #lastEnds: Uint16Array
-  /** Of states that were asked for it: behind all their places. */
+  /** The ends of all occurrences, for states that needed them. */
   readonly #ends = new Map<number, readonly number[]>()
   /** The path, from `#start` on. */
   readonly #bytes: Uint8Array
@@ -32,52 +32,52 @@ export class SuffixAutomaton {
     this.#bytes = bytes
     this.#start = start
     for (let i = start; i < end; i++) {
-      const octet = bytes[i] as number
-      if (this.#numbers[octet] === 0) this.#numbers[octet] = this.#width++
+      const byte = bytes[i] as number
+      if (this.#numbers[byte] === 0) this.#numbers[byte] = this.#width++
     }
-    const octets = end - start
-    const most = 2 * octets + 1
-    this.#next = new Uint16Array(most * this.#width)
-    this.#firstEnds = new Uint16Array(most)
-    this.#lastEnds = new Uint16Array(most)
-    const lengths = new Uint16Array(most)
-    /** The state of the longest end of its pieces that is in another state. */
-    const links = new Uint16Array(most).fill(NONE)
-    const whole = new Uint16Array(octets + 1)
-    let states = 1
-    for (let i = 0; i < octets; i++) {
+    const length = end - start
+    const maxStates = 2 * length + 1
+    this.#next = new Uint16Array(maxStates * this.#width)
+    this.#firstEnds = new Uint16Array(maxStates)
+    this.#lastEnds = new Uint16Array(maxStates)
+    const lengths = new Uint16Array(maxStates)
+    /** By state: the state of the longest suffix of its pieces that is in another state. */
+    const links = new Uint16Array(maxStates).fill(NONE)
+    const whole = new Uint16Array(length + 1)
+    let stateCount = 1
+    for (let i = 0; i < length; i++) {
       const number = this.#numbers[bytes[start + i] as number] as number
-      const state = states++
+      const state = stateCount++
       whole[i + 1] = state
       lengths[state] = i + 1
       this.#firstEnds[state] = i + 1
       links[state] = 0
       let at = whole[i] as number
-      for (; at !== NONE && this.#step(at, number) === 0; at = links[at] as number) this.#lead(at, number, state)
+      for (; at !== NONE && this.#step(at, number) === 0; at = links[at] as number) this.#link(at, number, state)
       if (at === NONE) continue
       const known = this.#step(at, number)
       if (lengths[known] === (lengths[at] as number) + 1) {
         links[state] = known
         continue
       }
-      // Of the known pieces those that end here too get a state of their own.
-      const part = states++
+      // The pieces of the known state that end here too get a state of their own.
+      const part = stateCount++
       lengths[part] = (lengths[at] as number) + 1
       links[part] = links[known] as number
       this.#firstEnds[part] = this.#firstEnds[known] as number
       this.#next.copyWithin(part * this.#width, known * this.#width, (known + 1) * this.#width)
-      for (; at !== NONE && this.#step(at, number) === known; at = links[at] as number) this.#lead(at, number, part)
+      for (; at !== NONE && this.#step(at, number) === known; at = links[at] as number) this.#link(at, number, part)
       links[known] = part
       links[state] = part
     }
-    for (let i = octets; i > 0; i--) {
+    for (let i = length; i > 0; i--) {
       for (let at = whole[i] as number; at !== 0 && this.#lastEnds[at] === 0; at = links[at] as number) {
         this.#lastEnds[at] = i
       }
     }
   }
 
-  /** Behind the first place, from a place on, where a piece of octets stands in the path; or -1. Places are counted from the path's beginning. */
+  /** The end of the first occurrence of a piece that begins at `from` or behind it; or -1. Offsets are counted from the beginning of the path. */
   endOfNext(piece: Uint8Array, start: number, end: number, from: number): number {
     let state = 0
     for (let i = start; i < end; i++) {
@@ -85,22 +85,22 @@ export class SuffixAutomaton {
       state = number === 0 ? 0 : this.#step(state, number)
       if (state === 0) return -1
     }
-    const least = from + end - start
+    const minEnd = from + end - start
     const first = this.#firstEnds[state] as number
-    if (first >= least) return first
-    if ((this.#lastEnds[state] as number) < least) return -1
+    if (first >= minEnd) return first
+    if ((this.#lastEnds[state] as number) < minEnd) return -1
     const ends = this.#endsOf(state, piece, start, end)
     let low = 0
-    let high = ends.length - 1 // the last end is one that is far enough
+    let high = ends.length - 1 // the last end is far enough
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((ends[middle] as number) >= least) high = middle
+      if ((ends[middle] as number) >= minEnd) high = middle
       else low = middle + 1
     }
     return ends[low] as number
   }
 
-  /** Where the pieces of a state end, in order: looked for once, with one of them. */
+  /** The ends of the pieces of a state, in order: searched once, with one of its pieces. */
   #endsOf(state: number, piece: Uint8Array, start: number, end: number): readonly number[] {
     const known = this.#ends.get(state)
     if (known !== undefined) return known
@@ -119,7 +119,7 @@ export class SuffixAutomaton {
     return this.#next[state * this.#width + number] as number
   }
 
-  #lead(state: number, number: number, to: number): void {
+  #link(state: number, number: number, to: number): void {
     this.#next[state * this.#width + number] = to
   }
 }

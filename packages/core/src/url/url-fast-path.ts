@@ -99,7 +99,7 @@ function isLowerCase(hexDigit: number): boolean {
   return hexDigit >= 97
 }
 
-/** The end of a host that every client reads alike; `end` if there is none. */
+/** The end of a host that every client reads alike; `end` for any other beginning. */
 function endOfHost(bytes: Uint8Array, end: number): number {
   const host = startsWith(bytes, HTTPS) ? HTTPS.length : startsWith(bytes, HTTP) ? HTTP.length : end
   let i = host
@@ -112,7 +112,7 @@ function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
   return true
 }
 
-/** Is there a segment `.` or `..`? Says so of one in the query too, where it is none; then the URL parser decides. */
+/** Can the path have a segment `.` or `..`? Also true for one in the query, which is not a segment; then the URL parser decides. */
 function hasDotSegment(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start + 1; i < end; i++) {
     if (bytes[i] !== DOT || bytes[i - 1] !== SLASH) continue
