@@ -1,5 +1,4 @@
-// How fast core is, and how much it holds, beside others: npm run bench. What is measured, and what the figures say, is told in
-// docs/speed.md.
+// Measures speed and memory, beside other libraries: npm run bench. docs/speed.md describes the workloads.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What was asked for on the command line.
+// The options of the command line.
 import { parseArgs } from 'node:util'
 import { libraries, ours } from './libraries/libraries.ts'
 import type { Library } from './libraries/library.ts'
@@ -21,7 +21,7 @@ type Workload = (typeof WORKLOADS)[number]
 export interface Options {
   readonly workloads: readonly Workload[]
   readonly libraries: readonly Library[]
-  /** Whether somebody chose the libraries. */
+  /** Whether the libraries were chosen with `--peers`. */
   readonly isChosen: boolean
   readonly isQuick: boolean
   readonly isRecorded: boolean

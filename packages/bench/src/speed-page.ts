@@ -45,7 +45,7 @@ function machineRow(record: BenchRecord): string[] {
   return [`${dayOf(record)}${record.isQuick ? ', a quick run' : ''}`, processor, `${cores}`, node, system]
 }
 
-/** A line for each thing that was found out, whatever files it was found out on. */
+/** A row for each kind of finding, with a column for generated files and one for real ones. */
 function findingRows(sheets: readonly RecordedSheet[]): string[][] {
   const whats = new Set(sheets.flatMap(({ findings }) => findings.map(({ what }) => what)))
   return [...whats].map((what) => {

@@ -4,14 +4,13 @@
 export const CRAWLER = 'ExampleBot'
 
 /**
- * There is no closure between a benchmark and what a library made: in the measurement of memory, it would be counted as the
- * library's own.
+ * A library as functions without closures. A closure over what a library made would count as the library's memory.
  */
 export interface Library<Prepared = unknown> {
   readonly name: string
   /**
-   * How many of a file's questions it is asked, in `ask`: `all`, or a sample of them where a library takes so long for each
-   * that nobody would wait for the rest.
+   * How many of a file's questions it is asked, in `ask`: `all`, or a `sample` for a library that would take hours
+   * for all.
    */
   readonly questions: 'all' | 'sample'
   /** Reads a file. A library that can only be handed a stream answers later. */

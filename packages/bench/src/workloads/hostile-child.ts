@@ -1,4 +1,4 @@
-// One library, all hostile files from a given one on, in a process of its own: who hangs here is ended from outside.
+// One library, all hostile files from a given one on, in a process of its own, which the parent ends if it hangs.
 //   node --expose-gc hostile-child.ts LIBRARY text|octets FIRST STEP ROUNDS
 import { hostileFiles, ORIGIN } from '../files/hostile-file.ts'
 import { libraries } from '../libraries/libraries.ts'
