@@ -40,6 +40,10 @@ export function parseRobots(source: Uint8Array | string | HasOctets, { dialect, 
   if (origin !== undefined && ownOrigin === undefined) {
     throw new OptionError('origin', `${JSON.stringify(origin)} is not an origin; write one such as https://example.com`)
   }
-  const isCut = ownOrigin !== undefined && ownOrigin.length < (origin as string).length
-  return new Robots(source, dialectFor(dialect), isCut ? flatCopy(ownOrigin) : ownOrigin)
+  // V8 may keep all of a URL in memory for the sake of the origin that was cut out of it.
+  const isLong = ownOrigin !== undefined && (origin as string).length - ownOrigin.length > MAX_KEPT_PATH
+  return new Robots(source, dialectFor(dialect), isLong ? flatCopy(ownOrigin) : ownOrigin)
 }
+
+/** A path behind the origin, such as `/robots.txt`, of which a copy of the origin would take more time than it saves memory. Characters. */
+const MAX_KEPT_PATH = 64

@@ -25,14 +25,16 @@ export interface CompiledRules {
   readonly visitTimes: readonly DayRange[]
 }
 
+const NO_BYTES = new Uint8Array(0)
+
 /** There is one, which is used for one file after the other: `begin`, the parser's calls, `finish`. */
 export class RuleCompiler implements RecordHandler {
   readonly #packed = new ByteBuffer()
   readonly #form = new ByteBuffer()
-  #file: Uint8Array = this.#form.bytes
+  #file: Uint8Array = NO_BYTES
   #selection: GroupSelection | undefined
   #rules: ParsingRules | undefined
-  #unchanged: Uint8Array = this.#form.bytes
+  #unchanged: Uint8Array = NO_BYTES
   /** The end of the rules packed so far. */
   #at = 0
   #count = 0
@@ -68,6 +70,8 @@ export class RuleCompiler implements RecordHandler {
     this.wantsRules = false
     this.#names.length = 0
     this.#groupStart = 0
+    this.#packed.release()
+    this.#form.release()
     this.#discard()
   }
 
@@ -230,6 +234,7 @@ export class RuleCompiler implements RecordHandler {
       this.#at = writeNumber(this.#packed.bytes, this.#at, (namesEnd - name) / 2)
       for (; name < namesEnd; name += 2) this.#addName(this.#names[name] as number, this.#names[name + 1] as number)
     }
+    this.#file = NO_BYTES // which would stay in memory
     return {
       bytes: this.#packed.bytes,
       groupsAt,

@@ -17,6 +17,9 @@ export interface Matcher {
  */
 export const ENTRY = 4
 
+/** Room for more entries is released with the next file. */
+const MAX_KEPT_ENTRIES = 2 ** 18
+
 /** Rules that are tried one by one. There is one matcher, which is filled with the rules that are asked about. */
 export class LinearMatcher implements Matcher {
   packed: Uint8Array = new Uint8Array(0)
@@ -34,7 +37,10 @@ export class LinearMatcher implements Matcher {
     this.#takesFirst = takesFirst
     this.#entriesEnd = -1
     this.#isFirst = true
-    if (ENTRY * count > this.#entries.length) this.#entries = new Int32Array(2 * ENTRY * count)
+    const { length } = this.#entries
+    if (ENTRY * count > length || (length > MAX_KEPT_ENTRIES && ENTRY * count < length / 4)) {
+      this.#entries = new Int32Array(Math.max(256, 2 * ENTRY * count))
+    }
   }
 
   /** Those of all rules, in the order of the file. Overwritten when the matcher is filled again. */

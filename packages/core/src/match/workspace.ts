@@ -55,6 +55,7 @@ class Workspace {
     const file = this.rangeOf(source)
     this.compiler.begin(file.bytes, this.selectionFor(productTokens, rules), rules)
     parse(this.#reader.open(file, rules.keys), rules, this.compiler)
+    this.#reader.close()
     return this.compiler.finish()
   }
 

@@ -50,6 +50,12 @@ export class LineReader {
     return this
   }
 
+  /** Releases the file. */
+  close(): void {
+    this.bytes = NO_FILE.bytes
+    this.#words = NO_FILE.words
+  }
+
   /**
    * Goes to the next line. LF, CR and CR LF end a line (RFC 9309 §2.2), and nothing else does: not a form feed, not U+2028. The last line
    * needs no end, so a file that ends in a line end has one more, empty line.
