@@ -48,9 +48,9 @@ function ask(rules: CrawlerRules, questions: number): void {
 describe('the indexed engine answers for many rules that are asked about often', () => {
   it.each([
     ['few', SHORT, 100, 0],
-    ['many', LONG, 32, 0],
-    ['many', LONG, 33, 1],
-    ['many', LONG, 60, 28],
+    ['many', LONG, 64, 0],
+    ['many', LONG, 65, 1],
+    ['many', LONG, 100, 36],
   ])('%s rules', (_name, file, questions, expected) => {
     const before = indexed()
     ask(parseRobots(file).forCrawler('a'), questions)

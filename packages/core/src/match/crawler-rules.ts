@@ -31,7 +31,7 @@ import { workspace } from './workspace.ts'
 /** With fewer rules, the linear engine is as fast as an index. */
 const MIN_INDEXED_RULES = 24
 /** Questions that the linear engine answers before an index is built: most visits end earlier, and building an index takes as long. */
-const INDEX_AFTER_QUESTIONS = 32
+const INDEX_AFTER_QUESTIONS = 64
 
 /** The rules of one file, bound to one crawler. */
 export class CrawlerRules {

@@ -180,9 +180,12 @@ export class LineReader {
   }
 }
 
+/** The highest bit of each byte in a word. */
+const HIGH_BITS = 0x80808080 | 0
+
 /** Is one of the four bytes in a word below 14, as line ends are? */
 function hasControl(word: number): boolean {
-  return (((word - 0x0e0e0e0e) | 0) & ~word & 0x80808080) !== 0
+  return (((word - 0x0e0e0e0e) | 0) & ~word & HIGH_BITS) !== 0
 }
 
 /** A byte order mark is dropped, and so is the beginning of one that was cut short (google/robotstxt; the RFC is silent). */
