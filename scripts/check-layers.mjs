@@ -27,7 +27,9 @@ const PACKAGES = {
 const CORE_FOLDERS = {
   url: [],
   http: [],
-  rules: ['url', 'http'],
+  parse: ['url'],
+  match: ['parse', 'url'],
+  lint: ['parse', 'url'],
   access: ['url', 'http'],
   pace: ['url', 'http'],
   usage: ['url', 'http'],

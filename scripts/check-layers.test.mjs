@@ -43,10 +43,10 @@ const BREACHES = [
   ['fetcher/src/#.ts', "import x from 'a'\nimport y from 'b/c'", '2  imports b/c  not in `dependencies`'],
   ['fetcher/src/#.ts', "import '../../core/src/x.ts'", '1  imports ../../core/src/x.ts  a relative import stays'],
   ['other/src/#.ts', '', '1  packages/other  no layer'],
-  ['core/src/rules/#.ts', "import '../access/b.ts'", '1  imports ../access/b.ts  see CORE_FOLDERS'],
+  ['core/src/match/#.ts', "import '../access/b.ts'", '1  imports ../access/b.ts  see CORE_FOLDERS'],
   ['core/src/url/#.ts', "import '../http/b.ts'", '1  imports ../http/b.ts  see CORE_FOLDERS'],
   ['core/src/pace/deep/#.ts', "import '../../usage/b.ts'", '1  imports ../../usage/b.ts  see CORE_FOLDERS'],
-  ['core/src/rules/#.ts', "import '../way-round.ts'", '1  imports ../way-round.ts  see CORE_FOLDERS'],
+  ['core/src/match/#.ts', "import '../way-round.ts'", '1  imports ../way-round.ts  see CORE_FOLDERS'],
   ['core/src/other/#.ts', '', '1  core/src/other  no layer'],
   ['core/src/index.ts', "export { x } from './x.ts'\n\nexport const y = 1", '3  code  an index.ts only lists'],
   ['gate/src/utils.ts', '', '1  utils.ts  name a file'],
@@ -84,10 +84,10 @@ test('what is right is not refused', () => {
   const right = check({
     'packages/core/src/index.ts':
       "// all\nexport { decide } from './decide.ts'\nexport type {\n  X,\n} from './x.ts'\n",
-    'packages/core/src/decide.ts': "import './rules/a.ts'\nimport './access/b.ts'",
+    'packages/core/src/decide.ts': "import './match/a.ts'\nimport './access/b.ts'",
     'packages/core/src/error.ts': 'export class E {}',
-    'packages/core/src/rules/a.ts':
-      "import '../url/a.ts'\nimport '../http/a.ts'\nimport './b.ts'\nimport '../error.ts'",
+    'packages/core/src/match/a.ts':
+      "import '../url/a.ts'\nimport '../parse/a.ts'\nimport './b.ts'\nimport '../error.ts'",
     'packages/core/src/words.ts': [
       "// import 'a', Date.now(), process",
       'new Date(0)',

@@ -3,8 +3,8 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 
-// The size when this was written and a tenth more. Raise it on purpose only, in the change that needs it.
-const MOST = 31_000
+// The size when this was written and a little more. Raise it on purpose only, in the change that needs it.
+const MOST = 29_000
 
 const { output } = await build({
   input: 'packages/core/dist/index.js',

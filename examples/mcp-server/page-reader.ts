@@ -2,7 +2,7 @@
 // bounded in time and size.
 import { STATUS_CODES } from 'node:http'
 import type { LookupFunction } from 'node:net'
-import { addressOf, explainUrlProblem, isPushback } from '@politely/core'
+import { explainUrlProblem, isPushback, parseUrl } from '@politely/core'
 import { type ClientVerdict, NetworkGuard, RobotsClient } from '@politely/fetcher'
 import { whole } from '@politely/fetcher/option-checks'
 import {
@@ -227,7 +227,7 @@ function problemOf(url: string): Failure | undefined {
 }
 
 function whyNot(url: string): string | undefined {
-  const address = addressOf(url)
+  const address = parseUrl(url)
   if (typeof address === 'string' && address !== 'scheme') return explainUrlProblem(address)
   const { protocol, username, password } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') return 'only http and https are spoken here'

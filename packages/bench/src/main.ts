@@ -1,5 +1,4 @@
-// How fast core is, and how much it holds, beside others: npm run bench. What is measured, and what the figures say, is told in
-// docs/speed.md.
+// Measures speed and memory, beside other libraries: npm run bench. docs/speed.md describes the workloads.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,8 +18,8 @@ import { gate } from './workloads/gate.ts'
 import { hostile } from './workloads/hostile.ts'
 import { longFiles } from './workloads/long-files.ts'
 import { memory } from './workloads/memory.ts'
-import { oneShot } from './workloads/one-shot.ts'
 import { full, type Plan, quick, withoutBareWalk, withoutSlowOnes } from './workloads/plan.ts'
+import { siteVisit } from './workloads/site-visit.ts'
 import { storeMemory } from './workloads/store-memory.ts'
 import { warmClient } from './workloads/warm-client.ts'
 
@@ -75,7 +74,7 @@ async function runAll(
       show(await memory(patient, undefined))
       if (corpus) show(await memory(patient, corpus.folder))
     } else {
-      const run = { ask, 'one-shot': oneShot, agreement }[workload]
+      const run = { ask, 'site-visit': siteVisit, agreement }[workload]
       const its = workload === 'ask' ? plan : others
       show(await run(its, generated(), 'generated'))
       const files = real()

@@ -1,15 +1,15 @@
-// What was asked for on the command line.
+// The options of the command line.
 import { parseArgs } from 'node:util'
 import { libraries, ours } from './libraries/libraries.ts'
 import type { Library } from './libraries/library.ts'
 
 /** In the order in which they run. The client's come first: the others leave thousands of prepared files in memory, which a crawler has not. */
 const WORKLOADS = [
+  'site-visit',
   'cold-fetch',
   'warm-client',
   'long-files', // before the thousands of files that fill the heap: in one so full a question there takes twice as long
   'ask',
-  'one-shot',
   'hostile',
   'memory',
   'store-memory',
@@ -21,7 +21,7 @@ type Workload = (typeof WORKLOADS)[number]
 export interface Options {
   readonly workloads: readonly Workload[]
   readonly libraries: readonly Library[]
-  /** Whether somebody chose the libraries. */
+  /** Whether the libraries were chosen with `--peers`. */
   readonly isChosen: boolean
   readonly isQuick: boolean
   readonly isRecorded: boolean

@@ -3,7 +3,7 @@
 /** A table with a row for each library, or for whatever else was measured. */
 export interface Sheet {
   readonly workload: string
-  /** Which files: made by dice, real ones, or of the workload's own making. */
+  /** Which files: generated, real, or made by the workload itself. */
   readonly over: 'generated' | 'real' | 'own'
   readonly title: string
   readonly columns: readonly Column[]

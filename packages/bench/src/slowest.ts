@@ -1,4 +1,4 @@
-// The file where we are slowest in proportion, and how many there are where we are slower: found so that noise accuses nobody.
+// Finds the file with the worst ratio, and counts the files with a ratio over 1. Noise must not decide, so these files are measured again.
 
 /** No more suspects than so many are measured again. */
 const MOST_DUELS = 60

@@ -20,8 +20,8 @@ import { coldFetch } from '../src/workloads/cold-fetch.ts'
 import { hostile } from '../src/workloads/hostile.ts'
 import { longFiles } from '../src/workloads/long-files.ts'
 import { memory } from '../src/workloads/memory.ts'
-import { oneShot } from '../src/workloads/one-shot.ts'
 import { type Plan, quick } from '../src/workloads/plan.ts'
+import { siteVisit } from '../src/workloads/site-visit.ts'
 import { storeMemory } from '../src/workloads/store-memory.ts'
 import { warmClient } from '../src/workloads/warm-client.ts'
 
@@ -45,7 +45,7 @@ const sites = Array.from(siteFiles(6), (file, i) => siteOf(file, i))
 const slow = ['hostile', 'memory', 'cold fetch', 'store memory']
 const workloads: [string, () => Promise<Sheet | Sheet[]>][] = [
   ['ask', () => ask({ ...plan, libraries }, sites, 'generated')],
-  ['one shot', () => oneShot({ ...plan, libraries }, sites, 'generated')],
+  ['site visit', () => siteVisit({ ...plan, libraries }, sites, 'generated')],
   ['long files', () => longFiles(plan)],
   ['hostile', () => hostile(plan)],
   ['memory', () => memory({ ...plan, libraries: [ours] }, undefined)],

@@ -3,20 +3,20 @@ import { type Attempt, decidingAttempt, dueAt, type Entry, isBlocked } from './a
 import { type Standing, standingOf } from './access/plan.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf, states } from './access/state.ts'
-import type { CrawlerRules } from './rules/crawler-rules.ts'
-import type { RulesVerdict } from './rules/verdict.ts'
-import type { Askable } from './url/origin.ts'
+import type { CrawlerRules } from './match/crawler-rules.ts'
+import type { RulesVerdict } from './match/verdict.ts'
+import type { UrlInput } from './url/origin.ts'
 
 /** May this URL be fetched, and why? A discriminated union by `because`; JSON-safe. */
 export type Verdict =
   | RulesVerdict
   /** The site has no robots.txt. RFC 9309 §2.3.1.3. */
   | { readonly allowed: true; readonly because: 'unavailable' }
-  /** Nobody knows what robots.txt says, so everything is disallowed. RFC 9309 §2.3.1.4. */
+  /** The content of robots.txt is unknown, so everything is disallowed. RFC 9309 §2.3.1.4. */
   | { readonly allowed: false; readonly because: 'unreachable' }
   /** The server refused to show robots.txt (401, 403), which in the reading of the nineties restricts the whole site. */
   | { readonly allowed: false; readonly because: 'restricted' }
-  /** It has been unreachable for so long that robots.txt is taken for unavailable. RFC 9309 §2.3.1.4. */
+  /** It has been unreachable for more than `afterDays`, which counts as unavailable. RFC 9309 §2.3.1.4. */
   | { readonly allowed: true; readonly because: 'unreachable-too-long' }
 
 /** Where an answer comes from. JSON-safe. */
@@ -52,7 +52,7 @@ export interface Access {
 export function decide(
   entry: Entry,
   rules: CrawlerRules,
-  url: Askable,
+  url: UrlInput,
   now: number,
   policy: AccessPolicy,
 ): { readonly verdict: Verdict; readonly access: Access } {
@@ -65,7 +65,7 @@ export function decide(
 }
 
 /** `decide(…).verdict.allowed`, without what only people read. */
-export function allows(entry: Entry, rules: CrawlerRules, url: Askable, now: number, policy: AccessPolicy): boolean {
+export function allows(entry: Entry, rules: CrawlerRules, url: UrlInput, now: number, policy: AccessPolicy): boolean {
   const { holds } = states[stateOf(entry, now, policy)]
   if (holds === 'fresh-rules' || holds === 'stale-rules') return rules.isAllowed(url)
   return decide(entry, rules, url, now, policy).verdict.allowed

@@ -80,7 +80,7 @@ function moment(ms: number | undefined): string {
 
 type Cause = Pick<Attempt, 'reason' | 'status' | 'detail'>
 
-/** The reasons that are no word for a person. */
+/** Sentences for the reasons that are codes. */
 const REASONS: Readonly<Record<Exclude<UnavailableReason, 'status'>, string>> = {
   'not-found-page': 'its page says that nothing was found',
   'too-many-redirects': 'it is behind more redirects than are followed',

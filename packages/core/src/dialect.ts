@@ -1,11 +1,11 @@
-// The ways in which the web has read robots.txt, as data. Reading and access move together: who follows a standard on what a
+// The ways in which the web has read robots.txt, as data. A dialect covers parsing and access: a crawler that follows a standard on what a
 // rule means follows it on what a missing file means.
 //
-// A dialect is a row of words, one for each question on which the standards part. Each standard is written down as what it
-// answers differently from RFC 9309, with the place where it says so; the table in docs/dialects.md is made from this one.
+// A dialect is a list of words, one for each question on which the standards differ. Each standard is written as its differences from
+// RFC 9309, each with the place where the standard says so. The table in docs/dialects.md is made from this one.
 
 /** How a robots.txt is read. */
-export interface Reading {
+export interface ParsingRules {
   /**
    * Which fields are known. `lenient`: by how the key begins, with the frequent misspellings, and also where the colon was
    * forgotten between two words. `exact`: by the whole key, in any case, and a colon.
@@ -37,7 +37,7 @@ export interface Reading {
    * The form in which a rule meets a URL.
    * `rfc9309`: as a client sends it, both sides encoded and decoded as RFC 9309 §2.2.2 says. `decoded`: as a client sends it,
    * every `%XX` decoded but `%2F`. `plain`: as a client sends it, octets outside ASCII encoded and hex in upper case.
-   * `google`: such a rule, and the path as it stands in whatever string is given.
+   * `google`: such a rule, and the unchanged path of whatever string the caller passes.
    */
   readonly compare: 'rfc9309' | 'decoded' | 'plain' | 'google'
   /**
@@ -61,14 +61,14 @@ export interface AccessReading {
   readonly ttlHours: number
   /** While robots.txt is unreachable: obey a copy (`use-copy`), or stay away (`disallow`). */
   readonly whenUnreachable: 'use-copy' | 'disallow'
-  /** After how many days unreachable robots.txt counts as unavailable, or a copy holds whatever was said before; Infinity: never. */
+  /** After how many days unreachable robots.txt counts as unavailable, or a copy holds although a later answer contradicted it; Infinity: never. */
   readonly afterDays: number
 }
 
 /** A named way to read robots.txt. Make your own from one of `dialects`: `{ ...dialects.rfc9309, name: 'mine', reading: … }`. */
 export interface Dialect {
   readonly name: string
-  readonly reading: Reading
+  readonly reading: ParsingRules
   readonly access: AccessReading
 }
 
@@ -103,17 +103,17 @@ const rfc9309: Dialect = {
 
 /** One answer in which a standard differs from RFC 9309. */
 export type Departure = {
-  [Q in keyof (Reading & AccessReading)]: {
+  [Q in keyof (ParsingRules & AccessReading)]: {
     readonly question: Q
-    readonly answer: (Reading & AccessReading)[Q]
+    readonly answer: (ParsingRules & AccessReading)[Q]
     /** Where it says so, or why it is taken so. */
     readonly source: string
   }
-}[keyof (Reading & AccessReading)]
+}[keyof (ParsingRules & AccessReading)]
 
 function departs<Q extends Departure['question']>(
   question: Q,
-  answer: (Reading & AccessReading)[Q],
+  answer: (ParsingRules & AccessReading)[Q],
   source: string,
 ): Departure {
   return { question, answer, source } as Departure

@@ -1,8 +1,8 @@
 // One file, one URL, every dialect: what each answers, and on which question they part.
 import { type Departure, type Dialect, type DialectName, departures, dialects } from './dialect.ts'
+import type { Explanation } from './match/explanation.ts'
 import { type ParseOptions, parseRobots } from './parse.ts'
-import type { Explanation } from './rules/explanation.ts'
-import type { ProductTokens } from './rules/robots.ts'
+import type { ProductTokens } from './robots.ts'
 import type { HasHref } from './url/origin.ts'
 
 export interface DialectAnswer {

@@ -1,9 +1,9 @@
 // Everything that `@politely/core` offers, and nothing else.
 
 export { type Asking, advance, startAttempt } from './access/attempt.ts'
+export type { Copy } from './access/copy.ts'
 export {
   type Attempt,
-  type Copy,
   dueAt,
   ENTRY_VERSION,
   type Entry,
@@ -12,7 +12,7 @@ export {
   keepUntil,
 } from './access/entry.ts'
 export type { Hop, Outcome, UnavailableReason } from './access/outcome.ts'
-export { type Plan, plan, type Standing, standingOf, steadyUntil } from './access/plan.ts'
+export { freshUntil, type Plan, plan, type Standing, standingOf } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'
 export {
   type Body,
@@ -25,6 +25,7 @@ export {
 export { settle } from './access/settle.ts'
 export { type State, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'
+export type { HasOctets } from './bytes.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { type Access, allows, decide, type Verdict } from './decide.ts'
 export { type Describable, describeReason, describeState, describeVerdict, visible } from './describe.ts'
@@ -35,12 +36,18 @@ export {
   type DialectName,
   departures,
   dialects,
-  type Reading,
+  type ParsingRules,
 } from './dialect.ts'
 export { type DialectAnswer, explainDialects } from './explain-dialects.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
-export type { HasOctets } from './octets.ts'
+export type { Finding } from './lint/finding.ts'
+export { type FindingCode, type FindingKind, findingKinds, type Severity } from './lint/finding-kinds.ts'
+export { lintRobots } from './lint/lint-robots.ts'
+export { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
+export type { CrawlerRules } from './match/crawler-rules.ts'
+export type { Explanation, Match, WonBy } from './match/explanation.ts'
+export type { Group, InvalidUrl, Rule, RulesVerdict } from './match/verdict.ts'
 export { OptionError } from './option-error.ts'
 export { type Delay, delayOf, type Rate, type Wishes } from './pace/delay.ts'
 export { type Hours, opensAt } from './pace/hours.ts'
@@ -58,28 +65,21 @@ export {
   takeSlot,
   untakeSlot,
 } from './pace/pace.ts'
+export type { DayRange } from './parse/day-range.ts'
+export type { OtherField } from './parse/directive.ts'
+export { isProductToken, productTokenOf } from './parse/product-token.ts'
+export type { OtherRecord } from './parse/records.ts'
+export type { RequestRate } from './parse/request-rate.ts'
 export { type ParseOptions, parseRobots } from './parse.ts'
 export { restoreRules } from './restore.ts'
-export type { Keep } from './rules/binding.ts'
-export { BOUND_VERSION, type BoundDialect, type BoundRules } from './rules/bound-rules.ts'
-export type { CrawlerRules } from './rules/crawler-rules.ts'
-export type { DayRange } from './rules/day-range.ts'
-export type { Explanation, Match, WonBy } from './rules/explanation.ts'
-export type { Finding } from './rules/lint/finding.ts'
-export { type FindingCode, type FindingKind, findingKinds, type Severity } from './rules/lint/finding-kinds.ts'
-export { lintRobots } from './rules/lint/lint-robots.ts'
-export type { OtherField, OtherRecord } from './rules/other-records.ts'
-export { isProductToken, productTokenOf } from './rules/product-token.ts'
-export type { RequestRate } from './rules/request-rate.ts'
-export type { BindOptions, ProductTokens, Robots } from './rules/robots.ts'
-export type { Group, InvalidUrl, Rule, RulesVerdict } from './rules/verdict.ts'
+export type { BindOptions, Keep, ProductTokens, Robots } from './robots.ts'
 export {
-  type Address,
-  type Askable,
-  addressOf,
   beginsAtOrigin,
   explainUrlProblem,
   type HasHref,
   originOf,
+  type ParsedUrl,
+  parseUrl,
+  type UrlInput,
   type UrlProblem,
 } from './url/origin.ts'

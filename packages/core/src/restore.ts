@@ -1,26 +1,28 @@
-// The back door of the bound form: plain data in, rules out.
+// Reads a crawler's rules from plain data.
 import { dialectFor } from './choose-dialect.ts'
 import { type Dialect, dialects } from './dialect.ts'
+import { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
+import { CrawlerRules } from './match/crawler-rules.ts'
+import { countPackedRules } from './match/packed-rules.ts'
 import { OptionError } from './option-error.ts'
-import { BOUND_VERSION, type BoundDialect, type BoundRules } from './rules/bound-rules.ts'
-import { CrawlerRules } from './rules/crawler-rules.ts'
-import type { DayRange } from './rules/day-range.ts'
-import { areWellPacked } from './rules/packed-rules.ts'
-import type { RequestRate } from './rules/request-rate.ts'
+import type { DayRange } from './parse/day-range.ts'
+import type { RequestRate } from './parse/request-rate.ts'
 
 /**
- * Reads a crawler's rules out of what a cache or another thread kept, `JSON.parse(JSON.stringify(rules))` or
- * `structuredClone(rules.toJSON())`. They answer as the rules did that it was made of.
+ * Reads a crawler's rules from what a cache or another thread kept: `JSON.parse(JSON.stringify(rules))` or
+ * `structuredClone(rules.toJSON())`. They give the same answers as the rules that the data was made from.
  *
- * Caches are not trusted: what is of another version, or is no such data, is `undefined`, as if nothing had been kept.
+ * Caches are not trusted. Data of another version, and any other value, gives `undefined`, as if nothing had been kept.
  */
 export function restoreRules(bound: unknown): CrawlerRules | undefined {
   if (!isBoundRules(bound)) return undefined
   const dialect = dialectOf(bound.dialect)
-  return dialect === undefined ? undefined : new CrawlerRules(withOwnRecords(bound), dialect)
+  const count = countPackedRules(bound.packed, bound.groupsAt)
+  if (dialect === undefined || count === undefined) return undefined
+  return new CrawlerRules(withOwnRecords(bound), dialect, count)
 }
 
-/** Copies the records of the data, so that later changes of it, and what else it holds, do not stay with the rules. */
+/** Copies the records, so that the rules keep no reference to the caller's data. */
 function withOwnRecords(bound: BoundRules): BoundRules {
   return {
     ...bound,
@@ -43,7 +45,7 @@ function dialectOf(kept: BoundRules['dialect']): Dialect | undefined {
   try {
     return dialectFor(typeof kept === 'string' ? kept : { ...kept, access: dialects.rfc9309.access })
   } catch (error) {
-    if (error instanceof OptionError) return undefined // one that is not known here
+    if (error instanceof OptionError) return undefined // an unknown dialect
     throw error
   }
 }
@@ -59,7 +61,6 @@ function isBoundRules(data: unknown): data is BoundRules {
     (origin === undefined || typeof origin === 'string') &&
     typeof packed === 'string' &&
     typeof groupsAt === 'number' &&
-    areWellPacked(packed, groupsAt) &&
     (crawlDelayMs === undefined || (Number.isFinite(crawlDelayMs) && (crawlDelayMs as number) >= 0)) &&
     isListOf(requestRates, isRequestRate) &&
     isListOf(visitTimes, isDayRange) &&

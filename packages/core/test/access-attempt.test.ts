@@ -1,7 +1,7 @@
 // The steps of one attempt that need more than an answer: conditions, failures, the budget of redirects, retries.
 import { describe, expect, test } from 'vitest'
 import { type Asking, advance, startAttempt } from '../src/access/attempt.ts'
-import type { Copy } from '../src/access/entry.ts'
+import type { Copy } from '../src/access/copy.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
 import { type Failure, isWorthRetrying, type Reply } from '../src/access/reply.ts'
 import type { Headers } from '../src/http/headers.ts'

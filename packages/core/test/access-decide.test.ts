@@ -1,6 +1,7 @@
 // What an entry and the rules of its copy say together about one URL.
 import { expect, test } from 'vitest'
-import { type Copy, ENTRY_VERSION, type Entry } from '../src/access/entry.ts'
+import type { Copy } from '../src/access/copy.ts'
+import { ENTRY_VERSION, type Entry } from '../src/access/entry.ts'
 import { defaultAccessPolicy } from '../src/access/policy.ts'
 import { allows, decide } from '../src/decide.ts'
 import { parseRobots } from '../src/parse.ts'

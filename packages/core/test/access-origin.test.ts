@@ -4,7 +4,7 @@ import { dice, pick } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressOf, explainUrlProblem, originOf } from '../src/url/origin.ts'
+import { explainUrlProblem, originOf, parseUrl } from '../src/url/origin.ts'
 
 test.each([
   ['RFC 9309 §2.3, scheme and host', 'https://a.test/page', 'https://a.test', '/page'],
@@ -34,7 +34,7 @@ test.each([
   ['WHATWG URL, backslashes', 'https:\\\\a.test\\page', 'https://a.test', '/page'],
   ['WHATWG URL, one slash', 'https:/a.test/page', 'https://a.test', '/page'],
 ])('%s', (_, url, origin, path) => {
-  expect(addressOf(url)).toEqual({ origin, robotsUrl: `${origin}/robots.txt`, path })
+  expect(parseUrl(url)).toEqual({ origin, robotsUrl: `${origin}/robots.txt`, path })
   expect(originOf(url)).toBe(origin)
 })
 
@@ -62,14 +62,14 @@ test.each([
   ['ws://a.test/', 'scheme'],
   ['a.test:8080/page', 'scheme'], // a host and port without a scheme read as a scheme
 ] as const)('our choice, no URL that a robots.txt could speak about: %j is %s', (url, problem) => {
-  expect(addressOf(url)).toBe(problem)
+  expect(parseUrl(url)).toBe(problem)
   expect(originOf(url)).toBeUndefined()
   expect(explainUrlProblem(problem)).toMatch(/^.{20,}$/)
 })
 
 /** What `originOf` has to say, however it comes by it. */
 function wholeReadingOf(url: string): string | undefined {
-  const address = addressOf(url)
+  const address = parseUrl(url)
   return typeof address === 'string' ? undefined : address.origin
 }
 

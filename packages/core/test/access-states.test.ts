@@ -18,6 +18,7 @@ import {
   type Entry,
   entryFrom,
   entryText,
+  freshUntil,
   holdsUntil,
   keepUntil,
   parseRobots,
@@ -29,7 +30,6 @@ import {
   startAttempt,
   stateOf,
   states,
-  steadyUntil,
 } from '../src/index.ts'
 
 const MINUTE = 60_000
@@ -418,7 +418,7 @@ describe('whatever happens, in whatever order', () => {
             }
           }
           const { latest, held } = entry
-          const steady = steadyUntil(entry, policy)
+          const steady = freshUntil(entry, policy)
           expect(steady > 0).toBe(latest.kind === 'success' && held === undefined)
           for (const at of steady > 0 ? [latest.at, (latest.at + steady) / 2, steady - 1] : []) {
             expect(plan(entry, at, policy)).toBe('answer')

@@ -13,7 +13,7 @@ import {
   restored,
   throughClone,
   throughJson,
-} from './every-way.ts'
+} from './all-matchers.ts'
 
 const indexed = countIndexed()
 

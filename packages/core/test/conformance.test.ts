@@ -4,7 +4,7 @@ import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DialectName, parseRobots, type RulesVerdict } from '../src/index.ts'
 import { originOf } from '../src/url/origin.ts'
-import { askedOften, countIndexed, lineOf, restored, throughJson } from './every-way.ts'
+import { askedOften, countIndexed, lineOf, restored, throughJson } from './all-matchers.ts'
 
 const dir = conformanceDirOrNote()
 

@@ -216,3 +216,12 @@ it('docs/dialects.md shows the table as it is', () => {
   const shown = doc.split('\n').filter((line) => /^\| `[a-z]+-?.*` \| `/.test(line))
   expect(shown).toEqual(rows)
 })
+
+it('folds the case of ASCII only: the Kelvin sign is not a k, in any dialect', () => {
+  const file = 'User-agent: k\nDisallow: /\n\nUser-agent: \u212a2\nDisallow: /'
+  for (const dialect of Object.keys(dialects) as DialectName[]) {
+    const robots = parseRobots(file, { dialect })
+    expect(robots.check('/a', '\u212a').because, dialect).toBe('no-group')
+    expect(robots.isAllowed('/a', 'K'), dialect).toBe(false)
+  }
+})

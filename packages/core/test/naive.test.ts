@@ -3,7 +3,7 @@ import { dice, octetsAsText, randomPath, randomRobots } from '@politely/testkit/
 import { sampled } from '@politely/testkit/scope'
 import { expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
-import { addressOf } from '../src/url/origin.ts'
+import { parseUrl } from '../src/url/origin.ts'
 
 const FILES = sampled(4_000)
 const QUESTIONS = 8
@@ -16,7 +16,7 @@ it('agrees with the slow and obvious reader on files made by dice', () => {
     const robots = parseRobots(Buffer.from(file, 'latin1'))
     for (let i = 0; i < QUESTIONS; i++) {
       const url = `https://example.com${octetsAsText(randomPath(roll, file))}`
-      const address = addressOf(url)
+      const address = parseUrl(url)
       if (typeof address === 'string') throw new Error(`not a URL: ${url}`)
       for (const token of ['ExampleBot', 'a1', 'Nobody']) {
         const verdict = robots.check(url, token)

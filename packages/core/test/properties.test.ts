@@ -3,11 +3,11 @@ import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type DialectName, dialects, parseRobots } from '../src/index.ts'
-import { matchesSpecial } from '../src/rules/pattern.ts'
-import { AskedPath } from '../src/url/asked-path.ts'
-import { MOST_OCTETS, Occurrences } from '../src/url/occurrences.ts'
-import { takePlain } from '../src/url/plain-url.ts'
-import { countingPath } from './every-way.ts'
+import { matchesWildcards } from '../src/match/pattern.ts'
+import { RequestPath } from '../src/url/request-path.ts'
+import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from '../src/url/suffix-automaton.ts'
+import { OriginBytes, setSimpleUrl } from '../src/url/url-fast-path.ts'
+import { countingPath, pathOf } from './all-matchers.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
@@ -126,10 +126,10 @@ describe('matching is bounded by pattern × path', () => {
     ['pairs', '/*ab'.repeat(300), `/${'/xab'.repeat(500)}`],
     ['pieces of which only the last is missing', `${'/*ab'.repeat(300)}*ba$`, `/${'/xab'.repeat(500)}`],
   ])('%s', (_name, rule, text) => {
-    const path = countingPath(text)
-    matchesSpecial(path.asked, octets(rule), 0, rule.length)
-    expect(path.lookedAt()).toBeGreaterThan(0)
-    expect(path.lookedAt()).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
+    const { path, reads } = countingPath(text)
+    matchesWildcards(path, octets(rule), 0, rule.length)
+    expect(reads()).toBeGreaterThan(0)
+    expect(reads()).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
   })
 
   it('whatever stands in the pattern, and where it matches it is found', () => {
@@ -144,18 +144,17 @@ describe('matching is bounded by pattern × path', () => {
         fc.boolean(),
         (pattern, pieces, isNear) => {
           const rule = textOf(pattern)
-          const path = isNear ? [...pattern.map((part) => (part === '*' ? 'abab' : part)), ...pieces.slice(6)] : pieces
+          const parts = isNear ? [...pattern.map((part) => (part === '*' ? 'abab' : part)), ...pieces.slice(6)] : pieces
           if (!/\*|\$$/.test(rule)) return
-          const text = textOf(path).replace(/[*$]/g, '')
-          const { asked, lookedAt } = countingPath(text)
-          const found = matchesSpecial(asked, octets(rule), 0, rule.length)
-          expect(lookedAt()).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
+          const text = textOf(parts).replace(/[*$]/g, '')
+          const { path, reads } = countingPath(text)
+          const found = matchesWildcards(path, octets(rule), 0, rule.length)
+          expect(reads()).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
           const isAnchored = rule.endsWith('$')
           const escaped = (isAnchored ? rule.slice(0, -1) : rule).replace(/\$/g, '\\$').replace(/\*+/g, '.*')
           expect(found, `${rule} and ${text}`).toBe(new RegExp(`^${escaped}${isAnchored ? '$' : ''}`).test(text))
-          const searched = new AskedPath().put(text)
-          searched.searchedInVain(2 ** 20)
-          expect(matchesSpecial(searched, octets(rule), 0, rule.length), `${rule} and ${text}, searched`).toBe(found)
+          const searched = searchedOften(pathOf(text))
+          expect(matchesWildcards(searched, octets(rule), 0, rule.length), `${rule} and ${text}, searched`).toBe(found)
           if (found) matched++
           else missed++
         },
@@ -167,51 +166,66 @@ describe('matching is bounded by pattern × path', () => {
   })
 
   it.each([
-    ['a piece that nearly stands in many places', '/*abc', `/${'abxbc'.repeat(400)}`],
-    ['one that stands before the place and far behind it', '/*z*abc*ww', `/abcz${'abx'.repeat(650)}abc`],
+    ['a piece of which the path has all but the last byte in many places', '/*abc', `/${'abxbc'.repeat(400)}`],
+    ['one that the path has before the offset and far behind it', '/*z*abc*ww', `/abcz${'abx'.repeat(650)}abc`],
   ])('and by the path and all patterns where a site writes many: %s', (_name, rule, text) => {
-    const { asked, lookedAt } = countingPath(text)
+    const { path, reads } = countingPath(text)
     const rules = 20_000
-    for (let i = 0; i < rules; i++) expect(matchesSpecial(asked, octets(rule), 0, rule.length)).toBe(false)
-    expect(lookedAt()).toBeGreaterThan(100_000)
-    expect(lookedAt()).toBeLessThan(10 * rules + 300_000) // not 2,000 times 20,000
+    for (let i = 0; i < rules; i++) expect(matchesWildcards(path, octets(rule), 0, rule.length)).toBe(false)
+    expect(reads()).toBeGreaterThan(100_000)
+    expect(reads()).toBeLessThan(10 * rules + 300_000) // not 2,000 times 20,000
   })
 })
 
-describe('what was found out about a path is forgotten when another one is asked about', () => {
-  const far = 'x'.repeat(200)
+/** A path that was searched so often that it has an automaton, if it is not too long for one. */
+function searchedOften(path: RequestPath): RequestPath {
+  path.searchedBytes = 2 ** 20
+  return path
+}
+
+describe('what was found out about a path is discarded when another one is asked about', () => {
+  const known = new OriginBytes()
 
   describe.each([
-    ['as octets', (path: AskedPath, text: string) => path.put(text) === path],
-    ['in a URL', (path: AskedPath, text: string) => takePlain(text, undefined, path)],
-  ])('%s', (_name, take) => {
+    ['by the URL parser', (path: RequestPath, text: string) => path.setPath(text, 'rfc9309')],
+    ['byte by byte', (path: RequestPath, text: string) => setSimpleUrl(path, text, undefined, known)],
+  ])('%s', (_name, set) => {
     it.each([
-      ['where pieces stand', '/axb', '/axab'],
-      ['which neighbours it has', `/axb${far}`, `/axab${far}`],
-    ])('%s', (_what, before, after) => {
-      const path = new AskedPath()
-      expect(take(path, before)).toBe(true)
-      path.searchedInVain(2 ** 20)
-      expect(matchesSpecial(path, octets('/*ab'), 0, 4)).toBe(false)
-      expect(take(path, after)).toBe(true)
-      expect(matchesSpecial(path, octets('/*ab'), 0, 4)).toBe(true)
+      ['which pieces it has', 300],
+      ['which pairs of bytes it has', 3_500],
+    ])('%s', (_what, length) => {
+      const far = 'x'.repeat(length)
+      const path = new RequestPath()
+      set(path, `/axb${far}`)
+      searchedOften(path)
+      expect(matchesWildcards(path, octets('/*ab'), 0, 4)).toBe(false)
+      set(path, `/axab${far}`)
+      expect(matchesWildcards(path, octets('/*ab'), 0, 4)).toBe(true)
     })
+  })
+
+  it('in a path that is too long for an automaton too', () => {
+    const far = 'x'.repeat(MAX_AUTOMATON_BYTES)
+    const path = new RequestPath()
+    path.setPath(`/axb${far}`, 'rfc9309')
+    expect(matchesWildcards(path, octets('/*ab'), 0, 4)).toBe(false)
+    path.setPath(`/axab${far}`, 'rfc9309')
+    expect(matchesWildcards(path, octets('/*ab'), 0, 4)).toBe(true)
   })
 })
 
-describe('where a run of octets stands in a path', () => {
-  it('is no place for a piece that would share octets with the end', () => {
+describe('where a piece is in a path', () => {
+  it('is not where it would share bytes with the end of the pattern', () => {
     for (const [text, isMatch] of [
       ['/aab', false],
       ['/aabb', true],
     ] as const) {
-      const path = new AskedPath().put(text)
-      path.searchedInVain(2 ** 20)
-      expect(matchesSpecial(path, octets('/*ab*b$'), 0, 7), text).toBe(isMatch)
+      const path = searchedOften(pathOf(text))
+      expect(matchesWildcards(path, octets('/*ab*b$'), 0, 7), text).toBe(isMatch)
     }
   })
 
-  it('is where text has it, from any place on', () => {
+  it('is where the text has it, from any offset on', () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 60 }),
       fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/', '%', '\0', '\xff'), maxLength: 60 }),
@@ -220,11 +234,11 @@ describe('where a run of octets stands in a path', () => {
     let missed = 0
     fc.assert(
       fc.property(text, text, fc.nat(60), fc.nat(6), (path, other, place, length) => {
-        const occurrences = new Occurrences(octets(`?${path}?`), 1, 1 + path.length)
+        const automaton = new SuffixAutomaton(octets(`?${path}?`), 1, 1 + path.length)
         const at = place % (path.length + 1)
         for (const run of [path.slice(at, at + length), other.slice(0, length), `${path}a`]) {
           for (let from = 0; from <= path.length && run !== ''; from++) {
-            const behind = occurrences.behindNext(octets(`?${run}`), 1, 1 + run.length, from)
+            const behind = automaton.endOfNext(octets(`?${run}`), 1, 1 + run.length, from)
             const wanted = path.indexOf(run, from)
             expect(behind, `${run} in ${path} from ${from} on`).toBe(wanted === -1 ? -1 : wanted + run.length)
             if (wanted === -1) missed++
@@ -238,12 +252,14 @@ describe('where a run of octets stands in a path', () => {
     expect(missed).toBeGreaterThan(sampled(10_000))
   })
 
-  it('is known of the longest path that it is asked of, with every octet in it', () => {
+  it('is known of the longest path that has an automaton, with every byte in it', () => {
     const roll = dice(1)
     for (const different of [1, 2, 256]) {
-      const path = String.fromCharCode(...Array.from({ length: MOST_OCTETS }, () => Math.floor(roll() * different)))
-      const occurrences = new Occurrences(octets(path), 0, path.length)
-      const behind = (run: string, from: number) => occurrences.behindNext(octets(run), 0, run.length, from)
+      const path = String.fromCharCode(
+        ...Array.from({ length: MAX_AUTOMATON_BYTES }, () => Math.floor(roll() * different)),
+      )
+      const automaton = new SuffixAutomaton(octets(path), 0, path.length)
+      const behind = (run: string, from: number) => automaton.endOfNext(octets(run), 0, run.length, from)
       for (let octet = 0; octet < different; octet++) {
         const one = String.fromCharCode(octet)
         expect(behind(one, 0)).toBe(path.indexOf(one) + 1)

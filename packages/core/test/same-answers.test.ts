@@ -3,8 +3,8 @@ import { dice, octetsAsText, randomPath, randomRobots } from '@politely/testkit/
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it, vi } from 'vitest'
 import { parseRobots } from '../src/index.ts'
-import { addressOf } from '../src/url/origin.ts'
-import { countIndexed, dialectNames, everyWay, lineOf, randomDialect, randomLargeRobots } from './every-way.ts'
+import { parseUrl } from '../src/url/origin.ts'
+import { countIndexed, dialectNames, everyWay, lineOf, randomDialect, randomLargeRobots } from './all-matchers.ts'
 
 const indexed = countIndexed()
 
@@ -13,7 +13,7 @@ const octets = (text: string) => Buffer.from(text, 'latin1')
 /** As `readNaively` wants it: the path that a client sends; undefined for what starts with a host that nobody named a scheme for. */
 function sentPathOf(url: string): string | undefined {
   if (/^\/[/\\]/.test(url)) return undefined
-  const address = addressOf(url.startsWith('/') ? `https://example.com${url}` : url)
+  const address = parseUrl(url.startsWith('/') ? `https://example.com${url}` : url)
   return typeof address === 'string' ? undefined : address.path
 }
 

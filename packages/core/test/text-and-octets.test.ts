@@ -3,7 +3,7 @@ import { dice, pick } from '@politely/testkit/random-robots'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { parseRobots, type RulesVerdict } from '../src/index.ts'
-import { dialectNames, everyWay, lineOf } from './every-way.ts'
+import { dialectNames, everyWay, lineOf } from './all-matchers.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const latin1 = (octets: string) => new Uint8Array(Buffer.from(octets, 'latin1'))

@@ -1,7 +1,7 @@
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressOf, explainUrlProblem, isProductToken, originOf, productTokenOf } from '../src/index.ts'
+import { explainUrlProblem, isProductToken, originOf, parseUrl, productTokenOf } from '../src/index.ts'
 
 describe('origin of a URL, RFC 9309 §2.3', () => {
   it.each([
@@ -51,7 +51,7 @@ describe('origin of a URL, RFC 9309 §2.3', () => {
     let same = 0
     fc.assert(
       fc.property(url, (text) => {
-        const address = addressOf(text)
+        const address = parseUrl(text)
         const origin = typeof address === 'string' ? undefined : address.origin
         expect(originOf(text)).toBe(origin)
         if (origin !== undefined && text.startsWith(origin)) same++
@@ -62,7 +62,7 @@ describe('origin of a URL, RFC 9309 §2.3', () => {
   })
 
   it('gives where robots.txt is, and the path as sent', () => {
-    expect(addressOf('https://u:p@example.com:8443/a/../b?c#d')).toEqual({
+    expect(parseUrl('https://u:p@example.com:8443/a/../b?c#d')).toEqual({
       origin: 'https://example.com:8443',
       robotsUrl: 'https://example.com:8443/robots.txt',
       path: '/b?c',
@@ -82,7 +82,7 @@ describe('origin of a URL, RFC 9309 §2.3', () => {
     ['javascript:void(0)', 'scheme'],
     ['file:///etc/passwd', 'scheme'],
   ] as const)('%j is no address: %s', (url, problem) => {
-    expect(addressOf(url)).toBe(problem)
+    expect(parseUrl(url)).toBe(problem)
     expect(explainUrlProblem(problem)).toMatch(/^[a-z].*[^.]$/)
   })
 })

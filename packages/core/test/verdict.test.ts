@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Describable, describeVerdict, OptionError, parseRobots } from '../src/index.ts'
-import { dialectNames } from './every-way.ts'
+import { dialectNames } from './all-matchers.ts'
 
 const robots = parseRobots(
   [

@@ -2,8 +2,6 @@
 import type { EventEmitter } from 'node:events'
 import {
   type Access,
-  type Address,
-  addressOf,
   allows,
   type CrawlerRules,
   type DayRange,
@@ -15,7 +13,9 @@ import {
   holdsUntil,
   type InvalidUrl,
   type Outcome,
+  type ParsedUrl,
   parseRobots,
+  parseUrl,
   plan,
   type RequestRate,
   settle,
@@ -193,7 +193,7 @@ export class RobotsClient {
    * is not kept.
    */
   blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
-    const address = addressOf(url)
+    const address = parseUrl(url)
     if (typeof address === 'string') return invalid(url, address)
     const { now, policy } = this.#settings
     const { origin, robotsUrl } = address
@@ -218,7 +218,7 @@ export class RobotsClient {
   checkNow(url: string | HasHref): ClientVerdict | undefined {
     this.#throwIfClosed()
     const text = typeof url === 'string' ? url : url.href
-    const address = addressOf(text)
+    const address = parseUrl(text)
     if (typeof address === 'string') return this.#telemetry.checkedNow(invalid(text, address))
     const known = this.#known(address.origin)
     return known && this.#telemetry.checkedNow(this.#verdict(text, address, known))
@@ -253,7 +253,7 @@ export class RobotsClient {
    */
   async inspect(url: string | HasHref): Promise<Inspection | InvalidUrl> {
     this.#throwIfClosed()
-    const address = addressOf(url)
+    const address = parseUrl(url)
     if (typeof address === 'string') return { allowed: false, because: 'invalid-url', problem: address }
     const { origin } = address
     const remembered = this.#entries.peek(origin)
@@ -305,7 +305,7 @@ export class RobotsClient {
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
   ): Promise<ClientVerdict> {
-    const address = addressOf(text)
+    const address = parseUrl(text)
     if (typeof address === 'string') return invalid(text, address)
     if (redirectedFrom.length > 0) {
       const blocked = await this.#blockedRedirect(text, redirectedFrom)
@@ -314,7 +314,7 @@ export class RobotsClient {
     return this.#verdict(text, address, this.#known(address.origin) ?? (await this.#wait(address, signal)))
   }
 
-  #verdict(text: string, address: Address, { entry, rules }: Remembered): ClientVerdict {
+  #verdict(text: string, address: ParsedUrl, { entry, rules }: Remembered): ClientVerdict {
     const { now, policy } = this.#settings
     const { verdict, access } = decide(entry, rules, address, now(), policy)
     return { url: text, origin: address.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
@@ -369,7 +369,7 @@ export class RobotsClient {
     }
   }
 
-  async #wait({ origin, robotsUrl }: Address, signal: AbortSignal | undefined): Promise<Remembered> {
+  async #wait({ origin, robotsUrl }: ParsedUrl, signal: AbortSignal | undefined): Promise<Remembered> {
     this.#ownRequests.assertOutside(robotsUrl)
     this.#telemetry.count('waits')
     return this.#flights.join(origin, () => this.#refresh(origin, robotsUrl), signal)
@@ -440,7 +440,7 @@ export class RobotsClient {
   async #keepForTarget(origin: string, outcome: Outcome, at: number): Promise<void> {
     const isAnswer = outcome.kind === 'success' || (outcome.kind === 'unavailable' && outcome.reason === 'status')
     if (!isAnswer || outcome.hops.length === 0) return
-    const target = addressOf(outcome.url)
+    const target = parseUrl(outcome.url)
     if (typeof target === 'string') return
     if (target.origin === origin || target.robotsUrl !== outcome.url) return
     const { policy } = this.#settings

@@ -6,8 +6,8 @@ import {
   type Entry,
   entryFrom,
   entryText,
+  freshUntil,
   keepUntil,
-  steadyUntil,
 } from '@politely/core'
 import { createMemory, type Remembered } from './memory.ts'
 import type { Store } from './store.ts'
@@ -127,7 +127,7 @@ export class Entries {
   #remember(entry: Entry): Remembered {
     const { copy, origin } = entry
     const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.octets, origin)
-    const remembered = { entry, rules, steadyUntil: steadyUntil(entry, this.#options.policy) }
+    const remembered = { entry, rules, steadyUntil: freshUntil(entry, this.#options.policy) }
     this.#memory.set(origin, remembered)
     this.#last = undefined
     return remembered

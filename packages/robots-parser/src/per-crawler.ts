@@ -1,9 +1,9 @@
-// What was made for one crawler is kept for its next question.
+// A cache by crawler.
 
-/** Of so many crawlers, and no more: names come from the caller, who may have a new one for each question. */
-const MOST_CRAWLERS = 32
+/** The size of the cache. A caller may have a new name for each question. */
+const MAX_CRAWLERS = 32
 
-/** Things by the name of a crawler; those that were made first are forgotten first. */
+/** Values by the name of a crawler. The oldest is evicted first. */
 export class PerCrawler<T extends object> {
   readonly #make: (ua: string) => T
   readonly #made = new Map<string, T>()
@@ -20,7 +20,7 @@ export class PerCrawler<T extends object> {
     const known = this.#made.get(ua)
     if (known !== undefined) return known
     const made = this.#make(ua)
-    if (this.#made.size === MOST_CRAWLERS) this.#made.delete(this.#made.keys().next().value as string)
+    if (this.#made.size === MAX_CRAWLERS) this.#made.delete(this.#made.keys().next().value as string)
     this.#made.set(ua, made)
     return made
   }

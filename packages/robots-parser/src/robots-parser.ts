@@ -1,12 +1,12 @@
-// The front door: robots-parser's function.
+// The function that robots-parser exports.
 import { type Robot, RobotsFile } from './robot.ts'
 
 export interface RobotsParser {
   /**
    * Reads a robots.txt.
    *
-   * @param url Where the file is: it speaks about URLs of the same origin, or, where this has no host, about URLs without one.
-   * @throws {OptionError} of `@politely/core`, a TypeError, for contents that are no text.
+   * @param url Where the file is. It applies to URLs of the same origin; or, if this has no host, to URLs without one.
+   * @throws {OptionError} of `@politely/core`, a TypeError, for contents that are not a string.
    */
   (url: string, contents: string): Robot
   /** The same function: where TypeScript took robots-parser for an ES module, callers had to write this. */

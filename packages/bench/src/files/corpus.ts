@@ -1,5 +1,5 @@
-// Real files, where they are at hand: packages/testkit/src/conformance.ts says where. Other people's files are no part of
-// this repository, and neither their names nor their words go into a record.
+// Real files, from the folder that packages/testkit/src/conformance.ts names. They belong to other people, so they are not in this
+// repository, and a record contains neither their names nor their content.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -39,7 +39,7 @@ function lines(line: (i: number) => string, start: string = EVERYONE): string {
   return made.join('')
 }
 
-/** So many lines, or as many as there is room for. */
+/** The given number of lines, or fewer if the file would be too long. */
 function someLines(count: number, line: (i: number) => string): string {
   return EVERYONE + Array.from({ length: count }, (_, i) => `${line(i)}\n`).join('')
 }
@@ -49,7 +49,7 @@ function full(piece: string, start: string = ''): string {
 }
 
 const a = (count: number) => 'a'.repeat(count)
-/** Letters a and b, by dice. */
+/** Random letters a and b. */
 const letters = (seed: number, count: number) => {
   const roll = dice(seed)
   return Array.from({ length: count }, () => pick(roll, ['a', 'b'])).join('')
@@ -255,7 +255,7 @@ const DRAFTS: readonly Draft[] = [
   { name: 'crawl-delays', text: lines((i) => `Crawl-delay: ${i}.${'9'.repeat(20)}`) },
   { name: 'a crawl-delay of 500 KiB', text: full('9', `${EVERYONE}Crawl-delay: `) },
   { name: 'sitemaps', text: lines((i) => `Sitemap: ${ORIGIN}/${i}.xml`) },
-  { name: 'records that nobody knows', text: lines((i) => `${base36(i)}: ${i}`) },
+  { name: 'unknown records', text: lines((i) => `${base36(i)}: ${i}`) },
 ]
 
 export const hostileFiles: readonly HostileFile[] = DRAFTS.map(({ name, text, path = '/nothing/matches/this' }) => ({

@@ -1,5 +1,5 @@
-// Files in the likeness of those on the web, by dice: as long, with as many rules, as many wildcards, as many groups, and
-// as many faults. test/site-file.test.ts holds the dice to the figures.
+// Random files that resemble those on the web: in length, and in the number of rules, wildcards, groups and faults.
+// test/site-file.test.ts checks these figures.
 import { dice, pick } from '@politely/testkit/random-robots'
 import { CRAWLER } from '../libraries/library.ts'
 import { crawlers, encodedWords, extensions, foreignWords, parameters, plainWords, sections } from './words.ts'
@@ -117,7 +117,7 @@ const SHAPES: readonly Shape[] = [
     paths: ['/admin/', '/cgi-bin/', '/search', '/private/', '/tmp/'],
     starred: ['/*?', '/*.pdf'],
     anchored: ['/*.pdf$', '/$'],
-  }, // like nobody's else
+  }, // unlike the three above
 ]
 
 /** The robots.txt of one site; the same for the same seed. */
@@ -138,8 +138,8 @@ export function* siteFiles(count: number, mostOctets: number = Number.POSITIVE_I
 }
 
 /**
- * Where a file stands among others by its number of rules, between 0 and 1. By multiples of the golden ratio, not by dice:
- * of any few thousand seeds in a row, one in a hundred is in the last hundredth.
+ * The rank of a file by its number of rules, between 0 and 1: a multiple of the golden ratio, not a random number. So of any few thousand
+ * seeds in a row, one in a hundred is in the last hundredth.
  */
 function shareOf(seed: number): number {
   return (seed * ((Math.sqrt(5) - 1) / 2)) % 1
@@ -248,7 +248,7 @@ function groups(roll: Roll, rules: number, origin: string): string[] {
     ],
     // Many names above one group.
     [0.15, () => [...everyone, ...list(rules - 1), '', ...named(some(30)), 'Disallow: /']],
-    // Nobody is spoken to but some.
+    // Groups for some crawlers only.
     [0.1, () => [...named(some(2)), ...list(rules)]],
   )().concat(own, chance(roll, 0.1) ? ['', `Host: ${origin}`] : [])
 }
@@ -283,7 +283,7 @@ function ruleLine(roll: Roll, allowShare: number, path: string): string {
   return `${key}: ${path}${chance(roll, 0.01) ? ` # ${pick(roll, plainWords)}` : ''}`
 }
 
-/** Paths as one site has them: with or without wildcards, with or without what is not ASCII. */
+/** Paths as one site has them: with or without wildcards, in ASCII or not. */
 function pathMaker(roll: Roll, rules: number): () => string {
   const shape = weighed(roll, ...SHAPES.map((one) => [one.share, one] as const))
   const isStarred = chance(roll, rules < 4 ? 0.14 : rules < 12 ? 0.45 : 0.65)

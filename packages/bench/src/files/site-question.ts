@@ -20,7 +20,7 @@ export function questionsFor({ octets, origin }: SiteFile, seed: number, count: 
   })
 }
 
-/** The paths of all rules of a file, whoever they are for. */
+/** The paths of all rules of a file, for all crawlers. */
 export function pathsIn(text: string): string[] {
   return Array.from(text.matchAll(/allow[ \t]*:?[ \t]*([/*][^\s#]*)/gi), ([, path = '']) => path)
 }

@@ -1,4 +1,4 @@
-// What sites are made of, in the words of nobody's site in particular.
+// Words for the URLs and files of invented sites.
 
 export const sections: readonly string[] = (
   'about account admin ads api archive articles assets author backup basket blog bookmarks calendar careers cart ' +

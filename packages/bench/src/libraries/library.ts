@@ -4,14 +4,13 @@
 export const CRAWLER = 'ExampleBot'
 
 /**
- * There is no closure between a benchmark and what a library made: in the measurement of memory, it would be counted as the
- * library's own.
+ * A library as functions without closures. A closure over what a library made would count as the library's memory.
  */
 export interface Library<Prepared = unknown> {
   readonly name: string
   /**
-   * How many of a file's questions it is asked, in `ask`: `all`, or a sample of them where a library takes so long for each
-   * that nobody would wait for the rest.
+   * How many of a file's questions it is asked, in `ask`: `all`, or a `sample` for a library that would take hours
+   * for all.
    */
   readonly questions: 'all' | 'sample'
   /** Reads a file. A library that can only be handed a stream answers later. */
@@ -21,8 +20,6 @@ export interface Library<Prepared = unknown> {
   prepareOctets(octets: Uint8Array, robotsUrl: string): Prepared | undefined
   /** What the library says of its own size; undefined where it says nothing. */
   claimedBytes(prepared: Prepared): number | undefined
-  /** Reads a file for one question only, where the library has another way for that. */
-  readonly once: ((file: Uint8Array | string, robotsUrl: string, url: string) => boolean) | undefined
 }
 
 /** Libraries of one shape, members in one order: a benchmark's loop shall not be slower for some than for others. */
@@ -33,9 +30,8 @@ export function library<Prepared>(
   isAllowed: (prepared: Prepared, url: string) => boolean,
   prepareOctets: (octets: Uint8Array, robotsUrl: string) => Prepared | undefined = () => undefined,
   claimedBytes: (prepared: Prepared) => number | undefined = () => undefined,
-  once: Library['once'] = undefined,
 ): Library<Prepared> {
-  return { name, questions, prepare, isAllowed, prepareOctets, claimedBytes, once }
+  return { name, questions, prepare, isAllowed, prepareOctets, claimedBytes }
 }
 
 /** The path and query of an absolute URL, for libraries that are asked about those. */

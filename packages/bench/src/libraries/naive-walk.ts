@@ -1,5 +1,5 @@
-// What somebody writes in an hour who needs no library: the rules of a group, longest first, one after the other. It compares
-// no origins, knows of one encoding only and gives no reason. A mark for small files, where an index has nothing to win.
+// What a developer writes in an hour instead of using a library: it tries the rules of a group, longest first. It does not compare
+// origins, knows one encoding only and gives no reason. A comparison for small files, where an index gains nothing.
 import { CRAWLER, type Library, library, pathIn } from './library.ts'
 
 const OWN_NAME = CRAWLER.toLowerCase()

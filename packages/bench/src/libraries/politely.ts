@@ -9,5 +9,4 @@ export const politely: Library<CrawlerRules> = library(
   (rules, url) => rules.isAllowed(url),
   (octets, robotsUrl) => parseRobots(octets, { origin: robotsUrl }).forCrawler(CRAWLER),
   (rules) => rules.memoryBytes,
-  (file, robotsUrl, url) => parseRobots(file, { origin: robotsUrl }).isAllowed(url, CRAWLER),
 )

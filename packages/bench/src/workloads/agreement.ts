@@ -1,5 +1,5 @@
-// How often do others answer otherwise? No measurement of speed, but without it the others mean little: who reads less than
-// the standard asks has less to do.
+// How often do other libraries give another answer? Speeds are comparable only with this figure: a library that implements less of the
+// standard does less work.
 import { ours } from '../libraries/libraries.ts'
 import { prepare, type Site } from '../libraries/prepared.ts'
 import { sum } from '../median.ts'

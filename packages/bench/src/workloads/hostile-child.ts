@@ -1,4 +1,4 @@
-// One library, all hostile files from a given one on, in a process of its own: who hangs here is ended from outside.
+// One library, all hostile files from a given one on, in a process of its own, which the parent ends if it hangs.
 //   node --expose-gc hostile-child.ts LIBRARY text|octets FIRST STEP ROUNDS
 import { hostileFiles, ORIGIN } from '../files/hostile-file.ts'
 import { libraries } from '../libraries/libraries.ts'
@@ -29,15 +29,10 @@ for (let i = Number(first); i < hostileFiles.length; i += Number(step)) {
       say({ file: i, state: 'begun' })
       collectGarbage()
       const start = nowNs()
-      library.once?.(source === 'octets' ? octets : text, robotsUrl, url)
-      const readOnce = nowNs()
-      // Who has a way for one question only is prepared for more with the second, so that this counts as a later one.
       const rules = await read()
       library.isAllowed(rules, url)
-      const prepared = nowNs()
-      const isPrepared = library.once === undefined
-      all.push(((isPrepared ? prepared : readOnce) - start) / 1e6)
-      later.push(Math.max(slowestOf(rules, url), isPrepared ? 0 : (prepared - readOnce) / 1e6))
+      all.push((nowNs() - start) / 1e6)
+      later.push(slowestOf(rules, url))
     }
     // A median, so that a pause of the machine is not taken for the file's doing.
     say({ file: i, state: 'done', ms: median(all), laterMs: median(later) })

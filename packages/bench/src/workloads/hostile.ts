@@ -20,7 +20,7 @@ const USUAL_URL = 8_192
 const GRACE_MS = 500
 
 interface Outcome {
-  /** Reading and one question; endless where nobody waited for the end. */
+  /** Parsing and one question; infinite for a process that was ended. */
   readonly ms: number
   /** The slowest of the questions that followed. */
   readonly laterMs: number

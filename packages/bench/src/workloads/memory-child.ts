@@ -10,7 +10,7 @@ import { libraries, ours } from '../libraries/libraries.ts'
 import type { MemoryMessage } from './memory.ts'
 import { SMALL_OCTETS } from './plan.ts'
 
-/** So many files are read and let go before the first look: what is compiled then does not count. */
+/** Files that are parsed and forgotten first, so that compiled code does not count. */
 const WARMING = 300
 /** Each origin is asked one question, every tenth so many: enough that a library which builds an index has built it. */
 const MANY = 100
@@ -52,7 +52,7 @@ process.disconnect?.()
 // Whatever is held is held until here.
 if (held.length === 0) throw new Error('nothing was measured')
 
-/** Each file of its own origin, in octets that nobody else holds. */
+/** Each file with its own origin, in a buffer of its own. */
 function* files(): Generator<SiteFile> {
   if (kind === 'generated') {
     let n = 0

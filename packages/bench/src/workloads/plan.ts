@@ -18,17 +18,17 @@ export interface Plan {
   readonly realOctets: number
   /** One measurement lasts at least so long: what is over sooner is repeated. */
   readonly leastNs: number
-  /** A library that takes longer for one hostile file is not waited for. */
+  /** A library that takes longer for one hostile file is ended. */
   readonly patienceMs: number
   /** 1: all hostile files are tried; 3: every third one. */
   readonly hostileSteps: { readonly ours: number; readonly others: number }
-  /** A turn with a long file lasts about so long. */
+  /** The approximate length of a turn with a long file. */
   readonly turnNs: number
-  /** So many robots.txt files are fetched in one turn. */
+  /** The number of robots.txt files that one turn fetches. */
   readonly coldFetches: number
-  /** So many sites are known to a client that is asked. */
+  /** The number of sites that the client knows. */
   readonly warmOrigins: number
-  /** The first question is put to so many fresh copies of a long file. */
+  /** The number of fresh copies of a long file that are asked a first question. */
   readonly copies: number
 }
 

@@ -1,4 +1,4 @@
-// A web of robots.txt files in a process of its own, so that what serving them costs is nobody's. Listens on every loopback address.
+// A web of robots.txt files in a process of its own, so that no measurement includes the cost of serving them. Listens on every loopback address.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { siteFiles } from '../files/site-file.ts'

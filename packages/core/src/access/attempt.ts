@@ -1,10 +1,11 @@
 // From the request for robots.txt to an outcome, redirects included. RFC 9309 §2.3.1.
 //
-// A state machine of two states, `asking` and an outcome. It holds no socket: whoever drives it makes the request that it
+// A state machine of two states, `asking` and an outcome. It holds no socket: its caller makes the request that it
 // names, gives it the reply, and goes on until there is an outcome.
+
+import { textOf } from '../bytes.ts'
 import { type Headers, headerOf } from '../http/headers.ts'
-import { textOf } from '../octets.ts'
-import type { Copy } from './entry.ts'
+import type { Copy } from './copy.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
 import { isNotFoundPage, type Reply, type Response } from './reply.ts'
@@ -52,7 +53,7 @@ export function advance(at: Asking, reply: Reply, policy: AccessPolicy): Asking 
   if (status >= 400 && status <= 499 && status !== 429) {
     return { kind: 'unavailable', reason: 'status', status, headers, url, hops } // §2.3.1.3
   }
-  // 429 counts as 5xx (Google); a 304 that nobody asked for, 1xx and what no standard names are undefined. §2.3.1.4.
+  // 429 counts as 5xx (Google); a 304 to a request without conditions, 1xx and what no standard names are undefined. §2.3.1.4.
   return { kind: 'unreachable', reason: 'status', status, headers, url, hops }
 }
 

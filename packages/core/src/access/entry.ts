@@ -1,4 +1,5 @@
 // What is remembered of one origin's robots.txt. JSON-safe and versioned, so that a store can keep it.
+import type { Copy } from './copy.ts'
 import type { Hop, UnavailableReason } from './outcome.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
 import type { FailureReason } from './reply.ts'
@@ -47,20 +48,6 @@ export interface Attempt {
   readonly hops: readonly Hop[]
   /** The URL that answered, or did not. */
   readonly url: string
-}
-
-/** A robots.txt as it was received. */
-export interface Copy {
-  /** Octets, one character for each (latin1). */
-  readonly octets: string
-  /** Whether the size limit cut it off. */
-  readonly truncated: boolean
-  /** When a server last said that this is the file. Milliseconds since 1970. */
-  readonly confirmedAt: number
-  /** The URL that gave it; only that one is asked whether it has changed. */
-  readonly url: string
-  readonly etag: string | undefined
-  readonly lastModified: string | undefined
 }
 
 /** More would say little more, and a fleet remembers a million origins. */

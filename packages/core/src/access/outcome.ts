@@ -1,6 +1,6 @@
 // What one attempt to get robots.txt meant. RFC 9309 §2.3.1.
 import type { Headers } from '../http/headers.ts'
-import type { Copy } from './entry.ts'
+import type { Copy } from './copy.ts'
 import type { Body, FailureReason } from './reply.ts'
 
 /** One request of the chain and its answer. */
@@ -34,7 +34,7 @@ export interface Unchanged extends Attempted {
   readonly headers: Headers
 }
 
-/** The server says that there is none: everything is allowed. §2.3.1.3. */
+/** The server says that the file does not exist: everything is allowed. §2.3.1.3. */
 interface Unavailable extends Attempted {
   readonly kind: 'unavailable'
   readonly status: number
@@ -61,7 +61,7 @@ interface Restricted extends Attempted {
   readonly headers: Headers
 }
 
-/** Nobody knows what it says: everything is disallowed. §2.3.1.4. */
+/** Its content is unknown: everything is disallowed. §2.3.1.4. */
 export interface Unreachable extends Attempted {
   readonly kind: 'unreachable'
   /** `status`: 429, 5xx, or a status that means none of the above. */

@@ -1,11 +1,12 @@
 // Before the network: does what is known hold, or is an attempt due? RFC 9309 §2.3.1.4 and §2.4.
-import { type Copy, type Entry, holdsUntil, isAttemptDue } from './entry.ts'
+import type { Copy } from './copy.ts'
+import { type Entry, holdsUntil, isAttemptDue } from './entry.ts'
 import type { AccessPolicy } from './policy.ts'
 import { stateOf, states } from './state.ts'
 
 /**
- * What to do about a question: `answer` by what is known; `answer-and-refresh`: it still holds, and is asked for again meanwhile, off
- * the caller's path; `obtain` robots.txt first.
+ * What to do about a question. `answer`: use the entry. `answer-and-refresh`: use the entry, and fetch robots.txt again in the background.
+ * `obtain`: fetch robots.txt first.
  */
 export type Plan = 'answer' | 'answer-and-refresh' | 'obtain'
 
@@ -22,10 +23,10 @@ export function plan(entry: Entry | undefined, now: number, policy: AccessPolicy
 }
 
 /**
- * Until when, from `latest.at` on, the plan is to answer and what is answered is what the rules of a fresh copy say; 0 for an entry of which
- * that cannot be said beforehand. Milliseconds since 1970. Who asks often need not plan anew each time.
+ * Returns the time until which, from `latest.at` on, the plan is `answer` and the rules of a fresh copy decide; 0 for an entry where this
+ * is not known in advance. Milliseconds since 1970. Until then a caller need not plan each question.
  */
-export function steadyUntil(entry: Entry, policy: AccessPolicy): number {
+export function freshUntil(entry: Entry, policy: AccessPolicy): number {
   const { latest, held } = entry
   if (latest.kind !== 'success' || held !== undefined) return 0
   const until = holdsUntil(entry, latest.at, policy)

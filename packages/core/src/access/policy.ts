@@ -31,7 +31,7 @@ export interface AccessPolicy {
    */
   readonly afterDays: number
   /**
-   * What holds after `afterDays`: `copy` obeys the last good copy and, where there is none, takes robots.txt for unavailable
+   * What holds after `afterDays`: `copy` obeys the last good copy; without a copy, robots.txt counts as unavailable
    * (the default, and Google's way); `unavailable` always takes it so. RFC 9309 §2.3.1.4 allows both.
    */
   readonly thenAssume: 'copy' | 'unavailable'
@@ -45,8 +45,8 @@ export interface AccessPolicy {
    */
   readonly notFoundPages: 'by-status' | 'unavailable'
   /**
-   * How long before its end an answer that is asked about is asked for again, off the caller's path. Milliseconds; default 0: not
-   * before. It never uses up more than half of the time for which the answer holds.
+   * How long before the end of an answer a question about it starts a refresh in the background. Milliseconds; default 0: never
+   * before the end. It never uses up more than half of the time for which the answer holds.
    */
   readonly refreshAheadMs: number
   /** The wait before the next try after a first failure, doubled by each further one. Milliseconds; 1 minute. */

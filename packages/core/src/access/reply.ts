@@ -29,7 +29,7 @@ export interface Failure {
 }
 
 /**
- * Why there was no answer. Each makes robots.txt unreachable, RFC 9309 §2.3.1.4:
+ * Why the server did not answer. Each makes robots.txt unreachable, RFC 9309 §2.3.1.4:
  * - `dns`: the host's name has no address.
  * - `dns-unavailable`: the resolver did not answer.
  * - `refused`: the connection was refused.

@@ -1,7 +1,8 @@
 // After the network: the entry that follows from the last one and an outcome.
 import { type Headers, headerOf } from '../http/headers.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
-import { attemptsBefore, type Copy, ENTRY_VERSION, type Entry, type HeldAnswer, holdsUntil } from './entry.ts'
+import type { Copy } from './copy.ts'
+import { attemptsBefore, ENTRY_VERSION, type Entry, type HeldAnswer, holdsUntil } from './entry.ts'
 import { afterFailure } from './evidence.ts'
 import { freshForMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
@@ -37,7 +38,7 @@ export function settle(
         ...entry,
         ...answered(outcome.headers, now, policy),
         latest: { ...latest, kind, reason: outcome.reason },
-        // The site has taken its rules back, or shut everybody out; the draft of 2019 lets a copy outlive the first.
+        // The site has taken its rules back, or refused all crawlers; the draft of 2019 lets a copy outlive the first.
         copy: kind === 'unavailable' && outlivesUnavailable(last, now, policy) ? last?.copy : undefined,
       }
     case 'unreachable': {

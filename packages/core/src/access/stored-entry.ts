@@ -1,7 +1,8 @@
 // An entry that comes back from a store. Stores are not trusted: what is cut, foreign or of another version is a miss.
 
 import { originOf } from '../url/origin.ts'
-import { type Attempt, type Copy, EARLIER_ATTEMPTS, ENTRY_VERSION, type Entry, type HeldAnswer } from './entry.ts'
+import type { Copy } from './copy.ts'
+import { type Attempt, EARLIER_ATTEMPTS, ENTRY_VERSION, type Entry, type HeldAnswer } from './entry.ts'
 import { LONGEST_GAP_MS } from './evidence.ts'
 import type { Hop } from './outcome.ts'
 
@@ -120,7 +121,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // which is no entry
+    return undefined // an invalid entry
   }
 }
 
@@ -136,7 +137,7 @@ function isTextOrNothing(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string'
 }
 
-/** JSON holds no infinite number; a time that is no number would make every comparison false. */
+/** JSON cannot hold infinity, and with NaN as a time every comparison would be false. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
 }

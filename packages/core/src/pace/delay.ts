@@ -1,4 +1,4 @@
-// How long requests to one origin are kept apart, and who asked for it.
+// The pause between requests to one origin, and its source.
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { DAY_MS, type Hours, isWithin, nextMinute } from './hours.ts'
 

@@ -1,4 +1,4 @@
-// The pace of one origin: when its next request may leave. Values in, values out; whoever waits holds the state.
+// The pace of one origin: when its next request may leave. Values in, values out; the caller holds the state.
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Delay } from './delay.ts'
 import { DAY_MS, type Hours, opensAt } from './hours.ts'
@@ -36,11 +36,11 @@ export const startPace: Pace = {
   pushedBack: { until: 0, because: 'backoff' },
 }
 
-/** When the next request may leave, and who is the last to have asked for it. */
+/** When the next request may start, and the reason for the pause. */
 export interface Slot {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** `none`: nobody asks it to wait. */
+  /** `none`: it need not wait. */
   readonly because: PauseReason | 'visit-time' | 'none'
 }
 
@@ -96,7 +96,7 @@ export function isPushback({ status }: Pick<PageAnswer, 'status'>): boolean {
 
 /**
  * The pace after the answer to the request of this slot: 429 and 503 push the origin back, by Retry-After or growing pauses; another
- * answer ends that. A request that had left before the last pushback was heard says nothing new: its 429 is no further step, and
+ * answer ends that. A request that started before the last pushback arrived brings no news: its 429 does not count again, and
  * its success no end. Its Retry-After still counts, where it is the longer one.
  */
 export function heedAnswer(pace: Pace, answer: PageAnswer, slot: number, now: number): Pace {

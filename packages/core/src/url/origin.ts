@@ -1,4 +1,5 @@
-// URL -> origin and robots.txt URL. RFC 9309 §2.3: one robots.txt for each scheme, host and port.
+// The origin and the robots.txt URL of a URL. RFC 9309 §2.3: one robots.txt for each scheme, host and port.
+import { COLON, DOT, HYPHEN, SLASH, ZERO } from '../ascii.ts'
 
 /** The schemes RFC 9309 §2.3 names as having a robots.txt. */
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:'])
@@ -9,14 +10,14 @@ export interface HasHref {
 }
 
 /**
- * Why a string is no URL that robots.txt could speak about:
- * `empty`: nothing was given; `relative`: a path or `//host/path`, which needs a base that only the caller knows;
- * `malformed`: no URL by the WHATWG URL standard; `scheme`: a URL whose scheme has no robots.txt, such as `mailto:`.
+ * Why no robots.txt applies to a URL:
+ * `empty`: an empty string; `relative`: a path or `//host/path`, which needs a base that only the caller knows;
+ * `malformed`: invalid by the WHATWG URL standard; `scheme`: its scheme has no robots.txt, such as `mailto:`.
  */
 export type UrlProblem = 'empty' | 'relative' | 'malformed' | 'scheme'
 
-/** A URL as a client would send it, and the origin whose robots.txt speaks about it. */
-export interface Address {
+/** A URL as a client would send it, and the origin whose robots.txt applies to it. */
+export interface ParsedUrl {
   /** Scheme, host as an IDNA A-label in lower case, and port unless it is the scheme's default: `https://example.com`. */
   readonly origin: string
   /** Where that origin's rules are. RFC 9309 §2.3. */
@@ -25,12 +26,12 @@ export interface Address {
   readonly path: string
 }
 
-/** What can be asked about; an `Address` is one that was read before, and is not read again. */
-export type Askable = string | HasHref | Address
+/** A URL in any of the forms that questions accept. A `ParsedUrl` is not parsed again. */
+export type UrlInput = string | HasHref | ParsedUrl
 
-/** Reads an absolute URL the way a client does (WHATWG URL). Userinfo and fragment are not kept. */
-export function addressOf(url: Askable): Address | UrlProblem {
-  if (isAddress(url)) return url
+/** Parses an absolute URL as a client does (WHATWG URL), without userinfo and fragment. */
+export function parseUrl(url: UrlInput): ParsedUrl | UrlProblem {
+  if (isParsedUrl(url)) return url
   const text = typeof url === 'string' ? url : url.href
   const parsed = URL.parse(text)
   if (parsed === null) return problemOf(text)
@@ -39,8 +40,8 @@ export function addressOf(url: Askable): Address | UrlProblem {
   return { origin, robotsUrl: `${origin}/robots.txt`, path: sentPath(parsed.href) }
 }
 
-/** Where an origin that a URL parser would leave as it is ends; -1 where the URL does not begin with one, or with one that takes thought. */
-function plainEnd(url: string): number {
+/** The end of an origin that a URL parser would not change; -1 where the URL does not begin with one, or this cannot be seen at once. */
+function endOfSimpleOrigin(url: string): number {
   const scheme = url.startsWith('https://') ? 'https' : url.startsWith('http://') ? 'http' : ''
   if (scheme === '') return -1
   const start = scheme.length + 3
@@ -50,10 +51,10 @@ function plainEnd(url: string): number {
     c = url.charCodeAt(i)
     if (c === SLASH || c === COLON) break
     if (c === DOT) label = i + 1
-    // Two hyphens in a row may be those of an A-label, which may be no name.
+    // Two hyphens in a row may be those of an A-label, which may be invalid.
     else if (c === HYPHEN ? url.charCodeAt(i - 1) === HYPHEN : !isLetter(c) && !isDigit(c)) return -1
   }
-  // What ends in a number is an IPv4 address, in one of its many spellings.
+  // A host that ends in a number is an IPv4 address, in one of its many spellings.
   if (!isLetter(url.charCodeAt(label))) return -1
   if (url.charCodeAt(i) === COLON) {
     const port = i + 1
@@ -66,12 +67,6 @@ function plainEnd(url: string): number {
   return i === url.length || url.charCodeAt(i) === SLASH ? i : -1
 }
 
-const HYPHEN = 45
-const DOT = 46
-const SLASH = 47
-const ZERO = 48
-const COLON = 58
-
 function isDigit(c: number): boolean {
   return c >= ZERO && c <= 57
 }
@@ -80,7 +75,7 @@ function isLetter(c: number): boolean {
   return c >= 97 && c <= 122
 }
 
-export function isAddress(url: Askable): url is Address {
+export function isParsedUrl(url: UrlInput): url is ParsedUrl {
   return typeof url !== 'string' && 'robotsUrl' in url
 }
 
@@ -92,17 +87,17 @@ export function sentPath(href: string): string {
   return href.slice(path, fragment === -1 ? href.length : fragment)
 }
 
-/** The origin of an absolute URL in its one spelling, or undefined where it has none with a robots.txt. */
+/** The origin of an absolute URL, as a URL parser writes it; undefined where it has none with a robots.txt. */
 export function originOf(url: string | HasHref): string | undefined {
-  const end = typeof url === 'string' ? plainEnd(url) : -1
+  const end = typeof url === 'string' ? endOfSimpleOrigin(url) : -1
   if (end !== -1) return (url as string).slice(0, end)
-  const address = addressOf(url)
-  return typeof address === 'string' ? undefined : address.origin
+  const parsed = parseUrl(url)
+  return typeof parsed === 'string' ? undefined : parsed.origin
 }
 
 /**
- * Does a URL begin with this origin, in its one spelling, and a path? Then it is one of that origin, whatever follows. One that is written
- * otherwise may be one too.
+ * Does a URL begin with this origin, as a URL parser writes it, and a path? Then it belongs to that origin, whatever follows. A URL that is
+ * written in another way may belong to it too.
  */
 export function beginsAtOrigin(url: string, origin: string): boolean {
   const at = origin.length
@@ -111,7 +106,7 @@ export function beginsAtOrigin(url: string, origin: string): boolean {
 
 function problemOf(text: string): UrlProblem {
   if (text.trim() === '') return 'empty'
-  // What resolves against a base is relative; what does not, nobody can read.
+  // A reference that resolves against a base is relative; any other is malformed.
   const hasScheme = /^\s*[a-z][a-z0-9+.-]*:/i.test(text)
   return !hasScheme && URL.canParse(text, 'http://base.invalid/') ? 'relative' : 'malformed'
 }
@@ -123,7 +118,7 @@ const PROBLEMS: Readonly<Record<UrlProblem, string>> = {
   scheme: 'only http, https and ftp URLs have a robots.txt; write one such as https://example.com/page',
 }
 
-/** One sentence for people, which says what to write instead. */
+/** Explains a problem in one sentence, which says what to write instead. */
 export function explainUrlProblem(problem: UrlProblem): string {
   return PROBLEMS[problem]
 }

@@ -1,28 +1,31 @@
-// Percent-encoding: octets as `%XX`. RFC 3986 §2.1.
+// Percent-encoding: bytes as `%XX`. RFC 3986 §2.1.
+import { ALPHANUMERIC, byteSet, PERCENT } from '../ascii.ts'
 
-/** The octets (1) that need none. RFC 3986 §2.3. */
-export const unreserved: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
-  Number(/[A-Za-z0-9._~-]/.test(String.fromCharCode(octet))),
-)
+/** The bytes (1) that need no encoding. RFC 3986 §2.3. */
+export const UNRESERVED: Uint8Array = byteSet(`${ALPHANUMERIC}-._~`)
 
-/** An octet encoded, as a text. */
-export function percent(octet: number): string {
-  return `%${String.fromCharCode(digitOf(octet >> 4), digitOf(octet & 15))}`
+/** Writes a byte as `%XX`, in upper case. @returns The end of it. */
+export function writeEncoded(out: Uint8Array, at: number, byte: number): number {
+  out[at] = PERCENT
+  out[at + 1] = hexDigit(byte >> 4)
+  out[at + 2] = hexDigit(byte & 15)
+  return at + 3
 }
 
 /** The character of a hex digit, in upper case. */
-export function digitOf(value: number): number {
+function hexDigit(value: number): number {
   return value < 10 ? 48 + value : 55 + value
 }
 
-/** What the characters of two hex digits stand for, or -1. */
-export function octetOf(high: number, low: number): number {
-  const value = (VALUES[high] as number) * 16 + (VALUES[low] as number)
+/** What `%XX` at an offset stands for; -1 where no two hex digits follow. */
+export function encodedByte(bytes: Uint8Array, at: number, end: number): number {
+  if (at + 2 >= end) return -1
+  const value = (HEX_VALUES[bytes[at + 1] as number] as number) * 16 + (HEX_VALUES[bytes[at + 2] as number] as number)
   return value < 256 ? value : -1
 }
 
-/** Of a hex digit, by its character; 256 for what is none. */
-const VALUES: Uint16Array = Uint16Array.from({ length: 256 }, (_, c) => {
+/** The value of each hex digit, by its character; 256 for all others. */
+const HEX_VALUES: Uint16Array = Uint16Array.from({ length: 256 }, (_, c) => {
   const value = Number.parseInt(String.fromCharCode(c), 16)
   return Number.isNaN(value) ? 256 : value
 })

@@ -1,0 +1,29 @@
+// The bytes that mean something in robots.txt and in URLs.
+
+export const NUL = 0
+export const TAB = 9
+export const LF = 10
+export const CR = 13
+export const SPACE = 32
+export const HASH = 35
+export const DOLLAR = 36
+export const PERCENT = 37
+export const STAR = 42
+export const HYPHEN = 45
+export const DOT = 46
+export const SLASH = 47
+export const ZERO = 48
+export const COLON = 58
+export const QUESTION_MARK = 63
+
+/** Set in a lower-case letter of ASCII, and not in its upper-case form. */
+export const LOWER_CASE = 32
+
+/** A table of bytes, with 1 for each that stands in `ascii`. */
+export function byteSet(ascii: string): Uint8Array {
+  const table = new Uint8Array(256)
+  for (let i = 0; i < ascii.length; i++) table[ascii.charCodeAt(i)] = 1
+  return table
+}
+
+export const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

@@ -1,0 +1,95 @@
+// Finds what is wrong with a robots.txt.
+
+import { type ByteRange, encodeText, latin1OfSource, rangeOf } from '../bytes.ts'
+import { dialects } from '../dialect.ts'
+import { LineReader } from '../parse/line-reader.ts'
+import { parseRecords } from '../parse/records.ts'
+import { type Finding, findingOf, type Report } from './finding.ts'
+import { type Field, type FieldLine, lintGroups } from './groups.ts'
+import { lintKey } from './key.ts'
+import { lintBytes, lintCut } from './line.ts'
+import { lintName } from './name.ts'
+import { isCutByComment, lintPath } from './path.ts'
+import { lintAudiences, lintRecord, lintTimedRecords } from './record.ts'
+import { lintRuleSet } from './rule-set.ts'
+import { lintWholeFile } from './whole-file.ts'
+
+/** Crawlers must read at least so many bytes. RFC 9309 §2.5. */
+const LIMIT_BYTES = 500 * 1024
+
+/**
+ * Reports what is wrong with a robots.txt, or likely to be read in another way than it was meant, in the order of its lines. The file is
+ * read as in the default dialect.
+ *
+ * The work is proportional to the size of the file, except for one sort of the rules of each group: each check looks at one line, or at what
+ * a table says about the others.
+ *
+ * @param source Its bytes, or its text.
+ */
+export function lintRobots(source: Uint8Array | string): readonly Finding[] {
+  const file = rangeOf(typeof source === 'string' ? encodeText(source) : source)
+  const text = latin1OfSource(file)
+  const findings: Finding[] = []
+  const report: Report = (code, line, ...write) => findings.push(findingOf(code, line, write))
+  if (lintWholeFile(text, report)) {
+    const fields = lintLines(file, text, report)
+    const parsed = parseRecords(file, dialects.rfc9309.reading)
+    const alone = new Set(lintGroups(fields, parsed, report))
+    for (const group of parsed.groups) lintRuleSet(group, alone.has(group), report)
+    lintAudiences(parsed.records, report)
+    lintTimedRecords(parsed.records, report)
+    if (fields.length === 0) report('empty-file', 0)
+  }
+  return findings.sort((a, b) => a.line - b.line)
+}
+
+/** Checks each line by itself. @param text The file, one character for each. @returns The fields. */
+function lintLines(file: ByteRange, text: string, report: Report): readonly FieldLine[] {
+  const fields: FieldLine[] = []
+  let afterBlankLine = false
+  let lineAtLimit = 0
+  const reader = new LineReader().open(file, 'lenient')
+  while (reader.nextLine()) {
+    const field = fieldOf(reader, text)
+    const { line, lineStart, lineEnd, contentStart, contentEnd } = reader
+    if (line === 1 && lineStart > 0) report(lineStart === 3 ? 'bom' : 'partial-bom', 1)
+    if (lineStart <= LIMIT_BYTES) lineAtLimit = line
+    lintCut(text, lineStart, lineEnd, line, report)
+    if (reader.isBlankLine) afterBlankLine = true
+    if (contentStart >= contentEnd) continue
+    const content = text.slice(contentStart, contentEnd)
+    const isReliable = lintBytes(content, line, report) && lintKey(content, field, line, report)
+    if (field === undefined) continue
+    if (isReliable) lintValue(text.slice(lineStart, lineEnd), field, line, report)
+    fields.push({ ...field, line, afterBlankLine })
+    afterBlankLine = false
+  }
+  if (text.length > LIMIT_BYTES) report('over-500-kib', lineAtLimit)
+  return fields
+}
+
+function fieldOf(reader: LineReader, text: string): Field | undefined {
+  const directive = reader.readKey(true)
+  reader.readLine()
+  if (directive === undefined) return undefined
+  reader.readValue()
+  const { contentStart, keyEnd, valueStart, contentEnd } = reader
+  return { directive, key: text.slice(contentStart, keyEnd), value: text.slice(valueStart, contentEnd) }
+}
+
+function lintValue(written: string, { directive, value }: Field, line: number, report: Report): void {
+  switch (directive) {
+    case 'unknown':
+      break
+    case 'user-agent':
+      lintName(value, line, report)
+      break
+    case 'allow':
+    case 'disallow':
+      if (isCutByComment(written)) report('fragment-in-rule', line)
+      lintPath({ directive, path: value, line }, report)
+      break
+    default:
+      lintRecord(directive, value, line, report)
+  }
+}

@@ -1,0 +1,75 @@
+// The path of one rule. RFC 9309 §2.2.2 and §2.2.3.
+
+import { textOf } from '../bytes.ts'
+import { indexFolder } from '../parse/index-page.ts'
+import { ruleForm } from '../url/normal-form.ts'
+import { parseUrl } from '../url/origin.ts'
+import type { Report } from './finding.ts'
+import { keyOf } from './key.ts'
+
+/** A rule on its line; octets. */
+interface RuleLine {
+  readonly directive: 'allow' | 'disallow'
+  readonly path: string
+  readonly line: number
+}
+
+export function lintPath({ directive, path, line }: RuleLine, report: Report): void {
+  const rule = (better: string) => `${keyOf(directive)}: ${textOf(better)}`
+  if (path === '') {
+    if (directive === 'allow') report('empty-allow', line)
+  } else if (/^(https?|ftp):\/\//i.test(path)) {
+    const parsed = parseUrl(textOf(path))
+    report('absolute-url-in-rule', line, rule(typeof parsed === 'string' ? '/' : parsed.path))
+  } else if (!/^[/*]/.test(path)) {
+    report('path-without-slash', line, rule(`/${path.replace(/^[\\$]+/, '')}`))
+  } else {
+    lintSpelling({ directive, path, line }, rule, report)
+    lintMeaning({ directive, path, line }, rule, report)
+  }
+}
+
+/** Does a `#` end the path in the middle of a word? */
+export function isCutByComment(line: string): boolean {
+  const hash = line.indexOf('#')
+  return hash > 0 && /[^\t :]/.test(line.charAt(hash - 1)) && /[^\t #]/.test(line.charAt(hash + 1))
+}
+
+type Write = (better: string) => string
+
+/** What could be written better. What clients encode is what WHATWG URL says, for the path and for the query. */
+function lintSpelling({ path, line }: RuleLine, rule: Write, report: Report): void {
+  if (path.startsWith('*')) report('path-begins-with-star', line, ...slashed(path).map(rule))
+  if (path.slice(0, -1).includes('$')) report('dollar-inside', line)
+  if (path.includes('**')) report('double-star', line, rule(path.replace(/\*{2,}/g, '*')))
+  else if (/[^\t $]\*$/.test(path)) report('trailing-star', line, rule(path.slice(0, -1)))
+  if (/[\t ][/*]/.test(path)) report('two-paths-on-one-line', line)
+  else if (/[\t ]/.test(path)) report('raw-space-in-path', line, rule(path.replace(/[\t ]/g, '%20')))
+  if (/^[^?]*\\/.test(path)) report('backslash-in-path', line, rule(path.replaceAll('\\', '/')))
+  const form = rule(ruleForm(path))
+  if (/[\u0080-\u00ff]/.test(path)) report('raw-non-ascii', line, form)
+  else if (/["<>]|^[^?]*[`{}]/.test(path)) report('raw-character-in-path', line, form)
+  if (/%(?![0-9a-f]{2})/i.test(path)) {
+    report('malformed-percent', line, rule(path.replace(/%(?![0-9a-f]{2})/gi, '%25')))
+  } else if (/%(?:2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/i.test(path)) report('encoded-unreserved', line, form)
+}
+
+/** Reports what matches other URLs than its author may think. */
+function lintMeaning({ directive, path, line }: RuleLine, rule: Write, report: Report): void {
+  const form = ruleForm(path)
+  const [beforeQuery = ''] = form.split('?', 1)
+  if (/\/\.{1,2}(?:\/|\$$)/.test(beforeQuery)) {
+    const resolved = parseUrl(`https://host.invalid${path.replace(/\$$/, '/')}`)
+    report('dot-segments', line, rule(typeof resolved === 'string' ? '/' : resolved.path))
+  }
+  if (directive === 'disallow' && /^\/robots\.txt[*$]*$/.test(form)) report('robots-txt-disallowed', line)
+  const folder = directive === 'allow' ? indexFolder(form) : undefined
+  if (folder !== undefined) report('index-page-also-allows-folder', line, `Disallow: ${folder.replace('$', '*$')}`)
+}
+
+// A path that begins with a star: `*a` matches what `/*a` does, since every path begins with a slash; `*/a` matches `/a` too.
+function slashed(path: string): readonly string[] {
+  const rest = path.replace(/^\*+/, '')
+  if (rest === '') return ['/']
+  return rest.startsWith('/') ? [rest, `/*${rest}`] : [`/*${rest}`]
+}

@@ -1,0 +1,103 @@
+// Records beside the rules. RFC 9309 §2.2.4.
+
+import { textOf } from '../bytes.ts'
+import { crawlDelayMsOf } from '../parse/crawl-delay.ts'
+import { dayRangeOf } from '../parse/day-range.ts'
+import type { OtherField } from '../parse/directive.ts'
+import type { ParsedRecord } from '../parse/records.ts'
+import { requestRateOf } from '../parse/request-rate.ts'
+import { MAX_TIMED_RECORDS } from '../timed-records.ts'
+import { originOf } from '../url/origin.ts'
+import type { Report } from './finding.ts'
+import type { FindingCode } from './finding-kinds.ts'
+import { nameOf } from './name.ts'
+
+/** A crawler that keeps it fetches at most 1,440 pages a day. Our choice of what is long. */
+const LONG_DELAY_MS = 60_000
+
+/** The value of one record. */
+export function lintRecord(field: OtherField, value: string, line: number, report: Report): void {
+  switch (field) {
+    case 'sitemap':
+      if (originOf(textOf(value)) === undefined) report('sitemap-not-absolute', line, `Sitemap: ${onHost(value)}`)
+      break
+    case 'license':
+      if (originOf(textOf(value)) === undefined) report('license-not-absolute', line, `License: ${onHost(value)}`)
+      break
+    case 'crawl-delay': {
+      const delayMs = crawlDelayMsOf(value)
+      if (delayMs === undefined) report('crawl-delay-unreadable', line)
+      else if (delayMs > LONG_DELAY_MS) report('crawl-delay-very-long', line)
+      break
+    }
+    case 'request-rate':
+      if (requestRateOf(value) === undefined) report('request-rate-unreadable', line)
+      break
+    case 'visit-time':
+      if (dayRangeOf(value) === undefined) report('visit-time-unreadable', line)
+      break
+    case 'noindex':
+      report('noindex-not-supported', line)
+      break
+    case 'host':
+      report('host-deprecated', line)
+      break
+  }
+}
+
+/** Reports where the records of one field for one crawler become more than are kept. */
+export function lintTimedRecords(records: readonly ParsedRecord[], report: Report): void {
+  lintAmount('request-rate', requestRateOf, 'too-many-request-rates', records, report)
+  lintAmount('visit-time', dayRangeOf, 'too-many-visit-times', records, report)
+}
+
+function lintAmount(
+  field: OtherField,
+  read: (value: string) => unknown,
+  code: FindingCode,
+  records: readonly ParsedRecord[],
+  report: Report,
+): void {
+  /** The lines for those names that stand together, which are looked up only once. */
+  const linesFor = new Map<readonly string[], number[]>()
+  for (const { field: of, value, line, agents } of records) {
+    if (of !== field || agents === undefined || read(value) === undefined) continue
+    const lines = linesFor.get(agents)
+    if (lines === undefined) linesFor.set(agents, [line])
+    else lines.push(line)
+  }
+  const counts = new Map<string, number>()
+  for (const [agents, lines] of linesFor) {
+    /** The largest number of lines above that is not too many by itself. */
+    let above = 0
+    for (const name of new Set(agents.map(nameOf))) {
+      const count = counts.get(name) ?? 0
+      if (count <= MAX_TIMED_RECORDS) above = Math.max(above, count)
+      counts.set(name, count + lines.length)
+    }
+    const first = lines[MAX_TIMED_RECORDS - above]
+    if (first !== undefined) report(code, first)
+  }
+}
+
+/** A whole URL in the place of a path. */
+function onHost(value: string): string {
+  if (/^[a-z]+:/i.test(value)) return 'https://example.com/'
+  return textOf(value.startsWith('//') ? `https:${value}` : `https://example.com/${value.replace(/^\/+/, '')}`)
+}
+
+/** Reports records that apply to no crawler, and several crawl-delays for one crawler. */
+export function lintAudiences(records: readonly ParsedRecord[], report: Report): void {
+  /** The first crawl-delay for a name, and for the names that stand together, so that none is looked up more than once. */
+  const delays = new Map<string | readonly string[], number>()
+  for (const { field, value, line, agents } of records) {
+    if (agents === undefined) continue
+    if (agents.length === 0) report('record-before-group', line)
+    const delayMs = field === 'crawl-delay' ? crawlDelayMsOf(value) : undefined
+    if (delayMs === undefined) continue
+    const speaksTo = delays.has(agents) ? [agents] : [agents, ...agents.map(nameOf)]
+    const differs = speaksTo.some((who) => (delays.get(who) ?? delayMs) !== delayMs)
+    if (differs) report('several-crawl-delays', line)
+    for (const who of speaksTo) if (!delays.has(who)) delays.set(who, delayMs)
+  }
+}

@@ -1,0 +1,74 @@
+// The rules of one group, as a set: which of them never decide. RFC 9309 §2.2.2.
+//
+// Reports only what is easy to prove. Every rule is looked up once and sorted once, so the work is that of a sort, whatever
+// the file holds.
+
+import type { ParsedGroup, ParsedRule } from '../parse/records.ts'
+import { ruleForm } from '../url/normal-form.ts'
+import type { Report } from './finding.ts'
+import { namesEveryone } from './name.ts'
+
+/** A rule that has a path. */
+interface PathRule extends ParsedRule {
+  readonly form: string
+  /** The shortest form that matches the same paths. */
+  readonly base: string
+}
+
+/** @param isAlone Whether no other group is merged with this one, so that its rules are all there are. */
+export function lintRuleSet(group: ParsedGroup, isAlone: boolean, report: Report): void {
+  const rules = group.rules.filter(({ path }) => path !== '').map(withForm)
+  if (rules.length > 0) {
+    for (const { directive, path, line } of group.rules) {
+      if (directive === 'disallow' && path === '') report('empty-disallow-beside-rules', line)
+    }
+  }
+  lintSamePaths(rules, report)
+  if (!isAlone) return
+  const allow = rules.find(({ directive }) => directive === 'allow')
+  const disallow = rules.find(({ directive }) => directive === 'disallow')
+  if (disallow === undefined && allow !== undefined) report('allow-without-disallow', allow.line)
+  if (allow !== undefined) return
+  lintCovered(rules, report)
+  const all = rules.find(({ base }) => base === '/')
+  if (all !== undefined && group.agents.some(namesEveryone)) report('blocks-everything', all.line)
+}
+
+/** Two stars in a row match what one does, and a star at the end (or before a final `$`) what the end itself does. */
+function withForm(rule: ParsedRule): PathRule {
+  const form = ruleForm(rule.path)
+  const base = form.replace(/\*+/g, '*').replace(/\*\$?$/, '')
+  return { ...rule, form, base: base === '' ? '/' : base }
+}
+
+/** Rules that match the same paths: of each kind the longest and first one counts, and of these an Allow on a tie. */
+function lintSamePaths(rules: readonly PathRule[], report: Report): void {
+  const strongest = { allow: new Map<string, PathRule>(), disallow: new Map<string, PathRule>() }
+  for (const rule of rules) {
+    const ofKind = strongest[rule.directive]
+    const other = ofKind.get(rule.base)
+    const isStronger = other === undefined || rule.form.length > other.form.length
+    if (isStronger) ofKind.set(rule.base, rule)
+    if (other !== undefined) report('duplicate-rule', isStronger ? other.line : rule.line)
+  }
+  for (const [base, allow] of strongest.allow) {
+    const disallow = strongest.disallow.get(base)
+    if (disallow === undefined) continue
+    const longer = allow.form.length - disallow.form.length
+    if (longer === 0) report('conflicting-rules', Math.max(allow.line, disallow.line))
+    else report('shadowed-rule', longer < 0 ? allow.line : disallow.line)
+  }
+}
+
+/**
+ * In a group with disallows only, a rule is redundant if its path begins with the path of another one. In sorted order, such a rule follows
+ * right behind the other.
+ */
+function lintCovered(rules: readonly PathRule[], report: Report): void {
+  let cover: string | undefined
+  for (const { base, line } of rules.toSorted((a, b) => (a.base < b.base ? -1 : Number(a.base > b.base)))) {
+    if (base === cover) continue // a duplicate
+    if (cover !== undefined && base.startsWith(cover)) report('redundant-rule', line)
+    else cover = /[*$]/.test(base) ? undefined : base
+  }
+}

@@ -1,0 +1,30 @@
+// Checks the beginning of the file: is it a robots.txt, or another format?
+import type { Report } from './finding.ts'
+import type { FindingCode } from './finding-kinds.ts'
+
+/** How files begin that are something else, after blanks and a byte order mark. */
+const BEGINNINGS: readonly (readonly [RegExp, FindingCode])[] = [
+  [
+    /^(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i,
+    'html-instead-of-robots',
+  ],
+  [/^<(?:\?xml|urlset|sitemapindex|rss)\b/i, 'xml-instead-of-robots'],
+  [/^[[{]\s{0,200}["{}[\]]/, 'json-instead-of-robots'],
+]
+
+/** Enough to know a file by its beginning. */
+const SNIFFED_OCTETS = 2000
+
+/** @returns Whether to check the lines: in a file of another format, each would be a finding. */
+export function lintWholeFile(octets: string, report: Report): boolean {
+  const foreign = /^(?:\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/.test(octets)
+    ? 'utf-16'
+    : foreignFormat(octets.slice(0, SNIFFED_OCTETS))
+  if (foreign !== undefined) report(foreign, 0)
+  return foreign === undefined
+}
+
+function foreignFormat(beginning: string): FindingCode | undefined {
+  const text = beginning.replace(/^(?:\xef\xbb\xbf)*\s*/, '')
+  return BEGINNINGS.find(([pattern]) => pattern.test(text))?.[1]
+}

@@ -1,0 +1,248 @@
+// Asks one question of each engine and of each form of the rules: all must give the same answer.
+import { pick } from '@politely/testkit/random-robots'
+import {
+  type BoundRules,
+  type CrawlerRules,
+  type Dialect,
+  type DialectName,
+  dialects,
+  type HasOctets,
+  type ParseOptions,
+  type ParsingRules,
+  type ProductTokens,
+  parseRobots,
+  type RulesVerdict,
+  restoreRules,
+} from '../src/index.ts'
+import { IndexedMatcher } from '../src/match/indexed.ts'
+import { RequestPath } from '../src/url/request-path.ts'
+
+export const dialectNames = Object.keys(dialects) as DialectName[]
+
+/** After so many questions rules have an index, if there are enough of them. */
+const ASKED_OFTEN = 65
+
+/** Rules that have an index, if there are enough of them. */
+export function askedOften(rules: CrawlerRules): CrawlerRules {
+  for (let i = 0; i < ASKED_OFTEN; i++) rules.check(`/dummy/${i}`)
+  return rules
+}
+
+/** What `restoreRules` makes of the data, which must be valid. */
+export function restored(bound: unknown): CrawlerRules {
+  const rules = restoreRules(bound)
+  if (rules === undefined) throw new Error(`not restored: ${JSON.stringify(bound)}`)
+  return rules
+}
+
+export const throughJson = (rules: CrawlerRules): unknown => JSON.parse(JSON.stringify(rules))
+
+export const throughClone = (rules: CrawlerRules): unknown => structuredClone(rules.toJSON())
+
+/** Counts from now on how many questions the indexed engine answers. */
+export function countIndexed(): () => number {
+  const { find } = IndexedMatcher.prototype
+  let count = 0
+  IndexedMatcher.prototype.find = function (this: IndexedMatcher, path) {
+    count++
+    return find.call(this, path)
+  }
+  return () => count
+}
+
+/** A path that is in the form for comparing; one character for each byte. */
+export function pathOf(latin1: string): RequestPath {
+  const path = new RequestPath()
+  path.setPath('/', undefined)
+  path.bytes = new Uint8Array(Buffer.from(latin1, 'latin1'))
+  path.end = latin1.length
+  path.kinds = path.kindsBetween(0, latin1.length)
+  return path
+}
+
+/** A path that counts how often a byte of it is read. */
+export function countingPath(latin1: string): { readonly path: RequestPath; readonly reads: () => number } {
+  const path = pathOf(latin1)
+  let count = 0
+  path.bytes = new Proxy(path.bytes, {
+    get(bytes, key) {
+      if (typeof key !== 'string' || !/^(-1|\d+)$/.test(key)) throw new Error(`reads ${String(key)} of the path`)
+      count++
+      return bytes[Number(key)]
+    },
+  })
+  return { path, reads: () => count }
+}
+
+export function lineOf(verdict: RulesVerdict): number {
+  return verdict.because === 'rule' ? verdict.rule.line : 0
+}
+
+/** The verdict; and the ways to ask that give another one, in words. */
+export interface Asked {
+  readonly verdict: RulesVerdict
+  readonly others: readonly string[]
+}
+
+/**
+ * Parses a file for one crawler, and returns a function that asks about a URL in every way: unbound, with the linear engine's walk and its
+ * entries, with the indexed engine (where there are enough rules), and after each way to store the rules; `check`, `isAllowed`, `explain`.
+ */
+export function everyWay(
+  source: Uint8Array | string | HasOctets,
+  options: ParseOptions,
+  tokens: ProductTokens,
+): (url: string) => Asked {
+  const open = () => parseRobots(source, options)
+  const again = open()
+  again.check('/', tokens)
+  const bound = open().forCrawler(tokens).toJSON()
+  const kept = open().forCrawler(tokens, { keep: 'file' }).toJSON()
+  const isText = typeof source === 'string' || source instanceof Uint8Array
+  const ofOctets = parseRobots(isText ? { octets: Buffer.from(source).toString('latin1') } : source, options)
+  const walking = (data: BoundRules) => restored(data)
+  const indexed = askedOften(open().forCrawler(tokens))
+  const json = askedOften(restored(throughJson(indexed)))
+  const clone = askedOften(restored(throughClone(indexed)))
+  const withFile = askedOften(restored(JSON.parse(JSON.stringify(kept))))
+
+  return (url) => {
+    const verdict = open().check(url, tokens)
+    const wanted = JSON.stringify(verdict)
+    const others: string[] = []
+    const same = (way: string, other: unknown, as: string = wanted) => {
+      const got = JSON.stringify(other)
+      if (got !== as) others.push(`${way}: ${got} and not ${as}`)
+    }
+    const walk = walking(bound)
+    same('the second question', again.check(url, tokens))
+    same('out of octets as text', ofOctets.forCrawler(tokens).check(url))
+    same('rule by rule', walk.check(url))
+    same('indexed', indexed.check(url))
+    same('out of JSON', json.check(url))
+    same('out of a clone', clone.check(url))
+    same('with the file', withFile.check(url))
+    const allowed = JSON.stringify(verdict.allowed)
+    same('plain isAllowed', open().isAllowed(url, tokens), allowed)
+    same('isAllowed, the second question', again.isAllowed(url, tokens), allowed)
+    for (const [way, rules] of Object.entries({ 'rule by rule': walk, indexed, json, clone, withFile })) {
+      same(`isAllowed, ${way}`, rules.isAllowed(url), allowed)
+    }
+    const explanation = walk.explain(url)
+    same('explained', explanation.verdict)
+    same('explained, indexed', indexed.explain(url), JSON.stringify(explanation))
+    const explained = again.explain(url, tokens)
+    same('explained with the file', withFile.explain(url), JSON.stringify(explained))
+    const withoutSource = explained.matches.map((match) => ({ ...match, source: undefined }))
+    same('explained, but for the lines', { ...explained, matches: withoutSource }, JSON.stringify(explanation))
+    return { verdict, others }
+  }
+}
+
+/** A random custom dialect: it answers each question as one of the standards does. */
+export function randomDialect(roll: () => number): Dialect {
+  const questions = Object.keys(dialects.rfc9309.reading) as (keyof ParsingRules)[]
+  const answers = questions.map((question) => {
+    const from = dialects[pick(roll, dialectNames)]
+    return [question, from.reading[question]] as const
+  })
+  return { ...dialects.rfc9309, name: 'mine', reading: Object.fromEntries(answers) as unknown as ParsingRules }
+}
+
+function some<T>(roll: () => number, from: readonly T[], least: number, most: number): T[] {
+  return Array.from({ length: least + Math.floor(roll() * (most - least + 1)) }, () => pick(roll, from))
+}
+
+const HEADS = [
+  '/',
+  '/a',
+  '/aa',
+  '/aaa',
+  '/aaaa/',
+  '/a/b/',
+  '/*?',
+  '/*?x',
+  '/*/',
+  '/*.',
+  '*',
+  '/*a*',
+  '/~',
+  '/%7E',
+  '/caf\xc3\xa9',
+  '/caf%c3%a9',
+  '/a%2Fb',
+  '',
+]
+const MIDDLES = [
+  'a',
+  'aa',
+  'b',
+  'abcd',
+  'xabcd',
+  'abcde',
+  'bcde',
+  'sort=',
+  'page=',
+  '&',
+  '=',
+  '*',
+  '*',
+  '*abcd',
+  '*a',
+  '/',
+  '.php',
+  '/index.html',
+  '%61',
+  '%2a',
+  '%24',
+  '$',
+  "'",
+  '%27',
+  '~',
+  '%',
+  '%zz',
+  '\xc3\xa9',
+  '%C3%A9',
+  '\xff',
+  '{',
+  '^',
+]
+const ENDS = ['', '', '', '', '$', '*', '*$', '$$', '/', '/index.html', '/index.htm$', 'index.html']
+
+/** Paths of rules made from few pieces, so that many are alike and match at once; one character for each byte. */
+function randomRules(roll: () => number): readonly string[] {
+  const heads = some(roll, HEADS, 1, 5)
+  const middles = some(roll, MIDDLES, 2, 7)
+  const isNumbered = roll() < 0.4
+  const piece = () => (isNumbered && roll() < 0.4 ? String(Math.floor(roll() * 60)) : pick(roll, middles))
+  const count = 30 + Math.floor(roll() * (roll() < 0.3 ? 370 : 60))
+  return Array.from({ length: count }, () => {
+    const middle = Array.from({ length: Math.floor(roll() * 4) }, piece).join('')
+    return pick(roll, heads) + middle + (roll() < 0.5 ? pick(roll, ENDS) : '')
+  })
+}
+
+/** A robots.txt of 30 to 400 rules and more for ExampleBot, some for other crawlers; and paths to ask about, most of them made from its rules. */
+export function randomLargeRobots(roll: () => number): { readonly file: string; readonly path: () => string } {
+  const rules = randomRules(roll)
+  const mostlyAllow = roll() < 0.3
+  const lines = ['User-agent: ExampleBot']
+  for (const rule of rules) {
+    const allows = roll() < (mostlyAllow ? 0.8 : 0.4)
+    lines.push(`${allows ? 'Allow' : 'Disallow'}: ${rule}`)
+    if (roll() < 0.1) lines.push(`${allows ? 'Disallow' : 'Allow'}: ${rule} # on the other hand`)
+    if (roll() < 0.01) lines.push('User-agent: Other', `Disallow: /${pick(roll, MIDDLES)}`, 'User-agent: examplebot/2')
+  }
+  const path = () => {
+    const rule = pick(roll, rules)
+      .replace(/\*/g, () => some(roll, MIDDLES, 0, 2).join(''))
+      .replace(/\$$/, '')
+    const cut = roll() < 0.2 ? rule.slice(0, Math.floor(roll() * rule.length)) : rule
+    const tail = roll() < 0.5 ? some(roll, [...MIDDLES, 'index.html'], 0, 3).join('') : ''
+    // Long paths are searched in another way.
+    const long = roll() < 0.2 ? some(roll, MIDDLES, 60, 120).join('') : ''
+    const whole = roll() < 0.5 ? `${cut}${tail}${long}` : `${long}${cut}${tail}`
+    return whole.startsWith('/') ? whole : `/${whole}`
+  }
+  return { file: lines.join('\n'), path }
+}

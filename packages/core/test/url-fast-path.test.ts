@@ -1,0 +1,387 @@
+import { sampled } from '@politely/testkit/scope'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { dialects, parseRobots } from '../src/index.ts'
+import { resolveUrl } from '../src/match/resolve-url.ts'
+import type { RulesVerdict } from '../src/match/verdict.ts'
+import { RequestPath } from '../src/url/request-path.ts'
+import { OriginBytes, setSimpleUrl } from '../src/url/url-fast-path.ts'
+import { askedOften, dialectNames } from './all-matchers.ts'
+
+const STARTS = [
+  '',
+  'https://example.com',
+  'https://example.com:443',
+  'https://example.com:8080',
+  'https://example.com:',
+  'https://example.com.',
+  'https://example.com.evil.example',
+  'https://example.com@evil.example',
+  'https://user:pw@example.com',
+  'HTTPS://example.com',
+  'https://EXAMPLE.com',
+  'http://example.com',
+  'http://example.com:80',
+  'ftp://example.com',
+  'https:///example.com',
+  'https:example.com',
+  ' https://example.com',
+  'https://b\u00fccher.example',
+  'https://xn--bcher-kva.example',
+  'https://1.2.3.400',
+  'http://[::1]',
+  'https://example.com:99999',
+  'https://a_b',
+  'https://a%20b',
+  'https://:80',
+  'https://',
+  'mailto:',
+]
+
+const PIECES = [
+  '/',
+  '/',
+  '/',
+  'a',
+  'b',
+  'Z9',
+  'index.html',
+  '.',
+  '..',
+  '/.',
+  '/..',
+  './',
+  '../',
+  '%2e',
+  '%2E',
+  '.%2e',
+  '%2E%2e/',
+  '%7e',
+  '%7E',
+  '%41',
+  '%2f',
+  '%2F',
+  '%25',
+  '%c3%a9',
+  '%zz',
+  '%',
+  '%4',
+  "'",
+  '%27',
+  '"',
+  '*',
+  '%2A',
+  '%2a',
+  '$',
+  '%24',
+  '\t',
+  '\n',
+  '\r',
+  ' ',
+  '\\',
+  '#',
+  '#/x',
+  '//',
+  '\u00e9',
+  '\u{1f600}',
+  '\ud800',
+  '\0',
+  '?',
+  '?a=b&c',
+  ';',
+  '=',
+  ':',
+  '@',
+  '[]',
+  '|',
+  '^',
+  '{}',
+  '<',
+  '`',
+  '~',
+  '!()+,',
+]
+
+const ORIGINS = [
+  undefined,
+  'https://example.com',
+  'https://example.com:8080',
+  'http://example.com',
+  'https://xn--bcher-kva.example',
+  'http://[::1]',
+]
+
+/** A URL made of pieces, or a path; at times very long. */
+const url = fc
+  .record({
+    start: fc.constantFrom(...STARTS),
+    slash: fc.constantFrom('/', '/', '/', ''),
+    pieces: fc.array(fc.constantFrom(...PIECES), { maxLength: 8 }),
+    length: fc.oneof(fc.constant(0), fc.nat(40), fc.integer({ min: 4_060, max: 4_110 }), fc.nat(5_000)),
+    filling: fc.constantFrom('a', 'ab/', '%7e', "'", '*'),
+  })
+  .map(({ start, slash, pieces, length, filling }) => {
+    const half = pieces.length >> 1
+    const filled = filling.repeat(Math.ceil(length / filling.length)).slice(0, length)
+    return start + slash + pieces.slice(0, half).join('') + filled + pieces.slice(half).join('')
+  })
+
+/** One that is likely to be written as a client sends it. */
+const tame = fc
+  .record({
+    start: fc.constantFrom('', 'https://example.com', 'http://x', 'https://xy:1'),
+    pieces: fc.array(fc.constantFrom(..."a b1 / /c . - %7e %c3 %2f % ' * $ ? &".split(' ')), { maxLength: 20 }),
+    filling: fc.constantFrom('', '', 'a'.repeat(3_999), '/b7'.repeat(1_300), "'".repeat(4_000)),
+  })
+  .map(({ start, pieces, filling }) => `${start}/${filling}${pieces.join('')}`)
+
+const anyUrl = fc.oneof(url, tame, tame)
+
+const reading = dialects.rfc9309.reading
+
+const bytesOf = ({ bytes, start, end }: RequestPath) => Buffer.from(bytes.subarray(start, end)).toString('latin1')
+
+/** The path that the fast path reads; undefined where it leaves the URL to the parser. */
+function fastPath(text: string, origin: string | undefined): string | undefined {
+  const path = new RequestPath()
+  return setSimpleUrl(path, text, origin, new OriginBytes()) ? bytesOf(path) : undefined
+}
+
+/** What the platform's URL parser makes of it. */
+function parsed(
+  text: string,
+  origin: string | undefined,
+): { readonly path: string | undefined; readonly settled: RulesVerdict | undefined } {
+  const path = new RequestPath()
+  const settled = resolveUrl(text, reading, origin, path)
+  return { path: settled?.because === 'invalid-url' ? undefined : bytesOf(path), settled }
+}
+
+describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
+  it('reads the path that the URL parser reads, or leaves the URL to it', () => {
+    let taken = 0
+    let changed = 0
+    let left = 0
+    let long = 0
+    const lengths = new Set<number>()
+    fc.assert(
+      fc.property(anyUrl, fc.constantFrom(...ORIGINS), (text, origin) => {
+        const path = fastPath(text, origin)
+        if (path === undefined) {
+          left++
+          return
+        }
+        const question = parsed(text, origin)
+        expect(path).toBe(question.path)
+        expect(question.settled).toBeUndefined()
+        taken++
+        if (!text.endsWith(path)) changed++
+        if (text.length > 3_000) long++
+        lengths.add(path.length % 4)
+      }),
+      { numRuns: sampled(10_000) },
+    )
+    expect(taken).toBeGreaterThan(sampled(700))
+    expect(changed).toBeGreaterThan(sampled(500))
+    expect(left).toBeGreaterThan(sampled(2_000))
+    expect(long).toBeGreaterThan(sampled(50))
+    expect(lengths.size).toBe(4)
+  })
+
+  it.each([
+    ['/.well-known/x', true],
+    ['/a/.b', true],
+    ['/..b', true],
+    ['/...', true],
+    ['/a/...?b', true],
+    ['/ab/.b', true],
+    ['/ab/..b/', true],
+    ['/b/.%63', true],
+    ['/.', false],
+    ['/..', false],
+    ['/a/./b', false],
+    ['/ab/../b', false],
+    ['/ab/..', false],
+    ['/a/.?b', false],
+    ['/ab/..?b', false],
+    ['/a/.%2e', false],
+  ])('%s, of which a segment begins with a dot: %s', (text, isPlain) => {
+    expect(fastPath(text, undefined)).toBe(isPlain ? parsed(text, undefined).path : undefined)
+  })
+
+  it('has the same answer from isAllowed as from check, by rules that tell its path from every other', () => {
+    let allowed = 0
+    let disallowed = 0
+    let taken = 0
+    fc.assert(
+      fc.property(anyUrl, fc.constantFrom(...ORIGINS), fc.boolean(), (text, origin, isOther) => {
+        const { path = '/' } = parsed(text, origin)
+        // No longer than a line may be. A path that differs in its last octet must not be taken for it.
+        const rule = path.length > 16_000 ? path.slice(0, 16_000) : `${isOther ? path.slice(0, -1) : path}$`
+        const robots = parseRobots(`User-agent: *\nDisallow: ${rule}`, origin === undefined ? {} : { origin })
+        const rules = robots.forCrawler('a')
+        const verdict = rules.check(text)
+        expect(rules.isAllowed(text)).toBe(verdict.allowed)
+        expect(robots.isAllowed(text, 'a')).toBe(verdict.allowed)
+        expect(robots.isAllowed(text, 'a')).toBe(verdict.allowed)
+        if (verdict.allowed) allowed++
+        else if (verdict.because === 'rule') disallowed++
+        if (fastPath(text, origin) !== undefined) taken++
+      }),
+      { numRuns: sampled(6_000) },
+    )
+    expect(allowed).toBeGreaterThan(sampled(500))
+    expect(disallowed).toBeGreaterThan(sampled(500))
+    expect(taken).toBeGreaterThan(sampled(700))
+  })
+
+  it('has the same answer by rules that begin as it does or nearly so, and without rules', () => {
+    let disallowed = 0
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...ORIGINS.filter((origin) => origin !== undefined)),
+        fc.array(fc.constantFrom(...PIECES, ...'abcabc/abc/abc/'), { maxLength: 12 }),
+        fc.nat(20),
+        fc.constantFrom('', '', '/', 'a', '%4', 'Z', '.'),
+        (origin, pieces, length, end) => {
+          const text = `${origin}/${pieces.join('')}`
+          const { path = '/' } = parsed(text, origin)
+          const file = `User-agent: *\nDisallow: ${path.slice(0, 1 + length)}${end}\nDisallow: /b\nAllow: /ab`
+          const rules = askedOften(parseRobots(file, { origin }).forCrawler('a'))
+          const { allowed } = rules.check(text)
+          expect(rules.isAllowed(text), file).toBe(allowed)
+          if (!allowed) disallowed++
+          const none = parseRobots('', { origin }).forCrawler('a')
+          expect(none.isAllowed(text)).toBe(none.check(text).allowed)
+        },
+      ),
+      { numRuns: sampled(8_000) },
+    )
+    expect(disallowed).toBeGreaterThan(sampled(1_000))
+  })
+
+  it.each([
+    ['/abcdefg%4', '/abcdefg%41'],
+    ['/abcdefgA', '/abcdefg%41'],
+    ['/abcdefg', '/abcd\tefg'],
+    ['/abcdefg', '/abcdefg/../x'],
+    ['/abcdefg', '/abcdefg/%\t2e%\n2E/x'],
+    ['/abcdefg', '/abcdefg/%2\te%2\nE/x'],
+    ['/abcdefg', '/abcdefg/.\t./x'],
+    ['/abcdefg', '/abcdefg/\t../x'],
+    ['/abcdefg<', '/abcdefg<x'],
+    ['/abcdefg', '/abcdefg\\..\\x'],
+    ['/abcdefg', '/x/../abcdefg'],
+    ['/abcdefg', '/abcd\\..'],
+    ['/abcdefg', '/abcdefg?/../x'],
+    ['/abcdefg', '/abcdefg#/../x'],
+    ['/abcdefg#', '/abcdefg#'],
+    ['/abcdefg/', '/abcdefg\\'],
+    ['/abcdefg', ' /abcdefg'],
+    ['/', '/..'],
+    ['/r', '/robots.txt'],
+    ['/r', '/robots.txt#'],
+    ['/r', '/robots.txt?'],
+    ['/r', '/robot%73.txt'],
+    ['xbcdef', '/bcdefg'],
+    ['bcd', '/bcd'],
+    ['', '/x'],
+  ])('what %j says about %j is the same from isAllowed and check', (rule, path) => {
+    const [origin, file] = ['https://example.com', `User-agent: *\nDisallow: ${rule}`]
+    for (const dialect of dialectNames) {
+      const rules = askedOften(parseRobots(file, { origin, dialect }).forCrawler('a'))
+      expect(rules.isAllowed(origin + path), dialect).toBe(rules.check(origin + path).allowed)
+    }
+  })
+
+  it.each([0, 1, 2, 3, 10, 11, 12, 4_095, 4_096, 4_097, 4_999, 5_000])('of %i octets', (length) => {
+    for (const start of ['/', 'https://example.com/', 'http://a/']) {
+      const text = start.padEnd(length, 'a').slice(0, length)
+      const { path = '/' } = parsed(text, undefined)
+      const rules = parseRobots(`User-agent: *\nDisallow: ${path}$`).forCrawler('a')
+      expect(rules.isAllowed(text), text).toBe(rules.check(text).allowed)
+      const taken = fastPath(text, undefined)
+      if (taken !== undefined) expect(taken).toBe(path)
+    }
+  })
+
+  it('is robots.txt itself, which rules say nothing about', () => {
+    const rules = parseRobots('User-agent: *\nDisallow: /').forCrawler('a')
+    const spellings = [
+      '/robots.txt',
+      'https://example.com/robots.txt',
+      '/robot%73.txt',
+      '/./robots.txt',
+      '/robots.txt#a',
+    ]
+    for (const text of spellings) expect(rules.isAllowed(text), text).toBe(true)
+    for (const text of ['/robots.txt?', '/Robots.txt', '/robotsxtxt', '/robots%2Etxtx']) {
+      expect(rules.isAllowed(text), text).toBe(false)
+    }
+  })
+
+  it('says the same as a string, as a URL and as an address', () => {
+    let asked = 0
+    fc.assert(
+      fc.property(tame, (text) => {
+        const whole = text.startsWith('/') ? `https://example.com${text}` : text
+        const rules = parseRobots(`User-agent: *\nDisallow: ${parsed(whole, undefined).path}$`).forCrawler('a')
+        expect([rules.isAllowed(whole), rules.isAllowed(new URL(whole))]).toEqual([
+          rules.check(whole).allowed,
+          rules.check(new URL(whole)).allowed,
+        ])
+        if (!rules.isAllowed(whole)) asked++
+      }),
+      { numRuns: sampled(500) },
+    )
+    expect(asked).toBeGreaterThan(sampled(300))
+  })
+})
+
+describe("an origin that begins like the file's is another, RFC 9309 §2.3", () => {
+  it.each([
+    ['https://example.com', 'https://example.com.evil'],
+    ['https://example.com', 'https://example.com:8080'],
+    ['https://example.com', 'https://example.com@evil'],
+    ['https://example.com', 'https://example.com:80@evil'],
+    ['https://example.com', 'https://example.com\\@evil'],
+    ['https://example.com', 'https://example.community'],
+    ['https://example.com', 'https://example.com%2eevil'],
+    ['https://example.com', 'https://example.com-'],
+    ['https://example.com', 'http://example.com'],
+    ['https://example.com', 'https://example.co'],
+    ['https://example.com', 'https://example.con'],
+    ['https://example.com', 'https://exemple.com'],
+    ['https://example.com', '//example.com'],
+    ['https://example.com', '//evil'],
+    ['https://example.com', '/\\evil'],
+    ['https://example.com:8080', 'https://example.com:80801'],
+    ['https://example.com:8080', 'https://example.com'],
+    ['https://example.com:8080', 'https://example.com:808'],
+    ['http://a', 'http://ab'],
+    ['http://[::1]', 'http://[::1]:8'],
+  ])('%s and not %s', (origin, other) => {
+    const rules = parseRobots('User-agent: *\nAllow: /', { origin }).forCrawler('a')
+    expect(rules.isAllowed(`${origin}/`)).toBe(true)
+    for (const path of ['/', '/a', '/a/b?c', '/%7e', '', '?', '#']) {
+      const text = other + path
+      // A `\` ends a host as a `/` does: what follows it is a path of the file's own origin.
+      if (other === 'https://example.com\\@evil') {
+        expect(rules.isAllowed(text), text).toBe(rules.check(text).allowed)
+        continue
+      }
+      expect(fastPath(text, origin), text).toBeUndefined()
+      expect(rules.check(text).allowed, text).toBe(false)
+      expect(rules.isAllowed(text), text).toBe(false)
+    }
+  })
+
+  it('also when the file of another origin was asked right before', () => {
+    const open = (origin: string) => parseRobots('User-agent: *\nAllow: /', { origin }).forCrawler('a')
+    const [a, b] = [open('https://a.example'), open('https://b.example')]
+    for (let i = 0; i < 20; i++) {
+      expect([a.isAllowed('https://a.example/'), b.isAllowed('https://a.example/')]).toEqual([true, false])
+      expect([a.isAllowed('https://b.example/'), b.isAllowed('https://b.example/')]).toEqual([false, true])
+    }
+  })
+})
