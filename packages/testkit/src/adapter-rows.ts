@@ -289,14 +289,14 @@ function described(visit: Visit, tellsVerdict: boolean): string {
 }
 
 /**
- * The pause that was asked for, if it was kept, else the shortest that there was: between leaving and leaving. At the server the
- * way of each request counts too; half of the pause is enough there to know that they did not come together.
+ * Returns the pause that was asked for if it was kept, otherwise the shortest one. It counts between the moments at which requests start. At the
+ * server each request also has its way, so there the requests together must take at least half of what the pauses come to.
  */
 function pauseKept(asked: number, left: readonly number[], requests: readonly { url: string; at: number }[]): number {
   const arrived = requests.filter(({ url }) => url !== ROBOTS).map(({ at }) => at)
-  const [leaving, arriving] = [shortest(left), shortest(arrived)]
-  if (leaving < asked) return leaving
-  return arriving < asked / 2 ? arriving : asked
+  if (shortest(left) < asked) return shortest(left)
+  const spread = (Math.max(...arrived) - Math.min(...arrived)) / (arrived.length - 1)
+  return spread < asked / 2 ? spread : asked
 }
 
 function shortest(moments: readonly number[]): number {

@@ -156,6 +156,7 @@ export const browserPageRows: readonly BrowserRow[] = [
   },
   {
     name: 'a page that is the first one of a popup keeps its rules of speculation: Chromium runs no script of ours in it',
+    wholeBrowser: true,
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage(),

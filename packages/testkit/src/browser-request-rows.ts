@@ -208,6 +208,7 @@ const notSeen: readonly OtherKind[] = [
     outcome: 'not seen',
     row: {
       name: 'speculation rules in the first document of a popup are not seen',
+      wholeBrowser: true,
       web: {
         '/robots.txt': RULES,
         '/open': htmlPage(script("open('/popup')")),

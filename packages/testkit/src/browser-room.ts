@@ -15,6 +15,8 @@ import type {
 import { type Reply, type Sites, startSites } from './sites.ts'
 
 export interface BrowserRow {
+  /** Runs in the full run only, with the whole of Chromium: popups of the headless shell sometimes hang under Playwright. */
+  readonly wholeBrowser?: true
   /** A whole sentence. */
   readonly name: string
   /** What the URLs answer; all others 404. */

@@ -7,6 +7,7 @@ import { browserPageRows } from './browser-page-rows.ts'
 import { browserRequestRows } from './browser-request-rows.ts'
 import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
+import { isFullRun } from './scope.ts'
 import { withRobotsRows } from './with-robots-rows.ts'
 
 interface BrowserTest {
@@ -26,7 +27,9 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
         assert.deepEqual(outcome, row.expected)
       },
     })),
-    ...rows.map((row) => ({ name: row.name, play: (browser: BrowserUnderTest) => play(row, browser) })),
+    ...rows
+      .filter((row) => isFullRun || !row.wholeBrowser)
+      .map((row) => ({ name: row.name, play: (browser: BrowserUnderTest) => play(row, browser) })),
   ]
 }
 
