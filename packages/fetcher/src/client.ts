@@ -33,7 +33,7 @@ import { linesIn } from './ndjson.ts'
 import type { BlockedAddressError } from './network-guard.ts'
 import { obtain } from './obtain.ts'
 import { checkAtOnce, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
-import { OwnRequests } from './own-requests.ts'
+import { OwnRequests, ReentryError } from './own-requests.ts'
 import { type ClientEvents, type Counters, type FetchEvent, Telemetry } from './telemetry.ts'
 import { Transport } from './transport.ts'
 
@@ -378,10 +378,10 @@ export class RobotsClient {
   #refreshAhead(origin: string): void {
     if (this.#flights.phaseOf(origin) !== undefined) return
     this.#telemetry.count('refreshesAhead')
-    // Nobody waits for it: what comes of it is in the entry. It fails when the client is closed; anything else is a mistake of ours.
+    // No caller waits for it: its result is in the entry. It fails when the client is closed, or asks itself; any other error is a bug.
     const flight = this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead'))
     flight.catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) throw error
+      if (!this.#closing.signal.aborted && !(error instanceof ReentryError)) throw error
     })
   }
 
@@ -414,7 +414,9 @@ export class RobotsClient {
           requests++
           const send = () => this.#transport.send(asking, deadline)
           // Our own connections never ask this client, and an async context costs time.
-          return fetch === undefined && dispatcher === undefined ? send() : this.#ownRequests.run(asking.url, send)
+          return fetch === undefined && dispatcher === undefined
+            ? send()
+            : this.#ownRequests.run(asking.url, robotsUrl, send)
         },
         policy,
         retries,

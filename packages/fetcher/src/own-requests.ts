@@ -7,20 +7,24 @@ import type { Reply } from '@politely/core'
 
 interface OwnRequest {
   readonly url: string
+  /** Where robots.txt of the origin is that the request is made for. */
+  readonly robotsUrl: string
+  /** The request in whose context this one is made. */
+  readonly outer: OwnRequest | undefined
   /** A connection keeps the context in which it was made, and may outlive the request. */
   isOver: boolean
   error: ReentryError | undefined
 }
 
-/** The given `fetch` or `dispatcher` asked the client about another URL, and so would wait for its own end. */
+/** The given `fetch` or `dispatcher` asked the client for the robots.txt that it was fetching, and so would wait for its own end. */
 export class ReentryError extends Error {
   override readonly name = 'ReentryError'
   /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_REENTRY'
 
-  constructor(url: string, requestUrl: string) {
+  constructor(robotsUrl: string) {
     super(
-      `the fetch or dispatcher given to this RobotsClient asked the same client about ${url} while it was fetching ${requestUrl}; ` +
+      `the fetch or dispatcher given to this RobotsClient asked the same client for ${robotsUrl} while it was fetching that; ` +
         'give the client a fetch or dispatcher that does not ask it',
     )
   }
@@ -29,31 +33,45 @@ export class ReentryError extends Error {
 export class OwnRequests {
   readonly #current = new AsyncLocalStorage<OwnRequest>()
 
-  /** Makes a request. @throws {ReentryError} if the request asked the client. */
-  async run(url: string, send: () => Promise<Reply>): Promise<Reply> {
-    const request: OwnRequest = { url, isOver: false, error: undefined }
-    const reply = await this.#current.run(request, send)
-    request.isOver = true
-    if (request.error !== undefined) throw request.error
-    return reply
+  /**
+   * Makes a request.
+   * @param robotsUrl Where robots.txt of the origin is that the request is made for.
+   * @throws {ReentryError} if the request waited for itself.
+   */
+  async run(url: string, robotsUrl: string, send: () => Promise<Reply>): Promise<Reply> {
+    const request: OwnRequest = { url, robotsUrl, outer: this.#open(), isOver: false, error: undefined }
+    try {
+      const reply = await this.#current.run(request, send)
+      // The reply of a request that was refused says nothing about the site.
+      if (reply.kind === 'failure' && request.error !== undefined) throw request.error
+      return reply
+    } finally {
+      request.isOver = true
+    }
   }
 
   /** Whether the current async context belongs to a request for exactly this URL. */
   includes(url: string): boolean {
-    const request = this.#currentRequest()
+    const request = this.#open()
     return request !== undefined && URL.parse(url)?.href === request.url
   }
 
-  /** @throws {ReentryError} in the context of a request that has not ended. */
-  assertOutside(url: string): void {
-    const request = this.#currentRequest()
-    if (request === undefined) return
-    request.error ??= new ReentryError(url, request.url)
-    throw request.error
+  /** @throws {ReentryError} in the context of a request for this robots.txt that has not ended. */
+  assertOutside(robotsUrl: string): void {
+    for (let request = this.#open(); request !== undefined; request = openOf(request.outer)) {
+      if (request.robotsUrl !== robotsUrl) continue
+      request.error ??= new ReentryError(robotsUrl)
+      throw request.error
+    }
   }
 
-  #currentRequest(): OwnRequest | undefined {
-    const request = this.#current.getStore()
-    return request?.isOver === false ? request : undefined
+  #open(): OwnRequest | undefined {
+    return openOf(this.#current.getStore())
   }
+}
+
+function openOf(request: OwnRequest | undefined): OwnRequest | undefined {
+  let open = request
+  while (open?.isOver === true) open = open.outer
+  return open
 }

@@ -32,6 +32,8 @@ export class RequestWatch {
   /** How many octets of a body are kept: decoded, more than the limit of robots.txt. */
   readonly maxBytes: number
   readonly #key: string
+  /** Those that began before this watch. */
+  readonly #joined = new Set<Exchange>()
 
   constructor(url: string, maxBodyBytes: number) {
     this.#key = keyOf(url)
@@ -39,7 +41,13 @@ export class RequestWatch {
     if (watches.size === 0) for (const [channel, listener] of LISTENERS) subscribe(channel, listener)
     const others = watches.get(this.#key)
     if (others === undefined) watches.set(this.#key, new Set([this]))
-    else others.add(this)
+    else {
+      // An interceptor may answer this request with the response to another one that is under way.
+      const open = [...others].flatMap(({ exchanges }) => exchanges.filter(({ end }) => end === 'open'))
+      for (const exchange of new Set(open)) this.#joined.add(exchange)
+      this.exchanges.push(...this.#joined)
+      others.add(this)
+    }
   }
 
   stop(): void {
@@ -50,7 +58,8 @@ export class RequestWatch {
 
   /** The requests that were answered with this status; those before a retry were not. */
   answeredWith(status: number): readonly Exchange[] {
-    return this.exchanges.filter((exchange) => exchange.status === status)
+    const isOther = (exchange: Exchange) => exchange.end === 'open' && this.#joined.has(exchange)
+    return this.exchanges.filter((exchange) => exchange.status === status && !isOther(exchange))
   }
 
   /** Whether the URL answered with a redirect and the caller's transport gave another answer: it followed the redirect itself. */
@@ -85,10 +94,10 @@ function undecodable(detail: string): Failure {
 
 const watches = new Map<string, Set<RequestWatch>>()
 
-/** Host, port and path: what a proxy, a DNS interceptor and HTTP/2 leave as it is. */
+/** Scheme, host, port and path: what a proxy, a DNS interceptor and HTTP/2 leave as it is. */
 function keyOf(url: string): string {
-  const { host, pathname, search } = new URL(url)
-  return host + pathname + search
+  const { protocol, host, pathname, search } = new URL(url)
+  return `${protocol}//${host}${pathname}${search}`
 }
 
 function isRedirect(status: number | undefined): boolean {
@@ -148,8 +157,10 @@ function onStreamCreated({ stream }: { stream: ClientHttp2Stream }): void {
     opening = undefined
     return
   }
-  const { ':authority': authority, ':path': path, ':method': method = 'GET' } = stream.sentHeaders ?? {}
-  const matching = method === 'GET' ? [...(watches.get(`${authority}${path}`) ?? [])] : []
+  const sentHeaders = stream.sentHeaders ?? {}
+  const { ':authority': authority, ':path': path, ':method': method = 'GET', ':scheme': scheme } = sentHeaders
+  const url = `${scheme}://${authority}${path}`
+  const matching = method === 'GET' && URL.canParse(url) ? [...(watches.get(keyOf(url)) ?? [])] : []
   if (matching.length > 0) foreign.set(stream, newExchange(matching))
 }
 
@@ -223,7 +234,8 @@ function newExchange(matching: readonly RequestWatch[]): Exchange {
 
 function watchesOf({ origin, path, host }: UndiciRequest): readonly RequestWatch[] {
   // To a proxy the path is the whole URL.
-  const url = path.startsWith('/') ? `http://${host ?? new URL(origin).host}${path}` : path
+  const server = new URL(origin)
+  const url = path.startsWith('/') ? `${server.protocol}//${host ?? server.host}${path}` : path
   return [...(watches.get(keyOf(url)) ?? [])]
 }
 

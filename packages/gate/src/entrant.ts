@@ -207,6 +207,10 @@ export class GrantedPass implements NestablePass {
     return this.#sending.run(send)
   }
 
+  sent(): void {
+    this.#sending.end()
+  }
+
   answered(answer: Answer): void {
     this.#sending.end()
     this.heard(answer)

@@ -81,6 +81,7 @@ async function enter(gate: PoliteGate, request: ClientRequest, lockUrl: () => st
       }
       if (request.listenerCount('response') === 0) response.resume() // as Node does where nobody listens
     })
+    request.once('socket', () => pass.sent())
     pass.run(send)
   } catch (error) {
     fail(request, request.destroyed ? null : error) // Node knows itself what it was destroyed with

@@ -24,6 +24,8 @@ export interface Pass extends Disposable {
    * of its own.
    */
   run<T>(send: () => T): T
+  /** @internal The request is on its connection, so code that runs in its async context later is not part of sending it. */
+  sent(): void
   /** The headers of its answer are there: what they say about pace holds from now on. `leave` does the same at the end. */
   answered(answer: Answer): void
   /** The request is over; its answer, if there was one, may slow the origin down (429, 503, Retry-After). Once is enough. */

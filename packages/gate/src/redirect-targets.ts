@@ -2,6 +2,7 @@
 //
 // Many clients follow redirects themselves, `fetch` among them, and send a hop like any other request. A public page must not lead such a client to a
 // private address. Connections to public names need no note: they are guarded by their name.
+import { resolve } from 'node:url'
 import { isPrivateHost } from '@politely/fetcher/host-name'
 
 /** A hop follows its redirect at once, but may wait in the caller's own queue. */
@@ -35,8 +36,7 @@ export class RedirectTargets {
   note(url: string, status: number, location: string | null): void {
     if (status < 300 || status > 399 || location === null) return
     const from = new URL(url)
-    // A header is a string of bytes. Some clients read a Location as UTF-8, others as Latin-1.
-    for (const text of new Set([location, Buffer.from(location, 'latin1').toString()])) this.#note(from, text)
+    for (const target of readingsOf(location, from)) this.#note(from, target)
   }
 
   /** Returns the origins whose redirects led to this URL, in their order; none for a URL that is not known as a target. */
@@ -48,9 +48,8 @@ export class RedirectTargets {
     return target !== undefined && this.#now() < target.until ? target.chain : []
   }
 
-  #note(from: URL, location: string): void {
-    const target = URL.parse(location, from.href)
-    if (target === null || !isPrivateHost(target.hostname)) return
+  #note(from: URL, target: URL): void {
+    if (!isPrivateHost(target.hostname)) return
     const before = this.to(from.href)
     if (target.hostname === from.hostname && before.length === 0) return // the caller asked for this host
     const noted = { chain: [...before, from.origin].slice(-MAX_CHAIN), until: this.#now() + TTL_MS }
@@ -69,12 +68,25 @@ export class RedirectTargets {
   }
 }
 
+/** Where clients may go: they read a header as UTF-8 or Latin-1, take one of several values, and resolve it by WHATWG URL or `url.resolve`. */
+function readingsOf(location: string, from: URL): readonly URL[] {
+  const texts = [location, Buffer.from(location, 'latin1').toString()]
+  const values = new Set([...texts, ...texts.flatMap((text) => text.split(/,\s*/, MAX_CHAIN))])
+  return [...values].flatMap((value) => {
+    const urls = [URL.parse(value, from.href), URL.parse(resolve(from.href, value))]
+    return urls.filter((url) => url !== null)
+  })
+}
+
 /**
  * A key that all spellings of a URL share: clients drop the fragment and the credentials, and encode odd characters in different ways. So
- * percent-encodings and everything but letters and digits are left out of the path. Where two URLs of a host share a key, both count as targets.
+ * everything but letters and digits is left out of the path. Where two URLs of a host share a key, both count as targets.
  */
 function keyOf({ origin, pathname, search }: URL): string {
-  const path = `${pathname}${search}`.replace(/%[0-9a-f]{2}|[^0-9a-z]/gi, '').toLowerCase()
+  const decoded = `${pathname}${search}`.replace(/%[0-9a-f]{2}/gi, (octet) =>
+    String.fromCharCode(Number(`0x${octet.slice(1)}`)),
+  )
+  const path = decoded.replace(/[^0-9a-z]/gi, '').toLowerCase()
   return `${origin}/${path.slice(0, MAX_KEY_LENGTH)}`
 }
 

@@ -8,6 +8,8 @@ import type { Answer, Pass } from './pass.ts'
 
 /** A pass that another one can be made of. */
 export interface NestablePass extends Pass {
+  /** The request is on its connection: from now on no other gate can be on its way. */
+  sent(): void
   /** Reports the answer, once. */
   heard(answer: Answer): void
   /** Frees the concurrency slot, although the request is not over. */
@@ -128,6 +130,11 @@ class NestedPass implements NestablePass {
 
   free(): void {
     this.#outer.free()
+  }
+
+  sent(): void {
+    this.#sending.end()
+    this.#outer.sent()
   }
 
   leave(answer?: Answer): void {

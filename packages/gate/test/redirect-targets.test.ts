@@ -21,6 +21,11 @@ test.for([
   [302, "http://127.0.0.1/a'b{c}|d", 'http://127.0.0.1/a%27b%7Bc%7D%7Cd'],
   [302, 'http://[::1]/page', 'http://[::1]/page'],
   [302, 'http://localhost./page', 'http://localhost./page'],
+  // As followers with `url.resolve` read them, and those that take the first of several values.
+  [302, 'http://127.0.0.1:8080 .example.com/x', 'http://127.0.0.1:8080/%20.example.com/x'],
+  [302, 'http://127.0.0.1:8080|.example.com/x', 'http://127.0.0.1:8080/%7C.example.com/x'],
+  [302, 'http://127.0.0.1/page, /other', 'http://127.0.0.1/page'],
+  [302, 'http://127.0.0.1/%61dmin', 'http://127.0.0.1/admin'],
   [302, 'ftp://127.0.0.1/page', 'ftp://127.0.0.1/page'],
 ] as const)('notes a %i to %s', ([status, location, target]) => {
   const targets = new RedirectTargets(() => 0)

@@ -177,6 +177,8 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       return
     }
     this.#inner = controller
+    // Undici's own controller: the request has a connection, whose events may run in this async context for as long as it lives.
+    if (!(controller instanceof GatedRequest)) this.#pass?.sent()
     if (this.#waiting.signal.aborted) controller.abort(this.#waiting.signal.reason)
     else if (this.#paused) controller.pause()
   }
