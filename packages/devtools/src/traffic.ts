@@ -105,34 +105,38 @@ export class Traffic {
   }
 
   async #paused(session: DriverSession, frames: Frames, paused: PausedRequest): Promise<void> {
-    const guest = await this.#guestOf(frames, paused.frameId)
+    const guests = await this.#guestsOf(frames, paused.frameId)
     const { requestId, responseStatusCode: responseCode, responseHeaders, responseErrorReason } = paused
     if (responseCode !== undefined || responseErrorReason !== undefined) {
-      guest?.answered(paused)
-      const changed = guest && responseHeaders && !isRedirect(paused) ? documentHeaders(responseHeaders) : undefined
+      for (const guest of guests) guest.answered(paused)
+      const isChanged = guests.length > 0 && responseHeaders !== undefined && !isRedirect(paused)
+      const changed = isChanged ? documentHeaders(responseHeaders) : undefined
       if (responseCode === undefined || changed === undefined)
         await heard(send(session, 'Fetch.continueRequest', { requestId }))
       else await heard(send(session, 'Fetch.continueResponse', { requestId, responseCode, responseHeaders: changed }))
       return
     }
-    const errorReason = await guest?.request(paused, kindOf(paused, frames))
-    if (errorReason !== undefined) await heard(send(session, 'Fetch.failRequest', { requestId, errorReason }))
-    else if (!(await heard(send(session, 'Fetch.continueRequest', { requestId })))) guest?.lost(paused)
+    const kind = kindOf(paused, frames)
+    for (const guest of guests) {
+      const errorReason = await guest.request(paused, kind)
+      if (errorReason === undefined) continue
+      await heard(send(session, 'Fetch.failRequest', { requestId, errorReason }))
+      for (const other of guests) other.lost(paused)
+      return
+    }
+    if (await heard(send(session, 'Fetch.continueRequest', { requestId }))) return
+    for (const guest of guests) guest.lost(paused)
   }
 
-  async #guestOf(frames: Frames, frameId: string): Promise<Guest | undefined> {
-    const first = this.#anyGuest()
-    if (first === undefined || first.owns === 'all') return first
-    const contextId = await frames.contextOf(frameId)
-    // Where nobody knows whose it is: better asked once too often than once too little.
-    if (contextId === undefined) return this.#anyGuest()
-    for (const guest of this.#guests) if (guest.owns === 'all' || (await guest.owns(contextId))) return guest
-    return undefined
-  }
-
-  #anyGuest(): Guest | undefined {
+  /** Those that a request must pass: that of its context; all of them where the context is unknown; none for a context without one. */
+  async #guestsOf(frames: Frames, frameId: string): Promise<readonly Guest[]> {
     const [first] = this.#guests
-    return first
+    if (first === undefined) return []
+    if (first.owns === 'all') return [first]
+    const contextId = await frames.contextOf(frameId)
+    if (contextId === undefined) return [...this.#guests]
+    for (const guest of this.#guests) if (guest.owns === 'all' || (await guest.owns(contextId))) return [guest]
+    return []
   }
 }
 
