@@ -2,7 +2,6 @@
 //
 // Many clients follow redirects themselves, `fetch` among them, and send a hop like any other request. A public page must not lead such a client to a
 // private address. Connections to public names need no note: they are guarded by their name.
-import { resolve } from 'node:url'
 import { isPrivateHost } from '@politely/fetcher/host-name'
 
 /** A hop follows its redirect at once, but may wait in the caller's own queue. */
@@ -68,14 +67,19 @@ export class RedirectTargets {
   }
 }
 
-/** Where clients may go: they read a header as UTF-8 or Latin-1, take one of several values, and resolve it by WHATWG URL or `url.resolve`. */
+/** Where clients may go: they read a header as UTF-8 or Latin-1, take one of several values, and end the host where the URL standard does not. */
 function readingsOf(location: string, from: URL): readonly URL[] {
   const texts = [location, Buffer.from(location, 'latin1').toString()]
   const values = new Set([...texts, ...texts.flatMap((text) => text.split(/,\s*/, MAX_CHAIN))])
   return [...values].flatMap((value) => {
-    const urls = [URL.parse(value, from.href), URL.parse(resolve(from.href, value))]
+    const urls = [URL.parse(value, from.href), URL.parse(withShortHost(value), from.href)]
     return urls.filter((url) => url !== null)
   })
+}
+
+/** As older clients read it: the host ends at the first character that no host name has, and the rest is the path. */
+function withShortHost(value: string): string {
+  return value.replace(/^([a-z]+:)?\/\/([^/?#@]*@)?([\w.:[\]-]+)([^/?#])/i, '$1//$3/$4')
 }
 
 /**

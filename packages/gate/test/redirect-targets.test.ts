@@ -21,6 +21,7 @@ test.for([
   [302, "http://127.0.0.1/a'b{c}|d", 'http://127.0.0.1/a%27b%7Bc%7D%7Cd'],
   [302, 'http://[::1]/page', 'http://[::1]/page'],
   [302, 'http://localhost./page', 'http://localhost./page'],
+  [302, 'http://127.0.0.1;.example.com/x', 'http://127.0.0.1/;.example.com/x'],
   // As followers with `url.resolve` read them, and those that take the first of several values.
   [302, 'http://127.0.0.1:8080 .example.com/x', 'http://127.0.0.1:8080/%20.example.com/x'],
   [302, 'http://127.0.0.1:8080|.example.com/x', 'http://127.0.0.1:8080/%7C.example.com/x'],
