@@ -490,6 +490,20 @@ describe('a fetch of your own, failures', () => {
   })
 })
 
+test('a cut response that an interceptor shares between two clients is truncated for both', async ({
+  sites,
+  newClient,
+}) => {
+  sites.answer(
+    ROBOTS,
+    (socket) => void socket.write(`HTTP/1.1 200 OK\r\n\r\n${forbidsPage}`, () => socket.resetAndDestroy()),
+  )
+  const dispatcher = loopbackAgent().compose(interceptors.deduplicate())
+  const clients = [newClient({ dispatcher }), newClient({ dispatcher })]
+  const verdicts = await Promise.all(clients.map((client) => client.check(sites.withPort(askedPage))))
+  for (const verdict of verdicts) expect(verdict).toMatchObject({ access: { reason: 'truncated' } })
+})
+
 describe('a dispatcher of your own', () => {
   /** A proxy: absolute URLs for http, CONNECT for https. Every name is on loopback for it. */
   async function startProxy() {
