@@ -604,7 +604,6 @@ describe('hosts in every spelling, under each policy', () => {
       'example.com..',
       `${'a'.repeat(64)}.example.com`,
       `${'a.'.repeat(150)}example.com`,
-      'xn--a.example.com',
       'ab--.example.com',
       // Suffixes that the Public Suffix List does not know may be delegated later.
       'a.nosuchtld',
