@@ -1,6 +1,7 @@
 // One flight per origin: a thousand callers who want the same robots.txt at once make one fetch. And not too many flights at once,
 // neither in all nor to the hosts of one registrable domain: a site with a wildcard in its DNS has as many hosts as it likes.
 import { onAbort } from './abort-listeners.ts'
+import { DomainTurns } from './domain-turns.ts'
 import { registrableDomainOf } from './host-name.ts'
 
 export interface FlightLimits {
@@ -12,7 +13,7 @@ export interface FlightLimits {
 
 interface Flight<T> {
   readonly origin: string
-  readonly domain: Domain<T>
+  readonly domain: string
   readonly start: () => Promise<T>
   readonly result: PromiseWithResolvers<T>
   /** Who still wants it; it is begun only for somebody. */
@@ -23,23 +24,12 @@ interface Flight<T> {
 /** `waiting` for others to end, or `under-way`. */
 export type FlightPhase = 'waiting' | 'under-way'
 
-interface Domain<T> {
-  readonly name: string
-  underWay: number
-  readonly waiting: Set<Flight<T>>
-}
-
 export class Flights<T> {
-  readonly #limits: FlightLimits
   readonly #flights = new Map<string, Flight<T>>()
-  /** Those with flights, under way or waiting. */
-  readonly #domains = new Map<string, Domain<T>>()
-  /** Those where somebody waits and may begin as soon as there is room; in turn, so that no domain starves the others. */
-  readonly #ready = new Set<Domain<T>>()
-  #underWay = 0
+  readonly #turns: DomainTurns<Flight<T>>
 
-  constructor(limits: FlightLimits) {
-    this.#limits = limits
+  constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits) {
+    this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain)
   }
 
   /**
@@ -54,11 +44,11 @@ export class Flights<T> {
   }
 
   get underWay(): number {
-    return this.#underWay
+    return this.#turns.underWay
   }
 
   get waiting(): number {
-    return this.#flights.size - this.#underWay
+    return this.#flights.size - this.#turns.underWay
   }
 
   phaseOf(origin: string): FlightPhase | undefined {
@@ -76,53 +66,32 @@ export class Flights<T> {
   }
 
   #make(origin: string, start: () => Promise<T>): Flight<T> {
-    const name = registrableDomainOf(origin)
-    const domain = this.#domains.get(name) ?? { name, underWay: 0, waiting: new Set() }
-    this.#domains.set(name, domain)
+    const domain = registrableDomainOf(origin)
     const flight: Flight<T> = { origin, domain, start, result: Promise.withResolvers(), callers: 0, phase: 'waiting' }
     // Every caller may have left by the time it fails; those who have not are told by their own promise.
     flight.result.promise.catch(() => undefined)
     this.#flights.set(origin, flight)
-    domain.waiting.add(flight)
-    this.#look(domain)
+    this.#turns.add(domain, flight)
     return flight
   }
 
   #begin(): void {
-    for (const domain of this.#ready) {
-      if (this.#underWay >= this.#limits.maxFlights) return
-      const [flight] = domain.waiting
-      if (flight !== undefined) void this.#fly(flight)
-    }
+    for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) void this.#fly(flight)
   }
 
   async #fly(flight: Flight<T>): Promise<void> {
     const { origin, domain, start, result } = flight
     flight.phase = 'under-way'
-    this.#underWay++
-    domain.underWay++
-    domain.waiting.delete(flight)
-    this.#ready.delete(domain) // its next turn comes after that of the others
-    this.#look(domain)
+    this.#turns.start(domain)
     try {
       result.resolve(await start())
     } catch (error) {
       result.reject(error)
     } finally {
-      this.#underWay--
-      domain.underWay--
+      this.#turns.end(domain)
       this.#flights.delete(origin)
-      this.#look(domain)
       this.#begin()
     }
-  }
-
-  /** Puts the domain among those that are ready, where it keeps its turn, or takes it out; and drops it when nothing is left of it. */
-  #look(domain: Domain<T>): void {
-    const { name, underWay, waiting } = domain
-    if (waiting.size > 0 && underWay < this.#limits.maxFlightsPerDomain) this.#ready.add(domain)
-    else this.#ready.delete(domain)
-    if (waiting.size === 0 && underWay === 0) this.#domains.delete(name)
   }
 
   #leavable(flight: Flight<T>, signal: AbortSignal): Promise<T> {
@@ -140,7 +109,6 @@ export class Flights<T> {
   /** Of a flight that has not begun. */
   #forget(flight: Flight<T>): void {
     this.#flights.delete(flight.origin)
-    flight.domain.waiting.delete(flight)
-    this.#look(flight.domain)
+    this.#turns.delete(flight.domain, flight)
   }
 }

@@ -1,6 +1,6 @@
 // The requests that wait for one key. First come, first served. A request takes its slot when it starts, so an abort costs the others none.
 import type { Wishes } from '@politely/core'
-import { Fifo } from './fifo.ts'
+import { Fifo } from '@politely/fetcher/fifo'
 import type { PaceReason, Pacer, Ticket, Turn } from './pacer.ts'
 import { checkedTurn } from './pacer-answers.ts'
 import type { Slots } from './slots.ts'
