@@ -18,7 +18,7 @@ export interface Totals {
   readonly unreachable: Share
   /** Between two pages of sites that ask for a pause. Milliseconds. */
   readonly shortestGapMs: number | undefined
-  /** The most that was sent of one robots.txt. Octets. */
+  /** The most that was sent of one robots.txt. Bytes. */
   readonly longestRobots: number
   /** What it called itself, each name once. */
   readonly robotsNames: readonly string[]
@@ -67,17 +67,17 @@ export function totalsOf(journal: Journal): Totals {
     disallowed: share((site, path) => site.pages[path]?.is === 'disallowed' && !isUnreachable(site)),
     unreachable: share(isUnreachable),
     shortestGapMs: gaps.length === 0 ? undefined : Math.min(...gaps),
-    longestRobots: Math.max(0, ...robots.map(({ octets }) => octets)),
+    longestRobots: Math.max(0, ...robots.map(({ bytes }) => bytes)),
     robotsNames: namesOf(robots),
     pageNames: namesOf(pages),
   }
 }
 
 function findingOf(site: Site, entry: Entry, before: readonly Entry[]): Finding {
-  const { path, userAgent, location, octets } = entry
+  const { path, userAgent, location, bytes } = entry
   const { crawlDelayMs, body } = site.robots
   const found = (note: string, obeyed?: boolean): Finding => ({ path, entry, note, obeyed })
-  if (path === ROBOTS_PATH) return found(body.length > 2 ** 20 ? `${mebibytes(octets)} of it taken` : userAgent)
+  if (path === ROBOTS_PATH) return found(body.length > 2 ** 20 ? `${mebibytes(bytes)} of it taken` : userAgent)
   if (site.pages[path]?.is === 'disallowed')
     return found(isUnreachable(site) ? 'counts as disallowed' : 'is disallowed', false)
   if (location !== undefined) return found(`to ${location}`)

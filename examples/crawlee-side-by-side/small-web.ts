@@ -39,7 +39,7 @@ export interface Entry {
   readonly status: number
   readonly location: string | undefined
   /** How much of the answer's body was sent before it ended, or the client hung up. */
-  octets: number
+  bytes: number
 }
 
 export interface SmallWeb {
@@ -142,8 +142,8 @@ export async function startSmallWeb(): Promise<SmallWeb> {
   }
 }
 
-export function mebibytes(octets: number): string {
-  return `${(octets / 2 ** 20).toFixed(1)} MiB`
+export function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`
 }
 
 function serve(site: Site, entries: Entry[], request: IncomingMessage, response: ServerResponse): void {
@@ -151,7 +151,7 @@ function serve(site: Site, entries: Entry[], request: IncomingMessage, response:
   const path = request.url ?? ''
   const { status, headers, body } = path === ROBOTS_PATH ? robotsReply(site.robots) : pageReply(site.pages[path])
   const userAgent = request.headers['user-agent'] ?? ''
-  const entry: Entry = { path, at, userAgent, status, location: headers.location, octets: 0 }
+  const entry: Entry = { path, at, userAgent, status, location: headers.location, bytes: 0 }
   entries.push(entry)
   response.writeHead(status, headers)
   pipeline(counted(body, entry), response, () => undefined) // who hangs up has had enough
@@ -177,9 +177,9 @@ function pageReply(page: Page | undefined): Reply {
 /** A piece in each turn of the event loop: so the journal can tell about how much a client took before it hung up. */
 async function* counted(body: string, entry: Entry): AsyncGenerator<string> {
   const pieceLength = 16 * 1024
-  while (entry.octets < body.length) {
-    const piece = body.slice(entry.octets, entry.octets + pieceLength)
-    entry.octets += piece.length
+  while (entry.bytes < body.length) {
+    const piece = body.slice(entry.bytes, entry.bytes + pieceLength)
+    entry.bytes += piece.length
     yield piece
     await setImmediate()
   }

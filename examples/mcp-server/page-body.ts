@@ -29,11 +29,11 @@ export function kindOf(type: MIMEType | undefined): BodyKind {
   return 'other'
 }
 
-/** Up to so many octets of a decoded body. */
-export async function octetsOf(
+/** Up to so many bytes of a decoded body. */
+export async function bytesOf(
   { body }: BodySource,
   maxBytes: number,
-): Promise<{ readonly octets: Buffer; readonly isCut: boolean }> {
+): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body ?? []) {
@@ -41,25 +41,25 @@ export async function octetsOf(
     size += chunk.length
     if (size > maxBytes) break // which ends the connection, and what would still be unpacked of a bomb
   }
-  return { octets: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes }
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes }
 }
 
 /** Decoded; HTML is made plain unless it is wanted `raw`. */
-export function textOf(octets: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): string {
+export function textOf(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): string {
   const isHtml = kindOf(type) === 'html'
   const inMeta = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)/i
   const charset =
-    type?.params.get('charset') ?? (isHtml ? inMeta.exec(octets.toString('latin1', 0, 1024))?.[1] : undefined)
-  const written = decoded(octets, charset)
+    type?.params.get('charset') ?? (isHtml ? inMeta.exec(bytes.toString('latin1', 0, 1024))?.[1] : undefined)
+  const written = decoded(bytes, charset)
   return isHtml && form === 'text' ? pageText(written, base) : written
 }
 
 /** By the charset that a page names; UTF-8 where it names none, or none that is known. */
-function decoded(octets: Buffer, charset: string | undefined): string {
+function decoded(bytes: Buffer, charset: string | undefined): string {
   try {
-    return new TextDecoder(charset).decode(octets)
+    return new TextDecoder(charset).decode(bytes)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    return new TextDecoder().decode(octets)
+    return new TextDecoder().decode(bytes)
   }
 }

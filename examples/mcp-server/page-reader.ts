@@ -4,17 +4,17 @@ import { STATUS_CODES } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { explainUrlProblem, isPushback, parseUrl } from '@politely/core'
 import { type ClientVerdict, NetworkGuard, RobotsClient } from '@politely/fetcher'
-import { whole } from '@politely/fetcher/option-checks'
+import { integer } from '@politely/fetcher/option-checks'
 import {
+  type AllowedForecast,
   type Forecast,
-  type LeavingForecast,
   type Pacer,
   PoliteGate,
   politely,
   RobotsDisallowedError,
 } from '@politely/gate'
 import { Agent, fetch, type RequestInit, type Response } from 'undici'
-import { kindOf, mediaTypeOf, octetsOf, textOf } from './page-body.ts'
+import { bytesOf, kindOf, mediaTypeOf, textOf } from './page-body.ts'
 import { PageMemory } from './page-memory.ts'
 
 export interface PageReaderOptions {
@@ -26,7 +26,7 @@ export interface PageReaderOptions {
   readonly minDelayMs?: number | undefined
   /** For one page, its wait included. Milliseconds; default 50,000, since MCP clients give up after 60 seconds. */
   readonly timeoutMs?: number | undefined
-  /** Octets of a decoded page that are read. Default 1 MiB. */
+  /** Bytes of a decoded page that are read. Default 1 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** How often robots.txt is asked for again after a failure that may pass. Default 2. */
   readonly retries?: number | undefined
@@ -76,7 +76,7 @@ export interface Failure {
 /** What is being waited for. */
 export type Stage =
   | { readonly waitsFor: 'robots.txt' | 'answer' }
-  | { readonly waitsFor: 'turn'; readonly forecast: LeavingForecast }
+  | { readonly waitsFor: 'turn'; readonly forecast: AllowedForecast }
 
 export interface ReadOptions {
   readonly signal: AbortSignal
@@ -103,8 +103,8 @@ export class PageReader {
   /** @throws {OptionError} for an option that cannot be used. */
   constructor(options: PageReaderOptions) {
     const { userAgent, pacer, minDelayMs, retries, allowAddresses = [], lookup } = options
-    this.#timeoutMs = whole('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { least: 1 })
-    this.#maxBodyBytes = whole('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, { least: 1 })
+    this.#timeoutMs = integer('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1 })
+    this.#maxBodyBytes = integer('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, { min: 1 })
     // What a model asks for is hostile input: a page may have talked it into asking this machine, or its neighbours.
     const network = { network: 'public-only', allowAddresses, ...(lookup && { lookup }) } as const
     this.#robots = new RobotsClient({ userAgent, ...network, ...(retries !== undefined && { retries }) })
@@ -129,7 +129,7 @@ export class PageReader {
     const ends = AbortSignal.any([signal, deadline])
     let waitsFor: Stage['waitsFor'] = 'robots.txt'
     let response: Response
-    let body: Awaited<ReturnType<typeof octetsOf>>
+    let body: Awaited<ReturnType<typeof bytesOf>>
     try {
       onStage?.({ waitsFor })
       const forecast = await this.#gate.when(url, { signal: ends })
@@ -150,7 +150,7 @@ export class PageReader {
       waitsFor = 'answer'
       const failure = await this.#failureIn(response, ends)
       if (failure !== undefined) return failure
-      body = await octetsOf(response, this.#maxBodyBytes)
+      body = await bytesOf(response, this.#maxBodyBytes)
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof RobotsDisallowedError) return refusalOf(error)
@@ -160,7 +160,7 @@ export class PageReader {
       return { kind: 'failure', reason: 'network', message: `${url} could not be fetched: ${networkProblem(error)}` }
     }
     const type = mediaTypeOf(response)
-    const text = textOf(body.octets, type, response.url, form)
+    const text = textOf(body.bytes, type, response.url, form)
     const mediaType = type?.essence ?? 'no media type'
     const page: Page = { kind: 'page', url: response.url, status: response.status, mediaType, text, isCut: body.isCut }
     this.#memory.set(key, page)
@@ -189,7 +189,7 @@ export class PageReader {
     return next.allowed ? { ...failure, retryAfterMs: next.waitMs } : failure
   }
 
-  #tooFarOff({ verdict, waitMs, because, ahead }: LeavingForecast): Failure {
+  #tooFarOff({ verdict, waitMs, because, ahead }: AllowedForecast): Failure {
     const message = `the turn of ${verdict.url} comes in ${seconds(waitMs)} (${because}, ${ahead} before it), and a call waits ${seconds(this.#timeoutMs)} at most`
     return { kind: 'failure', reason: 'turn', message, retryAfterMs: waitMs }
   }

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { RobotsClient } from '@politely/fetcher'
-import { CrawlTimeline, type Pass, PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { CrawlTimeline, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { Agent, fetch } from 'undici'
 import { Journal } from './journal.ts'
 import { startSmallWeb } from './small-web.ts'
@@ -23,7 +23,7 @@ const seen = new Set<string>()
 const pagesOf = new Map<string, number>()
 
 /** Waits for a page's turn; undefined where robots.txt does not allow it. */
-async function enter(url: string): Promise<Pass | undefined> {
+async function enter(url: string): Promise<Permit | undefined> {
   try {
     return await gate.enter(url)
   } catch (error) {
@@ -44,7 +44,7 @@ async function visit(url: string): Promise<void> {
     const headers = { 'user-agent': USER_AGENT }
     // A redirect is a link like any other: its target is checked, and waits its turn, before it is asked for.
     const response = await fetch(url, { headers, redirect: 'manual', dispatcher: agent })
-    pass.leave(response)
+    pass.release(response)
     const location = response.headers.get('location')
     journal.fetched(pass.verdict, response.status, pass.waitedMs, leftAt, location)
     const html = await response.text()
@@ -53,7 +53,7 @@ async function visit(url: string): Promise<void> {
     if (!(error instanceof TypeError)) throw error // fetch's own way to fail
     journal.failed(url, error.cause instanceof Error ? error.cause : error)
   } finally {
-    pass.leave()
+    pass.release()
   }
 }
 

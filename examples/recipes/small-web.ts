@@ -28,7 +28,7 @@ export async function showOnSmallWeb(open: (gate: PoliteGate) => Visitor | Promi
     })
     for (const line of await Promise.all(visits)) console.log(line)
     console.log(`asked for: ${asked.sort().join(' ')}`)
-    console.log(`waited for the crawl-delay: ${gate.counters.waits['crawl-delay']} of ${gate.counters.left}`)
+    console.log(`waited for the crawl-delay: ${gate.counters.waits['crawl-delay']} of ${gate.counters.started}`)
   } finally {
     await visitor.close?.()
     gate.close()

@@ -8,7 +8,7 @@ export interface Departure {
   readonly at: number
 }
 
-subscribe('politely:gate:leave', (message) => {
+subscribe('politely:gate:start', (message) => {
   const { url, at } = message as Departure
   process.send?.({ url, at } satisfies Departure)
 })

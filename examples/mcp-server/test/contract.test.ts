@@ -1,7 +1,7 @@
 // What every adapter has to do, done by the tool that a model calls. In process, since the contract listens to the gates of this one; the
 // protocol between them is the real one.
 import { LocalPacer } from '@politely/gate'
-import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-rows'
+import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-cases'
 import { expect, test } from 'vitest'
 import { PageReader } from '../page-reader.ts'
 import { connectHere } from './connect.ts'

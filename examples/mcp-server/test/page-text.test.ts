@@ -60,6 +60,6 @@ test.each([
   ['text/html; charset=nonsense', Buffer.from('<p>é'), 'é'],
   ['text/plain', Buffer.from('\ufeff<p>é'), '<p>é'],
   ['application/json', Buffer.from('{}'), '{}'],
-])('its characters, %s', (type, octets, text) => {
-  expect(textOf(octets, new MIMEType(type), 'https://a.example/', 'text')).toBe(text)
+])('its characters, %s', (type, bytes, text) => {
+  expect(textOf(bytes, new MIMEType(type), 'https://a.example/', 'text')).toBe(text)
 })

@@ -1,5 +1,5 @@
 // What every adapter has to do, done by each of these recipes.
-import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-rows'
+import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-cases'
 import { describe, expect, test } from 'vitest'
 import { refusalIn } from '../small-web.ts'
 import { openGate } from './kit.ts'

@@ -1,5 +1,5 @@
 // What becomes of the recipes when something fails: no place is kept, no refusal is tried again, and the pace is heeded.
-import { adapterCasesFor } from '@politely/testkit/adapter-rows'
+import { adapterCasesFor } from '@politely/testkit/adapter-cases'
 import type { Answer } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { refusalIn } from '../small-web.ts'
@@ -75,7 +75,7 @@ describe.each(recipes)('$name', (recipe) => {
       return web.gate.queues()[0]?.waiting === 1
     })
     await vi.advanceTimersByTimeAsync(60_000)
-    pass.leave()
+    pass.release()
     vi.useRealTimers()
     await expect(answer).resolves.toBe(200)
   })
@@ -91,7 +91,7 @@ describe.each(recipes)('$name', (recipe) => {
 
   test.each([
     { what: 'gate', code: 'ERR_POLITELY_GATE_CLOSED' },
-    { what: 'robots', code: 'ERR_POLITELY_CLOSED' },
+    { what: 'robots', code: 'ERR_POLITELY_CLIENT_CLOSED' },
   ] as const)('says so when the gate or its client is closed, and asks for nothing: $what', async ({ what, code }) => {
     const web = await openNarrowWeb()
     const get = await openOn(web, recipe)
@@ -108,8 +108,8 @@ describe.each(recipes.filter(({ retries }) => retries))('$name', (recipe) => {
     const get = await openOn(web, recipe)
     web.sites.answer(`${HOME}/page`, broken, { status: 200, body: '<title>a page</title>' })
     await expect(get(web.sites.withPort(`${HOME}/page`))).resolves.toBe(200)
-    const { left, waits } = web.gate.counters
-    expect({ left, waits: waits['own-delay'] }).toEqual({ left: 2, waits: 1 })
+    const { started, waits } = web.gate.counters
+    expect({ started, waits: waits['own-delay'] }).toEqual({ started: 2, waits: 1 })
   })
 })
 
@@ -126,6 +126,6 @@ describe.each(recipes.filter(takesSignal))('$name', (recipe) => {
     controller.abort()
     await expect(answer).rejects.toThrow()
     await web.gate.drain()
-    expect(web.gate.counters).toMatchObject({ left: 1, done: 1 })
+    expect(web.gate.counters).toMatchObject({ started: 1, done: 1 })
   })
 })

@@ -11,8 +11,8 @@ test('a stream keeps its place to its end, a stream that is destroyed gives it b
   const { sites, gate } = await openNarrowWeb()
   const got = politeGot(gate)
   sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
-  let octets = 0
-  for await (const chunk of got.stream(sites.withPort(`${HOME}/large`))) octets += chunk.length
+  let bytes = 0
+  for await (const chunk of got.stream(sites.withPort(`${HOME}/large`))) bytes += chunk.length
   await gate.drain()
   const broken = got.stream(sites.withPort(`${HOME}/large`))
   for await (const _ of broken) {
@@ -20,7 +20,7 @@ test('a stream keeps its place to its end, a stream that is destroyed gives it b
     break // which destroys it
   }
   await gate.drain()
-  expect({ octets, left: gate.counters.left }).toEqual({ octets: 1_000_000, left: 2 })
+  expect({ bytes, started: gate.counters.started }).toEqual({ bytes: 1_000_000, started: 2 })
 })
 
 test('a stream that is destroyed while it waits leaves the queue', async () => {
@@ -30,7 +30,7 @@ test('a stream that is destroyed while it waits leaves the queue', async () => {
   await expect.poll(() => gate.queues()[0]?.waiting).toBe(1)
   stream.destroy()
   await expect.poll(() => gate.queues()[0]?.waiting).toBe(0)
-  pass.leave()
+  pass.release()
   expect(sites.asked).toEqual([`${HOME}/robots.txt`])
 })
 
@@ -46,10 +46,10 @@ test('Retry-After holds a retry that would come sooner', async () => {
   sites.answer(`${HOME}/page`, { status: 503, headers: { 'retry-after': '1' } }, { status: 200 })
   const retry = { limit: 1, calculateDelay: ({ computedValue }: { computedValue: number }) => computedValue && 1 }
   const { statusCode } = await politeGot(gate)(sites.withPort(`${HOME}/page`), { retry })
-  const { left, pushbacks, waits } = gate.counters
-  expect({ statusCode, left, pushbacks, waits: waits['retry-after'] }).toEqual({
+  const { started, pushbacks, waits } = gate.counters
+  expect({ statusCode, started, pushbacks, waits: waits['retry-after'] }).toEqual({
     statusCode: 200,
-    left: 2,
+    started: 2,
     pushbacks: 1,
     waits: 1,
   })
@@ -69,7 +69,7 @@ test('timeout.request counts the wait for the turn, timeout.response does not', 
   await vi.advanceTimersByTimeAsync(200)
   await givesUp
   expect(gate.queues()).toMatchObject([{ waiting: 1 }])
-  pass.leave()
+  pass.release()
   await expect(patient).resolves.toMatchObject({ statusCode: 200 })
 })
 
@@ -89,7 +89,7 @@ test('https is asked about as https', async () => {
   const got = politeGot(gate).extend({ https: { certificateAuthority: certificate.cert } })
   await expect(got(sites.withPort('https://localhost:PORT/open'))).resolves.toMatchObject({ statusCode: 200 })
   await expect(got(sites.withPort('https://localhost:PORT/private'))).rejects.toMatchObject({
-    code: 'ERR_ROBOTS_DISALLOWED',
+    code: 'ERR_POLITELY_DISALLOWED',
   })
   expect(sites.asked).toEqual(['https://localhost:PORT/robots.txt', 'https://localhost:PORT/open'])
 })

@@ -20,7 +20,7 @@ test('a loader takes no signal; one that runs out of time leaves the queue, and 
   await expect(loader.load()).rejects.toMatchObject({ name: 'TimeoutError' })
   expect(gate.queues()).toMatchObject([{ waiting: 0 }])
   expect(gate.counters.abandoned).toBe(1)
-  pass.leave()
+  pass.release()
 })
 
 test('without what it is given here a loader tries a refusal again', async () => {

@@ -7,7 +7,7 @@ test('send is checked, too', async () => {
   const { sites, gate } = await openNarrowWeb()
   const crawler = politeCrawler(gate, { jQuery: false, silence: true })
   const refusal = crawler.send(sites.withPort(`${HOME}/private`))
-  await expect(refusal).rejects.toMatchObject({ cause: { code: 'ERR_ROBOTS_DISALLOWED' } })
+  await expect(refusal).rejects.toMatchObject({ cause: { code: 'ERR_POLITELY_DISALLOWED' } })
   expect(sites.asked).toEqual([`${HOME}/robots.txt`])
 })
 

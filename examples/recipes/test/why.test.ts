@@ -11,7 +11,7 @@ const hooks: readonly { readonly name: string; get(web: NarrowWeb, url: string):
     async get({ gate }, url) {
       const client = axios.create()
       client.interceptors.request.use(async (config) => {
-        ;(await gate.enter(config.url ?? '')).leave()
+        ;(await gate.enter(config.url ?? '')).release()
         return config
       })
       await client.get(url)
@@ -20,7 +20,7 @@ const hooks: readonly { readonly name: string; get(web: NarrowWeb, url: string):
   {
     name: 'beforeRequest of ky',
     async get({ gate }, url) {
-      await ky(url, { hooks: { beforeRequest: [async ({ request }) => (await gate.enter(request.url)).leave()] } })
+      await ky(url, { hooks: { beforeRequest: [async ({ request }) => (await gate.enter(request.url)).release()] } })
     },
   },
   {
@@ -30,7 +30,7 @@ const hooks: readonly { readonly name: string; get(web: NarrowWeb, url: string):
       return new Promise((resolve, reject) => {
         crawler.add({
           url,
-          preRequest: ({ url = '' }, go) => void gate.enter(url).then((pass) => go(pass.leave() ?? null), go),
+          preRequest: ({ url = '' }, go) => void gate.enter(url).then((pass) => go(pass.release() ?? null), go),
           callback: (error, response, done) => {
             done()
             if (error) reject(error)

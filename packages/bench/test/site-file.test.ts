@@ -6,7 +6,7 @@ import { quantile } from '../src/median.ts'
 
 const files = Array.from({ length: 2_500 }, (_, i) => {
   const file = siteFile(i + 1)
-  const text = file.octets.toString('latin1')
+  const text = file.bytes.toString('latin1')
   const paths = Array.from(text.matchAll(/^[ \t]*(?:dis)?allow[ \t]*:[ \t]*([^\r\n#]*)/gim), ([, path = '']) =>
     path.trim(),
   )
@@ -16,14 +16,14 @@ const files = Array.from({ length: 2_500 }, (_, i) => {
 
 /** A figure of the real ones, and how far from it those made by dice may be, as a share of it. */
 it.each([
-  ['octets, half of the files', 0.5, 'octets', 561, 0.15],
-  ['octets, nine in ten', 0.9, 'octets', 3_900, 0.15],
-  ['octets, all but one in a hundred', 0.99, 'octets', 75_000, 0.3],
+  ['bytes, half of the files', 0.5, 'bytes', 561, 0.15],
+  ['bytes, nine in ten', 0.9, 'bytes', 3_900, 0.15],
+  ['bytes, all but one in a hundred', 0.99, 'bytes', 75_000, 0.3],
   ['rules, half of the files', 0.5, 'rules', 12, 0.1],
   ['rules, nine in ten', 0.9, 'rules', 81, 0.1],
   ['rules, all but one in a hundred', 0.99, 'rules', 472, 0.5],
 ] as const)('has as many %s', (_, share, of, wanted, tolerance) => {
-  const values = files.map(({ octets, paths }) => (of === 'octets' ? octets.length : paths.length))
+  const values = files.map(({ bytes, paths }) => (of === 'bytes' ? bytes.length : paths.length))
   const had = quantile(values, share)
   expect(Math.abs(had / wanted - 1), `${had}, not ${wanted}`).toBeLessThanOrEqual(tolerance)
 })
@@ -36,7 +36,7 @@ it.each([
   ['CR LF', 0.32, 0.05, ({ text }) => text.includes('\r\n')],
   ['sitemaps', 0.52, 0.05, ({ text }) => /^sitemap:/im.test(text)],
   ['a crawl-delay', 0.18, 0.04, ({ text }) => /^crawl-delay:/im.test(text)],
-  ['octets beyond ASCII', 0.04, 0.02, ({ text }) => /[\x80-\xff]/.test(text)],
+  ['bytes beyond ASCII', 0.04, 0.02, ({ text }) => /[\x80-\xff]/.test(text)],
   ['no rules', 0.07, 0.02, ({ paths }) => paths.length === 0],
 ] as [string, number, number, (file: (typeof files)[number]) => boolean][])(
   'has %s as often',
@@ -51,7 +51,7 @@ it('gives the same file and the same questions for a seed, always', () => {
     expect(siteFile(seed)).toEqual(siteFile(seed))
     expect(questionsFor(siteFile(seed), seed)).toEqual(questionsFor(siteFile(seed), seed))
   }
-  expect(siteFile(1).octets).not.toEqual(siteFile(2).octets)
+  expect(siteFile(1).bytes).not.toEqual(siteFile(2).bytes)
   expect(longFile(1, 0.3)).toEqual(longFile(1, 0.3))
 })
 
@@ -71,7 +71,7 @@ it('asks absolute URLs of the file\u2019s own origin, as long as URLs are', () =
 })
 
 it.each([0, 0.3])(
-  'writes 12,000 different rules, a share of %d with wildcards, and no more octets than are read',
+  'writes 12,000 different rules, a share of %d with wildcards, and no more bytes than are read',
   (share) => {
     const { text } = longFile(1, share)
     const paths = Array.from(text.matchAll(/llow: (\S+)/g), ([, path = '']) => path)

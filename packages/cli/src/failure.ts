@@ -1,5 +1,5 @@
 // What was thrown -> one line on stderr and an exit code.
-import { OptionError, visible } from '@politely/core'
+import { escapeControls, OptionError } from '@politely/core'
 import { CommanderError } from 'commander'
 import { EXIT_CODES } from './exit-code.ts'
 
@@ -26,7 +26,7 @@ export function explain(error: unknown): { readonly exitCode: number; readonly t
 
 /** Every line that politely itself has to say begins alike. */
 export function line(message: string): string {
-  return `politely: ${visible(message)}\n`
+  return `politely: ${escapeControls(message)}\n`
 }
 
 /** The API's names for options, as they are typed here. */

@@ -1,11 +1,11 @@
 // A verdict, as people read it: the answer, why, and where the rules came from.
 import { styleText } from 'node:util'
-import { type Access, describeReason, visible } from '@politely/core'
-import { type Asked, type ClientVerdict, displayUrl } from '@politely/fetcher'
+import { type Access, describeReason, escapeControls } from '@politely/core'
+import { type CheckedUrl, type ClientVerdict, displayUrl } from '@politely/fetcher'
 import { shortened } from './shortened.ts'
 
 /** What could be asked about: all but what is no URL. */
-export type Answered = Extract<ClientVerdict, Asked>
+export type Answered = Extract<ClientVerdict, CheckedUrl>
 
 /**
  * Three or four lines:
@@ -55,7 +55,7 @@ function timesOf({ outcome, checkedAt, nextAttemptAt, copy }: Access, now: numbe
 }
 
 function shown(text: string): string {
-  return visible(shortened(text))
+  return escapeControls(shortened(text))
 }
 
 const UNITS = [

@@ -111,7 +111,7 @@ test('--json: the verdict as the API gives it, one a line', async () => {
       origin: A,
       allowed: false,
       because: 'rule',
-      rule: { directive: 'disallow', text: '/private', line: 3, octets: 8 },
+      rule: { directive: 'disallow', text: '/private', line: 3, bytes: 8 },
       group: { agents: ['*'], line: 1 },
       access: { outcome: 'success', status: 200, url: `${A}/robots.txt`, hops: [], copy: { freshness: 'fresh' } },
       crawlDelayMs: 2500,

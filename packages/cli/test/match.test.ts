@@ -19,7 +19,7 @@ const MATCH = ['match', '--robots', robots, '--agent', 'ExampleBot']
 const BY_RULE = {
   allowed: false,
   because: 'rule',
-  rule: { directive: 'disallow', text: '/private', line: 5, octets: 8 },
+  rule: { directive: 'disallow', text: '/private', line: 5, bytes: 8 },
 }
 const FREE = { allowed: true, because: 'no-rule-matched', group: { agents: ['*'], line: 4 } }
 
@@ -66,7 +66,7 @@ test.for([
 
 test('lines: a line, and a character, that come in pieces', async () => {
   const child = start(MATCH)
-  const pieces = ['/page\n/priv', 'ate/1\n/private/\u00c3', '\u00a9\n/page\n'] // octets; é is C3 A9
+  const pieces = ['/page\n/priv', 'ate/1\n/private/\u00c3', '\u00a9\n/page\n'] // bytes; é is C3 A9
   const answers: unknown[] = []
   for (const piece of pieces) {
     child.stdin.write(piece, 'latin1')
@@ -104,7 +104,7 @@ test(`${COUNT} URLs stream through: order kept, memory bounded`, async () => {
   expect(many).toMatchObject({ code: 0, inOrder: COUNT })
   if (!isFullRun) return // what went through is too little to tell
   // 400 MB went through. What is kept at a time is a chunk; the rest of the growth is the garbage collector's room.
-  expect(many.octets).toBeGreaterThan(COUNT * 1_000)
+  expect(many.bytes).toBeGreaterThan(COUNT * 1_000)
   expect(many.peakKilobytes - few.peakKilobytes).toBeLessThan(100_000)
 })
 
@@ -118,11 +118,11 @@ async function stream(count: number, padding: string) {
     }
   }
   let inOrder = 0
-  let octets = 0
+  let bytes = 0
   let rest = ''
   const read = async () => {
     for await (const chunk of child.stdout.setEncoding('latin1')) {
-      octets += chunk.length
+      bytes += chunk.length
       const lines = (rest + chunk).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) if (line.startsWith(`{"url":"https://example.com/${inOrder}/`)) inOrder++
@@ -134,7 +134,7 @@ async function stream(count: number, padding: string) {
     read(),
     pipeline(Readable.from(chunks()), child.stdin),
   ])
-  return { code, inOrder, octets, peakKilobytes: Number(stderr) }
+  return { code, inOrder, bytes, peakKilobytes: Number(stderr) }
 }
 
 test('whoever reads the output may go away (`| head`)', async () => {

@@ -14,7 +14,7 @@ function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number 
     origin: 'https://example.com',
     allowed: false,
     because: 'rule',
-    rule: { directive: 'disallow', text: '/private', line: 2, octets: 8 },
+    rule: { directive: 'disallow', text: '/private', line: 2, bytes: 8 },
     group: { agents: ['*'], line: 1 },
     crawlDelayMs: more.crawlDelayMs,
     access: {

@@ -19,8 +19,8 @@ export interface ByteRange {
 export type Source = string | ByteRange
 
 /** Holds bytes in a string, one character for each (latin1), as `Body` and `Copy` do. A character above U+00FF becomes 0xFF. */
-export interface HasOctets {
-  readonly octets: string
+export interface HasBytes {
+  readonly bytes: string
 }
 
 /** The bytes of a file, one character for each. */
@@ -145,10 +145,10 @@ export class FilePool {
   #at = 0
 
   /** Takes a file as it was given. Later changes of the caller's bytes do not change it. */
-  sourceOf(file: Uint8Array | string | HasOctets): Source {
+  sourceOf(file: Uint8Array | string | HasBytes): Source {
     if (typeof file === 'string') return file
     if (file instanceof Uint8Array) return this.#copy(file)
-    return NOT_ASCII.test(file.octets) ? this.#copy(bytesOfLatin1(file.octets)) : file.octets
+    return NOT_ASCII.test(file.bytes) ? this.#copy(bytesOfLatin1(file.bytes)) : file.bytes
   }
 
   #copy(file: Uint8Array): ByteRange {

@@ -1,6 +1,6 @@
 // The one place that sees both what is known of robots.txt and what it says.
 import { type Attempt, decidingAttempt, dueAt, type Entry, isBlocked } from './access/entry.ts'
-import { type Standing, standingOf } from './access/plan.ts'
+import { type OriginAccess, originAccessOf } from './access/plan.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf, states } from './access/state.ts'
 import type { CrawlerRules } from './match/crawler-rules.ts'
@@ -56,7 +56,7 @@ export function decide(
   now: number,
   policy: AccessPolicy,
 ): { readonly verdict: Verdict; readonly access: Access } {
-  const standing = standingOf(entry, now, policy)
+  const standing = originAccessOf(entry, now, policy)
   const deciding = decidingAttempt(entry, now, policy)
   return {
     verdict: verdictOf(standing, deciding, rules.check(url)),
@@ -71,7 +71,7 @@ export function allows(entry: Entry, rules: CrawlerRules, url: UrlInput, now: nu
   return decide(entry, rules, url, now, policy).verdict.allowed
 }
 
-function verdictOf(standing: Standing, deciding: Attempt, byRules: RulesVerdict): Verdict {
+function verdictOf(standing: OriginAccess, deciding: Attempt, byRules: RulesVerdict): Verdict {
   switch (byRules.because) {
     case 'robots-txt-itself': // §2.2.2: whatever else holds, except for an address that must not be requested
       return isBlocked(deciding) ? { allowed: false, because: 'unreachable' } : byRules
@@ -89,7 +89,7 @@ function verdictOf(standing: Standing, deciding: Attempt, byRules: RulesVerdict)
   }
 }
 
-function accessOf(entry: Entry, standing: Standing, deciding: Attempt, now: number, policy: AccessPolicy): Access {
+function accessOf(entry: Entry, standing: OriginAccess, deciding: Attempt, now: number, policy: AccessPolicy): Access {
   const { kind: outcome, reason, status, detail, url, hops, at: checkedAt } = deciding
   const nextAttemptAt = dueAt(entry, policy)
   const copy =

@@ -16,7 +16,7 @@ export function describeVerdict(verdict: Describable): string {
 
 /** The same without the first word. */
 export function describeReason(verdict: Describable): string {
-  return visible([reasonOf(verdict), ...notesOn(verdict.access)].join('; '))
+  return escapeControls([reasonOf(verdict), ...notesOn(verdict.access)].join('; '))
 }
 
 function reasonOf(verdict: Describable): string {
@@ -69,7 +69,7 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
     'long-lost-with-copy': `${lost}, and still ${byCopy}`,
   }
   const ahead = deciding === latest ? '' : `; asked again before its end it was unreachable (${causeOf(latest)})`
-  return visible(`${sentences[state]}${ahead}; the next attempt is due at ${moment(dueAt(entry, policy))}`)
+  return escapeControls(`${sentences[state]}${ahead}; the next attempt is due at ${moment(dueAt(entry, policy))}`)
 }
 
 /** UTC, to the second. */
@@ -110,6 +110,6 @@ function notesOn(access: Access | undefined): string[] {
  * Text from elsewhere, safe to print: controls, invisible format characters and line separators become escapes. A site writes
  * its own rules: they shall not move a terminal's cursor, recolour it, or turn the writing around.
  */
-export function visible(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`)
 }

@@ -36,7 +36,7 @@ export interface ParsingRules {
   /**
    * The form in which a rule meets a URL.
    * `rfc9309`: as a client sends it, both sides encoded and decoded as RFC 9309 §2.2.2 says. `decoded`: as a client sends it,
-   * every `%XX` decoded but `%2F`. `plain`: as a client sends it, octets outside ASCII encoded and hex in upper case.
+   * every `%XX` decoded but `%2F`. `plain`: as a client sends it, bytes outside ASCII encoded and hex in upper case.
    * `google`: such a rule, and the unchanged path of whatever string the caller passes.
    */
   readonly compare: 'rfc9309' | 'decoded' | 'plain' | 'google'
@@ -52,7 +52,7 @@ export interface ParsingRules {
 }
 
 /** What answers other than a file mean, and for how long a file holds, where the caller chooses nothing else. */
-export interface AccessReading {
+export interface AccessDefaults {
   /** 401 and 403: `unavailable`, so everything is allowed, or `restricted`: everything is disallowed. */
   readonly forbidden: 'unavailable' | 'restricted'
   /** How old a copy may be to be obeyed although the server has said since that the file is unavailable. Hours. */
@@ -68,8 +68,8 @@ export interface AccessReading {
 /** A named way to read robots.txt. Make your own from one of `dialects`: `{ ...dialects.rfc9309, name: 'mine', reading: … }`. */
 export interface Dialect {
   readonly name: string
-  readonly reading: ParsingRules
-  readonly access: AccessReading
+  readonly parsing: ParsingRules
+  readonly access: AccessDefaults
 }
 
 /** The dialects by name. */
@@ -78,7 +78,7 @@ export type DialectName = 'rfc9309' | 'google' | 'draft-koster-rep-00' | 'koster
 /** The default: RFC 9309, with Google's leniency in reading the file, and product tokens as real files have them. */
 const rfc9309: Dialect = {
   name: 'rfc9309',
-  reading: {
+  parsing: {
     keys: 'lenient',
     groupEnd: 'user-agent',
     agents: 'token-or-digits',
@@ -102,70 +102,70 @@ const rfc9309: Dialect = {
 }
 
 /** One answer in which a standard differs from RFC 9309. */
-export type Departure = {
-  [Q in keyof (ParsingRules & AccessReading)]: {
+export type Deviation = {
+  [Q in keyof (ParsingRules & AccessDefaults)]: {
     readonly question: Q
-    readonly answer: (ParsingRules & AccessReading)[Q]
+    readonly answer: (ParsingRules & AccessDefaults)[Q]
     /** Where it says so, or why it is taken so. */
     readonly source: string
   }
-}[keyof (ParsingRules & AccessReading)]
+}[keyof (ParsingRules & AccessDefaults)]
 
-function departs<Q extends Departure['question']>(
+function deviates<Q extends Deviation['question']>(
   question: Q,
-  answer: (ParsingRules & AccessReading)[Q],
+  answer: (ParsingRules & AccessDefaults)[Q],
   source: string,
-): Departure {
-  return { question, answer, source } as Departure
+): Deviation {
+  return { question, answer, source } as Deviation
 }
 
 /** What each dialect answers differently from `rfc9309`. */
-export const departures: Readonly<Record<DialectName, readonly Departure[]>> = {
+export const deviations: Readonly<Record<DialectName, readonly Deviation[]>> = {
   rfc9309: [],
   google: [
-    departs('agents', 'token', 'google/robotstxt cuts a token at the first digit'),
-    departs('severalTokens', 'all', 'google/robotstxt merges the groups of all the names that it is given'),
-    departs('compare', 'google', 'google/robotstxt normalises the rule and leaves the URL to its caller'),
-    departs('emptyRules', 'reported', 'google/robotstxt names the line of an empty rule'),
-    departs('robotsTxtItself', 'by-rules', 'google/robotstxt leaves it to its caller'),
+    deviates('agents', 'token', 'google/robotstxt cuts a token at the first digit'),
+    deviates('severalTokens', 'all', 'google/robotstxt merges the groups of all the names that it is given'),
+    deviates('compare', 'google', 'google/robotstxt normalises the rule and leaves the URL to its caller'),
+    deviates('emptyRules', 'reported', 'google/robotstxt names the line of an empty rule'),
+    deviates('robotsTxtItself', 'by-rules', 'google/robotstxt leaves it to its caller'),
   ],
   'draft-koster-rep-00': [
-    departs('agents', 'whole-value', '§2.2.1: the group that matches the product token exactly'),
-    departs('groups', 'first-for-all', '§2.2.1: the first group with a "*" value'),
-    departs('indexPages', 'plain', 'it has no such rule'),
-    departs('copyAfterUnavailableHours', 24, '§2.3.1.3: a cached version may be used for up to 24 hours'),
+    deviates('agents', 'whole-value', '§2.2.1: the group that matches the product token exactly'),
+    deviates('groups', 'first-for-all', '§2.2.1: the first group with a "*" value'),
+    deviates('indexPages', 'plain', 'it has no such rule'),
+    deviates('copyAfterUnavailableHours', 24, '§2.3.1.3: a cached version may be used for up to 24 hours'),
   ],
   'koster-1996': [
-    departs('keys', 'exact', '§3.3: the grammar'),
-    departs('groupEnd', 'blank-line', '§3.2: records are separated by blank lines'),
-    departs('agents', 'name', '§3.2.1: the name, without version information'),
-    departs('groups', 'first', '§3.2.1: one record for a name, one for "*"'),
-    departs('winner', 'first', '§3.2.2: in the order they occur; the first match is used'),
-    departs('wildcards', 'literal', '§3.2.2: every octet is compared'),
-    departs('compare', 'decoded', '§3.2.2: %xx is decoded unless it is "/"'),
-    departs('emptyRules', 'allows-all', 'an empty path is a prefix of every path, and disallows none'),
-    departs('indexPages', 'plain', 'it has no such rule'),
-    departs('robotsTxtItself', 'by-rules', 'it does not say'),
-    departs('forbidden', 'restricted', '§3.1: 401 and 403 mean completely restricted'),
-    departs('ttlHours', 7 * 24, '§3.4: 7 days, if no cache-control is present'),
-    departs('whenUnreachable', 'disallow', '§3.1: visits are deferred until the file can be retrieved'),
-    departs('afterDays', Number.POSITIVE_INFINITY, '§3.1: until then, however long'),
+    deviates('keys', 'exact', '§3.3: the grammar'),
+    deviates('groupEnd', 'blank-line', '§3.2: records are separated by blank lines'),
+    deviates('agents', 'name', '§3.2.1: the name, without version information'),
+    deviates('groups', 'first', '§3.2.1: one record for a name, one for "*"'),
+    deviates('winner', 'first', '§3.2.2: in the order they occur; the first match is used'),
+    deviates('wildcards', 'literal', '§3.2.2: every byte is compared'),
+    deviates('compare', 'decoded', '§3.2.2: %xx is decoded unless it is "/"'),
+    deviates('emptyRules', 'allows-all', 'an empty path is a prefix of every path, and disallows none'),
+    deviates('indexPages', 'plain', 'it has no such rule'),
+    deviates('robotsTxtItself', 'by-rules', 'it does not say'),
+    deviates('forbidden', 'restricted', '§3.1: 401 and 403 mean completely restricted'),
+    deviates('ttlHours', 7 * 24, '§3.4: 7 days, if no cache-control is present'),
+    deviates('whenUnreachable', 'disallow', '§3.1: visits are deferred until the file can be retrieved'),
+    deviates('afterDays', Number.POSITIVE_INFINITY, '§3.1: until then, however long'),
   ],
   'original-1994': [
-    departs('keys', 'exact', 'fields are named, with a colon'),
-    departs('groupEnd', 'blank-line', 'records are separated by blank lines'),
-    departs('agents', 'substring', 'a substring of the name, without version'),
-    departs('groups', 'first', 'one record for a name, one for "*"'),
-    departs('winner', 'first', 'the first matching pattern wins'),
-    departs('allow', 'unknown', 'there is no Allow'),
-    departs('wildcards', 'literal', 'a partial URL, without wildcards'),
-    departs('compare', 'plain', 'it does not speak of encoding'),
-    departs('emptyRules', 'allows-all', 'an empty value: all may be fetched'),
-    departs('robotsTxtItself', 'by-rules', 'it does not say'),
-    departs('forbidden', 'restricted', 'as koster-1996, which wrote down the habit'),
-    departs('ttlHours', 7 * 24, 'as koster-1996'),
-    departs('whenUnreachable', 'disallow', 'as koster-1996'),
-    departs('afterDays', Number.POSITIVE_INFINITY, 'as koster-1996'),
+    deviates('keys', 'exact', 'fields are named, with a colon'),
+    deviates('groupEnd', 'blank-line', 'records are separated by blank lines'),
+    deviates('agents', 'substring', 'a substring of the name, without version'),
+    deviates('groups', 'first', 'one record for a name, one for "*"'),
+    deviates('winner', 'first', 'the first matching pattern wins'),
+    deviates('allow', 'unknown', 'there is no Allow'),
+    deviates('wildcards', 'literal', 'a partial URL, without wildcards'),
+    deviates('compare', 'plain', 'it does not speak of encoding'),
+    deviates('emptyRules', 'allows-all', 'an empty value: all may be fetched'),
+    deviates('robotsTxtItself', 'by-rules', 'it does not say'),
+    deviates('forbidden', 'restricted', 'as koster-1996, which wrote down the habit'),
+    deviates('ttlHours', 7 * 24, 'as koster-1996'),
+    deviates('whenUnreachable', 'disallow', 'as koster-1996'),
+    deviates('afterDays', Number.POSITIVE_INFINITY, 'as koster-1996'),
   ],
 }
 
@@ -179,8 +179,8 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
 }
 
 function dialectOf(name: DialectName): Dialect {
-  const answers = Object.fromEntries(departures[name].map(({ question, answer }) => [question, answer]))
+  const answers = Object.fromEntries(deviations[name].map(({ question, answer }) => [question, answer]))
   const take = <T extends object>(base: T): T =>
     Object.fromEntries(Object.entries(base).map(([question, answer]) => [question, answers[question] ?? answer])) as T
-  return { name, reading: take(rfc9309.reading), access: take(rfc9309.access) }
+  return { name, parsing: take(rfc9309.parsing), access: take(rfc9309.access) }
 }

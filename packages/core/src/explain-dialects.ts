@@ -1,5 +1,5 @@
 // One file, one URL, every dialect: what each answers, and on which question they part.
-import { type Departure, type Dialect, type DialectName, departures, dialects } from './dialect.ts'
+import { type Deviation, type Dialect, type DialectName, deviations, dialects } from './dialect.ts'
 import type { Explanation } from './match/explanation.ts'
 import { type ParseOptions, parseRobots } from './parse.ts'
 import type { ProductTokens } from './robots.ts'
@@ -11,7 +11,7 @@ export interface DialectAnswer {
    * Where it parts with `rfc9309`: each departure that alone changes who is allowed, or, where only several together do, all of
    * them. Empty where both answer the same.
    */
-  readonly parts: readonly Departure[]
+  readonly parts: readonly Deviation[]
 }
 
 /** What each dialect says. Reads the file once for each dialect and each departure: for people, not for crawling. */
@@ -26,7 +26,7 @@ export function explainDialects(
   const answerOf = (name: DialectName): DialectAnswer => {
     const explanation = explain(dialects[name])
     if (explanation.verdict.allowed === usual) return { explanation, parts: [] }
-    const ofReading = departures[name].filter(({ question }) => question in dialects.rfc9309.reading)
+    const ofReading = deviations[name].filter(({ question }) => question in dialects.rfc9309.parsing)
     const alone = ofReading.filter((departure) => explain(departing(departure)).verdict.allowed !== usual)
     return { explanation, parts: alone.length > 0 ? alone : ofReading }
   }
@@ -40,7 +40,7 @@ export function explainDialects(
 }
 
 /** RFC 9309 with one answer changed. */
-function departing({ question, answer }: Departure): Dialect {
+function departing({ question, answer }: Deviation): Dialect {
   const { rfc9309 } = dialects
-  return { ...rfc9309, name: question, reading: { ...rfc9309.reading, [question]: answer } }
+  return { ...rfc9309, name: question, parsing: { ...rfc9309.parsing, [question]: answer } }
 }

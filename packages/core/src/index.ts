@@ -1,18 +1,18 @@
 // Everything that `@politely/core` offers, and nothing else.
 
-export { type Asking, advance, startAttempt } from './access/attempt.ts'
+export { advance, type RobotsRequest, startAttempt } from './access/attempt.ts'
 export type { Copy } from './access/copy.ts'
 export {
   type Attempt,
   dueAt,
   ENTRY_VERSION,
   type Entry,
-  type HeldAnswer,
+  type HeldResult,
   holdsUntil,
   keepUntil,
 } from './access/entry.ts'
 export type { Hop, Outcome, UnavailableReason } from './access/outcome.ts'
-export { freshUntil, type Plan, plan, type Standing, standingOf } from './access/plan.ts'
+export { freshUntil, type OriginAccess, originAccessOf, type Plan, plan } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'
 export {
   type Body,
@@ -25,16 +25,16 @@ export {
 export { settle } from './access/settle.ts'
 export { type State, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'
-export type { HasOctets } from './bytes.ts'
+export type { HasBytes } from './bytes.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { type Access, allows, decide, type Verdict } from './decide.ts'
-export { type Describable, describeReason, describeState, describeVerdict, visible } from './describe.ts'
+export { type Describable, describeReason, describeState, describeVerdict, escapeControls } from './describe.ts'
 export {
-  type AccessReading,
-  type Departure,
+  type AccessDefaults,
+  type Deviation,
   type Dialect,
   type DialectName,
-  departures,
+  deviations,
   dialects,
   type ParsingRules,
 } from './dialect.ts'
@@ -49,21 +49,21 @@ export type { CrawlerRules } from './match/crawler-rules.ts'
 export type { Explanation, Match, WonBy } from './match/explanation.ts'
 export type { Group, InvalidUrl, Rule, RulesVerdict } from './match/verdict.ts'
 export { OptionError } from './option-error.ts'
-export { type Delay, delayOf, type Rate, type Wishes } from './pace/delay.ts'
+export { type Delay, delayOf, type PaceLimits, type Rate } from './pace/delay.ts'
 export { type Hours, opensAt } from './pace/hours.ts'
 export {
+  applyResponse,
   canForget,
-  heedAnswer,
   isPushback,
-  lateStart,
   nextSlot,
   type Pace,
-  type PageAnswer,
+  type PageResponse,
   type PauseReason,
+  returnSlot,
   type Slot,
+  shiftPause,
   startPace,
   takeSlot,
-  untakeSlot,
 } from './pace/pace.ts'
 export type { DayRange } from './parse/day-range.ts'
 export type { OtherField } from './parse/directive.ts'
@@ -74,12 +74,12 @@ export { type ParseOptions, parseRobots } from './parse.ts'
 export { restoreRules } from './restore.ts'
 export type { BindOptions, Keep, ProductTokens, Robots } from './robots.ts'
 export {
-  beginsAtOrigin,
   explainUrlProblem,
   type HasHref,
   originOf,
   type ParsedUrl,
   parseUrl,
+  startsWithOrigin,
   type UrlInput,
   type UrlProblem,
 } from './url/origin.ts'

@@ -1,6 +1,6 @@
 // Makes a `Robots` from a file and its options.
 
-import { flatCopy, type HasOctets } from './bytes.ts'
+import { flatCopy, type HasBytes } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import { OptionError } from './option-error.ts'
@@ -28,12 +28,12 @@ export interface ParseOptions {
  * @param source Its bytes, or its text; or an object that holds its bytes in a string, as a `Copy` does.
  * @throws {OptionError} for another kind of source, an unknown dialect, or an origin that is not an http, https or ftp URL.
  */
-export function parseRobots(source: Uint8Array | string | HasOctets, { dialect, origin }: ParseOptions = {}): Robots {
+export function parseRobots(source: Uint8Array | string | HasBytes, { dialect, origin }: ParseOptions = {}): Robots {
   // Any other value, such as an ArrayBuffer or a promise, would be read as an empty file, which allows everything.
-  if (typeof source !== 'string' && !(source instanceof Uint8Array) && typeof source?.octets !== 'string') {
+  if (typeof source !== 'string' && !(source instanceof Uint8Array) && typeof source?.bytes !== 'string') {
     throw new OptionError(
       'source',
-      'must be the text of a robots.txt, or its bytes: a Uint8Array, or { octets } with one character for each byte',
+      'must be the text of a robots.txt, or its bytes: a Uint8Array, or { bytes } with one character for each byte',
     )
   }
   const ownOrigin = origin === undefined ? undefined : originOf(origin)

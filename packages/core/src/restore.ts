@@ -40,7 +40,7 @@ function ownDayRange({ from, to }: DayRange): DayRange {
 }
 
 function dialectOf(kept: BoundRules['dialect']): Dialect | undefined {
-  if (typeof kept === 'object' && !Object.values(kept.reading).every((answer) => typeof answer === 'string'))
+  if (typeof kept === 'object' && !Object.values(kept.parsing).every((answer) => typeof answer === 'string'))
     return undefined
   try {
     return dialectFor(typeof kept === 'string' ? kept : { ...kept, access: dialects.rfc9309.access })
@@ -56,7 +56,7 @@ function isBoundRules(data: unknown): data is BoundRules {
     data as Partial<Record<keyof BoundRules, unknown>>
   return (
     version === BOUND_VERSION &&
-    (typeof dialect === 'string' || (isObject(dialect) && isObject((dialect as Partial<BoundDialect>).reading))) &&
+    (typeof dialect === 'string' || (isObject(dialect) && isObject((dialect as Partial<BoundDialect>).parsing))) &&
     isListOf(productTokens, (token) => typeof token === 'string') &&
     (origin === undefined || typeof origin === 'string') &&
     typeof packed === 'string' &&

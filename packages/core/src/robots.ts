@@ -1,5 +1,5 @@
 // A robots.txt file.
-import { type HasOctets, latin1Of, latin1OfSource, type Source, textOf } from './bytes.ts'
+import { type HasBytes, latin1Of, latin1OfSource, type Source, textOf } from './bytes.ts'
 import { type Dialect, dialects } from './dialect.ts'
 import { BOUND_VERSION } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
@@ -46,7 +46,7 @@ export class Robots {
   #bound: CrawlerRules | undefined
 
   /** @internal Made by `parseRobots`. */
-  constructor(source: Uint8Array | string | HasOctets, dialect: Dialect, origin: string | undefined) {
+  constructor(source: Uint8Array | string | HasBytes, dialect: Dialect, origin: string | undefined) {
     this.dialect = dialect
     this.origin = origin
     this.#source = workspace.files.sourceOf(source)
@@ -69,7 +69,7 @@ export class Robots {
   forCrawler(productTokens: ProductTokens, { keep = 'rules' }: BindOptions = {}): CrawlerRules {
     const tokens = typeof productTokens === 'string' ? [productTokens] : [...productTokens]
     const { dialect, origin } = this
-    const compiled = workspace.compile(this.#source, tokens, dialect.reading)
+    const compiled = workspace.compile(this.#source, tokens, dialect.parsing)
     const { bytes, groupsAt, end, count, crawlDelayMs, requestRates, visitTimes } = compiled
     const rules = new CrawlerRules(
       {
@@ -87,7 +87,7 @@ export class Robots {
       dialect,
       count,
     )
-    workspace.load(rules, compiled, dialect.reading.winner === 'first')
+    workspace.load(rules, compiled, dialect.parsing.winner === 'first')
     return rules
   }
 
@@ -108,7 +108,7 @@ export class Robots {
 
   #otherRecords(): readonly ParsedRecord[] {
     if (this.#records === undefined) {
-      this.#records = parseRecords(workspace.rangeOf(this.#source), this.dialect.reading).records
+      this.#records = parseRecords(workspace.rangeOf(this.#source), this.dialect.parsing).records
     }
     return this.#records
   }

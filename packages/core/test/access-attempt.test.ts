@@ -1,6 +1,6 @@
 // The steps of one attempt that need more than an answer: conditions, failures, the budget of redirects, retries.
 import { describe, expect, test } from 'vitest'
-import { type Asking, advance, startAttempt } from '../src/access/attempt.ts'
+import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Copy } from '../src/access/copy.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
 import { type Failure, isWorthRetrying, type Reply } from '../src/access/reply.ts'
@@ -12,7 +12,7 @@ const ELSEWHERE = 'https://b.test/robots.txt'
 const response = (status: number, headers: Headers = {}): Reply => ({ kind: 'response', status, headers })
 const failure = (reason: Failure['reason']): Failure => ({ kind: 'failure', reason, detail: 'what happened' })
 const copyOf = (given: Partial<Copy>): Copy => ({
-  octets: 'User-agent: *\n',
+  bytes: 'User-agent: *\n',
   truncated: false,
   confirmedAt: 0,
   url: ROBOTS,
@@ -21,9 +21,9 @@ const copyOf = (given: Partial<Copy>): Copy => ({
   ...given,
 })
 /** The request after the reply, which must be a redirect. */
-function following(at: Asking, reply: Reply, policy: Partial<AccessPolicy> = {}): Asking {
+function following(at: RobotsRequest, reply: Reply, policy: Partial<AccessPolicy> = {}): RobotsRequest {
   const next = advance(at, reply, { ...defaultAccessPolicy, ...policy })
-  if (next.kind !== 'asking') throw new Error(`it ended: ${next.kind}`)
+  if (next.kind !== 'request') throw new Error(`it ended: ${next.kind}`)
   return next
 }
 const movedTo = (location: string) => response(301, { location })
@@ -42,7 +42,7 @@ describe('RFC 9110 §13.1, conditions of the first request', () => {
     ],
     ['a copy from another URL', copyOf({ etag: '"1"', url: ELSEWHERE }), {}],
   ])('%s', (_, copy, conditions) => {
-    expect(startAttempt(ROBOTS, copy)).toEqual({ kind: 'asking', url: ROBOTS, conditions, hops: [], copy })
+    expect(startAttempt(ROBOTS, copy)).toEqual({ kind: 'request', url: ROBOTS, conditions, hops: [], copy })
   })
 
   test('a copy that came over a redirect: the condition goes to the URL that gave it', () => {

@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 0, 1)
 const DAY = 86_400_000
 
 const copy: Copy = {
-  octets: 'User-agent: *\nDisallow: /page\nDisallow: /robots.txt\n',
+  bytes: 'User-agent: *\nDisallow: /page\nDisallow: /robots.txt\n',
   truncated: true,
   confirmedAt: NOW - DAY,
   url: 'https://a.test/robots.txt',
@@ -54,7 +54,7 @@ const blockedWithCopy = { ...stale, latest: blockedAttempt }
 const blockedForLong = { ...unknownForLong, latest: blockedAttempt }
 const blockedLater = { ...blockedWithCopy, held: { attempt: fresh.latest, until: NOW + 1_000 } }
 
-const rules = parseRobots(copy.octets).forCrawler('ExampleBot')
+const rules = parseRobots(copy.bytes).forCrawler('ExampleBot')
 const blockedIs = { allowed: false, because: 'unreachable' }
 const noRules = parseRobots('').forCrawler('ExampleBot')
 const PAGE = 'https://a.test/page'

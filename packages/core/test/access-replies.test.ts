@@ -1,8 +1,8 @@
 // What well-formed answers mean, as values: the whole way from the first request to the verdict, without a network. The
 // same rows run over a socket in the fetcher.
-import { askedPage, replyRows } from '@politely/testkit/reply-rows'
+import { askedPage, replyRows } from '@politely/testkit/response-cases'
 import { expect, test } from 'vitest'
-import { type Asking, advance, startAttempt } from '../src/access/attempt.ts'
+import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Outcome } from '../src/access/outcome.ts'
 import { defaultAccessPolicy as policy } from '../src/access/policy.ts'
 import { settle } from '../src/access/settle.ts'
@@ -15,8 +15,8 @@ const NOW = Date.UTC(2026, 0, 1)
 
 test.each(replyRows.map((row) => [row.name, row] as const))('%s', (_, { answers, expected }) => {
   const asked: string[] = []
-  let state: Asking | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'))
-  while (state.kind === 'asking') {
+  let state: RobotsRequest | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'))
+  while (state.kind === 'request') {
     const url = state.url.replace(PORT, ':PORT')
     asked.push(url)
     const { status, headers = {}, body = '' } = answers[url] ?? { status: 404 }
@@ -30,13 +30,13 @@ test.each(replyRows.map((row) => [row.name, row] as const))('%s', (_, { answers,
         kind: 'response',
         status,
         headers: Object.fromEntries(values),
-        body: { octets: String(body), truncated: false },
+        body: { bytes: String(body), truncated: false },
       },
       policy,
     )
   }
   const entry = settle(undefined, withPort('http://a.test:PORT'), state, NOW, policy)
-  const rules = parseRobots(entry.copy?.octets ?? '').forCrawler('ExampleBot')
+  const rules = parseRobots(entry.copy?.bytes ?? '').forCrawler('ExampleBot')
   const { verdict, access } = decide(entry, rules, withPort(askedPage), NOW, policy)
 
   const { asked: expectedUrls, allowed, because, ...meaning } = expected

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../src/access/entry.ts'
 import type { Outcome } from '../src/access/outcome.ts'
-import { plan, standingOf } from '../src/access/plan.ts'
+import { originAccessOf, plan } from '../src/access/plan.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
 import type { FailureReason } from '../src/access/reply.ts'
 import { settle } from '../src/access/settle.ts'
@@ -20,11 +20,11 @@ const ORIGIN = 'https://a.test'
 const URL = `${ORIGIN}/robots.txt`
 const RULES = 'User-agent: *\nDisallow: /page\n'
 
-const success = (headers: Headers = {}, octets = RULES): Outcome => ({
+const success = (headers: Headers = {}, bytes = RULES): Outcome => ({
   kind: 'success',
   status: 200,
   headers,
-  body: { octets, truncated: false },
+  body: { bytes: bytes, truncated: false },
   url: URL,
   hops: [],
 })
@@ -94,9 +94,13 @@ describe('a success', () => {
   test('RFC 9309 §2.3.1.1, its rules hold, and stay until the next attempt has ended', () => {
     const entry = after([[0, success()]])
     const { copy } = entry
-    expect(copy).toMatchObject({ octets: RULES, confirmedAt: START, truncated: false, url: URL })
+    expect(copy).toMatchObject({ bytes: RULES, confirmedAt: START, truncated: false, url: URL })
     for (const at of [0, DAY, 100 * DAY]) {
-      expect(standingOf(entry, START + at, defaultAccessPolicy)).toEqual({ holds: 'rules', copy, freshness: 'fresh' })
+      expect(originAccessOf(entry, START + at, defaultAccessPolicy)).toEqual({
+        holds: 'rules',
+        copy,
+        freshness: 'fresh',
+      })
     }
   })
 
@@ -110,7 +114,7 @@ describe('a success', () => {
       [0, success({ etag: '"1"' })],
       [DAY, success({}, 'User-agent: *\n')],
     ])
-    expect(copy).toMatchObject({ octets: 'User-agent: *\n', confirmedAt: START + DAY, etag: undefined })
+    expect(copy).toMatchObject({ bytes: 'User-agent: *\n', confirmedAt: START + DAY, etag: undefined })
   })
 })
 
@@ -127,13 +131,16 @@ describe('a 304', () => {
     expect(entry.latest).toMatchObject({ kind: 'success', status: 304, at: START + DAY })
     expect(entry.nextAttemptAt).toBe(START + DAY + HOUR)
     expect(entry.copy).toEqual({ ...last.copy, confirmedAt: START + DAY })
-    expect(standingOf(entry, START + DAY, defaultAccessPolicy)).toMatchObject({ holds: 'rules', freshness: 'fresh' })
+    expect(originAccessOf(entry, START + DAY, defaultAccessPolicy)).toMatchObject({
+      holds: 'rules',
+      freshness: 'fresh',
+    })
   })
 
   test('RFC 9111 §4.3.4, its validators are the newer ones', () => {
     const last = after([[0, success({ etag: '"1"', 'last-modified': 'Monday' })]])
     const entry = settle(last, ORIGIN, unchanged(last, { etag: '"2"' }), START + DAY, defaultAccessPolicy)
-    expect(entry.copy).toMatchObject({ octets: RULES, etag: '"2"', lastModified: 'Monday' })
+    expect(entry.copy).toMatchObject({ bytes: RULES, etag: '"2"', lastModified: 'Monday' })
   })
 
   test('RFC 9309 §2.4, it ends the time of failures', () => {
@@ -144,7 +151,7 @@ describe('a 304', () => {
     ])
     const entry = settle(down, ORIGIN, unchanged(down), START + 3 * DAY, defaultAccessPolicy)
     expect(entry).toMatchObject({ unreachableSince: undefined, failures: 0 })
-    expect(standingOf(entry, START + 3 * DAY, defaultAccessPolicy)).toMatchObject({ freshness: 'fresh' })
+    expect(originAccessOf(entry, START + 3 * DAY, defaultAccessPolicy)).toMatchObject({ freshness: 'fresh' })
   })
 })
 
@@ -155,7 +162,10 @@ describe('unavailable', () => {
       [DAY, gone],
     ])
     expect(entry.copy).toBeUndefined()
-    expect(standingOf(entry, START + DAY, defaultAccessPolicy)).toEqual({ holds: 'allow-all', because: 'unavailable' })
+    expect(originAccessOf(entry, START + DAY, defaultAccessPolicy)).toEqual({
+      holds: 'allow-all',
+      because: 'unavailable',
+    })
   })
 
   test('RFC 9309 §2.3.1.4, a failure after it disallows everything: there is no copy', () => {
@@ -164,7 +174,7 @@ describe('unavailable', () => {
       [DAY, gone],
       [2 * DAY, answers(503)],
     ])
-    expect(standingOf(entry, START + 2 * DAY, defaultAccessPolicy)).toEqual({
+    expect(originAccessOf(entry, START + 2 * DAY, defaultAccessPolicy)).toEqual({
       holds: 'disallow-all',
       because: 'unreachable',
     })
@@ -175,13 +185,16 @@ describe('unavailable', () => {
       [0, gone],
       [DAY, success()],
     ])
-    expect(standingOf(entry, START + DAY, defaultAccessPolicy)).toMatchObject({ holds: 'rules', freshness: 'fresh' })
+    expect(originAccessOf(entry, START + DAY, defaultAccessPolicy)).toMatchObject({
+      holds: 'rules',
+      freshness: 'fresh',
+    })
   })
 })
 
 describe('unreachable', () => {
   const everything = { holds: 'disallow-all', because: 'unreachable' }
-  const stale = { holds: 'rules', freshness: 'stale', copy: { octets: RULES } }
+  const stale = { holds: 'rules', freshness: 'stale', copy: { bytes: RULES } }
   const tooLong = { holds: 'allow-all', because: 'unreachable-too-long' }
 
   const withoutCopy = after([[DAY, answers(503)]])
@@ -241,7 +254,7 @@ describe('unreachable', () => {
   ])('%s', ([, entry, days, expected, policy]) => {
     const whole = { ...defaultAccessPolicy, ...policy }
     const [last, now] = failingFor(entry, days, whole)
-    expect(standingOf(last, now, whole)).toMatchObject(expected)
+    expect(originAccessOf(last, now, whole)).toMatchObject(expected)
   })
 
   describe('RFC 9309 §2.3.1.4, the days count only as far as failed attempts show them', () => {
@@ -308,7 +321,7 @@ describe('unreachable', () => {
       const entry = after(history, policy)
       expect(entry.unreachableForMs / DAY).toBeCloseTo(days, 6)
       for (const laterMs of [0, 400 * DAY]) {
-        const standing = standingOf(entry, entry.latest.at + laterMs, policy)
+        const standing = originAccessOf(entry, entry.latest.at + laterMs, policy)
         expect(standing.holds).toBe(isLong ? 'allow-all' : 'disallow-all')
       }
       expect(entryFrom(entryText(entry), ORIGIN)).toEqual(entry)
@@ -316,8 +329,8 @@ describe('unreachable', () => {
 
     test('a clock that was set back since: no days are known', () => {
       const entry = after(failing(...every(7, 5)))
-      expect(standingOf(entry, START + 30 * DAY - MINUTE, defaultAccessPolicy).holds).toBe('allow-all')
-      expect(standingOf(entry, START + 30 * DAY - MINUTE - 1, defaultAccessPolicy).holds).toBe('disallow-all')
+      expect(originAccessOf(entry, START + 30 * DAY - MINUTE, defaultAccessPolicy).holds).toBe('allow-all')
+      expect(originAccessOf(entry, START + 30 * DAY - MINUTE - 1, defaultAccessPolicy).holds).toBe('disallow-all')
     })
 
     test('an answer ends the count', () => {
@@ -327,9 +340,11 @@ describe('unreachable', () => {
 
     test('our choice, the policy of the reader bounds what another process counted', () => {
       const entry = after(failing(...every(4, 5)))
-      expect(standingOf(entry, entry.latest.at, { ...defaultAccessPolicy, afterDays: 3 }).holds).toBe('disallow-all')
+      expect(originAccessOf(entry, entry.latest.at, { ...defaultAccessPolicy, afterDays: 3 }).holds).toBe(
+        'disallow-all',
+      )
       const more = after(failing(...every(4, 5), 15.001, 15.002, 15.003))
-      expect(standingOf(more, more.latest.at, { ...defaultAccessPolicy, afterDays: 3 }).holds).toBe('allow-all')
+      expect(originAccessOf(more, more.latest.at, { ...defaultAccessPolicy, afterDays: 3 }).holds).toBe('allow-all')
     })
   })
 
@@ -437,7 +452,7 @@ describe('an entry that was kept as JSON', () => {
     (count) => {
       const entry = after(history.slice(0, count))
       const kept = JSON.parse(JSON.stringify(entry)) as Entry
-      const rules = parseRobots(entry.copy?.octets ?? '').forCrawler('ExampleBot')
+      const rules = parseRobots(entry.copy?.bytes ?? '').forCrawler('ExampleBot')
       for (const at of [0, 4 * DAY, 20 * DAY, 50 * DAY]) {
         const now = START + at
         const url = `${ORIGIN}/page`

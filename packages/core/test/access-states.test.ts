@@ -21,12 +21,12 @@ import {
   freshUntil,
   holdsUntil,
   keepUntil,
+  originAccessOf,
   parseRobots,
   plan,
   type Reply,
   type State,
   settle,
-  standingOf,
   startAttempt,
   stateOf,
   states,
@@ -40,7 +40,7 @@ const ORIGIN = 'https://a.test'
 const RULES = 'User-agent: *\nDisallow: /page\n'
 
 const replies = {
-  '2xx': { kind: 'response', status: 200, headers: { etag: '"1"' }, body: { octets: RULES, truncated: false } },
+  '2xx': { kind: 'response', status: 200, headers: { etag: '"1"' }, body: { bytes: RULES, truncated: false } },
   '304': { kind: 'response', status: 304, headers: {} },
   '404': { kind: 'response', status: 404, headers: {} },
   '401': { kind: 'response', status: 401, headers: {} },
@@ -55,7 +55,7 @@ type Event = keyof typeof replies
 /** The entry after one more attempt; a condition is sent where the copy has the means. */
 function after(last: Entry | undefined, reply: Reply, now: number, policy: AccessPolicy): Entry {
   const outcome = advance(startAttempt(`${ORIGIN}/robots.txt`, last?.copy), reply, policy)
-  if (outcome.kind === 'asking') throw new Error('none of these is a redirect')
+  if (outcome.kind === 'request') throw new Error('none of these is a redirect')
   return settle(last, ORIGIN, outcome, now, policy)
 }
 
@@ -129,7 +129,7 @@ function time(ms: number): string {
   return ms % MINUTE === 0 ? `${ms / MINUTE} min` : `${ms / 1_000} s`
 }
 
-const rulesOf = (octets: string) => parseRobots(octets).forCrawler('ExampleBot')
+const rulesOf = (bytes: string) => parseRobots(bytes).forCrawler('ExampleBot')
 
 const columns: readonly (readonly Event[])[] = [
   ['2xx'],
@@ -170,7 +170,7 @@ describe('the states of an origin', () => {
 
   test.each(known.filter((state) => state !== 'unknown'))('%s holds what it says it holds', (state) => {
     const { entry, now, policy } = ways[state]
-    const { holds, ...standing } = standingOf(entry as Entry, now, policy)
+    const { holds, ...standing } = originAccessOf(entry as Entry, now, policy)
     const freshness = 'freshness' in standing ? `${standing.freshness}-rules` : holds
     expect(freshness).toBe(states[state].holds)
   })
@@ -248,7 +248,7 @@ describe('our choice, asking ahead of the end of an answer', () => {
       entry = after(entry, replies['500'], at, policy)
       expect(entry.latest).toMatchObject({ kind: 'unreachable', at })
       expect(stateOf(entry, at, policy)).toBe(state)
-      expect(standingOf(entry, at, policy)).toEqual(standingOf(answer, at, policy))
+      expect(originAccessOf(entry, at, policy)).toEqual(originAccessOf(answer, at, policy))
       expect(plan(entry, at + waitMs - 1, policy)).toBe('answer')
       at += waitMs
     }
@@ -413,7 +413,7 @@ describe('whatever happens, in whatever order', () => {
           if (last !== undefined && entry.latest.kind === 'unreachable' && now < until) {
             ahead++
             for (const at of [now, (now + until) / 2, until - 1]) {
-              expect(standingOf(entry, at, policy)).toEqual(standingOf(last, at, policy))
+              expect(originAccessOf(entry, at, policy)).toEqual(originAccessOf(last, at, policy))
               expect(plan(entry, at, policy)).not.toBe('obtain')
             }
           }

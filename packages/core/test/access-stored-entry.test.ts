@@ -32,7 +32,7 @@ const success: Outcome = {
   kind: 'success',
   status: 200,
   headers: { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' },
-  body: { octets: 'User-agent: *\nDisallow: /caf\u00e9\u0000\n', truncated: false },
+  body: { bytes: 'User-agent: *\nDisallow: /caf\u00e9\u0000\n', truncated: false },
   url: 'https://b.test/robots.txt',
   hops: [{ url: URL, status: 301 }],
 }
@@ -51,7 +51,7 @@ const json = (entry: Entry) => JSON.parse(entryText(entry)) as Json
 function use(entry: Entry): void {
   for (const now of [START, START + DAY, START + 300 * DAY]) {
     expect(['answer', 'answer-and-refresh', 'obtain']).toContain(plan(entry, now, policy))
-    const rules = parseRobots(entry.copy?.octets ?? '').forCrawler('ExampleBot')
+    const rules = parseRobots(entry.copy?.bytes ?? '').forCrawler('ExampleBot')
     const { verdict, access } = decide(entry, rules, `${ORIGIN}/page`, now, policy)
     expect(JSON.parse(JSON.stringify({ verdict, access }))).toEqual({ verdict, access })
     expect(describeState(entry, now, policy)).toMatch(/^\P{Cc}+$/u)
@@ -110,7 +110,7 @@ describe('our choice, an entry out of a store', () => {
     ['a failure that is held', one({ held: { attempt: json(lost).latest, until: START } })],
     ['a held success without its copy', one({ copy: undefined }, held)],
     ['more history than any has', one({ earlier: Array.from({ length: 5 }, () => json(lost).latest) })],
-    ['octets that are none', one({ copy: { ...(json(lost).copy as Json), octets: 'caf\u0113' } })],
+    ['bytes that are none', one({ copy: { ...(json(lost).copy as Json), bytes: 'caf\u0113' } })],
     ['an ETag that no header may hold', one({ copy: { ...(json(lost).copy as Json), etag: '"1"\r\nCookie: x' } })],
     ['a date that no header may hold', one({ copy: { ...(json(lost).copy as Json), lastModified: '\u0113' } })],
   ])('%s is none', (_, value) => {

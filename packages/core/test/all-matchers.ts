@@ -6,7 +6,7 @@ import {
   type Dialect,
   type DialectName,
   dialects,
-  type HasOctets,
+  type HasBytes,
   type ParseOptions,
   type ParsingRules,
   type ProductTokens,
@@ -89,7 +89,7 @@ export interface Asked {
  * entries, with the indexed engine (where there are enough rules), and after each way to store the rules; `check`, `isAllowed`, `explain`.
  */
 export function everyWay(
-  source: Uint8Array | string | HasOctets,
+  source: Uint8Array | string | HasBytes,
   options: ParseOptions,
   tokens: ProductTokens,
 ): (url: string) => Asked {
@@ -99,7 +99,7 @@ export function everyWay(
   const bound = open().forCrawler(tokens).toJSON()
   const kept = open().forCrawler(tokens, { keep: 'file' }).toJSON()
   const isText = typeof source === 'string' || source instanceof Uint8Array
-  const ofOctets = parseRobots(isText ? { octets: Buffer.from(source).toString('latin1') } : source, options)
+  const ofBytes = parseRobots(isText ? { bytes: Buffer.from(source).toString('latin1') } : source, options)
   const walking = (data: BoundRules) => restored(data)
   const indexed = askedOften(open().forCrawler(tokens))
   const json = askedOften(restored(throughJson(indexed)))
@@ -116,7 +116,7 @@ export function everyWay(
     }
     const walk = walking(bound)
     same('the second question', again.check(url, tokens))
-    same('out of octets as text', ofOctets.forCrawler(tokens).check(url))
+    same('out of bytes as text', ofBytes.forCrawler(tokens).check(url))
     same('rule by rule', walk.check(url))
     same('indexed', indexed.check(url))
     same('out of JSON', json.check(url))
@@ -141,12 +141,12 @@ export function everyWay(
 
 /** A random custom dialect: it answers each question as one of the standards does. */
 export function randomDialect(roll: () => number): Dialect {
-  const questions = Object.keys(dialects.rfc9309.reading) as (keyof ParsingRules)[]
+  const questions = Object.keys(dialects.rfc9309.parsing) as (keyof ParsingRules)[]
   const answers = questions.map((question) => {
     const from = dialects[pick(roll, dialectNames)]
-    return [question, from.reading[question]] as const
+    return [question, from.parsing[question]] as const
   })
-  return { ...dialects.rfc9309, name: 'mine', reading: Object.fromEntries(answers) as unknown as ParsingRules }
+  return { ...dialects.rfc9309, name: 'mine', parsing: Object.fromEntries(answers) as unknown as ParsingRules }
 }
 
 function some<T>(roll: () => number, from: readonly T[], least: number, most: number): T[] {

@@ -1,4 +1,4 @@
-import { dice, octetsAsText, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { bytesAsText, dice, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ import {
 
 const indexed = countIndexed()
 
-const octets = (text: string) => Buffer.from(text, 'latin1')
+const bytes = (text: string) => Buffer.from(text, 'latin1')
 
 const FILE = [
   '# a secret of the site',
@@ -68,8 +68,8 @@ describe('the bound form of rules', () => {
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), fc.constantFrom(...dialectNames), (seed, dialect) => {
         const roll = dice(seed)
         const file = randomRobots(roll)
-        const rules = parseRobots(octets(file), { dialect }).forCrawler('ExampleBot')
-        const urls = Array.from({ length: 4 }, () => octetsAsText(randomPath(roll, file)))
+        const rules = parseRobots(bytes(file), { dialect }).forCrawler('ExampleBot')
+        const urls = Array.from({ length: 4 }, () => bytesAsText(randomPath(roll, file)))
         const before = allAnswers(rules, urls)
         expect(allAnswers(restored(throughJson(rules)), urls)).toBe(before)
         expect(allAnswers(restored(throughClone(rules)), urls)).toBe(before)
@@ -91,7 +91,7 @@ describe('the bound form of rules', () => {
     for (const part of ['secret', 'friends', 'veryone', 'of-others', 'Other']) expect(text).not.toContain(part)
     expect(text).toContain('/menu')
     const kept = parseRobots(FILE).forCrawler('ExampleBot', { keep: 'file' }).toJSON()
-    expect(octetsAsText(kept.file ?? '')).toBe(FILE)
+    expect(bytesAsText(kept.file ?? '')).toBe(FILE)
   })
 
   it('shows whole lines, with their comments, where the file was kept', () => {
@@ -113,7 +113,7 @@ describe('the bound form of rules', () => {
     const before = indexed()
     for (let seed = 1; seed <= 30; seed++) {
       const { file } = randomLargeRobots(dice(seed))
-      const rules = parseRobots(octets(file)).forCrawler('ExampleBot')
+      const rules = parseRobots(bytes(file)).forCrawler('ExampleBot')
       const data = JSON.stringify(rules)
       expect(JSON.stringify(askedOften(rules))).toBe(data)
     }
@@ -161,8 +161,8 @@ describe('the bound form of rules', () => {
     for (let seed = 1; seed <= 100; seed++) {
       const roll = dice(seed)
       const { file, path } = randomLargeRobots(roll)
-      const rules = parseRobots(octets(file), { dialect: randomDialect(roll) }).forCrawler('ExampleBot')
-      const urls = Array.from({ length: 4 }, () => octetsAsText(path()))
+      const rules = parseRobots(bytes(file), { dialect: randomDialect(roll) }).forCrawler('ExampleBot')
+      const urls = Array.from({ length: 4 }, () => bytesAsText(path()))
       const before = allAnswers(rules, urls)
       expect(allAnswers(restored(throughJson(rules)), urls), `seed ${seed}`).toBe(before)
       expect(allAnswers(restored(throughClone(rules)), urls), `seed ${seed}`).toBe(before)
@@ -216,7 +216,7 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
     ['a dialect with an answer that goes in a circle', { ...good, dialect: strange(circle()) }],
     ['cut packed text', { ...good, packed: good.packed.slice(0, -1) }],
     ['packed text with more behind it', { ...good, packed: `${good.packed} ` }],
-    ['packed text that is no octets', { ...good, packed: good.packed.replace('/', '\u0141') }],
+    ['packed text that is no bytes', { ...good, packed: good.packed.replace('/', '\u0141') }],
     ['no packed text', { ...good, packed: '' }],
     ['a group of more names than stand there', { ...good, packed: withNames(good, '#') }],
     ['a group of many more names than stand there', { ...good, packed: withNames(good, '?') }],
@@ -257,14 +257,14 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
     works(rules)
   })
 
-  /** The group, as if it had another number of names than two: it is `line, names, octets, name, octets, name`. */
+  /** The group, as if it had another number of names than two: it is `line, names, bytes, name, bytes, name`. */
   function withNames({ packed, groupsAt }: BoundRules, names: string): string {
     expect(packed[groupsAt + 1]).toBe('"')
     return `${packed.slice(0, groupsAt + 1)}${names}${packed.slice(groupsAt + 2)}`
   }
 
   function strange(answer: unknown): object {
-    return { ...dialects.rfc9309, reading: { ...dialects.rfc9309.reading, keys: answer } }
+    return { ...dialects.rfc9309, parsing: { ...dialects.rfc9309.parsing, keys: answer } }
   }
 
   function circle(): object {
@@ -323,12 +323,12 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
     for (let seed = 1; seed <= sampled(20); seed++) {
       const roll = dice(seed)
       const { file, path } = randomLargeRobots(roll)
-      const data = parseRobots(octets(file)).forCrawler('ExampleBot').toJSON()
+      const data = parseRobots(bytes(file)).forCrawler('ExampleBot').toJSON()
       for (let at = -2; at <= data.packed.length + 2; at += roll() < 0.5 ? 1 : 1 + Math.floor(roll() * 40)) {
         if (at === data.groupsAt) continue
         const rules = restoreRules({ ...data, groupsAt: at })
         if (rules === undefined) refused++
-        else works(rules, [octetsAsText(path()), '/'])
+        else works(rules, [bytesAsText(path()), '/'])
       }
     }
     expect(refused).toBeGreaterThan(sampled(200))
@@ -344,7 +344,7 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
       const { file, path } =
         roll() < 0.3 ? randomLargeRobots(roll) : { file: FILE, path: () => pick(roll, ['/caf%C3%A9/', '/dir/', '/x']) }
       const token = pick(roll, ['ExampleBot', 'ExampleBot', 'Other'])
-      const data = parseRobots(octets(file)).forCrawler(token).toJSON()
+      const data = parseRobots(bytes(file)).forCrawler(token).toJSON()
       const at = roll() < 0.5 ? data.groupsAt + Math.floor(roll() * 12) : Math.floor(roll() * data.packed.length)
       const other = String.fromCharCode(Math.floor(roll() * (roll() < 0.5 ? 128 : 260)))
       const instead = pick(roll, [other, other, other, '', `${data.packed[at] ?? ''}${other}`])
@@ -353,7 +353,7 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
       if (rules === undefined) refused++
       else {
         working++
-        const urls = [octetsAsText(path()), '/', '/a']
+        const urls = [bytesAsText(path()), '/', '/a']
         try {
           works(rules, urls)
         } catch (error) {

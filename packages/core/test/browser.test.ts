@@ -29,15 +29,15 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>core</title><script ty
   async function answer() {
     const { parseRobots } = await import('/core.js')
     const { default: cases } = await import('/cases.json', { with: { type: 'json' } })
-    const octets = (text) => Uint8Array.from(text, (c) => c.charCodeAt(0))
+    const bytes = (text) => Uint8Array.from(text, (c) => c.charCodeAt(0))
     const ask = (dialect) => ({ robots, url, agent }) => {
-      const parsed = parseRobots(octets(robots), { dialect })
+      const parsed = parseRobots(bytes(robots), { dialect })
       return { verdict: parsed.check(url, agent), allowed: parsed.isAllowed(url, agent) }
     }
     const dialects = ${JSON.stringify(DIALECTS)}
     return {
       rules: Object.fromEntries(dialects.map((dialect) => [dialect, cases.map(ask(dialect))])),
-      elsewhere: parseRobots(octets('User-agent: *\\nDisallow: /caf\\xc3\\xa9'), { origin: 'https://B\u00dcCHER.example' })
+      elsewhere: parseRobots(bytes('User-agent: *\\nDisallow: /caf\\xc3\\xa9'), { origin: 'https://B\u00dcCHER.example' })
         .check('https://b\u00fccher\u3002example/caf\u00e9', 'ExampleBot'),
       nodeGlobals: ['process', 'Buffer', 'require', 'global', 'setImmediate'].filter((name) => name in globalThis),
     }
@@ -137,7 +137,7 @@ describe.skipIf(isMissing('chromium', chromium))('core in Chromium', () => {
     })
   })
 
-  it('reads a host in any script, and decodes octets', () => {
+  it('reads a host in any script, and decodes bytes', () => {
     expect(answers.elsewhere).toMatchObject({ because: 'rule', rule: { text: '/caf\u00e9', line: 2 } })
   })
 

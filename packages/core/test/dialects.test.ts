@@ -7,15 +7,15 @@ import {
   advance,
   type Dialect,
   type DialectName,
-  departures,
+  deviations,
   dialectFor,
   dialects,
   type Entry,
   explainDialects,
   OptionError,
+  originAccessOf,
   parseRobots,
   settle,
-  standingOf,
   startAttempt,
 } from '../src/index.ts'
 
@@ -31,10 +31,10 @@ describe('what each dialect answers', () => {
   it('every departure of reading changes some answer', () => {
     // A row of the table that changes nothing would be a row that nobody checked.
     for (const name of names) {
-      for (const { question, answer } of departures[name]) {
-        if (!(question in dialects[name].reading)) continue
-        const undone = { ...dialects[name].reading, [question]: dialects.rfc9309.reading[question as never] }
-        const without: Dialect = { ...dialects[name], name: 'undone', reading: undone }
+      for (const { question, answer } of deviations[name]) {
+        if (!(question in dialects[name].parsing)) continue
+        const undone = { ...dialects[name].parsing, [question]: dialects.rfc9309.parsing[question as never] }
+        const without: Dialect = { ...dialects[name], name: 'undone', parsing: undone }
         const changed = dialectCases.filter(
           ({ robots, url, agent, answers }) =>
             answerOf(parseRobots(robots, { dialect: without }).check(url, agent)) !== answers[name],
@@ -62,7 +62,7 @@ describe('where they part', () => {
     const together = 'User-agent: *\nDisallow: /*a\n\nDisallow: /a\n'
     const { explanation, parts } = explainDialects(together, '/a', 'ExampleBot')['koster-1996']
     expect(explanation.verdict.allowed).toBe(true)
-    expect(parts).toEqual(departures['koster-1996'].filter(({ question }) => question in dialects.rfc9309.reading))
+    expect(parts).toEqual(deviations['koster-1996'].filter(({ question }) => question in dialects.rfc9309.parsing))
   })
 })
 
@@ -79,7 +79,7 @@ describe('a dialect of one’s own', () => {
     const mine: Dialect = {
       ...dialects.rfc9309,
       name: 'first-come',
-      reading: { ...dialects.rfc9309.reading, winner: 'first' },
+      parsing: { ...dialects.rfc9309.parsing, winner: 'first' },
     }
     const robots = parseRobots('User-agent: *\nAllow: /\nDisallow: /a', { dialect: mine })
     expect(robots.dialect.name).toBe('first-come')
@@ -91,7 +91,7 @@ describe('a dialect of one’s own', () => {
     [null, 'does not answer keys'],
     [{}, 'nothing does not answer keys; write one of lenient, exact'],
     [
-      { ...dialects.google, reading: { ...dialects.google.reading, winner: 'longest' } },
+      { ...dialects.google, parsing: { ...dialects.google.parsing, winner: 'longest' } },
       '"longest" does not answer winner; write one of most-octets, first',
     ],
     [
@@ -110,7 +110,7 @@ describe('access moves with reading', () => {
     kind: 'success',
     status: 200,
     headers: {},
-    body: { octets: 'User-agent: *\nDisallow: /a', truncated: false },
+    body: { bytes: 'User-agent: *\nDisallow: /a', truncated: false },
     url: `${origin}/robots.txt`,
     hops: [],
   } as const
@@ -121,15 +121,15 @@ describe('access moves with reading', () => {
       kind: 'response',
       status,
       headers: {},
-      ...(body && { body: { octets: body, truncated: false } }),
+      ...(body && { body: { bytes: body, truncated: false } }),
     } as const
     const next = advance(startAttempt(`${origin}/robots.txt`), reply, policy)
-    if (next.kind === 'asking') throw new Error('a redirect')
+    if (next.kind === 'request') throw new Error('a redirect')
     return settle(last, origin, next, HOUR, policy)
   }
 
   const standing = (dialect: DialectName, entry: Entry, now = HOUR) => {
-    const { holds, ...rest } = standingOf(entry, now, accessPolicyOf(dialects[dialect].access))
+    const { holds, ...rest } = originAccessOf(entry, now, accessPolicyOf(dialects[dialect].access))
     return holds === 'rules' ? holds : `${holds}: ${'because' in rest ? rest.because : ''}`
   }
 
@@ -194,8 +194,8 @@ describe('access moves with reading', () => {
 
   it('a 5xx that says "not found" is a 404 for who asks for that (Google)', () => {
     const policy = { ...accessPolicyOf(dialects.google.access), notFoundPages: 'unavailable' } as const
-    const reply = (octets: string) =>
-      ({ kind: 'response', status: 500, headers: {}, body: { octets, truncated: false } }) as const
+    const reply = (bytes: string) =>
+      ({ kind: 'response', status: 500, headers: {}, body: { bytes, truncated: false } }) as const
     const start = startAttempt(`${origin}/robots.txt`)
     expect(advance(start, reply('<h1>Page Not Found</h1>'), policy)).toMatchObject({
       kind: 'unavailable',
@@ -209,7 +209,7 @@ describe('access moves with reading', () => {
 it('docs/dialects.md shows the table as it is', () => {
   const doc = readFileSync(new URL('../../../docs/dialects.md', import.meta.url), 'utf8')
   const rows = names.flatMap((name) =>
-    departures[name].map(
+    deviations[name].map(
       ({ question, answer, source }) => `| \`${name}\` | \`${question}\` | \`${answer}\` | ${source} |`,
     ),
   )

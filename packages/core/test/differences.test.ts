@@ -6,12 +6,12 @@ import { answerOf } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 
-const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
+const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 
 describe('where libraries differ', () => {
   it.each(differences)('$name', ({ robots, url, agent, google, rfc9309 }) => {
     const answers = (['google', 'rfc9309'] as const).map((dialect) =>
-      answerOf(parseRobots(octets(robots), { dialect }).check(url, agent)),
+      answerOf(parseRobots(bytes(robots), { dialect }).check(url, agent)),
     )
     expect(answers).toEqual([google, rfc9309])
   })

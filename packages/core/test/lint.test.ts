@@ -7,12 +7,12 @@ import { sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type FindingCode, findingKinds, lintRobots, parseRobots } from '../src/index.ts'
 
-const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
+const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 const codes = Object.keys(findingKinds) as FindingCode[]
 
 describe('lint', () => {
   it.each(lintCases)('$name', ({ robots, findings }) => {
-    const found = lintRobots(octets(robots))
+    const found = lintRobots(bytes(robots))
     expect(found.map(({ code, line }) => `${code} ${line}`)).toEqual(findings)
     expect(JSON.parse(JSON.stringify(found))).toEqual(found)
     for (const { message } of found) expect(withoutQuotes(message)).toMatch(ONE_SENTENCE)
@@ -26,7 +26,7 @@ describe('lint', () => {
   })
 
   it.each(goodFiles)('has nothing above a note to say of a good file: $name', ({ robots }) => {
-    expect(lintRobots(octets(robots)).filter(({ severity }) => severity !== 'note')).toEqual([])
+    expect(lintRobots(bytes(robots)).filter(({ severity }) => severity !== 'note')).toEqual([])
   })
 
   it.each<[string, string]>([
@@ -59,12 +59,12 @@ describe('lint', () => {
       const roll = dice(seed)
       const robots = randomRobots(roll)
       const lines = robots.split(/\r\n|\r|\n/)
-      for (const { code, line } of lintRobots(octets(robots))) {
+      for (const { code, line } of lintRobots(bytes(robots))) {
         if (!NEEDLESS.has(code)) continue
         needless++
         // A rule without a path decides nothing, and keeps the groups as they are.
-        const without = parseRobots(octets(lines.with(line - 1, 'Disallow:').join('\n')))
-        const original = parseRobots(octets(lines.join('\n')))
+        const without = parseRobots(bytes(lines.with(line - 1, 'Disallow:').join('\n')))
+        const original = parseRobots(bytes(lines.join('\n')))
         for (let i = 0; i < 5; i++) {
           const path = randomPath(roll, robots)
           for (const agent of ['ExampleBot', 'Other', 'Nobody']) {
@@ -84,12 +84,12 @@ describe('lint', () => {
       const file = `User-agent: *\nDisallow: ${randomPath(roll, '')}\n`.replace('Disallow: /', () =>
         roll() < 0.3 ? 'Disallow: ' : 'Disallow: /',
       )
-      for (const { code, message } of lintRobots(octets(file))) {
+      for (const { code, message } of lintRobots(bytes(file))) {
         if (!SAME_MEANING.has(code)) continue
         respelt++
         const better = Array.from(message.matchAll(/"(Disallow: [^"]*)"/g), ([, rule]) => rule).join('\n')
         const path = randomPath(roll, file)
-        const allowed = [octets(file), `User-agent: *\n${better}\n`].map((one) => parseRobots(one).isAllowed(path, 'a'))
+        const allowed = [bytes(file), `User-agent: *\n${better}\n`].map((one) => parseRobots(one).isAllowed(path, 'a'))
         expect(allowed[1], `${file} and ${better}, asked ${path}`).toBe(allowed[0])
       }
     }
@@ -116,7 +116,7 @@ describe('lint', () => {
       (size: number) => `<!--${'<'.repeat(size)}`,
     ]
     // Well under a second for each in the full run. Quadratic work would take minutes, and run into the timeout.
-    for (const make of hostile) expect(lintRobots(octets(make(sampled(500_000))))).toBeInstanceOf(Array)
+    for (const make of hostile) expect(lintRobots(bytes(make(sampled(500_000))))).toBeInstanceOf(Array)
   })
 
   it('is shown in docs/lint.md as it is', async () => {

@@ -1,5 +1,5 @@
 import { readNaively } from '@politely/testkit/naive-reader'
-import { dice, octetsAsText, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { bytesAsText, dice, randomPath, randomRobots } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
@@ -15,7 +15,7 @@ it('agrees with the slow and obvious reader on files made by dice', () => {
     const file = randomRobots(roll)
     const robots = parseRobots(Buffer.from(file, 'latin1'))
     for (let i = 0; i < QUESTIONS; i++) {
-      const url = `https://example.com${octetsAsText(randomPath(roll, file))}`
+      const url = `https://example.com${bytesAsText(randomPath(roll, file))}`
       const address = parseUrl(url)
       if (typeof address === 'string') throw new Error(`not a URL: ${url}`)
       for (const token of ['ExampleBot', 'a1', 'Nobody']) {

@@ -1,16 +1,16 @@
 // When the next request to an origin may leave. All of it is our choice: no standard speaks about pace.
 import { describe, expect, test } from 'vitest'
-import { type Delay, delayOf, type Rate, type Wishes } from '../src/pace/delay.ts'
+import { type Delay, delayOf, type PaceLimits, type Rate } from '../src/pace/delay.ts'
 import { type Hours, isWithin, nextMinute, opensAt } from '../src/pace/hours.ts'
 import {
+  applyResponse,
   canForget,
-  heedAnswer,
   nextSlot,
   type Pace,
+  returnSlot,
   type Slot,
   startPace,
   takeSlot,
-  untakeSlot,
 } from '../src/pace/pace.ts'
 import { parseRobots } from '../src/parse.ts'
 
@@ -23,7 +23,7 @@ const DAY = 24 * HOUR
 const at = (hours: number, minutes = 0) => NOW + hours * HOUR + minutes * MINUTE
 
 describe('the delay, and who asked for it', () => {
-  test.each<readonly [name: string, wishes: Partial<Wishes>, delayMs: number, because: Delay['because']]>([
+  test.each<readonly [name: string, wishes: Partial<PaceLimits>, delayMs: number, because: Delay['because']]>([
     ['nobody asks', { ownDelayMs: 0 }, 0, 'own-delay'],
     ['the caller alone', { ownDelayMs: 1_000 }, 1_000, 'own-delay'],
     ['the site asks for more', { ownDelayMs: 1_000, crawlDelayMs: 5_000 }, 5_000, 'crawl-delay'],
@@ -66,7 +66,7 @@ describe('request-rate: requests are spread over the period', () => {
   const evening = within(1, 10 * MINUTE, 18, 19)
 
   test.each<
-    readonly [name: string, wishes: Partial<Wishes>, leavesAt: number, delayMs: number, because: Delay['because']]
+    readonly [name: string, wishes: Partial<PaceLimits>, leavesAt: number, delayMs: number, because: Delay['because']]
   >([
     ['one in ten seconds', { requestRates: [always(1, 10_000)] }, NOW, 10_000, 'request-rate'],
     ['five in ten seconds', { requestRates: [always(5, 10_000)] }, NOW, 2_000, 'request-rate'],
@@ -150,7 +150,7 @@ describe('request-rate: requests are spread over the period', () => {
 
   test('a file of such lines costs next to nothing: twenty-four with hours are looked at', () => {
     const rates = Array.from({ length: 20_000 }, (_, n) => within(1, (n + 1) * DAY, n % 24, (n % 24) + 1))
-    const wishes: Wishes = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined, requestRates: rates }
+    const wishes: PaceLimits = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined, requestRates: rates }
     // Each hour asks for one day more than the one before; the first of them is free after a day.
     expect(delayOf(wishes, NOW)).toEqual({ delayMs: DAY, because: 'request-rate' })
   })
@@ -191,7 +191,7 @@ describe('request-rate: requests are spread over the period', () => {
   test('what robots.txt says is taken as it is', () => {
     const file = 'User-agent: *\nCrawl-delay: 2\nRequest-rate: 1/10s 1800-1900\nVisit-time: 0600-2300\n'
     const { crawlDelayMs, requestRates, visitTimes } = parseRobots(file).forCrawler('ExampleBot')
-    const wishes: Wishes = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs, requestRates, visitTimes }
+    const wishes: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs, requestRates, visitTimes }
     expect(delayOf(wishes, at(12))).toEqual({ delayMs: 2_000, because: 'crawl-delay' })
     expect(delayOf(wishes, at(18, 30))).toEqual({ delayMs: 10_000, because: 'request-rate' })
     expect(opensAt(visitTimes, at(23, 30))).toBe(at(30))
@@ -273,17 +273,17 @@ describe('the slot', () => {
     const taken = takeSlot(startPace, NOW, delay)
 
     test('is free again', () => {
-      expect(nextSlot(untakeSlot(taken, 1, NOW + 100), NOW + 100)).toEqual({ at: NOW + 100, because: 'none' })
+      expect(nextSlot(returnSlot(taken, 1, NOW + 100), NOW + 100)).toEqual({ at: NOW + 100, because: 'none' })
     })
 
     test('is not, where another was taken since', () => {
       const next = takeSlot(taken, NOW + 5_000, delay)
-      expect(untakeSlot(next, 1, NOW + 5_100)).toBe(next)
+      expect(returnSlot(next, 1, NOW + 5_100)).toBe(next)
     })
 
     test('does not end a pause that an answer asked for', () => {
-      const pushedBack = heedAnswer(taken, { status: 429, retryAfter: '60' }, 1, NOW)
-      expect(untakeSlot(pushedBack, 1, NOW + 100)).toBe(pushedBack)
+      const pushedBack = applyResponse(taken, { status: 429, retryAfter: '60' }, 1, NOW)
+      expect(returnSlot(pushedBack, 1, NOW + 100)).toBe(pushedBack)
     })
 
     test.each([
@@ -291,17 +291,17 @@ describe('the slot', () => {
       [{ status: 503, retryAfter: undefined }, 5, 'backoff'],
     ] as const)('keeps a pause by %j that is shorter than its own', (answer, seconds, because) => {
       const minute = takeSlot(takeSlot(startPace, NOW, delay), NOW, { delayMs: 60_000, because: 'own-delay' })
-      const pushedBack = heedAnswer(minute, answer, 1, NOW)
+      const pushedBack = applyResponse(minute, answer, 1, NOW)
       expect(pushedBack).toMatchObject({ nextSlotAt: NOW + 60_000, because: 'own-delay' })
-      expect(nextSlot(untakeSlot(pushedBack, 2, NOW + 100), NOW + 100)).toEqual({
+      expect(nextSlot(returnSlot(pushedBack, 2, NOW + 100), NOW + 100)).toEqual({
         at: NOW + seconds * 1_000,
         because,
       })
-      expect(nextSlot(untakeSlot(pushedBack, 2, NOW + 30_000), NOW + 30_000)).toMatchObject({ because: 'none' })
+      expect(nextSlot(returnSlot(pushedBack, 2, NOW + 30_000), NOW + 30_000)).toMatchObject({ because: 'none' })
     })
 
     test('long after, changes nothing', () => {
-      expect(untakeSlot(taken, 1, NOW + 60_000)).toBe(taken)
+      expect(returnSlot(taken, 1, NOW + 60_000)).toBe(taken)
     })
   })
 })
@@ -312,7 +312,7 @@ describe('answers of pages', () => {
     let pace = startPace
     return Array.from({ length: count }, () => {
       pace = takeSlot({ ...pace, nextSlotAt: 0 }, NOW, { delayMs: 0, because: 'own-delay' })
-      pace = heedAnswer(pace, { status, retryAfter: undefined }, pace.slots, NOW)
+      pace = applyResponse(pace, { status, retryAfter: undefined }, pace.slots, NOW)
       return (pace.nextSlotAt - NOW) / SECOND
     })
   }
@@ -323,7 +323,7 @@ describe('answers of pages', () => {
 
   test('our choice, a Retry-After of years is a day', () => {
     const retryAfter = '9'.repeat(400)
-    const { nextSlotAt } = heedAnswer(startPace, { status: 429, retryAfter }, 1, NOW)
+    const { nextSlotAt } = applyResponse(startPace, { status: 429, retryAfter }, 1, NOW)
     expect(nextSlotAt - NOW).toBe(24 * 60 * 60 * SECOND)
   })
 
@@ -338,7 +338,7 @@ describe('answers of pages', () => {
     ['a date in the past is no pause', 'Wed, 31 Dec 2025 00:00:00 GMT', 0],
     ['what cannot be read counts for nothing', 'soon', 5],
   ])('Retry-After: %s', (_, retryAfter, seconds) => {
-    const { nextSlotAt, pushbacks, because } = heedAnswer(startPace, { status: 503, retryAfter }, 1, NOW)
+    const { nextSlotAt, pushbacks, because } = applyResponse(startPace, { status: 503, retryAfter }, 1, NOW)
     expect(nextSlotAt).toBe(NOW + seconds * SECOND)
     expect(pushbacks).toBe(1)
     if (seconds > 0) expect(because).toBe(retryAfter === 'soon' ? 'backoff' : 'retry-after')
@@ -346,7 +346,7 @@ describe('answers of pages', () => {
 
   test('a pause never brings the next slot nearer', () => {
     const pace = paceWith({ nextSlotAt: NOW + 60 * SECOND, because: 'crawl-delay' })
-    expect(heedAnswer(pace, { status: 503, retryAfter: '1' }, 1, NOW)).toMatchObject({
+    expect(applyResponse(pace, { status: 503, retryAfter: '1' }, 1, NOW)).toMatchObject({
       nextSlotAt: NOW + 60 * SECOND,
       because: 'crawl-delay',
     })
@@ -354,37 +354,37 @@ describe('answers of pages', () => {
 
   test.each([200, 301, 304, 404, 500, 502])('%i ends the growth, and the slot stays', (status) => {
     const pace = paceWith({ nextSlotAt: NOW + 60 * SECOND, pushbacks: 4, slots: 9, heardAt: 8 })
-    expect(heedAnswer(pace, { status, retryAfter: '120' }, 9, NOW)).toEqual({ ...pace, pushbacks: 0 })
+    expect(applyResponse(pace, { status, retryAfter: '120' }, 9, NOW)).toEqual({ ...pace, pushbacks: 0 })
   })
 
   describe('of requests that were under way together', () => {
     const free: Delay = { delayMs: 0, because: 'own-delay' }
     const three = takeSlot(takeSlot(takeSlot(startPace, NOW, free), NOW, free), NOW, free)
     const busy = { status: 429, retryAfter: undefined }
-    const first = heedAnswer(three, busy, 2, NOW + 100)
+    const first = applyResponse(three, busy, 2, NOW + 100)
 
     test('a burst of 429 is one step, and one pause', () => {
       expect(first).toMatchObject({ pushbacks: 1, nextSlotAt: NOW + 100 + 5_000 })
-      expect(heedAnswer(heedAnswer(first, busy, 1, NOW + 200), busy, 3, NOW + 300)).toEqual(first)
+      expect(applyResponse(applyResponse(first, busy, 1, NOW + 200), busy, 3, NOW + 300)).toEqual(first)
     })
 
     test('a later Retry-After counts where it is longer', () => {
-      const pace = heedAnswer(first, { status: 503, retryAfter: '60' }, 3, NOW + 200)
+      const pace = applyResponse(first, { status: 503, retryAfter: '60' }, 3, NOW + 200)
       expect(pace).toMatchObject({ pushbacks: 1, nextSlotAt: NOW + 60_200, because: 'retry-after' })
-      expect(heedAnswer(pace, { status: 503, retryAfter: '1' }, 1, NOW + 300)).toMatchObject({
+      expect(applyResponse(pace, { status: 503, retryAfter: '1' }, 1, NOW + 300)).toMatchObject({
         pushbacks: 1,
         nextSlotAt: NOW + 60_200,
       })
     })
 
     test('a success among them ends nothing', () => {
-      expect(heedAnswer(first, { status: 200, retryAfter: undefined }, 3, NOW + 200)).toBe(first)
+      expect(applyResponse(first, { status: 200, retryAfter: undefined }, 3, NOW + 200)).toBe(first)
     })
 
     test('the next one to leave is heard again: as a step further, or as the end', () => {
       const next = takeSlot(first, NOW + 5_100, free)
-      expect(heedAnswer(next, busy, 4, NOW + 5_200)).toMatchObject({ pushbacks: 2, nextSlotAt: NOW + 15_200 })
-      expect(heedAnswer(next, { status: 200, retryAfter: undefined }, 4, NOW + 5_200).pushbacks).toBe(0)
+      expect(applyResponse(next, busy, 4, NOW + 5_200)).toMatchObject({ pushbacks: 2, nextSlotAt: NOW + 15_200 })
+      expect(applyResponse(next, { status: 200, retryAfter: undefined }, 4, NOW + 5_200).pushbacks).toBe(0)
     })
   })
 })

@@ -10,7 +10,7 @@ import { OriginBytes, setSimpleUrl } from '../src/url/url-fast-path.ts'
 import { countingPath, pathOf } from './all-matchers.ts'
 
 const names = Object.keys(dialects) as DialectName[]
-const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
+const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 /** A file by dice, and a path to ask about. */
 const fileAndPath = fc.integer({ min: 1, max: 2 ** 31 }).map((seed) => {
   const roll = dice(seed)
@@ -41,7 +41,7 @@ describe('whatever a site sends', () => {
     let explained = 0
     fc.assert(
       fc.property(fileAndPath, fc.constantFrom(...names), ({ file, path }, dialect) => {
-        const robots = parseRobots(octets(file), { dialect })
+        const robots = parseRobots(bytes(file), { dialect })
         const { verdict, matches: matching, wonBy } = robots.explain(path, 'ExampleBot')
         expect(verdict).toEqual(robots.check(path, 'ExampleBot'))
         expect(verdict.because === 'rule').toBe(matching.length > 0)
@@ -54,7 +54,7 @@ describe('whatever a site sends', () => {
     expect(explained).toBeGreaterThan(sampled(200))
   })
 
-  it('text and octets read alike, also out of the middle of a larger buffer', () => {
+  it('text and bytes read alike, also out of the middle of a larger buffer', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fileAndPath, (words, { file, path }) => {
         const text = `${file.replace(/[\u0080-\uffff]/g, words)}\nDisallow: /${words}\n`
@@ -74,7 +74,7 @@ describe('a verdict does not depend on', () => {
       fc.property(fileAndPath, ({ file, path }) => {
         const lines = file.split(/\r\n|\r|\n/)
         const [lf, cr, crlf] = ['\n', '\r', '\r\n'].map((end) =>
-          parseRobots(octets(lines.join(end))).check(path, 'ExampleBot'),
+          parseRobots(bytes(lines.join(end))).check(path, 'ExampleBot'),
         )
         expect(cr).toEqual(lf)
         expect(crlf).toEqual(lf)
@@ -127,7 +127,7 @@ describe('matching is bounded by pattern × path', () => {
     ['pieces of which only the last is missing', `${'/*ab'.repeat(300)}*ba$`, `/${'/xab'.repeat(500)}`],
   ])('%s', (_name, rule, text) => {
     const { path, reads } = countingPath(text)
-    matchesWildcards(path, octets(rule), 0, rule.length)
+    matchesWildcards(path, bytes(rule), 0, rule.length)
     expect(reads()).toBeGreaterThan(0)
     expect(reads()).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
   })
@@ -148,13 +148,13 @@ describe('matching is bounded by pattern × path', () => {
           if (!/\*|\$$/.test(rule)) return
           const text = textOf(parts).replace(/[*$]/g, '')
           const { path, reads } = countingPath(text)
-          const found = matchesWildcards(path, octets(rule), 0, rule.length)
+          const found = matchesWildcards(path, bytes(rule), 0, rule.length)
           expect(reads()).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
           const isAnchored = rule.endsWith('$')
           const escaped = (isAnchored ? rule.slice(0, -1) : rule).replace(/\$/g, '\\$').replace(/\*+/g, '.*')
           expect(found, `${rule} and ${text}`).toBe(new RegExp(`^${escaped}${isAnchored ? '$' : ''}`).test(text))
           const searched = searchedOften(pathOf(text))
-          expect(matchesWildcards(searched, octets(rule), 0, rule.length), `${rule} and ${text}, searched`).toBe(found)
+          expect(matchesWildcards(searched, bytes(rule), 0, rule.length), `${rule} and ${text}, searched`).toBe(found)
           if (found) matched++
           else missed++
         },
@@ -171,7 +171,7 @@ describe('matching is bounded by pattern × path', () => {
   ])('and by the path and all patterns where a site writes many: %s', (_name, rule, text) => {
     const { path, reads } = countingPath(text)
     const rules = 20_000
-    for (let i = 0; i < rules; i++) expect(matchesWildcards(path, octets(rule), 0, rule.length)).toBe(false)
+    for (let i = 0; i < rules; i++) expect(matchesWildcards(path, bytes(rule), 0, rule.length)).toBe(false)
     expect(reads()).toBeGreaterThan(100_000)
     expect(reads()).toBeLessThan(10 * rules + 300_000) // not 2,000 times 20,000
   })
@@ -198,9 +198,9 @@ describe('what was found out about a path is discarded when another one is asked
       const path = new RequestPath()
       set(path, `/axb${far}`)
       searchedOften(path)
-      expect(matchesWildcards(path, octets('/*ab'), 0, 4)).toBe(false)
+      expect(matchesWildcards(path, bytes('/*ab'), 0, 4)).toBe(false)
       set(path, `/axab${far}`)
-      expect(matchesWildcards(path, octets('/*ab'), 0, 4)).toBe(true)
+      expect(matchesWildcards(path, bytes('/*ab'), 0, 4)).toBe(true)
     })
   })
 
@@ -208,9 +208,9 @@ describe('what was found out about a path is discarded when another one is asked
     const far = 'x'.repeat(MAX_AUTOMATON_BYTES)
     const path = new RequestPath()
     path.setPath(`/axb${far}`, 'rfc9309')
-    expect(matchesWildcards(path, octets('/*ab'), 0, 4)).toBe(false)
+    expect(matchesWildcards(path, bytes('/*ab'), 0, 4)).toBe(false)
     path.setPath(`/axab${far}`, 'rfc9309')
-    expect(matchesWildcards(path, octets('/*ab'), 0, 4)).toBe(true)
+    expect(matchesWildcards(path, bytes('/*ab'), 0, 4)).toBe(true)
   })
 })
 
@@ -221,7 +221,7 @@ describe('where a piece is in a path', () => {
       ['/aabb', true],
     ] as const) {
       const path = searchedOften(pathOf(text))
-      expect(matchesWildcards(path, octets('/*ab*b$'), 0, 7), text).toBe(isMatch)
+      expect(matchesWildcards(path, bytes('/*ab*b$'), 0, 7), text).toBe(isMatch)
     }
   })
 
@@ -234,11 +234,11 @@ describe('where a piece is in a path', () => {
     let missed = 0
     fc.assert(
       fc.property(text, text, fc.nat(60), fc.nat(6), (path, other, place, length) => {
-        const automaton = new SuffixAutomaton(octets(`?${path}?`), 1, 1 + path.length)
+        const automaton = new SuffixAutomaton(bytes(`?${path}?`), 1, 1 + path.length)
         const at = place % (path.length + 1)
         for (const run of [path.slice(at, at + length), other.slice(0, length), `${path}a`]) {
           for (let from = 0; from <= path.length && run !== ''; from++) {
-            const behind = automaton.endOfNext(octets(`?${run}`), 1, 1 + run.length, from)
+            const behind = automaton.endOfNext(bytes(`?${run}`), 1, 1 + run.length, from)
             const wanted = path.indexOf(run, from)
             expect(behind, `${run} in ${path} from ${from} on`).toBe(wanted === -1 ? -1 : wanted + run.length)
             if (wanted === -1) missed++
@@ -258,10 +258,10 @@ describe('where a piece is in a path', () => {
       const path = String.fromCharCode(
         ...Array.from({ length: MAX_AUTOMATON_BYTES }, () => Math.floor(roll() * different)),
       )
-      const automaton = new SuffixAutomaton(octets(path), 0, path.length)
-      const behind = (run: string, from: number) => automaton.endOfNext(octets(run), 0, run.length, from)
-      for (let octet = 0; octet < different; octet++) {
-        const one = String.fromCharCode(octet)
+      const automaton = new SuffixAutomaton(bytes(path), 0, path.length)
+      const behind = (run: string, from: number) => automaton.endOfNext(bytes(run), 0, run.length, from)
+      for (let byte = 0; byte < different; byte++) {
+        const one = String.fromCharCode(byte)
         expect(behind(one, 0)).toBe(path.indexOf(one) + 1)
       }
       for (let i = 0; i < 1_000; i++) {

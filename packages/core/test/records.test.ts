@@ -26,13 +26,13 @@ function lineOf({ field, key, value, line, agents }: OtherRecord): string {
   return `${field}: ${key}=${value} on line ${line}${to}`
 }
 
-const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
+const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 
 describe('records beside the rules, RFC 9309 §2.2.4', () => {
   it.each(recordsCases)('$name', ({ robots, records, exact }) => {
-    expect(parseRobots(octets(robots)).records.map(lineOf)).toEqual(records)
+    expect(parseRobots(bytes(robots)).records.map(lineOf)).toEqual(records)
     for (const dialect of ['koster-1996', 'original-1994'] as const) {
-      expect(parseRobots(octets(robots), { dialect }).records.map(lineOf)).toEqual(exact ?? records)
+      expect(parseRobots(bytes(robots), { dialect }).records.map(lineOf)).toEqual(exact ?? records)
     }
   })
 
@@ -44,7 +44,7 @@ describe('records beside the rules, RFC 9309 §2.2.4', () => {
   })
 
   it('survive JSON', () => {
-    const { records } = parseRobots(octets(recordsCases.map(({ robots }) => robots).join('\n')))
+    const { records } = parseRobots(bytes(recordsCases.map(({ robots }) => robots).join('\n')))
     expect(records.length).toBeGreaterThan(20)
     expect(JSON.parse(JSON.stringify(records))).toEqual(records)
   })
@@ -58,7 +58,7 @@ describe('records beside the rules, RFC 9309 §2.2.4', () => {
 
 describe.each(['crawl-delay', 'request-rate', 'visit-time'] as const)('what is read in %s', (field) => {
   it.each(readingCases.filter((row) => row.field === field))('$values: $reason', ({ values, reads }) => {
-    const robots = parseRobots(octets(`User-agent: *\n${values.map((value) => `${field}: ${value}\n`).join('')}`))
+    const robots = parseRobots(bytes(`User-agent: *\n${values.map((value) => `${field}: ${value}\n`).join('')}`))
     const rules = robots.forCrawler('ExampleBot')
     expect(readingOf(rules)).toBe(reads)
     const { crawlDelayMs, requestRates, visitTimes } = rules

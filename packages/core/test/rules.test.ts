@@ -2,11 +2,11 @@ import { answerOf, rulesCases } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 
-const octets = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
+const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 
 describe.each(['rfc9309', 'google'] as const)('rules, dialect %s', (dialect) => {
   it.each(rulesCases)('$name', (row) => {
-    const robots = parseRobots(octets(row.robots), { dialect })
+    const robots = parseRobots(bytes(row.robots), { dialect })
     const expected = dialect === 'google' ? (row.google ?? row.rfc9309) : row.rfc9309
     expect(answerOf(robots.check(row.url, row.agent))).toBe(expected)
     expect(robots.isAllowed(row.url, row.agent)).toBe(expected.startsWith('allowed'))

@@ -1,5 +1,5 @@
 import { readNaively } from '@politely/testkit/naive-reader'
-import { dice, octetsAsText, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { bytesAsText, dice, randomPath, randomRobots } from '@politely/testkit/random-robots'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it, vi } from 'vitest'
 import { parseRobots } from '../src/index.ts'
@@ -8,7 +8,7 @@ import { countIndexed, dialectNames, everyWay, lineOf, randomDialect, randomLarg
 
 const indexed = countIndexed()
 
-const octets = (text: string) => Buffer.from(text, 'latin1')
+const bytes = (text: string) => Buffer.from(text, 'latin1')
 
 /** As `readNaively` wants it: the path that a client sends; undefined for what starts with a host that nobody named a scheme for. */
 function sentPathOf(url: string): string | undefined {
@@ -18,8 +18,7 @@ function sentPathOf(url: string): string | undefined {
 }
 
 /** A path, or a whole URL. */
-const askable = (roll: () => number, path: string) =>
-  `${roll() < 0.5 ? 'https://example.com' : ''}${octetsAsText(path)}`
+const askable = (roll: () => number, path: string) => `${roll() < 0.5 ? 'https://example.com' : ''}${bytesAsText(path)}`
 
 /** What was compared, so that no test can pass because it asked nothing worth an answer. */
 const nothingSeen = () => ({ asked: 0, allowed: 0, disallowed: 0, byRule: 0, naively: 0 })
@@ -51,7 +50,7 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
       const roll = dice(seed)
       const file = randomRobots(roll)
       for (const token of ['ExampleBot', 'a1', 'Nobody']) {
-        const way = everyWay(octets(file), {}, token)
+        const way = everyWay(bytes(file), {}, token)
         for (let i = 0; i < 4; i++) {
           compare(seen, file, way, askable(roll, randomPath(roll, file)), `seed ${seed}, ${token}`, token)
         }
@@ -71,7 +70,7 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
       for (let seed = 1; seed <= sampled(150); seed++) {
         const roll = dice(seed)
         const { file, path } = randomLargeRobots(roll)
-        const way = everyWay(octets(file), { dialect }, 'ExampleBot')
+        const way = everyWay(bytes(file), { dialect }, 'ExampleBot')
         const naiveToken = dialect === 'rfc9309' ? 'ExampleBot' : undefined
         for (let i = 0; i < 20; i++) {
           compare(seen, file, way, askable(roll, path()), `${dialect}, seed ${seed}`, naiveToken)
@@ -92,22 +91,22 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
       const roll = dice(seed)
       const dialect = randomDialect(roll)
       const { file, path } = randomLargeRobots(roll)
-      const text = octetsAsText(file)
-      const source = roll() < 0.5 ? text : octets(file)
+      const text = bytesAsText(file)
+      const source = roll() < 0.5 ? text : bytes(file)
       const way = everyWay(source, { dialect }, 'ExampleBot')
       for (let i = 0; i < 6; i++) {
-        compare(seen, file, way, askable(roll, path()), `seed ${seed}, ${JSON.stringify(dialect.reading)}`)
+        compare(seen, file, way, askable(roll, path()), `seed ${seed}, ${JSON.stringify(dialect.parsing)}`)
       }
     }
     expect(seen.byRule).toBeGreaterThan(seen.asked / 4)
     expect(seen.disallowed).toBeGreaterThan(seen.asked / 20)
   })
 
-  it('where one character of a text is another octet, in a dialect that decodes', () => {
+  it('where one character of a text is another byte, in a dialect that decodes', () => {
     const decoding = randomDialect(() => 0)
-    const dialect = { ...decoding, reading: { ...decoding.reading, compare: 'decoded' } } as const
+    const dialect = { ...decoding, parsing: { ...decoding.parsing, compare: 'decoded' } } as const
     for (const url of ['/%E9', '/%C3%A9', '/\u00e9', '/%C3%83%C2%A9']) {
-      const ways = ['User-agent: *\nDisallow: /\u00e9', octets('User-agent: *\nDisallow: /\xc3\xa9')].map((source) =>
+      const ways = ['User-agent: *\nDisallow: /\u00e9', bytes('User-agent: *\nDisallow: /\xc3\xa9')].map((source) =>
         everyWay(source, { dialect }, 'a')(url),
       )
       for (const { others } of ways) expect(others, url).toEqual([])
@@ -117,7 +116,7 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
 
   // Bytes are put where other bytes were; what does not fit there must not be taken for what does.
   it.each([4094, 4095, 4096, 4097, 8191, 8192])(
-    'where a path is %i octets, to a reader that has read nothing yet',
+    'where a path is %i bytes, to a reader that has read nothing yet',
     async (length) => {
       for (const letter of ['a', '\u00e9', '\u20ac']) {
         vi.resetModules()
@@ -126,19 +125,19 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
         const path = `/${'a'.repeat((length - 1) % bytes)}${letter.repeat((length - 1) / bytes)}`
         expect(Buffer.from(path).length).toBe(length)
         const verdict = fresh.parseRobots(`User-agent: *\nDisallow: ${path}`).check(path, 'a')
-        expect(verdict.because === 'rule' && verdict.rule.text === path, `${length} octets of ${letter}`).toBe(true)
+        expect(verdict.because === 'rule' && verdict.rule.text === path, `${length} bytes of ${letter}`).toBe(true)
       }
     },
   )
 
   it.each([4094, 4095, 4096, 4097])(
-    'where %i octets of rules are packed, not all ASCII, to a reader that has read nothing yet',
+    'where %i bytes of rules are packed, not all ASCII, to a reader that has read nothing yet',
     async (length) => {
       const file = (fill: number) => `User-agent: caf\u00e9\nUser-agent: *\nDisallow: /b\nAllow: /${'a'.repeat(fill)}`
-      const packedOctets = (fill: number) => parseRobots(file(fill)).forCrawler('a').toJSON().packed.length
+      const packedBytes = (fill: number) => parseRobots(file(fill)).forCrawler('a').toJSON().packed.length
       let fill = length - 60
-      while (packedOctets(fill) < length) fill++
-      expect(packedOctets(fill)).toBe(length)
+      while (packedBytes(fill) < length) fill++
+      expect(packedBytes(fill)).toBe(length)
       const robots = file(fill)
       for (const url of ['/b', '/', '/a', `/${'a'.repeat(fill)}`]) {
         vi.resetModules()

@@ -137,7 +137,7 @@ const tame = fc
 
 const anyUrl = fc.oneof(url, tame, tame)
 
-const reading = dialects.rfc9309.reading
+const reading = dialects.rfc9309.parsing
 
 const bytesOf = ({ bytes, start, end }: RequestPath) => Buffer.from(bytes.subarray(start, end)).toString('latin1')
 
@@ -216,7 +216,7 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
     fc.assert(
       fc.property(anyUrl, fc.constantFrom(...ORIGINS), fc.boolean(), (text, origin, isOther) => {
         const { path = '/' } = parsed(text, origin)
-        // No longer than a line may be. A path that differs in its last octet must not be taken for it.
+        // No longer than a line may be. A path that differs in its last byte must not be taken for it.
         const rule = path.length > 16_000 ? path.slice(0, 16_000) : `${isOther ? path.slice(0, -1) : path}$`
         const robots = parseRobots(`User-agent: *\nDisallow: ${rule}`, origin === undefined ? {} : { origin })
         const rules = robots.forCrawler('a')
@@ -294,7 +294,7 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
     }
   })
 
-  it.each([0, 1, 2, 3, 10, 11, 12, 4_095, 4_096, 4_097, 4_999, 5_000])('of %i octets', (length) => {
+  it.each([0, 1, 2, 3, 10, 11, 12, 4_095, 4_096, 4_097, 4_999, 5_000])('of %i bytes', (length) => {
     for (const start of ['/', 'https://example.com/', 'http://a/']) {
       const text = start.padEnd(length, 'a').slice(0, length)
       const { path = '/' } = parsed(text, undefined)

@@ -20,11 +20,11 @@ const robots = parseRobots(
 )
 
 describe('a verdict says why', () => {
-  it('names the rule as written, its line, its octets, and its group', () => {
+  it('names the rule as written, its line, its bytes, and its group', () => {
     expect(robots.check('/caf%C3%A9/menu', 'ExampleBot')).toEqual({
       allowed: true,
       because: 'rule',
-      rule: { directive: 'allow', text: '/caf\u00e9/menu', line: 5, octets: 15 },
+      rule: { directive: 'allow', text: '/caf\u00e9/menu', line: 5, bytes: 15 },
       group: { agents: ['ExampleBot', 'OtherBot'], line: 2 },
     })
   })
@@ -130,7 +130,7 @@ describe('memory', () => {
   it('is more by the index, once many rules were asked often', () => {
     const rules = rulesFor('OtherBot')
     for (let i = 0; i < 20; i++) rules.check('/x')
-    // Places of 1,000 rules, two octets each, in a table that is never more than half full.
+    // Places of 1,000 rules, two bytes each, in a table that is never more than half full.
     expect(rules.memoryBytes).toBeGreaterThan(rules.toJSON().packed.length + 4_000)
   })
 
@@ -141,8 +141,8 @@ describe('memory', () => {
 })
 
 describe('mistakes of the caller', () => {
-  it.each([[new ArrayBuffer(3)], [Promise.resolve('')], [undefined], [null], [{ octets: [47] }]])(
-    'a source that is neither text nor octets: %s',
+  it.each([[new ArrayBuffer(3)], [Promise.resolve('')], [undefined], [null], [{ bytes: [47] }]])(
+    'a source that is neither text nor bytes: %s',
     (source) => {
       expect(() => parseRobots(source as never)).toThrow(expect.objectContaining({ option: 'source' }))
     },

@@ -1,6 +1,6 @@
 // The guard of one browser of a crawler: what its pages and whatever else it runs ask for leaves when the gate lets it.
 import { AsyncResource } from 'node:async_hooks'
-import { type Around, type Door, Guard, Pages, trafficOf } from '@politely/devtools'
+import { type Admission, type Around, Guard, Pages, trafficOf } from '@politely/devtools'
 import { browserOf, type DrivenBrowser, type DriverOwnPage, drivenPage } from './driver.ts'
 import { waitingOutside } from './host-timeouts.ts'
 import { type Entering, enter } from './polite-http-client.ts'
@@ -28,7 +28,7 @@ export class BrowserGuards {
   }
 }
 
-class BrowserGuard implements Door {
+class BrowserGuard implements Admission {
   readonly #browser: DrivenBrowser
   readonly #entering: Entering
   readonly #guard: Guard
@@ -39,7 +39,7 @@ class BrowserGuard implements Door {
   constructor(browser: DrivenBrowser, entering: Entering) {
     this.#browser = browser
     this.#entering = entering
-    this.#guard = new Guard(this, { owns: 'all', subresources: 'check', refusedPage: browser.refusedPage })
+    this.#guard = new Guard(this, { owns: 'all', pageRequests: 'check', refusedPage: browser.refusedPage })
     this.#pages = new Pages(this.#guard, browser, this.#visit)
   }
 
@@ -59,13 +59,13 @@ class BrowserGuard implements Door {
   }
 
   /** Of a page that no visit leads to, such as a popup, nobody's clock counts the wait. */
-  enter: Door['enter'] = (url, { signal }, targetId) => {
+  enter: Admission['enter'] = (url, { signal }, targetId) => {
     const go = () => enter(this.#entering, url, signal)
     return this.#visits.get(targetId)?.runInAsyncScope(go) ?? this.#entering.gate.enter(url, { signal })
   }
 
   /** What a page shows is checked, and does not wait: a page of a site with a crawl-delay would take an hour. Our choice. */
-  check: Door['check'] = (url, { signal }, frameId) => {
+  check: Admission['check'] = (url, { signal }, frameId) => {
     const own = this.#visits.get(frameId)
     // A frame inside of a page: nobody knows here whose it is, and so no visit counts it.
     const visits = own === undefined ? [...this.#visits.values()] : [own]

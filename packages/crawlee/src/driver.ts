@@ -91,7 +91,7 @@ async function sessionOf(open: () => Promise<DriverSession>): Promise<DriverSess
     return await open()
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error)
-    const how = "write pageRequests: 'leave', and have another hook stop its redirects"
+    const how = "write pageRequests: 'ignore', and have another hook stop its redirects"
     throw new OptionError('pageRequests', `check needs a browser with the DevTools protocol (${what}); ${how}`)
   }
 }

@@ -9,7 +9,7 @@ import type {
   StreamingHttpResponse,
 } from '@crawlee/basic'
 import { linkSignals } from '@politely/fetcher/abort-listeners'
-import { assertOwnHost, type Pass, type PoliteGate } from '@politely/gate'
+import { assertOwnHost, type Permit, type PoliteGate } from '@politely/gate'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { waitingOutside } from './host-timeouts.ts'
 import { currentTask } from './pool-task.ts'
@@ -83,21 +83,25 @@ export class PoliteHttpClient implements BaseHttpClient {
     try {
       // Retries of the client inside would be requests that nobody let leave; Crawlee has its own.
       const response = await pass.run(() => send({ ...hop, url: url.href, followRedirect: false, retry: { limit: 0 } }))
-      pass.leave(answerOf(response))
+      pass.release(answerOf(response))
       if (response.redirectUrls?.length > 0) throw new FollowingClientError(this.#inner)
       return response
     } catch (error) {
       const response = (error as { response?: SeenResponse } | undefined)?.response // of `throwHttpErrors`
-      if (typeof response?.statusCode === 'number') pass.leave(answerOf(response))
+      if (typeof response?.statusCode === 'number') pass.release(answerOf(response))
       throw error
     } finally {
-      pass.leave()
+      pass.release()
     }
   }
 }
 
 /** Waits until a request may leave, outside of what Crawlee's clocks count. */
-export async function enter({ gate, room }: Entering, url: URL | string, own: AbortSignal | undefined): Promise<Pass> {
+export async function enter(
+  { gate, room }: Entering,
+  url: URL | string,
+  own: AbortSignal | undefined,
+): Promise<Permit> {
   const task = currentTask()
   const signals = [own, task?.signal].filter((signal) => signal !== undefined)
   const { signal, unlink } = linkSignals(signals)

@@ -7,7 +7,11 @@ import { type Entering, enter } from './polite-http-client.ts'
 type Navigate = NonNullable<CrawleeInternals['_navigationHandler']>
 
 /** Crawlee calls what is replaced here when all hooks have run, right before the browser goes to a page. */
-export function hookNavigation(internals: CrawleeInternals, entering: Entering, pageRequests: 'check' | 'leave'): void {
+export function hookNavigation(
+  internals: CrawleeInternals,
+  entering: Entering,
+  pageRequests: 'check' | 'ignore',
+): void {
   const goto = (internals._navigationHandler as Navigate).bind(internals)
   internals._navigationHandler = pageRequests === 'check' ? watched(goto, entering) : unwatched(goto, entering)
 }
@@ -31,10 +35,10 @@ function unwatched(goto: Navigate, entering: Entering): Navigate {
     const pass = await enter(entering, visiting.request.url, undefined)
     try {
       const response = await goto(visiting, gotoOptions)
-      if (response) pass.leave({ status: response.status(), headers: response.headers() })
+      if (response) pass.release({ status: response.status(), headers: response.headers() })
       return response
     } finally {
-      pass.leave()
+      pass.release()
     }
   }
 }

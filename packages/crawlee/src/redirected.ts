@@ -34,7 +34,7 @@ export function redirected<R extends HttpRequest<keyof ResponseTypes>>(
   if (redirection === undefined) {
     throw new RedirectError(`${url.href} redirects to ${JSON.stringify(location)}, which is no http or https URL`)
   }
-  const { becomesGet, headersLeftOut } = redirection
+  const { becomesGet, removedHeaders: headersLeftOut } = redirection
   const { body, ...others } = request
   if (!becomesGet && typeof body === 'object' && !Buffer.isBuffer(body)) {
     throw new RedirectError(`${url.href} redirects, and a body that was a stream or a form cannot be sent again`)

@@ -1,7 +1,7 @@
 // withRobots: one call, and a crawler of Crawlee keeps robots.txt.
 import { OptionError } from '@politely/core'
-import { assertOptions, number, withMethods, word } from '@politely/fetcher/option-checks'
-import { type GateOrOptions, gateFor, InvalidRequestError, RobotsDisallowedError } from '@politely/gate'
+import { assertOptions, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
+import { type GateOrOptions, InvalidRequestError, RobotsDisallowedError, resolveGate } from '@politely/gate'
 import { type AnyCrawler, type CrawleeInternals, internalsOf } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
@@ -22,7 +22,7 @@ export type WithRobotsOptions = GateOrOptions & {
    * made, and those for the page itself wait their turn; it needs Chromium. `leave`: they are not looked at here, for the sake of
    * another hook that does.
    */
-  readonly pageRequests?: 'check' | 'leave' | undefined
+  readonly pageRequests?: 'check' | 'ignore' | undefined
 }
 
 const polite = new WeakSet<object>()
@@ -38,12 +38,12 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   if (polite.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertOptions(options)
   const { deferBeyondMs = 20, pageRequests = 'check', ...others } = options
-  number('deferBeyondMs', deferBeyondMs, { least: 0, infinite: 'allowed' })
-  word('pageRequests', pageRequests, ['check', 'leave'])
+  number('deferBeyondMs', deferBeyondMs, { min: 0, infinite: 'allowed' })
+  oneOf('pageRequests', pageRequests, ['check', 'ignore'])
   const signal =
     'gate' in others ? undefined : withMethods('signal', others.signal, ['addEventListener'], 'an AbortSignal')
   // The crawl ends before its gate is closed: or each request would fail because of a closed gate, and not for the signal's reason.
-  const { gate, close } = gateFor('gate' in others ? others : withoutSignal(others))
+  const { gate, close } = resolveGate('gate' in others ? others : withoutSignal(others))
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
   const entering = { gate, room: deferred }
   hookRobots(internals, gate.robots)

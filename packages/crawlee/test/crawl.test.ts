@@ -189,7 +189,7 @@ describe('what fails', () => {
       { userAgent, minDelayMs: 0 },
     )
     await crawler.run([sites.withPort(`${HOME}/open`)])
-    expect(seen).toEqual([htmlPage().body, 'ERR_ROBOTS_DISALLOWED', 'ERR_ROBOTS_DISALLOWED'])
+    expect(seen).toEqual([htmlPage().body, 'ERR_POLITELY_DISALLOWED', 'ERR_POLITELY_DISALLOWED'])
   })
 
   test('a gate that is closed ends the crawl with its error', async () => {
@@ -197,7 +197,9 @@ describe('what fails', () => {
     const gate = new PoliteGate({ robots })
     await robots.close()
     const crawler = withRobots(new HttpCrawler({ requestHandler: () => undefined }, inMemory()), { gate })
-    await expect(crawler.run([sites.withPort(`${HOME}/`)])).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+    await expect(crawler.run([sites.withPort(`${HOME}/`)])).rejects.toMatchObject({
+      code: 'ERR_POLITELY_CLIENT_CLOSED',
+    })
     expect(sites.asked).toEqual([])
   })
 
@@ -468,7 +470,7 @@ describe('its life', () => {
     const gate = new PoliteGate({ robots, minDelayMs: 0 })
     const crawler = withRobots(new CheerioCrawler({ requestHandler: () => undefined }, inMemory()), { gate })
     await crawler.run([sites.withPort(`${HOME}/`)])
-    expect(gate.counters.left).toBe(1)
+    expect(gate.counters.started).toBe(1)
     expect((await gate.when(sites.withPort(`${HOME}/`))).allowed).toBe(true)
     gate.close()
     await robots.close()

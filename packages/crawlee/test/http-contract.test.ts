@@ -2,7 +2,7 @@
 import type { Configuration } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
-import { adapterCasesFor, playAdapter } from '@politely/testkit/adapter-rows'
+import { adapterCasesFor, playAdapter } from '@politely/testkit/adapter-cases'
 import { expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
 import { inMemory } from './kits.ts'

@@ -17,7 +17,7 @@ import {
 } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { RobotsClient } from '@politely/fetcher'
-import { type LeaveMessage, PoliteGate } from '@politely/gate'
+import { PoliteGate, type StartMessage } from '@politely/gate'
 import { isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
@@ -312,6 +312,7 @@ test.each(sources)('a request of a %s is deferred, too, and handled in its order
     userAgent,
     minDelayMs: 0,
     deferBeyondMs: 0,
+    maxConcurrentPerOrigin: 1, // two connections could overtake each other
   })
   expect((await crawler.run()).requestsFinished).toBe(6)
   expect(pages().map(({ url }) => url)).toEqual(urls)
@@ -326,6 +327,7 @@ test('a deferred request does not go through the queue again', async () => {
     userAgent,
     minDelayMs: 0,
     deferBeyondMs: 0,
+    maxConcurrentPerOrigin: 1, // two connections could overtake each other
   })
   await crawler.run(urls.map((url) => sites.withPort(url)))
   expect(pages().map(({ url }) => url)).toEqual(urls)
@@ -504,10 +506,10 @@ test('crawlers of one process that share a queue and a gate do not wait for requ
     }),
   )
   const at: number[] = []
-  const left = (message: unknown) => void at.push((message as LeaveMessage).at)
-  subscribe('politely:gate:leave', left)
+  const left = (message: unknown) => void at.push((message as StartMessage).at)
+  subscribe('politely:gate:start', left)
   const runs = await Promise.all(crawlers.map((crawler) => crawler.run()))
-  unsubscribe('politely:gate:leave', left)
+  unsubscribe('politely:gate:start', left)
   const pauses = at.slice(1).map((time, i) => time - (at[i] as number))
   expect(runs.reduce((sum, { requestsFinished }) => sum + requestsFinished, 0)).toBe(urls.length)
   expect(new Set(pages().map(({ url }) => url))).toEqual(new Set(urls))

@@ -1,7 +1,7 @@
 // One crawler that is kept alive, and visits to pages through its queue: what came of each is what its user is told.
 import type { Request } from '@crawlee/basic'
 import { RobotsDisallowedError } from '@politely/gate'
-import type { AdapterUnderTest, Visit } from '@politely/testkit/adapter-rows'
+import type { AdapterUnderTest, Visit } from '@politely/testkit/adapter-cases'
 import { type AnyCrawler, verdictOf } from '../src/index.ts'
 
 /** What a crawler is made with. */

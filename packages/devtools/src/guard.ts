@@ -1,22 +1,22 @@
 // What may leave. A page's own request waits for its turn at the gate; what the page loads is checked.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
-import { type Pass, RobotsDisallowedError } from '@politely/gate'
+import { type Permit, RobotsDisallowedError } from '@politely/gate'
 import type { Failure, Kind, PausedRequest } from './paused-request.ts'
 import { Refusals } from './refusals.ts'
-import type { Guest, Owns } from './traffic.ts'
+import type { Owns, RequestListener } from './traffic.ts'
 
-export type Subresources = 'check' | 'pass'
+export type PageRequests = 'check' | 'ignore'
 
 /** Who is asked: a PoliteGate, or what stands in front of one. */
-export interface Door {
-  enter(url: string, options: { readonly signal: AbortSignal }, targetId: string): Promise<Pass>
+export interface Admission {
+  enter(url: string, options: { readonly signal: AbortSignal }, targetId: string): Promise<Permit>
   check(url: string, options: { readonly signal: AbortSignal }, frameId: string): Promise<ClientVerdict>
 }
 
 export interface GuardOptions {
   readonly owns: Owns
-  readonly subresources: Subresources
+  readonly pageRequests: PageRequests
   /**
    * How a page's own request fails that robots.txt refuses. `Aborted`: the page stays as it is. `BlockedByClient`: it becomes an error page, as
    * with all else that is blocked.
@@ -35,14 +35,14 @@ interface Navigation {
   readonly call: AbortSignal | undefined
   readonly ending: AbortController
   /** As soon as it has left. */
-  pass: Pass | undefined
+  pass: Permit | undefined
 }
 
-export class Guard implements Guest {
+export class Guard implements RequestListener {
   readonly owns: Owns
   readonly refusals: Refusals = new Refusals()
-  readonly #door: Door
-  readonly #subresources: Subresources
+  readonly #door: Admission
+  readonly #pageRequests: PageRequests
   readonly #refusedPage: Failure
   /** By the page's target, which its main frame has its name from. There is one at a time. */
   readonly #navigations = new Map<string, Navigation>()
@@ -55,10 +55,10 @@ export class Guard implements Guest {
   readonly #closing = new AbortController()
   readonly #deciding = new Set<Promise<unknown>>()
 
-  constructor(door: Door, { owns, subresources, refusedPage }: GuardOptions) {
+  constructor(door: Admission, { owns, pageRequests, refusedPage }: GuardOptions) {
     this.#door = door
     this.owns = owns
-    this.#subresources = subresources
+    this.#pageRequests = pageRequests
     this.#refusedPage = refusedPage
   }
 
@@ -67,7 +67,7 @@ export class Guard implements Guest {
     if (!/^https?:/i.test(paused.request.url)) return undefined
     // See service-workers.ts.
     if (kind === 'service-worker') return 'BlockedByClient'
-    if (kind === 'other' && this.#subresources === 'pass') return undefined
+    if (kind === 'other' && this.#pageRequests === 'ignore') return undefined
     const deciding = kind === 'page' ? this.#navigate(paused) : this.#load(paused)
     this.#deciding.add(deciding)
     try {
@@ -82,7 +82,7 @@ export class Guard implements Guest {
     if (navigation?.requestId !== requestId) return
     if (responseStatusCode !== undefined) {
       const get = (name: string) => responseHeaders.find((header) => header.name.toLowerCase() === name)?.value ?? null
-      navigation.pass?.leave({ status: responseStatusCode, headers: { get } })
+      navigation.pass?.release({ status: responseStatusCode, headers: { get } })
     }
     this.#end(frameId)
   }
@@ -151,7 +151,7 @@ export class Guard implements Guest {
     const navigation = this.#navigations.get(targetId)
     this.#navigations.delete(targetId)
     navigation?.ending.abort()
-    navigation?.pass?.leave()
+    navigation?.pass?.release()
   }
 
   async #navigate(paused: PausedRequest): Promise<Failure | undefined> {
@@ -167,7 +167,7 @@ export class Guard implements Guest {
       const pass = await this.#door.enter(request.url, { signal }, frameId)
       navigation.pass = pass
       if (!signal.aborted) return undefined
-      pass.leave()
+      pass.release()
       return 'Aborted'
     } catch (error) {
       if (signal.aborted) return 'Aborted'

@@ -14,7 +14,7 @@ import { ask, type DriverBrowser, type DriverPage, type DriverSession, listen, s
 export type Owns = 'all' | ((contextId: string) => boolean | Promise<boolean>)
 
 /** Who looks at the requests of a browser, or of one of its contexts. */
-export interface Guest {
+export interface RequestListener {
   readonly owns: Owns
   /** May it leave? As late as it may, undefined; else why it fails. */
   request(paused: PausedRequest, kind: Kind): Promise<Failure | undefined>
@@ -40,7 +40,7 @@ export function trafficOf(browser: DriverBrowser): Traffic {
 
 export class Traffic {
   readonly #browser: DriverBrowser
-  readonly #guests = new Set<Guest>()
+  readonly #guests = new Set<RequestListener>()
   /** Requests that stand still, until the browser has been told what becomes of them. */
   readonly #standing = new Set<Promise<void>>()
   #session: Promise<DriverSession> | undefined
@@ -51,14 +51,14 @@ export class Traffic {
   }
 
   /** Resolves as soon as its requests are looked at. With the first guest this begins. */
-  async add(guest: Guest): Promise<void> {
+  async add(guest: RequestListener): Promise<void> {
     this.#guests.add(guest)
     this.#session ??= this.#start()
     await this.#session
   }
 
   /** Its requests are no longer looked at. With the last guest this ends. None of its requests may be waiting for anything any more. */
-  async remove(guest: Guest): Promise<void> {
+  async remove(guest: RequestListener): Promise<void> {
     if (this.#guests.size > 1 || !this.#guests.has(guest)) {
       this.#guests.delete(guest)
       return
@@ -129,7 +129,7 @@ export class Traffic {
   }
 
   /** Those that a request must pass: that of its context; all of them where the context is unknown; none for a context without one. */
-  async #guestsOf(frames: Frames, frameId: string): Promise<readonly Guest[]> {
+  async #guestsOf(frames: Frames, frameId: string): Promise<readonly RequestListener[]> {
     const [first] = this.#guests
     if (first === undefined) return []
     if (first.owns === 'all') return [first]

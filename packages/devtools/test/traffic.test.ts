@@ -1,7 +1,7 @@
 // The traffic of a browser, with guests of the test's own.
 import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Guest, trafficOf } from '../src/index.ts'
+import { type RequestListener, trafficOf } from '../src/index.ts'
 import { Chromium, noChromium } from './driver.ts'
 
 const HOME = 'http://localhost:PORT'
@@ -22,7 +22,7 @@ describe.skipIf(noChromium)('traffic', () => {
 
   it('ends when all requests that stood still have been told what becomes of them', async () => {
     const [asked, decided] = [Promise.withResolvers<void>(), Promise.withResolvers<'Aborted'>()]
-    const guest: Guest = {
+    const guest: RequestListener = {
       owns: 'all',
       request: () => {
         asked.resolve()

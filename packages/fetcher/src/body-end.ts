@@ -31,7 +31,7 @@ export function problemOfConnection(socket: Socket, carrier?: TlsCarrier): strin
   }
   if (socket.errored) return `${BROKEN}: ${socket.errored.message}`
   if (!socket.readableEnded) return `${BROKEN}: it was closed before the server ended it`
-  // Node 22 reports a reset that arrives together with octets as an orderly end. The peer's address is lost all the same, and
+  // Node 22 reports a reset that arrives together with bytes as an orderly end. The peer's address is lost all the same, and
   // only the handle tells: `remoteAddress` is remembered.
   const { _handle: handle } = socket as { readonly _handle?: { getpeername?(address: object): number } | null }
   return (handle?.getpeername?.({}) ?? 0) === 0 ? undefined : `${BROKEN}: it was reset`
@@ -55,8 +55,8 @@ export class TlsCarrier extends Duplex {
     this.once('end', () => {
       this.#endedFirst = this.#tls === undefined || !isEndReceived(this.#tls)
     })
-    tcp.on('data', (octets) => {
-      if (!this.push(octets)) tcp.pause()
+    tcp.on('data', (bytes) => {
+      if (!this.push(bytes)) tcp.pause()
     })
     tcp.once('end', () => this.push(null))
     tcp.once('error', (error) => this.destroy(error))
@@ -75,8 +75,8 @@ export class TlsCarrier extends Duplex {
     this.#tcp.resume()
   }
 
-  override _write(octets: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#tcp.write(octets, done)
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#tcp.write(bytes, done)
   }
 
   override _final(done: () => void): void {
@@ -89,7 +89,7 @@ export class TlsCarrier extends Duplex {
   }
 }
 
-/** Whether a stream's source has ended, be there octets left to read or not. No public property of streams tells it. */
+/** Whether a stream's source has ended, be there bytes left to read or not. No public property of streams tells it. */
 export function isEndReceived(stream: Readable): boolean {
   const { _readableState: state } = stream as unknown as { readonly _readableState?: { readonly ended?: boolean } }
   return state?.ended === true

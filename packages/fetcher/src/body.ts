@@ -21,7 +21,7 @@ const DECODERS: Readonly<Record<string, () => Transform[]>> = {
   zstd: createZstdDecoders,
 }
 
-/** Nobody needs more; each one multiplies what a few octets can unpack to. */
+/** Nobody needs more; each one multiplies what a few bytes can unpack to. */
 const MAX_CODINGS = 2
 
 /**
@@ -56,8 +56,8 @@ function hasOwnEnd(headers: Headers): boolean {
 /** The same of a body that is at hand as it is, or as much of it as passes the limit. */
 export function bodyOf(chunks: readonly Buffer[], maxBytes: number): Body {
   const all = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-  const octets = all.toString('latin1', 0, Math.min(all.length, maxBytes))
-  return all.length > maxBytes ? { octets: wholeLines(octets), truncated: true } : { octets, truncated: false }
+  const bytes = all.toString('latin1', 0, Math.min(all.length, maxBytes))
+  return all.length > maxBytes ? { bytes: wholeLines(bytes), truncated: true } : { bytes: bytes, truncated: false }
 }
 
 /** Does a body with these headers have to be decoded? */
@@ -98,7 +98,7 @@ function decodersFor(codings: readonly string[]): Transform[] {
 }
 
 /** Up to the last line end; all of it where there is none, since a line has a bound of its own. */
-function wholeLines(octets: string): string {
-  const end = Math.max(octets.lastIndexOf('\n'), octets.lastIndexOf('\r'))
-  return end === -1 ? octets : octets.slice(0, end + 1)
+function wholeLines(bytes: string): string {
+  const end = Math.max(bytes.lastIndexOf('\n'), bytes.lastIndexOf('\r'))
+  return end === -1 ? bytes : bytes.slice(0, end + 1)
 }

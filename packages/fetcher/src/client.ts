@@ -22,26 +22,26 @@ import {
   stateOf,
   type Verdict,
 } from '@politely/core'
-import { type AtOnce, atOnce } from './at-once.ts'
+import { type ConcurrentMapOptions, concurrentMap } from './concurrent-map.ts'
 import { Deadline } from './deadline.ts'
 import { Entries } from './entries.ts'
 import { failureOf } from './failure.ts'
+import { fetchRobotsTxt } from './fetch-robots-txt.ts'
 import { Flights } from './flights.ts'
 import { type Inspection, inspectionOf } from './inspection.ts'
-import type { Remembered } from './memory.ts'
+import type { CachedRules } from './memory.ts'
 import { linesIn } from './ndjson.ts'
 import type { BlockedAddressError } from './network-guard.ts'
-import { obtain } from './obtain.ts'
-import { checkAtOnce, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
+import { checkedManyOptions, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
 import { OwnRequests, ReentryError } from './own-requests.ts'
 import { type ClientEvents, type Counters, type FetchEvent, Telemetry } from './telemetry.ts'
 import { Transport } from './transport.ts'
 
 /** The answer about one URL. JSON-safe; a discriminated union by `because`. */
-export type ClientVerdict = (Verdict & Asked) | (InvalidUrl & { readonly url: string })
+export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & { readonly url: string })
 
 /** What was asked, and where the answer comes from. */
-export interface Asked {
+export interface CheckedUrl {
   readonly url: string
   /** Scheme, host as an A-label, and port unless it is the default. RFC 9309 §2.3. */
   readonly origin: string
@@ -54,12 +54,12 @@ export interface Asked {
   readonly visitTimes?: readonly DayRange[] | undefined
 }
 
-export interface AskOptions {
+export interface AbortOptions {
   /** Aborting it rejects this call with the signal's reason; a fetch that others wait for goes on. */
   readonly signal?: AbortSignal
 }
 
-export interface CheckOptions extends AskOptions {
+export interface CheckOptions extends AbortOptions {
   /**
    * The URLs whose redirects led to this one, in their order. A redirect from a public host must lead to a public address (`network`); where it
    * does not, the answer is `unreachable` with reason `blocked-address`, and the target is asked nothing. Default: none.
@@ -67,21 +67,21 @@ export interface CheckOptions extends AskOptions {
   readonly redirectedFrom?: readonly string[]
 }
 
-export interface ManyOptions extends AskOptions {
+export interface ManyOptions extends AbortOptions {
   /** How many questions are under way, or answered and not yet taken, at most. Default 64. */
   readonly concurrency?: number
 }
 
 export interface CheckManyOptions extends ManyOptions {
   /** `input`: verdicts come in the order of the URLs (the default). `ready`: each as soon as it is known. */
-  readonly order?: AtOnce['order']
+  readonly order?: ConcurrentMapOptions['order']
 }
 
 /** How many of the URLs that were given to `prefetch` were answered so. */
-export type Prefetched = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
+export type PrefetchCounts = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
 
 /** How many lines `import` took, how many it knew later news of, and how many are no entries. */
-export interface Imported {
+export interface ImportCounts {
   readonly taken: number
   readonly older: number
   readonly unreadable: number
@@ -89,7 +89,7 @@ export interface Imported {
 
 /** What a client holds just now. */
 export interface Gauges {
-  /** Origins in memory, and about how many octets they take. */
+  /** Origins in memory, and about how many bytes they take. */
   readonly origins: number
   readonly memoryBytes: number
   readonly flightsUnderWay: number
@@ -99,7 +99,7 @@ export interface Gauges {
 /** Thrown by every question after `close`. */
 export class ClientClosedError extends Error {
   override readonly name = 'ClientClosedError'
-  readonly code = 'ERR_POLITELY_CLOSED'
+  readonly code = 'ERR_POLITELY_CLIENT_CLOSED'
   constructor() {
     super('this RobotsClient is closed; make a new one')
   }
@@ -110,7 +110,7 @@ export class RobotsClient {
   readonly #transport: Transport
   readonly #telemetry: Telemetry
   readonly #entries: Entries
-  readonly #flights: Flights<Remembered>
+  readonly #flights: Flights<CachedRules>
   readonly #ownRequests = new OwnRequests()
   readonly #closing = new AbortController()
   #isClosed = false
@@ -122,7 +122,7 @@ export class RobotsClient {
     this.#settings = settingsOf(options)
     this.#transport = new Transport(this.#settings)
     this.#telemetry = new Telemetry(this.#settings.logger)
-    const rulesOf = (octets: string, origin?: string) => this.#rulesOf(octets, origin)
+    const rulesOf = (bytes: string, origin?: string) => this.#rulesOf(bytes, origin)
     this.#entries = new Entries({ ...this.#settings, telemetry: this.#telemetry, rulesOf })
     this.#flights = new Flights(this.#settings)
     const { signal } = this.#settings
@@ -164,7 +164,7 @@ export class RobotsClient {
    * May this URL be fetched?
    * @throws {ClientClosedError} after `close`. What a site does is never thrown.
    */
-  isAllowed(url: string | HasHref, options?: AskOptions): Promise<boolean> {
+  isAllowed(url: string | HasHref, options?: AbortOptions): Promise<boolean> {
     // Not an async function, and no promise for each answer that is known: they would take a twentieth of such a question.
     try {
       const allowed = options?.signal?.aborted ? undefined : this.#allowsNow(typeof url === 'string' ? url : url.href)
@@ -232,14 +232,14 @@ export class RobotsClient {
     urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
     options: CheckManyOptions = {},
   ): AsyncGenerator<ClientVerdict, void, undefined> {
-    return atOnce(urls, (url, signal) => this.check(url, { signal }), checkAtOnce(options))
+    return concurrentMap(urls, (url, signal) => this.check(url, { signal }), checkedManyOptions(options))
   }
 
   /** Gets the robots.txt of every URL's origin that is not known, so that later questions need not wait. */
   async prefetch(
     urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
     options: ManyOptions = {},
-  ): Promise<Prefetched> {
+  ): Promise<PrefetchCounts> {
     const counts = { success: 0, unavailable: 0, restricted: 0, unreachable: 0, 'invalid-url': 0 }
     for await (const verdict of this.checkMany(urls, { ...options, order: 'ready' })) {
       counts['access' in verdict ? verdict.access.outcome : 'invalid-url']++
@@ -269,7 +269,7 @@ export class RobotsClient {
   }
 
   /** Takes what `export` gave, in pieces of any size. Of two entries about one origin the later one is kept. */
-  async import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<Imported> {
+  async import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
     const counts = { taken: 0, older: 0, unreadable: 0 }
     for await (const line of linesIn(chunks, this.#entries.longestText)) {
       this.#throwIfClosed()
@@ -314,7 +314,7 @@ export class RobotsClient {
     return this.#verdict(text, address, this.#known(address.origin) ?? (await this.#wait(address, signal)))
   }
 
-  #verdict(text: string, address: ParsedUrl, { entry, rules }: Remembered): ClientVerdict {
+  #verdict(text: string, address: ParsedUrl, { entry, rules }: CachedRules): ClientVerdict {
     const { now, policy } = this.#settings
     const { verdict, access } = decide(entry, rules, address, now(), policy)
     return { url: text, origin: address.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
@@ -331,7 +331,7 @@ export class RobotsClient {
     return refusal && this.blockedVerdict(url, refusal)
   }
 
-  async #allowsLater(url: string | HasHref, options: AskOptions | undefined): Promise<boolean> {
+  async #allowsLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {
     return (await this.check(url, options)).allowed
   }
 
@@ -342,15 +342,15 @@ export class RobotsClient {
     if (known === undefined) return undefined
     const { now, policy, dialect } = this.#settings
     const at = now()
-    const isSteady = at < known.steadyUntil && at >= known.entry.latest.at
+    const isSteady = at < known.freshUntil && at >= known.entry.latest.at
     if (!isSteady && !this.#holds(known.entry, at)) return undefined
     // Google's reading compares the URL as it is given; here it is given as it would be sent.
-    const url = dialect.reading.compare === 'google' ? new URL(text) : text
+    const url = dialect.parsing.compare === 'google' ? new URL(text) : text
     return isSteady ? known.rules.isAllowed(url) : allows(known.entry, known.rules, url, at, policy)
   }
 
   /** What is known of an origin, unless robots.txt has to be asked for first. */
-  #known(origin: string): Remembered | undefined {
+  #known(origin: string): CachedRules | undefined {
     const known = this.#entries.inMemory(origin)
     return known !== undefined && this.#holds(known.entry, this.#settings.now()) ? known : undefined
   }
@@ -369,7 +369,7 @@ export class RobotsClient {
     }
   }
 
-  async #wait({ origin, robotsUrl }: ParsedUrl, signal: AbortSignal | undefined): Promise<Remembered> {
+  async #wait({ origin, robotsUrl }: ParsedUrl, signal: AbortSignal | undefined): Promise<CachedRules> {
     this.#ownRequests.assertOutside(robotsUrl)
     this.#telemetry.count('waits')
     return this.#flights.join(origin, () => this.#refresh(origin, robotsUrl), signal)
@@ -386,7 +386,7 @@ export class RobotsClient {
   }
 
   /** One flight: what another process has learned meanwhile, or else an attempt. */
-  async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead' = 'due'): Promise<Remembered> {
+  async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead' = 'due'): Promise<CachedRules> {
     const { now, policy } = this.#settings
     const last = await this.#entries.recall(origin)
     this.#closing.signal.throwIfAborted() // the store may have taken its time
@@ -399,7 +399,7 @@ export class RobotsClient {
       known = await this.#entries.keep(event.entry)
       return event
     })
-    return known as Remembered
+    return known as CachedRules
   }
 
   async #attempt(origin: string, robotsUrl: string, last: Entry | undefined): Promise<FetchEvent> {
@@ -409,7 +409,7 @@ export class RobotsClient {
     this.#underWay.add(deadline)
     let requests = 0
     try {
-      const outcome = await obtain(robotsUrl, last?.copy, {
+      const outcome = await fetchRobotsTxt(robotsUrl, last?.copy, {
         send: (asking) => {
           requests++
           const send = () => this.#transport.send(asking, deadline)
@@ -425,7 +425,7 @@ export class RobotsClient {
       this.#closing.signal.throwIfAborted() // what came of it says nothing about the site
       const at = now()
       const entry = settle(last, origin, outcome, at, policy)
-      if (outcome.kind === 'success') this.#telemetry.count('octets', outcome.body.octets.length)
+      if (outcome.kind === 'success') this.#telemetry.count('bytes', outcome.body.bytes.length)
       await this.#keepForTarget(origin, outcome, at)
       const from = stateOf(last, startedAt, policy)
       return { origin, from, to: stateOf(entry, at, policy), entry, requests, tookMs: at - startedAt }
@@ -458,9 +458,9 @@ export class RobotsClient {
     if (this.#isClosed) throw new ClientClosedError()
   }
 
-  #rulesOf(octets: string, origin: string | undefined): CrawlerRules {
+  #rulesOf(bytes: string, origin: string | undefined): CrawlerRules {
     const { dialect, productTokens } = this.#settings
-    return parseRobots({ octets }, { dialect, ...(origin && { origin }) }).forCrawler(productTokens)
+    return parseRobots({ bytes: bytes }, { dialect, ...(origin && { origin }) }).forCrawler(productTokens)
   }
 }
 
@@ -471,7 +471,7 @@ function invalid(url: string, problem: InvalidUrl['problem']): ClientVerdict {
   return { url, allowed: false, because: 'invalid-url', problem }
 }
 
-type PaceWishes = Pick<Asked, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>
+type PaceWishes = Pick<CheckedUrl, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>
 
 const NO_PACE: PaceWishes = { crawlDelayMs: undefined, requestRates: undefined, visitTimes: undefined }
 

@@ -1,15 +1,15 @@
 // Where entries are: in memory, and behind it in the store, if there is one.
 import {
   type AccessPolicy,
-  beginsAtOrigin,
   type CrawlerRules,
   type Entry,
   entryFrom,
   entryText,
   freshUntil,
   keepUntil,
+  startsWithOrigin,
 } from '@politely/core'
-import { createMemory, type Remembered } from './memory.ts'
+import { type CachedRules, createMemory } from './memory.ts'
 import type { Store } from './store.ts'
 import type { Telemetry } from './telemetry.ts'
 
@@ -22,7 +22,7 @@ export interface EntriesOptions {
   readonly now: () => number
   readonly telemetry: Telemetry
   /** Reads the rules of a file for the client's crawler; without an origin, those of any. */
-  readonly rulesOf: (octets: string, origin?: string) => CrawlerRules
+  readonly rulesOf: (bytes: string, origin?: string) => CrawlerRules
 }
 
 /** A store that does not answer by then is gone without: it must not hold up what it is there to speed up. Milliseconds. */
@@ -36,7 +36,7 @@ export class Entries {
   /** The rules of no file: everything is left to what is known of the origin. */
   readonly #noRules: CrawlerRules
   /** What was looked up last; nothing, once there is something newer. */
-  #last: Remembered | undefined
+  #last: CachedRules | undefined
 
   constructor(options: EntriesOptions) {
     this.#options = options
@@ -45,16 +45,16 @@ export class Entries {
   }
 
   /** What memory holds, which is then used last. */
-  inMemory(origin: string): Remembered | undefined {
+  inMemory(origin: string): CachedRules | undefined {
     const known = this.#memory.get(origin)
     this.#last = known
     return known
   }
 
   /** The same for a URL that begins with its origin as that is kept, and a slash. Most do, and for them no URL parser is needed. */
-  ofUrl(url: string): Remembered | undefined {
+  ofUrl(url: string): CachedRules | undefined {
     const last = this.#last
-    if (last !== undefined && beginsAtOrigin(url, last.entry.origin)) return last // as most links of a page are
+    if (last !== undefined && startsWithOrigin(url, last.entry.origin)) return last // as most links of a page are
     const end = url.indexOf('/', BEHIND_SCHEME)
     return end === -1 ? undefined : this.inMemory(url.slice(0, end))
   }
@@ -65,7 +65,7 @@ export class Entries {
   }
 
   /** What memory and the store know, the later of both; another process may have asked since. */
-  async recall(origin: string): Promise<Remembered | undefined> {
+  async recall(origin: string): Promise<CachedRules | undefined> {
     const stored = await this.inStore(origin)
     const known = this.#memory.get(origin) // it may have come while the store was asked
     if (stored === undefined || (known !== undefined && known.entry.latest.at >= stored.latest.at)) return known
@@ -87,13 +87,13 @@ export class Entries {
     return text.length <= this.longestText ? entryFrom(text, of) : undefined
   }
 
-  /** Each octet of a file may take six characters in JSON; what else there is are URLs, a few dozen. */
+  /** Each byte of a file may take six characters in JSON; what else there is are URLs, a few dozen. */
   get longestText(): number {
     return 6 * this.#options.maxBodyBytes + 1_048_576
   }
 
   /** Remembers an entry; resolves when the store has it too, or cannot. */
-  async keep(entry: Entry): Promise<Remembered> {
+  async keep(entry: Entry): Promise<CachedRules> {
     const { store, policy, now } = this.#options
     const remembered = this.#remember(entry)
     const { origin } = entry
@@ -124,10 +124,10 @@ export class Entries {
     this.#memory.clear()
   }
 
-  #remember(entry: Entry): Remembered {
+  #remember(entry: Entry): CachedRules {
     const { copy, origin } = entry
-    const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.octets, origin)
-    const remembered = { entry, rules, steadyUntil: freshUntil(entry, this.#options.policy) }
+    const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.bytes, origin)
+    const remembered = { entry, rules, freshUntil: freshUntil(entry, this.#options.policy) }
     this.#memory.set(origin, remembered)
     this.#last = undefined
     return remembered

@@ -47,9 +47,9 @@ export class FetchTransport implements RobotsTransport {
         return problem ?? { kind: 'response', status, headers: headersOf(response) }
       }
       // With the signal, since a fetch may have forgotten it by now. Cancels what is not read.
-      const octets = Readable.fromWeb(body, { signal: deadline.signal })
+      const bytes = Readable.fromWeb(body, { signal: deadline.signal })
       // A body of the caller's own making may neither end nor heed the signal.
-      const read = await deadline.orBefore(readBody(octets, {}, maxBodyBytes))
+      const read = await deadline.orBefore(readBody(bytes, {}, maxBodyBytes))
       const headers = headersOf(response)
       return (
         (await problemOfBody(read, headers, watch.answeredWith(status), maxBodyBytes)) ?? {
@@ -122,24 +122,24 @@ function isSameUrl(one: string, other: string): boolean {
   return URL.canParse(one) && new URL(one).href.replace(/#.*/, '') === new URL(other).href.replace(/#.*/, '')
 }
 
-/** Tells whether octets are still coded: all of a stream, or the beginning of one that is longer than the limit. */
-type Test = (octets: Buffer, isBeginning: boolean) => boolean
+/** Tells whether bytes are still coded: all of a stream, or the beginning of one that is longer than the limit. */
+type Test = (bytes: Buffer, isBeginning: boolean) => boolean
 
 /** The codings that every fetch decodes, of Node 22 and later and of undici. */
 const STILL_CODED: Readonly<Record<string, Test>> = {
   gzip: isGzip,
   'x-gzip': isGzip,
-  deflate: (octets, isBeginning) =>
-    decodes(inflateSync, octets, isBeginning && constants.Z_SYNC_FLUSH) ||
-    decodes(inflateRawSync, octets, isBeginning && constants.Z_SYNC_FLUSH),
-  br: (octets, isBeginning) => decodes(brotliDecompressSync, octets, isBeginning && constants.BROTLI_OPERATION_FLUSH),
+  deflate: (bytes, isBeginning) =>
+    decodes(inflateSync, bytes, isBeginning && constants.Z_SYNC_FLUSH) ||
+    decodes(inflateRawSync, bytes, isBeginning && constants.Z_SYNC_FLUSH),
+  br: (bytes, isBeginning) => decodes(brotliDecompressSync, bytes, isBeginning && constants.BROTLI_OPERATION_FLUSH),
 }
 
 /** As many as the other transports decode. */
 const MAX_CODINGS = 2
 
 /**
- * Why not every fetch decodes a body with these headers. The fetches of Node hand out the octets as they were received where one
+ * Why not every fetch decodes a body with these headers. The fetches of Node hand out the bytes as they were received where one
  * member of the list is unknown to them, be it `identity` or empty, and none decodes a transfer coding.
  */
 function problemOfCodings(headers: ReplyHeaders): Failure | undefined {
@@ -163,7 +163,7 @@ function codingsOf(contentEncoding: string): readonly string[] {
 
 /** Why a body that was read to its end, or to the limit, cannot be used. */
 async function problemOfBody(
-  { octets, truncated: isAtLimit }: Body,
+  { bytes, truncated: isAtLimit }: Body,
   headers: ReplyHeaders,
   exchanges: readonly Exchange[],
   maxBodyBytes: number,
@@ -173,20 +173,20 @@ async function problemOfBody(
     const cut = cutIn(exchanges)
     if (cut !== undefined) return cut
     const length = Number(headers['content-length'] ?? 0)
-    if (codings.length === 0 && octets.length < length) {
-      return truncated(`${octets.length} octets of a body with Content-Length ${length}`)
+    if (codings.length === 0 && bytes.length < length) {
+      return truncated(`${bytes.length} bytes of a body with Content-Length ${length}`)
     }
-    if (octets.length === 0 && exchanges.some(hasText)) return malformed(NO_BODY)
+    if (bytes.length === 0 && exchanges.some(hasText)) return malformed(NO_BODY)
     const coded = exchanges.find((exchange) => exchange.end === 'whole' && isCoded(exchange.headers))
     const problem = coded && (await problemOfCoding(coded, maxBodyBytes))
     if (problem !== undefined) return problem
   }
-  const received = Buffer.from(octets, 'latin1')
+  const received = Buffer.from(bytes, 'latin1')
   const coding = codings.find((name) => STILL_CODED[name]?.(received, isAtLimit))
   return coding === undefined
     ? undefined
     : undecodable(
-        `the fetch that was given says Content-Encoding ${JSON.stringify(coding)} and hands out the coded octets`,
+        `the fetch that was given says Content-Encoding ${JSON.stringify(coding)} and hands out the coded bytes`,
       )
 }
 
@@ -199,26 +199,26 @@ const NO_BODY =
   'the fetch that was given does not hand out the body that was received; leave out interceptors that drop it, such as `interceptors.dump()`'
 
 /** By its magic number, which begins no text. RFC 1952 §2.3.1. */
-function isGzip(octets: Buffer): boolean {
-  return octets[0] === 0x1f && octets[1] === 0x8b
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
-/** As much as is decoded to see that octets are a stream of a coding. */
+/** As much as is decoded to see that bytes are a stream of a coding. */
 const MAX_OUTPUT_BYTES = 2 ** 22
 
 /**
- * Whether all of the octets are one stream of a coding. A text that is one by chance would have to be very short.
+ * Whether all of the bytes are one stream of a coding. A text that is one by chance would have to be very short.
  * @param finishFlush For the beginning of a stream: the flush that takes it for one.
  */
 function decodes(
-  decode: (octets: InputType, options: ZlibOptions) => unknown,
-  octets: Buffer,
+  decode: (bytes: InputType, options: ZlibOptions) => unknown,
+  bytes: Buffer,
   finishFlush: number | false,
 ): boolean {
   const options = { info: true, maxOutputLength: MAX_OUTPUT_BYTES, ...(finishFlush !== false && { finishFlush }) }
   try {
-    const { engine } = decode(octets, options) as { readonly engine: { readonly bytesWritten: number } }
-    return engine.bytesWritten === octets.length
+    const { engine } = decode(bytes, options) as { readonly engine: { readonly bytesWritten: number } }
+    return engine.bytesWritten === bytes.length
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
   }

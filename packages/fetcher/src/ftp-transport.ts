@@ -109,7 +109,7 @@ async function loadLibrary(): Promise<typeof BasicFtp | Failure> {
 }
 
 /**
- * What follows the host's slash, relative to where an anonymous user arrives (RFC 1738 §3.2.2), as octets.
+ * What follows the host's slash, relative to where an anonymous user arrives (RFC 1738 §3.2.2), as bytes.
  * @throws {FtpProblem} where it would become another command.
  */
 function pathOf({ pathname, search }: URL): string {
@@ -134,7 +134,7 @@ function connected(options: TcpNetConnectOpts, sockets: Socket[]): Promise<Socke
 
 /** Hands the control connection to the client, and waits for the server's first words. */
 function greeting(ftp: BasicFtp.FTPContext, control: Socket, { FTPError }: typeof BasicFtp): Promise<void> {
-  ftp.encoding = 'latin1' // a path is octets
+  ftp.encoding = 'latin1' // a path is bytes
   // Before the client listens, which would have no names for these.
   control.once('end', () => ftp.closeWithError(new FtpProblem('CLOSED', 'the server closed the connection')))
   control.on('data', () => {

@@ -1,16 +1,16 @@
 // Everything that `@politely/fetcher` offers, and nothing else.
 
 export {
-  type Asked,
-  type AskOptions,
+  type AbortOptions,
+  type CheckedUrl,
   type CheckManyOptions,
   type CheckOptions,
   ClientClosedError,
   type ClientVerdict,
   type Gauges,
-  type Imported,
+  type ImportCounts,
   type ManyOptions,
-  type Prefetched,
+  type PrefetchCounts,
   RobotsClient,
 } from './client.ts'
 export { displayUrl } from './display.ts'

@@ -28,7 +28,7 @@ export interface Inspection {
 }
 
 export interface CopyInspection {
-  readonly octets: number
+  readonly bytes: number
   /** Whether the size limit cut it off. RFC 9309 §2.5. */
   readonly truncated: boolean
   /** When a server last said that this is the file. Milliseconds since 1970. */
@@ -65,6 +65,6 @@ export function inspectionOf(
   }
 }
 
-function copyInspection({ octets, ...rest }: NonNullable<Entry['copy']>): CopyInspection {
-  return { octets: octets.length, ...rest }
+function copyInspection({ bytes, ...rest }: NonNullable<Entry['copy']>): CopyInspection {
+  return { bytes: bytes.length, ...rest }
 }

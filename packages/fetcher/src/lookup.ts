@@ -8,7 +8,7 @@ import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import { isPublicName, registrableDomainOf } from './host-name.ts'
-import { assertKnown, assertOptions, whole } from './option-checks.ts'
+import { assertKnown, assertOptions, integer } from './option-checks.ts'
 
 /** Lookups of one registrable domain that wait for the one that runs. More fail at once with `EAI_AGAIN`. */
 const MAX_WAITING_PER_DOMAIN = 256
@@ -102,8 +102,8 @@ export function dnsLookup(options: DnsLookupOptions = {}): LookupFunction {
   assertKnown(options, { timeoutMs: true, tries: true, servers: true })
   const { timeoutMs = 2_000, tries = 2, servers } = options
   const resolver = new Resolver({
-    timeout: whole('timeoutMs', timeoutMs, { least: 1, most: 60_000 }),
-    tries: whole('tries', tries, { least: 1, most: 10 }),
+    timeout: integer('timeoutMs', timeoutMs, { min: 1, max: 60_000 }),
+    tries: integer('tries', tries, { min: 1, max: 10 }),
   })
   if (servers !== undefined) setServers(resolver, servers)
 

@@ -1,10 +1,10 @@
 // The simplest store: texts in memory. For clients of one process that share what they know, for tests, and as an example.
 import { LRUCache } from 'lru-cache'
-import { assertKnown, callable, whole } from './option-checks.ts'
+import { assertKnown, callable, integer } from './option-checks.ts'
 import type { Store } from './store.ts'
 
 export interface MemoryStoreOptions {
-  /** Octets of memory for all texts, with what keeping them takes. Default 64 MiB; the least recently used go first. */
+  /** Bytes of memory for all texts, with what keeping them takes. Default 64 MiB; the least recently used go first. */
   readonly maxBytes?: number
   /** The clock: milliseconds since 1970. Default `Date.now`. For tests and simulations. */
   readonly now?: () => number
@@ -49,10 +49,10 @@ export class MemoryStore implements Store {
     assertKnown(options, KNOWN)
     const { maxBytes = DEFAULT_BYTES, now = Date.now } = options
     this.#now = callable('now', now, 'a function that returns milliseconds')
-    this.#kept = new LRUCache({ maxSize: whole('maxBytes', maxBytes, { least: 1 }) })
+    this.#kept = new LRUCache({ maxSize: integer('maxBytes', maxBytes, { min: 1 }) })
   }
 
-  /** Octets of memory that it takes now, about: rather too many than too few. */
+  /** Bytes of memory that it takes now, about: rather too many than too few. */
   get memoryBytes(): number {
     return this.#kept.calculatedSize
   }
@@ -102,7 +102,7 @@ export class MemoryStore implements Store {
   }
 }
 
-/** V8 keeps an octet for a character where all of a string are Latin-1, else two. */
+/** V8 keeps an byte for a character where all of a string are Latin-1, else two. */
 function bytesOf(text: string): number {
   return isLatin1(text) ? text.length : 2 * text.length
 }

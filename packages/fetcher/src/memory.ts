@@ -1,13 +1,13 @@
-// What a client remembers, bounded by memory and not by count: a file may be 10 octets long or 500 KiB.
+// What a client remembers, bounded by memory and not by count: a file may be 10 bytes long or 500 KiB.
 import type { Attempt, CrawlerRules, Entry } from '@politely/core'
 import { LRUCache } from 'lru-cache'
 
 /** An entry, and the rules of its copy (of an empty file, where it has none) bound to the client's crawler. */
-export interface Remembered {
+export interface CachedRules {
   readonly entry: Entry
   readonly rules: CrawlerRules
   /** Until when, from the entry's last attempt on, nothing but the rules has to be asked. Milliseconds since 1970. */
-  readonly steadyUntil: number
+  readonly freshUntil: number
 }
 
 /** What an entry takes beside its texts and rules: objects, and the cache's own links. Measured, rounded up. */
@@ -18,7 +18,7 @@ const ATTEMPT_BYTES = 150
 const HOP_BYTES = 80
 
 /** Holds about `maxBytes`; one entry that is larger takes all of it, since a file that is never kept is asked for again and again. */
-export function createMemory(maxBytes: number): LRUCache<string, Remembered> {
+export function createMemory(maxBytes: number): LRUCache<string, CachedRules> {
   return new LRUCache({
     maxSize: maxBytes,
     sizeCalculation: ({ entry, rules }) => Math.min(maxBytes, ENTRY_BYTES + textBytesOf(entry) + rules.memoryBytes),
@@ -31,7 +31,7 @@ function textBytesOf({ origin, latest, earlier, held, copy }: Entry): number {
   for (const attempt of held === undefined ? earlier : [held.attempt, ...earlier])
     bytes += ATTEMPT_BYTES + attemptBytes(attempt)
   if (copy === undefined) return bytes
-  return bytes + copy.octets.length + copy.url.length + (copy.etag?.length ?? 0) + (copy.lastModified?.length ?? 0)
+  return bytes + copy.bytes.length + copy.url.length + (copy.etag?.length ?? 0) + (copy.lastModified?.length ?? 0)
 }
 
 function attemptBytes({ url, detail, hops }: Attempt): number {

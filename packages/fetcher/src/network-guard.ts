@@ -4,7 +4,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { isPublicName } from './host-name.ts'
 import { boundedLookup } from './lookup.ts'
-import { assertKnown, assertOptions, callable, word } from './option-checks.ts'
+import { assertKnown, assertOptions, callable, oneOf } from './option-checks.ts'
 import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-address.ts'
 
 /**
@@ -57,7 +57,7 @@ export class NetworkGuard {
     assertOptions(options, "{ network: 'public-only' }")
     assertKnown(options, { network: true, allowAddresses: true, lookup: true })
     const { network = 'guarded', allowAddresses = [], lookup } = options
-    this.#network = word('network', network, ['guarded', 'public-only', 'any'])
+    this.#network = oneOf('network', network, ['guarded', 'public-only', 'any'])
     this.#allowed = addressBlocksOf('allowAddresses', allowAddresses)
     this.#lookup = boundedLookup(callable('lookup', lookup, 'a function like dns.lookup'))
     this.#hasOwnLookup = lookup !== undefined
@@ -70,7 +70,7 @@ export class NetworkGuard {
 
   /** A connector for an undici Agent or Client: `new Agent({ connect: guard.connector() })`. */
   connector({ reach, ...options }: GuardedConnectorOptions = {}): buildConnector.connector {
-    if (reach !== undefined) word('reach', reach, ['public', 'any'])
+    if (reach !== undefined) oneOf('reach', reach, ['public', 'any'])
     const any = buildConnector({ ...options, lookup: this.#lookup })
     const onlyPublic = this.#publicConnector(options)
     if (reach !== undefined) return reach === 'public' ? onlyPublic : any

@@ -23,33 +23,33 @@ export function assertKnown(options: object, known: Readonly<Record<string, true
 
 /** What a number may be; infinite only where that is `allowed`. */
 interface Bounds {
-  readonly least: number
-  readonly most?: number
+  readonly min: number
+  readonly max?: number
   readonly infinite?: 'allowed'
 }
 
 export function number(option: string, value: number, bounds: Bounds): number {
   if (isWithin(value, bounds)) return value
-  throw new OptionError(option, `${shown(value)} does not do; write a number ${inWords(bounds)}`)
+  throw new OptionError(option, `${describeValue(value)} does not do; write a number ${inWords(bounds)}`)
 }
 
-export function whole(option: string, value: number, bounds: Bounds): number {
+export function integer(option: string, value: number, bounds: Bounds): number {
   if (isWithin(value, bounds) && Number.isInteger(value)) return value
-  throw new OptionError(option, `${shown(value)} does not do; write a whole number ${inWords(bounds)}`)
+  throw new OptionError(option, `${describeValue(value)} does not do; write a whole number ${inWords(bounds)}`)
 }
 
-function isWithin(value: unknown, { least, most = Number.POSITIVE_INFINITY, infinite }: Bounds): boolean {
+function isWithin(value: unknown, { min: least, max: most = Number.POSITIVE_INFINITY, infinite }: Bounds): boolean {
   if (typeof value !== 'number' || (infinite !== 'allowed' && !Number.isFinite(value))) return false
   return value >= least && value <= most
 }
 
-function inWords({ least, most }: Bounds): string {
+function inWords({ min: least, max: most }: Bounds): string {
   return `of at least ${least}${most === undefined ? '' : ` and at most ${most}`}`
 }
 
-export function word<const T extends string>(option: string, value: T, words: readonly T[]): T {
+export function oneOf<const T extends string>(option: string, value: T, words: readonly T[]): T {
   if (words.includes(value)) return value
-  throw new OptionError(option, `${shown(value)} is not known; write one of ${words.join(', ')}`)
+  throw new OptionError(option, `${describeValue(value)} is not known; write one of ${words.join(', ')}`)
 }
 
 /** @param wanted What it must be, in words. */
@@ -73,7 +73,7 @@ export function withMethods<T extends object>(
 }
 
 /** A wrong value as people can find it again; also one that JSON cannot hold. */
-export function shown(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value)
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }

@@ -11,19 +11,19 @@ import {
   productTokenOf,
 } from '@politely/core'
 import type { Dispatcher } from 'undici'
-import type { AtOnce } from './at-once.ts'
 import type { CheckManyOptions } from './client.ts'
+import type { ConcurrentMapOptions } from './concurrent-map.ts'
 import { NetworkGuard, type NetworkPolicy } from './network-guard.ts'
 import {
   assertKnown,
   assertOptions,
   callable,
+  describeValue,
+  integer,
   LONGEST_TIMER_MS,
   number,
-  shown,
-  whole,
+  oneOf,
   withMethods,
-  word,
 } from './option-checks.ts'
 import type { Store } from './store.ts'
 import type { Logger } from './telemetry.ts'
@@ -50,9 +50,9 @@ export interface RobotsClientOptions {
   readonly retries?: number
   /** How many redirects are followed. Default 5; RFC 9309 §2.3.1.2 asks for at least five. */
   readonly maxRedirects?: number
-  /** Octets of decoded robots.txt that are read. Default, and least, 512,000: the 500 KiB of RFC 9309 §2.5. */
+  /** Bytes of decoded robots.txt that are read. Default, and least, 512,000: the 500 KiB of RFC 9309 §2.5. */
   readonly maxBodyBytes?: number
-  /** Octets of memory for remembered robots.txt files, about, and one at the least. Default 64 MiB; the least recently used go first. */
+  /** Bytes of memory for remembered robots.txt files, about, and one at the least. Default 64 MiB; the least recently used go first. */
   readonly maxCacheBytes?: number
   /** Where entries are kept beyond the memory of this client: for other processes, or after a restart. It stays yours to close. */
   readonly store?: Store
@@ -159,24 +159,27 @@ export function settingsOf(options: RobotsClientOptions): Settings {
   const defaults = accessPolicyOf(dialect.access)
   const policy: AccessPolicy = {
     ...defaults,
-    ttlMs: number('ttlMs', options.ttlMs ?? defaults.ttlMs, { least: 0 }),
-    minTtlMs: number('minTtlMs', options.minTtlMs ?? defaults.minTtlMs, { least: 0 }),
-    maxTtlMs: number('maxTtlMs', options.maxTtlMs ?? defaults.maxTtlMs, { least: 0 }),
-    refreshAheadMs: number('refreshAheadMs', options.refreshAheadMs ?? defaults.refreshAheadMs, { least: 0 }),
-    maxRedirects: whole('maxRedirects', options.maxRedirects ?? defaults.maxRedirects, {
-      least: 0,
-      most: 50,
+    ttlMs: number('ttlMs', options.ttlMs ?? defaults.ttlMs, { min: 0 }),
+    minTtlMs: number('minTtlMs', options.minTtlMs ?? defaults.minTtlMs, { min: 0 }),
+    maxTtlMs: number('maxTtlMs', options.maxTtlMs ?? defaults.maxTtlMs, { min: 0 }),
+    refreshAheadMs: number('refreshAheadMs', options.refreshAheadMs ?? defaults.refreshAheadMs, { min: 0 }),
+    maxRedirects: integer('maxRedirects', options.maxRedirects ?? defaults.maxRedirects, {
+      min: 0,
+      max: 50,
     }),
     afterDays: number('afterDays', options.afterDays ?? defaults.afterDays, {
-      least: 0,
+      min: 0,
       infinite: 'allowed',
     }),
-    whenUnreachable: word('whenUnreachable', options.whenUnreachable ?? defaults.whenUnreachable, [
+    whenUnreachable: oneOf('whenUnreachable', options.whenUnreachable ?? defaults.whenUnreachable, [
       'use-copy',
       'disallow',
     ]),
-    thenAssume: word('thenAssume', options.thenAssume ?? defaults.thenAssume, ['copy', 'unavailable']),
-    notFoundPages: word('notFoundPages', options.notFoundPages ?? defaults.notFoundPages, ['by-status', 'unavailable']),
+    thenAssume: oneOf('thenAssume', options.thenAssume ?? defaults.thenAssume, ['copy', 'unavailable']),
+    notFoundPages: oneOf('notFoundPages', options.notFoundPages ?? defaults.notFoundPages, [
+      'by-status',
+      'unavailable',
+    ]),
   }
   if (policy.minTtlMs > policy.maxTtlMs) {
     throw new OptionError('minTtlMs', `${policy.minTtlMs} is over maxTtlMs, ${policy.maxTtlMs}; write a smaller one`)
@@ -198,17 +201,17 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     productTokens: productTokens(options.productToken, userAgent),
     dialect,
     policy,
-    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { least: 1, most: LONGEST_TIMER_MS }),
-    retries: whole('retries', options.retries ?? DEFAULT_RETRIES, { least: 0, most: 20 }),
-    maxBodyBytes: whole('maxBodyBytes', options.maxBodyBytes ?? LEAST_BODY_BYTES, {
-      least: LEAST_BODY_BYTES,
-      most: 2 ** 28,
+    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: LONGEST_TIMER_MS }),
+    retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
+    maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? LEAST_BODY_BYTES, {
+      min: LEAST_BODY_BYTES,
+      max: 2 ** 28,
     }),
-    maxCacheBytes: whole('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, { least: 1 }),
+    maxCacheBytes: integer('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, { min: 1 }),
     store: withMethods('store', options.store, ['get', 'set', 'delete'], 'a Store, with get, set and delete'),
-    maxFlights: whole('maxFlights', options.maxFlights ?? DEFAULT_MAX_FLIGHTS, { least: 1 }),
-    maxFlightsPerDomain: whole('maxFlightsPerDomain', options.maxFlightsPerDomain ?? DEFAULT_MAX_FLIGHTS_PER_DOMAIN, {
-      least: 1,
+    maxFlights: integer('maxFlights', options.maxFlights ?? DEFAULT_MAX_FLIGHTS, { min: 1 }),
+    maxFlightsPerDomain: integer('maxFlightsPerDomain', options.maxFlightsPerDomain ?? DEFAULT_MAX_FLIGHTS_PER_DOMAIN, {
+      min: 1,
     }),
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
     dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
@@ -228,10 +231,14 @@ function guardOf({ network, allowAddresses, lookup }: RobotsClientOptions): Netw
 }
 
 /** Those of `checkMany`, checked. @throws {OptionError} */
-export function checkAtOnce({ concurrency = DEFAULT_CONCURRENCY, order = 'input', signal }: CheckManyOptions): AtOnce {
+export function checkedManyOptions({
+  concurrency = DEFAULT_CONCURRENCY,
+  order = 'input',
+  signal,
+}: CheckManyOptions): ConcurrentMapOptions {
   return {
-    concurrency: whole('concurrency', concurrency, { least: 1 }),
-    order: word('order', order, ['input', 'ready']),
+    concurrency: integer('concurrency', concurrency, { min: 1 }),
+    order: oneOf('order', order, ['input', 'ready']),
     signal: withMethods('signal', signal, ['addEventListener'], 'an AbortSignal'),
   }
 }
@@ -260,6 +267,6 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
   if (wrong === -1 && tokens.length > 0) return [...tokens] as readonly string[]
   throw new OptionError(
     'productToken',
-    `${tokens.length === 0 ? 'an empty list' : shown(tokens[wrong])} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`,
+    `${tokens.length === 0 ? 'an empty list' : describeValue(tokens[wrong])} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`,
   )
 }

@@ -3,7 +3,7 @@
 // undici reports some bodies that were cut as complete. Over HTTP/2 it takes RST_STREAM with NO_ERROR or CANCEL for the end of the
 // body; over HTTP/1.1 it takes a TCP reset for the end of a body that lasts as long as its connection. Neither the handler of a
 // dispatcher nor a Response shows the difference; these channels do. A fetch also decodes what it can of a content coding that ends
-// early; the channels have the octets as they were received.
+// early; the channels have the bytes as they were received.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ClientHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -20,16 +20,16 @@ export interface Exchange {
   /** Those that say how the body is framed and coded. */
   headers: Headers
   end: 'open' | 'whole' | { readonly cut: string }
-  /** The octets of a coded body as they were received, until they pass the limit. */
+  /** The bytes of a coded body as they were received, until they pass the limit. */
   chunks: Buffer[]
-  /** How many octets of the body were received. undici 6 does not report them. */
+  /** How many bytes of the body were received. undici 6 does not report them. */
   size: number
 }
 
 /** Sees every request for its URL in this process, from its making until `stop`. */
 export class RequestWatch {
   readonly exchanges: Exchange[] = []
-  /** How many octets of a body are kept: decoded, more than the limit of robots.txt. */
+  /** How many bytes of a body are kept: decoded, more than the limit of robots.txt. */
   readonly maxBytes: number
   readonly #key: string
   /** Those that began before this watch. */

@@ -1,7 +1,7 @@
 // What a client tells of its work: typed events, tracing channels, counters, and a line of log for each of them.
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
-import { describeVerdict, type Entry, type State, visible } from '@politely/core'
+import { describeVerdict, type Entry, escapeControls, type State } from '@politely/core'
 import type { ClientVerdict } from './client.ts'
 
 /** Events of a `RobotsClient`, by name; a listener gets one object. */
@@ -61,7 +61,7 @@ export const counterMeanings = {
   unreachable: 'attempts that failed',
   refreshesAhead: 'attempts off the caller’s path, before the answer had ended',
   reusedRedirects: 'files that answered a redirect, and were their own origin’s answer too',
-  octets: 'decoded octets of robots.txt that were received',
+  bytes: 'decoded bytes of robots.txt that were received',
   storeHits: 'entries that the store had',
   storeMisses: 'entries that it had not, or not whole',
   storeFailures: 'times that it threw or did not answer',
@@ -177,7 +177,7 @@ export class Telemetry {
   }
 
   #log(level: keyof Logger, line: string): void {
-    aside(() => this.#logger?.[level]?.(visible(line)))
+    aside(() => this.#logger?.[level]?.(escapeControls(line)))
   }
 }
 

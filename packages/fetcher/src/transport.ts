@@ -1,6 +1,6 @@
 // One request for robots.txt: a URL in, a reply out. Redirects and retries are decided elsewhere; here it is decided who makes
 // the request, by the URL's scheme and by what the caller brought along.
-import type { Asking, Reply } from '@politely/core'
+import type { Reply, RobotsRequest } from '@politely/core'
 import type { Dispatcher } from 'undici'
 import type { Deadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
@@ -38,7 +38,7 @@ export class Transport {
   }
 
   /** Makes the request. Never throws: what goes wrong is a reply, and so is the end of the deadline. */
-  async send({ url, conditions, hops }: Asking, deadline: Deadline): Promise<Reply> {
+  async send({ url, conditions, hops }: RobotsRequest, deadline: Deadline): Promise<Reply> {
     const reach = this.#guard.reachOf([...hops.map((hop) => hop.url), url])
     const isFtp = url.startsWith('ftp:')
     if (this.#connections !== 'ours') {

@@ -35,7 +35,7 @@ export interface Connection {
 interface ReceivedBody {
   readonly status: number
   readonly headers: Headers
-  /** How many octets the handler was given. */
+  /** How many bytes the handler was given. */
   readonly size: number
 }
 
@@ -348,7 +348,7 @@ class CallersConnection implements Connection {
   }
 }
 
-/** The octets of the body on the wire. Older versions of undici do not report them; a Content-Length still tells how many. */
+/** The bytes of the body on the wire. Older versions of undici do not report them; a Content-Length still tells how many. */
 function sizeOf({ size, headers }: Exchange, unknown: number): number {
   return size || Number(headerOf(headers, 'content-length') ?? unknown)
 }

@@ -1,7 +1,7 @@
 // zstd as a content coding. RFC 8878, RFC 9659.
 //
 // The platform decodes it, but does not always see an end that comes too early: Node 22 takes any beginning of a frame for the whole
-// of it, and Node 24 drops every frame but the first. Half a file could lack the line that forbids, so the octets are followed
+// of it, and Node 24 drops every frame but the first. Half a file could lack the line that forbids, so the bytes are followed
 // here from block to block, on their way to the decoder.
 import { Transform, type TransformCallback } from 'node:stream'
 import { constants, createZstdDecompress } from 'node:zlib'
@@ -20,7 +20,7 @@ class ZstdFrameError extends Error {
   readonly code = 'ZSTD_NOT_ONE_FRAME'
 }
 
-/** Passes octets on as they are, and fails unless they are one whole frame, or nothing at all. */
+/** Passes bytes on as they are, and fails unless they are one whole frame, or nothing at all. */
 class WholeFrame extends Transform {
   readonly #parts = partsOfFrame()
   #part = this.#parts.next()
@@ -30,7 +30,7 @@ class WholeFrame extends Transform {
   #problem: string | undefined
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    for (const octet of chunk) this.#follow(octet)
+    for (const byte of chunk) this.#follow(byte)
     if (this.#problem === undefined) done(null, chunk)
     else done(new ZstdFrameError(this.#problem))
   }
@@ -39,13 +39,13 @@ class WholeFrame extends Transform {
     done(this.#part.done || !this.#begun ? null : new ZstdFrameError('the zstd frame ends early'))
   }
 
-  #follow(octet: number): void {
+  #follow(byte: number): void {
     this.#begun = true
     if (this.#part.done) {
-      this.#problem ??= 'octets follow the zstd frame'
+      this.#problem ??= 'bytes follow the zstd frame'
       return
     }
-    this.#value |= octet << (8 * this.#seen++) // of a part longer than four octets nobody asks the value
+    this.#value |= byte << (8 * this.#seen++) // of a part longer than four bytes nobody asks the value
     if (this.#seen < this.#part.value) return
     this.#part = this.#parts.next(this.#value)
     if (this.#part.value === 'no-frame') this.#problem = 'this is no zstd frame'
@@ -54,28 +54,28 @@ class WholeFrame extends Transform {
   }
 }
 
-/** The parts of a frame: yields how many octets come next, and is given their value, little-endian. RFC 8878 §3.1.1. */
+/** The parts of a frame: yields how many bytes come next, and is given their value, little-endian. RFC 8878 §3.1.1. */
 function* partsOfFrame(): Generator<number, 'no-frame' | 'whole', number> {
   if ((yield 4) !== MAGIC_NUMBER) return 'no-frame'
   const descriptor = yield 1
   const inOneSegment = (descriptor & 0x20) !== 0
   const sizeFlag = descriptor >> 6
-  const windowOctets = inOneSegment ? 0 : 1
-  const dictionaryOctets = [0, 1, 2, 4][descriptor & 3] ?? 0
-  const sizeOctets = sizeFlag === 0 ? (inOneSegment ? 1 : 0) : 2 ** sizeFlag
-  yield windowOctets + dictionaryOctets + sizeOctets
+  const windowBytes = inOneSegment ? 0 : 1
+  const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0
+  const sizeBytes = sizeFlag === 0 ? (inOneSegment ? 1 : 0) : 2 ** sizeFlag
+  yield windowBytes + dictionaryBytes + sizeBytes
   let header: number
   do {
     header = yield 3
     const type = (header >> 1) & 3
-    const octets = type === RUN_LENGTH ? 1 : header >> 3
-    if (octets > 0) yield octets
+    const bytes = type === RUN_LENGTH ? 1 : header >> 3
+    if (bytes > 0) yield bytes
   } while ((header & 1) === 0) // which is set in the last block
   if ((descriptor & 4) !== 0) yield 4 // the checksum
   return 'whole'
 }
 
-/** As a signed number, which is what four octets come to. */
+/** As a signed number, which is what four bytes come to. */
 const MAGIC_NUMBER = 0xfd2fb528 | 0
-/** The type of a block that is one octet, repeated. */
+/** The type of a block that is one byte, repeated. */
 const RUN_LENGTH = 1

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
-import { bodyLimit, bodyRows } from '@politely/testkit/body-rows'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { bodyLimit, bodyRows } from '@politely/testkit/body-cases'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { describe, expect } from 'vitest'
 import { readBody } from '../src/body.ts'
 import { test } from './with-sites.ts'
@@ -55,8 +55,8 @@ test('our choice, a larger limit is read to its end', async ({ sites, newClient 
   expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { copy: { truncated: false } } })
 })
 
-// What is kept, octet for octet: a verdict does not show it.
-describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 octets', () => {
+// What is kept, byte for byte: a verdict does not show it.
+describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 bytes', () => {
   test.each([
     ['under the limit', ['a\nb\nc'], 'a\nb\nc', false],
     ['exactly the limit', ['12345678\n0'], '12345678\n0', false],
@@ -66,17 +66,17 @@ describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 octets', () 
     ['the limit between CR and LF', ['12345678\r\r\n'], '12345678\r\r', true],
     ['no line end', ['12345678901234'], '1234567890', true],
     ['in pieces', ['12', '34\n', '', '678', '901234'], '1234\n', true],
-    ['octets, not characters', ['é\n678é\n'], 'Ã©\n678Ã©\n', false],
+    ['bytes, not characters', ['é\n678é\n'], 'Ã©\n678Ã©\n', false],
     ['nothing', [], '', false],
-  ])('%s', async (_, chunks, octets, truncated) => {
+  ])('%s', async (_, chunks, bytes, truncated) => {
     const body = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
-    expect(await readBody(body, {}, 10)).toEqual({ octets, truncated })
+    expect(await readBody(body, {}, 10)).toEqual({ bytes, truncated })
   })
 
   test('a bomb', async () => {
     const body = Readable.from([gzipSync('0123\n'.repeat(1_000_000))])
     expect(await readBody(body, { 'content-encoding': 'gzip' }, 10)).toEqual({
-      octets: '0123\n0123\n',
+      bytes: '0123\n0123\n',
       truncated: true,
     })
   })
@@ -92,7 +92,7 @@ describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 octets', () 
     }
     const body = Readable.from(endless())
     expect(await readBody(body, { 'content-encoding': coding }, 10)).toEqual({
-      octets: '0123\n0123\n',
+      bytes: '0123\n0123\n',
       truncated: true,
     })
     expect(taken).toBeLessThan(10_000)

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import { lookupIn } from '@politely/testkit/lookup'
 import { startRawServer } from '@politely/testkit/raw-server'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import type { Behaviour } from '@politely/testkit/sites'
 import { Agent } from 'undici'
 import { describe, expect } from 'vitest'
@@ -13,7 +13,7 @@ import { test } from './with-sites.ts'
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 const rules = { status: 200, body: forbidsPage }
-const closed = { name: 'ClientClosedError', code: 'ERR_POLITELY_CLOSED' }
+const closed = { name: 'ClientClosedError', code: 'ERR_POLITELY_CLIENT_CLOSED' }
 
 describe('an abort', () => {
   test('rejects its caller with its reason, and leaves the others', async ({ sites, newClient }) => {

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { startClock } from '@politely/testkit/clock'
 import { dice, pick } from '@politely/testkit/random-robots'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished } from 'vitest'
 import { Flights } from '../src/flights.ts'
@@ -13,7 +13,7 @@ import { test } from './with-sites.ts'
 const DAY = 86_400_000
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 const rules: Reply = { status: 200, body: forbidsPage }
-const closed = { code: 'ERR_POLITELY_CLOSED' }
+const closed = { code: 'ERR_POLITELY_CLIENT_CLOSED' }
 
 /** A server that answers when it is told to, and counts what waits with it, in all and by registrable domain. */
 async function startSlowServer() {

@@ -70,8 +70,8 @@ export async function startFtp({ greeting, answers }: FtpScript, host = '127.0.0
   return { port: (server.address() as AddressInfo).port, dataPort, commands, transfers: () => transfers.length }
 }
 
-/** A server that does everything right, and has a robots.txt with these octets. */
-export function politeFtp(octets: string): FtpScript {
+/** A server that does everything right, and has a robots.txt with these bytes. */
+export function politeFtp(bytes: string): FtpScript {
   return {
     greeting: '220 Hello\r\n',
     answers: {
@@ -82,7 +82,7 @@ export function politeFtp(octets: string): FtpScript {
       RETR: async ({ control, data }) => {
         control.write('150 Here it comes\r\n')
         const socket = await data
-        socket.end(Buffer.from(octets, 'latin1'))
+        socket.end(Buffer.from(bytes, 'latin1'))
         socket.once('close', () => control.write('226 Done\r\n'))
       },
     },

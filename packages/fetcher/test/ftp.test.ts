@@ -5,10 +5,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bodyLimit } from '@politely/testkit/body-rows'
+import { bodyLimit } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { FtpSrv } from 'ftp-srv'
 import { describe, expect, onTestFinished } from 'vitest'
 import { type FtpScript, politeFtp, startFtp } from './ftp-server.ts'
@@ -101,7 +101,7 @@ describe('what is said to the server', () => {
 
   test.for([
     ['http://a.test:PORT/rules', 'ftp://you:hidden@b.test:FTP/robots.txt', 'RETR robots.txt'],
-    ['octets as they are', 'ftp://b.test:FTP/a%20b/%C3%B6.txt?x', 'RETR a b/\u00c3\u00b6.txt?x'],
+    ['bytes as they are', 'ftp://b.test:FTP/a%20b/%C3%B6.txt?x', 'RETR a b/\u00c3\u00b6.txt?x'],
     ['from the root', 'ftp://b.test:FTP/%2Fetc/robots.txt', 'RETR /etc/robots.txt'],
     ['no path', 'ftp://b.test:FTP', 'RETR /'],
   ] as const)('RFC 1738 §3.2, a redirect to ftp, %s: %s', async ([, location, said], { sites, newClient }) => {
@@ -353,7 +353,7 @@ describe('servers that are rude, or refuse', () => {
     const { opened } = watchOwnSockets()
     const client = newClient()
     const asked = client.check(`ftp://a.test:${port}/page`)
-    const rejected = expect(asked).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+    const rejected = expect(asked).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
     while (opened.length === 0) await new Promise((resolve) => setImmediate(resolve))
     await client.close()
     await rejected

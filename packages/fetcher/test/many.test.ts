@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import { startClock } from '@politely/testkit/clock'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
 import type { CheckManyOptions, ClientVerdict, Inspection, Store } from '../src/index.ts'
@@ -101,12 +101,12 @@ describe('checkMany', () => {
     sites.answer(ROBOTS, () => undefined)
     const client = newClient()
     const verdicts = all(client.checkMany([sites.withPort(askedPage)]))
-    const rejected = expect(verdicts).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+    const rejected = expect(verdicts).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
     await sites.requested(1)
     await client.close()
     await rejected
     await expect(all(client.checkMany([sites.withPort(askedPage)]))).rejects.toMatchObject({
-      code: 'ERR_POLITELY_CLOSED',
+      code: 'ERR_POLITELY_CLIENT_CLOSED',
     })
     expect(await all(client.checkMany([]))).toEqual([])
   })
@@ -179,19 +179,19 @@ describe('export and import', () => {
     expect(sites.requests).toHaveLength(urls.length)
   })
 
-  test('as a stream of octets, in pieces of any size', async ({ sites, newClient }) => {
+  test('as a stream of bytes, in pieces of any size', async ({ sites, newClient }) => {
     for (const [name, answer] of Object.entries(answers)) sites.answer(`http://${name}.test:PORT/robots.txt`, answer)
     const { now } = startClock()
     const client = newClient({ now })
     await client.prefetch(urls.map((url) => sites.withPort(url)))
-    const octets = Buffer.concat(await all(Readable.from(client.export()).map((line: string) => Buffer.from(line))))
-    expect(octets.some((octet) => octet >= 0x80)).toBe(true) // so pieces cut characters in half
+    const bytes = Buffer.concat(await all(Readable.from(client.export()).map((line: string) => Buffer.from(line))))
+    expect(bytes.some((byte) => byte >= 0x80)).toBe(true) // so pieces cut characters in half
     for (const [size, text] of [
-      [1, octets],
-      [7, octets],
-      [octets.length, octets],
-      [3, Buffer.from(octets.toString().replaceAll('\n', '\r\n'))],
-      [5, Buffer.from(`\ufeff${octets}`.trimEnd())],
+      [1, bytes],
+      [7, bytes],
+      [bytes.length, bytes],
+      [3, Buffer.from(bytes.toString().replaceAll('\n', '\r\n'))],
+      [5, Buffer.from(`\ufeff${bytes}`.trimEnd())],
     ] as const) {
       const pieces = function* () {
         for (let at = 0; at < text.length; at += size) yield text.subarray(at, at + size)
@@ -275,7 +275,7 @@ describe('export and import', () => {
     await expect(second.import(broken())).rejects.toThrow('the file ended')
     expect(await second.isAllowed(sites.withPort(askedPage))).toBe(false)
     await client.close()
-    await expect(client.import(lines)).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+    await expect(client.import(lines)).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
     expect([...client.export()]).toEqual([])
   })
 })
@@ -311,7 +311,7 @@ describe('inspect', () => {
         { kind: 'unreachable', status: 503 },
         { kind: 'success', status: 200 },
       ],
-      copy: { octets: forbidsPage.length, etag: '"1"', confirmedAt: clock.now() - DAY },
+      copy: { bytes: forbidsPage.length, etag: '"1"', confirmedAt: clock.now() - DAY },
     })
     expect(JSON.parse(JSON.stringify(shown))).toEqual(shown)
     expect(sites.requests).toHaveLength(2)
@@ -333,7 +333,7 @@ describe('inspect', () => {
       problem: 'scheme',
     })
     await client.close()
-    await expect(client.inspect('https://a.test/')).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+    await expect(client.inspect('https://a.test/')).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
   })
 })
 
@@ -346,6 +346,6 @@ test('gauges say what a client holds', async ({ sites, newClient }) => {
   expect(origins).toBe(hosts.length)
   expect(memoryBytes).toBeGreaterThan(hosts.length * 700)
   expect(memoryBytes).toBeGreaterThanOrEqual(
-    [...client.export()].reduce((sum, line) => sum + (JSON.parse(line).copy?.octets.length ?? 0), 0),
+    [...client.export()].reduce((sum, line) => sum + (JSON.parse(line).copy?.bytes.length ?? 0), 0),
   )
 })

@@ -1,7 +1,7 @@
 // What is remembered, for how long, and how much of it. The clock is the test's; the server is real.
 import type { Entry } from '@politely/core'
 import { type Clock, startClock } from '@politely/testkit/clock'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import type { Sites } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
 import { test } from './with-sites.ts'

@@ -21,7 +21,7 @@ test.each([
   ['blank and longer', [`${' '.repeat(11)}\n`], [undefined]],
   ['a character cut in two', [Uint8Array.of(0xc3), Uint8Array.of(0xbc, 0x0a)], ['\u00fc']],
   ['a character cut off', ['a\n', Uint8Array.of(0xc3)], ['a', '\ufffd']],
-  ['text and octets by turns', ['a', Uint8Array.of(0x62, 0x0a), 'c'], ['ab', 'c']],
+  ['text and bytes by turns', ['a', Uint8Array.of(0x62, 0x0a), 'c'], ['ab', 'c']],
 ])('%s', async (_, pieces, lines) => {
   expect(await linesOf(pieces as (string | Uint8Array)[])).toEqual(lines)
 })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/lookup'
-import { forbidsPage } from '@politely/testkit/reply-rows'
+import { forbidsPage } from '@politely/testkit/response-cases'
 import { Agent, buildConnector, request } from 'undici'
 import { describe, expect } from 'vitest'
 import { MemoryStore, NetworkGuard, type NetworkPolicy } from '../src/index.ts'
@@ -68,7 +68,7 @@ describe('a public name that is on a private address', () => {
     const client = newClient({ lookup, now: clock.now, store: stored })
     for (const url of pages) expect(await client.check(url)).toMatchObject(refused)
     expect(await Promise.all(pages.map((url) => client.isAllowed(url)))).toEqual([false, false, false])
-    expect(await client.inspect(pages[0] ?? '')).toMatchObject({ state: 'lost', copy: { octets: forbidsPage.length } })
+    expect(await client.inspect(pages[0] ?? '')).toMatchObject({ state: 'lost', copy: { bytes: forbidsPage.length } })
   })
 
   test('is asked where no guard is wanted', async ({ sites, newClient }) => {
@@ -405,7 +405,7 @@ describe('NetworkGuard, for requests of your own', () => {
     expect(sites.connections).toHaveLength(expected === 200 ? 1 : 0)
   })
 
-  test('a socket without an address is refused before an octet is sent', async ({ onTestFinished }) => {
+  test('a socket without an address is refused before an byte is sent', async ({ onTestFinished }) => {
     const folder = mkdtempSync(join(tmpdir(), 'guard-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'socket')

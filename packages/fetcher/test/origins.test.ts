@@ -1,6 +1,6 @@
 // Which robots.txt is asked for, and for whom. RFC 9309 §2.3 and §2.2.1.
 import { lookupIn } from '@politely/testkit/lookup'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { selfSigned } from '@politely/testkit/self-signed'
 import { startSites } from '@politely/testkit/sites'
 import { Agent, buildConnector } from 'undici'

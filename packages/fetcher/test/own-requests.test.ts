@@ -1,5 +1,5 @@
 // A fetch or dispatcher that asks the client it was given to. Our choice.
-import { forbidsPage } from '@politely/testkit/reply-rows'
+import { forbidsPage } from '@politely/testkit/response-cases'
 import { Agent, type Dispatcher } from 'undici'
 import { expect } from 'vitest'
 import type { RobotsClient } from '../src/index.ts'

@@ -1,5 +1,5 @@
 // What well-formed answers mean, asked for over a socket. The same rows run as values in core.
-import { askedPage, replyRows } from '@politely/testkit/reply-rows'
+import { askedPage, replyRows } from '@politely/testkit/response-cases'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
 

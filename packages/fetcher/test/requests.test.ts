@@ -1,6 +1,6 @@
 // What a request for robots.txt shows of the crawler, and what it must not show. Our choice, all of it: the User-Agent that
 // was given, and no credentials, cookies or Referer, wherever they may come from.
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
 

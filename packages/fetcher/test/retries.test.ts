@@ -1,6 +1,6 @@
 // How often robots.txt is asked for. Retries wait for half a second and more, so these tests run side by side.
 import { lookupIn } from '@politely/testkit/lookup'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { type Answer, startSites } from '@politely/testkit/sites'
 import { expect } from 'vitest'
 import { RobotsClient } from '../src/index.ts'

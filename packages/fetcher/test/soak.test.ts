@@ -7,13 +7,13 @@ import type { LookupFunction, Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { bodyRows } from '@politely/testkit/body-rows'
+import { bodyRows } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
+import { doorRows, type RudeExpectation, rudeRows } from '@politely/testkit/misbehaving-server-cases'
 import { dice, pick } from '@politely/testkit/random-robots'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, type Meaning, replyRows } from '@politely/testkit/reply-rows'
-import { doorRows, type RudeExpectation, rudeRows } from '@politely/testkit/rude-rows'
+import { askedPage, type Meaning, replyRows } from '@politely/testkit/response-cases'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { expect, onTestFinished, test } from 'vitest'
@@ -335,7 +335,7 @@ async function quiet(): Promise<void> {
 }
 
 interface Memory {
-  /** Heap, and what it holds outside of it. Octets. */
+  /** Heap, and what it holds outside of it. Bytes. */
   readonly live: number
   readonly rss: number
 }

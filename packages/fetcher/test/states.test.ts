@@ -2,7 +2,7 @@
 // core's to say (core/test/access-states.test.ts); here is that the client does it.
 import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/lookup'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { Agent } from 'undici'
 import { describe, expect, onTestFinished } from 'vitest'

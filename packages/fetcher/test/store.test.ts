@@ -1,7 +1,7 @@
 // A store behind memory: what it knows is used, and what it does wrong costs nobody an answer. All of it is our choice.
 import { entryFrom } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
 import type { RobotsClient, Store, StoreFailure } from '../src/index.ts'
@@ -48,7 +48,7 @@ describe('what the store knows', () => {
     const origin = sites.withPort('http://a.test:PORT')
     expect([...store.texts.keys()]).toEqual([origin])
     expect(entryFrom(store.texts.get(origin) ?? '', origin)).toMatchObject({
-      copy: { octets: forbidsPage, etag: '"1"' },
+      copy: { bytes: forbidsPage, etag: '"1"' },
     })
     expect(store.keptUntil.get(origin)).toBe(clock.now() + 31 * DAY)
   })
@@ -160,11 +160,11 @@ describe('what the store gives that is no entry of this origin is a miss', () =>
     ['null', () => null],
     ['a number', () => 42],
     ['an object', (text) => JSON.parse(text)],
-    ['octets', (text) => Buffer.from(text)],
+    ['bytes', (text) => Buffer.from(text)],
     ['a text cut off', (text) => text.slice(0, -1)],
     ['another version', (text) => text.replace(/"version":\d+/, '"version":99')],
     ["another origin's entry", (text) => text.replaceAll('a.test', 'b.test')],
-    ['a huge text', (text) => text.replace(/"octets":"/, `$&${'#'.repeat(6_000_000)}`)],
+    ['a huge text', (text) => text.replace(/"bytes":"/, `$&${'#'.repeat(6_000_000)}`)],
   ]
   test.for(changes)('%s', async ([, change], { sites, newClient }) => {
     sites.answer(ROBOTS, rules, others)
@@ -269,7 +269,7 @@ describe('a store that fails', () => {
     const closing = client.close()
     answer.resolve(undefined)
     await closing
-    expect(await pending).toMatchObject([{ status: 'rejected', reason: { code: 'ERR_POLITELY_CLOSED' } }])
+    expect(await pending).toMatchObject([{ status: 'rejected', reason: { code: 'ERR_POLITELY_CLIENT_CLOSED' } }])
     expect(sites.connections).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import { type Dialect, type DialectName, dialects } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
 import { withTables } from '@politely/testkit/doc-table'
 import { dice, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
-import { askedPage, forbidsPage } from '@politely/testkit/reply-rows'
+import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished } from 'vitest'
 import {
@@ -44,7 +44,7 @@ describe('counters', () => {
   ]
   const asked = { questions: 1, waits: 1, fetches: 1, requests: 1 }
   const rows: readonly Row[] = [
-    ['a file', { [ROBOTS]: rules }, [askedPage], { ...asked, disallowed: 1, successes: 1, octets: forbidsPage.length }],
+    ['a file', { [ROBOTS]: rules }, [askedPage], { ...asked, disallowed: 1, successes: 1, bytes: forbidsPage.length }],
     ['none', { [ROBOTS]: { status: 404 } }, [askedPage], { ...asked, allowed: 1, unavailable: 1 }],
     ['a failure', { [ROBOTS]: { status: 500 } }, [askedPage], { ...asked, disallowed: 1, unreachable: 1 }],
     [
@@ -71,7 +71,7 @@ describe('counters', () => {
         requests: 2,
         disallowed: 2,
         successes: 1,
-        octets: forbidsPage.length,
+        bytes: forbidsPage.length,
         reusedRedirects: 1,
       },
     ],
@@ -80,7 +80,7 @@ describe('counters', () => {
       'what is known',
       { [ROBOTS]: rules },
       [askedPage, askedPage, askedPage.replace('page', 'x')],
-      { ...asked, questions: 3, disallowed: 2, allowed: 1, successes: 1, octets: forbidsPage.length },
+      { ...asked, questions: 3, disallowed: 2, allowed: 1, successes: 1, bytes: forbidsPage.length },
     ],
     [
       'a store that knows nothing',
@@ -291,7 +291,7 @@ describe('tracing channels', () => {
         'asyncStart',
         'asyncEnd',
       ])
-      expect(messages.at(-1)).toMatchObject(['asyncEnd', { error: { code: 'ERR_POLITELY_CLOSED' } }])
+      expect(messages.at(-1)).toMatchObject(['asyncEnd', { error: { code: 'ERR_POLITELY_CLIENT_CLOSED' } }])
     }
   })
 })

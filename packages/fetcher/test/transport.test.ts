@@ -8,11 +8,11 @@ import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { bodyRows } from '@politely/testkit/body-rows'
+import { bodyRows } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
+import { rudeRows } from '@politely/testkit/misbehaving-server-cases'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, forbidsPage, replyRows } from '@politely/testkit/reply-rows'
-import { rudeRows } from '@politely/testkit/rude-rows'
+import { askedPage, forbidsPage, replyRows } from '@politely/testkit/response-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { type Certificate, selfSigned } from '@politely/testkit/self-signed'
 import { type Answer, type Behaviour, startSites } from '@politely/testkit/sites'
@@ -211,7 +211,7 @@ describe('a fetch that does not do as it is told', () => {
       'gives less than its Content-Length',
       async () => new Response(forbidsPage, { headers: { 'content-length': '31' } }),
       'truncated',
-      /30 octets of a body with Content-Length 31/,
+      /30 bytes of a body with Content-Length 31/,
     ],
     [
       'throws at once',
@@ -368,8 +368,8 @@ describe('a fetch of your own, codings that it does not decode', () => {
     ['gzip, br', brotliCompressSync(gzipSync(forbidsPage))],
     ['br, gzip', gzipSync(brotliCompressSync(forbidsPage))],
     ['br, of more than the limit', brotliCompressSync(randomBytes(600_000))],
-    ['br, of much more than it has octets', brotliCompressSync(long)],
-  ] as const)('octets that are handed out as they came, %s', async ([name, body], { sites, newClient }) => {
+    ['br, of much more than it has bytes', brotliCompressSync(long)],
+  ] as const)('bytes that are handed out as they came, %s', async ([name, body], { sites, newClient }) => {
     const coding = name.replace(/, of.*/, '')
     sites.answer(ROBOTS, { status: 200, headers: { 'content-encoding': coding }, body })
     expect(await newClient({ fetch: rawFetch }).check(sites.withPort(askedPage))).toMatchObject(undecodable)

@@ -5,7 +5,7 @@ import type { WaitReason } from './queue.ts'
 /** They only grow. */
 export interface GateCounters {
   /** Requests that left. */
-  readonly left: number
+  readonly started: number
   /** Of them, those that are over. */
   readonly done: number
   /** Answers that asked for a pause, 429 and 503. */
@@ -34,7 +34,7 @@ const noWaits = (): Record<WaitReason, number> => ({
 })
 
 export class Tally {
-  left = 0
+  started = 0
   done = 0
   pushbacks = 0
   abandoned = 0
@@ -53,9 +53,9 @@ export class Tally {
   }
 
   snapshot(): GateCounters {
-    const { left, done, pushbacks, abandoned, failures } = this
+    const { started: left, done, pushbacks, abandoned, failures } = this
     return {
-      left,
+      started: left,
       done,
       pushbacks,
       abandoned,

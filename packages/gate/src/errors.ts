@@ -1,13 +1,13 @@
 // What the gate throws: refusals, each with a stable code.
 import { describeVerdict } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
-import { shown } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/option-checks'
 import { retryAtOf } from './forecast.ts'
 
 /** robots.txt does not let this request leave, or nobody knows what it says. */
 export class RobotsDisallowedError extends Error {
   override readonly name = 'RobotsDisallowedError'
-  readonly code = 'ERR_ROBOTS_DISALLOWED'
+  readonly code = 'ERR_POLITELY_DISALLOWED'
   /** Why, with the rule that decided. */
   readonly verdict: ClientVerdict
   /** When robots.txt will be asked for again, where it is unreachable now. Milliseconds since 1970. */
@@ -33,17 +33,20 @@ export class GateClosedError extends Error {
 export class PacerError extends Error {
   override readonly name = 'PacerError'
   readonly code = 'ERR_POLITELY_PACER'
-  constructor(method: 'reserve' | 'foresee', given: unknown, expected: string) {
-    super(`${method} of the pacer returned ${shown(given)}; expected ${expected}`)
+  constructor(method: 'reserve' | 'estimate', given: unknown, expected: string) {
+    super(`${method} of the pacer returned ${describeValue(given)}; expected ${expected}`)
   }
 }
 
 /** `answered` or `leave` of a pass was given something that is not a response. */
-export class AnswerError extends TypeError {
+export class ResponseError extends TypeError {
   override readonly name = 'AnswerError'
-  readonly code = 'ERR_POLITELY_ANSWER'
+  readonly code = 'ERR_POLITELY_RESPONSE'
   constructor(problem: string, options?: ErrorOptions) {
-    super(`${problem}; write pass.leave(response), pass.leave({ status: 200, headers: {} }), or pass.leave()`, options)
+    super(
+      `${problem}; write permit.release(response), permit.release({ status: 200, headers: {} }), or pass.release()`,
+      options,
+    )
   }
 }
 

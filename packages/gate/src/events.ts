@@ -28,7 +28,7 @@ export interface WaitMessage extends Allowed {
 }
 
 /** A request leaves. */
-export interface LeaveMessage extends Allowed {
+export interface StartMessage extends Allowed {
   readonly waitedMs: number
   /** What it waited for in the end; `none` where it left at once. */
   readonly waitedFor: WaitReason | 'none'
@@ -64,7 +64,7 @@ export interface FailureMessage {
 /** The channels of `node:diagnostics_channel`, and what is said on each. */
 export interface GateMessages {
   'politely:gate:wait': WaitMessage
-  'politely:gate:leave': LeaveMessage
+  'politely:gate:start': StartMessage
   'politely:gate:done': DoneMessage
   'politely:gate:refuse': RefuseMessage
   'politely:gate:abandon': AbandonMessage
@@ -83,7 +83,7 @@ type ShortName<N extends string> = N extends `politely:gate:${infer Short}` ? Sh
 
 export const channels: { readonly [N in keyof GateMessages as ShortName<N>]: TypedChannel<GateMessages[N]> } = {
   wait: of('politely:gate:wait'),
-  leave: of('politely:gate:leave'),
+  start: of('politely:gate:start'),
   done: of('politely:gate:done'),
   refuse: of('politely:gate:refuse'),
   abandon: of('politely:gate:abandon'),

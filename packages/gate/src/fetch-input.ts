@@ -1,5 +1,5 @@
 // What a wrapped fetch is called with, read once. What is judged must be what the fetch inside will use, so nothing is coerced twice.
-import { shown } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 
 export type Init = RequestInit & { readonly duplex?: string }
@@ -22,11 +22,13 @@ export function fetchInput(input: unknown): FetchInput {
   const text = request === undefined ? String(input) : trueUrlOf(request)
   const url = URL.parse(text)
   if (url === null)
-    throw new InvalidRequestError(`${shown(text)} is not an absolute URL; write one such as https://example.com/page`)
+    throw new InvalidRequestError(
+      `${describeValue(text)} is not an absolute URL; write one such as https://example.com/page`,
+    )
   const isLocal = LOCAL.has(url.protocol)
   if (!isLocal && !JUDGED.has(url.protocol))
     throw new InvalidRequestError(
-      `${shown(text)} has the scheme ${url.protocol}, which robots.txt says nothing about; write an http, https or ftp URL`,
+      `${describeValue(text)} has the scheme ${url.protocol}, which robots.txt says nothing about; write an http, https or ftp URL`,
     )
   return { url, request, isLocal }
 }
@@ -35,7 +37,9 @@ export function fetchInput(input: unknown): FetchInput {
 export function fetchInit(init: Init | undefined): Init {
   if (init === undefined || init === null) return {}
   if (typeof init !== 'object' && typeof init !== 'function')
-    throw new InvalidRequestError(`the options of fetch are ${shown(init)}; write an object, such as { method: 'GET' }`)
+    throw new InvalidRequestError(
+      `the options of fetch are ${describeValue(init)}; write an object, such as { method: 'GET' }`,
+    )
   const copy: Record<string, unknown> = { ...init }
   for (const name of NAMES) if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]
   for (const [name, words] of WORDS) {
@@ -43,7 +47,7 @@ export function fetchInit(init: Init | undefined): Init {
     if (value === undefined) continue
     if (typeof value !== 'string' || (words.length > 0 && !words.includes(value)))
       throw new InvalidRequestError(
-        `${name} is ${shown(value)}; write ${words.length > 0 ? `one of ${words.join(', ')}` : 'a string, such as GET'}`,
+        `${name} is ${describeValue(value)}; write ${words.length > 0 ? `one of ${words.join(', ')}` : 'a string, such as GET'}`,
       )
   }
   return copy

@@ -3,9 +3,9 @@ import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitReason } from './queue.ts'
 
 /** The answer of `PoliteGate.when`. JSON-safe. */
-export type Forecast = LeavingForecast | RefusedForecast
+export type Forecast = AllowedForecast | RefusedForecast
 
-export interface LeavingForecast {
+export interface AllowedForecast {
   readonly allowed: true
   readonly verdict: ClientVerdict
   /** The earliest moment, as things stand: an answer of 429 or a change of rules moves it. Milliseconds since 1970, by the gate's clock. */

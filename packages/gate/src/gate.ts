@@ -1,11 +1,10 @@
 // PoliteGate: lets a request leave when robots.txt allows it and its turn has come.
 import type { LookupFunction } from 'node:net'
-import { type HasHref, isPushback, OptionError, type PageAnswer, type Wishes } from '@politely/core'
+import { type HasHref, isPushback, OptionError, type PaceLimits, type PageResponse } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient, registrableDomainOf } from '@politely/fetcher'
 import { linkSignals, onAbort } from '@politely/fetcher/abort-listeners'
 import { callable } from '@politely/fetcher/option-checks'
 import { type GateCounters, Tally } from './counters.ts'
-import { type AllowedVerdict, Entrant, type GrantedPass, type House } from './entrant.ts'
 import { GateClosedError, OpenRedirectError, RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import { type Forecast, retryAtOf } from './forecast.ts'
@@ -13,10 +12,11 @@ import { LocalPacer } from './local-pacer.ts'
 import { OpenRedirects } from './open-redirects.ts'
 import { type PaceKey, paceKey } from './pace-by.ts'
 import type { Pacer } from './pacer.ts'
-import { checkedForeseen } from './pacer-answers.ts'
+import { checkedEstimate } from './pacer-checks.ts'
 import { type Pacing, type PacingOptions, pacingOf } from './pacing.ts'
-import type { Pass } from './pass.ts'
+import type { Permit } from './permit.ts'
 import { isPromise, KeyQueue, type Shared, type TakenSlot, type WaitReason } from './queue.ts'
+import { type AllowedVerdict, type GrantedPermit, type House, QueuedRequest } from './queued-request.ts'
 import { RedirectTargets } from './redirect-targets.ts'
 import { sendingThrough } from './sending.ts'
 import { Slots } from './slots.ts'
@@ -92,7 +92,7 @@ export class PoliteGate implements AsyncDisposable {
       wishesOf: (verdict) => this.#wishesOf(verdict),
       allowed: (page, signal) => this.#allowed(page, signal),
       allowedNow: (page) => this.#allowedNow(page),
-      departed: (key, { ticket, delay }) => this.#tellPacer(key, () => this.#pacer.left?.(key, ticket, delay)),
+      departed: (key, { ticket, delay }) => this.#tellPacer(key, () => this.#pacer.started?.(key, ticket, delay)),
       redirected: (url, status, location) => this.#redirects.note(url, status, location),
       report: (key, slot, answer) => this.#report(key, slot, answer),
       free: (queue, domain) => this.#free(queue, domain),
@@ -125,9 +125,9 @@ export class PoliteGate implements AsyncDisposable {
    * @throws {RobotsDisallowedError} where robots.txt does not allow it: at once, or at its turn if the rules have changed since.
    * @throws {GateClosedError} after `close`; the signal's reason after an abort; what a pacer of your own throws.
    */
-  async enter(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Pass> {
+  async enter(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Permit> {
     const abort = signal ?? undefined
-    const again = sendingThrough(this)?.passAgain(typeof url === 'string' ? url : url.href)
+    const again = sendingThrough(this)?.nestedPermit(typeof url === 'string' ? url : url.href)
     if (again !== undefined) {
       abort?.throwIfAborted()
       return again
@@ -140,7 +140,7 @@ export class PoliteGate implements AsyncDisposable {
       if (isPromise(found)) verdict = await this.#allowed(url, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const entrant = new Entrant(this.#house, verdict, this.#queueOf(key), abort)
+      const entrant = new QueuedRequest(this.#house, verdict, this.#queueOf(key), abort)
       const turn = entrant.turn()
       const pass = isPromise(turn) ? await turn : turn
       if (abort?.aborted) entrant.withdraw(abort.reason)
@@ -174,7 +174,7 @@ export class PoliteGate implements AsyncDisposable {
     const key = isPromise(found) ? await this.#inTime(signal ?? undefined, (ends) => orAbort(found, ends)) : found
     const queue = this.#queues.get(key)
     const ahead = queue?.waiting ?? 0
-    const { waitMs, because } = checkedForeseen(await this.#pacer.foresee(key, this.#wishesOf(verdict), ahead))
+    const { waitMs, because } = checkedEstimate(await this.#pacer.estimate(key, this.#wishesOf(verdict), ahead))
     const { maxConcurrentPerOrigin } = this.#pacing
     const isFull =
       (queue?.underWay ?? 0) >= maxConcurrentPerOrigin || this.#slots.isFull(registrableDomainOf(verdict.origin))
@@ -276,7 +276,7 @@ export class PoliteGate implements AsyncDisposable {
     }
   }
 
-  #wishesOf({ crawlDelayMs, requestRates, visitTimes }: AllowedVerdict): Wishes {
+  #wishesOf({ crawlDelayMs, requestRates, visitTimes }: AllowedVerdict): PaceLimits {
     const { minDelayMs: ownDelayMs, maxDelayMs } = this.#pacing
     return { ownDelayMs, maxDelayMs, crawlDelayMs, requestRates, visitTimes }
   }
@@ -309,7 +309,7 @@ export class PoliteGate implements AsyncDisposable {
     for (const resolve of draining) resolve()
   }
 
-  #report(key: string, slot: TakenSlot, answer: PageAnswer | undefined): void {
+  #report(key: string, slot: TakenSlot, answer: PageResponse | undefined): void {
     if (answer !== undefined && isPushback(answer)) this.#tally.pushbacks++
     this.#tellPacer(key, () => this.#pacer.report(key, slot.ticket, answer))
   }
@@ -331,7 +331,7 @@ export class PoliteGate implements AsyncDisposable {
 }
 
 /** A pass that cannot be handed over gives its slot back. */
-function started(pass: GrantedPass): GrantedPass {
+function started(pass: GrantedPermit): GrantedPermit {
   try {
     pass.depart()
     return pass

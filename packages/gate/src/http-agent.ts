@@ -4,7 +4,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
-import { shown } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 import { PoliteGate } from './gate.ts'
 import { isRedirect } from './redirect.ts'
@@ -62,13 +62,13 @@ async function enter(gate: PoliteGate, request: ClientRequest, lockUrl: () => st
     // The client's own request for robots.txt needs no verdict and no turn.
     if (gate.robots.isOwnRequest(url)) return send()
     const pass = await gate.enter(url, { signal: ending.signal })
-    const leave = () => pass.leave()
+    const leave = () => pass.release()
     request.once('close', leave)
     ending.signal.addEventListener('abort', leave)
     ending.signal.throwIfAborted()
     request.prependOnceListener('response', (response: IncomingMessage) => {
       const { statusCode = 0, headers } = response
-      pass.answered({ status: statusCode, headers })
+      pass.report({ status: statusCode, headers })
       // Who follows a redirect may not read its body, and a site may never end it.
       if (isRedirect(statusCode, headers.location ?? null)) {
         setImmediate(gate.hold()) // the next hop comes at once: `drain` waits for it
@@ -96,7 +96,7 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
   const { socketPath = options.socketPath, host = options.host, port = options.port } = inner.options ?? {}
   if (socketPath)
     throw new InvalidRequestError(
-      `socketPath ${shown(socketPath)} decides who is asked, and has no robots.txt; send this request through an agent without a gate`,
+      `socketPath ${describeValue(socketPath)} decides who is asked, and has no robots.txt; send this request through an agent without a gate`,
     )
   const name = host ?? request.host
   const target = targetOf(originOf(`${request.protocol}//${isIPv6(name) ? `[${name}]` : name}:${port}`), request.path)
@@ -104,7 +104,7 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
   if (request.path !== target.path) {
     if (request.headersSent)
       throw new InvalidRequestError(
-        `path ${shown(request.path)} would be sent as it is, and stands for ${shown(target.path)}; write that`,
+        `path ${describeValue(request.path)} would be sent as it is, and stands for ${describeValue(target.path)}; write that`,
       )
     request.path = target.path
   }
@@ -124,7 +124,9 @@ function hostsOf(request: ClientRequest, headers: RequestOptions['headers']): re
 function lock(request: ClientRequest, target: Target): void {
   const { setHeader, appendHeader } = request
   const refused = (path: unknown) =>
-    new InvalidRequestError(`path cannot become ${shown(path)} once ${target.url} was judged; make another request`)
+    new InvalidRequestError(
+      `path cannot become ${describeValue(path)} once ${target.url} was judged; make another request`,
+    )
   Object.defineProperty(request, 'path', {
     configurable: true,
     enumerable: true,

@@ -2,11 +2,11 @@
 
 export type { GateCounters } from './counters.ts'
 export {
-  AnswerError,
   GateClosedError,
   InvalidRequestError,
   OpenRedirectError,
   PacerError,
+  ResponseError,
   RobotsDisallowedError,
 } from './errors.ts'
 export type {
@@ -14,23 +14,23 @@ export type {
   DoneMessage,
   FailureMessage,
   GateMessages,
-  LeaveMessage,
   RefuseMessage,
+  StartMessage,
   WaitMessage,
 } from './events.ts'
-export type { Forecast, LeavingForecast, RefusedForecast } from './forecast.ts'
+export type { AllowedForecast, Forecast, RefusedForecast } from './forecast.ts'
 export { type EnterOptions, PoliteGate, type PoliteGateOptions, type QueueState } from './gate.ts'
 export { politeHttpAgent } from './http-agent.ts'
 export { LocalPacer } from './local-pacer.ts'
-export { type GateOrOptions, gateFor, type OwnGate } from './own-gate.ts'
 export type { PaceBy } from './pace-by.ts'
-export type { Foreseen, PaceReason, Pacer, Ticket, Turn } from './pacer.ts'
+export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 export type { PacingOptions } from './pacing.ts'
-export type { Answer, Pass } from './pass.ts'
+export type { Permit, ResponseLike } from './permit.ts'
 export { type FetchLike, type PoliteFetch, type PolitelyOptions, politely, type RefusalOptions } from './politely.ts'
 export type { WaitReason } from './queue.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirect.ts'
 export { refusalOf } from './refused-response.ts'
+export { type GateHandle, type GateOrOptions, resolveGate } from './resolve-gate.ts'
 export { assertOwnHost } from './target.ts'
 export {
   CrawlTimeline,

@@ -1,19 +1,19 @@
 // The pace of all keys in this process. Nothing is kept for who waits: the gate asks for one at a time.
 import {
+  applyResponse,
   canForget,
   type Delay,
   delayOf,
-  heedAnswer,
-  lateStart,
   nextSlot,
   type Pace,
-  type PageAnswer,
+  type PaceLimits,
+  type PageResponse,
+  returnSlot,
+  shiftPause,
   startPace,
   takeSlot,
-  untakeSlot,
-  type Wishes,
 } from '@politely/core'
-import type { Foreseen, Pacer, Ticket, Turn } from './pacer.ts'
+import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
 /** However many wait before a request, so many slots are worked out one by one; each further one is a pause later. */
 const MOST_FORESEEN = 100
@@ -39,7 +39,7 @@ export class LocalPacer implements Pacer {
     return this.#paces.size
   }
 
-  reserve(key: string, wishes: Wishes): Turn {
+  reserve(key: string, wishes: PaceLimits): Reservation {
     const now = this.#now()
     const pace = this.#paceOf(key)
     const { at, because } = nextSlot(pace, now, wishes.visitTimes)
@@ -52,24 +52,24 @@ export class LocalPacer implements Pacer {
     return { kind: 'slot', ticket: next.slots, delay }
   }
 
-  left(key: string, ticket: Ticket, delay: Delay): void {
+  started(key: string, ticket: Ticket, delay: Delay): void {
     const pace = this.#paces.get(key)
-    if (pace?.slots === ticket) this.#paces.set(key, lateStart(pace, this.#now(), delay))
+    if (pace?.slots === ticket) this.#paces.set(key, shiftPause(pace, this.#now(), delay))
   }
 
-  giveBack(key: string, ticket: Ticket): void {
+  cancel(key: string, ticket: Ticket): void {
     const pace = this.#paces.get(key)
-    if (pace) this.#paces.set(key, untakeSlot(pace, Number(ticket), this.#now()))
+    if (pace) this.#paces.set(key, returnSlot(pace, Number(ticket), this.#now()))
   }
 
-  report(key: string, ticket: Ticket, answer: PageAnswer | undefined): void {
+  report(key: string, ticket: Ticket, answer: PageResponse | undefined): void {
     if (answer === undefined) return
     const pace = this.#paceOf(key)
-    const next = heedAnswer(pace, answer, Number(ticket), this.#now())
+    const next = applyResponse(pace, answer, Number(ticket), this.#now())
     if (next !== pace) this.#paces.set(key, next)
   }
 
-  foresee(key: string, wishes: Wishes, ahead: number): Foreseen {
+  estimate(key: string, wishes: PaceLimits, ahead: number): WaitEstimate {
     const now = this.#now()
     let pace = this.#paceOf(key)
     let { at, because } = nextSlot(pace, now, wishes.visitTimes)

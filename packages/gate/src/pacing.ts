@@ -1,6 +1,6 @@
 // What a caller may choose about pace, checked at construction.
 import type { LookupFunction } from 'node:net'
-import { assertKnown, callable, number, whole, withMethods, word } from '@politely/fetcher/option-checks'
+import { assertKnown, callable, integer, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
 import type { PaceBy } from './pace-by.ts'
 import type { Pacer } from './pacer.ts'
 
@@ -54,7 +54,7 @@ const KNOWN: Readonly<Record<keyof PacingOptions, true>> = {
 
 const DEFAULT_PER_DOMAIN = 8
 const PACE_BY: readonly PaceBy[] = ['origin', 'host', 'domain', 'address']
-const PACER_METHODS: readonly (keyof Pacer)[] = ['reserve', 'giveBack', 'report', 'foresee']
+const PACER_METHODS: readonly (keyof Pacer)[] = ['reserve', 'cancel', 'report', 'estimate']
 
 /** These options, taken out of others. */
 export function pacingOptionsIn(options: PacingOptions): PacingOptions {
@@ -86,12 +86,12 @@ export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefi
   const { paceBy = 'origin', pacer } = options
   const uncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
   return {
-    minDelayMs: number('minDelayMs', minDelayMs, { least: 0 }),
-    maxDelayMs: uncapped ? undefined : number('maxDelayMs', maxDelayMs, { least: 0 }),
-    maxConcurrentPerOrigin: whole('maxConcurrentPerOrigin', maxConcurrentPerOrigin, { least: 1 }),
-    maxConcurrentPerDomain: whole('maxConcurrentPerDomain', maxConcurrentPerDomain, { least: 1 }),
-    maxConcurrent: whole('maxConcurrent', maxConcurrent, { least: 1 }),
-    paceBy: word('paceBy', paceBy, PACE_BY),
+    minDelayMs: number('minDelayMs', minDelayMs, { min: 0 }),
+    maxDelayMs: uncapped ? undefined : number('maxDelayMs', maxDelayMs, { min: 0 }),
+    maxConcurrentPerOrigin: integer('maxConcurrentPerOrigin', maxConcurrentPerOrigin, { min: 1 }),
+    maxConcurrentPerDomain: integer('maxConcurrentPerDomain', maxConcurrentPerDomain, { min: 1 }),
+    maxConcurrent: integer('maxConcurrent', maxConcurrent, { min: 1 }),
+    paceBy: oneOf('paceBy', paceBy, PACE_BY),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
     lookup: callable('lookup', lookup, 'a function like dns.lookup'),
   }

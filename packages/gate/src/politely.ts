@@ -1,18 +1,18 @@
 // politely(fetch): the same fetch, and every request, redirect hops included, is allowed by robots.txt and waits its turn.
 import { OptionError } from '@politely/core'
-import { assertOptions, word } from '@politely/fetcher/option-checks'
+import { assertOptions, oneOf } from '@politely/fetcher/option-checks'
 import { RobotsDisallowedError } from './errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import type { PoliteGate } from './gate.ts'
-import { type GateOrOptions, gateFor } from './own-gate.ts'
 import { isRedirect, type Request, redirected } from './redirect.ts'
 import { refusedResponse } from './refused-response.ts'
+import { type GateOrOptions, resolveGate } from './resolve-gate.ts'
 import { assertOwnHost } from './target.ts'
 
 /** Any function with the shape of fetch: Node's, undici's, your own. */
-export type FetchLike = (input: never, init?: never) => Promise<ResponseLike>
+export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
 
-interface ResponseLike {
+interface FetchResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }
   readonly body: { cancel(): Promise<void> } | null
@@ -52,10 +52,10 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   if (typeof fetch !== 'function') throw new OptionError('fetch', 'must be a function such as globalThis.fetch')
   assertOptions(options)
   const { onDisallowed = 'throw', ...others } = options
-  const refused = word('onDisallowed', onDisallowed, ['throw', 'response'])
-  const { gate, close } = gateFor(others)
+  const refused = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
+  const { gate, close } = resolveGate(others)
   const send = fetch as unknown as Send
-  const politeFetch = async (input: unknown, init?: Init): Promise<ResponseLike> => {
+  const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
     // A Request may stand for the options, too; what it holds cannot be spread.
     if (isRequest(init)) {
       fetchInput(init) // an object that only looks like a Request would be lost here, and what it asks for
@@ -75,10 +75,10 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
 }
 
-type Send = (input: unknown, init: Init) => Promise<ResponseLike>
+type Send = (input: unknown, init: Init) => Promise<FetchResponse>
 
 /** One call of the wrapped fetch: a pass for every hop. */
-async function go(send: Send, gate: PoliteGate, given: FetchInput, init: Init): Promise<ResponseLike> {
+async function go(send: Send, gate: PoliteGate, given: FetchInput, init: Init): Promise<FetchResponse> {
   const { url: parsed, request: own } = given
   const url = parsed.href
   // The client's own request for robots.txt, by the fetch that it was given, needs no verdict and no turn.
@@ -127,15 +127,15 @@ async function passed(
   gate: PoliteGate,
   url: string,
   signal: AbortSignal | null,
-  send: () => Promise<ResponseLike>,
-): Promise<ResponseLike> {
+  send: () => Promise<FetchResponse>,
+): Promise<FetchResponse> {
   const pass = await gate.enter(url, { signal })
   try {
     const response = await pass.run(send)
-    pass.leave(response)
+    pass.release(response)
     return response
   } finally {
-    pass.leave()
+    pass.release()
   }
 }
 

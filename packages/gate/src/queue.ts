@@ -1,8 +1,8 @@
 // The requests that wait for one key. First come, first served. A request takes its slot when it starts, so an abort costs the others none.
-import type { Wishes } from '@politely/core'
+import type { PaceLimits } from '@politely/core'
 import { Fifo } from '@politely/fetcher/fifo'
-import type { PaceReason, Pacer, Ticket, Turn } from './pacer.ts'
-import { checkedTurn } from './pacer-answers.ts'
+import type { PaceReason, Pacer, Reservation, Ticket } from './pacer.ts'
+import { checkedReservation } from './pacer-checks.ts'
 import type { Slots } from './slots.ts'
 
 /** What a request waits for: a pause, named by its reason, or a concurrency slot. */
@@ -10,7 +10,7 @@ export type WaitReason = PaceReason | 'concurrency'
 
 export interface Waiter {
   /** What is asked of its pace, by the newest rules that it knows. */
-  readonly wishes: Wishes
+  readonly wishes: PaceLimits
   /** The registrable domain that its concurrency slot counts for. */
   readonly domain: string
   /** Checks robots.txt again, since the rules may have changed. `refused`: it has failed. `unknown`: robots.txt has to be fetched first. */
@@ -23,7 +23,7 @@ export interface Waiter {
 }
 
 /** A slot in time, which the pacer gives. */
-export type TakenSlot = Extract<Turn, { kind: 'slot' }>
+export type TakenSlot = Extract<Reservation, { kind: 'slot' }>
 
 /** What the queues of all keys share. */
 export interface Shared {
@@ -187,11 +187,11 @@ export class KeyQueue {
     try {
       const turn = pacer.reserve(this.key, first.wishes, this.#ticket)
       if (!isPromise(turn)) {
-        this.#turned(first, checkedTurn(turn))
+        this.#turned(first, checkedReservation(turn))
         return 'done'
       }
       Promise.resolve(turn)
-        .then(checkedTurn)
+        .then(checkedReservation)
         .then(
           (later) => this.#turned(first, later),
           (error: unknown) => this.#failed(first, error),
@@ -204,7 +204,7 @@ export class KeyQueue {
     }
   }
 
-  #turned(first: Waiter, turn: Turn): void {
+  #turned(first: Waiter, turn: Reservation): void {
     const at = this.#shared.now()
     if (turn.kind === 'wait') {
       this.#ticket = turn.ticket
@@ -250,7 +250,7 @@ export class KeyQueue {
   #giveBack(ticket: Ticket): void {
     const { pacer, pacerFailed } = this.#shared
     try {
-      const given = pacer.giveBack(this.key, ticket)
+      const given = pacer.cancel(this.key, ticket)
       if (isPromise(given)) Promise.resolve(given).catch((error: unknown) => pacerFailed(this.key, error))
     } catch (error) {
       pacerFailed(this.key, error)

@@ -87,8 +87,8 @@ function withShortHost(value: string): string {
  * everything but letters and digits is left out of the path. Where two URLs of a host share a key, both count as targets.
  */
 function keyOf({ origin, pathname, search }: URL): string {
-  const decoded = `${pathname}${search}`.replace(/%[0-9a-f]{2}/gi, (octet) =>
-    String.fromCharCode(Number(`0x${octet.slice(1)}`)),
+  const decoded = `${pathname}${search}`.replace(/%[0-9a-f]{2}/gi, (byte) =>
+    String.fromCharCode(Number(`0x${byte.slice(1)}`)),
   )
   const path = decoded.replace(/[^0-9a-z]/gi, '').toLowerCase()
   return `${origin}/${path.slice(0, MAX_KEY_LENGTH)}`

@@ -30,19 +30,19 @@ export interface Redirection {
   /** It becomes a GET without a body. */
   readonly becomesGet: boolean
   /** In lower case: what describes a body that is left out, and what was meant for another origin. */
-  readonly headersLeftOut: readonly string[]
+  readonly removedHeaders: readonly string[]
 }
 
 /** @returns Undefined for a Location that is no http(s) URL. */
 export function redirectionOf(from: URL, method: string, status: number, location: string): Redirection | undefined {
-  // A header's value is a string of octets; fetch reads those of a Location as UTF-8, and so did its sender.
+  // A header's value is a string of bytes; fetch reads those of a Location as UTF-8, and so did its sender.
   const url = URL.parse(Buffer.from(location, 'latin1').toString(), from.href)
   if (url === null || !isHttp(url)) return undefined
   if (url.hash === '') url.hash = from.hash
   const becomesGet = (status === 303 && method !== 'GET' && method !== 'HEAD') || (status <= 302 && method === 'POST')
   const ofBody = becomesGet ? BODY_HEADERS : []
   const ofOrigin = url.origin === from.origin ? [] : PRIVATE_HEADERS
-  return { url, becomesGet, headersLeftOut: [...ofBody, ...ofOrigin] }
+  return { url, becomesGet, removedHeaders: [...ofBody, ...ofOrigin] }
 }
 
 /** @throws {TypeError} where fetch itself would fail: a Location that is no http(s) URL. */
@@ -53,7 +53,7 @@ export function redirected(request: Request, status: number, location: string): 
       `fetch failed: ${request.url} redirects to ${JSON.stringify(location)}, which is no http or https URL`,
     )
   }
-  const { url, becomesGet, headersLeftOut } = redirection
+  const { url, becomesGet, removedHeaders: headersLeftOut } = redirection
   const headers = new Headers(request.headers)
   for (const name of headersLeftOut) headers.delete(name)
   const { method, body } = request

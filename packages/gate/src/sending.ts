@@ -4,14 +4,14 @@
 // `politeAgent({ gate })`. With one slot, the second turn would wait for the end of the first, for ever.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { PoliteGate } from './gate.ts'
-import type { Answer, Pass } from './pass.ts'
+import type { Permit, ResponseLike } from './permit.ts'
 
 /** A pass that another one can be made of. */
-export interface NestablePass extends Pass {
+export interface NestablePermit extends Permit {
   /** The request is on its connection: from now on no other gate can be on its way. */
   sent(): void
   /** Reports the answer, once. */
-  heard(answer: Answer): void
+  heard(answer: ResponseLike): void
   /** Frees the concurrency slot, although the request is not over. */
   free(): void
 }
@@ -23,12 +23,12 @@ const innermost = new AsyncLocalStorage<Sending>()
 export class Sending {
   readonly #gate: PoliteGate
   /** Undefined after its end. Contexts live as long as the sockets that were opened in them. */
-  #pass: NestablePass | undefined
+  #pass: NestablePermit | undefined
   #outer: Sending | undefined
   /** Whether the same request has come to the gate again. */
   #isUsed = false
 
-  constructor(gate: PoliteGate, pass: NestablePass) {
+  constructor(gate: PoliteGate, pass: NestablePermit) {
     this.#gate = gate
     this.#pass = pass
   }
@@ -59,7 +59,7 @@ export class Sending {
    * A pass for the same request, which needs no turn of its own. Undefined for another request, and for the second one for this URL, such as a
    * retry: the slot is freed, so that it can take a turn.
    */
-  passAgain(url: string): Pass | undefined {
+  nestedPermit(url: string): Permit | undefined {
     const outer = this.#pass
     if (outer === undefined) return undefined
     if (this.#isUsed || withoutFragment(url) !== withoutFragment(outer.url)) {
@@ -67,7 +67,7 @@ export class Sending {
       return undefined
     }
     this.#isUsed = true
-    return new NestedPass(this.#gate, outer)
+    return new NestedPermit(this.#gate, outer)
   }
 }
 
@@ -92,26 +92,26 @@ function withoutFragment(url: string): string {
 }
 
 /** A second pass for a request that has one. It holds no slot. */
-class NestedPass implements NestablePass {
+class NestedPermit implements NestablePermit {
   readonly waitedMs = 0
   readonly waitedFor = 'none'
-  readonly #outer: NestablePass
+  readonly #outer: NestablePermit
   readonly #sending: Sending
 
-  constructor(gate: PoliteGate, outer: NestablePass) {
+  constructor(gate: PoliteGate, outer: NestablePermit) {
     this.#outer = outer
     this.#sending = new Sending(gate, this)
   }
 
-  get url(): Pass['url'] {
+  get url(): Permit['url'] {
     return this.#outer.url
   }
 
-  get verdict(): Pass['verdict'] {
+  get verdict(): Permit['verdict'] {
     return this.#outer.verdict
   }
 
-  get delay(): Pass['delay'] {
+  get delay(): Permit['delay'] {
     return this.#outer.delay
   }
 
@@ -119,12 +119,12 @@ class NestedPass implements NestablePass {
     return this.#sending.run(send)
   }
 
-  answered(answer: Answer): void {
+  report(answer: ResponseLike): void {
     this.#sending.end()
     this.heard(answer)
   }
 
-  heard(answer: Answer): void {
+  heard(answer: ResponseLike): void {
     this.#outer.heard(answer)
   }
 
@@ -137,12 +137,12 @@ class NestedPass implements NestablePass {
     this.#outer.sent()
   }
 
-  leave(answer?: Answer): void {
+  release(answer?: ResponseLike): void {
     this.#sending.end()
     if (answer !== undefined) this.heard(answer)
   }
 
   [Symbol.dispose](): void {
-    this.leave()
+    this.release()
   }
 }

@@ -1,5 +1,5 @@
 // What a request asks for, and of which origin. What is judged is what is sent: the path is sent as it was judged, or the request fails.
-import { shown } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 import { isHttp } from './redirect.ts'
 
@@ -31,7 +31,7 @@ export function targetOf(origin: string, path: unknown): Target {
 export function originOf(origin: unknown): string {
   const url = typeof origin === 'string' || origin instanceof URL ? URL.parse(String(origin)) : null
   if (url !== null && isHttp(url) && url.href === `${url.origin}/`) return url.origin
-  const given = origin instanceof URL ? shown(String(origin)) : shown(origin)
+  const given = origin instanceof URL ? describeValue(String(origin)) : describeValue(origin)
   throw new InvalidRequestError(
     `origin ${given} is not the origin of a site; write scheme, host and port only, such as https://example.com`,
   )
@@ -46,7 +46,7 @@ export function originOf(origin: unknown): string {
 export function assertOwnHost(url: string, hosts: readonly unknown[], server: string = url): void {
   const [host] = hosts
   if (hosts.length === 0 || (hosts.length === 1 && (names(host, url) || names(host, server)))) return
-  const given = hosts.map(shown).join(', ')
+  const given = hosts.map(describeValue).join(', ')
   const { host: own } = new URL(url)
   throw new InvalidRequestError(
     `the Host header is ${given}, and the URL names ${own}; leave the header out, and write the site's name in the URL. To connect to an address of your choice, use \`lookup\``,
@@ -60,5 +60,7 @@ function names(host: unknown, url: string): boolean {
 }
 
 function badPath(path: unknown): InvalidRequestError {
-  return new InvalidRequestError(`path ${shown(path)} is not a path; write one that begins with /, such as /page`)
+  return new InvalidRequestError(
+    `path ${describeValue(path)} is not a path; write one that begins with /, such as /page`,
+  )
 }

@@ -1,10 +1,10 @@
 // What every adapter has to do, done by those that others are built on.
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
-import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-rows'
+import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-cases'
 import { request } from 'undici'
 import { expect, test } from 'vitest'
-import { gateFor, politeAgent, politeHttpAgent, politely, RobotsDisallowedError } from '../src/index.ts'
+import { politeAgent, politeHttpAgent, politely, RobotsDisallowedError, resolveGate } from '../src/index.ts'
 
 async function seen(answer: Promise<number>): Promise<Visit> {
   try {
@@ -41,7 +41,7 @@ test.each(adapterCasesFor('politeAgent'))('politeAgent, $capability: $name', asy
 
 test.each(adapterCasesFor('politeHttpAgent'))('politeHttpAgent, $capability: $name', async (row) => {
   const outcome = await playAdapter(row, (settings) => {
-    const { gate, close } = gateFor(settings)
+    const { gate, close } = resolveGate(settings)
     const agent = politeHttpAgent(new Agent(), gate)
     // Node follows no redirects: who does, as here, makes a request of each hop.
     const visit = async (url: string, signal: AbortSignal): Promise<number> => {

@@ -73,7 +73,7 @@ test.each([1, 2])('seed %i', { timeout: 60_000 }, async (seed) => {
       )
       await pause(takes)
       underWay[origin] = (underWay[origin] ?? 0) - 1
-      pass.leave({ status: 200, headers: {} })
+      pass.release({ status: 200, headers: {} })
       fates[caller] = aborts ? 'granted before it gave up' : 'granted'
     } catch (error) {
       fates[caller] = error === reason ? 'gave up' : String(error)
@@ -103,7 +103,7 @@ test.each([1, 2])('seed %i', { timeout: 60_000 }, async (seed) => {
 
   // Every place came back, nothing ticks, and what is counted adds up.
   expect(gate.queues()).toEqual([])
-  expect(gate.counters).toMatchObject({ left: all.length, done: all.length, abandoned: count('gave up') })
+  expect(gate.counters).toMatchObject({ started: all.length, done: all.length, abandoned: count('gave up') })
   expect(vi.getTimerCount()).toBe(0)
   await vi.advanceTimersByTimeAsync(1_000)
   const passes = [...urls.slice(0, 2), ...urls.slice(0, 2), ...urls.slice(0, 2)].map((url) => gate.enter(url))
@@ -117,7 +117,7 @@ test.runIf(isFullRun)('of ten thousand who waited and gave up no memory stays', 
   const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, network: 'any' })
   const gate = new PoliteGate({ robots })
   const url = site.at('a.test', '/page')
-  ;(await gate.enter(url)).leave() // now everyone waits for an hour
+  ;(await gate.enter(url)).release() // now everyone waits for an hour
   const crowd = async () => {
     const random = randomFrom(1)
     const controllers = Array.from({ length: CALLERS }, () => new AbortController())

@@ -2,14 +2,14 @@
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
-  type Answer,
-  AnswerError,
   type FailureMessage,
   LocalPacer,
   type Pacer,
   PacerError,
   PoliteGate,
   type PoliteGateOptions,
+  ResponseError,
+  type ResponseLike,
 } from '../src/index.ts'
 import { listenTo } from './listen.ts'
 import { lookup, Site } from './site.ts'
@@ -43,7 +43,7 @@ async function isFree(gate: PoliteGate): Promise<void> {
 }
 
 const badAnswers: readonly [name: string, answer: unknown, said: string][] = [
-  ['a number', 5, '5 is not a response; expected an object with a status and headers; write pass.leave(response)'],
+  ['a number', 5, '5 is not a response; expected an object with a status and headers; write permit.release(response)'],
   ['null', null, 'null is not a response'],
   ['a text', 'ok', '"ok" is not a response'],
   ['a status alone', { status: 200 }, 'headers undefined are neither Headers nor an object'],
@@ -64,20 +64,22 @@ describe.each(badAnswers)('a pass that is given %s', (_, answer, said) => {
   test('by leave: throws, and frees the slot', async () => {
     const gate = narrow()
     const pass = await gate.enter(url())
-    const leave = () => pass.leave(answer as Answer)
-    expect(leave).toThrow(AnswerError)
+    const leave = () => pass.release(answer as ResponseLike)
+    expect(leave).toThrow(ResponseError)
     expect(leave).not.toThrow() // it is over
     await isFree(gate)
-    ;(await gate.enter(url())).leave()
-    expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+    ;(await gate.enter(url())).release()
+    expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 
   test('by answered: throws, and the pass stays good', async () => {
     const gate = narrow()
     const pass = await gate.enter(url())
-    expect(() => pass.answered(answer as Answer)).toThrow(said)
-    expect(() => pass.answered(answer as Answer)).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_ANSWER' }))
-    pass.leave({ status: 429, headers: {} })
+    expect(() => pass.report(answer as ResponseLike)).toThrow(said)
+    expect(() => pass.report(answer as ResponseLike)).toThrow(
+      expect.objectContaining({ code: 'ERR_POLITELY_RESPONSE' }),
+    )
+    pass.release({ status: 429, headers: {} })
     expect(gate.counters.pushbacks).toBe(1)
     await isFree(gate)
   })
@@ -87,15 +89,15 @@ const pacerWith = (some: Partial<Record<keyof Pacer, unknown>>): Pacer => {
   const pacer = new LocalPacer(now)
   return {
     reserve: (key, wishes) => pacer.reserve(key, wishes),
-    left: (key, ticket, delay) => pacer.left(key, ticket, delay),
-    giveBack: (key, ticket) => pacer.giveBack(key, ticket),
+    started: (key, ticket, delay) => pacer.started(key, ticket, delay),
+    cancel: (key, ticket) => pacer.cancel(key, ticket),
     report: (key, ticket, answer) => pacer.report(key, ticket, answer),
-    foresee: (key, wishes, ahead) => pacer.foresee(key, wishes, ahead),
+    estimate: (key, wishes, ahead) => pacer.estimate(key, wishes, ahead),
     ...(some as Partial<Pacer>),
   }
 }
 
-describe.each(['left', 'report', 'giveBack'] as const)('a pacer whose %s fails', (method) => {
+describe.each(['started', 'report', 'cancel'] as const)('a pacer whose %s fails', (method) => {
   test.each([
     ['by throwing', fail],
     ['by a promise', () => Promise.reject(broken)],
@@ -103,14 +105,14 @@ describe.each(['left', 'report', 'giveBack'] as const)('a pacer whose %s fails',
     ['by a thenable', () => ({ then: (_: unknown, reject: (error: unknown) => void) => reject(broken) })],
   ])('%s: that is counted and published, and no slot is lost', async (_, failing) => {
     const waits =
-      method === 'giveBack' ? { reserve: () => ({ kind: 'wait', ticket: 't', waitMs: 1e6, because: 'backoff' }) } : {}
+      method === 'cancel' ? { reserve: () => ({ kind: 'wait', ticket: 't', waitMs: 1e6, because: 'backoff' }) } : {}
     const gate = narrow({ pacer: pacerWith({ [method]: failing, ...waits }) })
     const published: FailureMessage[] = []
     const stop = listenTo('politely:gate:failure', gate, (message) => published.push(message))
-    if (method === 'giveBack') {
+    if (method === 'cancel') {
       await expect(gate.enter(url(), { signal: AbortSignal.timeout(5) })).rejects.toThrow()
     } else {
-      for (let n = 0; n < 2; n++) (await gate.enter(url())).leave({ status: 200, headers: {} })
+      for (let n = 0; n < 2; n++) (await gate.enter(url())).release({ status: 200, headers: {} })
     }
     await new Promise((turn) => setImmediate(turn))
     stop()
@@ -156,7 +158,7 @@ test('a pacer that says wait, and for no time, is asked again later, not at once
     return { kind: 'wait', ticket: 1, waitMs: 0, because: 'backoff' }
   }
   const gate = narrow({ pacer: pacerWith({ reserve }) })
-  ;(await gate.enter(url())).leave()
+  ;(await gate.enter(url())).release()
   expect(asked).toBe(4)
   await isFree(gate)
 })
@@ -165,8 +167,8 @@ test.each([
   ['throws', fail, broken],
   ['returns nothing', () => undefined, { code: 'ERR_POLITELY_PACER' }],
   ['returns NaN', () => ({ waitMs: Number.NaN, because: 'none' }), { code: 'ERR_POLITELY_PACER' }],
-])('a pacer whose foresee %s: the forecast fails', async (_, foresee, expected) => {
-  const gate = narrow({ pacer: pacerWith({ foresee }) })
+])('a pacer whose estimate %s: the forecast fails', async (_, estimate, expected) => {
+  const gate = narrow({ pacer: pacerWith({ estimate }) })
   await expect(gate.when(url())).rejects.toMatchObject(expected)
 })
 
@@ -177,12 +179,12 @@ test.each([
   let calls = Number.NEGATIVE_INFINITY
   const reserve = () => ({ kind: 'slot', ticket: 1, delay })
   const gate = narrow({ pacer: pacerWith({ reserve }), now: () => (++calls === call ? fail() : Date.now()) })
-  ;(await gate.enter(url())).leave()
+  ;(await gate.enter(url())).release()
   calls = 0
   await expect(gate.enter(url())).rejects.toBe(broken)
-  ;(await gate.enter(url())).leave()
+  ;(await gate.enter(url())).release()
   await isFree(gate)
-  expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+  expect(gate.counters).toMatchObject({ started: 2, done: 2 })
 })
 
 test('listeners of channels that throw cost no slot', async () => {
@@ -191,7 +193,7 @@ test('listeners of channels that throw cost no slot', async () => {
   const before = process.listeners('uncaughtException')
   process.removeAllListeners('uncaughtException')
   process.on('uncaughtException', (error) => uncaught.push(error))
-  const stops = (['wait', 'leave', 'done', 'refuse', 'abandon'] as const).map((name) =>
+  const stops = (['wait', 'start', 'done', 'refuse', 'abandon'] as const).map((name) =>
     listenTo(`politely:gate:${name}`, gate, fail),
   )
   try {
@@ -199,8 +201,8 @@ test('listeners of channels that throw cost no slot', async () => {
     const second = gate.enter(url())
     const third = expect(gate.enter(url(), { signal: AbortSignal.timeout(5) })).rejects.toThrow()
     await third
-    first.leave({ status: 200, headers: {} })
-    ;(await second).leave()
+    first.release({ status: 200, headers: {} })
+    ;(await second).release()
     await isFree(gate)
     await new Promise((turn) => setImmediate(turn))
     expect(new Set(uncaught)).toEqual(new Set([broken]))

@@ -32,7 +32,10 @@ describe('when', () => {
     ['backoff', undefined, 5_000],
   ] as const)('after a 429: %s', async (because, retryAfter, waitMs) => {
     const { gate, site, go } = await simulate({ 'a.test': '' })
-    ;(await go('first', 'a.test')).leave({ status: 429, headers: { ...(retryAfter && { 'retry-after': retryAfter }) } })
+    ;(await go('first', 'a.test')).release({
+      status: 429,
+      headers: { ...(retryAfter && { 'retry-after': retryAfter }) },
+    })
     expect(await gate.when(site.at('a.test'))).toMatchObject({ waitMs, because })
   })
 
@@ -54,7 +57,7 @@ describe('when', () => {
     for (const host of ['a.test', 'b.test']) {
       expect(await gate.when(site.at(host))).toMatchObject({ waitMs: 0, because: 'concurrency' })
     }
-    first.leave()
+    first.release()
     expect(await gate.when(site.at('b.test'))).toMatchObject({ waitMs: 0, because: 'none' })
   })
 
@@ -81,7 +84,7 @@ describe('when', () => {
     for (let n = 0; n < 5; n++) await gate.when(site.at('a.test'))
     await go('first', 'a.test')
     expect(left).toEqual([['first', 0]])
-    expect(gate.counters.left).toBe(1)
+    expect(gate.counters.started).toBe(1)
   })
 
   test('is JSON-safe', async () => {

@@ -74,7 +74,7 @@ describe('redirects whose bodies never end', () => {
     await vi.waitFor(() => expect(failed).toHaveLength(HOSTS - 8), PATIENCE)
     expect(new Set(failed)).toEqual(new Set(['ERR_POLITELY_OPEN_REDIRECT']))
     await vi.waitFor(() => expect(open.size).toBe(8), PATIENCE)
-    expect(gate.counters.left).toBe(HOSTS)
+    expect(gate.counters.started).toBe(HOSTS)
   })
 
   test('node:http through politeHttpAgent', async () => {
@@ -126,5 +126,5 @@ test('a verdict that has changed while an address was looked up does not let the
   rules = 'User-agent: *\nDisallow: /\n'
   clock.pass(61_000)
   answerNow()
-  await expect(entering).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+  await expect(entering).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
 })

@@ -60,7 +60,7 @@ test('gives its place back where nobody listens to the response', async () => {
   const sent = request(sites.withPort(`${HOME}/large`), { agent }).end()
   await once(sent, 'close')
   await gate.drain()
-  expect(gate.counters).toMatchObject({ left: 1, done: 1 })
+  expect(gate.counters).toMatchObject({ started: 1, done: 1 })
 })
 
 test('gives the place of a redirect back with its headers: a site may never end its body', async () => {
@@ -77,7 +77,7 @@ test('gives the place of a redirect back with its headers: a site may never end 
   await once(open, 'close')
   sent.destroy()
   await gate.drain()
-  expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+  expect(gate.counters).toMatchObject({ started: 2, done: 2 })
 })
 
 test('a request whose signal was aborted before asks for nothing and takes no turn', async () => {
@@ -85,7 +85,7 @@ test('a request whose signal was aborted before asks for nothing and takes no tu
   const sent = request(sites.withPort(`${HOME}/open`), { agent, signal: AbortSignal.abort() }).end()
   await expect(errorOf(sent)).resolves.toMatchObject({ code: 'ABORT_ERR' })
   await gate.drain()
-  expect(gate.counters.left).toBe(0)
+  expect(gate.counters.started).toBe(0)
   expect(sites.asked).toEqual([])
 })
 
@@ -95,10 +95,10 @@ test('keeps its place while the body is read', async () => {
   const [response] = await once(request(sites.withPort(`${HOME}/large`), { agent }).end(), 'response')
   await vi.waitUntil(() => response.readableLength > 0) // it is left to who listens when to read it
   expect(gate.queues()).toMatchObject([{ underWay: 1 }])
-  let octets = 0
-  for await (const chunk of response) octets += chunk.length
+  let bytes = 0
+  for await (const chunk of response) bytes += chunk.length
   await gate.drain()
-  expect(octets).toBe(1_000_000)
+  expect(bytes).toBe(1_000_000)
 })
 
 test.each([
@@ -115,7 +115,7 @@ test.each([
   await expect(error).resolves.toMatchObject(said)
   await closed
   expect(gate.queues()).toMatchObject([{ waiting: 0, underWay: 1 }])
-  pass.leave()
+  pass.release()
   expect(sites.asked).toEqual([`${HOME}/robots.txt`])
 })
 
@@ -153,7 +153,7 @@ test('a tunnel is no URL, and passes through', async () => {
   const [response, socket] = await once(request(options).end(), 'connect')
   socket.destroy()
   expect(response.statusCode).toBe(200)
-  expect(gate.counters.left).toBe(0)
+  expect(gate.counters.started).toBe(0)
 })
 
 test.each([

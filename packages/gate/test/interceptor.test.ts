@@ -47,9 +47,9 @@ function gated(...others: undici.Dispatcher.DispatcherComposeInterceptor[]): und
 
 async function isFree(): Promise<void> {
   await gate.drain()
-  const { left, done } = gate.counters
-  expect(done).toBe(left)
-  ;(await gate.enter(`${site.origin}/`)).leave()
+  const { started, done } = gate.counters
+  expect(done).toBe(started)
+  ;(await gate.enter(`${site.origin}/`)).release()
 }
 
 describe('a redirect gives its place back with its headers', () => {
@@ -83,9 +83,9 @@ describe('a redirect gives its place back with its headers', () => {
     site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).end('x'.repeat(1_000_000)))
     const { body } = await request(`${site.origin}/moved`, { dispatcher: gated() })
     expect(gate.queues()).toEqual([])
-    let octets = 0
-    for await (const chunk of body) octets += chunk.length
-    expect(octets).toBe(1_000_000)
+    let bytes = 0
+    for await (const chunk of body) bytes += chunk.length
+    expect(bytes).toBe(1_000_000)
     await isFree()
   })
 
@@ -105,7 +105,7 @@ describe('a redirect gives its place back with its headers', () => {
     end()
     expect(await (await answer).body.text()).toBe('page /page')
     await drained
-    expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+    expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 })
 
@@ -127,16 +127,16 @@ describe('lets through untouched', () => {
     await isFree()
   })
 
-  test('a large body, octet for octet, through a slow reader', async () => {
-    const octets = Buffer.from(Array.from({ length: 3_000_000 }, (_, n) => (n * 31 + (n >> 8)) & 255))
-    site.pages.set('/octets', (_, response) => response.end(octets))
-    const { body } = await request(`${site.origin}/octets`, { dispatcher: gated(), highWaterMark: 1_000 })
+  test('a large body, byte for byte, through a slow reader', async () => {
+    const bytes = Buffer.from(Array.from({ length: 3_000_000 }, (_, n) => (n * 31 + (n >> 8)) & 255))
+    site.pages.set('/bytes', (_, response) => response.end(bytes))
+    const { body } = await request(`${site.origin}/bytes`, { dispatcher: gated(), highWaterMark: 1_000 })
     const chunks: Buffer[] = []
     for await (const chunk of body) {
       chunks.push(chunk)
       if (chunks.length % 10 === 0) await new Promise((turn) => setImmediate(turn))
     }
-    expect(Buffer.concat(chunks).equals(octets)).toBe(true)
+    expect(Buffer.concat(chunks).equals(bytes)).toBe(true)
     await isFree()
   })
 
@@ -173,7 +173,7 @@ describe('lets through untouched', () => {
     const { socket } = await undici.connect(origin, { path: 'far.test:443', dispatcher: gated() } as never)
     const [said] = await once(socket, 'data')
     expect(String(said)).toContain('far.test:443')
-    expect(gate.counters.left).toBe(0)
+    expect(gate.counters.started).toBe(0)
     socket.destroy()
     server.close()
   })
@@ -207,7 +207,7 @@ describe('refuses', () => {
       .fetch(`${site.origin}/private`, { dispatcher: gated() })
       .catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(TypeError)
-    expect((error as Error).cause).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED', verdict: { because: 'rule' } })
+    expect((error as Error).cause).toMatchObject({ code: 'ERR_POLITELY_DISALLOWED', verdict: { because: 'rule' } })
   })
 
   test.each([
@@ -262,7 +262,7 @@ describe('with retry outside, each attempt', () => {
     const dispatcher = gated(interceptors.retry({ maxRetries: 1, minTimeout: 1 }))
     const { statusCode, body } = await request(`${site.origin}/busy`, { dispatcher })
     expect([statusCode, await body.text()]).toEqual([200, 'x'])
-    expect(gate.counters).toMatchObject({ left: 2, pushbacks: 1 })
+    expect(gate.counters).toMatchObject({ started: 2, pushbacks: 1 })
     const [first, second] = site.seen
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(1_000 - 2)
     await isFree()
@@ -418,7 +418,7 @@ describe('politeAgent', () => {
     expect(await response.text()).toBe('page /page')
     expect(site.seen[0]?.headers['user-agent']).toBe(USER_AGENT)
     const refused = fetch(`${site.origin}/private`, { dispatcher } as unknown as RequestInit)
-    await expect(refused).rejects.toMatchObject({ cause: { code: 'ERR_ROBOTS_DISALLOWED' } })
+    await expect(refused).rejects.toMatchObject({ cause: { code: 'ERR_POLITELY_DISALLOWED' } })
     await dispatcher.gate.drain()
   })
 
@@ -450,10 +450,10 @@ describe('politeAgent', () => {
       for (const [, fetch] of fetches) {
         expect(await (await fetch(`${site.origin}/page`)).text()).toBe('page /page')
         await expect(fetch(`${site.origin}/private`)).rejects.toMatchObject({
-          cause: { code: 'ERR_ROBOTS_DISALLOWED' },
+          cause: { code: 'ERR_POLITELY_DISALLOWED' },
         })
       }
-      await expect(request(`${site.origin}/private`)).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+      await expect(request(`${site.origin}/private`)).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
     } finally {
       undici.setGlobalDispatcher(before)
     }
@@ -553,7 +553,7 @@ describe('politeAgent', () => {
       ends.push(() => agent.destroy())
 
       expect(await get(agent, site.at('inside.example.com', '/to-public'))).toBe('page /page')
-      const refused = { code: 'ERR_ROBOTS_DISALLOWED', verdict: { access: { reason: 'blocked-address' } } }
+      const refused = { code: 'ERR_POLITELY_DISALLOWED', verdict: { access: { reason: 'blocked-address' } } }
       await expect(get(agent, site.at('inside.example.com', '/to-private'))).rejects.toMatchObject(refused)
       expect(seen).toEqual([])
       expect(await get(agent, `${secluded}/other`)).toBe('neighbour') // the same address, asked for directly

@@ -77,7 +77,7 @@ function http(options: RequestOptions, change?: (request: ReturnType<typeof http
 }
 
 const REFUSED = 'ERR_POLITELY_REQUEST'
-const DISALLOWED = 'ERR_ROBOTS_DISALLOWED'
+const DISALLOWED = 'ERR_POLITELY_DISALLOWED'
 
 /** A path as it is given, and what is sent by each adapter. */
 const paths: readonly { readonly path: string; readonly undici: string; readonly http?: string }[] = [
@@ -281,10 +281,10 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
 
   test.each(['data:text/plain,x', 'about:blank', 'blob:null/x'])('passes %s without a turn', async (url) => {
     const { send, fetch: polite } = recording()
-    const { left } = gate.counters
+    const { started } = gate.counters
     await polite(url)
     expect(send).toHaveBeenCalledTimes(1)
-    expect(gate.counters.left).toBe(left)
+    expect(gate.counters.started).toBe(started)
   })
 
   test('asks the gate about ftp', async () => {

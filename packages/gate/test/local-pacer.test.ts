@@ -1,30 +1,30 @@
 // The pacer of one process, by the rows that every pacer is tried with; and what it forgets.
-import type { Wishes } from '@politely/core'
+import type { PaceLimits } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
-import { type PacerRow, pacerRows, playPacer } from '@politely/testkit/pacer-rows'
+import { type PacerRow, pacerRows, runPacerCase } from '@politely/testkit/pacer-cases'
 import { describe, expect, test } from 'vitest'
 import { LocalPacer } from '../src/index.ts'
 
 describe('our choice, a pacer', () => {
   test.each(pacerRows)('$name', async (row) => {
     const { now, pass } = startClock()
-    expect(await playPacer(row, new LocalPacer(now), pass)).toEqual([])
+    expect(await runPacerCase(row, new LocalPacer(now), pass)).toEqual([])
   })
 
   test('the rows tell one that is none', async () => {
     const { now, pass } = startClock()
     const pacer = new LocalPacer(now)
     const hasty = {
-      reserve: (key: string, wishes: Wishes) => pacer.reserve(key, { ...wishes, ownDelayMs: 0 }),
-      giveBack: pacer.giveBack.bind(pacer),
+      reserve: (key: string, wishes: PaceLimits) => pacer.reserve(key, { ...wishes, ownDelayMs: 0 }),
+      cancel: pacer.cancel.bind(pacer),
       report: () => {},
-      foresee: pacer.foresee.bind(pacer),
+      estimate: pacer.estimate.bind(pacer),
     }
     const failed = new Set<string>()
     for (const row of pacerRows) {
       // A key of its own for each row: what was is not forgotten in between.
       const steps = row.steps.map((step) => (step.do === 'pass' ? step : { ...step, key: `${row.name} ${step.key}` }))
-      if ((await playPacer({ ...row, steps } as PacerRow, hasty, pass)).length > 0) failed.add(row.name)
+      if ((await runPacerCase({ ...row, steps } as PacerRow, hasty, pass)).length > 0) failed.add(row.name)
     }
     expect(failed.size).toBeGreaterThan(12)
   })
@@ -33,23 +33,23 @@ describe('our choice, a pacer', () => {
 test('the pause counts from when a request leaves, and not from when its slot was taken', () => {
   const { now, pass } = startClock()
   const pacer = new LocalPacer(now)
-  const wishes: Wishes = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
+  const wishes: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
   const turn = pacer.reserve('k', wishes)
   if (turn.kind !== 'slot') throw new Error('the first slot is free')
   pass(40) // garbage was collected
-  pacer.left('k', turn.ticket, turn.delay)
+  pacer.started('k', turn.ticket, turn.delay)
   pass(960)
   expect(pacer.reserve('k', wishes)).toMatchObject({ kind: 'wait', waitMs: 40 })
   pass(40)
   pacer.reserve('k', wishes)
   pass(10)
-  pacer.left('k', turn.ticket, turn.delay) // of a slot that is not the last one any more
+  pacer.started('k', turn.ticket, turn.delay) // of a slot that is not the last one any more
   expect(pacer.reserve('k', wishes)).toMatchObject({ waitMs: 990 })
-  pacer.left('never seen', 7, turn.delay)
+  pacer.started('never seen', 7, turn.delay)
 })
 
 describe('what is forgotten', () => {
-  const wishes: Wishes = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
+  const wishes: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
 
   test('keys whose pause is over, as slots are taken: two are looked at for each', () => {
     const { now, pass } = startClock()

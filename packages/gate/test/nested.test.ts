@@ -28,8 +28,8 @@ beforeEach(async () => {
 afterEach(async () => {
   await gate.drain()
   expect(gate.queues()).toEqual([])
-  const { left, done } = gate.counters
-  expect(done).toBe(left)
+  const { started, done } = gate.counters
+  expect(done).toBe(started)
   for (const end of ends) await end()
   gate.close()
   await robots.close()
@@ -100,13 +100,13 @@ describe.each(combinations)('%s', (_, open) => {
     for (let n = 1; n <= 3; n++) {
       expect(await send(`${site.origin}/page?${n}#part`)).toBe(`page /page?${n}`)
       await gate.drain()
-      expect(gate.counters).toMatchObject({ left: n, done: n })
+      expect(gate.counters).toMatchObject({ started: n, done: n })
     }
   })
 
   test('refuses what is disallowed, and counts it once', async () => {
     await expect(open()(`${site.origin}/private`)).rejects.toThrow()
-    expect(gate.counters).toMatchObject({ left: 0, refusals: { rule: 1 } })
+    expect(gate.counters).toMatchObject({ started: 0, refusals: { rule: 1 } })
   })
 
   test('reports an answer once', async () => {
@@ -118,7 +118,7 @@ describe.each(combinations)('%s', (_, open) => {
     const send = open()
     const pages = await Promise.all([1, 2, 3].map((n) => send(`${site.origin}/page?${n}`)))
     expect(pages).toEqual(['page /page?1', 'page /page?2', 'page /page?3'])
-    expect(gate.counters.left).toBe(3)
+    expect(gate.counters.started).toBe(3)
   })
 })
 
@@ -129,7 +129,7 @@ describe('redirects', () => {
   ] as const)('%s: each hop has a turn', async (_, open) => {
     expect(await open()(`${site.origin}/moved`)).toBe('page /page')
     expect(site.lines).toEqual(['GET /moved', 'GET /page'])
-    expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+    expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 })
 
@@ -147,7 +147,7 @@ describe('another request while one is being sent', () => {
     })
     expect(await (await withToken(`${site.origin}/page`)).text()).toBe('page /page')
     expect(site.lines).toEqual(['GET /token', 'GET /page'])
-    expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+    expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 
   test('a retry inside takes a turn of its own', async () => {
@@ -157,7 +157,7 @@ describe('another request while one is being sent', () => {
       return plain(url, init)
     })
     expect(await (await retrying(`${site.origin}/page`)).text()).toBe('page /page')
-    expect(gate.counters).toMatchObject({ left: 2, done: 2 })
+    expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 
   test('inside an interceptor', async () => {
@@ -204,9 +204,9 @@ describe('another request while one is being sent', () => {
     const held = await gate.enter(`${site.origin}/held`)
     start()
     await until(() => gate.queues()[0]?.waiting === 1) // it waits, although it is for the URL of the request that it was started in
-    held.leave()
+    held.release()
     await (await late)?.text()
-    expect(gate.counters).toMatchObject({ left: 3, done: 3 })
+    expect(gate.counters).toMatchObject({ started: 3, done: 3 })
   })
 })
 
@@ -216,9 +216,9 @@ describe('Pass.run', () => {
     const pass = await gate.enter(`${site.origin}/page`)
     const response = await pass.run(() => fetch(`${site.origin}/page`))
     expect(gate.queues()).toMatchObject([{ underWay: 1 }]) // the inner end does not free the slot
-    pass.leave(response)
+    pass.release(response)
     expect(await response.text()).toBe('page /page')
-    expect(gate.counters).toMatchObject({ left: 1, done: 1 })
+    expect(gate.counters).toMatchObject({ started: 1, done: 1 })
   })
 
   test('the pass inside says what the outer one does, and an abort is heard', async () => {
@@ -229,18 +229,18 @@ describe('Pass.run', () => {
       expect(inner).toMatchObject({ url, verdict: outer.verdict, delay: outer.delay, waitedMs: 0, waitedFor: 'none' })
       inner[Symbol.dispose]()
     })
-    outer.leave()
+    outer.release()
     const second = await gate.enter(url)
     const entering = second.run(() => gate.enter(url, { signal: AbortSignal.abort(new Error('enough')) }))
     await expect(entering).rejects.toThrow('enough')
-    second.leave()
+    second.release()
   })
 
   test('another gate inside takes its own turn', async () => {
     const other = new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 })
     const nested = politely(politely(politely(fetch, { gate }), { gate: other }), { gate })
     expect(await (await nested(`${site.origin}/page`)).text()).toBe('page /page')
-    expect([gate.counters.left, other.counters.left]).toEqual([1, 1])
+    expect([gate.counters.started, other.counters.started]).toEqual([1, 1])
     await other.drain()
     other.close()
   })
@@ -251,7 +251,7 @@ test('globalThis.fetch with a global politeAgent, wrapped with the same gate', a
   undici.setGlobalDispatcher(agentOf())
   try {
     expect(await textBy(polite(globalThis.fetch))(`${site.origin}/page`)).toBe('page /page')
-    expect(gate.counters.left).toBe(1)
+    expect(gate.counters.started).toBe(1)
   } finally {
     undici.setGlobalDispatcher(before)
   }
@@ -268,7 +268,7 @@ describe('a RobotsClient whose own fetch goes through its gate', () => {
     const robots: RobotsClient = own((url, init) => polite(url, init))
     const polite = politely(globalThis.fetch, { gate: new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 }) })
     expect(await polite(`${site.origin}/page`)).toMatchObject({ status: 200 })
-    await expect(polite(`${site.origin}/private`)).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    await expect(polite(`${site.origin}/private`)).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
     expect(site.robotsFetches).toBe(1)
   })
 
@@ -280,7 +280,7 @@ describe('a RobotsClient whose own fetch goes through its gate', () => {
     ends.push(() => agent.destroy())
     const get = (path: string) => undici.fetch(`${site.origin}${path}`, { dispatcher: agent })
     expect(await get('/page')).toMatchObject({ status: 200 })
-    await expect(get('/private')).rejects.toMatchObject({ cause: { code: 'ERR_ROBOTS_DISALLOWED' } })
+    await expect(get('/private')).rejects.toMatchObject({ cause: { code: 'ERR_POLITELY_DISALLOWED' } })
     expect(site.robotsFetches).toBe(1)
   })
 })

@@ -95,9 +95,9 @@ test('a blocked address is refused, /robots.txt itself too', async () => {
   const polite = politely(fetch, { userAgent: 'ExampleBot/1.0', network: 'public-only' })
   for (const path of ['robots.txt', 'page']) {
     const url = `http://127.0.0.1/${path}`
-    await expect(polite.gate.enter(url)).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    await expect(polite.gate.enter(url)).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
     expect(await polite.gate.when(url)).toMatchObject({ allowed: false, verdict: { because: 'unreachable' } })
-    await expect(polite(url)).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    await expect(polite(url)).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
   }
   await polite.close()
 })

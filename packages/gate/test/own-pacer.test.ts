@@ -1,10 +1,10 @@
 // A pacer of your own: one that answers by promises and keeps places in line, as one for a fleet would; and one that fails.
-import type { PageAnswer, Wishes } from '@politely/core'
+import type { PaceLimits, PageResponse } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
-import { pacerRows, playPacer } from '@politely/testkit/pacer-rows'
+import { pacerRows, runPacerCase } from '@politely/testkit/pacer-cases'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type FailureMessage, LocalPacer, type Pacer, PoliteGate, type Ticket, type Turn } from '../src/index.ts'
+import { type FailureMessage, LocalPacer, type Pacer, PoliteGate, type Reservation, type Ticket } from '../src/index.ts'
 import { listenTo } from './listen.ts'
 import { lookup, Site } from './site.ts'
 
@@ -24,7 +24,7 @@ class FarPacer implements Pacer {
     this.#paces = new LocalPacer(now)
   }
 
-  async reserve(key: string, wishes: Wishes, ticket?: Ticket): Promise<Turn> {
+  async reserve(key: string, wishes: PaceLimits, ticket?: Ticket): Promise<Reservation> {
     this.calls.push(`reserve ${ticket ?? ''}`.trim())
     await this.#way()
     const line = this.#lineOf(key)
@@ -37,31 +37,31 @@ class FarPacer implements Pacer {
       }
     }
     const ahead = place === -1 ? line.length : place
-    const { waitMs, because } = this.#paces.foresee(key, wishes, ahead)
+    const { waitMs, because } = this.#paces.estimate(key, wishes, ahead)
     if (place !== -1) return { kind: 'wait', ticket, waitMs, because: because === 'none' ? 'own-delay' : because }
     const given = `t${++this.#tickets}`
     line.push({ ticket: given, delayMs: waitMs })
     return { kind: 'wait', ticket: given, waitMs, because: because === 'none' ? 'own-delay' : because }
   }
 
-  async giveBack(key: string, ticket: Ticket): Promise<void> {
+  async cancel(key: string, ticket: Ticket): Promise<void> {
     this.calls.push(`give back ${ticket}`)
     await this.#way()
     const line = this.#lineOf(key)
     const place = line.findIndex((one) => one.ticket === ticket)
-    if (place === -1) this.#paces.giveBack(key, ticket)
+    if (place === -1) this.#paces.cancel(key, ticket)
     else line.splice(place, 1)
   }
 
-  async report(key: string, ticket: Ticket, answer: PageAnswer | undefined): Promise<void> {
+  async report(key: string, ticket: Ticket, answer: PageResponse | undefined): Promise<void> {
     this.calls.push(`report ${answer?.status}`)
     await this.#way()
     this.#paces.report(key, ticket, answer)
   }
 
-  async foresee(key: string, wishes: Wishes, ahead: number) {
+  async estimate(key: string, wishes: PaceLimits, ahead: number) {
     await this.#way()
-    return this.#paces.foresee(key, wishes, ahead + this.#lineOf(key).length)
+    return this.#paces.estimate(key, wishes, ahead + this.#lineOf(key).length)
   }
 
   get isQuiet(): boolean {
@@ -102,7 +102,7 @@ const pass = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
 describe('one that answers by promises, and keeps places in line', () => {
   test.each(pacerRows)('is one by the rows: $name', async (row) => {
     const clock = startClock()
-    expect(await playPacer(row, new FarPacer(clock.now), clock.pass)).toEqual([])
+    expect(await runPacerCase(row, new FarPacer(clock.now), clock.pass)).toEqual([])
   })
 
   function fleet(size: number) {
@@ -113,7 +113,7 @@ describe('one that answers by promises, and keeps places in line', () => {
     const visit = async (gate: PoliteGate, signal?: AbortSignal) => {
       const one = await gate.enter(url(), signal && { signal })
       left.push(now() - start)
-      one.leave()
+      one.release()
     }
     return { pacer, gates, left, visit }
   }
@@ -126,7 +126,7 @@ describe('one that answers by promises, and keeps places in line', () => {
     expect(left.length).toBe(9)
     for (const [n, at] of left.entries()) expect(at - (left[n - 1] ?? -1_000)).toBeGreaterThanOrEqual(1_000)
     expect(left.at(-1)).toBeLessThanOrEqual(9_000)
-    expect(gates.map(({ counters }) => counters.left)).toEqual([3, 3, 3])
+    expect(gates.map(({ counters }) => counters.started)).toEqual([3, 3, 3])
     expect(pacer.isQuiet).toBe(true)
   })
 
@@ -186,7 +186,7 @@ describe('one that answers by promises, and keeps places in line', () => {
     const first = await one.enter(url())
     const waiting = visit(two)
     await pass(500)
-    first.leave({ status: 429, headers: { 'retry-after': '10' } })
+    first.release({ status: 429, headers: { 'retry-after': '10' } })
     await pass(10_000)
     await waiting
     expect(left).toEqual([10_500])
@@ -207,7 +207,7 @@ describe('one that answers by promises, and keeps places in line', () => {
 
   test('one that wants to know hears when a request leaves, and not when it gives up', async () => {
     const pacer = new LocalPacer(now)
-    const left = vi.spyOn(pacer, 'left')
+    const left = vi.spyOn(pacer, 'started')
     const gate = new PoliteGate({ robots, now, pacer, minDelayMs: 1_000 })
     await gate.enter(url())
     const delay = { delayMs: 1_000, because: 'own-delay' }
@@ -224,12 +224,12 @@ describe('one that answers by promises, and keeps places in line', () => {
     const { pacer, gates } = fleet(1)
     const [gate] = gates as [PoliteGate]
     const one = await gate.enter(url())
-    one.answered({ status: 200, headers: {} })
-    one.leave({ status: 429, headers: {} })
+    one.report({ status: 200, headers: {} })
+    one.release({ status: 429, headers: {} })
     await pass(1_000)
     const two = await gate.enter(url())
-    two.leave()
-    two.leave()
+    two.release()
+    two.release()
     expect(pacer.calls.filter((call) => call.startsWith('report'))).toEqual(['report 200', 'report undefined'])
   })
 })
@@ -240,9 +240,9 @@ describe('one that fails', () => {
     const pacer = new LocalPacer(now)
     return {
       reserve: (key, wishes) => pacer.reserve(key, wishes),
-      giveBack: (key, ticket) => pacer.giveBack(key, ticket),
+      cancel: (key, ticket) => pacer.cancel(key, ticket),
       report: (key, ticket, answer) => pacer.report(key, ticket, answer),
-      foresee: (key, wishes, ahead) => pacer.foresee(key, wishes, ahead),
+      estimate: (key, wishes, ahead) => pacer.estimate(key, wishes, ahead),
       ...some,
     }
   }
@@ -262,7 +262,7 @@ describe('one that fails', () => {
       for (let n = 0; n < 3; n++) await expect(gate.enter(url())).rejects.toBe(broken)
       await gate.drain()
       expect(gate.queues()).toEqual([])
-      expect(gate.counters).toMatchObject({ left: 0, abandoned: 3 })
+      expect(gate.counters).toMatchObject({ started: 0, abandoned: 3 })
     },
   )
 
@@ -278,7 +278,7 @@ describe('one that fails', () => {
     const gate = new PoliteGate({ robots, now, pacer: failing({ report }) })
     const told: FailureMessage[] = []
     const stop = listenTo('politely:gate:failure', gate, (message) => told.push(message))
-    ;(await gate.enter(url())).leave({ status: 200, headers: {} })
+    ;(await gate.enter(url())).release({ status: 200, headers: {} })
     await pass()
     stop()
     expect(told).toMatchObject([{ key: site.at('a.test', ''), error: broken }])
@@ -286,7 +286,7 @@ describe('one that fails', () => {
   })
 
   test('when it is asked for a forecast: so does that', async () => {
-    const gate = new PoliteGate({ robots, now, pacer: failing({ foresee: () => Promise.reject(broken) }) })
+    const gate = new PoliteGate({ robots, now, pacer: failing({ estimate: () => Promise.reject(broken) }) })
     await expect(gate.when(url())).rejects.toBe(broken)
   })
 })

@@ -5,7 +5,7 @@
 import { getEventListeners } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Answer, type Pass, PoliteGate, type PoliteGateOptions } from '../src/index.ts'
+import { type Permit, PoliteGate, type PoliteGateOptions, type ResponseLike } from '../src/index.ts'
 import { lookup, type Page, Site, until } from './site.ts'
 
 const USER_AGENT = 'ExampleBot/1.0 (+https://example.com/bot)'
@@ -46,15 +46,15 @@ function simulate(options: Omit<PoliteGateOptions, 'robots'> = {}) {
   const start = Date.now()
   const left: [name: string, atMs: number][] = []
   /** Enters; notes when it was let go. */
-  const go = async (name: string, host: string, signal?: AbortSignal): Promise<Pass> => {
+  const go = async (name: string, host: string, signal?: AbortSignal): Promise<Permit> => {
     const pass = await gate.enter(url(host), signal && { signal })
     left.push([name, Date.now() - start])
     return pass
   }
   /** Enters, and its request is over at once. */
-  const visit = async (name: string, host: string, answer?: Answer): Promise<Pass> => {
+  const visit = async (name: string, host: string, answer?: ResponseLike): Promise<Permit> => {
     const pass = await go(name, host)
-    pass.leave(answer)
+    pass.release(answer)
     return pass
   }
   /** Lets milliseconds pass; without a number, everything that is under way now. */
@@ -62,7 +62,7 @@ function simulate(options: Omit<PoliteGateOptions, 'robots'> = {}) {
   return { gate, left, go, visit, pass }
 }
 
-const saying = (status: number, retryAfter?: string): Answer => ({
+const saying = (status: number, retryAfter?: string): ResponseLike => ({
   status,
   headers: new Headers(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
 })
@@ -104,7 +104,7 @@ describe('the pause between two requests to one origin', () => {
     const first = await go('a', 'two.test')
     void go('b', 'two.test')
     await pass(1_500)
-    first.leave()
+    first.release()
     await pass(500)
     expect(left).toEqual([
       ['a', 0],
@@ -199,7 +199,7 @@ describe('the pause between two requests to one origin', () => {
     for (let n = 0; n < 3; n++) {
       void gate.enter(url('half.test')).then((pass) => {
         left.push(performance.now() - start)
-        pass.leave()
+        pass.release()
       })
     }
     await vi.advanceTimersByTimeAsync(1_001)
@@ -214,7 +214,7 @@ describe('requests under way at once', () => {
     const [first] = [go('a', 'none.test'), go('b', 'none.test'), go('c', 'none.test'), go('d', 'none.test')]
     await pass(60_000)
     expect(left.map(([name]) => name)).toEqual(['a', 'b'])
-    ;(await first)?.leave()
+    ;(await first)?.release()
     await pass()
     expect(left.map(([name]) => name)).toEqual(['a', 'b', 'c'])
   })
@@ -236,7 +236,7 @@ describe('requests under way at once', () => {
       mostOfOne = Math.max(mostOfOne, ...underWay.values())
       await new Promise((over) => setTimeout(over, takesMs))
       underWay.set(host, (underWay.get(host) ?? 0) - 1)
-      pass.leave(saying(200))
+      pass.release(saying(200))
       done++
     }
     for (let n = 0; n < 300; n++) void visit(hosts[n % hosts.length] ?? '', 10 + ((n * 7) % 23))
@@ -249,7 +249,7 @@ describe('requests under way at once', () => {
     const visit = async (name: string, host: string) => {
       const ticket = await go(name, host)
       await new Promise((over) => setTimeout(over, 10))
-      ticket.leave()
+      ticket.release()
     }
     for (let n = 0; n < 5; n++) void visit('A', 'none.test')
     for (let n = 0; n < 3; n++) void visit('B', 'other.test')
@@ -264,7 +264,7 @@ describe('requests under way at once', () => {
     void visit('two 2', 'two.test')
     void visit('half', 'half.test')
     await pass(100)
-    first.leave()
+    first.release()
     await pass(1_900)
     expect(left).toEqual([
       ['two 1', 0],
@@ -329,7 +329,7 @@ describe('an answer that asks for a pause', () => {
     void visit('c', 'none.test')
     void visit('other', 'other.test')
     await pass(50)
-    first.leave(saying(429, '10'))
+    first.release(saying(429, '10'))
     await pass(10_099)
     expect(left).toEqual([
       ['a', 0],
@@ -343,8 +343,8 @@ describe('an answer that asks for a pause', () => {
   test('the longer of two pauses holds', async () => {
     const { left, go, visit, pass } = simulate({ minDelayMs: 0 })
     const [first, second] = [await go('a', 'none.test'), await go('b', 'none.test')]
-    first.leave(saying(429, '60'))
-    second.leave(saying(429, '10'))
+    first.release(saying(429, '60'))
+    second.release(saying(429, '10'))
     void visit('c', 'none.test')
     await pass(59_999)
     expect(left).toHaveLength(2)
@@ -359,8 +359,8 @@ describe('leaving', () => {
     const first = await go('a', 'none.test')
     void go('b', 'none.test')
     void go('c', 'none.test')
-    first.leave()
-    first.leave(saying(429, '60'))
+    first.release()
+    first.release(saying(429, '60'))
     first[Symbol.dispose]()
     await pass()
     expect(left).toEqual([
@@ -385,8 +385,8 @@ describe('leaving', () => {
     const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
     const first = await go('a', 'none.test')
     void go('b', 'none.test')
-    expect(() => first.leave({ status: 200 } as unknown as Answer)).toThrow(TypeError)
-    first.leave()
+    expect(() => first.release({ status: 200 } as unknown as ResponseLike)).toThrow(TypeError)
+    first.release()
     await pass()
     expect(left).toEqual([
       ['a', 0],
@@ -476,7 +476,7 @@ describe('an abort', () => {
   test('of a signal that outlives its request finds nobody listening', async () => {
     const { visit, gate, pass } = simulate({ minDelayMs: 0 })
     const { signal } = new AbortController()
-    for (let n = 0; n < 20; n++) (await gate.enter(url('none.test'), { signal })).leave()
+    for (let n = 0; n < 20; n++) (await gate.enter(url('none.test'), { signal })).release()
     await visit('', 'none.test')
     await pass()
     expect(getEventListeners(signal, 'abort')).toEqual([])
@@ -490,7 +490,7 @@ describe('an abort', () => {
     const second = expect(go('b', 'none.test', controller.signal)).rejects.toMatchObject({ name: 'AbortError' })
     void go('c', 'none.test')
     await pass()
-    first.leave() // lets b go …
+    first.release() // lets b go …
     controller.abort() // … who is not there any more
     await second
     await pass()
@@ -535,7 +535,7 @@ describe('close', () => {
     const { gate, go } = simulate()
     const first = await go('a', 'none.test')
     gate.close()
-    expect(() => first.leave(saying(429))).not.toThrow()
+    expect(() => first.release(saying(429))).not.toThrow()
     expect(vi.getTimerCount()).toBe(0)
   })
 
@@ -543,7 +543,7 @@ describe('close', () => {
     const own = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
     const gate = new PoliteGate({ robots: own })
     await own.close()
-    await expect(gate.enter(url('none.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+    await expect(gate.enter(url('none.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
   })
 })
 
@@ -565,7 +565,7 @@ describe('what robots.txt says while a request waits', () => {
     const at = (path: string) => site.at(host, path)
     const visit = async (path: string) => {
       const pass = await gate.enter(at(path))
-      pass.leave()
+      pass.release()
       return [Date.now() - start, pass.delay.delayMs]
     }
     return { gate, at, change, visit, end: () => own.close() }
@@ -574,7 +574,7 @@ describe('what robots.txt says while a request waits', () => {
   test('holds: a request that has become disallowed does not leave, and takes no turn', async () => {
     const { change, visit, end } = await changing('strict', '')
     await visit('/1')
-    const second = expect(visit('/2')).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' })
+    const second = expect(visit('/2')).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
     const third = visit('/3')
     change('User-agent: *\nDisallow: /2\n')
     await vi.advanceTimersByTimeAsync(1_000)
@@ -626,7 +626,7 @@ describe('what robots.txt says while a request waits', () => {
     const fetches = site.robotsFetches
     await vi.advanceTimersByTimeAsync(1_000)
     await until(() => site.robotsFetches > fetches)
-    first.leave(saying(429, '60'))
+    first.release(saying(429, '60'))
     answer()
     await vi.advanceTimersByTimeAsync(60_000)
     expect(await passes[0]).toEqual([61_000, 1_000])
@@ -646,7 +646,7 @@ describe('memory', () => {
 
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     const gate = new PoliteGate({ robots: many, now: () => Date.now(), maxConcurrentPerOrigin: 1 })
-    const visit = async (each: string, answer?: Answer) => (await gate.enter(each)).leave(answer)
+    const visit = async (each: string, answer?: ResponseLike) => (await gate.enter(each)).release(answer)
     const held = await gate.enter(url('third.test'))
     await visit(url('none.test'), saying(429)) // pause 5 s; remembered for 5 minutes more
     await vi.advanceTimersByTimeAsync(310_000)
@@ -667,7 +667,7 @@ describe('memory', () => {
     }
     const blocked = gate.enter(url('third.test'))
     await vi.advanceTimersByTimeAsync(60_000)
-    held.leave() // still counted: only now is there a place
+    held.release() // still counted: only now is there a place
     expect((await blocked).waitedMs).toBe(60_000)
     expect(await pauseOf('other.test')).toBe(10_000) // the second in a row
     expect(await pauseOf('none.test')).toBe(5_000) // forgotten, so the first again

@@ -38,7 +38,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
     return politeFetch
   }
   const go = (to: string, status = 302) => `${site.origin}/go?s=${status}&to=${encodeURIComponent(to)}`
-  const refusal = { name: 'RobotsDisallowedError', code: 'ERR_ROBOTS_DISALLOWED' }
+  const refusal = { name: 'RobotsDisallowedError', code: 'ERR_POLITELY_DISALLOWED' }
 
   describe('refuses', () => {
     test('what robots.txt disallows, before it asks for it', async () => {
@@ -345,11 +345,11 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       expect((await reader?.read())?.done).toBe(true)
     })
 
-    test('arrive octet for octet', async () => {
-      const octets = Buffer.from(Array.from({ length: 100_000 }, (_, n) => (n * 31 + (n >> 8)) & 255))
-      site.pages.set('/octets', (_, response) => response.end(octets))
-      const response = await polite()(go('/octets'))
-      expect(octets.equals(Buffer.from(await response.arrayBuffer()))).toBe(true)
+    test('arrive byte for byte', async () => {
+      const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, n) => (n * 31 + (n >> 8)) & 255))
+      site.pages.set('/bytes', (_, response) => response.end(bytes))
+      const response = await polite()(go('/bytes'))
+      expect(bytes.equals(Buffer.from(await response.arrayBuffer()))).toBe(true)
     })
   })
 
@@ -363,7 +363,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       await fetch.close()
       await waiting
       await expect(fetch(`${site.origin}/3`)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
-      await expect(fetch.gate.robots.check(site.origin)).rejects.toMatchObject({ code: 'ERR_POLITELY_CLOSED' })
+      await expect(fetch.gate.robots.check(site.origin)).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
       expect(site.lines).toEqual(['GET /1'])
       await fetch.close() // once more does no harm
     })
@@ -416,7 +416,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       await fetch.close()
       await fetch[Symbol.asyncDispose]()
       expect((await fetch(`${site.origin}/2`)).status).toBe(200)
-      ;(await gate.enter(site.origin)).leave()
+      ;(await gate.enter(site.origin)).release()
       await robots.close()
     })
 

@@ -116,7 +116,7 @@ describe.for(Object.keys(ways))('%s', (name) => {
   test.for(['127.0.0.2', '2130706434', 'localhost', 'wiki.corp'])('a redirect to %s', async (target) => {
     const gate = newGate()
     const refusal = await wayOf(gate)(`http://example.com:${port}/go?${target}`).catch(codeOf)
-    expect(refusal).toBe('ERR_ROBOTS_DISALLOWED')
+    expect(refusal).toBe('ERR_POLITELY_DISALLOWED')
     expect(gate.counters.refusals).toEqual({ unreachable: 1 })
     expect(asked).toEqual([])
   })
@@ -124,7 +124,7 @@ describe.for(Object.keys(ways))('%s', (name) => {
   test('a redirect over a hop on the same host', async () => {
     const gate = newGate()
     const get = wayOf(gate)
-    expect(await get(`http://example.com:${port}/again`).catch(codeOf)).toBe('ERR_ROBOTS_DISALLOWED')
+    expect(await get(`http://example.com:${port}/again`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
     expect(asked).toEqual([])
   })
 
@@ -132,7 +132,7 @@ describe.for(Object.keys(ways))('%s', (name) => {
     const get = wayOf(newGate({ network: 'any' }))
     if (name.endsWith('through politeAgent')) {
       // The agent has a guard of its own.
-      expect(await get(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_ROBOTS_DISALLOWED')
+      expect(await get(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
       expect(asked).toEqual([])
     } else {
       expect(await get(`http://example.com:${port}/go?wiki.corp`)).toMatchObject({ status: 200 })
@@ -143,9 +143,9 @@ describe.for(Object.keys(ways))('%s', (name) => {
   test('under public-only, /robots.txt of a private host is not fetched as a page', async () => {
     const gate = newGate({ network: 'public-only' })
     for (const path of ['/robots.txt', '/page']) {
-      expect(await wayOf(gate)(`http://wiki.corp:${port}${path}`).catch(codeOf)).toBe('ERR_ROBOTS_DISALLOWED')
+      expect(await wayOf(gate)(`http://wiki.corp:${port}${path}`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
     }
-    expect(await wayOf(gate)(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_ROBOTS_DISALLOWED')
+    expect(await wayOf(gate)(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
     expect(asked).toEqual([])
   })
 

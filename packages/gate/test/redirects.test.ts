@@ -7,9 +7,9 @@ import { withTables } from '@politely/testkit/doc-table'
 import { lookupIn } from '@politely/testkit/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type LeaveMessage, PoliteGate, politeAgent, politely, RobotsDisallowedError } from '../src/index.ts'
+import { PoliteGate, politeAgent, politely, RobotsDisallowedError, type StartMessage } from '../src/index.ts'
 import { listenTo } from './listen.ts'
-import { askedOf, cellOf, type Mode, outcomeOf, type RedirectRow, redirectRows } from './redirect-rows.ts'
+import { askedOf, cellOf, type Mode, outcomeOf, type RedirectRow, redirectRows } from './redirect-cases.ts'
 import { Site } from './site.ts'
 
 const RULES = 'User-agent: ExampleBot\nDisallow: /private\n'
@@ -100,14 +100,14 @@ describe.each(ways)('$name', ({ get }) => {
   describe.each(MODES)('redirect: %s', (mode) => {
     test.each(redirectRows)('to $name', async (row) => {
       serve(row)
-      const leaves: LeaveMessage[] = []
-      const stop = listenTo('politely:gate:leave', gate, (message) => leaves.push(message))
+      const leaves: StartMessage[] = []
+      const stop = listenTo('politely:gate:start', gate, (message) => leaves.push(message))
       const outcome = await get(gate, ends)(`${site.origin}/go`, row, mode).then(({ status }) => String(status), told)
       expect([outcome, asked()]).toEqual([outcomeOf(row, mode), askedOf(row, mode)])
       // Each request that the servers saw had a pass of its own, and each pass is given back.
       expect(leaves.length).toBe(askedOf(row, mode).length)
       await gate.drain()
-      expect(gate.counters).toMatchObject({ left: leaves.length, done: leaves.length })
+      expect(gate.counters).toMatchObject({ started: leaves.length, done: leaves.length })
       stop()
     })
   })
@@ -117,7 +117,7 @@ describe.each(ways)('$name', ({ get }) => {
     serve({ name: '', status: 302, to: '/end', asked: [], follow: '200' })
     const left: number[] = []
     ends.push(async () => stop())
-    const stop = listenTo('politely:gate:leave', gate, ({ at }) => left.push(at))
+    const stop = listenTo('politely:gate:start', gate, ({ at }) => left.push(at))
     await get(gate, ends)(`${site.origin}/go`, redirectRows[0] as RedirectRow, 'follow')
     await gate.drain()
     expect(gate.counters.waits).toMatchObject({ 'crawl-delay': 1 })
@@ -143,7 +143,7 @@ describe('undici.request with the redirect interceptor', () => {
     else expect([outcome, asked()]).toEqual([row.follow, row.asked])
     await gate.drain()
     const requests = asked().length
-    expect(gate.counters).toMatchObject({ left: requests, done: requests })
+    expect(gate.counters).toMatchObject({ started: requests, done: requests })
   })
 
   test('none is followed unless asked for', async () => {

@@ -35,7 +35,7 @@ describe('RobotsDisallowedError', () => {
     const error = await refusalOf(new PoliteGate({ robots }), site.at('rules.test', '/private/page?q=1'))
     expect(error).toMatchObject({
       name: 'RobotsDisallowedError',
-      code: 'ERR_ROBOTS_DISALLOWED',
+      code: 'ERR_POLITELY_DISALLOWED',
       retryAt: undefined,
       verdict: {
         allowed: false,
@@ -76,7 +76,7 @@ describe('RobotsDisallowedError', () => {
 
   test('comes at once, past those who wait for their turn', async () => {
     const gate = new PoliteGate({ robots })
-    ;(await gate.enter(site.at('rules.test', '/page'))).leave() // now everyone waits for an hour
+    ;(await gate.enter(site.at('rules.test', '/page'))).release() // now everyone waits for an hour
     const waiting = expect(gate.enter(site.at('rules.test', '/page'))).rejects.toMatchObject({
       code: 'ERR_POLITELY_GATE_CLOSED',
     })
@@ -112,7 +112,7 @@ test('/robots.txt itself is always let through (RFC 9309 section 2.2.2)', async 
   const gate = new PoliteGate({ robots })
   const pass = await gate.enter(site.at('busy.test', '/robots.txt'))
   expect(pass.verdict.because).toBe('robots-txt-itself')
-  pass.leave()
+  pass.release()
 })
 
 describe('check, for what is requested along with something else', () => {
@@ -133,7 +133,7 @@ describe('check, for what is requested along with something else', () => {
     const before = gate.counters
     for (const path of ['/1', '/2']) expect((await gate.check(site.at('rules.test', path))).allowed).toBe(true)
     expect(gate.counters).toEqual(before)
-    ;(await gate.enter(site.at('rules.test', '/page'))).leave()
+    ;(await gate.enter(site.at('rules.test', '/page'))).release()
     expect((await gate.check(site.at('rules.test', '/3'))).allowed).toBe(true) // the next turn is an hour away
     expect(gate.queues()).toEqual([])
   })

@@ -27,7 +27,7 @@ beforeAll(async () => {
       if (left === 0) response.end('home')
       else response.writeHead(302, { location: `/count?left=${left - 1}` }).end()
     })
-    // Octets beyond ASCII, as many servers send them; Node's own writeHead would not.
+    // Bytes beyond ASCII, as many servers send them; Node's own writeHead would not.
     each.pages.set('/raw', (_, response) => {
       response.socket?.end(
         Buffer.from('HTTP/1.1 302 Found\r\nlocation: /café\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'),
@@ -95,7 +95,7 @@ const rows: Row[] = [
     ['mailto:', 'mailto:a@example.com', 'GET go'],
     ['javascript:', 'javascript:alert(1)', 'GET go'],
   ].map(([name = '', to, asked = '']): Row => [`a Location with ${name}`, asked, (fetch) => fetch(go(302, to))]),
-  ['a Location in octets that are UTF-8', 'GET raw, GET caf%C3%A9', (fetch) => fetch(`${site.origin}/raw`)],
+  ['a Location in bytes that are UTF-8', 'GET raw, GET caf%C3%A9', (fetch) => fetch(`${site.origin}/raw`)],
   ['a fragment is kept', 'GET go, GET end', (fetch) => fetch(`${go(302, '/end')}#here`)],
   [
     'an authority without scheme',
@@ -146,7 +146,7 @@ const rows: Row[] = [
       ['a text', () => TEXT],
       ['an empty text', () => ''],
       ['no body', () => undefined],
-      ['octets', () => new Uint8Array([0, 255, 10, 13])],
+      ['bytes', () => new Uint8Array([0, 255, 10, 13])],
       ['a part of a buffer', () => new Uint8Array([0, 255, 10, 13]).subarray(1, 3)],
       ['an ArrayBuffer', () => new Uint8Array([0, 255, 10, 13]).buffer],
       ['URLSearchParams', () => new URLSearchParams({ a: 'b c', d: 'ü' })],
@@ -398,14 +398,14 @@ describe.each(kits)('politely($name) does what it does', (kit) => {
   afterEach(async () => {
     // Whatever became of it, its place is free again.
     const pass = await polite.gate.enter(`${site.origin}/`)
-    pass.leave()
+    pass.release()
   })
   afterAll(() => polite.close())
 
   test.each(rows)('%s', async (name, asked, act) => {
-    // The fetch of Node 22 (undici 6) fails to send octets again; the standard wants it, and undici 8 does it.
+    // The fetch of Node 22 (undici 6) fails to send bytes again; the standard wants it, and undici 8 does it.
     const isBroken =
-      process.versions.undici?.startsWith('6.') && /^(octets|a part of a buffer|an ArrayBuffer)/.test(name)
+      process.versions.undici?.startsWith('6.') && /^(bytes|a part of a buffer|an ArrayBuffer)/.test(name)
     const judge = isBroken ? undiciKit : kit
     const plain = await tell(() => act(judge.fetch, judge))
     const lines = plain.requests.map(

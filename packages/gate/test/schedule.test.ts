@@ -54,12 +54,12 @@ test.each(['alone', 'with 429 and Retry-After among them'])('twenty origins, %s'
     ),
   )
   await gate.drain()
-  expect(gate.counters).toMatchObject({ left: 240, done: 240, abandoned: 0, pushbacks: isBusy ? 20 * 3 + 10 : 0 })
+  expect(gate.counters).toMatchObject({ started: 240, done: 240, abandoned: 0, pushbacks: isBusy ? 20 * 3 + 10 : 0 })
   const rows = timeline.rows()
   expect(rows.length).toBe(20)
   for (const { origin, marks } of rows) {
     const delayMs = Number(new URL(origin).hostname.slice(1, -5))
-    const leaves = marks.flatMap(({ kind, at }) => (kind === 'leave' ? [at] : []))
+    const leaves = marks.flatMap(({ kind, at }) => (kind === 'start' ? [at] : []))
     const gaps = leaves.slice(1).map((at, n) => at - (leaves[n] ?? 0))
     expect(leaves.length).toBe(REQUESTS_PER_ORIGIN)
     expect([origin, Math.min(...gaps) >= delayMs]).toEqual([origin, true])

@@ -1,7 +1,7 @@
 // A gate on simulated time, in front of sites whose robots.txt was fetched from a real server before.
 import { RobotsClient } from '@politely/fetcher'
 import { onTestFinished, vi } from 'vitest'
-import { type Pass, PoliteGate, type PoliteGateOptions } from '../src/index.ts'
+import { type Permit, PoliteGate, type PoliteGateOptions } from '../src/index.ts'
 import { lookup, Site } from './site.ts'
 
 export interface Simulation {
@@ -13,7 +13,7 @@ export interface Simulation {
   /** Who left, and how many milliseconds after the beginning. */
   readonly left: [name: string, atMs: number][]
   /** Enters, and notes when it was let go. */
-  readonly go: (name: string, host: string, signal?: AbortSignal) => Promise<Pass>
+  readonly go: (name: string, host: string, signal?: AbortSignal) => Promise<Permit>
   /** Lets milliseconds pass; without a number, everything that is under way now. */
   readonly pass: (ms?: number) => Promise<void>
 }

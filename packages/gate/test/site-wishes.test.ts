@@ -10,7 +10,7 @@ const noon = Date.UTC(2026, 0, 1, 12)
 describe('request-rate', () => {
   test('requests are spread over the period', async () => {
     const { left, go, pass } = await simulate({ 'a.test': 'Request-rate: 5/10s' }, { minDelayMs: 0 })
-    for (const name of 'abc') void go(name, 'a.test').then((one) => one.leave())
+    for (const name of 'abc') void go(name, 'a.test').then((one) => one.release())
     await pass(10_000)
     expect(left).toEqual([
       ['a', 0],
@@ -26,7 +26,7 @@ describe('request-rate', () => {
     )
     const passes = [...'abc'].map(async (name) => {
       const one = await go(name, 'a.test')
-      one.leave()
+      one.release()
       return one.delay
     })
     await pass(60_000)
@@ -80,7 +80,7 @@ describe('visit-time', () => {
 
   test('what is left of the queue when it closes waits for the next day', async () => {
     const { left, go, pass } = await simulate({ 'a.test': 'Crawl-delay: 60\nVisit-time: 1200-1202' }, { at: noon })
-    for (const name of 'abc') void go(name, 'a.test').then((one) => one.leave())
+    for (const name of 'abc') void go(name, 'a.test').then((one) => one.release())
     await pass(24 * HOUR)
     expect(left).toEqual([
       ['a', 0],
@@ -97,7 +97,7 @@ describe('a burst of 429', () => {
     const passes = await Promise.all([...'abcdef'].map((name) => go(name, 'a.test')))
     void go('next', 'a.test')
     for (const one of passes) {
-      one.leave(busy)
+      one.release(busy)
       await pass(10)
     }
     await pass(4_939)
@@ -111,9 +111,9 @@ describe('a burst of 429', () => {
     const first = await go('a', 'a.test')
     void go('b', 'a.test')
     await pass(50)
-    first.answered({ status: 429, headers: { 'retry-after': '10' } })
+    first.report({ status: 429, headers: { 'retry-after': '10' } })
     await pass(10_000)
-    first.leave({ status: 429, headers: { 'retry-after': '10' } }) // once is enough
+    first.release({ status: 429, headers: { 'retry-after': '10' } }) // once is enough
     expect(left.at(-1)).toEqual(['b', 10_050])
   })
 })
@@ -157,7 +157,7 @@ describe('paceBy: what shares a pace', () => {
     for (const url of urls) {
       const one = await gate.enter(url)
       keys.push(gate.queues()[0]?.key ?? '')
-      one.leave()
+      one.release()
     }
     await pass()
     return keys
@@ -216,7 +216,7 @@ describe('paceBy: what shares a pace', () => {
     await pass()
     expect(answers.length).toBe(1) // asked once more
     answers.pop()?.()
-    ;(await second).leave()
+    ;(await second).release()
     const waiting = [gate.enter(site.at('a.test')), gate.when(site.at('a.test'))].map((one) =>
       expect(one).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' }),
     )
@@ -233,7 +233,7 @@ describe('paceBy: what shares a pace', () => {
     )
     expect(gate.queues()).toEqual([])
     for (const host of ['slow.one.test', 'fast.one.test', 'slow.one.test', 'fast.two.test'])
-      void go(host, host).then((one) => one.leave())
+      void go(host, host).then((one) => one.release())
     await pass(10_000)
     expect(left).toEqual([
       ['slow.one.test', 0],

@@ -43,12 +43,12 @@ describe('a request whose turn has come, and whose robots.txt has expired', () =
       response.write('User-agent')
       drip = response
     })
-    held.leave()
-    for (const entering of others) (await entering).leave() // each has the only slot
+    held.release()
+    for (const entering of others) (await entering).release() // each has the only slot
     expect(gate.queues()).toMatchObject([{ waiting: 1, underWay: 0 }])
     await until(() => drip !== undefined)
     drip?.end(': *\n')
-    ;(await dripping).leave()
+    ;(await dripping).release()
     expect(gate.queues()).toEqual([])
     await gate.drain()
   })
@@ -57,16 +57,16 @@ describe('a request whose turn has come, and whose robots.txt has expired', () =
     const gate = gateWith({ maxConcurrent: 1 })
     const held = await gate.enter(site.at('a.test', '/1'))
     const refused = expect(gate.enter(site.at('a.test', '/new'))).rejects.toMatchObject({
-      code: 'ERR_ROBOTS_DISALLOWED',
+      code: 'ERR_POLITELY_DISALLOWED',
     })
     const next = gate.enter(site.at('a.test', '/2'))
     await until(() => gate.queues()[0]?.waiting === 2)
     now += 30 * DAYS
     site.robots.set('a.test', 'User-agent: *\nDisallow: /new\n')
-    held.leave()
+    held.release()
     await refused
-    ;(await next).leave()
-    expect(gate.counters).toMatchObject({ left: 2, done: 2, refusals: { rule: 1 } })
+    ;(await next).release()
+    expect(gate.counters).toMatchObject({ started: 2, done: 2, refusals: { rule: 1 } })
   })
 
   test('may be aborted meanwhile, and the gate may be closed', async () => {
@@ -77,7 +77,7 @@ describe('a request whose turn has come, and whose robots.txt has expired', () =
     await until(() => gate.queues()[0]?.waiting === 1)
     now += 30 * DAYS
     site.robots.set('a.test', () => undefined) // never answers
-    held.leave()
+    held.release()
     await until(() => site.robotsFetches === 2)
     controller.abort(new Error('enough'))
     await aborted
@@ -103,7 +103,7 @@ describe('5,000 that wait for the same moment', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     onTestFinished(() => void vi.useRealTimers())
     const gate = gateWith({ maxConcurrent: many, maxConcurrentPerOrigin: many, now: () => Date.now() })
-    ;(await gate.enter(site.at('a.test'))).leave({ status: 429, headers: { 'retry-after': '60' } })
+    ;(await gate.enter(site.at('a.test'))).release({ status: 429, headers: { 'retry-after': '60' } })
     const waiting = Promise.allSettled(Array.from({ length: many }, () => gate.enter(site.at('a.test', '/new'))))
     await until(() => gate.queues()[0]?.waiting === many)
     now += 30 * DAYS
@@ -125,10 +125,10 @@ describe('maxConcurrentPerDomain', () => {
     expect(await gate.when(site.at('e.evil.test'))).toMatchObject({ because: 'concurrency', waitMs: 0 })
     expect(await gate.when(site.at('honest.test'))).toMatchObject({ because: 'none' })
     expect((await gate.enter(site.at('honest.test'))).waitedFor).toBe('none')
-    for (const pass of slow) pass?.leave()
+    for (const pass of slow) pass?.release()
     for (const pass of await Promise.all(rest)) {
       expect(pass.waitedFor).toBe('concurrency')
-      pass.leave()
+      pass.release()
     }
     expect(gate.queues()).toMatchObject([{ underWay: 1 }])
   })
@@ -159,8 +159,8 @@ describe('maxConcurrentPerDomain', () => {
     await until(() => gate.queues()[0]?.waiting === 2)
     controller.abort()
     await gone
-    ;(await other).leave()
-    held.leave()
+    ;(await other).release()
+    held.release()
   })
 })
 
@@ -229,7 +229,7 @@ describe('1,000 requests that wait', () => {
   test('with one signal add one listener to it, and leave none', async () => {
     const gate = gateWith({ minDelayMs: 100_000 })
     const url = site.at('a.test')
-    ;(await gate.enter(url)).leave()
+    ;(await gate.enter(url)).release()
     const controller = new AbortController()
     const { signal } = controller
     const send = vi.fn(async () => new Response())
@@ -251,7 +251,7 @@ describe('1,000 requests that wait', () => {
   test('with distinct signals add one listener to each, and one to that of the gate', async () => {
     const gate = gateWith({ minDelayMs: 100_000 })
     const url = site.at('a.test')
-    ;(await gate.enter(url)).leave()
+    ;(await gate.enter(url)).release()
     site.robots.set('silent.test', () => undefined)
     const added = vi.spyOn(EventTarget.prototype, 'addEventListener')
     const signals = Array.from({ length: many }, () => new AbortController().signal)

@@ -11,9 +11,9 @@ async function crawl() {
   const timeline = new CrawlTimeline({ gate })
   for (let n = 0; n < 4; n++) {
     const answer = n === 1 ? { status: 429, headers: { 'retry-after': '4' } } : undefined
-    void go(String(n), 'a.test').then((one) => one.leave(answer))
+    void go(String(n), 'a.test').then((one) => one.release(answer))
   }
-  void go('page', 'b.test').then((one) => one.leave())
+  void go('page', 'b.test').then((one) => one.release())
   await pass(3_000)
   await gate.enter(site.at('b.test', '/private')).catch(() => undefined)
   await gate.enter('no URL').catch(() => undefined)
@@ -31,17 +31,17 @@ test('rows: what happened at each origin, from the first mark on', async () => {
     [
       'http://a.test:80',
       [
-        { kind: 'leave', at: 0, waitedMs: 0 },
-        { kind: 'leave', at: 2_000, waitedMs: 2_000 },
+        { kind: 'start', at: 0, waitedMs: 0 },
+        { kind: 'start', at: 2_000, waitedMs: 2_000 },
         { kind: 'pushback', at: 2_000, status: 429 },
-        { kind: 'leave', at: 6_000, waitedMs: 6_000 },
-        { kind: 'leave', at: 8_000, waitedMs: 8_000 },
+        { kind: 'start', at: 6_000, waitedMs: 6_000 },
+        { kind: 'start', at: 8_000, waitedMs: 8_000 },
       ],
     ],
     [
       'http://b.test:80',
       [
-        { kind: 'leave', at: 0, waitedMs: 0 },
+        { kind: 'start', at: 0, waitedMs: 0 },
         { kind: 'refuse', at: 3_000 },
       ],
     ],
@@ -81,7 +81,7 @@ test('many origins: those with the most requests are shown, and the others are c
   const { gate, site, pass } = await simulate({ '*': '' }, { minDelayMs: 0 })
   const timeline = new CrawlTimeline({ gate })
   for (let n = 0; n < 10; n++) {
-    for (let times = 0; times <= n; times++) (await gate.enter(site.at(`o${n}.test`))).leave()
+    for (let times = 0; times <= n; times++) (await gate.enter(site.at(`o${n}.test`))).release()
   }
   await pass(1)
   const text = timeline.text({ columns: 80, maxRows: 2 })
@@ -92,7 +92,7 @@ test('many origins: those with the most requests are shown, and the others are c
 test('is bounded, and says what it left out', async () => {
   const { gate, site } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
   const timeline = new CrawlTimeline({ gate, maxMarks: 5 })
-  for (let n = 0; n < 8; n++) (await gate.enter(site.at('a.test'))).leave()
+  for (let n = 0; n < 8; n++) (await gate.enter(site.at('a.test'))).release()
   expect([timeline.rows()[0]?.marks.length, timeline.dropped]).toEqual([5, 3])
 })
 
@@ -100,11 +100,11 @@ test('of one gate, or of all; and none after stop', async () => {
   const { gate, site, go } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
   const other = await simulate({ 'a.test': '' })
   const [own, all] = [new CrawlTimeline({ gate }), new CrawlTimeline()]
-  ;(await go('1', 'a.test')).leave()
-  ;(await other.go('1', 'a.test')).leave()
+  ;(await go('1', 'a.test')).release()
+  ;(await other.go('1', 'a.test')).release()
   own.stop()
   all[Symbol.dispose]()
-  ;(await gate.enter(site.at('a.test'))).leave()
+  ;(await gate.enter(site.at('a.test'))).release()
   const leaves = (timeline: CrawlTimeline) => timeline.rows().flatMap(({ marks }) => marks).length
   expect([leaves(own), leaves(all)]).toEqual([1, 2])
   expect(new CrawlTimeline().text()).toBe('nothing was asked for\n')

@@ -6,7 +6,7 @@ import { simulate } from './simulation.ts'
 
 const CHANNELS: readonly (keyof GateMessages)[] = [
   'politely:gate:wait',
-  'politely:gate:leave',
+  'politely:gate:start',
   'politely:gate:done',
   'politely:gate:refuse',
   'politely:gate:abandon',
@@ -34,14 +34,14 @@ describe('drain', () => {
     const first = await go('a', 'a.test')
     const second = go('b', 'a.test')
     expect(await isDrained(gate)).toBe(false)
-    first.leave()
+    first.release()
     expect(await isDrained(gate)).toBe(false)
     const third = go('c', 'a.test') // is let in
     await pass(1_000)
-    ;(await second).leave()
+    ;(await second).release()
     expect(await isDrained(gate)).toBe(false)
     await pass(1_000)
-    ;(await third).leave()
+    ;(await third).release()
     expect(await isDrained(gate)).toBe(true)
   })
 
@@ -58,7 +58,7 @@ describe('drain', () => {
     controller.abort()
     await pass(1)
     expect(await isDrained(gate)).toBe(false)
-    first.leave()
+    first.release()
     gate.close()
     await outcomes
     expect(await isDrained(gate)).toBe(true)
@@ -82,7 +82,7 @@ test('counters: what left, was refused, gave up, and waited for what', async () 
   )
   await expect(gate.enter(site.at('a.test', '/private'))).rejects.toThrow()
   await expect(gate.enter('no URL')).rejects.toThrow()
-  ;(await go('1', 'a.test')).leave({ status: 429, headers: { 'retry-after': '10' } })
+  ;(await go('1', 'a.test')).release({ status: 429, headers: { 'retry-after': '10' } })
   const second = go('2', 'a.test')
   const controller = new AbortController()
   const third = expect(go('3', 'a.test', controller.signal)).rejects.toThrow()
@@ -90,16 +90,16 @@ test('counters: what left, was refused, gave up, and waited for what', async () 
   controller.abort()
   await third
   await pass(9_900)
-  ;(await second).leave()
+  ;(await second).release()
   const fourth = go('4', 'a.test')
   await pass(2_000)
   const held = [await fourth, await go('5', 'b.test')]
   const sixth = go('6', 'b.test')
   await pass(1_500)
-  for (const one of held) one.leave()
-  ;(await sixth).leave()
+  for (const one of held) one.release()
+  ;(await sixth).release()
   expect(gate.counters).toEqual({
-    left: 5,
+    started: 5,
     done: 5,
     pushbacks: 1,
     abandoned: 1,
@@ -129,8 +129,8 @@ test('counters: what left, was refused, gave up, and waited for what', async () 
   const before = gate.counters
   void go('7', 'b.test')
   await pass(1_000)
-  expect(gate.counters.left).toBe(6)
-  expect(before.left).toBe(5) // a snapshot
+  expect(gate.counters.started).toBe(6)
+  expect(before.started).toBe(5) // a snapshot
 })
 
 test('queues: who stands where, and what the first waits for', async () => {
@@ -139,15 +139,15 @@ test('queues: who stands where, and what the first waits for', async () => {
     { maxConcurrentPerOrigin: 1 },
   )
   const [first, second] = [await go('1', 'a.test'), await go('2', 'b.test')]
-  for (const host of ['a.test', 'a.test', 'b.test']) void go('', host).then((one) => one.leave())
+  for (const host of ['a.test', 'a.test', 'b.test']) void go('', host).then((one) => one.release())
   await pass(1)
   const [a, b] = [site.at('a.test', ''), site.at('b.test', '')]
   expect(gate.queues()).toEqual([
     { key: a, waiting: 2, underWay: 1, heldBy: 'concurrency' },
     { key: b, waiting: 1, underWay: 1, heldBy: 'concurrency' },
   ])
-  first.leave()
-  second.leave()
+  first.release()
+  second.release()
   expect(gate.queues()).toEqual([
     { key: a, waiting: 2, underWay: 0, heldBy: 'crawl-delay' },
     { key: b, waiting: 1, underWay: 0, heldBy: 'own-delay' },
@@ -175,25 +175,25 @@ test('messages: a crawl as it is told', async () => {
   const controller = new AbortController()
   const third = expect(go('3', 'a.test', controller.signal)).rejects.toBe(reason)
   await pass(100)
-  first.leave({ status: 503, headers: {} })
+  first.release({ status: 503, headers: {} })
   controller.abort(reason)
   await third
   await expect(gate.enter(`${origin}/private`)).rejects.toThrow()
   await pass(5_000)
-  ;(await second).leave()
+  ;(await second).release()
   const delay = { delayMs: 1_000, because: 'own-delay' }
   expect(told).toEqual([
-    ['leave', { ...of('1'), at: start, waitedMs: 0, waitedFor: 'none', delay }],
+    ['start', { ...of('1'), at: start, waitedMs: 0, waitedFor: 'none', delay }],
     ['wait', { ...of('2'), at: start, because: 'own-delay', ahead: 0 }],
     ['wait', { ...of('3'), at: start, because: 'own-delay', ahead: 1 }],
     ['done', { ...of('1'), at: start + 100, tookMs: 100, status: 503 }],
     ['abandon', { ...of('3'), at: start + 100, waitedMs: 100, reason }],
     ['refuse', { url: `${origin}/private`, at: start + 100, verdict: 'rule' }],
-    ['leave', { ...of('2'), at: start + 5_100, waitedMs: 5_100, waitedFor: 'backoff', delay }],
+    ['start', { ...of('2'), at: start + 5_100, waitedMs: 5_100, waitedFor: 'backoff', delay }],
     ['done', { ...of('2'), at: start + 5_100, tookMs: 0, status: undefined }],
   ])
   for (const stop of stops) stop()
   const many = told.length
-  ;(await go('4', 'other.test').catch(() => undefined))?.leave()
+  ;(await go('4', 'other.test').catch(() => undefined))?.release()
   expect(told.length).toBe(many)
 })

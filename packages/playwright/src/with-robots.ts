@@ -1,14 +1,14 @@
 // withRobots: one call, and the pages of a browser context keep robots.txt.
 import { OptionError } from '@politely/core'
-import { type Watch, type WatchOptions, watch } from '@politely/devtools'
+import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/devtools'
 import type { Browser, BrowserContext, Request } from 'playwright-core'
-import { placeOf } from './place.ts'
+import { placeOf } from './browser-scope.ts'
 
 /** How to be polite: a gate of your own, or what to make one of; and what becomes of what a page loads. */
-export type WithRobotsOptions = WatchOptions
+export type WithRobotsOptions = BrowserGuardOptions
 
 /** What `withRobots` has put in front of a context. It closes with the context. */
-export type PoliteContext = Watch<Request>
+export type PoliteContext = BrowserGuard<Request>
 
 /**
  * Makes the pages of a browser context polite: each request for a page, popups and hops of redirects included, is allowed by robots.txt and
@@ -17,7 +17,7 @@ export type PoliteContext = Watch<Request>
  * @throws {OptionError} for an option that cannot be used, and for a context that is polite already or is none of Chromium.
  */
 export async function withRobots(context: BrowserContext, options: WithRobotsOptions): Promise<PoliteContext> {
-  return watch(placeOf(context, browserOf(context)), options)
+  return guardBrowser(placeOf(context, browserOf(context)), options)
 }
 
 function browserOf(context: BrowserContext): Browser {

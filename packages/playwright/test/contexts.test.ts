@@ -33,7 +33,7 @@ describe.skipIf(noChromium)('a context', () => {
     await withRobots(context, CRAWLER)
     const [tab] = context.pages()
     expect(await errorOf(tab?.goto(at('/private')) as Promise<unknown>)).toMatchObject({
-      code: 'ERR_ROBOTS_DISALLOWED',
+      code: 'ERR_POLITELY_DISALLOWED',
     })
   })
 

@@ -1,5 +1,5 @@
 // What Playwright's pages do as those of every polite browser do, and what every adapter has to do.
-import { browserTestsFor } from '@politely/testkit/browser-rows'
+import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type Driven, launch, noChromium } from './driven.ts'
 

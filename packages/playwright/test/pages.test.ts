@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { type Driven, launch, noChromium, room } from './driven.ts'
 
-const REFUSED = { code: 'ERR_ROBOTS_DISALLOWED' }
+const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('a page', () => {
   let browser: Driven

@@ -1,13 +1,13 @@
 // withRobots: one call, and the pages of a browser, or of one of its contexts, keep robots.txt.
-import { type Watch, type WatchOptions, watch } from '@politely/devtools'
+import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/devtools'
 import type { Browser, BrowserContext, HTTPRequest } from 'puppeteer-core'
-import { placeOf } from './place.ts'
+import { placeOf } from './browser-scope.ts'
 
 /** How to be polite: a gate of your own, or what to make one of; and what becomes of what a page loads. */
-export type WithRobotsOptions = WatchOptions
+export type WithRobotsOptions = BrowserGuardOptions
 
 /** What `withRobots` has put in front of a browser, or of a context. It closes with the browser. */
-export type PoliteBrowser = Watch<HTTPRequest>
+export type PoliteBrowser = BrowserGuard<HTTPRequest>
 
 /**
  * Makes the pages of a browser, or of one of its contexts, polite: each request for a page, popups and hops of redirects included, is allowed
@@ -17,5 +17,5 @@ export type PoliteBrowser = Watch<HTTPRequest>
  * @throws {OptionError} for an option that cannot be used, and for what is polite already, or is no browser that speaks the DevTools protocol.
  */
 export async function withRobots(target: Browser | BrowserContext, options: WithRobotsOptions): Promise<PoliteBrowser> {
-  return watch(placeOf(target), options)
+  return guardBrowser(placeOf(target), options)
 }

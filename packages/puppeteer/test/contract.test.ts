@@ -1,7 +1,7 @@
 // What Puppeteer's pages do as those of every polite browser do, and what every adapter has to do. Only in the
 // full run: the short one has the same rows for Playwright, with the same guard.
 
-import { browserTestsFor } from '@politely/testkit/browser-rows'
+import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type Driven, launch, noChromium } from './driven.ts'

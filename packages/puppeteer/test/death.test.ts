@@ -1,5 +1,5 @@
 // What the death of a browser does to those that wait for it, for each way in which Puppeteer gets hold of one.
-import { browserDeathTests } from '@politely/testkit/browser-rows'
+import { browserDeathTests } from '@politely/testkit/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, test } from 'vitest'
 import { connect, launch, noChromium } from './driven.ts'

@@ -12,7 +12,7 @@ const WEB = {
   '/open': htmlPage('<img src="/image"><img src="/private/image">'),
   '/private': htmlPage(),
 }
-const REFUSED = { code: 'ERR_ROBOTS_DISALLOWED' }
+const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('a handler of a page', () => {
   let browser: Driven
@@ -62,7 +62,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
       expect(await (await tab.goto(at(path)))?.text()).toBe('made here')
     }
     expect(sites.asked).toEqual([])
-    expect(robots.gate.counters.left).toBe(0)
+    expect(robots.gate.counters.started).toBe(0)
   })
 
   it('that refuses is obeyed; the error is Puppeteer’s own', async () => {
@@ -71,7 +71,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
     expect(await errorOf(tab.goto(at('/open')))).toMatchObject({
       message: expect.stringContaining('net::ERR_ACCESS_DENIED'),
     })
-    expect(robots.gate.counters.left).toBe(0)
+    expect(robots.gate.counters.started).toBe(0)
   })
 
   it('and its interception may go before what is polite, or stay after it', async () => {

@@ -1,5 +1,5 @@
 // Requests for pages, where Puppeteer has a way of its own.
-import { slowWeb, waitAtGate } from '@politely/testkit/browser-end-rows'
+import { slowWeb, waitAtGate } from '@politely/testkit/browser-end-cases'
 import { CRAWLER, HOME, RULES } from '@politely/testkit/browser-room'
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

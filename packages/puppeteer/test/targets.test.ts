@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { type Driven, launch, noChromium, room } from './driven.ts'
 
-const REFUSED = { code: 'ERR_ROBOTS_DISALLOWED' }
+const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('target', () => {
   let browser: Driven
@@ -67,7 +67,7 @@ describe.skipIf(noChromium)('target', () => {
         expect((await tab.goto(at('/open')))?.status()).toBe(200)
         expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
       }
-      expect(robots.gate.counters.left).toBe(2)
+      expect(robots.gate.counters.started).toBe(2)
       expect(sites.askedPages).toEqual([`${HOME}/open`])
     } finally {
       await another.close()

@@ -44,7 +44,7 @@ describe('where robots-parser 3.0.1 and ours differ', () => {
   })
 
   it('no reason is missing: the tables that core is tested with', () => {
-    const text = (octets: string) => Buffer.from(octets, 'latin1').toString()
+    const text = (bytes: string) => Buffer.from(bytes, 'latin1').toString()
     const parting = [...sharedDifferences, ...rulesCases].filter(({ robots, url, agent }) => {
       if (typeof agent !== 'string') return false // a list is nothing that robots-parser knows
       const absolute = url.startsWith('/') ? `https://example.com${url}` : url

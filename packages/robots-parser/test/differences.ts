@@ -39,7 +39,7 @@ export const reasons = {
   bom: 'Google: one byte order mark at the beginning is dropped, a second one is not',
   nul: 'Google: NUL ends what counts of a line',
   index: 'Google: `Allow: /dir/index.html` also allows `/dir/`',
-  long: 'Google: a line counts up to 16,663 octets',
+  long: 'Google: a line counts up to 16,663 bytes',
   surrogate: 'RFC 9309 §2.3: a file is UTF-8, in which half a surrogate pair is U+FFFD, as it is in a URL',
   scheme: 'RFC 9309 §2.3: http, https and ftp have a robots.txt',
   neither: 'ours: undefined where nothing can be said, not an error',

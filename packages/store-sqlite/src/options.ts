@@ -2,13 +2,20 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OptionError } from '@politely/core'
-import { assertKnown, assertOptions, callable, LONGEST_TIMER_MS, number, whole } from '@politely/fetcher/option-checks'
+import {
+  assertKnown,
+  assertOptions,
+  callable,
+  integer,
+  LONGEST_TIMER_MS,
+  number,
+} from '@politely/fetcher/option-checks'
 
 export interface SqliteStoreOptions {
   /** The file; made if it is not there. Its folder must be. SQLite keeps two more beside it, `…-wal` and `…-shm`. */
   readonly path: string
   /**
-   * Octets of disk for the three of them. Default 1 GiB, least 16 MiB. What has expired goes first, then what was set longest ago. A
+   * Bytes of disk for the three of them. Default 1 GiB, least 16 MiB. What has expired goes first, then what was set longest ago. A
    * text that takes more than an eighth of it is not kept.
    */
   readonly maxBytes?: number
@@ -54,8 +61,8 @@ export function settingsOf(options: SqliteStoreOptions): Settings {
   } = options
   return {
     path: checkedPath(options.path),
-    maxBytes: whole('maxBytes', maxBytes, { least: LEAST_BYTES }),
-    busyTimeoutMs: number('busyTimeoutMs', busyTimeoutMs, { least: 0, most: LONGEST_TIMER_MS }),
+    maxBytes: integer('maxBytes', maxBytes, { min: LEAST_BYTES }),
+    busyTimeoutMs: number('busyTimeoutMs', busyTimeoutMs, { min: 0, max: LONGEST_TIMER_MS }),
     onSetAside: callable('onSetAside', onSetAside, 'a function'),
     now: callable('now', now, 'a function that returns milliseconds'),
   }

@@ -26,7 +26,7 @@ export class DamagedTextError extends Error {
   override readonly name = 'DamagedTextError'
 }
 
-// https://sqlite.org/rescode.html; what stands above the lowest octet says more than is needed here.
+// https://sqlite.org/rescode.html; what stands above the lowest byte says more than is needed here.
 const BUSY = 5
 const LOCKED = 6
 const CORRUPT = 11

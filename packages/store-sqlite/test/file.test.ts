@@ -84,11 +84,11 @@ const damages: readonly (readonly [string, (path: string) => void])[] = [
     },
   ],
   [
-    'some octets of texts are others',
+    'some bytes of texts are others',
     (path) => {
-      const octets = readFileSync(path)
-      for (let at = 0; at !== -1; at = octets.indexOf('of n349 of n349', at + 1)) if (at > 0) octets[at] = 0x4f
-      writeFileSync(path, octets)
+      const bytes = readFileSync(path)
+      for (let at = 0; at !== -1; at = bytes.indexOf('of n349 of n349', at + 1)) if (at > 0) bytes[at] = 0x4f
+      writeFileSync(path, bytes)
     },
   ],
 ]

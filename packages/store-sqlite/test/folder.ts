@@ -9,7 +9,7 @@ export interface Folder {
   /** Where the stores of `open` keep their texts. */
   readonly path: string
   open(options?: Partial<SqliteStoreOptions>): SqliteStore
-  /** Octets of all files. */
+  /** Bytes of all files. */
   heldBytes(): number
   /** The names of all files. */
   names(): string[]

@@ -46,7 +46,7 @@ export interface Room<C extends ContextUnderTest = ContextUnderTest, R extends P
   /** A URL, of HOME where it is a path, with the port. */
   at(url: string): string
   /** Resolves when a gate says this of a URL. */
-  told(what: GateWord, url: string): Promise<void>
+  told(what: GateChannel, url: string): Promise<void>
   /** Another context, not polite yet. */
   openContext(): Promise<C>
   /** Another context, polite. */
@@ -57,7 +57,7 @@ export interface Room<C extends ContextUnderTest = ContextUnderTest, R extends P
   close(): Promise<void>
 }
 
-type GateWord = 'wait' | 'abandon' | 'leave' | 'done' | 'refuse'
+type GateChannel = 'wait' | 'abandon' | 'start' | 'done' | 'refuse'
 
 export const HOME = 'http://localhost:PORT'
 export const OTHER = 'http://127.0.0.1:PORT'
@@ -74,7 +74,7 @@ export async function openRoom<C extends ContextUnderTest, R extends PoliteUnder
   const steps: (() => unknown)[] = [() => sites.close()]
   const defer = (step: () => unknown) => void steps.push(step)
   const at = (url: string) => sites.withPort(ofHome(url))
-  const told = (what: GateWord, url: string) => {
+  const told = (what: GateChannel, url: string) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const name = `politely:gate:${what}`
     const hear = (message: unknown) => {

@@ -1,6 +1,6 @@
 // A browser whose pages are polite, as the rows for it see one: as much of Playwright and of Puppeteer as is alike in both, and the
 // few things that each of them does in its own way.
-import type { Visit } from './adapter-rows.ts'
+import type { Visit } from './adapter-cases.ts'
 
 /** `Page` of both. */
 export interface TabUnderTest {
@@ -51,10 +51,10 @@ export type SeenVerdict = NonNullable<Extract<Visit, { kind: 'refused' }>['verdi
 
 /** As much of `PoliteGate` of @politely/gate as is looked at. */
 interface GateUnderTest {
-  readonly counters: { readonly left: number }
+  readonly counters: { readonly started: number }
   queues(): readonly object[]
   when(url: string): Promise<object>
-  enter(url: string): Promise<{ leave(): void }>
+  enter(url: string): Promise<{ release(): void }>
   close(): void
 }
 

@@ -3,7 +3,7 @@
 
 export interface Difference {
   readonly name: string
-  /** One character for each octet. */
+  /** One character for each byte. */
   readonly robots: string
   readonly url: string
   readonly agent: string

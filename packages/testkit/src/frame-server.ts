@@ -37,9 +37,9 @@ export function frame(
 
 /** Numbers of 32 bits, as the payloads of RST_STREAM and GOAWAY are made of. */
 export function words(...numbers: readonly number[]): Buffer {
-  const octets = Buffer.alloc(4 * numbers.length)
-  for (const [i, number] of numbers.entries()) octets.writeUInt32BE(number, 4 * i)
-  return octets
+  const bytes = Buffer.alloc(4 * numbers.length)
+  for (const [i, number] of numbers.entries()) bytes.writeUInt32BE(number, 4 * i)
+  return bytes
 }
 
 /** `:status: 200` (RFC 7541, index 8 of the static table). */
@@ -60,8 +60,8 @@ export async function startFrameServer(certificate: Certificate, respond: FrameB
     tls.write(frame('settings', 0, 0))
     let received = Buffer.alloc(0)
     let at = PREFACE_LENGTH
-    tls.on('data', (octets: Buffer) => {
-      received = Buffer.concat([received, octets])
+    tls.on('data', (bytes: Buffer) => {
+      received = Buffer.concat([received, bytes])
       while (received.length >= at + 9) {
         const length = received.readUIntBE(at, 3)
         if (received.length < at + 9 + length) return

@@ -2,7 +2,7 @@
 
 export interface LintCase {
   readonly name: string
-  /** One character for each octet. */
+  /** One character for each byte. */
   readonly robots: string
   /** Every finding, as its code and line: `missing-colon 2`. Line 0 is the whole file. */
   readonly findings: readonly string[]
@@ -58,13 +58,13 @@ const wholeFiles: readonly LintCase[] = [
 const lines: readonly LintCase[] = [
   group('a line that is too long', `Disallow: /${'a'.repeat(17_000)}`, 'over-long-line 2'),
   group('a comment may be long', `Disallow: /a # ${'a'.repeat(17_000)}`),
-  group('a NUL octet', 'Disallow: /a\x00b', 'nul-octet 2'),
+  group('a NUL byte', 'Disallow: /a\x00b', 'nul-octet 2'),
   group('a control character', 'Disallow: /a\x07b', 'control-character 2'),
   file('a form feed for a line end', 'User-agent: *\x0cDisallow: /a\n', 'other-line-end 1', 'group-without-rules 1'),
   group('U+2028 for a line end', 'Disallow: /a\xe2\x80\xa8# b', 'other-line-end 2'),
   group('a no-break space before the key', '\xc2\xa0Disallow: /a', 'non-ascii-blank 2'),
   group('a no-break space before the value', 'Sitemap:\xc2\xa0https://example.com/a', 'non-ascii-blank 2'),
-  group('octets that are no UTF-8', 'Disallow: /caf\xe9', 'not-utf-8 2', 'raw-non-ascii 2'),
+  group('bytes that are no UTF-8', 'Disallow: /caf\xe9', 'not-utf-8 2', 'raw-non-ascii 2'),
   group('two words', 'Disallow /a', 'missing-colon 2'),
   group('three words', 'Disallow /a b', 'three-words-without-colon 2'),
   group('a key of two words', 'User agent a', 'three-words-without-colon 2'),
@@ -175,9 +175,9 @@ const paths: readonly LintCase[] = [
   group('a brace', 'Disallow: /{a}', 'raw-character-in-path 2'),
   group('a brace in a query', 'Disallow: /?{a}'),
   group('a backslash', 'Disallow: /a\\b', 'backslash-in-path 2'),
-  group('half an octet', 'Disallow: /100%', 'malformed-percent 2'),
-  group('a letter as its octet', 'Disallow: /%61', 'encoded-unreserved 2'),
-  group('an octet that needs it', 'Disallow: /%2F%C3%A9'),
+  group('half an byte', 'Disallow: /100%', 'malformed-percent 2'),
+  group('a letter as its byte', 'Disallow: /%61', 'encoded-unreserved 2'),
+  group('an byte that needs it', 'Disallow: /%2F%C3%A9'),
   group('a dot segment', 'Disallow: /a/../b', 'dot-segments 2'),
   group('hidden files, and a dot segment in a query', ['Disallow: /.', 'Disallow: /b?/../']),
   group('robots.txt itself', 'Disallow: /robots.txt$', 'robots-txt-disallowed 2'),

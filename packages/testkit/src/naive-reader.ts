@@ -8,13 +8,13 @@ export interface NaiveAnswer {
 }
 
 interface Best {
-  octets: number
+  bytes: number
   line: number
 }
 
-const nothing = (): Best => ({ octets: 0, line: 0 })
+const nothing = (): Best => ({ bytes: 0, line: 0 })
 
-/** @param robots One character for each octet. @param path As a client sends it: ASCII, no fragment. */
+/** @param robots One character for each byte. @param path As a client sends it: ASCII, no fragment. */
 export function readNaively(robots: string, productToken: string, path: string): NaiveAnswer {
   if (path === '/robots.txt') return { allowed: true, line: 0 } // §2.2.2
   const target = unitsOf(path, 'target')
@@ -43,21 +43,21 @@ export function readNaively(robots: string, productToken: string, path: string):
     const best = forOwn ? own : forEveryone ? everyone : undefined
     if (best === undefined || value === '') return
     const rule = unitsOf(value, 'rule')
-    const octets = rule.length
+    const bytes = rule.length
     if (matches(rule, target)) {
-      if (octets > best[directive].octets) best[directive] = { octets, line: i + 1 }
+      if (bytes > best[directive].bytes) best[directive] = { bytes, line: i + 1 }
       return
     }
     // Allow: /dir/index.html also allows /dir/ (Google).
     const folder = /^(.*\/)index\.htm[^/]*$/.exec(rule.join(''))?.[1]
     if (directive === 'allow' && folder !== undefined) {
       const page = [...unitsOf(folder, 'rule'), '$END']
-      if (matches(page, target) && page.length > best.allow.octets) best.allow = { octets: page.length, line: i + 1 }
+      if (matches(page, target) && page.length > best.allow.bytes) best.allow = { bytes: page.length, line: i + 1 }
     }
   })
 
   const { allow, disallow } = own.seen ? own : everyone
-  if (disallow.octets > allow.octets) return { allowed: false, line: disallow.line }
+  if (disallow.bytes > allow.bytes) return { allowed: false, line: disallow.line }
   return { allowed: true, line: allow.line } // §2.2.2: allow on a tie
 }
 
@@ -87,11 +87,11 @@ function unitsOf(path: string, role: 'rule' | 'target'): string[] {
   return found.flatMap((unit, i) => {
     if (role === 'rule' && unit === '*') return '*'
     if (role === 'rule' && unit === '$' && i === found.length - 1) return '$END'
-    const octet = unit.length === 3 ? Number.parseInt(unit.slice(1), 16) : unit.charCodeAt(0)
-    const character = String.fromCharCode(octet)
+    const byte = unit.length === 3 ? Number.parseInt(unit.slice(1), 16) : unit.charCodeAt(0)
+    const character = String.fromCharCode(byte)
     if (/[A-Za-z0-9._~-]/.test(character)) return character
-    const encoded = unit.length === 3 || octet < 0x21 || octet > 0x7e || '"<>\\^`{|}\'*$'.includes(character)
-    return encoded ? [...`%${octet.toString(16).toUpperCase().padStart(2, '0')}`] : character
+    const encoded = unit.length === 3 || byte < 0x21 || byte > 0x7e || '"<>\\^`{|}\'*$'.includes(character)
+    return encoded ? [...`%${byte.toString(16).toUpperCase().padStart(2, '0')}`] : character
   })
 }
 

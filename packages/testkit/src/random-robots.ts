@@ -91,7 +91,7 @@ function some(roll: () => number, pieces: readonly string[], most: number): stri
   return Array.from({ length: Math.floor(roll() * (most + 1)) }, () => pick(roll, pieces)).join('')
 }
 
-/** A robots.txt of a few lines, with every sort of mistake in it; one character for each octet. */
+/** A robots.txt of a few lines, with every sort of mistake in it; one character for each byte. */
 export function randomRobots(roll: () => number): string {
   const start = pick(roll, ['', '', '', '', '\xef\xbb\xbf', '\xef\xbb', '\n'])
   const lines = Array.from({ length: Math.floor(roll() * 12) }, () => {
@@ -114,7 +114,7 @@ export function randomPath(roll: () => number, robots: string): string {
   return from + some(roll, PIECES, 2)
 }
 
-/** Octets as the text of a URL: what is UTF-8 becomes the characters it stands for. */
-export function octetsAsText(octets: string): string {
-  return Buffer.from(octets, 'latin1').toString('utf8')
+/** Bytes as the text of a URL: what is UTF-8 becomes the characters it stands for. */
+export function bytesAsText(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('utf8')
 }

@@ -1,4 +1,4 @@
-// A server of octets, which can misbehave before a request has come.
+// A server of bytes, which can misbehave before a request has come.
 import { type AddressInfo, createServer } from 'node:net'
 import type { Behaviour } from './sites.ts'
 

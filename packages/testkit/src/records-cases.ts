@@ -129,7 +129,7 @@ export const readingCases: readonly ReadingCase[] = [...crawlDelays, ...requestR
 /** A file, and the records that are kept of it. */
 export interface RecordsCase {
   readonly name: string
-  /** One character for each octet. */
+  /** One character for each byte. */
   readonly robots: string
   /** Field, key and value as written, line, and to whom it speaks: `crawl-delay: Crawl-Delay=10 on line 2 to a, b`. */
   readonly records: readonly string[]

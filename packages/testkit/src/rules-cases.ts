@@ -19,7 +19,7 @@ export function answerOf({ allowed, because, rule }: AnyVerdict): string {
 export interface RulesCase {
   /** The rule, and its source: a section of RFC 9309, `Google` for its reading, `ours` for a choice of our own. */
   readonly name: string
-  /** One character for each octet. */
+  /** One character for each byte. */
   readonly robots: string
   readonly agent: string | readonly string[]
   readonly url: string
@@ -69,10 +69,10 @@ const whichRule: readonly RulesCase[] = [
     '/a',
     'disallowed by line 2',
   ),
-  rule('Google: wildcards count as octets', ['Allow: /page', 'Disallow: /*.htm'], '/page.htm', 'disallowed by line 3'),
+  rule('Google: wildcards count as bytes', ['Allow: /page', 'Disallow: /*.htm'], '/page.htm', 'disallowed by line 3'),
   rule('Google: also repeated ones', ['Allow: /a/b', 'Disallow: /a****'], '/a/b', 'disallowed by line 3'),
   rule(
-    '§2.2.2 octets are counted after encoding',
+    '§2.2.2 bytes are counted after encoding',
     ['Disallow: /%C3**', 'Allow: /\xc3\xa9'],
     '/%C3%A9',
     'allowed by line 3',
@@ -99,10 +99,10 @@ const whichRule: readonly RulesCase[] = [
   rule('Google: and nothing else in it', ['Disallow: /', 'Allow: /dir/index.htm'], '/dir/x', 'disallowed by line 2'),
   rule('Google: a disallowed index page leaves its folder alone', 'Disallow: /dir/index.html', '/dir/', NONE),
 
-  rule('§2.2.3 * is any run of octets', 'Disallow: /a*z', '/a/b/c/z', 'disallowed by line 2'),
-  rule('§2.2.3 * is also no octet at all', 'Disallow: /a*z', '/az', 'disallowed by line 2'),
+  rule('§2.2.3 * is any run of bytes', 'Disallow: /a*z', '/a/b/c/z', 'disallowed by line 2'),
+  rule('§2.2.3 * is also no byte at all', 'Disallow: /a*z', '/az', 'disallowed by line 2'),
   rule('§2.2.3 pieces stand in their order', 'Disallow: /*b*a', '/a/b', NONE),
-  rule('§2.2.3 pieces do not share octets', 'Disallow: /*aba*aba', '/ababa', NONE),
+  rule('§2.2.3 pieces do not share bytes', 'Disallow: /*aba*aba', '/ababa', NONE),
   rule('§2.2.3 $ is the end', 'Disallow: /*.php$', '/x.php', 'disallowed by line 2'),
   rule('§2.2.3 what goes on after $ does not match', 'Disallow: /*.php$', '/x.php5', NONE),
   rule('§2.2.3 a query goes on after $', 'Disallow: /a$', '/a?b', NONE),
@@ -124,7 +124,7 @@ const whichRule: readonly RulesCase[] = [
   rule('§2.2.2 also that of the URL', 'Disallow: /a%2Fb', '/a%2fb', 'disallowed by line 2', NONE),
   rule('§2.2.2 UTF-8 in a rule equals its %XX', 'Disallow: /\xe3\x83\x84', '/%E3%83%84', 'disallowed by line 2'),
   rule('§2.2.2 UTF-8 in a URL equals its %XX', 'Disallow: /%E3%83%84', '/\u30c4', 'disallowed by line 2', NONE),
-  rule('Google: octets that are no UTF-8 are kept', 'Disallow: /caf\xe9', '/caf%E9', 'disallowed by line 2'),
+  rule('Google: bytes that are no UTF-8 are kept', 'Disallow: /caf\xe9', '/caf%E9', 'disallowed by line 2'),
   rule('ours: a space equals %20, as a client sends it', 'Disallow: /a b', '/a%20b', 'disallowed by line 2', NONE),
   rule('ours: so do the others that no URI holds raw', 'Disallow: /%7Ba%7D', '/{a}', 'disallowed by line 2', NONE),
   rule("ours: ' equals %27, which a client sends in a query", "Disallow: /?q='", "/?q='a", 'disallowed by line 2'),
@@ -408,7 +408,7 @@ const readingLines: readonly RulesCase[] = [
     'ExampleBot',
     'disallowed by line 3',
   ),
-  file('Google: a line keeps 16,663 octets', `User-agent: *\nDisallow:${' '.repeat(16_652)}/b\n`, 'ExampleBot', NONE),
+  file('Google: a line keeps 16,663 bytes', `User-agent: *\nDisallow:${' '.repeat(16_652)}/b\n`, 'ExampleBot', NONE),
   file(
     'Google: and no more',
     `User-agent: *\nDisallow:${' '.repeat(16_653)}/b\n`,

@@ -124,8 +124,8 @@ export class Sites {
     return [...new Set(this.asked.filter((url) => !url.endsWith('/robots.txt')))].sort()
   }
 
-  /** Octets that came over all connections, TLS included. */
-  get octetsReceived(): number {
+  /** Bytes that came over all connections, TLS included. */
+  get bytesReceived(): number {
     return this.connections.reduce((sum, { bytesRead }) => sum + bytesRead, 0)
   }
 

@@ -14,7 +14,7 @@ export interface StoreHandle {
 
 /**
  * What not every store can do. `ordered`: what one handle is told without waiting counts in that order. `bounded`: holds no more than
- * so many octets. `closing`: has a `close`. `shared`: several handles on one storage. `lasting`: outlives its handles.
+ * so many bytes. `closing`: has a `close`. `shared`: several handles on one storage. `lasting`: outlives its handles.
  */
 export type StoreAbility = 'ordered' | 'bounded' | 'closing' | 'shared' | 'lasting'
 
@@ -24,7 +24,7 @@ export interface StoreKit {
   open(): StoreHandle
   /** What the handles go by. */
   readonly clock: Clock
-  /** What all of it may take, in octets; undefined where it is not `bounded`. */
+  /** What all of it may take, in bytes; undefined where it is not `bounded`. */
   readonly maxBytes?: number
   /** What it takes now, where that can be seen from outside. */
   heldBytes?(): number
@@ -57,7 +57,7 @@ const HOUR = 3_600_000
 const latin1 = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).join('')
 const texts: readonly (readonly [string, string])[] = [
   ['an empty text', ''],
-  ['a text of 1.5 million characters', `{"octets":"${'Disallow: /a/b\\n'.repeat(93_750)}"}`],
+  ['a text of 1.5 million characters', `{"bytes":"${'Disallow: /a/b\\n'.repeat(93_750)}"}`],
   ['all Latin-1 characters, NUL among them', latin1],
   ['NULs only, and at both ends', '\0\0 \0'],
   ['quotes and SQL', `'";--\`\\' OR 1=1; DROP TABLE texts; $1 ?1 :a @b %s`],
@@ -362,7 +362,7 @@ function filled(kit: StoreKit) {
 }
 
 function assertWithin({ maxBytes = 0 }: StoreKit, bytes: number): void {
-  assert(bytes <= maxBytes, `${bytes} octets are over the bound, ${maxBytes}`)
+  assert(bytes <= maxBytes, `${bytes} bytes are over the bound, ${maxBytes}`)
 }
 
 /** Without printing a text of a million characters. */

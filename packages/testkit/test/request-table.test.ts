@@ -1,7 +1,7 @@
 // The table of what a browser can request, in the pages about its drivers.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { requestTable } from '@politely/testkit/browser-request-rows'
+import { requestTable } from '@politely/testkit/browser-request-cases'
 import { withTables } from '@politely/testkit/doc-table'
 import { expect, test } from 'vitest'
 

@@ -30,6 +30,6 @@ export function* filesIn(folder: string, most: number = Number.POSITIVE_INFINITY
   const step = Math.max(1, Math.floor(names.length / most))
   for (let i = 0, taken = 0; i < names.length && taken < most; i += step, taken++) {
     const name = names[i] as string
-    yield { name, origin: `https://${name}`, octets: readFileSync(join(folder, name)) }
+    yield { name, origin: `https://${name}`, bytes: readFileSync(join(folder, name)) }
   }
 }

@@ -3,12 +3,12 @@
 
 import { dice, pick } from '@politely/testkit/random-robots'
 
-export const MOST_OCTETS: number = 500 * 1024
+export const MAX_FILE_BYTES: number = 500 * 1024
 export const ORIGIN = 'https://www.hostile.example'
 
 export interface HostileFile {
   readonly name: string
-  readonly octets: Buffer
+  readonly bytes: Buffer
   readonly url: string
 }
 
@@ -21,7 +21,7 @@ const EVERYONE = 'User-agent: *\n'
 
 interface Draft {
   readonly name: string
-  /** All of the file, in octets, a character each; what is too long is cut off. */
+  /** All of the file, in bytes, a character each; what is too long is cut off. */
   readonly text: string
   /** What follows the origin in the URL. Left out: a path that nothing matches. */
   readonly path?: string
@@ -30,11 +30,11 @@ interface Draft {
 /** As many lines as there is room for. */
 function lines(line: (i: number) => string, start: string = EVERYONE): string {
   const made = [start]
-  let octets = start.length
-  for (let i = 0; octets < MOST_OCTETS; i++) {
+  let bytes = start.length
+  for (let i = 0; bytes < MAX_FILE_BYTES; i++) {
     const next = `${line(i)}\n`
     made.push(next)
-    octets += next.length
+    bytes += next.length
   }
   return made.join('')
 }
@@ -45,7 +45,7 @@ function someLines(count: number, line: (i: number) => string): string {
 }
 
 function full(piece: string, start: string = ''): string {
-  return start + piece.repeat(Math.ceil((MOST_OCTETS - start.length) / piece.length))
+  return start + piece.repeat(Math.ceil((MAX_FILE_BYTES - start.length) / piece.length))
 }
 
 const a = (count: number) => 'a'.repeat(count)
@@ -60,7 +60,7 @@ const DRAFTS: readonly Draft[] = [
   // Stars.
   {
     name: 'one rule, 250,000 times *a',
-    text: `${full('*a', `${EVERYONE}Disallow: /`).slice(0, MOST_OCTETS - 3)}*b`,
+    text: `${full('*a', `${EVERYONE}Disallow: /`).slice(0, MAX_FILE_BYTES - 3)}*b`,
     path: `/${a(USUAL)}`,
   },
   { name: 'one rule, nothing but *', text: full('*', `${EVERYONE}Disallow: /`), path: `/${a(USUAL)}` },
@@ -153,12 +153,12 @@ const DRAFTS: readonly Draft[] = [
   // Literal rules.
   { name: 'nested prefixes, /a /aa /aaa and so on', text: lines((i) => `Disallow: /${a(i + 1)}`), path: `/${a(900)}b` },
   {
-    name: 'long rules that differ in the last octets',
+    name: 'long rules that differ in the last bytes',
     text: lines((i) => `Disallow: /${a(1_000)}${base36(i)}`),
     path: `/${a(1_000)}zzzzz`,
   },
   {
-    name: 'short rules that differ in the last octets',
+    name: 'short rules that differ in the last bytes',
     text: lines((i) => `Disallow: /same/${base36(i)}`),
     path: '/same/zzzzz',
   },
@@ -197,7 +197,7 @@ const DRAFTS: readonly Draft[] = [
   { name: 'one line of 500 KiB, no colon', text: full('a ') },
   {
     name: 'one line of blanks between two letters',
-    text: `${EVERYONE}Disallow: /x${' '.repeat(MOST_OCTETS - 30)}y`,
+    text: `${EVERYONE}Disallow: /x${' '.repeat(MAX_FILE_BYTES - 30)}y`,
     path: '/x',
   },
   {
@@ -205,7 +205,7 @@ const DRAFTS: readonly Draft[] = [
     text: lines(() => `Disallow: /x${' '.repeat(1_000)}y`),
     path: '/x',
   },
-  { name: 'lines of one octet', text: full('a\n') },
+  { name: 'lines of one byte', text: full('a\n') },
   { name: 'nothing but line feeds', text: full('\n') },
   { name: 'nothing but carriage returns', text: full('\r') },
   { name: 'nothing but CR LF', text: full('\r\n') },
@@ -236,7 +236,7 @@ const DRAFTS: readonly Draft[] = [
   { name: 'groups of one and the same name', text: lines(() => 'user-agent:*\nallow:/'), path: '/' },
   {
     name: 'user-agent lines of one and the same name',
-    text: `${full('user-agent:*\n').slice(0, MOST_OCTETS - 13)}\ndisallow:/`,
+    text: `${full('user-agent:*\n').slice(0, MAX_FILE_BYTES - 13)}\ndisallow:/`,
     path: '/',
   },
   { name: 'user-agent lines, each of another name', text: lines((i) => `user-agent: bot-${base36(i)}`, ''), path: '/' },
@@ -260,6 +260,6 @@ const DRAFTS: readonly Draft[] = [
 
 export const hostileFiles: readonly HostileFile[] = DRAFTS.map(({ name, text, path = '/nothing/matches/this' }) => ({
   name,
-  octets: Buffer.from(text.slice(0, MOST_OCTETS), 'latin1'),
+  bytes: Buffer.from(text.slice(0, MAX_FILE_BYTES), 'latin1'),
   url: `${ORIGIN}${path}`,
 }))

@@ -8,7 +8,7 @@ export interface SiteFile {
   /** What the file is called where one is named: its seed, or the host it was fetched from. */
   readonly name: string
   readonly origin: string
-  readonly octets: Buffer
+  readonly bytes: Buffer
 }
 
 type Roll = () => number
@@ -124,14 +124,14 @@ const SHAPES: readonly Shape[] = [
 export function siteFile(seed: number): SiteFile {
   const roll = dice(seed)
   const origin = `https://${chance(roll, 0.5) ? 'www.' : ''}${pick(roll, plainWords)}-${pick(roll, plainWords)}.example`
-  return { name: `seed ${seed}`, origin, octets: Buffer.from(textFor(roll, shareOf(seed), origin), 'latin1') }
+  return { name: `seed ${seed}`, origin, bytes: Buffer.from(textFor(roll, shareOf(seed), origin), 'latin1') }
 }
 
 /** The files of the seeds from 1, without those that are longer than a bound, if there is one. */
-export function* siteFiles(count: number, mostOctets: number = Number.POSITIVE_INFINITY): Generator<SiteFile> {
+export function* siteFiles(count: number, maxBytes: number = Number.POSITIVE_INFINITY): Generator<SiteFile> {
   for (let seed = 1, made = 0; made < count; seed++) {
     const file = siteFile(seed)
-    if (file.octets.length > mostOctets) continue
+    if (file.bytes.length > maxBytes) continue
     made++
     yield file
   }
@@ -158,9 +158,9 @@ function textFor(roll: Roll, share: number, origin: string): string {
 
 /** What a server sends that has no robots.txt and does not say so. */
 function webPage(roll: Roll): string {
-  const octets = 400 * 900 ** roll()
+  const bytes = 400 * 900 ** roll()
   const parts = [`<!DOCTYPE html>\n<html lang="en">\n<head><title>${phrase(roll, 3, ' ')}</title></head>\n<body>\n`]
-  for (let length = 0; length < octets; ) {
+  for (let length = 0; length < bytes; ) {
     const part = `<p class="${pick(roll, sections)}">${phrase(roll, 12, ' ')}: <a href="/${phrase(roll, 2, '/')}">${pick(roll, plainWords)}</a></p>\n`
     parts.push(part)
     length += part.length

@@ -11,9 +11,9 @@ export const QUESTIONS = 200
 export const SAMPLE = 20
 
 /** Absolute URLs of the file's origin; the same for the same file and seed. Every second one comes out of the file's rules. */
-export function questionsFor({ octets, origin }: SiteFile, seed: number, count: number = QUESTIONS): string[] {
+export function questionsFor({ bytes, origin }: SiteFile, seed: number, count: number = QUESTIONS): string[] {
   const roll = dice(seed)
-  const rules = pathsIn(octets.toString('utf8'))
+  const rules = pathsIn(bytes.toString('utf8'))
   return Array.from({ length: count }, (_, i) => {
     const path = i % 2 === 0 && rules.length > 0 ? pathFromRule(roll, pick(roll, rules)) : pagePath(roll)
     return flat(asSent(origin, path) ?? `${origin}${pagePath(roll)}`)

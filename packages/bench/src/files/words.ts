@@ -51,7 +51,7 @@ export const crawlers: readonly string[] = (
   'TestSpider SampleBot DemoFetcher LinkWalker PageGrabber SiteSucker FeedReader ImageSieve NewsHarvester PriceWatcher'
 ).split(' ')
 
-/** Letters that English leaves out, in UTF-8, a character for each octet. */
+/** Letters that English leaves out, in UTF-8, a character for each byte. */
 export const foreignWords: readonly string[] = [
   'caf\xc3\xa9',
   'stra\xc3\x9fe',

@@ -16,8 +16,8 @@ export interface Library<Prepared = unknown> {
   /** Reads a file. A library that can only be handed a stream answers later. */
   prepare(text: string, robotsUrl: string): Prepared | Promise<Prepared>
   isAllowed(prepared: Prepared, url: string): boolean
-  /** The same from octets; undefined where the library takes text only. */
-  prepareOctets(octets: Uint8Array, robotsUrl: string): Prepared | undefined
+  /** The same from bytes; undefined where the library takes text only. */
+  prepareBytes(bytes: Uint8Array, robotsUrl: string): Prepared | undefined
   /** What the library says of its own size; undefined where it says nothing. */
   claimedBytes(prepared: Prepared): number | undefined
 }
@@ -28,10 +28,10 @@ export function library<Prepared>(
   questions: 'all' | 'sample',
   prepare: (text: string, robotsUrl: string) => Prepared | Promise<Prepared>,
   isAllowed: (prepared: Prepared, url: string) => boolean,
-  prepareOctets: (octets: Uint8Array, robotsUrl: string) => Prepared | undefined = () => undefined,
+  prepareBytes: (bytes: Uint8Array, robotsUrl: string) => Prepared | undefined = () => undefined,
   claimedBytes: (prepared: Prepared) => number | undefined = () => undefined,
 ): Library<Prepared> {
-  return { name, questions, prepare, isAllowed, prepareOctets, claimedBytes }
+  return { name, questions, prepare, isAllowed, prepareBytes, claimedBytes }
 }
 
 /** The path and query of an absolute URL, for libraries that are asked about those. */

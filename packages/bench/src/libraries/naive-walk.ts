@@ -6,7 +6,7 @@ const OWN_NAME = CRAWLER.toLowerCase()
 
 interface Rule {
   readonly allow: boolean
-  readonly octets: number
+  readonly bytes: number
   /** The path, cut at its `*`s. */
   readonly pieces: readonly string[]
   /** Whether it ends in `$`. */
@@ -54,12 +54,12 @@ function rulesOf(text: string): readonly Rule[] {
     }
   }
   const rules = seenOwn ? own : everyones
-  return rules.sort((a, b) => b.octets - a.octets || Number(b.allow) - Number(a.allow))
+  return rules.sort((a, b) => b.bytes - a.bytes || Number(b.allow) - Number(a.allow))
 }
 
 function ruleOf(allow: boolean, path: string): Rule {
   const toTheEnd = path.endsWith('$')
-  return { allow, octets: path.length, pieces: (toTheEnd ? path.slice(0, -1) : path).split('*'), toTheEnd }
+  return { allow, bytes: path.length, pieces: (toTheEnd ? path.slice(0, -1) : path).split('*'), toTheEnd }
 }
 
 function matches(path: string, { pieces, toTheEnd }: Rule): boolean {

@@ -7,6 +7,6 @@ export const politely: Library<CrawlerRules> = library(
   'all',
   (text, robotsUrl) => parseRobots(text, { origin: robotsUrl }).forCrawler(CRAWLER),
   (rules, url) => rules.isAllowed(url),
-  (octets, robotsUrl) => parseRobots(octets, { origin: robotsUrl }).forCrawler(CRAWLER),
+  (bytes, robotsUrl) => parseRobots(bytes, { origin: robotsUrl }).forCrawler(CRAWLER),
   (rules) => rules.memoryBytes,
 )

@@ -12,8 +12,8 @@ export interface Site {
 }
 
 export function siteOf(file: SiteFile, seed: number): Site {
-  const { origin, octets } = file
-  return { file, robotsUrl: `${origin}/robots.txt`, text: octets.toString('utf8'), urls: questionsFor(file, seed) }
+  const { origin, bytes } = file
+  return { file, robotsUrl: `${origin}/robots.txt`, text: bytes.toString('utf8'), urls: questionsFor(file, seed) }
 }
 
 /** A library with all files read. */

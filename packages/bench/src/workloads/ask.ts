@@ -132,5 +132,5 @@ function mean(values: readonly number[]): number | null {
 }
 
 function describe(site: Site | undefined): string {
-  return site === undefined ? '' : `${site.file.octets.length} octets, ${pathsIn(site.text).length} rules`
+  return site === undefined ? '' : `${site.file.bytes.length} bytes, ${pathsIn(site.text).length} rules`
 }

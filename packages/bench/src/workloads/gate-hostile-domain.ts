@@ -3,7 +3,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { LookupFunction } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
-import { type DoneMessage, type LeaveMessage, PoliteGate, politeAgent } from '@politely/gate'
+import { type DoneMessage, PoliteGate, politeAgent, type StartMessage } from '@politely/gate'
 import { dice } from '@politely/testkit/random-robots'
 import { request } from 'undici'
 import type { Row, Sheet } from '../sheet.ts'
@@ -149,7 +149,7 @@ function watchPauses(gate: PoliteGate) {
   let leastSpareMs = Number.POSITIVE_INFINITY
   let pushbacks = 0
   const left = (message: unknown) => {
-    const { gate: its, origin, at } = message as LeaveMessage
+    const { gate: its, origin, at } = message as StartMessage
     if (its !== gate || origin.includes('evil')) return
     leastSpareMs = Math.min(leastSpareMs, at - (earliest.get(origin) ?? Number.NEGATIVE_INFINITY))
     earliest.set(origin, at + CRAWL_DELAY_MS)
@@ -161,12 +161,12 @@ function watchPauses(gate: PoliteGate) {
     // The gate hears of the answer when its headers come, which is after the request left and before it was over.
     earliest.set(origin, Math.max(earliest.get(origin) ?? 0, at - tookMs + RETRY_AFTER_MS))
   }
-  subscribe('politely:gate:leave', left)
+  subscribe('politely:gate:start', left)
   subscribe('politely:gate:done', done)
   return {
     seen: () => ({ leastSpareMs, pushbacks }),
     stop: () => {
-      unsubscribe('politely:gate:leave', left)
+      unsubscribe('politely:gate:start', left)
       unsubscribe('politely:gate:done', done)
     },
   }

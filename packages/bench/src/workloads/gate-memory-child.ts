@@ -1,14 +1,14 @@
 // What a process holds more when very many origins have a pause to keep, and when that is over. Run with --expose-gc.
 //   node --expose-gc gate-memory-child.ts COUNT
-import type { Wishes } from '@politely/core'
+import type { PaceLimits } from '@politely/core'
 import { LocalPacer } from '@politely/gate'
 import { heldBytes } from '../held-memory.ts'
 import type { IdleOrigins } from './gate.ts'
 
 const origins = Number(process.argv[2])
 const HOUR_MS = 3_600_000
-const longWishes: Wishes = { ownDelayMs: HOUR_MS, maxDelayMs: undefined, crawlDelayMs: undefined }
-const noWishes: Wishes = { ...longWishes, ownDelayMs: 0 }
+const longWishes: PaceLimits = { ownDelayMs: HOUR_MS, maxDelayMs: undefined, crawlDelayMs: undefined }
+const noWishes: PaceLimits = { ...longWishes, ownDelayMs: 0 }
 
 let now = Date.UTC(2026, 0, 1)
 const pacer = new LocalPacer(() => now)

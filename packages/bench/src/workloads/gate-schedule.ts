@@ -72,7 +72,7 @@ async function crawl(requests: number, pushbacks: 'with' | 'without'): Promise<S
     const start = Math.min(...origins.flatMap(({ cameAt }) => cameAt))
     for (const { origin, marks } of timeline.rows()) {
       const host = new URL(origin).hostname
-      for (const mark of marks) if (mark.kind === 'leave') byHost.get(host)?.leftAt.push(mark.at)
+      for (const mark of marks) if (mark.kind === 'start') byHost.get(host)?.leftAt.push(mark.at)
     }
     return sheetOf(origins, pushbacks, requests, timeline.text({ columns: 100 }), start)
   } finally {

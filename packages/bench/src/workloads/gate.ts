@@ -49,8 +49,8 @@ async function overhead({ turns }: Plan): Promise<Sheet> {
     ['no request at all', async () => (await nothing(url)).text(), undefined],
     ['politely(no request at all)', async () => (await politeNothing(url)).text(), 'no request at all'],
     ['robots.check alone', () => robots.check(url), undefined],
-    ['enter and leave alone', async () => (await open.enter(url)).leave(), 'robots.check alone'],
-    ['the same with a signal', async () => (await open.enter(url, { signal })).leave(), 'robots.check alone'],
+    ['enter and leave alone', async () => (await open.enter(url)).release(), 'robots.check alone'],
+    ['the same with a signal', async () => (await open.enter(url, { signal })).release(), 'robots.check alone'],
     ['when', () => open.when(url), 'robots.check alone'],
   ]
   const seen = ways.map(() => [] as number[])

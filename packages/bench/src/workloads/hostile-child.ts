@@ -1,5 +1,5 @@
 // One library, all hostile files from a given one on, in a process of its own, which the parent ends if it hangs.
-//   node --expose-gc hostile-child.ts LIBRARY text|octets FIRST STEP ROUNDS
+//   node --expose-gc hostile-child.ts LIBRARY text|bytes FIRST STEP ROUNDS
 import { hostileFiles, ORIGIN } from '../files/hostile-file.ts'
 import { libraries } from '../libraries/libraries.ts'
 import { median } from '../median.ts'
@@ -18,11 +18,10 @@ if (library === undefined) throw new Error(`no library is called ${name}`)
 const robotsUrl = `${ORIGIN}/robots.txt`
 
 for (let i = Number(first); i < hostileFiles.length; i += Number(step)) {
-  const { octets, url } = hostileFiles[i] as (typeof hostileFiles)[number]
+  const { bytes, url } = hostileFiles[i] as (typeof hostileFiles)[number]
   try {
-    const text = octets.toString('utf8')
-    const read = () =>
-      source === 'octets' ? library.prepareOctets(octets, robotsUrl) : library.prepare(text, robotsUrl)
+    const text = bytes.toString('utf8')
+    const read = () => (source === 'bytes' ? library.prepareBytes(bytes, robotsUrl) : library.prepare(text, robotsUrl))
     const all: number[] = []
     const later: number[] = []
     for (let round = 0; round < Number(rounds) && (all.at(-1) ?? 0) <= REPEATED_MS; round++) {

@@ -1,7 +1,7 @@
 // How long does the worst file take that a site can write? Each library in a process of its own, which is ended when it takes
 // too long and begun again with the next file.
 import { fork } from 'node:child_process'
-import { hostileFiles, MOST_OCTETS } from '../files/hostile-file.ts'
+import { hostileFiles, MAX_FILE_BYTES } from '../files/hostile-file.ts'
 import { ours } from '../libraries/libraries.ts'
 import type { Library } from '../libraries/library.ts'
 import { median } from '../median.ts'
@@ -28,8 +28,8 @@ interface Outcome {
 }
 
 export async function hostile(plan: Plan): Promise<Sheet> {
-  const contestants: { library: Library; source: 'text' | 'octets' }[] = [
-    ...plan.libraries.filter((one) => one === ours).map((library) => ({ library, source: 'octets' as const })),
+  const contestants: { library: Library; source: 'text' | 'bytes' }[] = [
+    ...plan.libraries.filter((one) => one === ours).map((library) => ({ library, source: 'bytes' as const })),
     ...plan.libraries.map((library) => ({ library, source: 'text' as const })),
   ]
   const rows: Row[] = []
@@ -38,7 +38,7 @@ export async function hostile(plan: Plan): Promise<Sheet> {
   for (const { library, source } of contestants) {
     const step = library === ours ? plan.hostileSteps.ours : plan.hostileSteps.others
     const outcomes = await runAll(library, source, plan, step)
-    const name = source === 'text' ? library.name : `${library.name}, from octets`
+    const name = source === 'text' ? library.name : `${library.name}, from bytes`
     const every = hostileFiles.flatMap((_, i) => (outcomes[i] === undefined ? [] : [i]))
     const usual = every.filter((i) => (hostileFiles[i]?.url.length ?? 0) <= USUAL_URL)
     const msOf = (i: number) => outcomes[i]?.ms ?? 0
@@ -63,7 +63,7 @@ export async function hostile(plan: Plan): Promise<Sheet> {
         .map((i) => tell(i, msOf(i)))
         .join('; ')}`,
     )
-    if (library === ours && source === 'octets') {
+    if (library === ours && source === 'bytes') {
       const laterMs = (i: number) => outcomes[i]?.laterMs ?? 0
       const later = every.toSorted((x, y) => laterMs(y) - laterMs(x)).slice(0, 3)
       asides.push(`${name}, a later question: ${later.map((i) => tell(i, laterMs(i))).join('; ')}`)
@@ -79,7 +79,7 @@ export async function hostile(plan: Plan): Promise<Sheet> {
   return {
     workload: 'hostile',
     over: 'own',
-    title: `hostile: ${hostileFiles.length} files of at most ${MOST_OCTETS / 1024} KiB, each read and asked once`,
+    title: `hostile: ${hostileFiles.length} files of at most ${MAX_FILE_BYTES / 1024} KiB, each read and asked once`,
     columns: [
       { name: 'worst', unit: 'ms' },
       { name: 'URL ≤ 8 KiB', unit: 'ms' },
@@ -96,7 +96,7 @@ export async function hostile(plan: Plan): Promise<Sheet> {
 }
 
 /** What became of each file; nothing of those that are left out. */
-async function runAll(library: Library, source: 'text' | 'octets', plan: Plan, step: number): Promise<Outcome[]> {
+async function runAll(library: Library, source: 'text' | 'bytes', plan: Plan, step: number): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (let next = 0; next < hostileFiles.length; ) next = await run(library, source, plan, step, next, outcomes)
   return outcomes
@@ -105,7 +105,7 @@ async function runAll(library: Library, source: 'text' | 'octets', plan: Plan, s
 /** Runs from one file on; gives the one to go on with, when the process was ended. */
 function run(
   library: Library,
-  source: 'text' | 'octets',
+  source: 'text' | 'bytes',
   plan: Plan,
   step: number,
   first: number,

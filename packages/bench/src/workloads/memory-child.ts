@@ -1,7 +1,7 @@
 // What a process holds more when it keeps the rules of many origins. Run with --expose-gc, in a process for each measurement.
 //   node --expose-gc memory-child.ts KEEPER generated COUNT
 //   node --expose-gc memory-child.ts KEEPER real FOLDER OCTETS
-// KEEPER is a library, `nothing`, or `raw octets`.
+// KEEPER is a library, `nothing`, or `raw bytes`.
 import { filesIn } from '../files/corpus.ts'
 import { type SiteFile, siteFiles } from '../files/site-file.ts'
 import { questionsFor } from '../files/site-question.ts'
@@ -16,13 +16,13 @@ const WARMING = 300
 const MANY = 100
 const EVERY = 10
 
-const [keeper = '', kind = '', amount = '', octetsWanted = ''] = process.argv.slice(2)
+const [keeper = '', kind = '', amount = '', bytesWanted = ''] = process.argv.slice(2)
 const library = libraries.find(({ name }) => name === keeper)
-if (library === undefined && keeper !== 'nothing' && keeper !== 'raw octets')
+if (library === undefined && keeper !== 'nothing' && keeper !== 'raw bytes')
   throw new Error(`no library is called ${keeper}`)
 
 let claimedBytes: number | null = null
-let rawOctets = 0
+let rawBytes = 0
 let failures = 0
 
 const warming = kind === 'real' ? filesIn(amount, WARMING) : siteFiles(WARMING, SMALL_OCTETS)
@@ -31,7 +31,7 @@ for (const file of warming) await keep(file, i++)
 
 const held: unknown[] = new Array(1_000_000).fill(undefined) // its own size is there before and after
 claimedBytes = null
-rawOctets = 0
+rawBytes = 0
 failures = 0
 const before = await heldBytes()
 let origins = 0
@@ -43,7 +43,7 @@ const after = await heldBytes()
 const claimed = claimedBytes as number | null
 process.send?.({
   origins,
-  rawOctets,
+  rawBytes,
   heldBytes: after - before,
   claimedBytes: claimed,
   failures,
@@ -61,33 +61,33 @@ function* files(): Generator<SiteFile> {
     }
     return
   }
-  for (let copy = 1, octets = 0; octets < Number(octetsWanted); copy++) {
+  for (let copy = 1, bytes = 0; bytes < Number(bytesWanted); copy++) {
     for (const file of filesIn(amount)) {
-      octets += file.octets.length
+      bytes += file.bytes.length
       yield { ...file, origin: `${file.origin}:${copy}` }
-      if (octets >= Number(octetsWanted)) return
+      if (bytes >= Number(bytesWanted)) return
     }
   }
 }
 
 /** What stays of a file after some questions. Nothing here closes over its text. */
 async function keep(file: SiteFile, n: number): Promise<unknown> {
-  rawOctets += file.octets.length
+  rawBytes += file.bytes.length
   if (keeper === 'nothing') return undefined
-  if (library === undefined) return file.octets.toString('latin1') // a string of an octet a character, without a buffer's own size
+  if (library === undefined) return file.bytes.toString('latin1') // a string of an byte a character, without a buffer's own size
   const robotsUrl = `${file.origin}/robots.txt`
   try {
     const rules =
       library === ours
-        ? library.prepareOctets(file.octets, robotsUrl)
-        : await library.prepare(file.octets.toString('utf8'), robotsUrl)
+        ? library.prepareBytes(file.bytes, robotsUrl)
+        : await library.prepare(file.bytes.toString('utf8'), robotsUrl)
     for (const url of questionsFor(file, n + 1, n % EVERY === 0 ? MANY : 1)) library.isAllowed(rules, url)
     const claims = library.claimedBytes(rules)
     if (claims !== undefined) claimedBytes = (claimedBytes ?? 0) + claims
     return rules
   } catch {
     failures++
-    rawOctets -= file.octets.length
+    rawBytes -= file.bytes.length
     return undefined
   }
 }

@@ -13,9 +13,9 @@ export interface Plan {
   readonly rounds: number
   /** Turns of each, where two are measured against each other again before one is accused. */
   readonly turns: number
-  /** Origins that are held in memory, and octets of real files. */
+  /** Origins that are held in memory, and bytes of real files. */
   readonly origins: number
-  readonly realOctets: number
+  readonly realBytes: number
   /** One measurement lasts at least so long: what is over sooner is repeated. */
   readonly leastNs: number
   /** A library that takes longer for one hostile file is ended. */
@@ -32,7 +32,7 @@ export interface Plan {
   readonly copies: number
 }
 
-/** Files of so many octets at most are small ones: they are what a crawler of very many origins meets. */
+/** Files of so many bytes at most are small ones: they are what a crawler of very many origins meets. */
 export const SMALL_OCTETS = 8_192
 
 /** For a record. */
@@ -42,7 +42,7 @@ export const full: Omit<Plan, 'libraries'> = {
   rounds: 9,
   turns: 15,
   origins: 100_000,
-  realOctets: 200_000_000,
+  realBytes: 200_000_000,
   leastNs: 150_000,
   patienceMs: 2_000,
   hostileSteps: { ours: 1, others: 3 },
@@ -59,7 +59,7 @@ export const quick: Omit<Plan, 'libraries'> = {
   rounds: 3,
   turns: 7,
   origins: 3_000,
-  realOctets: 10_000_000,
+  realBytes: 10_000_000,
   leastNs: 100_000,
   patienceMs: 500,
   hostileSteps: { ours: 1, others: 8 },

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { siteFiles } from '../files/site-file.ts'
 
-const files = Array.from(siteFiles(Number(process.argv[2])), ({ octets }) => octets)
+const files = Array.from(siteFiles(Number(process.argv[2])), ({ bytes }) => bytes)
 
 /** The same host has the same file: the number in its name, or in its address. */
 function fileOf(host: string): Buffer {

@@ -92,8 +92,8 @@ class Visits implements Contestant {
     const start = nowNs()
     try {
       const rules =
-        this.#library.prepareOctets(site.octets, robotsUrl) ??
-        this.#library.prepare(this.#decoder.decode(site.octets), robotsUrl)
+        this.#library.prepareBytes(site.bytes, robotsUrl) ??
+        this.#library.prepare(this.#decoder.decode(site.bytes), robotsUrl)
       if (rules instanceof Promise) return this.#later(rules, urls, start)
       this.allowed += this.#countAllowed(this.#library.isAllowed, rules, urls)
       return nowNs() - start

@@ -35,7 +35,7 @@ async function compare(plan: Plan, client: RobotsClient, port: number): Promise<
   if (success !== files.length) throw new Error(`only ${success} of ${files.length} files could be fetched`)
   const cache = new LRUCache<string, { readonly rules: unknown }>({ max: files.length })
   for (const file of files) {
-    const rules = await reference.prepare(file.octets.toString('utf8'), `${file.origin}/robots.txt`)
+    const rules = await reference.prepare(file.bytes.toString('utf8'), `${file.origin}/robots.txt`)
     cache.set(file.origin, { rules })
   }
 

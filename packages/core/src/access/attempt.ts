@@ -11,8 +11,8 @@ import type { AccessPolicy } from './policy.ts'
 import { isNotFoundPage, type Reply, type Response } from './reply.ts'
 
 /** A request is due. */
-export interface Asking {
-  readonly kind: 'asking'
+export interface RobotsRequest {
+  readonly kind: 'request'
   readonly url: string
   /** Headers of the condition, if there is one. */
   readonly conditions: Readonly<Record<string, string>>
@@ -23,12 +23,12 @@ export interface Asking {
 }
 
 /** The first request for an origin's robots.txt; with a copy at hand, it asks only whether that has changed. */
-export function startAttempt(robotsUrl: string, copy?: Copy): Asking {
+export function startAttempt(robotsUrl: string, copy?: Copy): RobotsRequest {
   return asking(robotsUrl, [], copy)
 }
 
 /** What a reply means: another request, or an outcome. Each row of the RFC's §2.3.1 once. */
-export function advance(at: Asking, reply: Reply, policy: AccessPolicy): Asking | Outcome {
+export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): RobotsRequest | Outcome {
   const { url, hops } = at
   if (reply.kind === 'failure') {
     return { kind: 'unreachable', reason: reply.reason, detail: reply.detail, url, hops } // §2.3.1.4
@@ -38,7 +38,7 @@ export function advance(at: Asking, reply: Reply, policy: AccessPolicy): Asking 
     return { kind: 'unreachable', reason: 'truncated', status, headers, url, hops } // the rest could hold the rule that forbids
   }
   if (status >= 200 && status <= 299) {
-    return { kind: 'success', status, headers, body: body ?? { octets: '', truncated: false }, url, hops } // §2.3.1.1
+    return { kind: 'success', status, headers, body: body ?? { bytes: '', truncated: false }, url, hops } // §2.3.1.1
   }
   if (status === 304 && at.copy !== undefined && Object.keys(at.conditions).length > 0) {
     return { kind: 'unchanged', copy: at.copy, status, headers, url, hops }
@@ -76,7 +76,7 @@ function isWhole(headers: Headers): boolean {
 }
 
 /** §2.3.1.2: at least five, also to other hosts; then the file is unavailable. */
-function follow(at: Asking, { status, headers }: Response, policy: AccessPolicy): Asking | Outcome {
+function follow(at: RobotsRequest, { status, headers }: Response, policy: AccessPolicy): RobotsRequest | Outcome {
   const { url, hops } = at
   const nowhere = (reason: UnavailableReason): Outcome => ({ kind: 'unavailable', reason, status, headers, url, hops })
   const next = locationOf(headers, url)
@@ -86,13 +86,13 @@ function follow(at: Asking, { status, headers }: Response, policy: AccessPolicy)
   return asking(next, [...hops, { url, status }], at.copy)
 }
 
-function asking(url: string, hops: readonly Hop[], copy: Copy | undefined): Asking {
+function asking(url: string, hops: readonly Hop[], copy: Copy | undefined): RobotsRequest {
   const conditions: Record<string, string> = {}
   if (copy?.url === url) {
     if (copy.etag) conditions['if-none-match'] = copy.etag // RFC 9110 §13.1
     if (copy.lastModified) conditions['if-modified-since'] = copy.lastModified
   }
-  return { kind: 'asking', url, conditions, hops, copy }
+  return { kind: 'request', url, conditions, hops, copy }
 }
 
 /**
@@ -112,8 +112,8 @@ function locationOf(headers: Headers, base: string): string | undefined {
   return target.href
 }
 
-/** A header's value is octets; those of a Location are UTF-8 where they can be, as browsers take them (WHATWG Fetch). */
-function asUtf8(octets: string): string {
-  const text = textOf(octets)
-  return text.includes('\ufffd') ? octets : text
+/** A header's value is bytes; those of a Location are UTF-8 where they can be, as browsers take them (WHATWG Fetch). */
+function asUtf8(bytes: string): string {
+  const text = textOf(bytes)
+  return text.includes('\ufffd') ? bytes : text
 }

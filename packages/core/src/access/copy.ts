@@ -3,7 +3,7 @@
 /** A robots.txt as it was received. */
 export interface Copy {
   /** Its bytes, one character for each (latin1). */
-  readonly octets: string
+  readonly bytes: string
   /** Whether the size limit cut it off. */
   readonly truncated: boolean
   /** When a server last said that this is the file. Milliseconds since 1970. */

@@ -5,7 +5,7 @@ import { type AccessPolicy, DAY_MS } from './policy.ts'
 import type { FailureReason } from './reply.ts'
 
 /** The shape of `Entry`; another number is another shape, and so a miss. */
-export const ENTRY_VERSION = 3
+export const ENTRY_VERSION = 4
 
 export interface Entry {
   readonly version: typeof ENTRY_VERSION
@@ -25,10 +25,10 @@ export interface Entry {
   /** For how long failed attempts show that robots.txt is unreachable; see access/evidence.ts. Milliseconds. */
   readonly unreachableForMs: number
   /** The answer before `latest`, where that was an attempt ahead of its end that failed. Until its end it is what holds. */
-  readonly held: HeldAnswer | undefined
+  readonly held: HeldResult | undefined
 }
 
-export interface HeldAnswer {
+export interface HeldResult {
   readonly attempt: Attempt
   /** Milliseconds since 1970. */
   readonly until: number

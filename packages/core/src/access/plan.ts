@@ -34,7 +34,7 @@ export function freshUntil(entry: Entry, policy: AccessPolicy): number {
 }
 
 /** What an entry says about the whole origin at a moment. */
-export type Standing =
+export type OriginAccess =
   /** The rules of this copy hold; `stale` where the last attempt did not confirm it. */
   | { readonly holds: 'rules'; readonly copy: Copy; readonly freshness: 'fresh' | 'stale' }
   /** Everything is allowed: §2.3.1.3, or after a long time without an answer §2.3.1.4. */
@@ -42,7 +42,7 @@ export type Standing =
   /** Everything is disallowed: §2.3.1.4, or in the reading of the nineties since the site is off limits. */
   | { readonly holds: 'disallow-all'; readonly because: 'unreachable' | 'restricted' }
 
-export function standingOf(entry: Entry, now: number, policy: AccessPolicy): Standing {
+export function originAccessOf(entry: Entry, now: number, policy: AccessPolicy): OriginAccess {
   const state = stateOf(entry, now, policy)
   switch (state) {
     case 'unavailable':

@@ -1,6 +1,6 @@
 // What the caller may choose about getting robots.txt, and what holds when nothing is chosen.
 
-import { type AccessReading, dialects } from '../dialect.ts'
+import { type AccessDefaults, dialects } from '../dialect.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -24,7 +24,7 @@ export interface AccessPolicy {
    * outlive its 24 hours then), `disallow` disallows everything (the letter of §2.3.1.4). Without a copy everything is
    * disallowed either way.
    */
-  readonly whenUnreachable: AccessReading['whenUnreachable']
+  readonly whenUnreachable: AccessDefaults['whenUnreachable']
   /**
    * After how many days without an answer `thenAssume` holds; days count as far as failed attempts show them (access/evidence.ts).
    * Default 30; `Infinity` for never. RFC 9309 §2.3.1.4.
@@ -36,7 +36,7 @@ export interface AccessPolicy {
    */
   readonly thenAssume: 'copy' | 'unavailable'
   /** What 401 and 403 mean: that robots.txt is `unavailable`, or that the site is `restricted`: everything is disallowed. */
-  readonly forbidden: AccessReading['forbidden']
+  readonly forbidden: AccessDefaults['forbidden']
   /** How old a copy may be to be obeyed although the file is unavailable now. Milliseconds; default 0: it is not. */
   readonly copyAfterUnavailableMs: number
   /**
@@ -56,7 +56,7 @@ export interface AccessPolicy {
 }
 
 /** What a dialect's standard says about access, and where it says nothing our own defaults. */
-export function accessPolicyOf(reading: AccessReading): AccessPolicy {
+export function accessPolicyOf(reading: AccessDefaults): AccessPolicy {
   return {
     ttlMs: reading.ttlHours * HOUR,
     minTtlMs: MINUTE,

@@ -14,8 +14,8 @@ export interface Response {
 }
 
 export interface Body {
-  /** Octets, one character for each (latin1). */
-  readonly octets: string
+  /** Bytes, one character for each (latin1). */
+  readonly bytes: string
   /** Whether the size limit cut it off. RFC 9309 §2.5. */
   readonly truncated: boolean
 }
@@ -74,5 +74,5 @@ export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
 
 /** Is this a 5xx that means 404, where the policy takes it so? */
 export function isNotFoundPage({ status, body }: Response, { notFoundPages }: AccessPolicy): boolean {
-  return notFoundPages === 'unavailable' && status >= 500 && /\bnot found\b|\b404\b/i.test(body?.octets ?? '')
+  return notFoundPages === 'unavailable' && status >= 500 && /\bnot found\b|\b404\b/i.test(body?.bytes ?? '')
 }

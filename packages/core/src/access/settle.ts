@@ -2,7 +2,7 @@
 import { type Headers, headerOf } from '../http/headers.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Copy } from './copy.ts'
-import { attemptsBefore, ENTRY_VERSION, type Entry, type HeldAnswer, holdsUntil } from './entry.ts'
+import { attemptsBefore, ENTRY_VERSION, type Entry, type HeldResult, holdsUntil } from './entry.ts'
 import { afterFailure } from './evidence.ts'
 import { freshForMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
@@ -66,7 +66,7 @@ function answered(headers: Headers, now: number, policy: AccessPolicy) {
 }
 
 /** Returns the answer that a failure leaves in force. The early refresh was our choice, so its failure must not end a valid answer. */
-function heldAnswer(last: Entry | undefined, now: number, policy: AccessPolicy): HeldAnswer | undefined {
+function heldAnswer(last: Entry | undefined, now: number, policy: AccessPolicy): HeldResult | undefined {
   if (last === undefined) return undefined
   const until = holdsUntil(last, now, policy)
   return now < until ? { attempt: last.held?.attempt ?? last.latest, until } : undefined

@@ -2,7 +2,7 @@
 
 import { originOf } from '../url/origin.ts'
 import type { Copy } from './copy.ts'
-import { type Attempt, EARLIER_ATTEMPTS, ENTRY_VERSION, type Entry, type HeldAnswer } from './entry.ts'
+import { type Attempt, EARLIER_ATTEMPTS, ENTRY_VERSION, type Entry, type HeldResult } from './entry.ts'
 import { LONGEST_GAP_MS } from './evidence.ts'
 import type { Hop } from './outcome.ts'
 
@@ -84,7 +84,7 @@ function attemptFrom(value: unknown): Attempt | undefined {
 
 const KINDS: readonly Attempt['kind'][] = ['success', 'unavailable', 'restricted', 'unreachable']
 
-function heldFrom(value: unknown): HeldAnswer | undefined {
+function heldFrom(value: unknown): HeldResult | undefined {
   if (!isRecord(value)) return undefined
   const { until } = value
   const attempt = attemptFrom(value.attempt)
@@ -100,15 +100,15 @@ function hopFrom(value: unknown): Hop | undefined {
 
 function copyFrom(value: unknown): Copy | undefined {
   if (!isRecord(value)) return undefined
-  const { octets, truncated, confirmedAt, url, etag, lastModified } = value
+  const { bytes, truncated, confirmedAt, url, etag, lastModified } = value
   const isWhole =
-    isOctets(octets) &&
+    isBytes(bytes) &&
     typeof truncated === 'boolean' &&
     isTime(confirmedAt) &&
     typeof url === 'string' &&
     (etag === undefined || isFieldValue(etag)) &&
     (lastModified === undefined || isFieldValue(lastModified))
-  return isWhole ? { octets, truncated, confirmedAt, url, etag, lastModified } : undefined
+  return isWhole ? { bytes: bytes, truncated, confirmedAt, url, etag, lastModified } : undefined
 }
 
 function listFrom<T>(value: unknown, from: (one: unknown) => T | undefined): readonly T[] | undefined {
@@ -151,8 +151,8 @@ function isFieldValue(value: unknown): value is string {
   return typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 }
 
-/** One character for each octet. */
-function isOctets(value: unknown): value is string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: octets are any
+/** One character for each byte. */
+function isBytes(value: unknown): value is string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: bytes are any
   return typeof value === 'string' && /^[\u0000-\u00ff]*$/.test(value)
 }

@@ -15,10 +15,10 @@ const messages = {
     'json-instead-of-robots': 'This is JSON; serve plain text with one field on each line.',
     'utf-16': 'The file is UTF-16, of which crawlers read nothing; save it as UTF-8.',
     'over-500-kib': 'Crawlers may stop reading at 500 KiB, which is on this line; write fewer and shorter rules.',
-    // Octets and lines
+    // Bytes and lines
     'misplaced-bom': 'A byte order mark inside the file hides what follows it; write the line without it.',
-    'over-long-line': 'Google reads the first 16,663 octets of a line; write a shorter one.',
-    'nul-octet': 'A NUL octet ends what is read of this line; remove it.',
+    'over-long-line': 'Google reads the first 16,663 bytes of a line; write a shorter one.',
+    'nul-octet': 'A NUL byte ends what is read of this line; remove it.',
     'other-line-end': 'Only LF, CR and CR LF end a line, so two lines are read as one; put one of these between them.',
     'non-ascii-blank': 'A blank that is not of ASCII counts as part of the key or value; write a plain space or none.',
     'three-words-without-colon': 'Without a colon this line is not read; write {}.',

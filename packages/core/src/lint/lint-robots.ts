@@ -33,7 +33,7 @@ export function lintRobots(source: Uint8Array | string): readonly Finding[] {
   const report: Report = (code, line, ...write) => findings.push(findingOf(code, line, write))
   if (lintWholeFile(text, report)) {
     const fields = lintLines(file, text, report)
-    const parsed = parseRecords(file, dialects.rfc9309.reading)
+    const parsed = parseRecords(file, dialects.rfc9309.parsing)
     const alone = new Set(lintGroups(fields, parsed, report))
     for (const group of parsed.groups) lintRuleSet(group, alone.has(group), report)
     lintAudiences(parsed.records, report)

@@ -7,7 +7,7 @@ import { parseUrl } from '../url/origin.ts'
 import type { Report } from './finding.ts'
 import { keyOf } from './key.ts'
 
-/** A rule on its line; octets. */
+/** A rule on its line; bytes. */
 interface RuleLine {
   readonly directive: 'allow' | 'disallow'
   readonly path: string

@@ -16,10 +16,10 @@ const BEGINNINGS: readonly (readonly [RegExp, FindingCode])[] = [
 const SNIFFED_OCTETS = 2000
 
 /** @returns Whether to check the lines: in a file of another format, each would be a finding. */
-export function lintWholeFile(octets: string, report: Report): boolean {
-  const foreign = /^(?:\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/.test(octets)
+export function lintWholeFile(bytes: string, report: Report): boolean {
+  const foreign = /^(?:\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/.test(bytes)
     ? 'utf-16'
-    : foreignFormat(octets.slice(0, SNIFFED_OCTETS))
+    : foreignFormat(bytes.slice(0, SNIFFED_OCTETS))
   if (foreign !== undefined) report(foreign, 0)
   return foreign === undefined
 }

@@ -4,10 +4,10 @@ import type { DayRange } from '../parse/day-range.ts'
 import type { RequestRate } from '../parse/request-rate.ts'
 
 /** The version of `BoundRules` and of the format of `packed`. Data of another version is not read. */
-export const BOUND_VERSION = 2
+export const BOUND_VERSION = 3
 
 /** The part of a dialect that rules need. */
-export type BoundDialect = Pick<Dialect, 'name' | 'reading'>
+export type BoundDialect = Pick<Dialect, 'name' | 'parsing'>
 
 /**
  * A crawler's rules as plain data, for caches and other threads: it survives JSON and `structuredClone`. Read it with `restoreRules`. It

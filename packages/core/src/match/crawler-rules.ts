@@ -6,7 +6,7 @@ import { linesOf } from '../parse/line-reader.ts'
 import { keptRates, type RequestRate } from '../parse/request-rate.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { shownForm } from '../url/normal-form.ts'
-import { beginsAtOrigin, type UrlInput } from '../url/origin.ts'
+import { startsWithOrigin, type UrlInput } from '../url/origin.ts'
 import { setSimpleUrl } from '../url/url-fast-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
@@ -60,7 +60,7 @@ export class CrawlerRules {
     this.#packed = packed
     this.#groupsAt = groupsAt
     this.#count = count
-    this.#takesFirst = dialect.reading.winner === 'first'
+    this.#takesFirst = dialect.parsing.winner === 'first'
     const hasNone =
       crawlDelayMs === undefined && requestRates.length === 0 && visitTimes.length === 0 && file === undefined
     this.#records = hasNone
@@ -116,7 +116,7 @@ export class CrawlerRules {
   toJSON(): BoundRules {
     return {
       version: BOUND_VERSION,
-      dialect: nameOf(this.#dialect) ?? { name: this.#dialect.name, reading: this.#dialect.reading },
+      dialect: nameOf(this.#dialect) ?? { name: this.#dialect.name, parsing: this.#dialect.parsing },
       productTokens: this.productTokens,
       origin: this.#origin,
       packed: this.#packed ?? latin1Of(this.#packedBytes()),
@@ -151,18 +151,18 @@ export class CrawlerRules {
       target: verdict.because === 'invalid-url' ? undefined : shownForm(latin1Of(bytes.subarray(start, end))),
       groups: this.#groups(),
       matches,
-      wonBy: wonBy(matches, this.#dialect.reading.winner),
+      wonBy: wonBy(matches, this.#dialect.parsing.winner),
     }
   }
 
   #isOwn(url: string): boolean {
-    return this.#origin !== undefined && beginsAtOrigin(url, this.#origin)
+    return this.#origin !== undefined && startsWithOrigin(url, this.#origin)
   }
 
   /** Resolves a URL to the rule that decides, by its offset, or `NO_RULE`; or to a verdict that needs no rule. */
   #resolve(url: UrlInput): number | RulesVerdict {
     const { path } = workspace
-    const { reading } = this.#dialect
+    const { parsing: reading } = this.#dialect
     const isSimple =
       typeof url === 'string' &&
       reading.compare === 'rfc9309' &&
@@ -250,7 +250,7 @@ const TIME_BYTES = 60
 const TOKEN_BYTES = 32
 
 /** The name of a dialect that every version of this library knows. */
-function nameOf({ name, reading }: BoundDialect): DialectName | undefined {
+function nameOf({ name, parsing: reading }: BoundDialect): DialectName | undefined {
   const known = name as DialectName
-  return Object.hasOwn(dialects, known) && dialects[known].reading === reading ? known : undefined
+  return Object.hasOwn(dialects, known) && dialects[known].parsing === reading ? known : undefined
 }

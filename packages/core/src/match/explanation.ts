@@ -33,6 +33,6 @@ export function wonBy([first, next]: readonly Rule[], winner: 'most-octets' | 'f
   if (first === undefined) return 'no-rule'
   if (next === undefined) return 'only-match'
   if (winner === 'first') return 'first-match'
-  if (first.octets > next.octets) return 'most-octets'
+  if (first.bytes > next.bytes) return 'most-octets'
   return first.directive === next.directive ? 'first-line' : 'allow-on-a-tie'
 }

@@ -11,7 +11,7 @@ export interface Rule {
   /** The line in the file, counted from 1. */
   readonly line: number
   /** How specific the match is: bytes of the path in the form for comparing, wildcards included ("octets" in RFC 9309 §2.2.2). */
-  readonly octets: number
+  readonly bytes: number
 }
 
 /** A group of the file. */
@@ -56,7 +56,7 @@ export function verdictWithoutRule(group: Group | undefined): RulesVerdict {
 
 /** A packed rule, decoded from UTF-8. */
 export function ruleOf({ directive, written, line, form }: PackedRule): Rule {
-  return { directive, text: textOf(written), line, octets: form.length }
+  return { directive, text: textOf(written), line, bytes: form.length }
 }
 
 /** A packed group, decoded from UTF-8. */

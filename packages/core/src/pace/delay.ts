@@ -3,7 +3,7 @@ import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { DAY_MS, type Hours, isWithin, nextMinute } from './hours.ts'
 
 /** What the caller and the site want. What the site wants has the names and forms of `CrawlerRules`. */
-export interface Wishes {
+export interface PaceLimits {
   /** The caller's own least pause. Milliseconds. */
   readonly ownDelayMs: number
   /** The longest pause the caller is ready to keep; undefined for none. It shortens no visit-time and no Retry-After. Milliseconds. */
@@ -34,7 +34,7 @@ export interface Delay {
  * The pause after a request that leaves at `leavesAt`, milliseconds since 1970: the larger of what the caller wants and what the site
  * asks for. It is less than the site asks only where a cap says so.
  */
-export function delayOf(wishes: Wishes, leavesAt: number): Delay {
+export function delayOf(wishes: PaceLimits, leavesAt: number): Delay {
   const { crawlDelayMs = 0, requestRates } = wishes
   const delay = between(wishes, crawlDelayMs, 'crawl-delay')
   return requestRates === undefined || requestRates.length === 0
@@ -43,14 +43,14 @@ export function delayOf(wishes: Wishes, leavesAt: number): Delay {
 }
 
 /** The caller's own pause, or what the site asks for and no more than the cap. */
-function between({ ownDelayMs, maxDelayMs }: Wishes, askedMs: number, by: 'crawl-delay' | 'request-rate'): Delay {
+function between({ ownDelayMs, maxDelayMs }: PaceLimits, askedMs: number, by: 'crawl-delay' | 'request-rate'): Delay {
   if (askedMs <= ownDelayMs) return { delayMs: ownDelayMs, because: 'own-delay' }
   if (maxDelayMs === undefined || askedMs <= maxDelayMs) return { delayMs: askedMs, because: by }
   return { delayMs: Math.max(maxDelayMs, ownDelayMs), because: 'cap' }
 }
 
 /** A rate with hours does not hold outside them, so a pause by it ends when they do. */
-function withRates(wishes: Wishes, rates: readonly Rate[], without: Delay, leavesAt: number): Delay {
+function withRates(wishes: PaceLimits, rates: readonly Rate[], without: Delay, leavesAt: number): Delay {
   let delay = without
   const inHours: { readonly hours: Hours; readonly wanted: Delay }[] = []
   for (const { requests, periodMs, between: hours } of rates) {

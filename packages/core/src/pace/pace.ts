@@ -61,7 +61,7 @@ export function takeSlot(pace: Pace, now: number, { delayMs, because }: Delay): 
 }
 
 /** The pace where the request whose slot was taken last leaves only now: the pause after it counts from here. */
-export function lateStart(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
+export function shiftPause(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
   const next = now + delayMs
   return next > pace.nextSlotAt ? { ...pace, nextSlotAt: next, because } : pace
 }
@@ -70,14 +70,14 @@ export function lateStart(pace: Pace, now: number, { delayMs, because }: Delay):
  * Returns the pace where the request of this slot did not start: the slot is free again, unless another was taken since. A pause that an
  * answer has asked for stays.
  */
-export function untakeSlot(pace: Pace, slot: number, now: number): Pace {
+export function returnSlot(pace: Pace, slot: number, now: number): Pace {
   const { until, because } = pace.pushedBack
   const free = Math.max(until, now)
   return slot !== pace.slots || pace.nextSlotAt <= free ? pace : { ...pace, nextSlotAt: free, because }
 }
 
 /** What a page's answer says about pace. */
-export interface PageAnswer {
+export interface PageResponse {
   readonly status: number
   readonly retryAfter: string | undefined
 }
@@ -90,7 +90,7 @@ const LONGEST_PAUSE_MS = 300_000
 const LONGEST_RETRY_AFTER_MS = DAY_MS
 
 /** Does this answer ask for a pause? */
-export function isPushback({ status }: Pick<PageAnswer, 'status'>): boolean {
+export function isPushback({ status }: Pick<PageResponse, 'status'>): boolean {
   return status === 429 || status === 503
 }
 
@@ -99,7 +99,7 @@ export function isPushback({ status }: Pick<PageAnswer, 'status'>): boolean {
  * answer ends that. A request that started before the last pushback arrived brings no news: its 429 does not count again, and
  * its success no end. Its Retry-After still counts, where it is the longer one.
  */
-export function heedAnswer(pace: Pace, answer: PageAnswer, slot: number, now: number): Pace {
+export function applyResponse(pace: Pace, answer: PageResponse, slot: number, now: number): Pace {
   const isOld = pace.pushbacks > 0 && slot <= pace.heardAt
   if (!isPushback(answer)) return isOld || pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
   const asked = retryAfterMs(answer.retryAfter, now)

@@ -99,7 +99,7 @@ export function originOf(url: string | HasHref): string | undefined {
  * Does a URL begin with this origin, as a URL parser writes it, and a path? Then it belongs to that origin, whatever follows. A URL that is
  * written in another way may belong to it too.
  */
-export function beginsAtOrigin(url: string, origin: string): boolean {
+export function startsWithOrigin(url: string, origin: string): boolean {
   const at = origin.length
   return url.length > at && url.charCodeAt(at) === SLASH && url.lastIndexOf(origin, 0) === 0
 }

@@ -12,7 +12,7 @@ export function shownRows(
 }
 
 export function leavesOf({ marks }: TimelineRow): number {
-  return marks.filter(({ kind }) => kind === 'leave').length
+  return marks.filter(({ kind }) => kind === 'start').length
 }
 
 /** An origin without its scheme; with it, where two would have one name. */

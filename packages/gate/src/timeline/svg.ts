@@ -64,7 +64,7 @@ function marksOf({ marks }: TimelineRow, x: (at: number) => number, y: number): 
   const above: string[] = []
   let covered = Number.NEGATIVE_INFINITY // of several that wait at once, one bar is seen
   for (const mark of marks) {
-    if (mark.kind === 'leave') {
+    if (mark.kind === 'start') {
       const from = Math.max(mark.at - mark.waitedMs, covered)
       if (mark.waitedMs > 0 && x(mark.at) > x(from)) {
         bars.push(

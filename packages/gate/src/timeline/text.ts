@@ -40,7 +40,7 @@ function plotOf({ marks }: TimelineRow, spanMs: number, width: number): string {
   const leaves = Array<number>(width).fill(0)
   const columnOf = (at: number) => Math.min(width - 1, Math.max(0, Math.floor((at / spanMs) * width)))
   for (const mark of marks) {
-    if (mark.kind !== 'leave') continue
+    if (mark.kind !== 'start') continue
     const column = columnOf(mark.at)
     leaves[column] = (leaves[column] ?? 0) + 1
     if (mark.waitedMs > 0) cells.fill('·', columnOf(mark.at - mark.waitedMs), column)

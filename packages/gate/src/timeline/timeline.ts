@@ -1,8 +1,8 @@
 // A crawl as it went, from what gates tell: which origin was asked when, who waited, who was pushed back. Pacing is better seen than read.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isPushback } from '@politely/core'
-import { whole } from '@politely/fetcher/option-checks'
-import type { DoneMessage, LeaveMessage, RefuseMessage } from '../events.ts'
+import { integer } from '@politely/fetcher/option-checks'
+import type { DoneMessage, RefuseMessage, StartMessage } from '../events.ts'
 import type { PoliteGate } from '../gate.ts'
 import { timelineSvg } from './svg.ts'
 import { timelineText } from './text.ts'
@@ -36,7 +36,7 @@ export interface TimelineRow {
 
 export type TimelineMark =
   /** A request left, after it had waited so long. */
-  | { readonly kind: 'leave'; readonly at: number; readonly waitedMs: number }
+  | { readonly kind: 'start'; readonly at: number; readonly waitedMs: number }
   /** An answer asked for a pause: 429 or 503. */
   | { readonly kind: 'pushback'; readonly at: number; readonly status: number }
   /** robots.txt refused a request. */
@@ -57,9 +57,9 @@ export class CrawlTimeline implements Disposable {
    */
   constructor({ gate, maxMarks = 100_000 }: CrawlTimelineOptions = {}) {
     this.#gate = gate
-    this.#maxMarks = whole('maxMarks', maxMarks, { least: 1 })
+    this.#maxMarks = integer('maxMarks', maxMarks, { min: 1 })
     this.#listeners = [
-      ['politely:gate:leave', (message) => this.#left(message as LeaveMessage)],
+      ['politely:gate:start', (message) => this.#started(message as StartMessage)],
       ['politely:gate:done', (message) => this.#done(message as DoneMessage)],
       ['politely:gate:refuse', (message) => this.#refused(message as RefuseMessage)],
     ]
@@ -87,16 +87,16 @@ export class CrawlTimeline implements Disposable {
 
   /** The timeline in characters. */
   text({ columns = 80, maxRows = 40 }: TimelineTextOptions = {}): string {
-    return timelineText(this.rows(), whole('columns', columns, { least: 40 }), whole('maxRows', maxRows, { least: 1 }))
+    return timelineText(this.rows(), integer('columns', columns, { min: 40 }), integer('maxRows', maxRows, { min: 1 }))
   }
 
   /** The timeline as a picture that stands for itself. */
   svg({ width = 960, maxRows = 100 }: TimelineSvgOptions = {}): string {
-    return timelineSvg(this.rows(), whole('width', width, { least: 300 }), whole('maxRows', maxRows, { least: 1 }))
+    return timelineSvg(this.rows(), integer('width', width, { min: 300 }), integer('maxRows', maxRows, { min: 1 }))
   }
 
-  #left({ gate, at, origin, waitedMs }: LeaveMessage): void {
-    if (this.#isOurs(gate)) this.#mark(origin, at, (since) => ({ kind: 'leave', at: since, waitedMs }))
+  #started({ gate, at, origin, waitedMs }: StartMessage): void {
+    if (this.#isOurs(gate)) this.#mark(origin, at, (since) => ({ kind: 'start', at: since, waitedMs }))
   }
 
   #done({ gate, at, origin, status }: DoneMessage): void {

@@ -1,10 +1,10 @@
 // politeAgent: an undici dispatcher with the gate in it, put together in the right order.
 import type { LookupFunction } from 'node:net'
 import { NetworkGuard, type NetworkPolicy } from '@politely/fetcher'
-import { assertOptions, whole } from '@politely/fetcher/option-checks'
+import { assertOptions, integer } from '@politely/fetcher/option-checks'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import type { PoliteGate } from '../gate.ts'
-import { type GateOrOptions, gateFor } from '../own-gate.ts'
+import { type GateOrOptions, resolveGate } from '../resolve-gate.ts'
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
@@ -48,9 +48,9 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     assertOptions(options)
     const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, ...others } = options
     const reach = { ...(network && { network }), ...(allowAddresses && { allowAddresses }), ...(lookup && { lookup }) }
-    whole('maxRedirections', maxRedirections, { least: 0 })
+    integer('maxRedirections', maxRedirections, { min: 0 })
     const guard = new NetworkGuard(reach)
-    const { gate, close } = gateFor('gate' in others ? others : { ...others, ...reach })
+    const { gate, close } = resolveGate('gate' in others ? others : { ...others, ...reach })
     this.gate = gate
     this.#closeGate = close
     const pages = new PageNetwork(guard, agent, (url) => gate.redirectedFrom(url))

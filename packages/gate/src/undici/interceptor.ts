@@ -2,11 +2,11 @@
 import { stringify } from 'node:querystring'
 import { headerOf, OptionError } from '@politely/core'
 import type { BlockedAddressError } from '@politely/fetcher'
-import { shown } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/option-checks'
 import type { Dispatcher } from 'undici'
 import { InvalidRequestError } from '../errors.ts'
 import type { PoliteGate } from '../gate.ts'
-import type { Pass } from '../pass.ts'
+import type { Permit } from '../permit.ts'
 import { isRedirect } from '../redirect.ts'
 import { assertOwnHost, originOf, targetOf } from '../target.ts'
 import { fixedHeaders } from './dispatched-headers.ts'
@@ -62,7 +62,7 @@ function withQuery(path: unknown, query: Dispatcher.DispatchOptions['query']): u
   if (!query || typeof path !== 'string') return path
   if (/[?#]/.test(path))
     throw new InvalidRequestError(
-      `path ${shown(path)} has a query or fragment beside the option query; write one of them`,
+      `path ${describeValue(path)} has a query or fragment beside the option query; write one of them`,
     )
   const text = stringify(query)
   return text === '' ? path : `${path}?${text}`
@@ -86,7 +86,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   readonly #waiting = new AbortController()
   /** Undici's own, as soon as the request is on its way. */
   #inner: Dispatcher.DispatchController | undefined
-  #pass: Pass | undefined
+  #pass: Permit | undefined
   #paused = false
   /** Until a redirect has ended: `drain` is to wait for the next hop. */
   #release: (() => void) | undefined
@@ -186,16 +186,16 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   onRequestUpgrade(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
     const [, status, headers] = args
     this.#handler.onRequestUpgrade?.(...args)
-    this.#pass?.leave({ status, headers }) // what is said on the socket from now on is no request
+    this.#pass?.release({ status, headers }) // what is said on the socket from now on is no request
   }
 
   onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
     const [, status, headers] = args
-    if (status >= 200) this.#pass?.answered({ status, headers })
+    if (status >= 200) this.#pass?.report({ status, headers })
     // Who follows a redirect may not read its body, and a site may never end it: its next hop would wait for the place for ever.
     if (isRedirect(status, headerOf(headers, 'location') ?? null)) {
       this.#release = this.#gate.hold()
-      this.#pass?.leave()
+      this.#pass?.release()
       if (this.#pass !== undefined) {
         this.#redirectEnded = this.#gate.openRedirect(this.#pass.url, (error) => this.#inner?.abort(error))
       }
@@ -241,7 +241,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   #over(): void {
-    this.#pass?.leave()
+    this.#pass?.release()
     this.#redirectEnded?.()
     this.#letDrain()
   }

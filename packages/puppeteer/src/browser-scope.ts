@@ -1,16 +1,16 @@
 // A browser of Puppeteer's, or one of its contexts, as the guard of its traffic sees it.
 import { OptionError } from '@politely/core'
 import {
+  type BrowserScope,
   type DriverBrowser,
   type DriverSession,
   type GuardedPage,
   LEAVE_OUT_SPECULATION_RULES,
-  type Place,
 } from '@politely/devtools'
 import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
 
 /** @throws {OptionError} for what is neither. */
-export function placeOf(target: Browser | BrowserContext): Place {
+export function placeOf(target: Browser | BrowserContext): BrowserScope {
   const { browser, context } = partsOf(target)
   return {
     browser: drivenBrowser(browser),

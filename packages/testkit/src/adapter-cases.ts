@@ -335,7 +335,7 @@ class GateListener {
     }
 
   readonly #ears: readonly (readonly [string, (message: unknown) => void])[] = [
-    ['politely:gate:leave', this.#hear(({ at }) => void this.left.push(at))],
+    ['politely:gate:start', this.#hear(({ at }) => void this.left.push(at))],
     ['politely:gate:wait', this.#hear(({ url }) => this.#waiting.get(url)?.())],
     ['politely:gate:abandon', this.#hear(() => (this.abandoned = true))],
   ]

@@ -178,7 +178,7 @@ const underWay: readonly BrowserRow[] = [
       const { sites, context, robots, at, told } = room
       sites.answer(`${HOME}/hangs`, () => undefined)
       for (const end of underWayEnds) {
-        const [left, done] = [told('leave', '/hangs'), told('done', '/hangs')]
+        const [left, done] = [told('start', '/hangs'), told('done', '/hangs')]
         const tab = await context.newPage()
         const visit = errorOf(tab.goto(at('/hangs')))
         await left
@@ -195,7 +195,7 @@ const underWay: readonly BrowserRow[] = [
     web: { '/1': htmlPage() },
     run: async ({ sites, robots, tab, at, told }) => {
       sites.answer(`${HOME}/hangs`, () => undefined)
-      const [left, done] = [told('leave', '/hangs'), told('done', '/hangs')]
+      const [left, done] = [told('start', '/hangs'), told('done', '/hangs')]
       await tab.goto(at('/1'))
       await tab.evaluate('void setTimeout(() => { location = "/hangs" })')
       await left

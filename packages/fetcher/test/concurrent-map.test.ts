@@ -1,10 +1,10 @@
 // Many at once, out of a stream and into a stream. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { type AtOnce, atOnce } from '../src/at-once.ts'
+import { type ConcurrentMapOptions, concurrentMap } from '../src/concurrent-map.ts'
 
 const orders = ['input', 'ready'] as const
-const options = (given: Partial<AtOnce> = {}): AtOnce => ({
+const options = (given: Partial<ConcurrentMapOptions> = {}): ConcurrentMapOptions => ({
   concurrency: 4,
   order: 'input',
   signal: undefined,
@@ -68,7 +68,7 @@ describe.each(orders)('in order %s', (order) => {
       return item
     }
     const { source, seen } = numbers(100)
-    const taken = await all(atOnce(source, run, options({ order, concurrency })))
+    const taken = await all(concurrentMap(source, run, options({ order, concurrency })))
     expect(order === 'input' ? taken : taken.toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 100 }, (_, i) => i),
     )
@@ -77,7 +77,7 @@ describe.each(orders)('in order %s', (order) => {
   })
 
   test.each(['sync', 'async'] as const)('an empty source, %s, gives nothing', async (kind) => {
-    expect(await all(atOnce(numbers(0, kind).source, async () => 1, options({ order })))).toEqual([])
+    expect(await all(concurrentMap(numbers(0, kind).source, async () => 1, options({ order })))).toEqual([])
   })
 
   test.each(['sync', 'async'] as const)(
@@ -85,7 +85,7 @@ describe.each(orders)('in order %s', (order) => {
     async (kind) => {
       const { source, seen } = numbers(1_000_000, kind)
       let count = 0
-      for await (const _ of atOnce(source, async (item) => item, options({ order, concurrency: 8 }))) {
+      for await (const _ of concurrentMap(source, async (item) => item, options({ order, concurrency: 8 }))) {
         count++
         await settled()
         expect(seen.pulled - count).toBeLessThanOrEqual(8)
@@ -98,7 +98,7 @@ describe.each(orders)('in order %s', (order) => {
   test('leaving early tells the work that is under way, and closes the source', async () => {
     const { source, seen } = numbers(100)
     const jobs = work()
-    const iterator = atOnce(source, jobs.do, options({ order }))
+    const iterator = concurrentMap(source, jobs.do, options({ order }))
     const first = iterator.next()
     await settled()
     expect(jobs.started).toEqual([0, 1, 2, 3])
@@ -115,7 +115,7 @@ describe.each(orders)('in order %s', (order) => {
   test('what the work throws comes in its turn, closes the source, and ends it', async () => {
     const { source, seen } = numbers(100)
     const jobs = work()
-    const iterator = atOnce(source, jobs.do, options({ order, concurrency: 2 }))
+    const iterator = concurrentMap(source, jobs.do, options({ order, concurrency: 2 }))
     const first = iterator.next()
     await settled()
     jobs.results[0]?.resolve('a')
@@ -153,7 +153,7 @@ describe.each(orders)('in order %s', (order) => {
           }
     const taken: number[] = []
     const run = async () => {
-      for await (const one of atOnce(source as Iterable<number>, async (item) => item, options({ order })))
+      for await (const one of concurrentMap(source as Iterable<number>, async (item) => item, options({ order })))
         taken.push(one)
     }
     await expect(run()).rejects.toThrow('the source broke')
@@ -170,7 +170,11 @@ describe.each(orders)('in order %s', (order) => {
     const { source, seen } = numbers(100)
     const taken: number[] = []
     const run = async () => {
-      for await (const one of atOnce(source, async (item) => item, options({ order, signal: aborting.signal }))) {
+      for await (const one of concurrentMap(
+        source,
+        async (item) => item,
+        options({ order, signal: aborting.signal }),
+      )) {
         taken.push(one)
         if (taken.length === after) aborting.abort(new Error('enough'))
       }
@@ -184,7 +188,7 @@ describe.each(orders)('in order %s', (order) => {
   test('a signal that is aborted while it waits ends the wait, and tells the work why', async () => {
     const aborting = new AbortController()
     const jobs = work()
-    const taken = all(atOnce(numbers(10).source, jobs.do, options({ order, signal: aborting.signal })))
+    const taken = all(concurrentMap(numbers(10).source, jobs.do, options({ order, signal: aborting.signal })))
     await settled()
     aborting.abort(new Error('enough'))
     await expect(taken).rejects.toThrow('enough')
@@ -197,13 +201,13 @@ describe.each(orders)('in order %s', (order) => {
       yield 1
       await new Promise(() => undefined)
     }
-    const iterator = atOnce(hanging(), async (item) => item, options({ order }))
+    const iterator = concurrentMap(hanging(), async (item) => item, options({ order }))
     expect([await iterator.next(), await iterator.next()].map(({ value }) => value)).toEqual([0, 1])
     const third = iterator.next()
     await settled()
     void iterator.return() // stands behind the third, which hangs
     const aborting = new AbortController()
-    const other = atOnce(hanging(), async (item) => item, options({ order, signal: aborting.signal }))
+    const other = concurrentMap(hanging(), async (item) => item, options({ order, signal: aborting.signal }))
     await other.next()
     await other.next()
     const waiting = other.next()
@@ -217,7 +221,7 @@ describe.each(orders)('in order %s', (order) => {
 describe('the order', () => {
   test('input: a slow one holds back those behind it', async () => {
     const jobs = work()
-    const taken = all(atOnce(numbers(3).source, jobs.do, options({ order: 'input' })))
+    const taken = all(concurrentMap(numbers(3).source, jobs.do, options({ order: 'input' })))
     await settled()
     for (const i of [2, 1, 0]) {
       jobs.results[i]?.resolve(`${i}`)
@@ -228,7 +232,7 @@ describe('the order', () => {
 
   test('ready: it does not', async () => {
     const jobs = work()
-    const taken = all(atOnce(numbers(3).source, jobs.do, options({ order: 'ready' })))
+    const taken = all(concurrentMap(numbers(3).source, jobs.do, options({ order: 'ready' })))
     await settled()
     for (const i of [2, 0, 1]) {
       jobs.results[i]?.resolve(`${i}`)
@@ -250,13 +254,13 @@ describe('a source that throws when it is closed', () => {
 
   test('is heard of by who left it', async () => {
     const run = async () => {
-      for await (const _ of atOnce(source(), async (item) => item, options())) break
+      for await (const _ of concurrentMap(source(), async (item) => item, options())) break
     }
     await expect(run()).rejects.toThrow('will not close')
   })
 
   test('does not hide the error that ended it', async () => {
-    const run = all(atOnce(source(), () => Promise.reject(new Error('broken')), options()))
+    const run = all(concurrentMap(source(), () => Promise.reject(new Error('broken')), options()))
     await expect(run).rejects.toThrow('broken')
   })
 })

@@ -1,12 +1,12 @@
 // Gets robots.txt: makes the requests that core asks for, until core names an outcome.
 import {
   type AccessPolicy,
-  type Asking,
   advance,
   type Copy,
   isWorthRetrying,
   type Outcome,
   type Reply,
+  type RobotsRequest,
   startAttempt,
 } from '@politely/core'
 import pRetry from 'p-retry'
@@ -14,7 +14,7 @@ import type { Deadline } from './deadline.ts'
 
 export interface ObtainOptions {
   /** Makes one request; never throws. */
-  readonly send: (asking: Asking) => Promise<Reply>
+  readonly send: (asking: RobotsRequest) => Promise<Reply>
   readonly policy: AccessPolicy
   /** How many times one request is made again after a failure that may pass. */
   readonly retries: number
@@ -26,9 +26,13 @@ export interface ObtainOptions {
 const FIRST_RETRY_MS = 500
 
 /** Never throws for what a site does. The number of requests is bounded by `maxRedirects` and `retries`. */
-export async function obtain(robotsUrl: string, copy: Copy | undefined, options: ObtainOptions): Promise<Outcome> {
-  let state: Asking | Outcome = startAttempt(robotsUrl, copy)
-  while (state.kind === 'asking') state = advance(state, await sendPatiently(state, options), options.policy)
+export async function fetchRobotsTxt(
+  robotsUrl: string,
+  copy: Copy | undefined,
+  options: ObtainOptions,
+): Promise<Outcome> {
+  let state: RobotsRequest | Outcome = startAttempt(robotsUrl, copy)
+  while (state.kind === 'request') state = advance(state, await sendPatiently(state, options), options.policy)
   return state
 }
 
@@ -41,7 +45,10 @@ class PassingReply extends Error {
   }
 }
 
-async function sendPatiently(asking: Asking, { send, policy, retries, deadline }: ObtainOptions): Promise<Reply> {
+async function sendPatiently(
+  asking: RobotsRequest,
+  { send, policy, retries, deadline }: ObtainOptions,
+): Promise<Reply> {
   let last = await send(asking)
   if (!isWorthRetrying(last, policy)) return last // as nearly all are
   const attempt = async (number: number) => {

@@ -2,7 +2,7 @@
 // documentation is made from these rows.
 import assert from 'node:assert/strict'
 import { type BrowserRow, HOME, RULES } from './browser-room.ts'
-import { browserServiceWorkerRows } from './browser-service-worker-rows.ts'
+import { browserServiceWorkerRows } from './browser-service-worker-cases.ts'
 import type { DocTable } from './doc-table.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage } from './small-pages.ts'

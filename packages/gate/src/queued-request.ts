@@ -1,24 +1,24 @@
 // One call of `enter`: it comes, perhaps waits, and gets a pass or an error.
-import type { Delay, PageAnswer, Wishes } from '@politely/core'
-import { type Asked, type ClientVerdict, registrableDomainOf } from '@politely/fetcher'
+import type { Delay, PaceLimits, PageResponse } from '@politely/core'
+import { type CheckedUrl, type ClientVerdict, registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import type { Tally } from './counters.ts'
 import { RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import type { PoliteGate } from './gate.ts'
-import { type Answer, locationOf, pageAnswerOf } from './pass.ts'
+import { locationOf, pageResponseOf, type ResponseLike } from './permit.ts'
 import type { KeyQueue, TakenSlot, Waiter, WaitReason } from './queue.ts'
-import { type NestablePass, Sending } from './sending.ts'
+import { type NestablePermit, Sending } from './sending.ts'
 
 /** One about a URL, and not refused: what is no URL never is. */
-export type AllowedVerdict = ClientVerdict & Asked
+export type AllowedVerdict = ClientVerdict & CheckedUrl
 
 /** What an entrant needs of its gate. */
 export interface House {
   readonly gate: PoliteGate
   readonly now: () => number
   readonly tally: Tally
-  readonly wishesOf: (verdict: AllowedVerdict) => Wishes
+  readonly wishesOf: (verdict: AllowedVerdict) => PaceLimits
   /** Checks robots.txt. @throws {RobotsDisallowedError} where it disallows the URL. */
   readonly allowed: (url: string, signal: AbortSignal | undefined) => Promise<AllowedVerdict>
   /** The same, if the verdict is known without a fetch; otherwise undefined. */
@@ -27,24 +27,24 @@ export interface House {
   readonly departed: (key: string, slot: TakenSlot) => void
   /** An answer came for this URL; it may be a redirect. */
   readonly redirected: (url: string, status: number, location: string | null) => void
-  readonly report: (key: string, slot: TakenSlot, answer: PageAnswer | undefined) => void
+  readonly report: (key: string, slot: TakenSlot, answer: PageResponse | undefined) => void
   /** Frees the concurrency slot of a request. */
   readonly free: (queue: KeyQueue, domain: string) => void
   /** The request is over. */
   readonly over: () => void
 }
 
-export class Entrant implements Waiter {
+export class QueuedRequest implements Waiter {
   readonly domain: string
-  wishes: Wishes
+  wishes: PaceLimits
   /** As soon as it may leave. */
-  pass: GrantedPass | undefined
+  permit: GrantedPermit | undefined
   readonly #house: House
   readonly #queue: KeyQueue
   readonly #signal: AbortSignal | undefined
   readonly #start: number
   #verdict: AllowedVerdict
-  #settle: { readonly resolve: (pass: GrantedPass) => void; readonly reject: (error: unknown) => void } | undefined
+  #settle: { readonly resolve: (pass: GrantedPermit) => void; readonly reject: (error: unknown) => void } | undefined
   #error: { readonly error: unknown } | undefined
 
   constructor(house: House, verdict: AllowedVerdict, queue: KeyQueue, signal: AbortSignal | undefined) {
@@ -58,10 +58,10 @@ export class Entrant implements Waiter {
   }
 
   /** Stands in the queue; resolves when it may leave. */
-  turn(): GrantedPass | Promise<GrantedPass> {
+  turn(): GrantedPermit | Promise<GrantedPermit> {
     const ahead = this.#queue.waiting
     this.#queue.join(this)
-    if (this.pass !== undefined) return this.pass
+    if (this.permit !== undefined) return this.permit
     if (this.#error) return Promise.reject(this.#error.error)
     if (channels.wait.hasSubscribers) {
       channels.wait.publish({ ...this.#told(), because: this.#queue.heldBy, ahead })
@@ -117,20 +117,20 @@ export class Entrant implements Waiter {
   admit(slot: TakenSlot, heldBy: WaitReason | undefined, at: number): void {
     const waitedMs = at - this.#start
     const waitedFor = this.#settle === undefined ? 'none' : (heldBy ?? 'none')
-    this.pass = new GrantedPass(this.#house, this.#queue, slot, this.#verdict, this.domain, waitedMs, waitedFor)
-    this.#settle?.resolve(this.pass)
+    this.permit = new GrantedPermit(this.#house, this.#queue, slot, this.#verdict, this.domain, waitedMs, waitedFor)
+    this.#settle?.resolve(this.permit)
   }
 
   /** Its signal was aborted after it was admitted, and before the caller had its pass. */
   withdraw(reason: unknown): void {
-    this.pass?.withdraw()
-    this.pass = undefined
+    this.permit?.withdraw()
+    this.permit = undefined
     this.fail(reason)
   }
 
   /** Once is enough: what went wrong first is told. */
   fail(error: unknown): void {
-    if (this.#error !== undefined || this.pass !== undefined) return
+    if (this.#error !== undefined || this.permit !== undefined) return
     this.#error = { error }
     if (!(error instanceof RobotsDisallowedError)) {
       this.#house.tally.abandoned++
@@ -148,7 +148,7 @@ export class Entrant implements Waiter {
   }
 }
 
-export class GrantedPass implements NestablePass {
+export class GrantedPermit implements NestablePermit {
   readonly verdict: AllowedVerdict
   readonly waitedMs: number
   readonly waitedFor: WaitReason | 'none'
@@ -194,11 +194,11 @@ export class GrantedPass implements NestablePass {
     const { waitedMs, waitedFor, delay } = this
     const at = now()
     this.#leftAt = at
-    tally.left++
+    tally.started++
     if (waitedFor !== 'none') tally.waited(waitedFor, waitedMs)
-    if (channels.leave.hasSubscribers) {
+    if (channels.start.hasSubscribers) {
       const { url, origin } = this.verdict
-      channels.leave.publish({ gate, at, url, origin, key: this.#queue.key, waitedMs, waitedFor, delay })
+      channels.start.publish({ gate, at, url, origin, key: this.#queue.key, waitedMs, waitedFor, delay })
     }
     departed(this.#queue.key, this.#slot)
   }
@@ -211,25 +211,25 @@ export class GrantedPass implements NestablePass {
     this.#sending.end()
   }
 
-  answered(answer: Answer): void {
+  report(answer: ResponseLike): void {
     this.#sending.end()
     this.heard(answer)
   }
 
   /** Reports the answer, once. */
-  heard(answer: Answer): void {
+  heard(answer: ResponseLike): void {
     if (this.#isReported || this.#isOver) return
-    const pageAnswer = pageAnswerOf(answer) // before anything is reported: it throws for anything that is not a response
+    const pageAnswer = pageResponseOf(answer) // before anything is reported: it throws for anything that is not a response
     this.#isReported = true
     this.#status = pageAnswer.status
     this.#house.redirected(this.url, pageAnswer.status, locationOf(answer))
     this.#house.report(this.#queue.key, this.#slot, pageAnswer)
   }
 
-  leave(answer?: Answer): void {
+  release(answer?: ResponseLike): void {
     if (this.#isOver) return
     try {
-      if (answer !== undefined) this.answered(answer)
+      if (answer !== undefined) this.report(answer)
     } finally {
       this.#end()
     }
@@ -269,6 +269,6 @@ export class GrantedPass implements NestablePass {
   }
 
   [Symbol.dispose](): void {
-    this.leave()
+    this.release()
   }
 }

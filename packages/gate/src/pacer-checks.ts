@@ -1,6 +1,6 @@
 // What a pacer answers, checked: a pacer of the caller's own may be a service elsewhere.
 import { PacerError } from './errors.ts'
-import type { Foreseen, PaceReason, Turn } from './pacer.ts'
+import type { PaceReason, Reservation, WaitEstimate } from './pacer.ts'
 
 const REASONS: Readonly<Record<PaceReason, true>> = {
   'own-delay': true,
@@ -17,7 +17,7 @@ const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because } }"
 const WAIT = "{ kind: 'wait', ticket, waitMs, because }"
 
 /** @throws {PacerError} for an answer of `reserve` that is not a turn. */
-export function checkedTurn(turn: Turn): Turn {
+export function checkedReservation(turn: Reservation): Reservation {
   const { kind, ticket } = fieldsOf(turn)
   const isTicket = typeof ticket === 'string' || typeof ticket === 'number'
   if (kind === 'slot' && isTicket && isDelay(fieldsOf(turn).delay)) return turn
@@ -26,9 +26,9 @@ export function checkedTurn(turn: Turn): Turn {
 }
 
 /** @throws {PacerError} for an answer of `foresee` that is not a forecast. */
-export function checkedForeseen(foreseen: Foreseen): Foreseen {
+export function checkedEstimate(foreseen: WaitEstimate): WaitEstimate {
   if (isWait(foreseen, (because) => because === 'none' || isReason(because))) return foreseen
-  throw new PacerError('foresee', foreseen, `{ waitMs, because }, with milliseconds and ${REASON}, or none`)
+  throw new PacerError('estimate', foreseen, `{ waitMs, because }, with milliseconds and ${REASON}, or none`)
 }
 
 function isDelay(delay: unknown): boolean {

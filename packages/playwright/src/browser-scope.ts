@@ -1,8 +1,13 @@
 // A context of Playwright's, as the guard of its traffic sees it.
-import { type DriverBrowser, type GuardedPage, LEAVE_OUT_SPECULATION_RULES, type Place } from '@politely/devtools'
+import {
+  type BrowserScope,
+  type DriverBrowser,
+  type GuardedPage,
+  LEAVE_OUT_SPECULATION_RULES,
+} from '@politely/devtools'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-export function placeOf(context: BrowserContext, browser: Browser): Place {
+export function placeOf(context: BrowserContext, browser: Browser): BrowserScope {
   return {
     browser: drivenBrowser(browser),
     own: context,

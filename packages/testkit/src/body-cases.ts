@@ -1,7 +1,7 @@
 // Bodies of robots.txt as servers send them: coded, over-long, broken.
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { dice } from './random-robots.ts'
-import { forbidsPage, type Meaning } from './reply-rows.ts'
+import { forbidsPage, type Meaning } from './response-cases.ts'
 
 export interface BodyRow {
   /** The standard's section, or that it is our choice. */
@@ -17,7 +17,7 @@ export interface BodyExpectation extends Meaning {
   readonly truncated: boolean | undefined
 }
 
-/** The default and least of what is read, in octets. RFC 9309 §2.5. */
+/** The default and least of what is read, in bytes. RFC 9309 §2.5. */
 export const bodyLimit: number = 500 * 1024
 
 const success = { outcome: 'success', reason: 'status', truncated: false }
@@ -32,7 +32,7 @@ const undecodable: BodyExpectation = {
   truncated: undefined,
 }
 
-/** `beginning` and comment lines up to `length` octets in all, then `end`. */
+/** `beginning` and comment lines up to `length` bytes in all, then `end`. */
 function padded(beginning: string, length: number, end = '', lineEnd = '\n'): Buffer {
   const gap = length - beginning.length
   const lines = `${'#'.repeat(99)}${lineEnd}`.repeat(Math.ceil(gap / 100))
@@ -48,21 +48,21 @@ const behindPage = (rule: string) => rule.indexOf('/page') + '/page'.length
 const plain = Buffer.from(forbidsPage)
 const gzipped = gzipSync(plain)
 /** What nothing can compress, always the same. */
-function randomOctets(length: number): Buffer {
+function randomBytes(length: number): Buffer {
   const roll = dice(1)
   return Buffer.from(Array.from({ length }, () => 128 + Math.floor(roll() * 128)))
 }
 /** Magic number, no flags, a window of 1 KiB. RFC 8878 §3.1.1.1. */
 const zstdHeader = Buffer.from('28b52ffd0000', 'hex')
 /** RFC 8878 §3.1.1.2. */
-function zstdBlock(type: 'raw' | 'run', octets: Uint8Array | string, size = octets.length, place = 'inner'): Buffer {
+function zstdBlock(type: 'raw' | 'run', bytes: Uint8Array | string, size = bytes.length, place = 'inner'): Buffer {
   const header = Buffer.alloc(3)
   header.writeUIntLE((size << 3) | (type === 'run' ? 2 : 0) | (place === 'last' ? 1 : 0), 0, 3)
-  return Buffer.concat([header, Buffer.from(octets)])
+  return Buffer.concat([header, Buffer.from(bytes)])
 }
-/** Changes one octet, counted from the end. */
-function damaged(octets: Buffer, fromEnd: number): Buffer {
-  const copy = Buffer.from(octets)
+/** Changes one byte, counted from the end. */
+function damaged(bytes: Buffer, fromEnd: number): Buffer {
+  const copy = Buffer.from(bytes)
   copy.writeUInt8(copy.readUInt8(copy.length - fromEnd) ^ 0xff, copy.length - fromEnd)
   return copy
 }
@@ -74,7 +74,7 @@ const zstdFrames = [
   ['with a checksum', zstdCompressSync(plain, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })],
   ['without its size', zstdCompressSync(plain, { params: { [constants.ZSTD_c_contentSizeFlag]: 0 } })],
   ['in two blocks', zstdCompressSync(Buffer.from(forbidsPage + '# dull\n'.repeat(30_000)))],
-  ['of incompressible octets', zstdCompressSync(Buffer.concat([plain, randomOctets(300_000)]))],
+  ['of incompressible bytes', zstdCompressSync(Buffer.concat([plain, randomBytes(300_000)]))],
   ['with a run', Buffer.concat([zstdHeader, zstdBlock('raw', plain), zstdBlock('run', '#', 99, 'last')])],
   ['with an empty last block', Buffer.concat([zstdHeader, zstdBlock('raw', plain), zstdBlock('raw', '', 0, 'last')])],
 ] as const
@@ -203,11 +203,11 @@ export const bodyRows: readonly BodyRow[] = [
       ['br', brotliCompressSync(plain)],
       ['zstd', zstd],
     ] as const
-  ).flatMap(([contentEncoding, octets]) =>
+  ).flatMap(([contentEncoding, bytes]) =>
     [
-      ['ends early', octets.subarray(0, -4)],
-      ['ends an octet early', octets.subarray(0, -1)],
-      ['ends after an octet', octets.subarray(0, 1)],
+      ['ends early', bytes.subarray(0, -4)],
+      ['ends an byte early', bytes.subarray(0, -1)],
+      ['ends after an byte', bytes.subarray(0, 1)],
     ].map(
       ([how, body]): BodyRow => ({
         name: `our choice, ${contentEncoding} that ${how}`,
@@ -247,13 +247,13 @@ export const bodyRows: readonly BodyRow[] = [
     }),
   ),
 
-  // RFC 9309 §2.2, §2.3: octets that are no UTF-8. NUL ends a line, as in Google's reader.
+  // RFC 9309 §2.2, §2.3: bytes that are no UTF-8. NUL ends a line, as in Google's reader.
   ...(
     [
       ['our choice, a byte order mark is passed over', '\xef\xbb\xbf', forbidsPage, rulesHold],
       ['our choice, half a byte order mark is passed over', '\xef\xbb', forbidsPage, rulesHold],
       ['our choice, a byte order mark twice hides the first line', '\xef\xbb\xbf\xef\xbb\xbf', forbidsPage, noRules],
-      ['our choice, octets that are no UTF-8 are a comment', '# caf\xe9 \xff\xfe\n', forbidsPage, rulesHold],
+      ['our choice, bytes that are no UTF-8 are a comment', '# caf\xe9 \xff\xfe\n', forbidsPage, rulesHold],
       [
         'our choice, NUL ends a line: what follows it is not read',
         '',
@@ -279,9 +279,9 @@ export const bodyRows: readonly BodyRow[] = [
       ['big endian with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le').swap16()],
     ] as const
   ).map(
-    ([order, octets]): BodyRow => ({
+    ([order, bytes]): BodyRow => ({
       name: `RFC 9309 §2.3, robots.txt is UTF-8; UTF-16 has no rules: ${order}`,
-      body: () => octets,
+      body: () => bytes,
       expected: noRules,
     }),
   ),
@@ -298,12 +298,12 @@ export const bodyRows: readonly BodyRow[] = [
     expected: rulesHold,
   },
   {
-    name: 'RFC 9309 §2.5, one octet over the limit: what is whole before it holds',
+    name: 'RFC 9309 §2.5, one byte over the limit: what is whole before it holds',
     body: () => padded(EVERYONE, bodyLimit - 16, 'Disallow: /page\n#'),
     expected: { ...rulesHold, truncated: true },
   },
   {
-    name: 'our choice, one octet over the limit: the line that is cut is dropped',
+    name: 'our choice, one byte over the limit: the line that is cut is dropped',
     body: () => padded(EVERYONE, bodyLimit - 15, 'Disallow: /page\n'),
     expected: { ...noneMatches, truncated: true },
   },
@@ -324,7 +324,7 @@ export const bodyRows: readonly BodyRow[] = [
     expected: { ...noneMatches, truncated: true },
   },
   {
-    name: 'our choice, the same after gzip: the limit counts decoded octets',
+    name: 'our choice, the same after gzip: the limit counts decoded bytes',
     contentEncoding: 'gzip',
     body: () => gzipSync(padded(EVERYONE, bodyLimit - behindPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT)),
     expected: { ...noneMatches, truncated: true },
@@ -350,10 +350,10 @@ export const bodyRows: readonly BodyRow[] = [
     [
       ['gzip', gzipSync],
       ['deflate', deflateSync],
-      ['br', (octets: Buffer) => brotliCompressSync(octets, { params: { 1: 5 } })], // 1: the quality
-      ['zstd', (octets: Buffer) => zstdCompressSync(octets)],
-      ['gzip, gzip', (octets: Buffer) => gzipSync(gzipSync(octets))],
-      ['gzip, br', (octets: Buffer) => brotliCompressSync(gzipSync(octets))],
+      ['br', (bytes: Buffer) => brotliCompressSync(bytes, { params: { 1: 5 } })], // 1: the quality
+      ['zstd', (bytes: Buffer) => zstdCompressSync(bytes)],
+      ['gzip, gzip', (bytes: Buffer) => gzipSync(gzipSync(bytes))],
+      ['gzip, br', (bytes: Buffer) => brotliCompressSync(gzipSync(bytes))],
     ] as const
   ).map(
     ([contentEncoding, compress]): BodyRow => ({

@@ -8,7 +8,7 @@ import { type PacingOptions, pacingOptionsIn, withoutPacing } from './pacing.ts'
 /** A gate of your own, or what to make one of. */
 export type GateOrOptions = { readonly gate: PoliteGate } | (RobotsClientOptions & PacingOptions)
 
-export interface OwnGate {
+export interface GateHandle {
   readonly gate: PoliteGate
   /** Ends what was made here, and nothing that was given. */
   readonly close: () => Promise<void>
@@ -19,7 +19,7 @@ export interface OwnGate {
  *
  * @throws {OptionError} for an option that cannot be used.
  */
-export function gateFor(options: GateOrOptions): OwnGate {
+export function resolveGate(options: GateOrOptions): GateHandle {
   if ('gate' in options) {
     const { gate, ...others } = options
     if (!(gate instanceof PoliteGate))

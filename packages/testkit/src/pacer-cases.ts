@@ -4,15 +4,15 @@
 
 /** As much of `Pacer` of @politely/gate as is asked here. */
 export interface PacerUnderTest {
-  reserve(key: string, wishes: PacerWishes, ticket?: PacerTicket): PacerTurn | Promise<PacerTurn>
-  giveBack(key: string, ticket: PacerTicket): void | Promise<void>
+  reserve(key: string, wishes: PacerLimits, ticket?: PacerTicket): PacerTurn | Promise<PacerTurn>
+  cancel(key: string, ticket: PacerTicket): void | Promise<void>
   report(key: string, ticket: PacerTicket, answer: PacerAnswer | undefined): void | Promise<void>
-  foresee(key: string, wishes: PacerWishes, ahead: number): PacerForeseen | Promise<PacerForeseen>
+  estimate(key: string, wishes: PacerLimits, ahead: number): PacerEstimate | Promise<PacerEstimate>
 }
 
 type PacerTicket = string | number
 
-interface PacerWishes {
+interface PacerLimits {
   readonly ownDelayMs: number
   readonly maxDelayMs: number | undefined
   readonly crawlDelayMs: number | undefined
@@ -39,7 +39,7 @@ type PacerTurn =
       readonly because: string
     }
 
-interface PacerForeseen {
+interface PacerEstimate {
   readonly waitMs: number
   readonly because: string
 }
@@ -50,7 +50,7 @@ type PacerStep =
       readonly do: 'reserve'
       readonly who: string
       readonly key?: string
-      readonly wishes?: Partial<PacerWishes>
+      readonly wishes?: Partial<PacerLimits>
       readonly gets: PacerExpectation
     }
   | { readonly do: 'give back'; readonly who: string; readonly key?: string }
@@ -62,10 +62,10 @@ type PacerStep =
       readonly retryAfter?: string
     }
   | {
-      readonly do: 'foresee'
+      readonly do: 'estimate'
       readonly ahead: number
       readonly key?: string
-      readonly wishes?: Partial<PacerWishes>
+      readonly wishes?: Partial<PacerLimits>
       readonly gets: { readonly waitMs: number; readonly because: string }
     }
   | { readonly do: 'pass'; readonly ms: number }
@@ -85,7 +85,7 @@ export interface PacerRow {
 const slot = (delayMs = 1_000, because = 'own-delay'): PacerExpectation => ({ kind: 'slot', delayMs, because })
 const wait = (waitMs: number, because = 'own-delay'): PacerExpectation => ({ kind: 'wait', waitMs, because })
 const waitAtLeast = (atLeastMs: number): PacerExpectation => ({ kind: 'wait', atLeastMs })
-const reserve = (who: string, gets: PacerExpectation, wishes: Partial<PacerWishes> = {}, key = 'k'): PacerStep => ({
+const reserve = (who: string, gets: PacerExpectation, wishes: Partial<PacerLimits> = {}, key = 'k'): PacerStep => ({
   do: 'reserve',
   who,
   key,
@@ -278,16 +278,16 @@ export const pacerRows: readonly PacerRow[] = [
   {
     name: 'what is foreseen takes nothing',
     steps: [
-      { do: 'foresee', ahead: 0, gets: { waitMs: 0, because: 'none' } },
-      { do: 'foresee', ahead: 3, gets: { waitMs: 3_000, because: 'own-delay' } },
+      { do: 'estimate', ahead: 0, gets: { waitMs: 0, because: 'none' } },
+      { do: 'estimate', ahead: 3, gets: { waitMs: 3_000, because: 'own-delay' } },
       reserve('a', slot()),
-      { do: 'foresee', ahead: 0, gets: { waitMs: 1_000, because: 'own-delay' } },
-      { do: 'foresee', ahead: 5_000, gets: { waitMs: 5_001_000, because: 'own-delay' } },
+      { do: 'estimate', ahead: 0, gets: { waitMs: 1_000, because: 'own-delay' } },
+      { do: 'estimate', ahead: 5_000, gets: { waitMs: 5_001_000, because: 'own-delay' } },
       pass(1_000),
       reserve('b', slot()),
       report('b', 429, '30'),
-      { do: 'foresee', ahead: 1, gets: { waitMs: 31_000, because: 'own-delay' } },
-      { do: 'foresee', ahead: 0, gets: { waitMs: 30_000, because: 'retry-after' } },
+      { do: 'estimate', ahead: 1, gets: { waitMs: 31_000, because: 'own-delay' } },
+      { do: 'estimate', ahead: 0, gets: { waitMs: 30_000, because: 'retry-after' } },
     ],
   },
 ]
@@ -303,7 +303,7 @@ export interface PacerOutcome {
  * Plays a row, and says what was answered otherwise than it should be: nothing, by a pacer that is one. `toleranceMs` is for those whose
  * clock the test does not set.
  */
-export async function playPacer(
+export async function runPacerCase(
   { steps }: PacerRow,
   pacer: PacerUnderTest,
   passTime: (ms: number) => void | Promise<void>,
@@ -320,15 +320,15 @@ export async function playPacer(
     const { key = 'k' } = step
     const ticket = 'who' in step ? tickets.get(step.who) : undefined
     if (step.do === 'give back') {
-      if (ticket !== undefined) await pacer.giveBack(key, ticket)
+      if (ticket !== undefined) await pacer.cancel(key, ticket)
     } else if (step.do === 'report') {
       if (ticket === undefined) throw new Error(`step ${n}: ${step.who} has no slot`)
       const answer = step.status === undefined ? undefined : { status: step.status, retryAfter: step.retryAfter }
       await pacer.report(key, ticket, answer)
     } else {
       const wishes = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined, ...step.wishes }
-      if (step.do === 'foresee') {
-        const answered = await pacer.foresee(key, wishes, step.ahead)
+      if (step.do === 'estimate') {
+        const answered = await pacer.estimate(key, wishes, step.ahead)
         const { gets } = step
         if (!isNear(answered.waitMs, gets.waitMs) || answered.because !== gets.because) {
           wrong.push({ step: n, expected: gets, answered })

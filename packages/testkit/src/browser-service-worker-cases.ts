@@ -48,11 +48,11 @@ async function checkNavigations({ browser, robots, tab, at, told }: Room): Promi
 }
 
 const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserRow[] => [
-  ...['check', 'pass'].map(
-    (subresources): BrowserRow => ({
-      name: `subresources: ${subresources}, a service worker with ${what} is not registered, and its script is not asked for`,
+  ...['check', 'ignore'].map(
+    (pageRequests): BrowserRow => ({
+      name: `pageRequests: ${pageRequests}, a service worker with ${what} is not registered, and its script is not asked for`,
       web: web(worker),
-      options: { subresources },
+      options: { pageRequests },
       run: async (room) => {
         await room.tab.goto(room.at('/open'))
         await room.tab.waitForFunction('document.title === "TypeError"')

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { END_HEADERS, END_STREAM, type FrameBehaviour, field, frame, STATUS_200, words } from './frame-server.ts'
-import { forbidsPage } from './reply-rows.ts'
+import { forbidsPage } from './response-cases.ts'
 
 /** `whole`: its rules are obeyed; any other word is the reason for which robots.txt is unreachable. */
 export type BodyEnd = 'whole' | 'truncated' | 'undecodable'
@@ -27,7 +27,7 @@ export type BodyEndRow = Row &
 const OK = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`
 const LAST_CHUNK = '0\r\n\r\n'
-const chunk = (octets: string) => `${octets.length.toString(16)}\r\n${octets}\r\n`
+const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`
 const sized = (length: number) => `${OK}Content-Length: ${length}\r\n\r\n`
 const unsized = `${OK}\r\n`
 const gzipped = gzipSync(forbidsPage).toString('latin1')
@@ -36,17 +36,17 @@ const length = forbidsPage.length
 
 type How = 'FIN' | 'RST' | 'nothing'
 
-/** Sends the octets (latin1), and then ends the connection so. */
-function sends(octets: string, how: How): (socket: Socket) => void {
+/** Sends the bytes (latin1), and then ends the connection so. */
+function sends(bytes: string, how: How): (socket: Socket) => void {
   return (socket) => {
-    socket.write(Buffer.from(octets, 'latin1'), () => {
+    socket.write(Buffer.from(bytes, 'latin1'), () => {
       if (how === 'FIN') socket.end()
       if (how === 'RST') socket.resetAndDestroy()
     })
   }
 }
 
-const overTcp: readonly (readonly [name: string, octets: string, how: How, expected: BodyEnd])[] = [
+const overTcp: readonly (readonly [name: string, bytes: string, how: How, expected: BodyEnd])[] = [
   ['as long as its Content-Length', sized(length) + forbidsPage, 'nothing', 'whole'],
   ['shorter than its Content-Length, then FIN', sized(length + 9) + forbidsPage, 'FIN', 'truncated'],
   ['shorter than its Content-Length, then RST', sized(length + 9) + forbidsPage, 'RST', 'truncated'],
@@ -97,10 +97,10 @@ const overTcp: readonly (readonly [name: string, octets: string, how: How, expec
   ],
 ]
 
-/** Sends the octets, and then ends the TLS connection with a close_notify, or the TCP connection without. */
-function sendsOverTls(octets: string, how: 'close_notify' | 'FIN' | 'RST'): (tls: TLSSocket, socket: Socket) => void {
+/** Sends the bytes, and then ends the TLS connection with a close_notify, or the TCP connection without. */
+function sendsOverTls(bytes: string, how: 'close_notify' | 'FIN' | 'RST'): (tls: TLSSocket, socket: Socket) => void {
   return (tls, socket) => {
-    tls.write(octets, () => {
+    tls.write(bytes, () => {
       if (how === 'close_notify') tls.end()
       if (how === 'FIN') socket.end()
       if (how === 'RST') socket.resetAndDestroy()
@@ -110,7 +110,7 @@ function sendsOverTls(octets: string, how: 'close_notify' | 'FIN' | 'RST'): (tls
 
 const overTls: readonly (readonly [
   name: string,
-  octets: string,
+  bytes: string,
   how: 'close_notify' | 'FIN' | 'RST',
   expected: BodyEnd,
 ])[] = [
@@ -154,11 +154,11 @@ type Frames = (id: number) => readonly Uint8Array[]
 
 const headers = (id: number, ...fields: readonly Uint8Array[]) =>
   frame('headers', END_HEADERS, id, Buffer.concat([STATUS_200, ...fields]))
-const data = (id: number, flags = 0, octets: string = forbidsPage) =>
-  frame('data', flags, id, Buffer.from(octets, 'latin1'))
+const data = (id: number, flags = 0, bytes: string = forbidsPage) =>
+  frame('data', flags, id, Buffer.from(bytes, 'latin1'))
 const reset = (id: number, code: number) => frame('resetStream', 0, id, words(code))
 const goAway = (id: number, code: number) => frame('goAway', 0, 0, words(id, code))
-const contentLength = (octets: number) => field('content-length', String(octets))
+const contentLength = (bytes: number) => field('content-length', String(bytes))
 const isGzip = field('content-encoding', 'gzip')
 
 const overHttp2: readonly (readonly [name: string, frames: Frames, how: How, expected: BodyEnd])[] = [
@@ -244,13 +244,13 @@ const overHttp2: readonly (readonly [name: string, frames: Frames, how: How, exp
 
 export const bodyEndRows: readonly BodyEndRow[] = [
   ...overTcp.map(
-    ([name, octets, how, expected]): BodyEndRow => ({ over: 'HTTP/1.1', name, behave: sends(octets, how), expected }),
+    ([name, bytes, how, expected]): BodyEndRow => ({ over: 'HTTP/1.1', name, behave: sends(bytes, how), expected }),
   ),
   ...overTls.map(
-    ([name, octets, how, expected]): BodyEndRow => ({
+    ([name, bytes, how, expected]): BodyEndRow => ({
       over: 'HTTP/1.1 and TLS',
       name,
-      behave: sendsOverTls(octets, how),
+      behave: sendsOverTls(bytes, how),
       expected,
     }),
   ),

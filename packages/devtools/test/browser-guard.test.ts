@@ -3,12 +3,12 @@ import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
+  type BrowserGuard,
+  type BrowserGuardOptions,
+  type BrowserScope,
   type DriverBrowser,
   type FailedRequest,
-  type Place,
-  type Watch,
-  type WatchOptions,
-  watch,
+  guardBrowser,
 } from '../src/index.ts'
 import { Chromium, noChromium, type Page } from './driver.ts'
 
@@ -34,9 +34,11 @@ describe.skipIf(noChromium)('watch', () => {
     await sites.close()
   })
 
-  async function watched(options: Partial<Place> = {}): Promise<{ page: Page; it: Watch<FailedRequest> }> {
+  async function watched(
+    options: Partial<BrowserScope> = {},
+  ): Promise<{ page: Page; it: BrowserGuard<FailedRequest> }> {
     const page = await chromium.newPage()
-    const place: Place = {
+    const place: BrowserScope = {
       browser: chromium,
       own: page,
       name: 'page',
@@ -46,7 +48,7 @@ describe.skipIf(noChromium)('watch', () => {
       listen: () => () => undefined,
       ...options,
     }
-    const it = await watch(place, CRAWLER)
+    const it = await guardBrowser(place, CRAWLER)
     onTestFinished(() => it.close())
     return { page, it }
   }
@@ -84,7 +86,7 @@ describe.skipIf(noChromium)('watch', () => {
   it('what a page loads is counted where it is refused, and takes no turn', async () => {
     const { page, it } = await watched()
     await page.goto(sites.withPort(`${HOME}/open`))
-    expect(it.gate.counters).toMatchObject({ left: 1, refusals: { rule: 1 } })
+    expect(it.gate.counters).toMatchObject({ started: 1, refusals: { rule: 1 } })
     expect(sites.asked).not.toContain(`${HOME}/private/image`)
   })
 
@@ -106,7 +108,7 @@ describe.skipIf(noChromium)('watch', () => {
     await one.it.close()
     await one.page.goto(sites.withPort(`${HOME}/private/page`))
     await expect(two.page.goto(sites.withPort(`${HOME}/private/page`))).rejects.toBeInstanceOf(RobotsDisallowedError)
-    expect([one, two].map(({ it }) => it.gate.counters.left)).toEqual([1, 1])
+    expect([one, two].map(({ it }) => it.gate.counters.started)).toEqual([1, 1])
   })
 
   it('a driver that never says which pages there are holds up none of them', async () => {
@@ -149,11 +151,14 @@ describe.skipIf(noChromium)('watch', () => {
   it.each<readonly [string, unknown]>([
     ['options', undefined],
     ['userAgent', {}],
-    ['subresources', { ...CRAWLER, subresources: true }],
+    ['pageRequests', { ...CRAWLER, pageRequests: true }],
     ['gate', { gate: {} as PoliteGate }],
   ])('%s that cannot be used is said', async (option, options) => {
-    const place = { own: chromium, parts: [], browser: chromium } as unknown as Place
-    await expect(watch(place, options as WatchOptions)).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION', option })
+    const place = { own: chromium, parts: [], browser: chromium } as unknown as BrowserScope
+    await expect(guardBrowser(place, options as BrowserGuardOptions)).rejects.toMatchObject({
+      code: 'ERR_POLITELY_OPTION',
+      option,
+    })
   })
 })
 

@@ -1,7 +1,7 @@
 // Servers that misbehave on the wire, each as what it does with the connection after it has read the request.
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { forbidsPage, type Meaning } from './reply-rows.ts'
+import { forbidsPage, type Meaning } from './response-cases.ts'
 import type { Behaviour } from './sites.ts'
 
 export interface RudeRow {
@@ -49,19 +49,19 @@ const notFound: RudeExpectation = {
 }
 const oddStatus = (status: number): RudeExpectation => ({ ...unreachable('reset'), reason: 'status', status })
 
-/** Sends the octets (latin1) and ends the connection in good order. */
-function sends(...octets: readonly string[]): Behaviour {
-  return (socket) => socket.end(Buffer.from(octets.join(''), 'latin1'))
+/** Sends the bytes (latin1) and ends the connection in good order. */
+function sends(...bytes: readonly string[]): Behaviour {
+  return (socket) => socket.end(Buffer.from(bytes.join(''), 'latin1'))
 }
 
-/** Sends the octets and then nothing, with the connection open. */
-function sendsAndHolds(...octets: readonly string[]): Behaviour {
-  return (socket) => void socket.write(Buffer.from(octets.join(''), 'latin1'))
+/** Sends the bytes and then nothing, with the connection open. */
+function sendsAndHolds(...bytes: readonly string[]): Behaviour {
+  return (socket) => void socket.write(Buffer.from(bytes.join(''), 'latin1'))
 }
 
-/** Sends the octets and then resets the connection. */
-function sendsAndResets(...octets: readonly string[]): Behaviour {
-  return (socket) => void socket.write(octets.join(''), () => socket.resetAndDestroy())
+/** Sends the bytes and then resets the connection. */
+function sendsAndResets(...bytes: readonly string[]): Behaviour {
+  return (socket) => void socket.write(bytes.join(''), () => socket.resetAndDestroy())
 }
 
 /** Sends the beginning, and then the same again and again for as long as the client takes it. */
@@ -88,7 +88,7 @@ function drips(beginning: string, drop: string): Behaviour {
 const OK = 'HTTP/1.1 200 OK\r\n'
 const sized = (length: number) => `${OK}Content-Length: ${length}\r\n\r\n`
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`
-const chunk = (octets: string) => `${octets.length.toString(16)}\r\n${octets}\r\n`
+const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`
 const CHUNK = chunk(forbidsPage)
 const NOT_FOUND = 'HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\n'
 
@@ -169,7 +169,7 @@ export const rudeRows: readonly RudeRow[] = [
     expected: unreachable('truncated'),
   },
   {
-    name: 'RFC 9112 §7.1, a chunk of 2^63 - 1 octets that ends early',
+    name: 'RFC 9112 §7.1, a chunk of 2^63 - 1 bytes that ends early',
     behave: sends(CHUNKED, `7fffffffffffffff\r\n${forbidsPage}`),
     expected: unreachable('truncated'),
   },
@@ -355,7 +355,7 @@ export const rudeRows: readonly RudeRow[] = [
     expected: unreachable('too-large'),
   },
   {
-    name: 'our choice, a Location of 100,000 octets',
+    name: 'our choice, a Location of 100,000 bytes',
     behave: sends(`HTTP/1.1 302 Found\r\nLocation: /${'x'.repeat(100_000)}\r\nContent-Length: 0\r\n\r\n`),
     expected: unreachable('too-large'),
   },
@@ -379,7 +379,7 @@ export const rudeRows: readonly RudeRow[] = [
     ['a status line', 'HTTP/1.1 200 O', 'K'],
     ['empty lines before the status line', '\r\n', '\r\n'],
     ['a chunk extension', `${CHUNKED}1e;x=`, 'x'],
-    ['chunks of one octet', CHUNKED, '1\r\n#\r\n'],
+    ['chunks of one byte', CHUNKED, '1\r\n#\r\n'],
   ].map(
     ([what, beginning, drop]): RudeRow => ({
       name: `our choice, ${what} without end, drop by drop`,
@@ -451,7 +451,7 @@ export const rudeRows: readonly RudeRow[] = [
     ['RFC 9112 §2.3, HTTP/1.0 with a length', sized(30).replace('1.1', '1.0')],
     ['RFC 9112 §2.2, empty lines before the status line', `\r\n\r\n${sized(30)}`],
     ['RFC 9112 §4, a reason phrase that is no UTF-8', sized(30).replace('OK', 'D\xe9j\xe0')],
-    ['RFC 9112 §4, a reason phrase of 100,000 octets', sized(30).replace('OK', 'x'.repeat(100_000))],
+    ['RFC 9112 §4, a reason phrase of 100,000 bytes', sized(30).replace('OK', 'x'.repeat(100_000))],
     ['RFC 9110 §5.5, a header that is no UTF-8', sized(30).replace(OK, `${OK}X: caf\xe9\r\n`)],
     ['our choice, 1,500 headers under the limit', sized(30).replace(OK, OK + 'X: y\r\n'.repeat(1500))],
     ['RFC 9112 §9.6, Connection: close, keep-alive', sized(30).replace(OK, `${OK}Connection: close, keep-alive\r\n`)],
@@ -467,10 +467,10 @@ export const rudeRows: readonly RudeRow[] = [
   ),
   ...[
     ['a chunk extension', `1e;a=b;c="d"\r\n${forbidsPage}\r\n0\r\n\r\n`],
-    ['a chunk extension of 30,000 octets', `1e;${'x'.repeat(30_000)}\r\n${forbidsPage}\r\n0\r\n\r\n`],
+    ['a chunk extension of 30,000 bytes', `1e;${'x'.repeat(30_000)}\r\n${forbidsPage}\r\n0\r\n\r\n`],
     ['trailers', `${CHUNK}0\r\nX: y\r\n\r\n`],
     ['a chunk size in upper case with zeros before it', `0000001E\r\n${forbidsPage}\r\n000\r\n\r\n`],
-    ['a chunk for each octet', `${forbidsPage.replaceAll(/[\s\S]/g, '1\r\n$&\r\n')}0\r\n\r\n`],
+    ['a chunk for each byte', `${forbidsPage.replaceAll(/[\s\S]/g, '1\r\n$&\r\n')}0\r\n\r\n`],
   ].map(
     ([what, body]): RudeRow => ({
       name: `RFC 9112 §7.1, ${what}`,
@@ -526,7 +526,7 @@ export const rudeRows: readonly RudeRow[] = [
     }),
   ),
   {
-    name: 'RFC 9112 §6.3, octets after the body',
+    name: 'RFC 9112 §6.3, bytes after the body',
     behave: sends(sized(forbidsPage.length), forbidsPage, 'Allow: /page\n'),
     expected: rulesHold,
   },
@@ -563,7 +563,7 @@ export interface DoorRow {
   readonly lastsUntilDeadline?: true
 }
 
-/** Waits for the first octets, and only then behaves. */
+/** Waits for the first bytes, and only then behaves. */
 function once(behave: Behaviour): Behaviour {
   return (socket) => void socket.once('data', () => behave(socket))
 }
@@ -626,12 +626,12 @@ export const doorRows: readonly DoorRow[] = [
     ['no version in common', `${TLS_ALERT}\x46`],
     ['a name that it does not know', `${TLS_ALERT}\x70`],
     ['a record that is none', '\x16\x03\x03\x00\x04abcd'],
-    ['octets that are no TLS', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+    ['bytes that are no TLS', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
   ].map(
-    ([what, octets]): DoorRow => ({
+    ([what, bytes]): DoorRow => ({
       name: `RFC 9309 §2.3.1.4, no safe connection: ${what}`,
       scheme: 'https',
-      accept: once(sends(octets as string)),
+      accept: once(sends(bytes as string)),
       expected: unreachable('tls'),
     }),
   ),

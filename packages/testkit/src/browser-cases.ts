@@ -1,14 +1,14 @@
 // What is asked of every driver whose pages are polite, in one list: what pages do, and what every adapter has to do.
 import assert from 'node:assert/strict'
-import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapter } from './adapter-rows.ts'
-import { browserDeathRows, browserEndRows } from './browser-end-rows.ts'
-import { browserLoadRows } from './browser-load-rows.ts'
-import { browserPageRows } from './browser-page-rows.ts'
-import { browserRequestRows } from './browser-request-rows.ts'
+import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapter } from './adapter-cases.ts'
+import { browserDeathRows, browserEndRows } from './browser-end-cases.ts'
+import { browserLoadRows } from './browser-load-cases.ts'
+import { browserPageRows } from './browser-page-cases.ts'
+import { browserRequestRows } from './browser-request-cases.ts'
 import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
 import { isFullRun } from './scope.ts'
-import { withRobotsRows } from './with-robots-rows.ts'
+import { withRobotsRows } from './with-robots-cases.ts'
 
 interface BrowserTest {
   readonly name: string

@@ -74,14 +74,14 @@ export const browserLoadRows: readonly BrowserRow[] = [
     },
     run: async ({ robots, tab, at }) => {
       assert.equal((await tab.goto(at('/open')))?.status(), 200)
-      assert.equal(robots.gate.counters.left, 1)
+      assert.equal(robots.gate.counters.started, 1)
     },
     asked: ['/1', '/2', '/frame', '/open'],
   },
   {
-    name: 'subresources: pass leaves alone what a page loads; pages are checked all the same',
+    name: 'pageRequests: ignore leaves alone what a page loads; pages are checked all the same',
     web: { '/robots.txt': RULES, '/open': htmlPage(`<img src="/private/image"><img src="${OTHER}/image">`) },
-    options: { subresources: 'pass' },
+    options: { pageRequests: 'ignore' },
     run: async ({ browser, sites, tab, at }) => {
       await tab.goto(at('/open'))
       await refused(browser, tab.goto(at('/private')))

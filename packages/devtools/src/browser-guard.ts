@@ -1,8 +1,8 @@
 // A guard's watch over a browser, or over one of its contexts: how it begins, and how all is again as it was.
 import { OptionError } from '@politely/core'
-import { assertOptions, word } from '@politely/fetcher/option-checks'
-import { type GateOrOptions, gateFor, type PoliteGate, type RobotsDisallowedError } from '@politely/gate'
-import { Guard, type Subresources } from './guard.ts'
+import { assertOptions, oneOf } from '@politely/fetcher/option-checks'
+import { type GateOrOptions, type PoliteGate, type RobotsDisallowedError, resolveGate } from '@politely/gate'
+import { Guard, type PageRequests } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { Failure } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
@@ -10,16 +10,16 @@ import type { DriverBrowser } from './session.ts'
 import { sendThroughTraffic, trafficOf } from './traffic.ts'
 
 /** How to be polite: a gate of your own, or what to make one of. */
-export type WatchOptions = GateOrOptions & {
+export type BrowserGuardOptions = GateOrOptions & {
   /**
    * What a page loads: images, scripts, frames, `fetch`. `check` (the default): each is asked for only where the robots.txt of its origin allows
-   * it; none waits for a turn, or a page with fifty images could never be shown. `pass`: they are not looked at.
+   * it; none waits for a turn, or a page with fifty images could never be shown. `ignore`: they are not looked at.
    */
-  readonly subresources?: Subresources | undefined
+  readonly pageRequests?: PageRequests | undefined
 }
 
 /** A browser, or one of its contexts, as a driver has it. */
-export interface Place {
+export interface BrowserScope {
   readonly browser: DriverBrowser
   /** The driver's own object of it: that of the whole browser, or of a context. */
   readonly own: object
@@ -37,7 +37,7 @@ export interface Place {
 }
 
 /** What `withRobots` has put in front of a browser, or of a context. `R` is a request, as its driver has it. */
-export interface Watch<R extends FailedRequest> extends AsyncDisposable {
+export interface BrowserGuard<R extends FailedRequest> extends AsyncDisposable {
   readonly gate: PoliteGate
   /** Why this request failed, where it was robots.txt. The last thousand refusals are known. */
   refusalOf(request: R): RobotsDisallowedError | undefined
@@ -52,16 +52,19 @@ export interface Watch<R extends FailedRequest> extends AsyncDisposable {
 const watched = new WeakSet<object>()
 
 /** @throws {OptionError} for an option that cannot be used, and for a place that is watched already. */
-export async function watch<R extends FailedRequest>(place: Place, options: WatchOptions): Promise<Watch<R>> {
-  const { subresources, forGate } = checked(options)
+export async function guardBrowser<R extends FailedRequest>(
+  place: BrowserScope,
+  options: BrowserGuardOptions,
+): Promise<BrowserGuard<R>> {
+  const { pageRequests, forGate } = checked(options)
   if (place.parts.some((part) => watched.has(part))) {
     throw new OptionError(place.name, 'is polite already; call withRobots once, for the whole or for each of its parts')
   }
-  const { gate, close: closeGate } = gateFor(forGate)
+  const { gate, close: closeGate } = resolveGate(forGate)
   watched.add(place.own)
 
   const owns = place.own === place.browser.own ? 'all' : async (id: string) => id === (await pages.contextId())
-  const guard = new Guard(gate, { owns, subresources, refusedPage: place.refusedPage })
+  const guard = new Guard(gate, { owns, pageRequests, refusedPage: place.refusedPage })
   const pages = new Pages(guard, place.browser)
   const undo: (() => void | Promise<void>)[] = []
   const closeAll = async () => {
@@ -102,8 +105,8 @@ export async function watch<R extends FailedRequest>(place: Place, options: Watc
   return { gate, refusalOf: (request) => guard.refusals.of(request), close, [Symbol.asyncDispose]: close }
 }
 
-function checked(options: WatchOptions): { subresources: Subresources; forGate: GateOrOptions } {
+function checked(options: BrowserGuardOptions): { pageRequests: PageRequests; forGate: GateOrOptions } {
   assertOptions(options)
-  const { subresources = 'check', ...forGate } = options
-  return { subresources: word('subresources', subresources, ['check', 'pass']), forGate }
+  const { pageRequests = 'check', ...forGate } = options
+  return { pageRequests: oneOf('pageRequests', pageRequests, ['check', 'ignore']), forGate }
 }

@@ -6,13 +6,13 @@ import { parseRobots, type RulesVerdict } from '../src/index.ts'
 import { dialectNames, everyWay, lineOf } from './all-matchers.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
-const latin1 = (octets: string) => new Uint8Array(Buffer.from(octets, 'latin1'))
+const latin1 = (bytes: string) => new Uint8Array(Buffer.from(bytes, 'latin1'))
 const decode = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 
-/** Octets that a line keeps; RFC 9309 §2.5 asks for a limit and leaves it open. */
+/** Bytes that a line keeps; RFC 9309 §2.5 asks for a limit and leaves it open. */
 const LIMIT = 16_663
 
-/** What no octet of a rule's path has to do with. */
+/** What no byte of a rule's path has to do with. */
 const told = (verdict: RulesVerdict) => ({ allowed: verdict.allowed, line: lineOf(verdict) })
 
 const LINES = [
@@ -80,7 +80,7 @@ const PATHS = [
 ]
 
 describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
-  'text and octets of one file answer alike, RFC 9309 §2.3, in dialect %s',
+  'text and bytes of one file answer alike, RFC 9309 §2.3, in dialect %s',
   (dialect) => {
     it('whatever characters and line ends are in it, with a byte order mark or without', () => {
       let byRule = 0
@@ -113,17 +113,17 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
       expect(disallowed).toBeGreaterThan(asked / 20)
     })
 
-    it('and octets that are no UTF-8 change nothing but the values that they stand in', () => {
-      const bad = ['\xff', '\xc3', '\xe9t\xe9', '\xed\xa0\x80', '\xf0\x9f', '\xc0\xaf', '\xef\xbf\xbd', '\xef\xbb']
+    it('and bytes that are no UTF-8 change nothing but the values that they stand in', () => {
+      const invalid = ['\xff', '\xc3', '\xe9t\xe9', '\xed\xa0\x80', '\xf0\x9f', '\xc0\xaf', '\xef\xbf\xbd', '\xef\xbb']
       let disallowed = 0
-      for (const octets of bad) {
+      for (const broken of invalid) {
         for (const end of ['\n', '\r', '\r\n']) {
           const file = [
             'User-agent: *',
-            `# ${octets}`,
-            `X: ${octets}`,
-            `Disallow: /b # ${octets}`,
-            `${octets}Allow: /b`,
+            `# ${broken}`,
+            `X: ${broken}`,
+            `Disallow: /b # ${broken}`,
+            `${broken}Allow: /b`,
             'Allow: /c',
           ].join(end)
           const bytes = latin1(file)
@@ -135,12 +135,12 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
           }
         }
       }
-      expect(disallowed).toBe(2 * 3 * bad.length)
+      expect(disallowed).toBe(2 * 3 * invalid.length)
     })
 
-    it('what is no octet is taken for 0xFF in octets', () => {
+    it('what is no byte is taken for 0xFF in bytes', () => {
       for (const rule of ['/\u012c', '/%41\u012c', '/\u10a0*', '/\u012c$', '/a\ud83d']) {
-        const file = (path: string) => ({ octets: `User-agent: *\nDisallow: ${path}` })
+        const file = (path: string) => ({ bytes: `User-agent: *\nDisallow: ${path}` })
         for (const path of ['/,', '/%IC', '/%A0', '/A%FF', '/%FF', '/A,', '/a%FF', '/']) {
           const ours = everyWay(file(rule), { dialect }, 'a')(path)
           expect(ours.others).toEqual([])
@@ -165,12 +165,12 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
       }
     })
 
-    it('lines over the limit are cut at the same octet', () => {
+    it('lines over the limit are cut at the same byte', () => {
       let asked = 0
       let byLongRule = 0
       for (const letter of ['a', '\u00e9', '\u20ac', '\u{1f600}']) {
         for (let left = 0; left <= 5; left++) {
-          // `left` octets before the limit the letter begins.
+          // `left` bytes before the limit the letter begins.
           const fill = 'a'.repeat(LIMIT - 'Disallow: /'.length - left)
           const line = `Disallow: /${fill}${letter}tail`
           for (const comment of ['', '# \ufffd']) {
@@ -180,7 +180,7 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
               const verdicts = [text, encode(text), `${text}\ufffd`, encode(`${text}\ufffd`)].map((source) =>
                 told(parseRobots(source, { dialect }).check(path, 'a')),
               )
-              const what = `${letter}, ${left} octets before the limit, ${JSON.stringify(comment)}, asked about ${asks.length}`
+              const what = `${letter}, ${left} bytes before the limit, ${JSON.stringify(comment)}, asked about ${asks.length}`
               for (const verdict of verdicts) expect(verdict, what).toEqual(verdicts[0])
               const bound = parseRobots(text, { dialect }).forCrawler('a')
               expect(told(bound.check(path)), what).toEqual(verdicts[0])
@@ -196,18 +196,18 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
 
     it.runIf(isFullRun)('long lines of many multi-octet characters, and comments and NULs about the limit', () => {
       for (const letter of ['\u00e9', '\u20ac', '\u{1f600}']) {
-        const octets = encode(letter).length
-        const times = Math.floor(LIMIT / octets)
+        const bytes = encode(letter).length
+        const times = Math.floor(LIMIT / bytes)
         for (let less = 0; less <= 6; less++) {
           for (const tail of ['', '# x', '\0x', '$', '\nDisallow: /z']) {
             const text = `User-agent: *\nDisallow: /${letter.repeat(times - less)}${tail}\nDisallow: /y${tail}`
             for (const path of [`/${letter.repeat(times - less)}`, `/${letter.repeat(times)}`, '/y', '/z', '/x']) {
-              const [ofText, ofBytes, ofOctets] = [text, encode(text), encode(`${text}\n#\ufffd`)].map((source) =>
+              const [ofText, ofBytes, ofLongerBytes] = [text, encode(text), encode(`${text}\n#\ufffd`)].map((source) =>
                 told(parseRobots(source, { dialect }).check(path, 'a')),
               )
               const what = `${letter}, ${less} less, ${JSON.stringify(tail)}, asked about ${path.slice(0, 3)}`
               expect(ofBytes, what).toEqual(ofText)
-              expect(ofOctets, what).toEqual(ofText)
+              expect(ofLongerBytes, what).toEqual(ofText)
             }
           }
         }
@@ -216,19 +216,19 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
   },
 )
 
-describe('the slow and obvious reader cuts and reads octets so too', () => {
-  it('whatever octets are in a file', () => {
+describe('the slow and obvious reader cuts and reads bytes so too', () => {
+  it('whatever bytes are in a file', () => {
     let byRule = 0
     for (let seed = 1; seed <= sampled(2_000); seed++) {
       const roll = dice(seed)
-      const octets = () =>
+      const bytes = () =>
         String.fromCharCode(
           ...Array.from({ length: 1 + Math.floor(roll() * 3) }, () => 0x80 + Math.floor(roll() * 0x80)),
         )
-      const value = () => `/${pick(roll, ['', 'a', octets(), `a${octets()}`, '*', `*${octets()}$`, `\0${octets()}`])}`
+      const value = () => `/${pick(roll, ['', 'a', bytes(), `a${bytes()}`, '*', `*${bytes()}$`, `\0${bytes()}`])}`
       const lines = Array.from({ length: 1 + Math.floor(roll() * 6) }, () => {
-        const key = pick(roll, ['Disallow: ', 'Allow: ', 'Disallow:', `${octets()}Allow: `])
-        return `${key}${value()}${pick(roll, ['', ` # ${octets()}`])}${pick(roll, ENDS)}`
+        const key = pick(roll, ['Disallow: ', 'Allow: ', 'Disallow:', `${bytes()}Allow: `])
+        return `${key}${value()}${pick(roll, ['', ` # ${bytes()}`])}${pick(roll, ENDS)}`
       })
       const file = `${pick(roll, ['', '\xef\xbb\xbf', '\xef\xbb', '\xef'])}User-agent: *\n${lines.join('')}`
       const path = value()
@@ -301,10 +301,10 @@ describe('the slow and obvious reader cuts and reads octets so too', () => {
         const fill = 'a'.repeat(LIMIT - 'Disallow: /'.length - left)
         for (const comment of ['', '# \ufffd']) {
           const text = `User-agent: *\nDisallow: /${fill}${letter}tail\n${comment}`
-          const octets = Buffer.from(text).toString('latin1')
+          const bytes = Buffer.from(text).toString('latin1')
           for (const path of [`/${fill}`, `/${fill}${encodeURI(letter)}`, `/${fill}${encodeURI(letter)}tail`]) {
-            const naive = readNaively(octets, 'a', path)
-            const what = `${letter}, ${left} octets before the limit, ${JSON.stringify(comment)}, asked about ${path.length}`
+            const naive = readNaively(bytes, 'a', path)
+            const what = `${letter}, ${left} bytes before the limit, ${JSON.stringify(comment)}, asked about ${path.length}`
             expect(told(parseRobots(encode(text)).check(path, 'a')), what).toEqual(naive)
             expect(told(parseRobots(text).check(path, 'a')), what).toEqual(naive)
           }

@@ -175,7 +175,7 @@ export const browserPageRows: readonly BrowserRow[] = [
       for (const url of ['about:blank', 'data:text/html,here', import.meta.url]) await tab.goto(url)
       await tab.evaluate('location = URL.createObjectURL(new Blob(["x"]))')
       assert.deepEqual(sites.asked, [])
-      assert.equal(robots.gate.counters.left, 0)
+      assert.equal(robots.gate.counters.started, 0)
     },
   },
   {
@@ -188,7 +188,7 @@ export const browserPageRows: readonly BrowserRow[] = [
       defer(() => robots.close())
       const failed = failing(tab)
       await tab.setContent(`<img src="${at('/private/image')}">`)
-      assert.equal(robots.refusalOf(await failed)?.code, 'ERR_ROBOTS_DISALLOWED')
+      assert.equal(robots.refusalOf(await failed)?.code, 'ERR_POLITELY_DISALLOWED')
       await refused(browser, tab.goto(at('/private')))
     },
     asked: [],

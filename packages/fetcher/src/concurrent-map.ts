@@ -1,7 +1,7 @@
 // Many questions at once, out of a stream and into a stream: bounded, in order or not, no faster than they are taken.
 import { onAbort } from './abort-listeners.ts'
 
-export interface AtOnce {
+export interface ConcurrentMapOptions {
   /** How many are under way, or done and not yet taken, at most. */
   readonly concurrency: number
   /** `input`: in the order in which they came. `ready`: each as soon as it is done. */
@@ -18,10 +18,10 @@ interface Slot<R> {
  * Works on every item. Takes the next one only when there is room, so a source of any length does. The first error, the source's or the
  * work's, ends it when its turn comes. Whoever stops reading ends it too: `signal` tells the work that is under way, and the source is closed.
  */
-export async function* atOnce<T, R>(
+export async function* concurrentMap<T, R>(
   source: AsyncIterable<T> | Iterable<T>,
   work: (item: T, signal: AbortSignal) => Promise<R>,
-  { concurrency, order, signal }: AtOnce,
+  { concurrency, order, signal }: ConcurrentMapOptions,
 ): AsyncGenerator<R, void, undefined> {
   const items = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
   const ending = new AbortController()

@@ -47,7 +47,7 @@ const closing: readonly BrowserRow[] = [
       const { robots: given } = await openPolite({ gate })
       assert.equal(given.gate, gate)
       await given.close()
-      ;(await gate.enter(at('/1'))).leave()
+      ;(await gate.enter(at('/1'))).release()
     },
   },
   {
@@ -60,7 +60,7 @@ const closing: readonly BrowserRow[] = [
   },
   ...[
     { whose: 'a gate', code: 'ERR_POLITELY_GATE_CLOSED' },
-    { whose: 'a RobotsClient', code: 'ERR_POLITELY_CLOSED' },
+    { whose: 'a RobotsClient', code: 'ERR_POLITELY_CLIENT_CLOSED' },
   ].map(
     ({ whose, code }): BrowserRow => ({
       name: `close of ${whose} of your own under a context lets nothing through, and says so`,
@@ -79,7 +79,11 @@ const closing: readonly BrowserRow[] = [
 const wrongOptions: readonly (readonly [string, unknown, RegExp])[] = [
   ['none', undefined, /options: is missing; write/],
   ['no name', {}, /userAgent/],
-  ['an unknown word', { ...CRAWLER, subresources: true }, /subresources: true is not known; write one of check, pass/],
+  [
+    'an unknown word',
+    { ...CRAWLER, pageRequests: true },
+    /pageRequests: true is not known; write one of check, ignore/,
+  ],
   ['a pause that is none', { ...CRAWLER, minDelayMs: -1 }, /minDelayMs/],
   ['a gate and more', { gate: 'none' }, /gate: must be a PoliteGate/],
 ]
@@ -113,7 +117,7 @@ const given: readonly BrowserRow[] = [
     run: async ({ sites, openPolite, openGate, at }) => {
       const { gate } = openGate()
       for (const path of ['/1', '/2']) await (await openPolite({ gate })).tab.goto(at(path))
-      assert.equal(gate.counters.left, 2)
+      assert.equal(gate.counters.started, 2)
       assert.equal(sites.asked.filter((url) => url.endsWith('/robots.txt')).length, 1)
     },
   },
