@@ -1,11 +1,15 @@
-/** An option that cannot be used: the caller's mistake, found before anything is done. */
+/**
+ * An option has an invalid value. It is thrown before anything else happens.
+ *
+ * Remedy: Write what the message asks for; `option` names the option.
+ */
 export class OptionError extends TypeError {
   override readonly name = 'OptionError'
   /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_OPTION'
   /** The option's name. */
   readonly option: string
-  /** What is wrong with it and what to write instead; the message is this behind the name. */
+  /** What is wrong with the value and what to write instead. The message is the option's name, a colon and this text. */
   readonly explanation: string
 
   constructor(option: string, explanation: string) {
