@@ -2,21 +2,20 @@
 // on loopback for them.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findBrowser, isMissing } from '../src/parts.ts'
 import { isFullRun } from '../src/scope.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const pages = [
-  'README.md',
-  ...readdirSync(join(root, 'docs'))
+const pages = ['.', 'docs', 'docs/reference'].flatMap((folder) =>
+  readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-]
+    .map((name) => join(folder, name)),
+)
 
 const all = pages.flatMap((page) =>
   Array.from(readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```/gms), ([, code = ''], i) => ({
@@ -82,3 +81,26 @@ describe('the examples of the documentation', () => {
     expect(status).toBe(0)
   })
 })
+
+describe('the links of the documentation', () => {
+  it.each(pages)('%s links to existing files and headings', (page) => {
+    const prose = readFileSync(join(root, page), 'utf8').replace(/^```.*?^```/gms, '')
+    const links = Array.from(prose.matchAll(/\]\((?!\w+:)([^)\s#]*)(?:#([^)\s]*))?\)/g))
+    const broken = links.filter(([, path = '', heading]) => {
+      const file = path === '' ? join(root, page) : join(root, dirname(page), path)
+      return !existsSync(file) || (heading !== undefined && !anchorsOf(file).includes(heading))
+    })
+    expect(broken.map(([link]) => link)).toEqual([])
+  })
+})
+
+/** The anchors that GitHub makes of a page's headings. */
+function anchorsOf(file: string): string[] {
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)
+  return Array.from(headings, ([, text = '']) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
