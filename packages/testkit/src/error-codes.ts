@@ -27,7 +27,8 @@ const TEXT = /(['"`])((?:\\.|(?!\1)[^\\])*)\1/
 
 /**
  * The codes of all error classes, sorted by code. A class has either one code, `readonly code = 'ERR_POLITELY_…'`, or a union,
- * `readonly code: SomeErrorCode`. The docstring of such a union has an item for each code: `` - `BUSY`: Cause. Remedy: Remedy. ``
+ * `readonly code: SomeErrorCode`. The docstring of such a union has an item for each code, with the whole code or its end:
+ * `` - `BUSY`: cause. Remedy: remedy. `` An item without a remedy gets that of the class.
  */
 export function errorRowsIn(files: readonly SourceFile[]): ErrorRow[] {
   const rows = files.flatMap(({ packageName, text }) =>
@@ -43,7 +44,8 @@ export function errorRowsIn(files: readonly SourceFile[]): ErrorRow[] {
       const items = withoutMarks(declarationOf(files, union).comment).split(/^- /m)
       return membersOf(files, union).map((code) => {
         const item = items.find((text) => code.endsWith(/^`(\w+)`: /.exec(text)?.[1] ?? '\n')) ?? ''
-        return rowOf(code, item.replace(/^`\w+`: /, ''))
+        const row = rowOf(code, item.replace(/^`\w+`: /, ''))
+        return row.remedy === '' ? { ...row, remedy: causeAndRemedyIn(classDocs).remedy } : row
       })
     }),
   )
@@ -72,15 +74,19 @@ function withoutMarks(comment: string): string {
   return comment.replace(/^ *\*? ?/gm, '').trim()
 }
 
-/** Paragraphs become one line each; `{@link X}` becomes `` `X` ``. */
 function causeAndRemedyIn(docs: string): { cause: string; remedy: string } {
-  const firstParagraph = (text = '') =>
-    (text.trim().split(/\n\n|^@/m)[0] ?? '')
-      .replace(/\s+/g, ' ')
-      .replace(/\{@link (\w+)\}/g, '`$1`')
-      .trim()
   const [cause, remedy] = docs.split(/\bRemedy:\s/)
   return { cause: firstParagraph(cause), remedy: firstParagraph(remedy) }
+}
+
+/** The first paragraph as one line with a capital letter; `{@link X}` becomes `` `X` ``. */
+function firstParagraph(text = ''): string {
+  const [paragraph = ''] = text.trim().split(/\n\n|^@/m)
+  const line = paragraph
+    .replace(/\s+/g, ' ')
+    .replace(/\{@link (\w+)\}/g, '`$1`')
+    .trim()
+  return line.replace(/^(?!robots\.txt)[a-z]/, (letter) => letter.toUpperCase())
 }
 
 /** The text given to `super(…)`, or to the first `new Name(…)` in the file. */
