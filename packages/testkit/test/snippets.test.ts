@@ -82,6 +82,14 @@ describe('the examples of the documentation', () => {
   })
 })
 
+const sourceFiles = ['packages', 'examples'].flatMap((parent) =>
+  readdirSync(join(root, parent)).flatMap((folder) =>
+    readdirSync(join(root, parent, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.startsWith('node_modules'))
+      .map((name) => `/${parent}/${folder}/${name}`),
+  ),
+)
+
 describe('the links of the documentation', () => {
   it.each(pages)('%s links to existing files and headings', (page) => {
     const prose = readFileSync(join(root, page), 'utf8').replace(/^```.*?^```/gms, '')
@@ -91,6 +99,14 @@ describe('the links of the documentation', () => {
       return !existsSync(file) || (heading !== undefined && !anchorsOf(file).includes(heading))
     })
     expect(broken.map(([link]) => link)).toEqual([])
+  })
+
+  it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names existing source files', (page) => {
+    const names = readFileSync(join(root, page), 'utf8').match(/(?<=[`\s])[\w./-]+\.(?:ts|mjs)\b/g) ?? []
+    const exists = (name: string) =>
+      existsSync(join(root, name)) || sourceFiles.some((file) => file.endsWith(`/${name}`))
+    expect(names.filter((name) => !exists(name))).toEqual([])
+    expect(names.length).toBeGreaterThan(5)
   })
 })
 
