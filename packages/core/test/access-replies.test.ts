@@ -1,6 +1,6 @@
 // What well-formed answers mean, as values: the whole way from the first request to the verdict, without a network. The
 // same rows run over a socket in the fetcher.
-import { askedPage, replyRows } from '@politely/testkit/response-cases'
+import { askedPage, replyCases } from '@politely/testkit/response-cases'
 import { expect, test } from 'vitest'
 import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Outcome } from '../src/access/outcome.ts'
@@ -13,7 +13,7 @@ const PORT = ':8080'
 const withPort = (text: string) => text.replaceAll(':PORT', PORT)
 const NOW = Date.UTC(2026, 0, 1)
 
-test.each(replyRows.map((row) => [row.name, row] as const))('%s', (_, { answers, expected }) => {
+test.each(replyCases.map((row) => [row.name, row] as const))('%s', (_, { replies: answers, expected }) => {
   const asked: string[] = []
   let state: RobotsRequest | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'))
   while (state.kind === 'request') {
@@ -39,7 +39,7 @@ test.each(replyRows.map((row) => [row.name, row] as const))('%s', (_, { answers,
   const rules = parseRobots(entry.copy?.bytes ?? '').forCrawler('ExampleBot')
   const { verdict, access } = decide(entry, rules, withPort(askedPage), NOW, policy)
 
-  const { asked: expectedUrls, allowed, because, ...meaning } = expected
+  const { requestedUrls: expectedUrls, allowed, because, ...meaning } = expected
   expect(verdict).toMatchObject({ allowed, because })
   expect(access).toMatchObject(meaning)
   expect(asked).toEqual(expectedUrls)

@@ -23,7 +23,7 @@ const names = Object.keys(dialects) as DialectName[]
 const HOUR = 3_600_000
 
 describe('what each dialect answers', () => {
-  it.each(dialectCases)('$name', ({ robots, url, agent, answers }) => {
+  it.each(dialectCases)('$name', ({ robots, url, agent, verdicts: answers }) => {
     const given = names.map((dialect) => [dialect, answerOf(parseRobots(robots, { dialect }).check(url, agent))])
     expect(Object.fromEntries(given)).toEqual(answers)
   })
@@ -36,7 +36,7 @@ describe('what each dialect answers', () => {
         const undone = { ...dialects[name].parsing, [question]: dialects.rfc9309.parsing[question as never] }
         const without: Dialect = { ...dialects[name], name: 'undone', parsing: undone }
         const changed = dialectCases.filter(
-          ({ robots, url, agent, answers }) =>
+          ({ robots, url, agent, verdicts: answers }) =>
             answerOf(parseRobots(robots, { dialect: without }).check(url, agent)) !== answers[name],
         )
         expect(changed.length, `${name}: ${question} ${answer}`).toBeGreaterThan(0)

@@ -353,7 +353,7 @@ describe('answers of pages', () => {
   })
 
   test.each([200, 301, 304, 404, 500, 502])('%i ends the growth, and the slot stays', (status) => {
-    const pace = paceWith({ nextSlotAt: NOW + 60 * SECOND, pushbacks: 4, slots: 9, heardAt: 8 })
+    const pace = paceWith({ nextSlotAt: NOW + 60 * SECOND, pushbacks: 4, slots: 9, slotsAtPushback: 8 })
     expect(applyResponse(pace, { status, retryAfter: '120' }, 9, NOW)).toEqual({ ...pace, pushbacks: 0 })
   })
 

@@ -11,7 +11,7 @@ export interface LintCase {
 const file = (name: string, robots: string, ...findings: string[]): LintCase => ({ name, robots, findings })
 
 /** A group for everyone, whose lines begin with line 2; the last rule keeps it from being remarkable in itself. */
-const group = (name: string, lines: string | readonly string[], ...findings: string[]): LintCase =>
+const withRules = (name: string, lines: string | readonly string[], ...findings: string[]): LintCase =>
   file(
     name,
     ['User-agent: *', ...(typeof lines === 'string' ? [lines] : lines), 'Disallow: /zz', ''].join('\n'),
@@ -19,10 +19,10 @@ const group = (name: string, lines: string | readonly string[], ...findings: str
   )
 
 /** A line so many times. */
-const times = (count: number, line: string): readonly string[] => Array.from({ length: count }, () => line)
+const repeated = (count: number, line: string): readonly string[] => Array.from({ length: count }, () => line)
 
 /** A file with this user-agent line. */
-const named = (name: string, value: string, ...findings: string[]): LintCase =>
+const withUserAgent = (name: string, value: string, ...findings: string[]): LintCase =>
   file(name, `User-agent: ${value}\nDisallow: /a\n`, ...findings)
 
 const wholeFiles: readonly LintCase[] = [
@@ -56,51 +56,51 @@ const wholeFiles: readonly LintCase[] = [
 ]
 
 const lines: readonly LintCase[] = [
-  group('a line that is too long', `Disallow: /${'a'.repeat(17_000)}`, 'over-long-line 2'),
-  group('a comment may be long', `Disallow: /a # ${'a'.repeat(17_000)}`),
-  group('a NUL byte', 'Disallow: /a\x00b', 'nul-octet 2'),
-  group('a control character', 'Disallow: /a\x07b', 'control-character 2'),
+  withRules('a line that is too long', `Disallow: /${'a'.repeat(17_000)}`, 'over-long-line 2'),
+  withRules('a comment may be long', `Disallow: /a # ${'a'.repeat(17_000)}`),
+  withRules('a NUL byte', 'Disallow: /a\x00b', 'nul-octet 2'),
+  withRules('a control character', 'Disallow: /a\x07b', 'control-character 2'),
   file('a form feed for a line end', 'User-agent: *\x0cDisallow: /a\n', 'other-line-end 1', 'group-without-rules 1'),
-  group('U+2028 for a line end', 'Disallow: /a\xe2\x80\xa8# b', 'other-line-end 2'),
-  group('a no-break space before the key', '\xc2\xa0Disallow: /a', 'non-ascii-blank 2'),
-  group('a no-break space before the value', 'Sitemap:\xc2\xa0https://example.com/a', 'non-ascii-blank 2'),
-  group('bytes that are no UTF-8', 'Disallow: /caf\xe9', 'not-utf-8 2', 'raw-non-ascii 2'),
-  group('two words', 'Disallow /a', 'missing-colon 2'),
-  group('three words', 'Disallow /a b', 'three-words-without-colon 2'),
-  group('a key of two words', 'User agent a', 'three-words-without-colon 2'),
-  group('a colon further on', 'Sitemap https://example.com/a', 'late-colon 2'),
-  group('text', 'Please do not crawl', 'not-a-field 2'),
-  group('text of two words', 'hello world', 'not-a-field 2'),
-  group('a colon without a key', ': /a', 'not-a-field 2'),
-  group('a URL', 'https://example.com/sitemap.xml', 'url-without-key 2'),
+  withRules('U+2028 for a line end', 'Disallow: /a\xe2\x80\xa8# b', 'other-line-end 2'),
+  withRules('a no-break space before the key', '\xc2\xa0Disallow: /a', 'non-ascii-blank 2'),
+  withRules('a no-break space before the value', 'Sitemap:\xc2\xa0https://example.com/a', 'non-ascii-blank 2'),
+  withRules('bytes that are no UTF-8', 'Disallow: /caf\xe9', 'not-utf-8 2', 'raw-non-ascii 2'),
+  withRules('two words', 'Disallow /a', 'missing-colon 2'),
+  withRules('three words', 'Disallow /a b', 'three-words-without-colon 2'),
+  withRules('a key of two words', 'User agent a', 'three-words-without-colon 2'),
+  withRules('a colon further on', 'Sitemap https://example.com/a', 'late-colon 2'),
+  withRules('text', 'Please do not crawl', 'not-a-field 2'),
+  withRules('text of two words', 'hello world', 'not-a-field 2'),
+  withRules('a colon without a key', ': /a', 'not-a-field 2'),
+  withRules('a URL', 'https://example.com/sitemap.xml', 'url-without-key 2'),
   file(
     'everything on one line',
     'User-agent: * Disallow: /\n',
     'several-fields-on-one-line 1',
     'group-without-rules 1',
   ),
-  group('a misspelling that Google knows', 'Dissallow: /a', 'misspelt-key 2'),
-  group('another one', 'Site-map: https://example.com/a', 'misspelt-key 2'),
-  group('one that nobody knows', 'Disallw: /a', 'unreadable-key 2'),
-  group('swapped letters', 'Alolw: /a', 'unreadable-key 2'),
-  group('other separators', 'Crawl_delay: 1', 'unreadable-key 2'),
-  group('a longer key', 'DisallowAITraining: /a', 'key-known-by-its-beginning 2'),
-  group('an unknown field', 'Comment: hello', 'unknown-field 2'),
+  withRules('a misspelling that Google knows', 'Dissallow: /a', 'misspelt-key 2'),
+  withRules('another one', 'Site-map: https://example.com/a', 'misspelt-key 2'),
+  withRules('one that nobody knows', 'Disallw: /a', 'unreadable-key 2'),
+  withRules('swapped letters', 'Alolw: /a', 'unreadable-key 2'),
+  withRules('other separators', 'Crawl_delay: 1', 'unreadable-key 2'),
+  withRules('a longer key', 'DisallowAITraining: /a', 'key-known-by-its-beginning 2'),
+  withRules('an unknown field', 'Comment: hello', 'unknown-field 2'),
 ]
 
 const names: readonly LintCase[] = [
-  named('no name', '', 'user-agent-without-name 1'),
-  named('no letter', '+https://example.com', 'unreadable-name 1'),
-  named('a pattern', '*bot', 'wildcard-in-name 1'),
-  named('two names', 'a, b', 'several-names-on-one-line 1'),
-  named('a header', 'Mozilla/5.0 (compatible; ExampleBot/1.0)', 'user-agent-header-as-name 1'),
-  named('a browser', 'Mozilla/5.0', 'product-token-with-version 1'),
-  named('two words', 'Example Bot', 'product-token-with-other-characters 1'),
-  named('a star behind a name', 'Example*', 'product-token-with-other-characters 1'),
-  named('a word behind a star', '* all', 'product-token-with-other-characters 1'),
-  named('a version', 'Example/1.0', 'product-token-with-version 1'),
-  named('digits', 'MJ12bot', 'product-token-with-digits 1'),
-  named('the token of the RFC', 'Example_Bot-News'),
+  withUserAgent('no name', '', 'user-agent-without-name 1'),
+  withUserAgent('no letter', '+https://example.com', 'unreadable-name 1'),
+  withUserAgent('a pattern', '*bot', 'wildcard-in-name 1'),
+  withUserAgent('two names', 'a, b', 'several-names-on-one-line 1'),
+  withUserAgent('a header', 'Mozilla/5.0 (compatible; ExampleBot/1.0)', 'user-agent-header-as-name 1'),
+  withUserAgent('a browser', 'Mozilla/5.0', 'product-token-with-version 1'),
+  withUserAgent('two words', 'Example Bot', 'product-token-with-other-characters 1'),
+  withUserAgent('a star behind a name', 'Example*', 'product-token-with-other-characters 1'),
+  withUserAgent('a word behind a star', '* all', 'product-token-with-other-characters 1'),
+  withUserAgent('a version', 'Example/1.0', 'product-token-with-version 1'),
+  withUserAgent('digits', 'MJ12bot', 'product-token-with-digits 1'),
+  withUserAgent('the token of the RFC', 'Example_Bot-News'),
 ]
 
 const groups: readonly LintCase[] = [
@@ -133,88 +133,88 @@ const groups: readonly LintCase[] = [
 ]
 
 const ruleSets: readonly LintCase[] = [
-  group('the same rule twice', ['Disallow: /a', 'Disallow: /a'], 'duplicate-rule 3'),
-  group(
+  withRules('the same rule twice', ['Disallow: /a', 'Disallow: /a'], 'duplicate-rule 3'),
+  withRules(
     'the same rule in other words',
     ['Disallow: /%7Ea', 'Disallow: /~a*'],
     'encoded-unreserved 2',
     'duplicate-rule 2',
     'trailing-star 3',
   ),
-  group('allowed and disallowed', ['Allow: /a', 'Disallow: /a'], 'conflicting-rules 3'),
-  group('a star decides', ['Allow: /a', 'Disallow: /a*'], 'shadowed-rule 2', 'trailing-star 3'),
-  group(
+  withRules('allowed and disallowed', ['Allow: /a', 'Disallow: /a'], 'conflicting-rules 3'),
+  withRules('a star decides', ['Allow: /a', 'Disallow: /a*'], 'shadowed-rule 2', 'trailing-star 3'),
+  withRules(
     'a folder of a folder',
     ['Disallow: /a/', 'Disallow: /a/b', 'Disallow: /a/*c'],
     'redundant-rule 3',
     'redundant-rule 4',
   ),
-  group('a folder of a folder with an exception', ['Disallow: /a/', 'Allow: /a/b', 'Disallow: /a/b/c']),
+  withRules('a folder of a folder with an exception', ['Disallow: /a/', 'Allow: /a/b', 'Disallow: /a/b/c']),
   file(
     'a folder of a folder, where another group may allow it',
     'User-agent: a\nDisallow: /a\nDisallow: /a/b\n\nUser-agent: a\nAllow: /a/\n',
     'duplicate-group 5',
   ),
-  group('an empty Disallow beside others', 'Disallow:', 'empty-disallow-beside-rules 2'),
-  group('an empty Allow', 'Allow:', 'empty-allow 2'),
+  withRules('an empty Disallow beside others', 'Disallow:', 'empty-disallow-beside-rules 2'),
+  withRules('an empty Allow', 'Allow:', 'empty-allow 2'),
 ]
 
 const paths: readonly LintCase[] = [
-  group('no slash', 'Disallow: a', 'path-without-slash 2'),
-  group('a star instead', 'Disallow: *a', 'path-begins-with-star 2'),
-  group('a URL', 'Disallow: https://example.com/a', 'absolute-url-in-rule 2'),
-  group('two paths', 'Disallow: /a /b', 'two-paths-on-one-line 2'),
-  group('a blank', 'Disallow: /a b', 'raw-space-in-path 2'),
-  group('a fragment', 'Disallow: /a#b', 'fragment-in-rule 2'),
-  group('a comment', ['Disallow: /a #b', 'Disallow: /b# c', 'Disallow: /c ## d']),
-  group('a $ inside', 'Disallow: /a$b', 'dollar-inside 2'),
-  group('a $ at the end', 'Disallow: /*.a$'),
-  group('a star at the end', 'Disallow: /a*', 'trailing-star 2'),
-  group('two stars', 'Disallow: /a**b', 'double-star 2'),
-  group('UTF-8', 'Disallow: /caf\xc3\xa9', 'raw-non-ascii 2'),
-  group('a brace', 'Disallow: /{a}', 'raw-character-in-path 2'),
-  group('a brace in a query', 'Disallow: /?{a}'),
-  group('a backslash', 'Disallow: /a\\b', 'backslash-in-path 2'),
-  group('half an byte', 'Disallow: /100%', 'malformed-percent 2'),
-  group('a letter as its byte', 'Disallow: /%61', 'encoded-unreserved 2'),
-  group('an byte that needs it', 'Disallow: /%2F%C3%A9'),
-  group('a dot segment', 'Disallow: /a/../b', 'dot-segments 2'),
-  group('hidden files, and a dot segment in a query', ['Disallow: /.', 'Disallow: /b?/../']),
-  group('robots.txt itself', 'Disallow: /robots.txt$', 'robots-txt-disallowed 2'),
-  group('an index page', 'Allow: /a/index.html', 'index-page-also-allows-folder 2'),
+  withRules('no slash', 'Disallow: a', 'path-without-slash 2'),
+  withRules('a star instead', 'Disallow: *a', 'path-begins-with-star 2'),
+  withRules('a URL', 'Disallow: https://example.com/a', 'absolute-url-in-rule 2'),
+  withRules('two paths', 'Disallow: /a /b', 'two-paths-on-one-line 2'),
+  withRules('a blank', 'Disallow: /a b', 'raw-space-in-path 2'),
+  withRules('a fragment', 'Disallow: /a#b', 'fragment-in-rule 2'),
+  withRules('a comment', ['Disallow: /a #b', 'Disallow: /b# c', 'Disallow: /c ## d']),
+  withRules('a $ inside', 'Disallow: /a$b', 'dollar-inside 2'),
+  withRules('a $ at the end', 'Disallow: /*.a$'),
+  withRules('a star at the end', 'Disallow: /a*', 'trailing-star 2'),
+  withRules('two stars', 'Disallow: /a**b', 'double-star 2'),
+  withRules('UTF-8', 'Disallow: /caf\xc3\xa9', 'raw-non-ascii 2'),
+  withRules('a brace', 'Disallow: /{a}', 'raw-character-in-path 2'),
+  withRules('a brace in a query', 'Disallow: /?{a}'),
+  withRules('a backslash', 'Disallow: /a\\b', 'backslash-in-path 2'),
+  withRules('half an byte', 'Disallow: /100%', 'malformed-percent 2'),
+  withRules('a letter as its byte', 'Disallow: /%61', 'encoded-unreserved 2'),
+  withRules('an byte that needs it', 'Disallow: /%2F%C3%A9'),
+  withRules('a dot segment', 'Disallow: /a/../b', 'dot-segments 2'),
+  withRules('hidden files, and a dot segment in a query', ['Disallow: /.', 'Disallow: /b?/../']),
+  withRules('robots.txt itself', 'Disallow: /robots.txt$', 'robots-txt-disallowed 2'),
+  withRules('an index page', 'Allow: /a/index.html', 'index-page-also-allows-folder 2'),
 ]
 
 const records: readonly LintCase[] = [
-  group('a relative sitemap', 'Sitemap: /sitemap.xml', 'sitemap-not-absolute 2'),
-  group('a relative license', 'License: license.xml', 'license-not-absolute 2'),
-  group('a pause with a unit', 'Crawl-delay: 10s', 'crawl-delay-unreadable 2'),
-  group('a long pause', ['Crawl-delay: 61', 'Disallow: /a'], 'crawl-delay-very-long 2'),
-  group('two pauses', ['Crawl-delay: 1', 'Crawl-delay: 2'], 'several-crawl-delays 3'),
+  withRules('a relative sitemap', 'Sitemap: /sitemap.xml', 'sitemap-not-absolute 2'),
+  withRules('a relative license', 'License: license.xml', 'license-not-absolute 2'),
+  withRules('a pause with a unit', 'Crawl-delay: 10s', 'crawl-delay-unreadable 2'),
+  withRules('a long pause', ['Crawl-delay: 61', 'Disallow: /a'], 'crawl-delay-very-long 2'),
+  withRules('two pauses', ['Crawl-delay: 1', 'Crawl-delay: 2'], 'several-crawl-delays 3'),
   file(
     'two pauses in two groups',
     'User-agent: a\nUser-agent: b\nCrawl-delay: 1\nDisallow: /a\n\nUser-agent: b\nCrawl-delay: 2\nDisallow: /a\n',
     'duplicate-group 6',
     'several-crawl-delays 7',
   ),
-  group('the same pause twice', ['Crawl-delay: 1', 'Crawl-delay: 1.0']),
-  group('a number for a rate', 'Request-rate: 5', 'request-rate-unreadable 2'),
-  group('a rate for each hour', times(24, 'Request-rate: 1/10 00:00-01:00')),
-  group('a rate more', times(25, 'Request-rate: 1/10 00:00-01:00'), 'too-many-request-rates 26'),
-  group('many rates more', times(99, 'Request-rate: 1/10'), 'too-many-request-rates 26'),
+  withRules('the same pause twice', ['Crawl-delay: 1', 'Crawl-delay: 1.0']),
+  withRules('a number for a rate', 'Request-rate: 5', 'request-rate-unreadable 2'),
+  withRules('a rate for each hour', repeated(24, 'Request-rate: 1/10 00:00-01:00')),
+  withRules('a rate more', repeated(25, 'Request-rate: 1/10 00:00-01:00'), 'too-many-request-rates 26'),
+  withRules('many rates more', repeated(99, 'Request-rate: 1/10'), 'too-many-request-rates 26'),
   file(
     'more rates for one crawler, in two groups',
     [
-      ...['User-agent: a', 'User-agent: b', ...times(20, 'Request-rate: 1/10'), 'Disallow: /a'],
-      ...['User-agent: b', ...times(5, 'Request-rate: 1/10'), 'Disallow: /b', ''],
+      ...['User-agent: a', 'User-agent: b', ...repeated(20, 'Request-rate: 1/10'), 'Disallow: /a'],
+      ...['User-agent: b', ...repeated(5, 'Request-rate: 1/10'), 'Disallow: /b', ''],
     ].join('\n'),
     'duplicate-group 24',
     'too-many-request-rates 29',
   ),
-  group('a visit-time for each hour, and a rate', [...times(24, 'Visit-time: 0000-0100'), 'Request-rate: 1/10']),
-  group('a visit-time more', times(25, 'Visit-time: 0000-0100'), 'too-many-visit-times 26'),
-  group('hours for times', 'Visit-time: 6-8', 'visit-time-unreadable 2'),
-  group('noindex', 'Noindex: /a', 'noindex-not-supported 2'),
-  group('host', 'Host: example.com', 'host-deprecated 2'),
+  withRules('a visit-time for each hour, and a rate', [...repeated(24, 'Visit-time: 0000-0100'), 'Request-rate: 1/10']),
+  withRules('a visit-time more', repeated(25, 'Visit-time: 0000-0100'), 'too-many-visit-times 26'),
+  withRules('hours for times', 'Visit-time: 6-8', 'visit-time-unreadable 2'),
+  withRules('noindex', 'Noindex: /a', 'noindex-not-supported 2'),
+  withRules('host', 'Host: example.com', 'host-deprecated 2'),
 ]
 
 /** Files as they should be: nothing in them is more than a note. */

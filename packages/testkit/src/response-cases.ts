@@ -1,11 +1,11 @@
 // What well-formed answers to a request for robots.txt mean. Each row runs as values through core, and over a socket.
 import type { Reply } from './sites.ts'
 
-export interface ReplyRow {
+export interface ReplyCase {
   /** The standard's section, or that it is our choice. */
   readonly name: string
   /** What answers, by URL with `:PORT`. `http://a.test:PORT/page` is asked about. */
-  readonly answers: Readonly<Record<string, Reply>>
+  readonly replies: Readonly<Record<string, Reply>>
   readonly expected: ReplyExpectation
 }
 
@@ -16,7 +16,7 @@ export interface ReplyExpectation {
   readonly reason: string
   readonly status: number
   /** The URLs that are asked for, in order and with `:PORT`. Each of them but the last is a hop. */
-  readonly asked: readonly string[]
+  readonly requestedUrls: readonly string[]
 }
 
 /** What every row asks about. */
@@ -29,75 +29,75 @@ const OTHER_PATH = 'http://a.test:PORT/elsewhere/robots.txt'
 const OTHER_HOST = 'http://b.test:PORT/robots.txt'
 
 /** What a verdict says of a row, wherever the answer came from. */
-export type Meaning = Omit<ReplyExpectation, 'asked' | 'status'>
-const rulesHold: Meaning = { allowed: false, because: 'rule', outcome: 'success', reason: 'status' }
-const noRules: Meaning = { allowed: true, because: 'no-group', outcome: 'success', reason: 'status' }
-const unavailable: Meaning = { allowed: true, because: 'unavailable', outcome: 'unavailable', reason: 'status' }
-const unreachable: Meaning = { allowed: false, because: 'unreachable', outcome: 'unreachable', reason: 'status' }
+export type ExpectedAccess = Omit<ReplyExpectation, 'asked' | 'status'>
+const rulesHold: ExpectedAccess = { allowed: false, because: 'rule', outcome: 'success', reason: 'status' }
+const noRules: ExpectedAccess = { allowed: true, because: 'no-group', outcome: 'success', reason: 'status' }
+const unavailable: ExpectedAccess = { allowed: true, because: 'unavailable', outcome: 'unavailable', reason: 'status' }
+const unreachable: ExpectedAccess = { allowed: false, because: 'unreachable', outcome: 'unreachable', reason: 'status' }
 
 /** One answer and no redirect. */
-function once(name: string, reply: Reply, meaning: Meaning): ReplyRow {
-  return { name, answers: { [FIRST]: reply }, expected: { ...meaning, status: reply.status, asked: [FIRST] } }
+function singleReply(name: string, reply: Reply, meaning: ExpectedAccess): ReplyCase {
+  return { name, replies: { [FIRST]: reply }, expected: { ...meaning, status: reply.status, requestedUrls: [FIRST] } }
 }
 
-function each(
+function forStatuses(
   statuses: readonly number[],
   name: string,
-  meaning: Meaning,
+  meaning: ExpectedAccess,
   reply: Omit<Reply, 'status'> = {},
-): ReplyRow[] {
-  return statuses.map((status) => once(`${name}: ${status}`, { ...reply, status }, meaning))
+): ReplyCase[] {
+  return statuses.map((status) => singleReply(`${name}: ${status}`, { ...reply, status }, meaning))
 }
 
 /** A redirect from the first URL to where the rules are, if it is usable. */
-function redirected(name: string, location: string | readonly string[], to: string, status = 302): ReplyRow {
+function redirected(name: string, location: string | readonly string[], to: string, status = 302): ReplyCase {
   return {
     name,
-    answers: { [FIRST]: { status, headers: { location } }, [to]: { status: 200, body: forbidsPage } },
-    expected: { ...rulesHold, status: 200, asked: [FIRST, to] },
+    replies: { [FIRST]: { status, headers: { location } }, [to]: { status: 200, body: forbidsPage } },
+    expected: { ...rulesHold, status: 200, requestedUrls: [FIRST, to] },
   }
 }
 
 /** A redirect with no Location, or with one that leads nowhere; if it is followed all the same, there are rules. */
-function nowhere(name: string, location: string | readonly string[] | undefined, status = 302): ReplyRow {
+function withoutTarget(name: string, location: string | readonly string[] | undefined, status = 302): ReplyCase {
   const reply = { status, headers: location === undefined ? {} : { location }, body: forbidsPage }
-  return once(name, reply, { ...unavailable, reason: 'no-usable-location' })
+  return singleReply(name, reply, { ...unavailable, reason: 'no-usable-location' })
 }
 
 /** Redirects through `urls`, each to the next; the last one has the rules. */
-function chained(name: string, urls: readonly string[], expected: Partial<ReplyExpectation> = {}): ReplyRow {
+function chained(name: string, urls: readonly string[], expected: Partial<ReplyExpectation> = {}): ReplyCase {
   const redirects = urls.slice(1).map((to, i) => [urls[i], { status: 301, headers: { location: to } }] as const)
   return {
     name,
-    answers: { [urls.at(-1) ?? FIRST]: { status: 200, body: forbidsPage }, ...Object.fromEntries(redirects) },
-    expected: { ...rulesHold, status: 200, asked: urls, ...expected },
+    replies: { [urls.at(-1) ?? FIRST]: { status: 200, body: forbidsPage }, ...Object.fromEntries(redirects) },
+    expected: { ...rulesHold, status: 200, requestedUrls: urls, ...expected },
   }
 }
 
 /** One redirect, then another answer than a 2xx. */
-function redirectedTo(name: string, reply: Reply, meaning: Meaning, body = ''): ReplyRow {
+function redirectedTo(name: string, reply: Reply, meaning: ExpectedAccess, body = ''): ReplyCase {
   return {
     name,
-    answers: { [FIRST]: { status: 301, headers: { location: OTHER_HOST }, body }, [OTHER_HOST]: reply },
-    expected: { ...meaning, status: reply.status, asked: [FIRST, OTHER_HOST] },
+    replies: { [FIRST]: { status: 301, headers: { location: OTHER_HOST }, body }, [OTHER_HOST]: reply },
+    expected: { ...meaning, status: reply.status, requestedUrls: [FIRST, OTHER_HOST] },
   }
 }
 
 const hops = (count: number) => [FIRST, ...Array.from({ length: count }, (_, i) => `http://a.test:PORT/hop${i + 1}`)]
 const hosts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `http://${name}.test:PORT/robots.txt`)
 
-export const replyRows: readonly ReplyRow[] = [
-  ...each([200, 201, 202, 203, 206, 207, 208, 226, 299], 'RFC 9309 §2.3.1.1, success, the rules hold', rulesHold, {
+export const replyCases: readonly ReplyCase[] = [
+  ...forStatuses([200, 201, 202, 203, 206, 207, 208, 226, 299], 'RFC 9309 §2.3.1.1, success, the rules hold', rulesHold, {
     body: forbidsPage,
   }),
-  ...each([204, 205], 'RFC 9309 §2.3.1.1, success without a body, no rules', noRules),
-  once('RFC 9309 §2.3.1.1, success, an empty file has no rules', { status: 200, body: '' }, noRules),
-  once(
+  ...forStatuses([204, 205], 'RFC 9309 §2.3.1.1, success without a body, no rules', noRules),
+  singleReply('RFC 9309 §2.3.1.1, success, an empty file has no rules', { status: 200, body: '' }, noRules),
+  singleReply(
     'RFC 9309 §2.3.1.1, HTML instead of robots.txt has no rules',
     { status: 200, body: '<!doctype html><p>Hello' },
     noRules,
   ),
-  once(
+  singleReply(
     'RFC 9309 §2.3.1.1, parseable rules hold even inside HTML',
     { status: 200, headers: { 'content-type': 'text/html' }, body: `<!doctype html><pre>\n${forbidsPage}</pre>` },
     rulesHold,
@@ -112,13 +112,13 @@ export const replyRows: readonly ReplyRow[] = [
     'multipart/byteranges; boundary=x',
     'text/plain; charset=utf-16',
   ].map((type) =>
-    once(
+    singleReply(
       `our choice, the media type decides nothing: "${type}"`,
       { status: 200, headers: { 'content-type': type }, body: forbidsPage },
       rulesHold,
     ),
   ),
-  once(
+  singleReply(
     'RFC 9110 §15.3.7, a 206 that is all of the file',
     { status: 206, headers: { 'content-range': 'bytes 0-29/30' }, body: forbidsPage },
     rulesHold,
@@ -135,14 +135,14 @@ export const replyRows: readonly ReplyRow[] = [
     ['bytes 0-29/30', 'bytes 0-29/30'],
     ['bytes 0-29/30', 'bytes 30-59/60'],
   ].map((range) =>
-    once(
+    singleReply(
       `RFC 9110 §14.4, a 206 that may be only a part of the file: ${JSON.stringify(range)}`,
       { status: 206, headers: { 'content-range': range }, body: forbidsPage },
       { ...unreachable, reason: 'truncated' },
     ),
   ),
   ...['multipart/byteranges; boundary=x', 'Multipart/ByteRanges;boundary="x"', 'multipart/byteranges'].map((type) =>
-    once(
+    singleReply(
       `RFC 9110 §14.6, a 206 in parts is not all of the file: "${type}"`,
       {
         status: 206,
@@ -152,7 +152,7 @@ export const replyRows: readonly ReplyRow[] = [
       { ...unreachable, reason: 'truncated' },
     ),
   ),
-  once(
+  singleReply(
     'RFC 3229 §10.4.1, a 226 whose IM header says that its body is a change to the file, or a part of it',
     { status: 226, headers: { im: 'vcdiff' }, body: forbidsPage },
     { ...unreachable, reason: 'truncated' },
@@ -161,13 +161,13 @@ export const replyRows: readonly ReplyRow[] = [
     ['Location', { location: OTHER_PATH }],
     ['Refresh', { refresh: `0; url=${OTHER_PATH}` }],
   ].map(([name, headers]) =>
-    once(
+    singleReply(
       `Google, only a 3xx is a redirect: a 200 with ${name} is not`,
       { status: 200, headers: headers as Reply['headers'] & {}, body: '' },
       noRules,
     ),
   ),
-  once(
+  singleReply(
     'Google, a page that leads elsewhere is no redirect',
     {
       status: 200,
@@ -175,7 +175,7 @@ export const replyRows: readonly ReplyRow[] = [
     },
     noRules,
   ),
-  once(
+  singleReply(
     'RFC 9309 §2.3.1.3, the Location of a 404 is not followed',
     { status: 404, headers: { location: OTHER_PATH } },
     unavailable,
@@ -212,35 +212,35 @@ export const replyRows: readonly ReplyRow[] = [
     ...unavailable,
     reason: 'too-many-redirects',
     status: 301,
-    asked: hops(5),
+    requestedUrls: hops(5),
   }),
   chained('our choice, a redirect to itself is unavailable at once', [FIRST, FIRST], {
     ...unavailable,
     reason: 'redirect-loop',
     status: 301,
-    asked: [FIRST],
+    requestedUrls: [FIRST],
   }),
   chained('our choice, a loop is unavailable at once', [FIRST, OTHER_HOST, FIRST], {
     ...unavailable,
     reason: 'redirect-loop',
     status: 301,
-    asked: [FIRST, OTHER_HOST],
+    requestedUrls: [FIRST, OTHER_HOST],
   }),
   chained('our choice, a loop of five is unavailable at once', [...hosts.slice(0, 5), FIRST], {
     ...unavailable,
     reason: 'redirect-loop',
     status: 301,
-    asked: hosts.slice(0, 5),
+    requestedUrls: hosts.slice(0, 5),
   }),
   chained('our choice, a loop that begins later is unavailable at once', [FIRST, OTHER_HOST, OTHER_PATH, OTHER_HOST], {
     ...unavailable,
     reason: 'redirect-loop',
     status: 301,
-    asked: [FIRST, OTHER_HOST, OTHER_PATH],
+    requestedUrls: [FIRST, OTHER_HOST, OTHER_PATH],
   }),
 
   ...[300, 301, 302, 303, 307, 308, 399].map((status) =>
-    nowhere(`our choice, a redirect without Location is unavailable: ${status}`, undefined, status),
+    withoutTarget(`our choice, a redirect without Location is unavailable: ${status}`, undefined, status),
   ),
   ...[
     '',
@@ -254,7 +254,7 @@ export const replyRows: readonly ReplyRow[] = [
     'http://[b.test/robots.txt',
     'http://b.test:99999/robots.txt',
     ['/one', '/other'],
-  ].map((location) => nowhere(`our choice, a Location that leads nowhere is unavailable: "${location}"`, location)),
+  ].map((location) => withoutTarget(`our choice, a Location that leads nowhere is unavailable: "${location}"`, location)),
 
   redirectedTo('RFC 9309 §2.3.1.3, a redirect to a 404 is unavailable', { status: 404 }, unavailable),
   redirectedTo('RFC 9309 §2.3.1.4, a redirect to a 500 is unreachable', { status: 500 }, unreachable),
@@ -269,42 +269,42 @@ export const replyRows: readonly ReplyRow[] = [
     unavailable,
     forbidsPage,
   ),
-  once('our choice, a 304 that nobody asked for is unreachable', { status: 304 }, unreachable),
-  once(
+  singleReply('our choice, a 304 that nobody asked for is unreachable', { status: 304 }, unreachable),
+  singleReply(
     'our choice, a 304 that nobody asked for is unreachable, and its Location is not followed',
     { status: 304, headers: { location: OTHER_PATH } },
     unreachable,
   ),
 
-  ...each(
+  ...forStatuses(
     [400, 401, 402, 403, 404, 405, 406, 410, 418, 421, 425, 428, 431, 451, 499],
     'RFC 9309 §2.3.1.3, unavailable, its body is not read as rules',
     unavailable,
     { body: forbidsPage },
   ),
-  once('Google, 429 counts as a server error: unreachable', { status: 429 }, unreachable),
-  once('Google, 429 with Retry-After', { status: 429, headers: { 'retry-after': '120' } }, unreachable),
-  ...each([500, 501, 502, 503, 504, 505, 507, 511, 520, 599], 'RFC 9309 §2.3.1.4, unreachable', unreachable, {
+  singleReply('Google, 429 counts as a server error: unreachable', { status: 429 }, unreachable),
+  singleReply('Google, 429 with Retry-After', { status: 429, headers: { 'retry-after': '120' } }, unreachable),
+  ...forStatuses([500, 501, 502, 503, 504, 505, 507, 511, 520, 599], 'RFC 9309 §2.3.1.4, unreachable', unreachable, {
     body: 'User-agent: *\nAllow: /\n',
   }),
-  once(
+  singleReply(
     'RFC 9309 §2.3.1.4, 503 with Retry-After in seconds',
     { status: 503, headers: { 'retry-after': '3600' } },
     unreachable,
   ),
-  once(
+  singleReply(
     'RFC 9309 §2.3.1.4, 503 with Retry-After as a date',
     { status: 503, headers: { 'retry-after': 'Fri, 31 Dec 2049 23:59:59 GMT' } },
     unreachable,
   ),
   ...['-120', '1.5', '1e3', 'soon', '', 'Sun, 06 Nov 1994 08:49:37 GMT', '9'.repeat(400)].map((value) =>
-    once(
+    singleReply(
       `our choice, 503 with an odd Retry-After: "${value.length > 40 ? `9, ${value.length} times` : value}"`,
       { status: 503, headers: { 'retry-after': value } },
       unreachable,
     ),
   ),
-  ...each([600, 700, 999], 'our choice, a status that no standard names is unreachable', unreachable, {
+  ...forStatuses([600, 700, 999], 'our choice, a status that no standard names is unreachable', unreachable, {
     body: 'User-agent: *\nAllow: /\n',
   }),
 ]

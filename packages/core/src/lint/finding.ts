@@ -22,8 +22,8 @@ export function findingOf(code: FindingCode, line: number, write: readonly strin
 
 /** What a site wrote, for people: short, and without characters that could play tricks in a terminal. */
 function quoted(text: string): string {
-  const short = text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text
+  const short = text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text
   return `"${short.replace(/\p{C}/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`)}"`
 }
 
-const MOST_QUOTED = 100
+const MAX_QUOTED_LENGTH = 100

@@ -38,7 +38,7 @@ export function lintGroups(
     if (field.line === groups[next]?.line) next++
     const group = groups[next - 1]
     if (field.directive === 'user-agent' && group !== undefined) {
-      if (field.line !== group.line) lintMergedName(field, before, report)
+      if (field.line !== group.line) lintMergedAgent(field, before, report)
       const name = nameOf(field.value)
       const namesake = previousGroup(ofName, name, group)
       if (namesake === group) report('duplicate-name', field.line)
@@ -68,7 +68,7 @@ function previousGroup(groups: Map<string, ParsedGroup>, name: string, group: Pa
 }
 
 /** A name that is merged with the names above it. */
-function lintMergedName({ line, afterBlankLine }: FieldLine, before: FieldLine | undefined, report: Report): void {
+function lintMergedAgent({ line, afterBlankLine }: FieldLine, before: FieldLine | undefined, report: Report): void {
   if (before?.directive !== 'user-agent') report('names-merged-across-record', line)
   else if (afterBlankLine) report('names-merged-across-blank-line', line)
 }

@@ -9,7 +9,7 @@ const LF = 10
 const CR = 13
 
 /** Reports that a part of a line is not read. @param text The file, one character for each byte. @param end Where the reader stopped. */
-export function lintCut(text: string, start: number, end: number, line: number, report: Report): void {
+export function lintTruncation(text: string, start: number, end: number, line: number, report: Report): void {
   const next = text.charCodeAt(end) // NaN at the end of the file
   if (Number.isNaN(next) || next === LF || next === CR || text.slice(start, end).includes('#')) return
   report(next === 0 ? 'nul-octet' : 'over-long-line', line)
@@ -24,13 +24,13 @@ export function lintBytes(content: string, line: number, report: Report): boolea
   let hiding: FindingCode | undefined
   if (/[\v\f\u0085\u2028\u2029]/.test(text)) hiding = 'other-line-end'
   else if (text.startsWith(BOM)) hiding = 'misplaced-bom'
-  else if (partsOf(text).some((part) => /^[\s\u200b]|[\s\u200b]$/.test(part))) hiding = 'non-ascii-blank'
+  else if (keyAndValue(text).some((part) => /^[\s\u200b]|[\s\u200b]$/.test(part))) hiding = 'non-ascii-blank'
   if (hiding !== undefined) report(hiding, line)
   return hiding === undefined
 }
 
 /** Key and value without the blanks of ASCII; a line without a colon is all key. */
-function partsOf(text: string): readonly string[] {
+function keyAndValue(text: string): readonly string[] {
   const colon = text.indexOf(':')
   return colon === -1 ? [text] : [trimBlanks(text.slice(0, colon)), trimBlanks(text.slice(colon + 1))]
 }

@@ -7,15 +7,15 @@ import { parseRecords } from '../parse/records.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
 import { type Field, type FieldLine, lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
-import { lintBytes, lintCut } from './line.ts'
+import { lintBytes, lintTruncation } from './line.ts'
 import { lintName } from './name.ts'
 import { isCutByComment, lintPath } from './path.ts'
-import { lintAudiences, lintRecord, lintTimedRecords } from './record.ts'
+import { lintRecordAgents, lintRecord, lintTimedRecords } from './record.ts'
 import { lintRuleSet } from './rule-set.ts'
 import { lintWholeFile } from './whole-file.ts'
 
 /** Crawlers must read at least so many bytes. RFC 9309 §2.5. */
-const LIMIT_BYTES = 500 * 1024
+const READ_LIMIT_BYTES = 500 * 1024
 
 /**
  * Reports what is wrong with a robots.txt, or likely to be read in another way than it was meant, in the order of its lines. The file is
@@ -36,7 +36,7 @@ export function lintRobots(source: Uint8Array | string): readonly Finding[] {
     const parsed = parseRecords(file, dialects.rfc9309.parsing)
     const alone = new Set(lintGroups(fields, parsed, report))
     for (const group of parsed.groups) lintRuleSet(group, alone.has(group), report)
-    lintAudiences(parsed.records, report)
+    lintRecordAgents(parsed.records, report)
     lintTimedRecords(parsed.records, report)
     if (fields.length === 0) report('empty-file', 0)
   }
@@ -53,8 +53,8 @@ function lintLines(file: ByteRange, text: string, report: Report): readonly Fiel
     const field = fieldOf(reader, text)
     const { line, lineStart, lineEnd, contentStart, contentEnd } = reader
     if (line === 1 && lineStart > 0) report(lineStart === 3 ? 'bom' : 'partial-bom', 1)
-    if (lineStart <= LIMIT_BYTES) lineAtLimit = line
-    lintCut(text, lineStart, lineEnd, line, report)
+    if (lineStart <= READ_LIMIT_BYTES) lineAtLimit = line
+    lintTruncation(text, lineStart, lineEnd, line, report)
     if (reader.isBlankLine) afterBlankLine = true
     if (contentStart >= contentEnd) continue
     const content = text.slice(contentStart, contentEnd)
@@ -64,7 +64,7 @@ function lintLines(file: ByteRange, text: string, report: Report): readonly Fiel
     fields.push({ ...field, line, afterBlankLine })
     afterBlankLine = false
   }
-  if (text.length > LIMIT_BYTES) report('over-500-kib', lineAtLimit)
+  if (text.length > READ_LIMIT_BYTES) report('over-500-kib', lineAtLimit)
   return fields
 }
 

@@ -5,7 +5,7 @@ import { indexFolder } from '../parse/index-page.ts'
 import { ruleForm } from '../url/normal-form.ts'
 import { parseUrl } from '../url/origin.ts'
 import type { Report } from './finding.ts'
-import { keyOf } from './key.ts'
+import { canonicalKey } from './key.ts'
 
 /** A rule on its line; bytes. */
 interface RuleLine {
@@ -15,7 +15,7 @@ interface RuleLine {
 }
 
 export function lintPath({ directive, path, line }: RuleLine, report: Report): void {
-  const rule = (better: string) => `${keyOf(directive)}: ${textOf(better)}`
+  const rule = (better: string) => `${canonicalKey(directive)}: ${textOf(better)}`
   if (path === '') {
     if (directive === 'allow') report('empty-allow', line)
   } else if (/^(https?|ftp):\/\//i.test(path)) {
@@ -35,11 +35,11 @@ export function isCutByComment(line: string): boolean {
   return hash > 0 && /[^\t :]/.test(line.charAt(hash - 1)) && /[^\t #]/.test(line.charAt(hash + 1))
 }
 
-type Write = (better: string) => string
+type FormatRule = (better: string) => string
 
 /** What could be written better. What clients encode is what WHATWG URL says, for the path and for the query. */
-function lintSpelling({ path, line }: RuleLine, rule: Write, report: Report): void {
-  if (path.startsWith('*')) report('path-begins-with-star', line, ...slashed(path).map(rule))
+function lintSpelling({ path, line }: RuleLine, rule: FormatRule, report: Report): void {
+  if (path.startsWith('*')) report('path-begins-with-star', line, ...withLeadingSlash(path).map(rule))
   if (path.slice(0, -1).includes('$')) report('dollar-inside', line)
   if (path.includes('**')) report('double-star', line, rule(path.replace(/\*{2,}/g, '*')))
   else if (/[^\t $]\*$/.test(path)) report('trailing-star', line, rule(path.slice(0, -1)))
@@ -55,7 +55,7 @@ function lintSpelling({ path, line }: RuleLine, rule: Write, report: Report): vo
 }
 
 /** Reports what matches other URLs than its author may think. */
-function lintMeaning({ directive, path, line }: RuleLine, rule: Write, report: Report): void {
+function lintMeaning({ directive, path, line }: RuleLine, rule: FormatRule, report: Report): void {
   const form = ruleForm(path)
   const [beforeQuery = ''] = form.split('?', 1)
   if (/\/\.{1,2}(?:\/|\$$)/.test(beforeQuery)) {
@@ -68,7 +68,7 @@ function lintMeaning({ directive, path, line }: RuleLine, rule: Write, report: R
 }
 
 // A path that begins with a star: `*a` matches what `/*a` does, since every path begins with a slash; `*/a` matches `/a` too.
-function slashed(path: string): readonly string[] {
+function withLeadingSlash(path: string): readonly string[] {
   const rest = path.replace(/^\*+/, '')
   if (rest === '') return ['/']
   return rest.startsWith('/') ? [rest, `/*${rest}`] : [`/*${rest}`]

@@ -19,10 +19,10 @@ const LONG_DELAY_MS = 60_000
 export function lintRecord(field: OtherField, value: string, line: number, report: Report): void {
   switch (field) {
     case 'sitemap':
-      if (originOf(textOf(value)) === undefined) report('sitemap-not-absolute', line, `Sitemap: ${onHost(value)}`)
+      if (originOf(textOf(value)) === undefined) report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(value)}`)
       break
     case 'license':
-      if (originOf(textOf(value)) === undefined) report('license-not-absolute', line, `License: ${onHost(value)}`)
+      if (originOf(textOf(value)) === undefined) report('license-not-absolute', line, `License: ${absoluteExample(value)}`)
       break
     case 'crawl-delay': {
       const delayMs = crawlDelayMsOf(value)
@@ -47,11 +47,11 @@ export function lintRecord(field: OtherField, value: string, line: number, repor
 
 /** Reports where the records of one field for one crawler become more than are kept. */
 export function lintTimedRecords(records: readonly ParsedRecord[], report: Report): void {
-  lintAmount('request-rate', requestRateOf, 'too-many-request-rates', records, report)
-  lintAmount('visit-time', dayRangeOf, 'too-many-visit-times', records, report)
+  lintRecordCount('request-rate', requestRateOf, 'too-many-request-rates', records, report)
+  lintRecordCount('visit-time', dayRangeOf, 'too-many-visit-times', records, report)
 }
 
-function lintAmount(
+function lintRecordCount(
   field: OtherField,
   read: (value: string) => unknown,
   code: FindingCode,
@@ -81,13 +81,13 @@ function lintAmount(
 }
 
 /** A whole URL in the place of a path. */
-function onHost(value: string): string {
+function absoluteExample(value: string): string {
   if (/^[a-z]+:/i.test(value)) return 'https://example.com/'
   return textOf(value.startsWith('//') ? `https:${value}` : `https://example.com/${value.replace(/^\/+/, '')}`)
 }
 
 /** Reports records that apply to no crawler, and several crawl-delays for one crawler. */
-export function lintAudiences(records: readonly ParsedRecord[], report: Report): void {
+export function lintRecordAgents(records: readonly ParsedRecord[], report: Report): void {
   /** The first crawl-delay for a name, and for the names that stand together, so that none is looked up more than once. */
   const delays = new Map<string | readonly string[], number>()
   for (const { field, value, line, agents } of records) {

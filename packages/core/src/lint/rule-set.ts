@@ -23,13 +23,13 @@ export function lintRuleSet(group: ParsedGroup, isAlone: boolean, report: Report
       if (directive === 'disallow' && path === '') report('empty-disallow-beside-rules', line)
     }
   }
-  lintSamePaths(rules, report)
+  lintEquivalentRules(rules, report)
   if (!isAlone) return
   const allow = rules.find(({ directive }) => directive === 'allow')
   const disallow = rules.find(({ directive }) => directive === 'disallow')
   if (disallow === undefined && allow !== undefined) report('allow-without-disallow', allow.line)
   if (allow !== undefined) return
-  lintCovered(rules, report)
+  lintRedundantRules(rules, report)
   const all = rules.find(({ base }) => base === '/')
   if (all !== undefined && group.agents.some(namesEveryone)) report('blocks-everything', all.line)
 }
@@ -42,7 +42,7 @@ function withForm(rule: ParsedRule): PathRule {
 }
 
 /** Rules that match the same paths: of each kind the longest and first one counts, and of these an Allow on a tie. */
-function lintSamePaths(rules: readonly PathRule[], report: Report): void {
+function lintEquivalentRules(rules: readonly PathRule[], report: Report): void {
   const strongest = { allow: new Map<string, PathRule>(), disallow: new Map<string, PathRule>() }
   for (const rule of rules) {
     const ofKind = strongest[rule.directive]
@@ -64,7 +64,7 @@ function lintSamePaths(rules: readonly PathRule[], report: Report): void {
  * In a group with disallows only, a rule is redundant if its path begins with the path of another one. In sorted order, such a rule follows
  * right behind the other.
  */
-function lintCovered(rules: readonly PathRule[], report: Report): void {
+function lintRedundantRules(rules: readonly PathRule[], report: Report): void {
   let cover: string | undefined
   for (const { base, line } of rules.toSorted((a, b) => (a.base < b.base ? -1 : Number(a.base > b.base)))) {
     if (base === cover) continue // a duplicate

@@ -3,7 +3,7 @@ import type { Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 
 /** How files begin that are something else, after blanks and a byte order mark. */
-const BEGINNINGS: readonly (readonly [RegExp, FindingCode])[] = [
+const SIGNATURES: readonly (readonly [RegExp, FindingCode])[] = [
   [
     /^(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i,
     'html-instead-of-robots',
@@ -13,18 +13,18 @@ const BEGINNINGS: readonly (readonly [RegExp, FindingCode])[] = [
 ]
 
 /** Enough to know a file by its beginning. */
-const SNIFFED_OCTETS = 2000
+const SNIFFED_BYTES = 2000
 
 /** @returns Whether to check the lines: in a file of another format, each would be a finding. */
 export function lintWholeFile(bytes: string, report: Report): boolean {
   const foreign = /^(?:\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/.test(bytes)
     ? 'utf-16'
-    : foreignFormat(bytes.slice(0, SNIFFED_OCTETS))
+    : foreignFormat(bytes.slice(0, SNIFFED_BYTES))
   if (foreign !== undefined) report(foreign, 0)
   return foreign === undefined
 }
 
 function foreignFormat(beginning: string): FindingCode | undefined {
   const text = beginning.replace(/^(?:\xef\xbb\xbf)*\s*/, '')
-  return BEGINNINGS.find(([pattern]) => pattern.test(text))?.[1]
+  return SIGNATURES.find(([pattern]) => pattern.test(text))?.[1]
 }

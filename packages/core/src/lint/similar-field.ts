@@ -2,17 +2,17 @@
 import { fieldNames } from '../parse/directive.ts'
 
 /** Longer keys are not compared, since they are longer than any known one; this bounds the work for a line. */
-const LONGEST_KEY = 24
+const MAX_KEY_LENGTH = 24
 
 /** The field that a key is most like: up to two slips away, or one for a short name. */
-export function likelyField(key: string): string | undefined {
-  if (key.length > LONGEST_KEY) return undefined
+export function similarField(key: string): string | undefined {
+  if (key.length > MAX_KEY_LENGTH) return undefined
   const letters = lettersOf(key)
   let likely: string | undefined
   let fewest = Number.POSITIVE_INFINITY
-  for (const { name, letters: wanted } of WANTED) {
+  for (const { name, letters: wanted } of KNOWN_FIELDS) {
     if (Math.abs(wanted.length - letters.length) > 2) continue
-    const slips = slipsBetween(letters, wanted)
+    const slips = editDistance(letters, wanted)
     if (slips < fewest && slips <= (wanted.length <= 5 ? 1 : 2)) {
       likely = name
       fewest = slips
@@ -21,7 +21,7 @@ export function likelyField(key: string): string | undefined {
   return likely
 }
 
-const WANTED = fieldNames.map((name) => ({ name, letters: lettersOf(name) }))
+const KNOWN_FIELDS = fieldNames.map((name) => ({ name, letters: lettersOf(name) }))
 
 /** `User_Agent`, `user agent` and `useragent` are one word. */
 function lettersOf(key: string): string {
@@ -29,7 +29,7 @@ function lettersOf(key: string): string {
 }
 
 /** Letters added, lost, changed or swapped with their neighbour (optimal string alignment). */
-function slipsBetween(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
