@@ -60,8 +60,8 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
   const { latest, copy, unreachableSince, failures } = entry
   const deciding = decidingAttempt(entry, now, policy)
   const cause = causeOf(deciding)
-  const attempts = failures === 1 ? '1 failed attempt' : `${failures} failed attempts`
-  const unreachable = `robots.txt has been unreachable since ${formatTime(unreachableSince)} (${attempts}, the last one: ${cause})`
+  const attempts = failures === 1 ? cause : `${failures} failed attempts, the last one: ${cause}`
+  const unreachable = `robots.txt has been unreachable since ${formatTime(unreachableSince)} (${attempts})`
   const copyFrom = `the copy from ${formatTime(copy?.confirmedAt)}`
   const sentences: Readonly<Record<typeof state, string>> = {
     unknown: '',

@@ -257,7 +257,7 @@ describe('our choice, asking ahead of the end of an answer', () => {
       unreachableSince: end - 2 * HOUR,
       held: { attempt: answer.latest, until: end },
     })
-    expect(describeState(entry, at, policy)).toContain('asked again before its end it was unreachable (status 500)')
+    expect(describeState(entry, at, policy)).toContain('an early refresh found it unreachable (status 500)')
     expect(stateOf(entry, end - 1, policy)).toBe(state)
     // And at its end it is what a failure makes of it.
     expect(stateOf(entry, end, policy)).toBe(state === 'rules' ? 'lost-with-copy' : 'lost')
@@ -339,7 +339,7 @@ describe('our choice, no policy lets an entry that another wrote hold longer tha
       verdict: { allowed: false, because: 'rule' },
       access: { outcome: 'unreachable', nextAttemptAt: entry.latest.at + DAY, copy: { freshness: 'stale' } },
     })
-    expect(describeState(entry, end, policy)).not.toContain('asked again before its end')
+    expect(describeState(entry, end, policy)).not.toContain('an early refresh')
     expect(plan(entry, entry.latest.at + DAY, policy)).toBe('obtain')
     expect(keepUntil(entry, end, policy)).toBeLessThanOrEqual(end + 31 * DAY)
     const { held } = after(entry, replies['500'], end - 1, policy)

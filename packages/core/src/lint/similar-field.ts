@@ -1,34 +1,34 @@
-// Which field a misspelt key was meant to be.
+// Finds the field that a misspelt key was meant to be.
 import { fieldNames } from '../parse/directive.ts'
 
-/** Longer keys are not compared, since they are longer than any known one; this bounds the work for a line. */
+/** Keys with more characters are not compared. Every known key is shorter, and this bounds the work for each line. */
 const MAX_KEY_LENGTH = 24
 
-/** The field that a key is most like: up to two slips away, or one for a short name. */
+/** Returns the known field with the smallest edit distance to a key: at most 2, or 1 for names of up to five letters. */
 export function similarField(key: string): string | undefined {
   if (key.length > MAX_KEY_LENGTH) return undefined
   const letters = lettersOf(key)
-  let likely: string | undefined
-  let fewest = Number.POSITIVE_INFINITY
-  for (const { name, letters: wanted } of KNOWN_FIELDS) {
-    if (Math.abs(wanted.length - letters.length) > 2) continue
-    const slips = editDistance(letters, wanted)
-    if (slips < fewest && slips <= (wanted.length <= 5 ? 1 : 2)) {
-      likely = name
-      fewest = slips
+  let nearest: string | undefined
+  let smallest = Number.POSITIVE_INFINITY
+  for (const { name, letters: known } of KNOWN_FIELDS) {
+    if (Math.abs(known.length - letters.length) > 2) continue
+    const distance = editDistance(letters, known)
+    if (distance < smallest && distance <= (known.length <= 5 ? 1 : 2)) {
+      nearest = name
+      smallest = distance
     }
   }
-  return likely
+  return nearest
 }
 
 const KNOWN_FIELDS = fieldNames.map((name) => ({ name, letters: lettersOf(name) }))
 
-/** `User_Agent`, `user agent` and `useragent` are one word. */
+/** Returns the letters of a key in lower case, so that `User_Agent`, `user agent` and `useragent` are equal. */
 function lettersOf(key: string): string {
   return key.toLowerCase().replace(/[^a-z]/g, '')
 }
 
-/** Letters added, lost, changed or swapped with their neighbour (optimal string alignment). */
+/** Returns the optimal string alignment distance: how many letters are added, lost, changed or swapped with their neighbour. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)
