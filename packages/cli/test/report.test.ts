@@ -50,7 +50,9 @@ test('a copy that outlives a failure: which failure, when the next attempt is du
 
 test('a copy that was cut off', () => {
   const [, because] = rowsOf({ copy: { freshness: 'fresh', ageMs: 0, truncated: true } })
-  expect(because).toContain('"Disallow: /private" to *; robots.txt is larger than the size limit, so its end was not read')
+  expect(because).toContain(
+    '"Disallow: /private" to *; robots.txt is larger than the size limit, so its end was not read',
+  )
 })
 
 test.for([

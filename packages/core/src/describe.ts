@@ -36,7 +36,7 @@ function reasonOf(verdict: Describable): string {
     case 'robots-txt-itself':
       return '/robots.txt may always be fetched'
     case 'other-origin':
-      return `this robots.txt is the one of ${verdict.fileOrigin}, and the URL belongs to ${verdict.origin}`
+      return `this robots.txt belongs to ${verdict.fileOrigin}, and the URL to ${verdict.origin}`
     case 'invalid-url':
       return explainUrlProblem(verdict.problem)
     case 'unavailable':
@@ -46,10 +46,7 @@ function reasonOf(verdict: Describable): string {
     case 'restricted':
       return withCause('the server refuses access to robots.txt', verdict.access)
     case 'unreachable-too-long':
-      return withCause(
-        'robots.txt has been unreachable for so long that it counts as unavailable',
-        verdict.access,
-      )
+      return withCause('robots.txt has been unreachable for so long that it counts as unavailable', verdict.access)
   }
 }
 

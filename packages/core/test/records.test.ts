@@ -57,14 +57,17 @@ describe('records of a file (RFC 9309 §2.2.4)', () => {
 })
 
 describe.each(['crawl-delay', 'request-rate', 'visit-time'] as const)('the values of %s', (field) => {
-  it.each(readingCases.filter((row) => row.field === field))('$values, $reason, are parsed as $reads', ({ values, reads }) => {
-    const robots = parseRobots(bytes(`User-agent: *\n${values.map((value) => `${field}: ${value}\n`).join('')}`))
-    const rules = robots.forCrawler('ExampleBot')
-    expect(readingOf(rules)).toBe(reads)
-    const { crawlDelayMs, requestRates, visitTimes } = rules
-    const plain = { crawlDelayMs, requestRates, visitTimes }
-    expect(JSON.parse(JSON.stringify(plain))).toEqual(plain)
-  })
+  it.each(readingCases.filter((row) => row.field === field))(
+    '$values, $reason, are parsed as $reads',
+    ({ values, reads }) => {
+      const robots = parseRobots(bytes(`User-agent: *\n${values.map((value) => `${field}: ${value}\n`).join('')}`))
+      const rules = robots.forCrawler('ExampleBot')
+      expect(readingOf(rules)).toBe(reads)
+      const { crawlDelayMs, requestRates, visitTimes } = rules
+      const plain = { crawlDelayMs, requestRates, visitTimes }
+      expect(JSON.parse(JSON.stringify(plain))).toEqual(plain)
+    },
+  )
 })
 
 describe('request-rates and visit-times, of which 24 are kept for a crawler (our choice)', () => {
@@ -78,12 +81,7 @@ describe('request-rates and visit-times, of which 24 are kept for a crawler (our
   it.each([
     ['keep 24 of 24', 24, [], first(24)],
     ['keep the first 24 of 500', 500, [], first(24)],
-    [
-      'replace the 24th by the strictest rate without hours',
-      30,
-      ['1/77', '1/99', '2/99', '1/88'],
-      [...first(23), 99],
-    ],
+    ['replace the 24th by the strictest rate without hours', 30, ['1/77', '1/99', '2/99', '1/88'], [...first(23), 99]],
     ['keep the first of several equally strict rates without hours', 24, ['2/198', '1/99'], [...first(23), 198]],
     ['do not replace the 24th by a rate with hours', 30, ['1/99 0000-2400'], first(24)],
   ] as const)('%s', (_, count, others, expected) => {

@@ -210,7 +210,7 @@ describe('a verdict as a sentence', () => {
   it.each<[Describable, string]>([
     [
       { allowed: false, because: 'other-origin', origin: 'http://a.example', fileOrigin: 'https://a.example' },
-      'disallowed: this robots.txt is the one of https://a.example, and the URL belongs to http://a.example',
+      'disallowed: this robots.txt belongs to https://a.example, and the URL to http://a.example',
     ],
     [{ allowed: false, because: 'restricted' }, 'disallowed: the server refuses access to robots.txt'],
     [

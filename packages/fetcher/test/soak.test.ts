@@ -209,7 +209,9 @@ async function startWorld(): Promise<World> {
   })
   const robots = 'http://a.test:PORT/robots.txt'
   const trials = [
-    ...replyCases.map(({ name, replies: answers, expected }) => answering(name, () => Object.entries(answers), expected)),
+    ...replyCases.map(({ name, replies: answers, expected }) =>
+      answering(name, () => Object.entries(answers), expected),
+    ),
     ...rudeRows.map(({ name, behave, expected, lastsUntilDeadline }) => ({
       ...answering(name, () => [[robots, behave]], expected),
       lastsUntilDeadline,

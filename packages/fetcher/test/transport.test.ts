@@ -67,8 +67,8 @@ function fetchOfNode(agent: Agent = loopbackAgent()): Fetch {
 
 // What a fetch does not show, and why. Everything else that the direct way is tested with, it is tested with too.
 const UNSEEN: readonly (readonly [name: RegExp, why: string])[] = [
-  [/the same Location twice is one/, 'several Locations come joined by a comma, as one that leads elsewhere'],
-  [/a Location that leads nowhere is unavailable: "\/one,\/other"/, 'the same'],
+  [/two equal Locations count as one/, 'several Locations come joined by a comma, as one that leads elsewhere'],
+  [/a redirect with an unusable Location is unavailable: "\/one,\/other"/, 'the same'],
   [/its body is not read as rules: 421/, 'a fetch asks again after a 421 (WHATWG Fetch)'],
   [/gzip as a transfer coding/, 'no fetch decodes one'],
   [/205 with a body/, 'a fetch lets none have one'],

@@ -1,7 +1,7 @@
 // Bodies of robots.txt as servers send them: coded, over-long, broken.
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { dice } from './random-robots.ts'
-import { forbidsPage, type ExpectedAccess } from './response-cases.ts'
+import { type ExpectedAccess, forbidsPage } from './response-cases.ts'
 
 export interface BodyRow {
   /** The standard's section, or that it is our choice. */

@@ -29,7 +29,13 @@ const disallowedBy = (line: number) => `disallowed by line ${line}`
 const allowedBy = (line: number) => `allowed by line ${line}`
 
 export const dialectCases: readonly DialectCase[] = [
-  row('keys: a misspelling', ['User-agent: *', 'Dissallow: /a'], '/a', [disallowedBy(2), disallowedBy(2), disallowedBy(2), NO_RULE, NO_RULE]),
+  row('keys: a misspelling', ['User-agent: *', 'Dissallow: /a'], '/a', [
+    disallowedBy(2),
+    disallowedBy(2),
+    disallowedBy(2),
+    NO_RULE,
+    NO_RULE,
+  ]),
   row('keys: a key that begins with a known one', ['User-agent: *', 'Disallows: /a'], '/a', [
     disallowedBy(2),
     disallowedBy(2),
@@ -37,15 +43,26 @@ export const dialectCases: readonly DialectCase[] = [
     NO_RULE,
     NO_RULE,
   ]),
-  row('keys: a missing colon', ['User-agent: *', 'Disallow /a'], '/a', [disallowedBy(2), disallowedBy(2), disallowedBy(2), NO_RULE, NO_RULE]),
-  row('keys: upper and lower case are equal', ['USER-AGENT: *', 'disallow: /a'], '/a', [disallowedBy(2), disallowedBy(2), disallowedBy(2), disallowedBy(2), disallowedBy(2)]),
-  row('keys: Sitemap does not end a list of names', ['User-agent: *', 'Sitemap: https://example.com/s', 'Disallow: /a'], '/a', [
-    disallowedBy(3),
-    disallowedBy(3),
-    disallowedBy(3),
-    disallowedBy(3),
-    disallowedBy(3),
+  row('keys: a missing colon', ['User-agent: *', 'Disallow /a'], '/a', [
+    disallowedBy(2),
+    disallowedBy(2),
+    disallowedBy(2),
+    NO_RULE,
+    NO_RULE,
   ]),
+  row('keys: upper and lower case are equal', ['USER-AGENT: *', 'disallow: /a'], '/a', [
+    disallowedBy(2),
+    disallowedBy(2),
+    disallowedBy(2),
+    disallowedBy(2),
+    disallowedBy(2),
+  ]),
+  row(
+    'keys: Sitemap does not end a list of names',
+    ['User-agent: *', 'Sitemap: https://example.com/s', 'Disallow: /a'],
+    '/a',
+    [disallowedBy(3), disallowedBy(3), disallowedBy(3), disallowedBy(3), disallowedBy(3)],
+  ),
 
   row('group end: a blank line inside a group', ['User-agent: *', '', 'Disallow: /a'], '/a', [
     disallowedBy(3),
@@ -103,7 +120,13 @@ export const dialectCases: readonly DialectCase[] = [
     NO_GROUP,
     disallowedBy(2),
   ]),
-  row('agents: digits', ['User-agent: bot9', 'Disallow: /a'], '/a', [disallowedBy(2), NO_GROUP, disallowedBy(2), disallowedBy(2), disallowedBy(2)], 'bot9'),
+  row(
+    'agents: digits',
+    ['User-agent: bot9', 'Disallow: /a'],
+    '/a',
+    [disallowedBy(2), NO_GROUP, disallowedBy(2), disallowedBy(2), disallowedBy(2)],
+    'bot9',
+  ),
   row(
     'agents: digits, and a crawler without digits',
     ['User-agent: bot9', 'Disallow: /a'],
@@ -167,17 +190,34 @@ export const dialectCases: readonly DialectCase[] = [
     disallowedBy(2),
     disallowedBy(2),
   ]),
-  row('winner: Allow before a shorter Disallow', ['User-agent: *', 'Allow: /tmp/ok.html', 'Disallow: /tmp'], '/tmp/ok.html', [
-    allowedBy(2),
-    allowedBy(2),
-    allowedBy(2),
-    allowedBy(2),
-    disallowedBy(3),
-  ]),
+  row(
+    'winner: Allow before a shorter Disallow',
+    ['User-agent: *', 'Allow: /tmp/ok.html', 'Disallow: /tmp'],
+    '/tmp/ok.html',
+    [allowedBy(2), allowedBy(2), allowedBy(2), allowedBy(2), disallowedBy(3)],
+  ),
 
-  row('wildcards: a star', ['User-agent: *', 'Disallow: /*.php'], '/x.php', [disallowedBy(2), disallowedBy(2), disallowedBy(2), NO_RULE, NO_RULE]),
-  row('wildcards: a literal star in the URL', ['User-agent: *', 'Disallow: /a*b'], '/a*bc', [disallowedBy(2), disallowedBy(2), disallowedBy(2), disallowedBy(2), disallowedBy(2)]),
-  row('wildcards: a final dollar sign', ['User-agent: *', 'Disallow: /a$'], '/a$b', [NO_RULE, NO_RULE, NO_RULE, disallowedBy(2), disallowedBy(2)]),
+  row('wildcards: a star', ['User-agent: *', 'Disallow: /*.php'], '/x.php', [
+    disallowedBy(2),
+    disallowedBy(2),
+    disallowedBy(2),
+    NO_RULE,
+    NO_RULE,
+  ]),
+  row('wildcards: a literal star in the URL', ['User-agent: *', 'Disallow: /a*b'], '/a*bc', [
+    disallowedBy(2),
+    disallowedBy(2),
+    disallowedBy(2),
+    disallowedBy(2),
+    disallowedBy(2),
+  ]),
+  row('wildcards: a final dollar sign', ['User-agent: *', 'Disallow: /a$'], '/a$b', [
+    NO_RULE,
+    NO_RULE,
+    NO_RULE,
+    disallowedBy(2),
+    disallowedBy(2),
+  ]),
 
   row('encoding: %7E and ~', ['User-agent: *', 'Disallow: /%7ejoe/index.html'], '/~joe/index.html', [
     disallowedBy(2),

@@ -6,7 +6,8 @@ export function withTables(page: string, tables: readonly DocTable[]): string {
     const [first = '', ...others] = [head, ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |\n`)
     const lines = [first, `|${'---|'.repeat(head.length)}\n`, ...others]
     const start = text.indexOf(first)
-    if (start === -1) throw new Error(`the page has no table with the head "${head.join(' | ')}"; add its head line to the page`)
+    if (start === -1)
+      throw new Error(`the page has no table with the head "${head.join(' | ')}"; add its head line to the page`)
     const end = /^(?!\|)/m.exec(text.slice(start))?.index ?? text.length
     return text.slice(0, start) + lines.join('') + text.slice(start + end)
   }, page)

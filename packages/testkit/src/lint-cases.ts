@@ -29,7 +29,11 @@ const wholeFiles: readonly LintCase[] = [
   file('an empty file', '', 'empty-file 0'),
   file('comments only', '# nothing here\n\n', 'empty-file 0'),
   file('an HTML page', '<!DOCTYPE html>\n<html><body>Not found</body></html>\n', 'html-instead-of-robots 0'),
-  file('an HTML page after a byte order mark and a comment', '\xef\xbb\xbf <!-- served by x -->\n<html lang="en">\n', 'html-instead-of-robots 0'),
+  file(
+    'an HTML page after a byte order mark and a comment',
+    '\xef\xbb\xbf <!-- served by x -->\n<html lang="en">\n',
+    'html-instead-of-robots 0',
+  ),
   file('an XML sitemap', '<?xml version="1.0"?>\n<urlset></urlset>\n', 'xml-instead-of-robots 0'),
   file('a JSON response of an API', '{ "error": "not found" }\n', 'json-instead-of-robots 0'),
   file('UTF-16 with a byte order mark', '\xff\xfeU\x00s\x00e\x00r\x00', 'utf-16 0'),
@@ -127,7 +131,12 @@ const groups: readonly LintCase[] = [
   ),
   file('the same name twice', 'User-agent: *\nUser-agent: *\nDisallow: /a\n', 'duplicate-name 2'),
   file('a group with only an Allow', 'User-agent: *\nAllow: /\n', 'allow-without-disallow 2'),
-  file('everything disallowed for all crawlers', 'User-agent: *\nDisallow: /*\n', 'trailing-star 2', 'blocks-everything 2'),
+  file(
+    'everything disallowed for all crawlers',
+    'User-agent: *\nDisallow: /*\n',
+    'trailing-star 2',
+    'blocks-everything 2',
+  ),
   file('everything disallowed for one crawler', 'User-agent: a\nDisallow: /\n'),
   file('everything disallowed except one page', 'User-agent: *\nDisallow: /\nAllow: /a\n'),
 ]
@@ -149,7 +158,11 @@ const ruleSets: readonly LintCase[] = [
     'redundant-rule 3',
     'redundant-rule 4',
   ),
-  withRules('a folder inside a disallowed folder, below an exception', ['Disallow: /a/', 'Allow: /a/b', 'Disallow: /a/b/c']),
+  withRules('a folder inside a disallowed folder, below an exception', [
+    'Disallow: /a/',
+    'Allow: /a/b',
+    'Disallow: /a/b/c',
+  ]),
   file(
     'a folder inside a disallowed folder, which another group may allow',
     'User-agent: a\nDisallow: /a\nDisallow: /a/b\n\nUser-agent: a\nAllow: /a/\n',
@@ -262,7 +275,10 @@ export const goodFiles: readonly LintCase[] = [
       '',
     ].join('\n'),
   ),
-  file('an old file with CR as its line end', 'User-agent: *\rDisallow: /cgi-bin/\rDisallow: /tmp/\rDisallow: /~joe/\r'),
+  file(
+    'an old file with CR as its line end',
+    'User-agent: *\rDisallow: /cgi-bin/\rDisallow: /tmp/\rDisallow: /~joe/\r',
+  ),
 ]
 
 export const lintCases: readonly LintCase[] = [

@@ -84,7 +84,12 @@ const requestRates: readonly ReadingCase[] = [
   one('request-rate', '0.5/1', 'nothing', 'the number of requests is an integer'),
   one('request-rate', '-1/10', 'nothing', 'a rate is not negative'),
   one('request-rate', '1/10w', 'nothing', 'no description has this unit'),
-  one('request-rate', '1/10s 18-19', 'nothing', 'invalid hours: it is unclear whether the rate applies always or never'),
+  one(
+    'request-rate',
+    '1/10s 18-19',
+    'nothing',
+    'invalid hours: it is unclear whether the rate applies always or never',
+  ),
   one('request-rate', '1/10s 0600-0600', 'nothing', 'the same'),
   one('request-rate', 'whale/banana', 'nothing', 'not numbers'),
   several(
@@ -109,7 +114,12 @@ const visitTimes: readonly ReadingCase[] = [
   one('visit-time', '0960-1000', 'nothing', 'minute 60 does not exist'),
   one('visit-time', '2542-3199', 'nothing', 'hour 25 does not exist'),
   one('visit-time', '0600-0600', 'nothing', 'either the whole day or no time; ignored, it is the whole day'),
-  one('visit-time', '600-845', 'nothing', 'without four digits (`11-12`, `1-230`) it is unclear which digits are minutes'),
+  one(
+    'visit-time',
+    '600-845',
+    'nothing',
+    'without four digits (`11-12`, `1-230`) it is unclear which digits are minutes',
+  ),
   one('visit-time', '11-12', 'nothing', 'the same'),
   one('visit-time', '12.00-17.00', 'nothing', 'no description separates hours and minutes with a point'),
   one('visit-time', '0200 0630', 'nothing', 'two times, not a part of the day'),

@@ -88,10 +88,15 @@ const hops = (count: number) => [FIRST, ...Array.from({ length: count }, (_, i) 
 const hosts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `http://${name}.test:PORT/robots.txt`)
 
 export const replyCases: readonly ReplyCase[] = [
-  ...forStatuses([200, 201, 202, 203, 206, 207, 208, 226, 299], 'RFC 9309 §2.3.1.1, after success the rules are obeyed', obeyed, {
-    body: forbidsPage,
-  }),
-  ...forStatuses([204, 205], 'RFC 9309 §2.3.1.1, success without a body means no rules', noRules),
+  ...forStatuses(
+    [200, 201, 202, 203, 206, 207, 208, 226, 299],
+    'RFC 9309 §2.3.1.1, a 2xx is success, and its rules are obeyed',
+    obeyed,
+    {
+      body: forbidsPage,
+    },
+  ),
+  ...forStatuses([204, 205], 'RFC 9309 §2.3.1.1, a 2xx without a body has no rules', noRules),
   singleReply('RFC 9309 §2.3.1.1, an empty file has no rules', { status: 200, body: '' }, noRules),
   singleReply(
     'RFC 9309 §2.3.1.1, HTML instead of robots.txt has no rules',
@@ -233,12 +238,16 @@ export const replyCases: readonly ReplyCase[] = [
     status: 301,
     requestedUrls: hosts.slice(0, 5),
   }),
-  chained('our choice, a redirect loop that begins later is unavailable at once', [FIRST, OTHER_HOST, OTHER_PATH, OTHER_HOST], {
-    ...unavailable,
-    reason: 'redirect-loop',
-    status: 301,
-    requestedUrls: [FIRST, OTHER_HOST, OTHER_PATH],
-  }),
+  chained(
+    'our choice, a redirect loop that begins later is unavailable at once',
+    [FIRST, OTHER_HOST, OTHER_PATH, OTHER_HOST],
+    {
+      ...unavailable,
+      reason: 'redirect-loop',
+      status: 301,
+      requestedUrls: [FIRST, OTHER_HOST, OTHER_PATH],
+    },
+  ),
 
   ...[300, 301, 302, 303, 307, 308, 399].map((status) =>
     withoutTarget(`our choice, a redirect without Location is unavailable: ${status}`, undefined, status),
@@ -255,7 +264,9 @@ export const replyCases: readonly ReplyCase[] = [
     'http://[b.test/robots.txt',
     'http://b.test:99999/robots.txt',
     ['/one', '/other'],
-  ].map((location) => withoutTarget(`our choice, a redirect with an unusable Location is unavailable: "${location}"`, location)),
+  ].map((location) =>
+    withoutTarget(`our choice, a redirect with an unusable Location is unavailable: "${location}"`, location),
+  ),
 
   redirectedTo('RFC 9309 §2.3.1.3, a redirect to a 404 is unavailable', { status: 404 }, unavailable),
   redirectedTo('RFC 9309 §2.3.1.4, a redirect to a 500 is unreachable', { status: 500 }, unreachable),
@@ -265,7 +276,7 @@ export const replyCases: readonly ReplyCase[] = [
     unreachable,
   ),
   redirectedTo(
-    'RFC 9309 §2.3.1.2, the body of a redirect is not read as rules, so its 404 is unavailable',
+    'RFC 9309 §2.3.1.2, the body of a redirect to a 404 is not read as rules',
     { status: 404 },
     unavailable,
     forbidsPage,
@@ -284,10 +295,19 @@ export const replyCases: readonly ReplyCase[] = [
     { body: forbidsPage },
   ),
   singleReply('Google, 429 counts as a server error: unreachable', { status: 429 }, unreachable),
-  singleReply('Google, 429 with Retry-After is unreachable', { status: 429, headers: { 'retry-after': '120' } }, unreachable),
-  ...forStatuses([500, 501, 502, 503, 504, 505, 507, 511, 520, 599], 'RFC 9309 §2.3.1.4, a 5xx is unreachable', unreachable, {
-    body: 'User-agent: *\nAllow: /\n',
-  }),
+  singleReply(
+    'Google, 429 with Retry-After is unreachable',
+    { status: 429, headers: { 'retry-after': '120' } },
+    unreachable,
+  ),
+  ...forStatuses(
+    [500, 501, 502, 503, 504, 505, 507, 511, 520, 599],
+    'RFC 9309 §2.3.1.4, a 5xx is unreachable',
+    unreachable,
+    {
+      body: 'User-agent: *\nAllow: /\n',
+    },
+  ),
   singleReply(
     'RFC 9309 §2.3.1.4, 503 with Retry-After in seconds is unreachable',
     { status: 503, headers: { 'retry-after': '3600' } },

@@ -2,12 +2,12 @@
 import { type Headers, headerOf } from '../http/headers.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Copy } from './copy.ts'
-import { earlierAttempts, ENTRY_VERSION, type Entry, type HeldResult, holdsUntil } from './entry.ts'
-import { countFailure } from './unreachable-time.ts'
+import { ENTRY_VERSION, type Entry, earlierAttempts, type HeldResult, holdsUntil } from './entry.ts'
 import { freshForMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
 import { isCopyObeyedAfterUnavailable, stateOf } from './state.ts'
+import { countFailure } from './unreachable-time.ts'
 
 /**
  * Returns the next entry. A result (every outcome but `unreachable`) is valid for as long as its headers say, RFC 9309 §2.4. After a

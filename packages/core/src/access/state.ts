@@ -52,8 +52,16 @@ export const states: Readonly<Record<State, StateKind>> = {
     meaning: 'it answers 401 or 403 (in the dialects of 1994 and 1996)',
     source: 'draft of 1996, §3.1',
   },
-  lost: { holds: 'disallow-all', meaning: 'robots.txt is unreachable, and there is no copy to obey', source: '§2.3.1.4' },
-  'lost-with-copy': { holds: 'stale-rules', meaning: 'robots.txt is unreachable; the last good copy is obeyed', source: '§2.4' },
+  lost: {
+    holds: 'disallow-all',
+    meaning: 'robots.txt is unreachable, and there is no copy to obey',
+    source: '§2.3.1.4',
+  },
+  'lost-with-copy': {
+    holds: 'stale-rules',
+    meaning: 'robots.txt is unreachable; the last good copy is obeyed',
+    source: '§2.4',
+  },
   'long-lost': { holds: 'allow-all', meaning: 'robots.txt has been unreachable for 30 days', source: '§2.3.1.4' },
   'long-lost-with-copy': {
     holds: 'stale-rules',

@@ -2,9 +2,9 @@
 
 import { originOf } from '../url/origin.ts'
 import type { Copy } from './copy.ts'
-import { type Attempt, MAX_EARLIER_ATTEMPTS, ENTRY_VERSION, type Entry, type HeldResult } from './entry.ts'
-import { MAX_GAP_MS } from './unreachable-time.ts'
+import { type Attempt, ENTRY_VERSION, type Entry, type HeldResult, MAX_EARLIER_ATTEMPTS } from './entry.ts'
 import type { Hop } from './outcome.ts'
+import { MAX_GAP_MS } from './unreachable-time.ts'
 
 /**
  * Parses a stored entry. Returns undefined for anything that is not a valid entry; never throws. Unknown fields are dropped, so that they do

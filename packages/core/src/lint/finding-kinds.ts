@@ -20,8 +20,7 @@ const messages = {
     'misplaced-bom': 'A byte order mark inside the file makes this line unreadable; write the line without it.',
     'over-long-line': 'Google reads only the first 16,663 bytes of a line; write a shorter one.',
     'nul-octet': 'Crawlers do not read what follows the NUL byte on this line; remove it.',
-    'other-line-end':
-      'Only LF, CR and CR LF end a line, so two lines are read as one; put one of these between them.',
+    'other-line-end': 'Only LF, CR and CR LF end a line, so two lines are read as one; put one of these between them.',
     'non-ascii-blank':
       'A space character outside ASCII is read as part of the key or value; write a plain space or none.',
     'three-words-without-colon': 'Crawlers ignore this line, because its colon is missing; write {}.',
@@ -31,18 +30,15 @@ const messages = {
     'url-without-key': 'Crawlers ignore a URL without a key; write {}.',
     'unreadable-key': 'No crawler knows this key, which looks like a misspelling; write {}.',
     // Names
-    'user-agent-without-name':
-      'This user-agent line names no crawler; write a product token, or * for all crawlers.',
-    'unreadable-name':
-      'A product token begins with a letter, so this line names no crawler; write the token alone.',
+    'user-agent-without-name': 'This user-agent line names no crawler; write a product token, or * for all crawlers.',
+    'unreadable-name': 'A product token begins with a letter, so this line names no crawler; write the token alone.',
     'wildcard-in-name':
       'A * inside a name is not a wildcard, so this line names no crawler; write whole product tokens.',
     'several-names-on-one-line': 'Crawlers read only the first name of a line; write a user-agent line for each.',
     'user-agent-header-as-name':
       'Crawlers read only the first word of a whole User-Agent header; write the product token alone.',
     // Rules
-    'rule-before-group':
-      'Crawlers ignore a rule above the first user-agent line; write "User-agent: *" above it.',
+    'rule-before-group': 'Crawlers ignore a rule above the first user-agent line; write "User-agent: *" above it.',
     'path-without-slash': 'A path begins with a slash, so this rule matches nothing; write {}.',
     'absolute-url-in-rule': 'A rule with a whole URL matches nothing; write its path, {}.',
     'two-paths-on-one-line':
@@ -70,19 +66,16 @@ const messages = {
     'record-before-group':
       'A record above the first user-agent line applies to no crawler; write it below the user-agent lines that it is meant for.',
     'empty-allow': 'An Allow without a path does nothing; write "Disallow:" to allow everything.',
-    'conflicting-rules':
-      'The same path is allowed and disallowed, and the Allow wins; write only one of them.',
+    'conflicting-rules': 'The same path is allowed and disallowed, and the Allow wins; write only one of them.',
     'shadowed-rule': 'A longer rule for the same paths always decides instead; write only one of them.',
-    'fragment-in-rule':
-      'A # begins a comment, and clients do not send fragments; write %23 if it is part of the path.',
+    'fragment-in-rule': 'A # begins a comment, and clients do not send fragments; write %23 if it is part of the path.',
     'dollar-inside':
       'A $ matches the end of the path only as the last character; write it last if you mean the end of the path.',
     'raw-space-in-path': 'The space is read as part of the path; write {}, or # before a comment.',
     'backslash-in-path': 'Clients send / for a backslash, so this rule matches no request of theirs; write {}.',
     'malformed-percent':
       'A % without two hex digits after it is compared unchanged; write {} if you mean the character.',
-    'dot-segments':
-      'Clients resolve dot segments before they send a request, so this rule matches none; write {}.',
+    'dot-segments': 'Clients resolve dot segments before they send a request, so this rule matches none; write {}.',
     'crawl-delay-unreadable':
       'A crawl-delay is a number of seconds without a unit; write one such as "Crawl-delay: 10".',
     'crawl-delay-very-long':
@@ -99,15 +92,13 @@ const messages = {
       'Google has ignored noindex in robots.txt since 2019; write it in the page or its X-Robots-Tag header.',
   },
   note: {
-    'empty-file':
-      'The file has no field, so everything is allowed; write "User-agent: *" and "Disallow:" to say so.',
+    'empty-file': 'The file has no field, so everything is allowed; write "User-agent: *" and "Disallow:" to say so.',
     bom: 'Some crawlers read the byte order mark as part of the first key; save the file as UTF-8 without one.',
     'unknown-field': 'Few crawlers or none know this field; write # before it if it is a comment.',
     'product-token-with-version': 'A version is not part of the product token; write {}.',
     'product-token-with-digits':
       'Google reads a name only up to its first digit; write digits only if the product token of the crawler has them.',
-    'duplicate-group':
-      'An earlier group names this crawler too, and not all crawlers merge them; write one group.',
+    'duplicate-group': 'An earlier group names this crawler too, and not all crawlers merge them; write one group.',
     'duplicate-name': 'The group names this crawler twice; write it once.',
     'duplicate-rule': 'The group has this rule twice; write it once.',
     'redundant-rule': 'A shorter rule of the group covers this one; write only the shorter one.',

@@ -4,8 +4,8 @@ import { textOf } from '../bytes.ts'
 import { directiveOf } from '../parse/directive.ts'
 import type { Report } from './finding.ts'
 import type { Field } from './groups.ts'
-import { similarField } from './similar-field.ts'
 import { trimBlanks } from './line.ts'
+import { similarField } from './similar-field.ts'
 
 /** @returns Whether to check the value. False if the parser took the wrong part of the line for the key, or the field is unknown. */
 export function lintKey(content: string, field: Field | undefined, number: number, report: Report): boolean {

@@ -10,7 +10,7 @@ import { lintKey } from './key.ts'
 import { lintBytes, lintTruncation } from './line.ts'
 import { lintName } from './name.ts'
 import { isCutByComment, lintPath } from './path.ts'
-import { lintRecordAgents, lintRecord, lintTimedRecords } from './record.ts'
+import { lintRecord, lintRecordAgents, lintTimedRecords } from './record.ts'
 import { lintRuleSet } from './rule-set.ts'
 import { lintWholeFile } from './whole-file.ts'
 

@@ -19,10 +19,12 @@ const MAX_USUAL_DELAY_MS = 60_000
 export function lintRecord(field: OtherField, value: string, line: number, report: Report): void {
   switch (field) {
     case 'sitemap':
-      if (originOf(textOf(value)) === undefined) report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(value)}`)
+      if (originOf(textOf(value)) === undefined)
+        report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(value)}`)
       break
     case 'license':
-      if (originOf(textOf(value)) === undefined) report('license-not-absolute', line, `License: ${absoluteExample(value)}`)
+      if (originOf(textOf(value)) === undefined)
+        report('license-not-absolute', line, `License: ${absoluteExample(value)}`)
       break
     case 'crawl-delay': {
       const delayMs = crawlDelayMsOf(value)
