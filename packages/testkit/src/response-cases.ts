@@ -30,7 +30,7 @@ const OTHER_PATH = 'http://a.test:PORT/elsewhere/robots.txt'
 const OTHER_HOST = 'http://b.test:PORT/robots.txt'
 
 /** The parts of the expected verdict that do not depend on the requests. */
-export type ExpectedAccess = Omit<ReplyExpectation, 'asked' | 'status'>
+export type ExpectedAccess = Omit<ReplyExpectation, 'requestedUrls' | 'status'>
 const obeyed: ExpectedAccess = { allowed: false, because: 'rule', outcome: 'success', reason: 'status' }
 const noRules: ExpectedAccess = { allowed: true, because: 'no-group', outcome: 'success', reason: 'status' }
 const unavailable: ExpectedAccess = { allowed: true, because: 'unavailable', outcome: 'unavailable', reason: 'status' }
