@@ -48,7 +48,7 @@ const replies = {
   '429': { kind: 'response', status: 429, headers: {} },
   '500': { kind: 'response', status: 500, headers: {} },
   '503': { kind: 'response', status: 503, headers: {} },
-  'no answer': { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' },
+  'no response': { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' },
 } as const satisfies Record<string, Reply>
 type Event = keyof typeof replies
 
@@ -111,19 +111,19 @@ function next({ entry, now, policy }: Situation, event: Event): { readonly to: S
 }
 
 /** The state that time alone leads to, for the table; empty if there is none. */
-function inTime({ entry, now, policy }: Situation): string {
+function stateInTime({ entry, now, policy }: Situation): string {
   const state = stateOf(entry, now, policy)
   const [first] = [HOUR, DAY, 7 * DAY, 30 * DAY, 400 * DAY].filter((ms) => stateOf(entry, now + ms, policy) !== state)
-  return first === undefined ? '' : `\`${stateOf(entry, now + first, policy)}\` after ${time(first)}`
+  return first === undefined ? '' : `\`${stateOf(entry, now + first, policy)}\` after ${formatDuration(first)}`
 }
 
 /** The state after 30 more days of failed attempts. */
-function inLong(situation: Situation): State {
+function stateAfterLongFailure(situation: Situation): State {
   const { entry, now, policy } = failingForLong(situation)
   return stateOf(entry, now, policy)
 }
 
-function time(ms: number): string {
+function formatDuration(ms: number): string {
   if (ms % DAY === 0 && ms > DAY) return `${ms / DAY} days`
   if (ms % HOUR === 0) return `${ms / HOUR} h`
   return ms % MINUTE === 0 ? `${ms / MINUTE} min` : `${ms / 1_000} s`
@@ -136,16 +136,18 @@ const columns: readonly (readonly Event[])[] = [
   ['304'],
   ['404'],
   ['401', '403'],
-  ['429', '500', 'no answer'],
+  ['429', '500', 'no response'],
   ['503'],
 ]
-const known = Object.keys(states) as State[]
+const knownStates = Object.keys(states) as State[]
 
 describe('the states of an origin', () => {
-  test.each(known)('%s can be reached from another state', (state) => {
+  test.each(knownStates)('%s can be reached from another state', (state) => {
     const { entry, now, policy } = situations[state]
     expect(stateOf(entry, now, policy)).toBe(state)
-    const sources = known.filter((from) => from !== state && leadsFrom({ ...situations[from], policy }).has(state))
+    const sources = knownStates.filter(
+      (from) => from !== state && leadsFrom({ ...situations[from], policy }).has(state),
+    )
     expect(sources.length, 'states that lead to it').toBeGreaterThan(state === 'unknown' ? -1 : 0)
   })
 
@@ -157,21 +159,21 @@ describe('the states of an origin', () => {
         columns.flat().map((event) => stateOf(after(entry, replies[event], at, policy), at, policy)),
       ),
       stateOf(entry, now + DAY, policy),
-      inLong({ entry, now, policy }),
+      stateAfterLongFailure({ entry, now, policy }),
     ])
   }
 
   test.each(columns.filter((events) => events.length > 1))(
     '%s and %s lead to the same state and wait from every state',
     (...events) => {
-      for (const state of known) {
+      for (const state of knownStates) {
         const [first, ...others] = events.map((event) => next(situations[state], event))
         for (const other of others) expect(other).toEqual(first)
       }
     },
   )
 
-  test.each(known.filter((state) => state !== 'unknown'))('%s decides as states says', (state) => {
+  test.each(knownStates.filter((state) => state !== 'unknown'))('%s decides as states says', (state) => {
     const { entry, now, policy } = situations[state]
     const { holds, ...access } = originAccessOf(entry as Entry, now, policy)
     const freshness = 'freshness' in access ? `${access.freshness}-rules` : holds
@@ -182,29 +184,29 @@ describe('the states of an origin', () => {
     const path = join(import.meta.dirname, '../../../docs/fetching.md')
     const holds = {
       'nothing-yet': 'the check waits for the fetch',
-      'fresh-rules': 'its rules',
-      'stale-rules': "the copy's rules, `stale`",
+      'fresh-rules': 'the rules, `fresh`',
+      'stale-rules': 'the rules of the copy, `stale`',
       'allow-all': 'everything is allowed',
       'disallow-all': 'everything is disallowed',
     } as const
     const page = withTables(readFileSync(path, 'utf8'), [
       {
-        head: ['state', 'the site', 'what holds', 'source'],
-        rows: known.map((state) => {
+        head: ['state', 'meaning', 'what decides', 'source'],
+        rows: knownStates.map((state) => {
           const { meaning, holds: what, source } = states[state]
           return [`\`${state}\``, meaning, holds[what], source]
         }),
       },
       {
         head: ['from', ...columns.map((events) => events.join(', ')), 'failing for 30 days', 'time alone'],
-        rows: known.map((state) => [
+        rows: knownStates.map((state) => [
           `\`${state}\``,
           ...columns.map(([event]) => {
             const { to, waitMs } = next(situations[state], event as Event)
-            return `\`${to}\`, ${time(waitMs)}`
+            return `\`${to}\`, ${formatDuration(waitMs)}`
           }),
-          state === 'unknown' ? '' : `\`${inLong(situations[state])}\``,
-          inTime(situations[state]),
+          state === 'unknown' ? '' : `\`${stateAfterLongFailure(situations[state])}\``,
+          stateInTime(situations[state]),
         ]),
       },
     ])
@@ -386,7 +388,7 @@ test('draft of 2019, §2.3.1.3, a copy that the site removed a day ago is not ob
 
 describe('random histories', () => {
   const events = Object.keys(replies) as Event[]
-  const failing = ['429', '500', '503', 'no answer'] as const
+  const failing = ['429', '500', '503', 'no response'] as const
   const rules = { known: parseRobots(RULES).forCrawler('x'), none: parseRobots('').forCrawler('x') }
   const urls = [`${ORIGIN}/page`, `${ORIGIN}/other`, `${ORIGIN}/robots.txt`, 'mailto:a@b.test', '']
   const names = Object.keys(dialects) as DialectName[]
@@ -441,6 +443,6 @@ describe('random histories', () => {
       { numRuns: 500 },
     )
     expect(failedRefreshes).toBeGreaterThan(300)
-    expect([...seen].sort()).toEqual(known.filter((state) => state !== 'unknown').sort())
+    expect([...seen].sort()).toEqual(knownStates.filter((state) => state !== 'unknown').sort())
   })
 })

@@ -7,7 +7,7 @@ import { isUnreachableTooLong } from './unreachable-time.ts'
  * - `unknown`: the client has not tried to fetch robots.txt yet.
  * - `rules`: the last fetch succeeded.
  * - `unavailable`: the site has no robots.txt.
- * - `restricted`: the site answers 401 or 403, in a dialect that obeys this.
+ * - `restricted`: the server refuses access with 401 or 403, in a dialect that obeys this.
  * - `lost`: robots.txt is unreachable.
  * - `long-lost`: robots.txt has been unreachable for `afterDays` or longer.
  *
@@ -40,16 +40,16 @@ interface StateKind {
 /** Every state of an origin. Attempts move an origin between them (`settle`); time alone ends a held result and `unavailable-with-copy`. */
 export const states: Readonly<Record<State, StateKind>> = {
   unknown: { holds: 'nothing-yet', meaning: 'robots.txt has not been fetched yet', source: '§2.3' },
-  rules: { holds: 'fresh-rules', meaning: 'its robots.txt was fetched', source: '§2.3.1.1' },
-  unavailable: { holds: 'allow-all', meaning: 'it has no robots.txt', source: '§2.3.1.3' },
+  rules: { holds: 'fresh-rules', meaning: 'robots.txt was fetched', source: '§2.3.1.1' },
+  unavailable: { holds: 'allow-all', meaning: 'the site has no robots.txt', source: '§2.3.1.3' },
   'unavailable-with-copy': {
     holds: 'stale-rules',
-    meaning: 'it has no robots.txt any more; its last one is still obeyed until it is a day old',
+    meaning: 'the site no longer has a robots.txt; the last good copy is obeyed until it is a day old',
     source: 'draft of 2019',
   },
   restricted: {
     holds: 'disallow-all',
-    meaning: 'it answers 401 or 403 (in the dialects of 1994 and 1996)',
+    meaning: 'the server refuses access with 401 or 403 (in the dialects of 1994 and 1996)',
     source: 'draft of 1996, §3.1',
   },
   lost: {
