@@ -260,7 +260,7 @@ describe('the next slot', () => {
     expect(takeSlot(paceWith({ nextSlotAt: NOW, pushbacks: 3 }), NOW, delay).pushbacks).toBe(3)
   })
 
-  test('has a number one higher', () => {
+  test('is numbered consecutively', () => {
     const second = takeSlot(takeSlot(startPace, NOW, delay), NOW + 5_000, delay)
     expect(second.slots).toBe(2)
     expect(takeSlot(paceWith({ nextSlotAt: NOW + 60_000, slots: 7 }), NOW, delay).slots).toBe(8)
