@@ -61,7 +61,7 @@ test('no robots.txt, and an unreachable one: reports stand apart by a blank line
   expect(still(stdout, { A, B })).toBe(
     [
       '✓ allowed     A/',
-      '  because     there is no robots.txt (status 404)',
+      '  because     the site has no robots.txt (status 404)',
       '  robots.txt  A/robots.txt (404), asked NOW, good for 24 h',
       '',
       '✗ disallowed  B/',

@@ -42,7 +42,7 @@ test('a copy that outlives a failure: which failure, when the next attempt is du
     copy: { freshness: 'stale', ageMs: 26 * HOUR, truncated: false },
   })
   expect(rows.slice(1)).toEqual([
-    '  because     line 2 of robots.txt says "Disallow: /private" to *; by the last good copy, since robots.txt is unreachable (status 503)',
+    '  because     line 2 of robots.txt says "Disallow: /private" to *; according to the last good copy, because robots.txt is unreachable (status 503)',
     '  robots.txt  https://example.com/robots.txt (503), asked 20 s ago, again in 10 s; the copy is 26 h old',
     '',
   ])
@@ -50,7 +50,9 @@ test('a copy that outlives a failure: which failure, when the next attempt is du
 
 test('a copy that was cut off', () => {
   const [, because] = rowsOf({ copy: { freshness: 'fresh', ageMs: 0, truncated: true } })
-  expect(because).toContain('"Disallow: /private" to *; robots.txt is over the size limit, and its end was not read')
+  expect(because).toContain(
+    '"Disallow: /private" to *; robots.txt is larger than the size limit, so its end was not read',
+  )
 })
 
 test.for([

@@ -1,4 +1,4 @@
-// A verdict as a sentence for people. Programs read the verdict itself: these words may change.
+// Describes verdicts and entries in English sentences, for people. The wording may change; programs read the data itself.
 import { type Attempt, decidingAttempt, dueAt, type Entry } from './access/entry.ts'
 import type { UnavailableReason } from './access/outcome.ts'
 import type { AccessPolicy } from './access/policy.ts'
@@ -6,17 +6,20 @@ import { stateOf } from './access/state.ts'
 import type { Access, Verdict } from './decide.ts'
 import { explainUrlProblem } from './url/origin.ts'
 
-/** A verdict, and where it came from if that is known. */
+/** A verdict with or without `access`: what is known about the fetch of robots.txt. */
 export type Describable = Verdict & { readonly access?: Access }
 
-/** `disallowed: line 3 of robots.txt says "Disallow: /private" to *`, and the like; what a site wrote is made safe to print. */
+/**
+ * Describes a verdict and its reason, such as `disallowed: line 3 of robots.txt says "Disallow: /private" to *`. Text from the site is
+ * escaped, so the result is safe to print.
+ */
 export function describeVerdict(verdict: Describable): string {
   return `${verdict.allowed ? 'allowed' : 'disallowed'}: ${describeReason(verdict)}`
 }
 
-/** The same without the first word. */
+/** Describes the reason of a verdict: `describeVerdict` without `allowed` or `disallowed`. */
 export function describeReason(verdict: Describable): string {
-  return escapeControls([reasonOf(verdict), ...notesOn(verdict.access)].join('; '))
+  return escapeControls([reasonOf(verdict), ...copyNotes(verdict.access)].join('; '))
 }
 
 function reasonOf(verdict: Describable): string {
@@ -33,82 +36,83 @@ function reasonOf(verdict: Describable): string {
     case 'robots-txt-itself':
       return '/robots.txt may always be fetched'
     case 'other-origin':
-      return `the rules are those of ${verdict.fileOrigin}, not of ${verdict.origin}`
+      return `this robots.txt belongs to ${verdict.fileOrigin}, and the URL to ${verdict.origin}`
     case 'invalid-url':
       return explainUrlProblem(verdict.problem)
     case 'unavailable':
-      return `there is no robots.txt (${causeOf(verdict.access)})`
+      return withCause('the site has no robots.txt', verdict.access)
     case 'unreachable':
-      return `robots.txt is unreachable (${causeOf(verdict.access)})`
+      return withCause('robots.txt is unreachable', verdict.access)
     case 'restricted':
-      return `the site refuses to show its robots.txt (${causeOf(verdict.access)})`
+      return withCause('the server refuses access to robots.txt', verdict.access)
     case 'unreachable-too-long':
-      return `robots.txt has been unreachable for so long that it counts as unavailable (${causeOf(verdict.access)})`
+      return withCause('robots.txt has been unreachable for so long that it counts as unavailable', verdict.access)
   }
 }
 
-/** What an origin's robots.txt is about to people who ask why: one sentence. */
+/** Describes in one sentence what is known about an origin's robots.txt and what follows from it. */
 export function describeState(entry: Entry | undefined, now: number, policy: AccessPolicy): string {
   const state = stateOf(entry, now, policy)
-  if (entry === undefined) return 'robots.txt has not been asked for yet'
+  if (entry === undefined) return 'robots.txt has not been fetched yet'
   const { latest, copy, unreachableSince, failures } = entry
   const deciding = decidingAttempt(entry, now, policy)
   const cause = causeOf(deciding)
-  const since = `robots.txt is unreachable (${cause}), ${failures === 1 ? 'once' : `${failures} times in a row`}`
-  const lost = `${since} since ${moment(unreachableSince)}`
-  const byCopy = `the copy of ${moment(copy?.confirmedAt)} is obeyed`
+  const attempts = failures === 1 ? cause : `${failures} failed attempts, the last one: ${cause}`
+  const unreachable = `robots.txt has been unreachable since ${formatTime(unreachableSince)} (${attempts})`
+  const copyFrom = `the copy from ${formatTime(copy?.confirmedAt)}`
   const sentences: Readonly<Record<typeof state, string>> = {
     unknown: '',
-    rules: `robots.txt is known (${cause}) and obeyed`,
-    unavailable: `there is no robots.txt (${cause}): everything is allowed`,
-    'unavailable-with-copy': `there is no robots.txt now (${cause}): ${byCopy} for some time more`,
-    restricted: `the site refuses to show its robots.txt (${cause}): everything is disallowed`,
-    lost: `${lost}: everything is disallowed`,
-    'lost-with-copy': `${lost}: ${byCopy}`,
-    'long-lost': `${lost}, which is so long that everything is allowed`,
-    'long-lost-with-copy': `${lost}, and still ${byCopy}`,
+    rules: `robots.txt was fetched (${cause}): its rules are obeyed`,
+    unavailable: `the site has no robots.txt (${cause}): everything is allowed`,
+    'unavailable-with-copy': `the site no longer has a robots.txt (${cause}): ${copyFrom} is still obeyed for a limited time`,
+    restricted: `the server refuses access to robots.txt (${cause}): everything is disallowed`,
+    lost: `${unreachable}: everything is disallowed`,
+    'lost-with-copy': `${unreachable}: ${copyFrom} is obeyed`,
+    'long-lost': `${unreachable}, for so long that everything is allowed`,
+    'long-lost-with-copy': `${unreachable}: ${copyFrom} is still obeyed`,
   }
-  const ahead = deciding === latest ? '' : `; asked again before its end it was unreachable (${causeOf(latest)})`
-  return escapeControls(`${sentences[state]}${ahead}; the next attempt is due at ${moment(dueAt(entry, policy))}`)
+  const refresh = deciding === latest ? '' : `; an early refresh found it unreachable (${causeOf(latest)})`
+  return escapeControls(`${sentences[state]}${refresh}; the next attempt is due at ${formatTime(dueAt(entry, policy))}`)
 }
 
-/** UTC, to the second. */
-function moment(ms: number | undefined): string {
+/** Formats a time in UTC, to the second. An invalid time, which only a corrupt entry has, becomes `an unknown time`. */
+function formatTime(ms: number | undefined): string {
   const date = new Date(ms ?? Number.NaN)
-  return Number.isNaN(date.getTime()) ? 'some time' : date.toISOString().replace(/\.\d+Z$/, 'Z')
+  return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
 type Cause = Pick<Attempt, 'reason' | 'status' | 'detail'>
 
-/** Sentences for the reasons that are codes. */
+/** Descriptions of the reasons that are specific to robots.txt. */
 const REASONS: Readonly<Record<Exclude<UnavailableReason, 'status'>, string>> = {
-  'not-found-page': 'its page says that nothing was found',
-  'too-many-redirects': 'it is behind more redirects than are followed',
-  'redirect-loop': 'its redirects go round in a circle',
-  'no-usable-location': 'it redirects without saying where to',
+  'not-found-page': 'its page says "not found"',
+  'too-many-redirects': 'too many redirects',
+  'redirect-loop': 'its redirects form a loop',
+  'no-usable-location': 'its redirect has no usable Location',
 }
 
-function causeOf(access: Cause | undefined): string {
-  if (access === undefined) return 'not fetched'
-  const { reason, status, detail } = access
+function withCause(sentence: string, access: Cause | undefined): string {
+  return access === undefined ? sentence : `${sentence} (${causeOf(access)})`
+}
+
+function causeOf({ reason, status, detail }: Cause): string {
   if (reason === 'status') return `status ${status}`
   if (Object.hasOwn(REASONS, reason)) return REASONS[reason as keyof typeof REASONS]
   return detail === undefined ? reason : `${reason}: ${detail}`
 }
 
-function notesOn(access: Access | undefined): string[] {
-  const copy = access?.copy
+function copyNotes(access: Access | undefined): string[] {
   const notes: string[] = []
-  if (copy?.freshness === 'stale') {
-    notes.push(`by the last good copy, since robots.txt is ${access?.outcome} (${causeOf(access)})`)
+  if (access?.copy?.freshness === 'stale') {
+    notes.push(`according to the last good copy, because robots.txt is ${access.outcome} (${causeOf(access)})`)
   }
-  if (copy?.truncated) notes.push('robots.txt is over the size limit, and its end was not read')
+  if (access?.copy?.truncated) notes.push('robots.txt is larger than the size limit, so its end was not read')
   return notes
 }
 
 /**
- * Text from elsewhere, safe to print: controls, invisible format characters and line separators become escapes. A site writes
- * its own rules: they shall not move a terminal's cursor, recolour it, or turn the writing around.
+ * Escapes control characters, invisible format characters and line separators, so that text from elsewhere is safe to print. A rule is
+ * written by a site, which could otherwise move the terminal's cursor, change its colours or reverse the direction of the text.
  */
 export function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`)

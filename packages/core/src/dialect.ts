@@ -1,81 +1,94 @@
-// The ways in which the web has read robots.txt, as data. A dialect covers parsing and access: a crawler that follows a standard on what a
-// rule means follows it on what a missing file means.
+// Dialects: the ways in which crawlers have parsed robots.txt, as data. A dialect covers parsing and access, because a standard that defines
+// what a rule means also defines what a missing file means.
 //
-// A dialect is a list of words, one for each question on which the standards differ. Each standard is written as its differences from
-// RFC 9309, each with the place where the standard says so. The table in docs/dialects.md is made from this one.
+// A dialect has one answer to each question on which the standards differ. Each dialect is defined by its differences from RFC 9309
+// (`deviations`), each with the section or reason. A test compares the table in docs/dialects.md with `deviations`.
 
-/** How a robots.txt is read. */
+/** How robots.txt is parsed and how its rules are matched. */
 export interface ParsingRules {
   /**
-   * Which fields are known. `lenient`: by how the key begins, with the frequent misspellings, and also where the colon was
-   * forgotten between two words. `exact`: by the whole key, in any case, and a colon.
+   * Which fields are recognised. `lenient`: by the beginning of the key, with frequent misspellings, and without a colon if the line has
+   * exactly two words. `exact`: by the whole key, in any case, followed by a colon.
    */
   readonly keys: 'lenient' | 'exact'
-  /** What ends a group: the next `user-agent` line after a rule, or a `blank-line`. */
+  /** What ends a group: a `user-agent` line after a rule, or a `blank-line`. */
   readonly groupEnd: 'user-agent' | 'blank-line'
   /**
    * When a user-agent line names a crawler. All compare without case.
-   * `token`: its leading `a-zA-Z_-` are the crawler's token. `token-or-digits`: the same, and a crawler whose token has digits
-   * is compared with digits. `whole-value`: the value is the token. `name`: the value without a version is the name.
-   * `substring`: the value without a version occurs in the crawler's name.
+   * - `token`: the leading characters `a-zA-Z_-` of its value equal the crawler's token.
+   * - `token-or-digits`: the same, but if the crawler's token has digits, digits count too.
+   * - `whole-value`: the value equals the token.
+   * - `name`: the value without its version equals the crawler's name.
+   * - `substring`: the value without its version is a substring of the crawler's name.
    */
   readonly agents: 'token' | 'token-or-digits' | 'whole-value' | 'name' | 'substring'
-  /** Of a crawler's several product tokens, whether the `first` that has a group is followed, or `all` of them as one. */
+  /** Which groups a crawler with several product tokens obeys: those of the `first` token that has a group, or those of `all` tokens. */
   readonly severalTokens: 'first' | 'all'
   /**
-   * Which of the groups that name a crawler (or else everyone) hold: `merged` into one; `first-for-all`, where its own are
-   * merged and of those for everyone only the first holds; or the `first` of either.
+   * Which of several groups for the same crawler apply. A crawler without groups of its own uses the groups for `*`.
+   * - `merged`: all of them, as one group.
+   * - `first-for-all`: all that name the crawler, but only the first for `*`.
+   * - `first`: only the first, in both cases.
    */
   readonly groups: 'merged' | 'first-for-all' | 'first'
-  /** Which rule decides of those that match: the one with `most-octets`, allow before disallow; or the `first` in the group. */
+  /** Which of the matching rules decides: the one with `most-octets`, and Allow on a tie; or the `first` in the group. */
   readonly winner: 'most-octets' | 'first'
   /** Whether `Allow` is a `rule` or an `unknown` field. */
   readonly allow: 'rule' | 'unknown'
-  /** Whether `*` and a final `$` in a path are `special` or `literal`. */
+  /** Whether `*` and a final `$` in a pattern are `special` or `literal`. */
   readonly wildcards: 'special' | 'literal'
   /**
-   * The form in which a rule meets a URL.
-   * `rfc9309`: as a client sends it, both sides encoded and decoded as RFC 9309 §2.2.2 says. `decoded`: as a client sends it,
-   * every `%XX` decoded but `%2F`. `plain`: as a client sends it, bytes outside ASCII encoded and hex in upper case.
-   * `google`: such a rule, and the unchanged path of whatever string the caller passes.
+   * The form in which patterns and paths are compared. In all forms but `google`, the path is spelled as a client sends it.
+   * - `rfc9309`: both are encoded and decoded as RFC 9309 §2.2.2 says.
+   * - `decoded`: every `%XX` except `%2F` is decoded.
+   * - `plain`: bytes outside ASCII are percent-encoded, and hex digits are in upper case.
+   * - `google`: the pattern is as in `plain`; the path is that of the caller's string, unchanged.
    */
   readonly compare: 'rfc9309' | 'decoded' | 'plain' | 'google'
   /**
-   * What a `Disallow` (or `Allow`) without a path does: `nothing`; `reported`, the same, but it is named when nothing else
-   * matched; or `allows-all`, where it matches everything and its turn has come.
+   * What a `Disallow` or `Allow` without a path does.
+   * - `nothing`: it is ignored.
+   * - `reported`: it is ignored, but the verdict names it if no other rule matched.
+   * - `allows-all`: it matches every path and allows it.
    */
   readonly emptyRules: 'nothing' | 'reported' | 'allows-all'
-  /** Whether `Allow: /dir/index.html` also allows the `folder` `/dir/`, or is `plain`. */
+  /** Whether `Allow: /dir/index.html` also allows the `folder` `/dir/`, or only that page (`plain`). */
   readonly indexPages: 'folder' | 'plain'
-  /** Whether `/robots.txt` is `allowed` whatever the rules say, or judged `by-rules`. */
+  /** Whether `/robots.txt` itself is always `allowed`, or checked `by-rules`. */
   readonly robotsTxtItself: 'allowed' | 'by-rules'
 }
 
-/** What answers other than a file mean, and for how long a file holds, where the caller chooses nothing else. */
+/** What a missing or unreachable robots.txt means, and how long a file is valid, unless the caller's options say otherwise. */
 export interface AccessDefaults {
-  /** 401 and 403: `unavailable`, so everything is allowed, or `restricted`: everything is disallowed. */
+  /** What 401 and 403 mean. `unavailable`: everything is allowed. `restricted`: everything is disallowed. */
   readonly forbidden: 'unavailable' | 'restricted'
-  /** How old a copy may be to be obeyed although the server has said since that the file is unavailable. Hours. */
+  /** Until which age a copy is obeyed after the server has said that the file is unavailable. Hours. */
   readonly copyAfterUnavailableHours: 0 | 24
-  /** How long an answer holds that says nothing about it. Hours. */
+  /** How long a result is valid if its headers do not say. Hours. */
   readonly ttlHours: number
-  /** While robots.txt is unreachable: obey a copy (`use-copy`), or stay away (`disallow`). */
+  /** What to do while robots.txt is unreachable: obey the copy (`use-copy`), or disallow everything (`disallow`). */
   readonly whenUnreachable: 'use-copy' | 'disallow'
-  /** After how many days unreachable robots.txt counts as unavailable, or a copy holds although a later answer contradicted it; Infinity: never. */
+  /**
+   * After how many days of failed attempts an unreachable robots.txt counts as unavailable, or its copy is obeyed also under `disallow`.
+   * Infinity: never.
+   */
   readonly afterDays: number
 }
 
-/** A named way to read robots.txt. Make your own from one of `dialects`: `{ ...dialects.rfc9309, name: 'mine', reading: … }`. */
+/**
+ * A named set of parsing rules and access defaults. Make your own from one of `dialects`:
+ * `{ ...dialects.rfc9309, name: 'mine', parsing: { ...dialects.rfc9309.parsing, winner: 'first' } }`.
+ */
 export interface Dialect {
   readonly name: string
   readonly parsing: ParsingRules
   readonly access: AccessDefaults
 }
 
-/** The dialects by name. */
+/** The names of the built-in dialects. */
 export type DialectName = 'rfc9309' | 'google' | 'draft-koster-rep-00' | 'koster-1996' | 'original-1994'
 
-/** The default: RFC 9309, with Google's leniency in reading the file, and product tokens as real files have them. */
+/** The default: RFC 9309, with Google's lenient parsing, and with digits in product tokens, which real files have. */
 const rfc9309: Dialect = {
   name: 'rfc9309',
   parsing: {
@@ -101,17 +114,17 @@ const rfc9309: Dialect = {
   },
 }
 
-/** One answer in which a standard differs from RFC 9309. */
+/** One question that a dialect answers differently from `rfc9309`. */
 export type Deviation = {
   [Q in keyof (ParsingRules & AccessDefaults)]: {
     readonly question: Q
     readonly answer: (ParsingRules & AccessDefaults)[Q]
-    /** Where it says so, or why it is taken so. */
+    /** The section of the standard, or the reason. */
     readonly source: string
   }
 }[keyof (ParsingRules & AccessDefaults)]
 
-function deviates<Q extends Deviation['question']>(
+function deviation<Q extends Deviation['question']>(
   question: Q,
   answer: (ParsingRules & AccessDefaults)[Q],
   source: string,
@@ -119,57 +132,57 @@ function deviates<Q extends Deviation['question']>(
   return { question, answer, source } as Deviation
 }
 
-/** What each dialect answers differently from `rfc9309`. */
+/** The differences of each dialect from `rfc9309`. */
 export const deviations: Readonly<Record<DialectName, readonly Deviation[]>> = {
   rfc9309: [],
   google: [
-    deviates('agents', 'token', 'google/robotstxt cuts a token at the first digit'),
-    deviates('severalTokens', 'all', 'google/robotstxt merges the groups of all the names that it is given'),
-    deviates('compare', 'google', 'google/robotstxt normalises the rule and leaves the URL to its caller'),
-    deviates('emptyRules', 'reported', 'google/robotstxt names the line of an empty rule'),
-    deviates('robotsTxtItself', 'by-rules', 'google/robotstxt leaves it to its caller'),
+    deviation('agents', 'token', 'google/robotstxt ends a token at its first digit'),
+    deviation('severalTokens', 'all', 'google/robotstxt merges the groups of all names that it is given'),
+    deviation('compare', 'google', 'google/robotstxt normalises the pattern and leaves the URL to its caller'),
+    deviation('emptyRules', 'reported', 'google/robotstxt reports the line of an empty rule'),
+    deviation('robotsTxtItself', 'by-rules', 'google/robotstxt leaves this rule to its caller'),
   ],
   'draft-koster-rep-00': [
-    deviates('agents', 'whole-value', '§2.2.1: the group that matches the product token exactly'),
-    deviates('groups', 'first-for-all', '§2.2.1: the first group with a "*" value'),
-    deviates('indexPages', 'plain', 'it has no such rule'),
-    deviates('copyAfterUnavailableHours', 24, '§2.3.1.3: a cached version may be used for up to 24 hours'),
+    deviation('agents', 'whole-value', '§2.2.1: the group that matches the product token exactly'),
+    deviation('groups', 'first-for-all', '§2.2.1: the first group with a "*" value'),
+    deviation('indexPages', 'plain', 'the standard has no such rule'),
+    deviation('copyAfterUnavailableHours', 24, '§2.3.1.3: a cached version may be used for up to 24 hours'),
   ],
   'koster-1996': [
-    deviates('keys', 'exact', '§3.3: the grammar'),
-    deviates('groupEnd', 'blank-line', '§3.2: records are separated by blank lines'),
-    deviates('agents', 'name', '§3.2.1: the name, without version information'),
-    deviates('groups', 'first', '§3.2.1: one record for a name, one for "*"'),
-    deviates('winner', 'first', '§3.2.2: in the order they occur; the first match is used'),
-    deviates('wildcards', 'literal', '§3.2.2: every byte is compared'),
-    deviates('compare', 'decoded', '§3.2.2: %xx is decoded unless it is "/"'),
-    deviates('emptyRules', 'allows-all', 'an empty path is a prefix of every path, and disallows none'),
-    deviates('indexPages', 'plain', 'it has no such rule'),
-    deviates('robotsTxtItself', 'by-rules', 'it does not say'),
-    deviates('forbidden', 'restricted', '§3.1: 401 and 403 mean completely restricted'),
-    deviates('ttlHours', 7 * 24, '§3.4: 7 days, if no cache-control is present'),
-    deviates('whenUnreachable', 'disallow', '§3.1: visits are deferred until the file can be retrieved'),
-    deviates('afterDays', Number.POSITIVE_INFINITY, '§3.1: until then, however long'),
+    deviation('keys', 'exact', '§3.3: the grammar has the whole name and a colon'),
+    deviation('groupEnd', 'blank-line', '§3.2: records are separated by blank lines'),
+    deviation('agents', 'name', '§3.2.1: the name, without version information'),
+    deviation('groups', 'first', '§3.2.1: one record for each name, and one for "*"'),
+    deviation('winner', 'first', '§3.2.2: rules are tried in file order, and the first match is used'),
+    deviation('wildcards', 'literal', '§3.2.2: every byte is compared literally'),
+    deviation('compare', 'decoded', '§3.2.2: %xx is decoded unless it is "/"'),
+    deviation('emptyRules', 'allows-all', 'an empty path is a prefix of every path, and it disallows nothing'),
+    deviation('indexPages', 'plain', 'the standard has no such rule'),
+    deviation('robotsTxtItself', 'by-rules', 'the standard does not mention it'),
+    deviation('forbidden', 'restricted', '§3.1: 401 and 403 mean completely restricted'),
+    deviation('ttlHours', 7 * 24, '§3.4: 7 days, if no cache-control is present'),
+    deviation('whenUnreachable', 'disallow', '§3.1: visits are deferred until the file can be retrieved'),
+    deviation('afterDays', Number.POSITIVE_INFINITY, '§3.1: visits are deferred without a limit'),
   ],
   'original-1994': [
-    deviates('keys', 'exact', 'fields are named, with a colon'),
-    deviates('groupEnd', 'blank-line', 'records are separated by blank lines'),
-    deviates('agents', 'substring', 'a substring of the name, without version'),
-    deviates('groups', 'first', 'one record for a name, one for "*"'),
-    deviates('winner', 'first', 'the first matching pattern wins'),
-    deviates('allow', 'unknown', 'there is no Allow'),
-    deviates('wildcards', 'literal', 'a partial URL, without wildcards'),
-    deviates('compare', 'plain', 'it does not speak of encoding'),
-    deviates('emptyRules', 'allows-all', 'an empty value: all may be fetched'),
-    deviates('robotsTxtItself', 'by-rules', 'it does not say'),
-    deviates('forbidden', 'restricted', 'as koster-1996, which wrote down the habit'),
-    deviates('ttlHours', 7 * 24, 'as koster-1996'),
-    deviates('whenUnreachable', 'disallow', 'as koster-1996'),
-    deviates('afterDays', Number.POSITIVE_INFINITY, 'as koster-1996'),
+    deviation('keys', 'exact', 'a field is its name, a colon and its value'),
+    deviation('groupEnd', 'blank-line', 'records are separated by blank lines'),
+    deviation('agents', 'substring', 'a substring of the name, without version information'),
+    deviation('groups', 'first', 'one record for each name, and one for "*"'),
+    deviation('winner', 'first', 'the first matching pattern wins'),
+    deviation('allow', 'unknown', 'the standard has no Allow'),
+    deviation('wildcards', 'literal', 'a path is the beginning of a URL, without wildcards'),
+    deviation('compare', 'plain', 'the standard does not mention encoding'),
+    deviation('emptyRules', 'allows-all', 'an empty value means that all URLs may be fetched'),
+    deviation('robotsTxtItself', 'by-rules', 'the standard does not mention it'),
+    deviation('forbidden', 'restricted', 'as koster-1996, which documents earlier practice'),
+    deviation('ttlHours', 7 * 24, 'as koster-1996'),
+    deviation('whenUnreachable', 'disallow', 'as koster-1996'),
+    deviation('afterDays', Number.POSITIVE_INFINITY, 'as koster-1996'),
   ],
 }
 
-/** The dialects, ready to use. */
+/** The built-in dialects. */
 export const dialects: Readonly<Record<DialectName, Dialect>> = {
   rfc9309,
   google: dialectOf('google'),
@@ -178,6 +191,7 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   'original-1994': dialectOf('original-1994'),
 }
 
+/** Returns `rfc9309` with the deviations of a dialect applied. */
 function dialectOf(name: DialectName): Dialect {
   const answers = Object.fromEntries(deviations[name].map(({ question, answer }) => [question, answer]))
   const take = <T extends object>(base: T): T =>

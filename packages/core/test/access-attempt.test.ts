@@ -1,4 +1,4 @@
-// The steps of one attempt that need more than an answer: conditions, failures, the budget of redirects, retries.
+// One attempt: conditional requests, failures, the limit of redirects, retries. The other responses are in response-cases.ts.
 import { describe, expect, test } from 'vitest'
 import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Copy } from '../src/access/copy.ts'
@@ -10,7 +10,7 @@ const ROBOTS = 'https://a.test/robots.txt'
 const ELSEWHERE = 'https://b.test/robots.txt'
 
 const response = (status: number, headers: Headers = {}): Reply => ({ kind: 'response', status, headers })
-const failure = (reason: Failure['reason']): Failure => ({ kind: 'failure', reason, detail: 'what happened' })
+const failure = (reason: Failure['reason']): Failure => ({ kind: 'failure', reason, detail: 'the message' })
 const copyOf = (given: Partial<Copy>): Copy => ({
   bytes: 'User-agent: *\n',
   truncated: false,
@@ -20,32 +20,32 @@ const copyOf = (given: Partial<Copy>): Copy => ({
   lastModified: undefined,
   ...given,
 })
-/** The request after the reply, which must be a redirect. */
+/** Returns the next request after a redirect. @throws {Error} if the reply ends the attempt. */
 function following(at: RobotsRequest, reply: Reply, policy: Partial<AccessPolicy> = {}): RobotsRequest {
   const next = advance(at, reply, { ...defaultAccessPolicy, ...policy })
-  if (next.kind !== 'request') throw new Error(`it ended: ${next.kind}`)
+  if (next.kind !== 'request') throw new Error(`the attempt ended with ${next.kind}`)
   return next
 }
 const movedTo = (location: string) => response(301, { location })
 
-describe('RFC 9110 §13.1, conditions of the first request', () => {
+describe('the conditions of the first request (RFC 9110 §13.1)', () => {
   test.each<readonly [name: string, copy: Copy | undefined, conditions: object]>([
-    ['no copy', undefined, {}],
-    ['a copy without validators', copyOf({}), {}],
-    ['ETag', copyOf({ etag: 'W/"1"' }), { 'if-none-match': 'W/"1"' }],
-    ['an empty ETag is none', copyOf({ etag: '' }), {}],
-    ['Last-Modified', copyOf({ lastModified: 'Monday' }), { 'if-modified-since': 'Monday' }],
+    ['without a copy: none', undefined, {}],
+    ['with a copy without validators: none', copyOf({}), {}],
+    ['with an ETag: If-None-Match', copyOf({ etag: 'W/"1"' }), { 'if-none-match': 'W/"1"' }],
+    ['with an empty ETag: none', copyOf({ etag: '' }), {}],
+    ['with a Last-Modified: If-Modified-Since', copyOf({ lastModified: 'Monday' }), { 'if-modified-since': 'Monday' }],
     [
-      'both',
+      'with both: both',
       copyOf({ etag: '"1"', lastModified: 'Monday' }),
       { 'if-none-match': '"1"', 'if-modified-since': 'Monday' },
     ],
-    ['a copy from another URL', copyOf({ etag: '"1"', url: ELSEWHERE }), {}],
+    ['with a copy from another URL: none', copyOf({ etag: '"1"', url: ELSEWHERE }), {}],
   ])('%s', (_, copy, conditions) => {
     expect(startAttempt(ROBOTS, copy)).toEqual({ kind: 'request', url: ROBOTS, conditions, hops: [], copy })
   })
 
-  test('a copy that came over a redirect: the condition goes to the URL that gave it', () => {
+  test('a copy that came from a redirect is revalidated at the URL that sent it', () => {
     const copy = copyOf({ etag: '"1"', url: ELSEWHERE })
     const second = following(startAttempt(ROBOTS, copy), movedTo(ELSEWHERE))
     expect(second).toMatchObject({ url: ELSEWHERE, conditions: { 'if-none-match': '"1"' } })
@@ -56,30 +56,30 @@ describe('RFC 9110 §13.1, conditions of the first request', () => {
     })
   })
 
-  test('a redirect away from the URL of the copy: the condition does not go along, and a 304 is no answer', () => {
+  test('a redirect to another URL than that of the copy drops the condition, and a 304 there is unreachable', () => {
     const second = following(startAttempt(ROBOTS, copyOf({ etag: '"1"' })), movedTo(ELSEWHERE))
     expect(second).toMatchObject({ url: ELSEWHERE, conditions: {} })
     expect(advance(second, response(304), defaultAccessPolicy)).toMatchObject({ kind: 'unreachable', status: 304 })
   })
 })
 
-describe('what the answer to a conditional request means', () => {
+describe('the response to a conditional request', () => {
   const copy = copyOf({ etag: '"1"' })
   test.each([
     [
-      'RFC 9110 §15.4.5, 304: the copy is the file',
+      'RFC 9110 §15.4.5, 304: the copy is still current',
       response(304, { etag: '"2"' }),
       { kind: 'unchanged', copy, status: 304, headers: { etag: '"2"' } },
     ],
-    ['RFC 9309 §2.3.1.1, 200: there is a new one', response(200), { kind: 'success', status: 200 }],
-    ['RFC 9309 §2.3.1.3, 404', response(404), { kind: 'unavailable', status: 404 }],
-    ['RFC 9309 §2.3.1.3, 412: a 4xx like others', response(412), { kind: 'unavailable', status: 412 }],
-    ['RFC 9309 §2.3.1.4, 503', response(503), { kind: 'unreachable', status: 503 }],
+    ['RFC 9309 §2.3.1.1, 200: the file has changed', response(200), { kind: 'success', status: 200 }],
+    ['RFC 9309 §2.3.1.3, 404: unavailable', response(404), { kind: 'unavailable', status: 404 }],
+    ['RFC 9309 §2.3.1.3, 412: unavailable like other 4xx', response(412), { kind: 'unavailable', status: 412 }],
+    ['RFC 9309 §2.3.1.4, 503: unreachable', response(503), { kind: 'unreachable', status: 503 }],
   ])('%s', (_, reply, expected) => {
     expect(advance(startAttempt(ROBOTS, copy), reply, defaultAccessPolicy)).toMatchObject(expected)
   })
 
-  test('our choice, 304 without a validator in the request: nobody asked for it', () => {
+  test('our choice, 304 to an unconditional request: unreachable', () => {
     expect(advance(startAttempt(ROBOTS, copyOf({})), response(304), defaultAccessPolicy)).toMatchObject({
       kind: 'unreachable',
       status: 304,
@@ -87,7 +87,7 @@ describe('what the answer to a conditional request means', () => {
   })
 })
 
-describe('RFC 9309 §2.3.1.4, no answer is unreachable', () => {
+describe('a request without a usable response is unreachable (RFC 9309 §2.3.1.4)', () => {
   const reasons = [
     'dns',
     'dns-unavailable',
@@ -107,13 +107,13 @@ describe('RFC 9309 §2.3.1.4, no answer is unreachable', () => {
     expect(advance(startAttempt(ROBOTS), failure(reason), defaultAccessPolicy)).toEqual({
       kind: 'unreachable',
       reason,
-      detail: 'what happened',
+      detail: 'the message',
       url: ROBOTS,
       hops: [],
     })
   })
 
-  test('after a redirect, with the way there', () => {
+  test('also after a redirect, which the outcome lists', () => {
     const second = following(startAttempt(ROBOTS), movedTo(ELSEWHERE))
     expect(advance(second, failure('dns'), defaultAccessPolicy)).toMatchObject({
       kind: 'unreachable',
@@ -122,7 +122,7 @@ describe('RFC 9309 §2.3.1.4, no answer is unreachable', () => {
     })
   })
 
-  test.each([100, 101, 103, 199])('our choice, an interim status as the last word: %i', (status) => {
+  test.each([100, 101, 103, 199])('our choice, an interim status as the final one: %i', (status) => {
     expect(advance(startAttempt(ROBOTS), response(status), defaultAccessPolicy)).toMatchObject({
       kind: 'unreachable',
       reason: 'status',
@@ -132,11 +132,11 @@ describe('RFC 9309 §2.3.1.4, no answer is unreachable', () => {
 })
 
 describe('redirects', () => {
-  test('RFC 9309 §2.3, ftp has a robots.txt too', () => {
+  test('RFC 9309 §2.3, lead to ftp: URLs too', () => {
     expect(following(startAttempt(ROBOTS), movedTo('ftp://a.test/robots.txt')).url).toBe('ftp://a.test/robots.txt')
   })
 
-  test.each([0, 1, 7])('our choice, a budget of %i', (maxRedirects) => {
+  test.each([0, 1, 7])('our choice, are limited by maxRedirects: %i', (maxRedirects) => {
     let at = startAttempt(ROBOTS)
     for (let hop = 1; hop <= maxRedirects; hop++) {
       at = following(at, movedTo(`/hop${hop}`), { maxRedirects })
@@ -148,13 +148,13 @@ describe('redirects', () => {
     })
   })
 
-  test('our choice, a loop is seen whatever the userinfo and the fragment', () => {
+  test('our choice, are a loop if URLs differ only in userinfo and fragment', () => {
     const end = advance(startAttempt(ROBOTS), movedTo('https://me@a.test/robots.txt#again'), defaultAccessPolicy)
     expect(end).toMatchObject({ kind: 'unavailable', reason: 'redirect-loop' })
   })
 })
 
-describe('is another try a moment later worth its request', () => {
+describe('isWorthRetrying', () => {
   test.each<readonly [name: string, reply: Reply, expected: boolean]>([
     ['our choice, never after a success', response(200), false],
     ['our choice, never after a redirect', movedTo(ELSEWHERE), false],
@@ -163,22 +163,22 @@ describe('is another try a moment later worth its request', () => {
     ['our choice, after 429', response(429), true],
     ['our choice, after 500', response(500), true],
     ['our choice, after 503', response(503), true],
-    ['our choice, after a status that no standard names', response(999), true],
-    ['RFC 9110 §10.2.3, not when the server said how long to wait: 503', response(503, { 'retry-after': '1' }), false],
-    ['RFC 9110 §10.2.3, not when the server said how long to wait: 429', response(429, { 'retry-after': '1' }), false],
-    ['our choice, after a reset', failure('reset'), true],
-    ['our choice, after a refusal', failure('refused'), true],
-    ['our choice, after half a body', failure('truncated'), true],
-    ['our choice, after a resolver that did not answer', failure('dns-unavailable'), true],
-    ['our choice, after what has no name', failure('network'), true],
-    ['our choice, not after a name without address', failure('dns'), false],
-    ['our choice, not after the deadline', failure('timeout'), false],
-    ['our choice, not after what is no HTTP', failure('malformed'), false],
-    ['our choice, not after a coding that cannot be decoded', failure('undecodable'), false],
-    ['our choice, not after headers over the limit', failure('too-large'), false],
-    ['our choice, not after a certificate that does not do', failure('tls'), false],
-    ['our choice, not after the guard', failure('blocked-address'), false],
-    ['our choice, not without a client for the scheme', failure('no-transport'), false],
+    ['our choice, after a status above 599', response(999), true],
+    ['RFC 9110 §10.2.3, not after a 503 with Retry-After', response(503, { 'retry-after': '1' }), false],
+    ['RFC 9110 §10.2.3, not after a 429 with Retry-After', response(429, { 'retry-after': '1' }), false],
+    ['our choice, after a reset connection', failure('reset'), true],
+    ['our choice, after a refused connection', failure('refused'), true],
+    ['our choice, after a truncated body', failure('truncated'), true],
+    ['our choice, after a DNS resolver that did not respond', failure('dns-unavailable'), true],
+    ['our choice, after another network failure', failure('network'), true],
+    ['our choice, not after a host name without an address', failure('dns'), false],
+    ['our choice, not after a timeout', failure('timeout'), false],
+    ['our choice, not after malformed HTTP', failure('malformed'), false],
+    ['our choice, not after an undecodable body', failure('undecodable'), false],
+    ['our choice, not after headers over the size limit', failure('too-large'), false],
+    ['our choice, not after a TLS failure', failure('tls'), false],
+    ['our choice, not after an address that the network guard blocked', failure('blocked-address'), false],
+    ['our choice, not without a transport for the scheme', failure('no-transport'), false],
   ])('%s', (_, reply, expected) => {
     expect(isWorthRetrying(reply, defaultAccessPolicy)).toBe(expected)
   })

@@ -1,4 +1,4 @@
-// What an entry and the rules of its copy say together about one URL.
+// The verdict for a URL, from an entry and the rules of its copy.
 import { expect, test } from 'vitest'
 import type { Copy } from '../src/access/copy.ts'
 import { ENTRY_VERSION, type Entry } from '../src/access/entry.ts'
@@ -55,7 +55,7 @@ const blockedForLong = { ...unknownForLong, latest: blockedAttempt }
 const blockedLater = { ...blockedWithCopy, held: { attempt: fresh.latest, until: NOW + 1_000 } }
 
 const rules = parseRobots(copy.bytes).forCrawler('ExampleBot')
-const blockedIs = { allowed: false, because: 'unreachable' }
+const blockedVerdict = { allowed: false, because: 'unreachable' }
 const noRules = parseRobots('').forCrawler('ExampleBot')
 const PAGE = 'https://a.test/page'
 const ITSELF = 'https://a.test/robots.txt'
@@ -66,41 +66,46 @@ test.each([
   ['RFC 9309 §2.4, a rule of a stale copy', stale, PAGE, { allowed: false, because: 'rule' }],
   ['RFC 9309 §2.3.1.3, unavailable', missing, PAGE, { allowed: true, because: 'unavailable' }],
   ['RFC 9309 §2.3.1.4, unreachable', unknown, PAGE, { allowed: false, because: 'unreachable' }],
-  ['RFC 9309 §2.3.1.4, unreachable for long', unknownForLong, PAGE, { allowed: true, because: 'unreachable-too-long' }],
   [
-    'RFC 9309 §2.2.2, robots.txt itself, whatever its rules',
+    'RFC 9309 §2.3.1.4, unreachable for 30 days',
+    unknownForLong,
+    PAGE,
+    { allowed: true, because: 'unreachable-too-long' },
+  ],
+  [
+    'RFC 9309 §2.2.2, robots.txt itself, in spite of a rule',
     fresh,
     ITSELF,
     { allowed: true, because: 'robots-txt-itself' },
   ],
   ['RFC 9309 §2.2.2, robots.txt itself, unavailable', missing, ITSELF, { allowed: true, because: 'robots-txt-itself' }],
   ['RFC 9309 §2.2.2, robots.txt itself, unreachable', unknown, ITSELF, { allowed: true, because: 'robots-txt-itself' }],
-  ['our choice, a blocked address, robots.txt itself', blocked, ITSELF, blockedIs],
-  ['our choice, a blocked address, a page', blocked, PAGE, blockedIs],
-  ['our choice, a blocked address, robots.txt itself, with a copy', blockedWithCopy, ITSELF, blockedIs],
-  ['our choice, a blocked address, a page that a copy allows', blockedWithCopy, 'https://a.test/other', blockedIs],
-  ['our choice, an address that is blocked for long, robots.txt itself', blockedForLong, ITSELF, blockedIs],
-  ['our choice, an address that is blocked for long, a page', blockedForLong, PAGE, blockedIs],
+  ['our choice, a blocked address, robots.txt itself', blocked, ITSELF, blockedVerdict],
+  ['our choice, a blocked address, a page', blocked, PAGE, blockedVerdict],
+  ['our choice, a blocked address, robots.txt itself, with a copy', blockedWithCopy, ITSELF, blockedVerdict],
+  ['our choice, a blocked address, a page that a copy allows', blockedWithCopy, 'https://a.test/other', blockedVerdict],
+  ['our choice, an address that was blocked for 30 days, robots.txt itself', blockedForLong, ITSELF, blockedVerdict],
+  ['our choice, an address that was blocked for 30 days, a page', blockedForLong, PAGE, blockedVerdict],
   [
-    'our choice, an address that was blocked ahead of the end of an answer',
+    'our choice, an early refresh that the network guard blocked',
     blockedLater,
     ITSELF,
     { allowed: true, because: 'robots-txt-itself' },
   ],
   [
-    'our choice, what is no URL, at a blocked address',
+    'our choice, an invalid URL, at a blocked address',
     blocked,
     'mailto:a@a.test',
     { allowed: false, because: 'invalid-url', problem: 'scheme' },
   ],
   [
-    'our choice, what is no URL, unavailable',
+    'our choice, an invalid URL, unavailable',
     missing,
     'mailto:a@a.test',
     { allowed: false, because: 'invalid-url', problem: 'scheme' },
   ],
   [
-    'our choice, what is no URL, unreachable for long',
+    'our choice, an invalid URL, unreachable for 30 days',
     unknownForLong,
     '',
     { allowed: false, because: 'invalid-url', problem: 'empty' },
@@ -115,24 +120,24 @@ test.each([
 test.each([
   ['fresh', fresh, { freshness: 'fresh', ageMs: DAY, truncated: true }],
   ['stale', stale, { freshness: 'stale', ageMs: DAY, truncated: true }],
-  ['none', missing, undefined],
-  ['none obeyed', unknown, undefined],
-] as const)('our choice, the answer says which copy was obeyed: %s', (_, entry, expected) => {
+  ['none, unavailable', missing, undefined],
+  ['none, unreachable', unknown, undefined],
+] as const)('our choice, access names the copy that was obeyed: %s', (_, entry, expected) => {
   const { access } = decide(entry, noRules, PAGE, NOW, defaultAccessPolicy)
   expect(access.copy).toEqual(expected)
 })
 
-test('our choice, a copy that is there but not obeyed is not named', () => {
+test('our choice, access does not name a copy that was not obeyed', () => {
   const { access } = decide(stale, rules, PAGE, NOW, { ...defaultAccessPolicy, whenUnreachable: 'disallow' })
   expect(access.copy).toBeUndefined()
 })
 
-test('our choice, a clock that was set back makes no negative age', () => {
+test('our choice, the age of a copy is never negative, also after the clock was set back', () => {
   const { access } = decide(fresh, rules, PAGE, NOW - 2 * DAY, defaultAccessPolicy)
   expect(access.copy).toMatchObject({ ageMs: 0 })
 })
 
-test('our choice, the answer says when robots.txt was asked for and when it will be again', () => {
+test('our choice, access has the times of the last and the next attempt', () => {
   const { access } = decide(fresh, rules, PAGE, NOW, defaultAccessPolicy)
   expect(access).toMatchObject({
     outcome: 'success',

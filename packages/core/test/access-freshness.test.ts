@@ -1,4 +1,4 @@
-// How long an answer holds. RFC 9309 §2.4, RFC 9111 §4.2.
+// How long a result is valid. RFC 9309 §2.4, RFC 9111 §4.2.
 import { expect, test } from 'vitest'
 import { freshForMs } from '../src/access/freshness.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
@@ -7,8 +7,8 @@ import type { Headers } from '../src/http/headers.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const FLOOR = MINUTE
-const CAP = 7 * DAY
+const MIN = MINUTE
+const MAX = 7 * DAY
 
 const NOW = Date.UTC(2026, 0, 1, 12)
 const IN_3_HOURS = 'Thu, 01 Jan 2026 15:00:00 GMT'
@@ -17,49 +17,57 @@ const HUGE = '9'.repeat(400)
 const maxAge = (seconds: string) => ({ 'cache-control': `max-age=${seconds}` })
 
 test.for<readonly [name: string, headers: Headers, expected: number, policy?: Partial<AccessPolicy>]>([
-  ['RFC 9309 §2.4, 24 hours where nothing is said', {}, DAY],
+  ['RFC 9309 §2.4, 24 hours without cache headers', {}, DAY],
   [
-    'RFC 9309 §2.4, 24 hours where nothing is said of time',
+    'RFC 9309 §2.4, 24 hours without a time in Cache-Control',
     { 'cache-control': 'public, must-revalidate, immutable' },
     DAY,
   ],
-  ['RFC 9309 §2.4, 24 hours where the header is empty', { 'cache-control': ' , ' }, DAY],
-  ['our choice, Age alone says nothing', { age: '3600' }, DAY],
+  ['RFC 9309 §2.4, 24 hours with an empty Cache-Control', { 'cache-control': ' , ' }, DAY],
+  ['our choice, Age alone is ignored', { age: '3600' }, DAY],
 
   ['RFC 9111 §4.2.1, max-age', maxAge('3600'), HOUR],
   ['our choice, max-age over 24 hours', maxAge('172800'), 2 * DAY],
+  ['our choice, private is ignored', { 'cache-control': 'private, max-age=3600' }, HOUR],
+  ['RFC 9111 §4.2.1, s-maxage before max-age', { 'cache-control': 's-maxage=7200, max-age=3600' }, 2 * HOUR],
   [
-    'our choice, private is no hindrance: every crawler has its own cache',
-    { 'cache-control': 'private, max-age=3600' },
+    'RFC 9111 §4.2.1, s-maxage before max-age in any order',
+    { 'cache-control': 'max-age=3600, s-maxage=7200' },
+    2 * HOUR,
+  ],
+  [
+    'RFC 9111 §4.2.1, s-maxage before max-age also if it is shorter',
+    { 'cache-control': 'max-age=7200, s-maxage=3600' },
     HOUR,
   ],
-  ['RFC 9111 §4.2.1, s-maxage before max-age', { 'cache-control': 's-maxage=7200, max-age=3600' }, 2 * HOUR],
-  ['RFC 9111 §4.2.1, in any order', { 'cache-control': 'max-age=3600, s-maxage=7200' }, 2 * HOUR],
-  ['RFC 9111 §4.2.1, also where it is shorter', { 'cache-control': 'max-age=7200, s-maxage=3600' }, HOUR],
   ['RFC 9111 §4.2.1, max-age before Expires', { ...maxAge('3600'), expires: IN_3_HOURS }, HOUR],
-  ['our choice, of two the shorter', { 'cache-control': 'max-age=7200, max-age=3600' }, HOUR],
-  ['our choice, of two header lines the shorter', { 'cache-control': ['max-age=3600', 'max-age=7200'] }, HOUR],
-  ['RFC 9111 §5.2, names in any case', { 'cache-control': 'MAX-AGE=3600' }, HOUR],
-  ['RFC 9111 §5.2, quoted though it should not be', maxAge('"3600"'), HOUR],
-  ['RFC 9111 §4.2.1, what cannot be read is stale', maxAge('soon'), FLOOR],
+  ['our choice, the shorter of two max-ages', { 'cache-control': 'max-age=7200, max-age=3600' }, HOUR],
+  [
+    'our choice, the shorter of two max-ages in two headers',
+    { 'cache-control': ['max-age=3600', 'max-age=7200'] },
+    HOUR,
+  ],
+  ['RFC 9111 §5.2, directives in any case', { 'cache-control': 'MAX-AGE=3600' }, HOUR],
+  ['our choice, a quoted max-age, which RFC 9111 §5.2 forbids', maxAge('"3600"'), HOUR],
+  ['RFC 9111 §4.2.1, an invalid max-age is stale', maxAge('soon'), MIN],
 
-  ['RFC 9111 §4.2.3, Age is time gone by', { ...maxAge('3600'), age: '600' }, 50 * MINUTE],
-  ['RFC 9111 §4.2.3, over s-maxage too', { 'cache-control': 's-maxage=3600', age: '600' }, 50 * MINUTE],
-  ['RFC 9111 §4.2.3, more than all of it', { ...maxAge('3600'), age: '7200' }, FLOOR],
-  ['our choice, an Age that is no number is none', { ...maxAge('3600'), age: 'old' }, HOUR],
-  ['our choice, an Age below zero is none', { ...maxAge('3600'), age: '-600' }, HOUR],
+  ['RFC 9111 §4.2.3, Age is subtracted from max-age', { ...maxAge('3600'), age: '600' }, 50 * MINUTE],
+  ['RFC 9111 §4.2.3, Age is subtracted from s-maxage', { 'cache-control': 's-maxage=3600', age: '600' }, 50 * MINUTE],
+  ['RFC 9111 §4.2.3, Age larger than max-age', { ...maxAge('3600'), age: '7200' }, MIN],
+  ['our choice, an invalid Age is ignored', { ...maxAge('3600'), age: 'old' }, HOUR],
+  ['our choice, a negative Age is ignored', { ...maxAge('3600'), age: '-600' }, HOUR],
 
-  ['RFC 9111 §5.2.2.5, no-store is the floor', { 'cache-control': 'no-store' }, FLOOR],
-  ['RFC 9111 §5.2.2.4, no-cache is the floor', { 'cache-control': 'no-cache' }, FLOOR],
-  ['RFC 9111 §5.2.2.5, no-store before max-age', { 'cache-control': 'max-age=3600, no-store' }, FLOOR],
-  ['RFC 9111 §5.2.2.4, no-cache before max-age', { 'cache-control': 'no-cache, max-age=3600' }, FLOOR],
-  ['RFC 9111 §5.2.2.5, no-store before Expires', { 'cache-control': 'no-store', expires: IN_3_HOURS }, FLOOR],
+  ['RFC 9111 §5.2.2.5, no-store means minTtlMs', { 'cache-control': 'no-store' }, MIN],
+  ['RFC 9111 §5.2.2.4, no-cache means minTtlMs', { 'cache-control': 'no-cache' }, MIN],
+  ['RFC 9111 §5.2.2.5, no-store before max-age', { 'cache-control': 'max-age=3600, no-store' }, MIN],
+  ['RFC 9111 §5.2.2.4, no-cache before max-age', { 'cache-control': 'no-cache, max-age=3600' }, MIN],
+  ['RFC 9111 §5.2.2.5, no-store before Expires', { 'cache-control': 'no-store', expires: IN_3_HOURS }, MIN],
 
   ['RFC 9111 §5.3, Expires without Date', { expires: IN_3_HOURS }, 3 * HOUR],
-  ['RFC 9111 §5.3, Expires as RFC 850 wrote dates', { expires: 'Thursday, 01-Jan-26 15:00:00 GMT' }, 3 * HOUR],
-  ['RFC 9111 §5.3, Expires as asctime writes dates', { expires: 'Thu Jan  1 15:00:00 2026' }, 3 * HOUR],
+  ['RFC 9111 §5.3, Expires in the RFC 850 format', { expires: 'Thursday, 01-Jan-26 15:00:00 GMT' }, 3 * HOUR],
+  ['RFC 9111 §5.3, Expires in the asctime format', { expires: 'Thu Jan  1 15:00:00 2026' }, 3 * HOUR],
   [
-    'RFC 9111 §4.2.1, Expires with Date: by the clock of the server',
+    'RFC 9111 §4.2.1, Expires relative to Date, both by the clock of the server',
     { date: 'Thu, 01 Jan 2015 00:00:00 GMT', expires: 'Thu, 01 Jan 2015 01:00:00 GMT' },
     HOUR,
   ],
@@ -68,26 +76,26 @@ test.for<readonly [name: string, headers: Headers, expected: number, policy?: Pa
     { date: 'Thu, 01 Jan 2026 12:00:00 GMT', expires: IN_3_HOURS, age: '600' },
     170 * MINUTE,
   ],
-  ['our choice, Expires with a Date that is none', { date: 'yesterday', expires: IN_3_HOURS }, 3 * HOUR],
-  ['RFC 9111 §5.3, Expires in the past', { expires: 'Thu, 01 Jan 2026 11:00:00 GMT' }, FLOOR],
-  ['RFC 9111 §5.3, Expires: 0 is the past', { expires: '0' }, FLOOR],
-  ['RFC 9111 §5.3, Expires: -1 is the past', { expires: '-1' }, FLOOR],
-  ['RFC 9111 §5.3, an Expires that is no date is the past', { expires: 'never' }, FLOOR],
+  ['our choice, Expires with an invalid Date', { date: 'yesterday', expires: IN_3_HOURS }, 3 * HOUR],
+  ['RFC 9111 §5.3, Expires in the past', { expires: 'Thu, 01 Jan 2026 11:00:00 GMT' }, MIN],
+  ['RFC 9111 §5.3, Expires: 0 is the past', { expires: '0' }, MIN],
+  ['RFC 9111 §5.3, Expires: -1 is the past', { expires: '-1' }, MIN],
+  ['RFC 9111 §5.3, an invalid Expires is the past', { expires: 'never' }, MIN],
 
-  ['our choice, never under a minute', maxAge('0'), FLOOR],
-  ['our choice, never under a minute, not by much either', maxAge('59'), FLOOR],
-  ['our choice, a minute itself', maxAge('60'), MINUTE],
-  ['our choice, never over 7 days', maxAge('31536000'), CAP],
-  ['our choice, 7 days themselves', maxAge('604800'), CAP],
-  ['RFC 9111 §1.2.2, more seconds than a number holds', maxAge(HUGE), CAP],
-  ['RFC 9111 §1.2.2, and as old as that', { ...maxAge(HUGE), age: HUGE }, FLOOR],
+  ['our choice, at least a minute', maxAge('0'), MIN],
+  ['our choice, at least a minute, just below', maxAge('59'), MIN],
+  ['our choice, exactly a minute', maxAge('60'), MINUTE],
+  ['our choice, at most 7 days', maxAge('31536000'), MAX],
+  ['our choice, exactly 7 days', maxAge('604800'), MAX],
+  ['RFC 9111 §1.2.2, more seconds than a JavaScript number can hold', maxAge(HUGE), MAX],
+  ['RFC 9111 §1.2.2, and an equally large Age', { ...maxAge(HUGE), age: HUGE }, MIN],
 
-  ['our choice, ttlMs where nothing is said', {}, HOUR, { ttlMs: HOUR }],
-  ['our choice, ttlMs does not speak where the server does', maxAge('7200'), 2 * HOUR, { ttlMs: HOUR }],
-  ['our choice, minTtlMs', maxAge('3600'), DAY, { minTtlMs: DAY }],
-  ['our choice, minTtlMs holds for ttlMs too', {}, DAY, { ttlMs: HOUR, minTtlMs: DAY }],
-  ['RFC 9309 §2.4, maxTtlMs of 24 hours for those who want its letter', maxAge('172800'), DAY, { maxTtlMs: DAY }],
-  ['our choice, maxTtlMs holds for ttlMs too', {}, HOUR, { maxTtlMs: HOUR }],
+  ['our choice, ttlMs without cache headers', {}, HOUR, { ttlMs: HOUR }],
+  ['our choice, ttlMs is ignored if there is a max-age', maxAge('7200'), 2 * HOUR, { ttlMs: HOUR }],
+  ['our choice, minTtlMs bounds max-age', maxAge('3600'), DAY, { minTtlMs: DAY }],
+  ['our choice, minTtlMs bounds ttlMs', {}, DAY, { ttlMs: HOUR, minTtlMs: DAY }],
+  ['RFC 9309 §2.4, maxTtlMs can be 24 hours, which is the letter of the RFC', maxAge('172800'), DAY, { maxTtlMs: DAY }],
+  ['our choice, maxTtlMs bounds ttlMs', {}, HOUR, { maxTtlMs: HOUR }],
 ])('%s', ([, headers, expected, policy]) => {
   expect(freshForMs(headers, NOW, { ...defaultAccessPolicy, ...policy })).toBe(expected)
 })

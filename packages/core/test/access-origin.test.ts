@@ -1,4 +1,4 @@
-// Which robots.txt speaks about a URL. RFC 9309 §2.3.
+// Which robots.txt applies to a URL. RFC 9309 §2.3.
 
 import { dice, pick } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
@@ -14,31 +14,31 @@ test.each([
   ['Google, the default port of https', 'https://a.test:443/page', 'https://a.test', '/page'],
   ['Google, the default port of http', 'http://a.test:80/page', 'http://a.test', '/page'],
   ['Google, the default port of ftp', 'ftp://a.test:21/page', 'ftp://a.test', '/page'],
-  ['Google, the port of the other scheme', 'http://a.test:443/page', 'http://a.test:443', '/page'],
-  ['RFC 3986 §3.2.2, hosts in any case', 'HTTPS://A.Test/Page', 'https://a.test', '/Page'],
-  ['Google, a name is its A-label', 'https://bücher.test/', 'https://xn--bcher-kva.test', '/'],
-  ['Google, an A-label is itself', 'https://xn--bcher-kva.test/', 'https://xn--bcher-kva.test', '/'],
-  ['UTS 46, in capitals', 'https://BÜCHER.test/', 'https://xn--bcher-kva.test', '/'],
-  ['UTS 46, other dots', 'https://bücher。test/', 'https://xn--bcher-kva.test', '/'],
+  ['Google, the default port of the other scheme is kept', 'http://a.test:443/page', 'http://a.test:443', '/page'],
+  ['RFC 3986 §3.2.2, the host in lower case', 'HTTPS://A.Test/Page', 'https://a.test', '/Page'],
+  ['Google, an internationalised host as its A-label', 'https://bücher.test/', 'https://xn--bcher-kva.test', '/'],
+  ['Google, an A-label unchanged', 'https://xn--bcher-kva.test/', 'https://xn--bcher-kva.test', '/'],
+  ['UTS 46, an internationalised host in upper case', 'https://BÜCHER.test/', 'https://xn--bcher-kva.test', '/'],
+  ['UTS 46, an ideographic full stop', 'https://bücher。test/', 'https://xn--bcher-kva.test', '/'],
   ['WHATWG URL, a percent-encoded host', 'https://b%C3%BCcher.test/', 'https://xn--bcher-kva.test', '/'],
-  ['our choice, a dot at the end is another name', 'https://a.test./', 'https://a.test.', '/'],
+  ['our choice, a final dot is part of the host', 'https://a.test./', 'https://a.test.', '/'],
   ['Google, an IPv4 address', 'http://127.0.0.1/', 'http://127.0.0.1', '/'],
-  ['WHATWG URL, an IPv4 address in disguise', 'http://0x7f.1/', 'http://127.0.0.1', '/'],
+  ['WHATWG URL, an IPv4 address in hex', 'http://0x7f.1/', 'http://127.0.0.1', '/'],
   ['WHATWG URL, an IPv6 address in its shortest form', 'http://[0:0:0:0:0:0:0:1]:8080/', 'http://[::1]:8080', '/'],
-  ['our choice, userinfo is not kept', 'https://me:secret@a.test/page', 'https://a.test', '/page'],
+  ['our choice, userinfo is removed', 'https://me:secret@a.test/page', 'https://a.test', '/page'],
   ['RFC 9309 §2.2.2, path and query without the fragment', 'https://a.test/a/../b?q#f', 'https://a.test', '/b?q'],
-  ['RFC 9309 §2.2.2, an empty query stays', 'https://a.test/b?', 'https://a.test', '/b?'],
-  ['RFC 9309 §2.2.2, no path is /', 'https://a.test', 'https://a.test', '/'],
-  ['RFC 9309 §2.2.2, no path and a query', 'https://a.test?q', 'https://a.test', '/?q'],
-  ['WHATWG URL, blanks around', '  https://a.test/page\n', 'https://a.test', '/page'],
+  ['RFC 9309 §2.2.2, an empty query is kept', 'https://a.test/b?', 'https://a.test', '/b?'],
+  ['RFC 9309 §2.2.2, an empty path is /', 'https://a.test', 'https://a.test', '/'],
+  ['RFC 9309 §2.2.2, an empty path with a query', 'https://a.test?q', 'https://a.test', '/?q'],
+  ['WHATWG URL, white space around the URL', '  https://a.test/page\n', 'https://a.test', '/page'],
   ['WHATWG URL, backslashes', 'https:\\\\a.test\\page', 'https://a.test', '/page'],
-  ['WHATWG URL, one slash', 'https:/a.test/page', 'https://a.test', '/page'],
+  ['WHATWG URL, one slash after the scheme', 'https:/a.test/page', 'https://a.test', '/page'],
 ])('%s', (_, url, origin, path) => {
   expect(parseUrl(url)).toEqual({ origin, robotsUrl: `${origin}/robots.txt`, path })
   expect(originOf(url)).toBe(origin)
 })
 
-test('our choice, anything with an href', () => {
+test('our choice, originOf accepts any object with an href', () => {
   expect(originOf(new URL('https://a.test/page'))).toBe('https://a.test')
 })
 
@@ -61,19 +61,19 @@ test.each([
   ['file:///robots.txt', 'scheme'],
   ['ws://a.test/', 'scheme'],
   ['a.test:8080/page', 'scheme'], // a host and port without a scheme read as a scheme
-] as const)('our choice, no URL that a robots.txt could speak about: %j is %s', (url, problem) => {
+] as const)('our choice, no robots.txt applies to %j: %s', (url, problem) => {
   expect(parseUrl(url)).toBe(problem)
   expect(originOf(url)).toBeUndefined()
   expect(explainUrlProblem(problem)).toMatch(/^.{20,}$/)
 })
 
-/** What `originOf` has to say, however it comes by it. */
-function wholeReadingOf(url: string): string | undefined {
-  const address = parseUrl(url)
-  return typeof address === 'string' ? undefined : address.origin
+/** The origin by `parseUrl`, which parses the whole URL. `originOf` must return the same. */
+function originByParsing(url: string): string | undefined {
+  const parsed = parseUrl(url)
+  return typeof parsed === 'string' ? undefined : parsed.origin
 }
 
-describe('our choice, the origin of a URL, which for most is what they begin with', () => {
+describe('originOf, which needs no URL parser for most URLs', () => {
   test.each([
     'https://example.com/page',
     'http://example.com/',
@@ -87,7 +87,7 @@ describe('our choice, the origin of a URL, which for most is what they begin wit
     'https://a..test/',
   ])('%s', (url) => {
     expect(originOf(url)).toBe(url.slice(0, url.indexOf('/', 8)))
-    expect(originOf(url)).toBe(wholeReadingOf(url))
+    expect(originOf(url)).toBe(originByParsing(url))
   })
 
   test.each([
@@ -99,8 +99,8 @@ describe('our choice, the origin of a URL, which for most is what they begin wit
     ['a backslash', 'https://example.com\\page'],
     ['no host', 'https:///page'],
     ['no path', 'https://example.com'],
-    ['a query at once', 'https://example.com?q'],
-    ['a fragment at once', 'https://example.com#f'],
+    ['a query without a path', 'https://example.com?q'],
+    ['a fragment without a path', 'https://example.com#f'],
     ['upper case', 'https://Example.com/'],
     ['userinfo', 'https://me@example.com/'],
     ['userinfo with a password', 'https://me:1@example.com/'],
@@ -109,15 +109,15 @@ describe('our choice, the origin of a URL, which for most is what they begin wit
     ['the default port of http', 'http://example.com:80/'],
     ['a port with zeros', 'http://example.com:08080/'],
     ['port 0', 'http://example.com:0/'],
-    ['no port', 'http://example.com:/'],
+    ['an empty port', 'http://example.com:/'],
     ['a port too high', 'http://example.com:65536/'],
     ['a port of letters', 'http://example.com:8o80/'],
     ['IPv4', 'http://127.0.0.1/'],
     ['IPv4 in hex', 'http://0x7f000001/'],
     ['IPv4 in fewer parts', 'http://127.1/'],
     ['IPv4 with a dot at the end', 'http://127.0.0.1./'],
-    ['what ends in a number', 'http://a.1/'],
-    ['what ends in a hexadecimal number', 'http://a.0xf/'],
+    ['a host that ends in a number', 'http://a.1/'],
+    ['a host that ends in a hexadecimal number', 'http://a.0xf/'],
     ['IPv6', 'http://[::1]/'],
     ['an A-label', 'https://xn--bcher-kva.test/'],
     ['an IDN', 'https://b\u00fccher.test/'],
@@ -125,12 +125,12 @@ describe('our choice, the origin of a URL, which for most is what they begin wit
     ['a tab in the host', 'https://exam\tple.com/'],
     ['an underscore', 'https://a_b.test/'],
     ['a dot at the end', 'https://example.com./'],
-    ['', ''],
-  ])('%s takes a whole reading', (_, url) => {
-    expect(originOf(url)).toBe(wholeReadingOf(url))
+    ['an empty string', ''],
+  ])('agrees with the parser: %s', (_, url) => {
+    expect(originOf(url)).toBe(originByParsing(url))
   })
 
-  test('hosts out of pieces have the origin of the whole reading', () => {
+  test('agrees with the parser for random hosts', () => {
     const pieces = [
       'a',
       'b-c',
@@ -169,28 +169,28 @@ describe('our choice, the origin of a URL, which for most is what they begin wit
       '..',
       '',
     ]
-    let asWritten = 0
-    let otherwise = 0
+    let unchanged = 0
+    let normalised = 0
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
         const roll = dice(seed)
         const host = Array.from({ length: 1 + Math.floor(roll() * 6) }, () => pick(roll, roll() < 0.85 ? pieces : odd))
         const url = `${pick(roll, ['http://', 'https://'])}${host.join('')}${pick(roll, ['/', '/a/../b', '/x?y#z', '/\n'])}`
-        const origin = wholeReadingOf(url)
+        const origin = originByParsing(url)
         expect(originOf(url), url).toBe(origin)
-        if (url.startsWith(`${origin}/`)) asWritten++
-        else otherwise++
+        if (url.startsWith(`${origin}/`)) unchanged++
+        else normalised++
       }),
       { numRuns: sampled(20_000) },
     )
-    expect(asWritten).toBeGreaterThan(sampled(1_000))
-    expect(otherwise).toBeGreaterThan(sampled(3_000))
+    expect(unchanged).toBeGreaterThan(sampled(1_000))
+    expect(normalised).toBeGreaterThan(sampled(3_000))
   })
 
-  test('hosts of any length', () => {
+  test('agrees with the parser for hosts of any length', () => {
     for (const label of [63, 64, 254, 5_000]) {
       const url = `https://${'a'.repeat(label)}.test/`
-      expect(originOf(url)).toBe(wholeReadingOf(url))
+      expect(originOf(url)).toBe(originByParsing(url))
     }
   })
 })

@@ -1,6 +1,5 @@
-// What well-formed answers mean, as values: the whole way from the first request to the verdict, without a network. The
-// same rows run over a socket in the fetcher.
-import { askedPage, replyRows } from '@politely/testkit/response-cases'
+// Well-formed responses, from the first request to the verdict, without a network. The fetcher runs the same cases over a socket.
+import { askedPage, replyCases } from '@politely/testkit/response-cases'
 import { expect, test } from 'vitest'
 import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Outcome } from '../src/access/outcome.ts'
@@ -13,13 +12,13 @@ const PORT = ':8080'
 const withPort = (text: string) => text.replaceAll(':PORT', PORT)
 const NOW = Date.UTC(2026, 0, 1)
 
-test.each(replyRows.map((row) => [row.name, row] as const))('%s', (_, { answers, expected }) => {
-  const asked: string[] = []
+test.each(replyCases.map((row) => [row.name, row] as const))('%s', (_, { replies, expected }) => {
+  const requested: string[] = []
   let state: RobotsRequest | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'))
   while (state.kind === 'request') {
     const url = state.url.replace(PORT, ':PORT')
-    asked.push(url)
-    const { status, headers = {}, body = '' } = answers[url] ?? { status: 404 }
+    requested.push(url)
+    const { status, headers = {}, body = '' } = replies[url] ?? { status: 404 }
     const values = Object.entries(headers).map(([name, value]) => [
       name,
       typeof value === 'string' ? withPort(value) : value.map(withPort),
@@ -39,9 +38,9 @@ test.each(replyRows.map((row) => [row.name, row] as const))('%s', (_, { answers,
   const rules = parseRobots(entry.copy?.bytes ?? '').forCrawler('ExampleBot')
   const { verdict, access } = decide(entry, rules, withPort(askedPage), NOW, policy)
 
-  const { asked: expectedUrls, allowed, because, ...meaning } = expected
+  const { requestedUrls, allowed, because, ...expectedAccess } = expected
   expect(verdict).toMatchObject({ allowed, because })
-  expect(access).toMatchObject(meaning)
-  expect(asked).toEqual(expectedUrls)
-  expect([...access.hops.map(({ url }) => url), access.url]).toEqual(expectedUrls.map(withPort))
+  expect(access).toMatchObject(expectedAccess)
+  expect(requested).toEqual(requestedUrls)
+  expect([...access.hops.map(({ url }) => url), access.url]).toEqual(requestedUrls.map(withPort))
 })

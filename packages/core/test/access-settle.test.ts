@@ -1,4 +1,4 @@
-// What is remembered of an origin, from one attempt to the next. Time is a number. RFC 9309 §2.3.1.4 and §2.4.
+// The entry of an origin from one attempt to the next. RFC 9309 §2.3.1.4 and §2.4.
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../src/access/entry.ts'
 import type { Outcome } from '../src/access/outcome.ts'
@@ -40,42 +40,42 @@ const answers = (status: number, headers: Headers = {}): Outcome => ({
 const fails = (reason: FailureReason): Outcome => ({
   kind: 'unreachable',
   reason,
-  detail: 'what happened',
+  detail: 'the message',
   url: URL,
   hops: [],
 })
-/** A 304 for the copy of that entry. */
+/** A 304 that confirms the copy of this entry. */
 const unchanged = ({ copy }: Entry, headers: Headers = {}): Outcome => {
-  if (copy === undefined) throw new Error('there is no copy that could be unchanged')
+  if (copy === undefined) throw new Error('the entry has no copy; begin with a success')
   return { kind: 'unchanged', copy, status: 304, headers, url: URL, hops: [] }
 }
 
-/** The entry after outcomes that came at those times, counted from START. */
+/** The entry after these outcomes. Times are milliseconds after START. */
 function after(history: readonly (readonly [at: number, outcome: Outcome])[], policy = defaultAccessPolicy): Entry {
   const first = history[0]
-  if (first === undefined) throw new Error('nothing happened')
+  if (first === undefined) throw new Error('the history is empty; give at least one outcome')
   const [at, outcome] = first
   const entry = settle(undefined, ORIGIN, outcome, START + at, policy)
   return history.slice(1).reduce((last, [time, next]) => settle(last, ORIGIN, next, START + time, policy), entry)
 }
 
-describe('is an attempt due', () => {
+describe('the next attempt is due', () => {
   const at = (ms: number, entry: Entry) => plan(entry, START + ms, defaultAccessPolicy) === 'obtain'
 
-  test('RFC 9309 §2.3, nothing is known: yes', () => {
+  test('RFC 9309 §2.3, at once without an entry', () => {
     expect(plan(undefined, START, defaultAccessPolicy)).toBe('obtain')
   })
 
   test.each([
-    ['RFC 9309 §2.4, a success after 24 hours', success(), DAY],
-    ['RFC 9309 §2.4, a success after its max-age', success({ 'cache-control': 'max-age=3600' }), HOUR],
-    ['RFC 9309 §2.4, a 404 after 24 hours', gone, DAY],
+    ['RFC 9309 §2.4, 24 hours after a success', success(), DAY],
+    ['RFC 9309 §2.4, after the max-age of a success', success({ 'cache-control': 'max-age=3600' }), HOUR],
+    ['RFC 9309 §2.4, 24 hours after a 404', gone, DAY],
     [
-      'RFC 9309 §2.4, a 404 after its max-age',
+      'RFC 9309 §2.4, after the max-age of a 404',
       { ...gone, headers: { 'cache-control': 'max-age=3600' } } as Outcome,
       HOUR,
     ],
-    ['our choice, a failure after a minute', fails('refused'), MINUTE],
+    ['our choice, a minute after a failure', fails('refused'), MINUTE],
   ])('%s, and not before', (_, outcome, due) => {
     const entry = after([[0, outcome]])
     expect(at(0, entry)).toBe(false)
@@ -83,15 +83,15 @@ describe('is an attempt due', () => {
     expect(at(due, entry)).toBe(true)
   })
 
-  test('our choice, the clock was set back: nobody knows how old the entry is', () => {
+  test('our choice, at once after the clock was set back, since the age of the entry is unknown', () => {
     const entry = after([[0, success()]])
-    expect(at(-MINUTE, entry)).toBe(false) // two machines that share a store may differ by so much
+    expect(at(-MINUTE, entry)).toBe(false) // the clocks of machines that share a store may differ by this much
     expect(at(-MINUTE - 1, entry)).toBe(true)
   })
 })
 
 describe('a success', () => {
-  test('RFC 9309 §2.3.1.1, its rules hold, and stay until the next attempt has ended', () => {
+  test('RFC 9309 §2.3.1.1, its rules are obeyed until the next attempt has ended', () => {
     const entry = after([[0, success()]])
     const { copy } = entry
     expect(copy).toMatchObject({ bytes: RULES, confirmedAt: START, truncated: false, url: URL })
@@ -109,7 +109,7 @@ describe('a success', () => {
     expect(copy).toMatchObject({ etag: '"1"', lastModified: 'yesterday' })
   })
 
-  test('RFC 9309 §2.3.1.1, another one takes its place', () => {
+  test('RFC 9309 §2.3.1.1, the next success replaces it', () => {
     const { copy } = after([
       [0, success({ etag: '"1"' })],
       [DAY, success({}, 'User-agent: *\n')],
@@ -119,7 +119,7 @@ describe('a success', () => {
 })
 
 describe('a 304', () => {
-  test('RFC 9111 §4.3.4, the copy holds again, for as long as the 304 says', () => {
+  test('RFC 9111 §4.3.4, makes the copy fresh again for the time in its headers', () => {
     const last = after([[0, success({ etag: '"1"', 'last-modified': 'Monday' })]])
     const entry = settle(
       last,
@@ -137,13 +137,13 @@ describe('a 304', () => {
     })
   })
 
-  test('RFC 9111 §4.3.4, its validators are the newer ones', () => {
+  test('RFC 9111 §4.3.4, its validators replace the old ones', () => {
     const last = after([[0, success({ etag: '"1"', 'last-modified': 'Monday' })]])
     const entry = settle(last, ORIGIN, unchanged(last, { etag: '"2"' }), START + DAY, defaultAccessPolicy)
     expect(entry.copy).toMatchObject({ bytes: RULES, etag: '"2"', lastModified: 'Monday' })
   })
 
-  test('RFC 9309 §2.4, it ends the time of failures', () => {
+  test('RFC 9309 §2.4, resets the count of failures', () => {
     const down = after([
       [0, success({ etag: '"1"' })],
       [DAY, answers(500)],
@@ -156,7 +156,7 @@ describe('a 304', () => {
 })
 
 describe('unavailable', () => {
-  test('RFC 9309 §2.3.1.3, everything is allowed, and the copy is dropped: the site has taken its rules back', () => {
+  test('RFC 9309 §2.3.1.3, allows everything and drops the copy, since the site removed its rules', () => {
     const entry = after([
       [0, success()],
       [DAY, gone],
@@ -168,7 +168,7 @@ describe('unavailable', () => {
     })
   })
 
-  test('RFC 9309 §2.3.1.4, a failure after it disallows everything: there is no copy', () => {
+  test('RFC 9309 §2.3.1.4, leaves no copy, so a failure after it disallows everything', () => {
     const entry = after([
       [0, success()],
       [DAY, gone],
@@ -180,7 +180,7 @@ describe('unavailable', () => {
     })
   })
 
-  test('RFC 9309 §2.3.1.1, rules that come back hold', () => {
+  test('RFC 9309 §2.3.1.1, ends when the site has rules again', () => {
     const entry = after([
       [0, gone],
       [DAY, success()],
@@ -202,7 +202,7 @@ describe('unreachable', () => {
     [0, success()],
     [DAY, answers(503)],
   ])
-  /** The entry after six more attempts that fail, spread evenly over so many days, and the time of the last. */
+  /** The entry after six more failed attempts, spread evenly over these days, and the time of the last one. */
   function failingFor(entry: Entry, days: number, policy: AccessPolicy): [entry: Entry, now: number] {
     let last = entry
     let now = entry.latest.at
@@ -215,49 +215,85 @@ describe('unreachable', () => {
 
   test.for<readonly [name: string, entry: Entry, days: number, expected: object, policy?: Partial<AccessPolicy>]>([
     ['RFC 9309 §2.3.1.4, without a copy everything is disallowed', withoutCopy, 0, everything],
-    ['RFC 9309 §2.3.1.4, for 30 days', withoutCopy, 30 - 1e-6, everything],
+    ['RFC 9309 §2.3.1.4, just before 30 days it still is', withoutCopy, 30 - 1e-6, everything],
     ['RFC 9309 §2.3.1.4, after 30 days without a copy everything is allowed', withoutCopy, 30, tooLong],
     ['RFC 9309 §2.4, the copy is obeyed', withCopy, 0, stale],
-    ['RFC 9309 §2.4, for 30 days', withCopy, 30 - 1e-6, stale],
+    ['RFC 9309 §2.4, just before 30 days it still is', withCopy, 30 - 1e-6, stale],
     ['RFC 9309 §2.3.1.4, after 30 days it is still obeyed', withCopy, 30, stale],
-    ['RFC 9309 §2.3.1.4, and after years', withCopy, 1_000, stale],
+    ['RFC 9309 §2.3.1.4, and so it is after years', withCopy, 1_000, stale],
     [
-      'RFC 9309 §2.3.1.4, its letter: everything is disallowed in spite of a copy',
+      'RFC 9309 §2.3.1.4, with whenUnreachable: disallow, everything is disallowed in spite of a copy',
       withCopy,
       0,
       everything,
       { whenUnreachable: 'disallow' },
     ],
-    ['RFC 9309 §2.3.1.4, its letter: for 30 days', withCopy, 30 - 1e-6, everything, { whenUnreachable: 'disallow' }],
-    ['RFC 9309 §2.3.1.4, its letter: then the copy', withCopy, 30, stale, { whenUnreachable: 'disallow' }],
     [
-      'RFC 9309 §2.3.1.4, its letter: or unavailable',
+      'RFC 9309 §2.3.1.4, with whenUnreachable: disallow, also just before 30 days',
+      withCopy,
+      30 - 1e-6,
+      everything,
+      { whenUnreachable: 'disallow' },
+    ],
+    [
+      'RFC 9309 §2.3.1.4, with whenUnreachable: disallow, after 30 days the copy is obeyed',
+      withCopy,
+      30,
+      stale,
+      { whenUnreachable: 'disallow' },
+    ],
+    [
+      'RFC 9309 §2.3.1.4, with thenAssume: unavailable, after 30 days everything is allowed',
       withCopy,
       30,
       tooLong,
       { whenUnreachable: 'disallow', thenAssume: 'unavailable' },
     ],
     [
-      'RFC 9309 §2.3.1.4, unavailable after 30 days in spite of a copy',
+      'RFC 9309 §2.3.1.4, with thenAssume: unavailable, after 30 days the copy is ignored',
       withCopy,
       30,
       tooLong,
       { thenAssume: 'unavailable' },
     ],
-    ['RFC 9309 §2.3.1.4, and not before', withCopy, 30 - 1e-6, stale, { thenAssume: 'unavailable' }],
-    ['our choice, after another time', withoutCopy, 7, tooLong, { afterDays: 7 }],
-    ['our choice, and not before', withoutCopy, 7 - 1e-6, everything, { afterDays: 7 }],
-    ['our choice, at once', withoutCopy, 0, tooLong, { afterDays: 0 }],
-    ['our choice, never', withoutCopy, 10_000, everything, { afterDays: Number.POSITIVE_INFINITY }],
-    ['our choice, never, with a copy', withCopy, 10_000, stale, { afterDays: Number.POSITIVE_INFINITY }],
-    ['our choice, a clock that was set back counts no days', withoutCopy, -100, everything],
+    [
+      'RFC 9309 §2.3.1.4, with thenAssume: unavailable, just before 30 days the copy is obeyed',
+      withCopy,
+      30 - 1e-6,
+      stale,
+      { thenAssume: 'unavailable' },
+    ],
+    ['our choice, with afterDays: 7, after 7 days everything is allowed', withoutCopy, 7, tooLong, { afterDays: 7 }],
+    [
+      'our choice, with afterDays: 7, just before 7 days everything is disallowed',
+      withoutCopy,
+      7 - 1e-6,
+      everything,
+      { afterDays: 7 },
+    ],
+    ['our choice, with afterDays: 0, everything is allowed at once', withoutCopy, 0, tooLong, { afterDays: 0 }],
+    [
+      'our choice, with afterDays: Infinity, everything stays disallowed',
+      withoutCopy,
+      10_000,
+      everything,
+      { afterDays: Number.POSITIVE_INFINITY },
+    ],
+    [
+      'our choice, with afterDays: Infinity, the copy stays obeyed',
+      withCopy,
+      10_000,
+      stale,
+      { afterDays: Number.POSITIVE_INFINITY },
+    ],
+    ['our choice, a clock that was set back adds no days', withoutCopy, -100, everything],
   ])('%s', ([, entry, days, expected, policy]) => {
     const whole = { ...defaultAccessPolicy, ...policy }
     const [last, now] = failingFor(entry, days, whole)
     expect(originAccessOf(last, now, whole)).toMatchObject(expected)
   })
 
-  describe('RFC 9309 §2.3.1.4, the days count only as far as failed attempts show them', () => {
+  describe('the 30 days count only as far as failed attempts show them (RFC 9309 §2.3.1.4)', () => {
     const down = answers(503)
     const blocked = fails('blocked-address')
     /** Failures at these times, in days. */
@@ -267,78 +303,73 @@ describe('unreachable', () => {
       readonly [name: string, history: Parameters<typeof after>[0], days: number, isLong: boolean, afterDays?: number]
     >([
       ['two attempts 31 days apart', failing(0, 31), 5, false],
-      ['two attempts on both sides of a clock that jumped by years', failing(0, 20_000), 5, false],
-      ['no attempt for 400 days after the last', failing(0), 0, false],
+      ['two attempts, before and after the clock jumped by years', failing(0, 20_000), 5, false],
+      ['one attempt, and none for 400 days', failing(0), 0, false],
       ['seven at once, and one after the clock jumped', failing(0, 0, 0, 0, 0, 0, 0, 31), 5, false],
       ['six attempts over 30 days', failing(...every(6, 6)), 25, false],
       ['seven attempts, five days apart', failing(...every(7, 5)), 30, true],
-      ['seven attempts, a little less', failing(...every(7, 4.99)), 29.94, false],
-      ['one each day for 29 days', failing(...every(30, 1)), 29, false],
-      ['one each day for 30 days', failing(...every(31, 1)), 30, true],
-      ['one each hour for 30 days', failing(...every(721, 1 / 24)), 30, true],
+      ['seven attempts, just under five days apart', failing(...every(7, 4.99)), 29.94, false],
+      ['one attempt each day for 29 days', failing(...every(30, 1)), 29, false],
+      ['one attempt each day for 30 days', failing(...every(31, 1)), 30, true],
+      ['one attempt each hour for 30 days', failing(...every(721, 1 / 24)), 30, true],
       [
-        'a crawler that stood still for 40 days, and then asked each hour',
+        'a crawler that was stopped for 40 days and then tried each hour',
         failing(0, ...every(24, 1 / 24).map((at) => 40 + at)),
         5 + 23 / 24,
         false,
       ],
-      ['a crawler that asks every 10 days', failing(...every(7, 10)), 30, true],
+      ['a crawler that tries every 10 days', failing(...every(7, 10)), 30, true],
       [
-        'clocks of two machines that differ by half a minute',
+        'two machines whose clocks differ by half a minute',
         failing(...every(60, 0.5).map((at, i) => at + (i % 2) / 2_880)),
         29.5 + 1 / 2_880,
         false,
       ],
       [
-        'a clock that jumps ahead by 31 days and back, again and again',
+        'a clock that repeatedly jumps ahead by 31 days and back',
         failing(...every(100, 0).map((_, i) => (i % 2) * 31)),
         5,
         false,
       ],
+      ['two clocks that differ by five days, in turns', failing(...every(100, 0).map((_, i) => (i % 2) * 5)), 5, false],
+      ['a clock that was set back, which subtracts that time', failing(...every(6, 5), 15), 15, false],
+      ['a clock that was set back by more than has been counted', failing(0, 5, -400, -395), 5, false],
+      ['attempts that the network guard blocked', every(40, 5).map((at) => [at * DAY, blocked] as const), 0, false],
       [
-        'two clocks that differ by five days, again and again',
-        failing(...every(100, 0).map((_, i) => (i % 2) * 5)),
-        5,
-        false,
-      ],
-      ['a clock that was set back takes away as much as it went back', failing(...every(6, 5), 15), 15, false],
-      ['and never more than there was', failing(0, 5, -400, -395), 5, false],
-      ['attempts that our own guard ended', every(40, 5).map((at) => [at * DAY, blocked] as const), 0, false],
-      [
-        'the same, and then one that failed otherwise',
+        'blocked attempts, and then one that failed in another way',
         [...every(40, 5).map((at) => [at * DAY, blocked] as const), [200 * DAY, down]],
         0,
         false,
       ],
-      ['our choice, longer than 30 days', failing(...every(12, 5)), 55, false, 60],
-      ['our choice, longer than 30 days, with enough attempts', failing(...every(13, 5)), 60, true, 60],
-      ['our choice, half a day', failing(...every(7, 1)), 0.5, true, 0.5],
-      ['our choice, a number of days that has no exact sixth', failing(...every(7, 1)), 0.7, true, 0.7],
-      ['our choice, at once', failing(0), 0, true, 0],
-      ['our choice, never', failing(...every(100, 5)), 495, false, Number.POSITIVE_INFINITY],
+      ['our choice, afterDays: 60, and 55 days of attempts', failing(...every(12, 5)), 55, false, 60],
+      ['our choice, afterDays: 60, and 60 days of attempts', failing(...every(13, 5)), 60, true, 60],
+      ['our choice, afterDays: 0.5', failing(...every(7, 1)), 0.5, true, 0.5],
+      ['our choice, afterDays: 0.7, whose sixth is not exact', failing(...every(7, 1)), 0.7, true, 0.7],
+      ['our choice, afterDays: 0', failing(0), 0, true, 0],
+      ['our choice, afterDays: Infinity', failing(...every(100, 5)), 495, false, Number.POSITIVE_INFINITY],
     ])('%s', ([, history, days, isLong, afterDays = 30]) => {
       const policy = { ...defaultAccessPolicy, afterDays }
       const entry = after(history, policy)
       expect(entry.unreachableForMs / DAY).toBeCloseTo(days, 6)
       for (const laterMs of [0, 400 * DAY]) {
-        const standing = originAccessOf(entry, entry.latest.at + laterMs, policy)
-        expect(standing.holds).toBe(isLong ? 'allow-all' : 'disallow-all')
+        const access = originAccessOf(entry, entry.latest.at + laterMs, policy)
+        expect(access.holds).toBe(isLong ? 'allow-all' : 'disallow-all')
       }
       expect(entryFrom(entryText(entry), ORIGIN)).toEqual(entry)
     })
 
-    test('a clock that was set back since: no days are known', () => {
+    test('after the clock was set back, no days count', () => {
       const entry = after(failing(...every(7, 5)))
       expect(originAccessOf(entry, START + 30 * DAY - MINUTE, defaultAccessPolicy).holds).toBe('allow-all')
       expect(originAccessOf(entry, START + 30 * DAY - MINUTE - 1, defaultAccessPolicy).holds).toBe('disallow-all')
     })
 
-    test('an answer ends the count', () => {
+    test('a result resets the count', () => {
       const entry = after([...failing(...every(7, 5)), [31 * DAY, gone], [32 * DAY, down], [33 * DAY, down]])
       expect(entry).toMatchObject({ failures: 2, unreachableForMs: DAY })
     })
 
-    test('our choice, the policy of the reader bounds what another process counted', () => {
+    test('our choice, the policy of the reader limits what another process counted', () => {
       const entry = after(failing(...every(4, 5)))
       expect(originAccessOf(entry, entry.latest.at, { ...defaultAccessPolicy, afterDays: 3 }).holds).toBe(
         'disallow-all',
@@ -348,7 +379,7 @@ describe('unreachable', () => {
     })
   })
 
-  test('RFC 9309 §2.3.1.4, the days are counted from the first failure in a row', () => {
+  test('RFC 9309 §2.3.1.4, unreachableSince is the first failure in a row', () => {
     const entry = after([
       [0, success()],
       [DAY, answers(500)],
@@ -361,7 +392,7 @@ describe('unreachable', () => {
   test.each([
     ['a success', success()],
     ['a 404', gone],
-  ])('RFC 9309 §2.3.1.4, %s ends the count: it begins anew', (_, outcome) => {
+  ])('RFC 9309 §2.3.1.4, %s resets the count of failures', (_, outcome) => {
     const entry = after([
       [0, answers(500)],
       [DAY, answers(500)],
@@ -375,20 +406,20 @@ describe('unreachable', () => {
     })
   })
 
-  test('our choice, what happened is kept for people', () => {
+  test('our choice, the entry keeps the message of a failure', () => {
     const { latest } = after([[0, fails('tls')]])
     expect(latest).toMatchObject({
       kind: 'unreachable',
       reason: 'tls',
       status: undefined,
-      detail: 'what happened',
+      detail: 'the message',
       url: URL,
     })
   })
 })
 
 describe('the wait after failures', () => {
-  /** The waits after each of so many failures, in minutes. */
+  /** The waits after each of `count` failures, in minutes. */
   const waits = (outcome: Outcome, count: number, policy = defaultAccessPolicy) =>
     Array.from({ length: count }, (_, i) => {
       const entry = after(
@@ -399,21 +430,21 @@ describe('the wait after failures', () => {
     })
 
   test.each([
-    ['our choice, after a 500 it grows to an hour', answers(500), [1, 2, 4, 8, 16, 32, 60, 60]],
-    ['our choice, after a 429 too', answers(429), [1, 2, 4, 8, 16, 32, 60, 60]],
-    ['our choice, after a failed connection too', fails('refused'), [1, 2, 4, 8, 16, 32, 60, 60]],
-    ['Google, after a 503 it is asked sooner', answers(503), [0.5, 1, 2, 4, 8, 16, 30, 30]],
-    ['RFC 9110 §10.2.3, a Retry-After comes before all, every time', answers(503, { 'retry-after': '300' }), [5, 5, 5]],
-    ['our choice, a Retry-After that cannot be read says nothing', answers(500, { 'retry-after': 'soon' }), [1, 2, 4]],
+    ['our choice, grows to an hour after a 500', answers(500), [1, 2, 4, 8, 16, 32, 60, 60]],
+    ['our choice, also after a 429', answers(429), [1, 2, 4, 8, 16, 32, 60, 60]],
+    ['our choice, also after a failed connection', fails('refused'), [1, 2, 4, 8, 16, 32, 60, 60]],
+    ['Google, is half as long after a 503', answers(503), [0.5, 1, 2, 4, 8, 16, 30, 30]],
+    ['RFC 9110 §10.2.3, is the Retry-After, if there is one', answers(503, { 'retry-after': '300' }), [5, 5, 5]],
+    ['our choice, ignores an invalid Retry-After', answers(500, { 'retry-after': 'soon' }), [1, 2, 4]],
   ])('%s', (_, outcome, minutes) => {
     expect(waits(outcome, minutes.length)).toEqual(minutes)
   })
 
-  test('our choice, a thousand failures are no more than an hour', () => {
+  test('our choice, stays at an hour after a thousand failures', () => {
     expect(waits(answers(500), 1_100).at(-1)).toBe(60)
   })
 
-  test('our choice, a Retry-After between two failures does not stop the growth', () => {
+  test('our choice, grows also across a failure with Retry-After', () => {
     const entry = after([
       [0, answers(500)],
       [0, answers(500, { 'retry-after': '600' })],
@@ -428,18 +459,18 @@ describe('the wait after failures', () => {
     ['RFC 9110 §10.2.3, an RFC 850 date', 503, 'Thursday, 01-Jan-26 01:00:00 GMT', HOUR],
     ['RFC 6585 §4, after a 429', 429, '3600', HOUR],
     ['our choice, after a 500', 500, '3600', HOUR],
-    ['our choice, never under minTtlMs', 503, '5', MINUTE],
+    ['our choice, at least minTtlMs', 503, '5', MINUTE],
     ['our choice, zero', 503, '0', MINUTE],
     ['our choice, a date in the past', 503, 'Wed, 31 Dec 2025 00:00:00 GMT', MINUTE],
-    ['our choice, never over maxTtlMs', 503, '31536000', 7 * DAY],
-    ['our choice, never over maxTtlMs, by date', 503, 'Thu, 31 Dec 2026 00:00:00 GMT', 7 * DAY],
-    ['our choice, more seconds than a number holds', 503, '9'.repeat(400), 7 * DAY],
+    ['our choice, at most maxTtlMs', 503, '31536000', 7 * DAY],
+    ['our choice, at most maxTtlMs, as a date', 503, 'Thu, 31 Dec 2026 00:00:00 GMT', 7 * DAY],
+    ['our choice, more seconds than a JavaScript number can hold', 503, '9'.repeat(400), 7 * DAY],
   ])('%s', (_, status, value, expected) => {
     expect(after([[0, answers(status, { 'retry-after': value })]]).nextAttemptAt - START).toBe(expected)
   })
 })
 
-describe('an entry that was kept as JSON', () => {
+describe('an entry that was stored as JSON', () => {
   const history: readonly (readonly [number, Outcome])[] = [
     [0, success({ etag: '"1"', 'cache-control': `max-age=${'9'.repeat(400)}` })],
     [DAY, answers(503, { 'retry-after': '9'.repeat(400) })],
@@ -448,21 +479,21 @@ describe('an entry that was kept as JSON', () => {
     [4 * DAY, answers(500)],
   ]
   test.each(history.map(([, { kind }], i) => [i + 1, kind] as const))(
-    'our choice, after %i outcomes, the last one %s, it decides the same',
+    'our choice, after %i outcomes, the last one %s, gives the same verdicts',
     (count) => {
       const entry = after(history.slice(0, count))
-      const kept = JSON.parse(JSON.stringify(entry)) as Entry
+      const restored = JSON.parse(JSON.stringify(entry)) as Entry
       const rules = parseRobots(entry.copy?.bytes ?? '').forCrawler('ExampleBot')
       for (const at of [0, 4 * DAY, 20 * DAY, 50 * DAY]) {
         const now = START + at
         const url = `${ORIGIN}/page`
-        expect(decide(kept, rules, url, now, defaultAccessPolicy)).toEqual(
+        expect(decide(restored, rules, url, now, defaultAccessPolicy)).toEqual(
           decide(entry, rules, url, now, defaultAccessPolicy),
         )
-        expect(plan(kept, now, defaultAccessPolicy)).toBe(plan(entry, now, defaultAccessPolicy))
+        expect(plan(restored, now, defaultAccessPolicy)).toBe(plan(entry, now, defaultAccessPolicy))
       }
-      // And goes on the same.
-      const next = [kept, entry].map((last) =>
+      // It also leads to the same next entry.
+      const next = [restored, entry].map((last) =>
         settle(last, ORIGIN, answers(503), START + 50 * DAY, defaultAccessPolicy),
       )
       expect(next[0]).toEqual(next[1])

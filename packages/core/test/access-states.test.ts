@@ -1,4 +1,4 @@
-// The states of an origin, and what moves it from one to another: by trying it. docs/fetching.md shows what came of it.
+// The states of an origin and the transitions between them, found by running attempts. docs/fetching.md shows the tables.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withTables } from '@politely/testkit/doc-table'
@@ -48,26 +48,26 @@ const replies = {
   '429': { kind: 'response', status: 429, headers: {} },
   '500': { kind: 'response', status: 500, headers: {} },
   '503': { kind: 'response', status: 503, headers: {} },
-  'no answer': { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' },
+  'no response': { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' },
 } as const satisfies Record<string, Reply>
 type Event = keyof typeof replies
 
-/** The entry after one more attempt; a condition is sent where the copy has the means. */
+/** The entry after one more attempt. Its request is conditional if the copy has a validator. */
 function after(last: Entry | undefined, reply: Reply, now: number, policy: AccessPolicy): Entry {
   const outcome = advance(startAttempt(`${ORIGIN}/robots.txt`, last?.copy), reply, policy)
-  if (outcome.kind === 'request') throw new Error('none of these is a redirect')
+  if (outcome.kind === 'request') throw new Error('unexpected redirect')
   return settle(last, ORIGIN, outcome, now, policy)
 }
 
-/** An origin in a state: as it is known there, and the moment. */
-interface Found {
+/** An origin in some state: its entry, and the time and policy that put it there. */
+interface Situation {
   readonly entry: Entry | undefined
   readonly now: number
   readonly policy: AccessPolicy
 }
 
-/** After these attempts, each when it is due, and so much time more. */
-function found(events: readonly Event[], { laterMs = 0, dialect = 'rfc9309' as DialectName } = {}): Found {
+/** The situation after these attempts, each made when it is due, and `laterMs` more. */
+function situationAfter(events: readonly Event[], { laterMs = 0, dialect = 'rfc9309' as DialectName } = {}): Situation {
   const policy = accessPolicyOf(dialects[dialect].access)
   let entry: Entry | undefined
   let now = START
@@ -78,8 +78,8 @@ function found(events: readonly Event[], { laterMs = 0, dialect = 'rfc9309' as D
   return { entry, now: now + laterMs, policy }
 }
 
-/** After six more attempts that fail, five days apart: 30 days from the first of seven. */
-function failingForLong({ entry, now, policy }: Found): Found {
+/** The situation after six more failed attempts, five days apart. With the one before, they span 30 days. */
+function failingForLong({ entry, now, policy }: Situation): Situation {
   for (let days = 5; days <= 30; days += 5) {
     now += 5 * DAY
     entry = after(entry, replies['500'], now, policy)
@@ -87,43 +87,43 @@ function failingForLong({ entry, now, policy }: Found): Found {
   return { entry, now, policy }
 }
 
-/** How an origin comes into each state. */
-const ways: Readonly<Record<State, Found>> = {
-  unknown: found([]),
-  rules: found(['2xx']),
-  unavailable: found(['404']),
+/** One situation for each state. */
+const situations: Readonly<Record<State, Situation>> = {
+  unknown: situationAfter([]),
+  rules: situationAfter(['2xx']),
+  unavailable: situationAfter(['404']),
   'unavailable-with-copy': (() => {
-    const draft = found(['2xx'], { laterMs: HOUR, dialect: 'draft-koster-rep-00' })
+    const draft = situationAfter(['2xx'], { laterMs: HOUR, dialect: 'draft-koster-rep-00' })
     return { ...draft, entry: after(draft.entry, replies['404'], draft.now, draft.policy) }
   })(),
-  restricted: found(['401'], { dialect: 'koster-1996' }),
-  lost: found(['500']),
-  'lost-with-copy': found(['2xx', '500']),
-  'long-lost': failingForLong(found(['500'])),
-  'long-lost-with-copy': failingForLong(found(['2xx', '500'])),
+  restricted: situationAfter(['401'], { dialect: 'koster-1996' }),
+  lost: situationAfter(['500']),
+  'lost-with-copy': situationAfter(['2xx', '500']),
+  'long-lost': failingForLong(situationAfter(['500'])),
+  'long-lost-with-copy': failingForLong(situationAfter(['2xx', '500'])),
 }
 
-/** What happens when an attempt is due, at once or as soon as it is. */
-function next({ entry, now, policy }: Found, event: Event): { readonly to: State; readonly waitMs: number } {
+/** The state after the next attempt, made when it is due, and the wait until the one after. */
+function next({ entry, now, policy }: Situation, event: Event): { readonly to: State; readonly waitMs: number } {
   const at = Math.max(now, entry?.nextAttemptAt ?? now)
   const settled = after(entry, replies[event], at, policy)
   return { to: stateOf(settled, at, policy), waitMs: settled.nextAttemptAt - at }
 }
 
-/** Where time alone leads, or nothing. */
-function inTime({ entry, now, policy }: Found): string {
+/** The state that time alone leads to, for the table; empty if there is none. */
+function stateInTime({ entry, now, policy }: Situation): string {
   const state = stateOf(entry, now, policy)
   const [first] = [HOUR, DAY, 7 * DAY, 30 * DAY, 400 * DAY].filter((ms) => stateOf(entry, now + ms, policy) !== state)
-  return first === undefined ? '' : `\`${stateOf(entry, now + first, policy)}\` after ${time(first)}`
+  return first === undefined ? '' : `\`${stateOf(entry, now + first, policy)}\` after ${formatDuration(first)}`
 }
 
-/** The state after 30 days of failed attempts. */
-function inLong(found: Found): State {
-  const { entry, now, policy } = failingForLong(found)
+/** The state after 30 more days of failed attempts. */
+function stateAfterLongFailure(situation: Situation): State {
+  const { entry, now, policy } = failingForLong(situation)
   return stateOf(entry, now, policy)
 }
 
-function time(ms: number): string {
+function formatDuration(ms: number): string {
   if (ms % DAY === 0 && ms > DAY) return `${ms / DAY} days`
   if (ms % HOUR === 0) return `${ms / HOUR} h`
   return ms % MINUTE === 0 ? `${ms / MINUTE} min` : `${ms / 1_000} s`
@@ -136,72 +136,77 @@ const columns: readonly (readonly Event[])[] = [
   ['304'],
   ['404'],
   ['401', '403'],
-  ['429', '500', 'no answer'],
+  ['429', '500', 'no response'],
   ['503'],
 ]
-const known = Object.keys(states) as State[]
+const knownStates = Object.keys(states) as State[]
 
 describe('the states of an origin', () => {
-  test.each(known)('%s is reached', (state) => {
-    const { entry, now, policy } = ways[state]
+  test.each(knownStates)('%s can be reached from another state', (state) => {
+    const { entry, now, policy } = situations[state]
     expect(stateOf(entry, now, policy)).toBe(state)
-    const sources = known.filter((from) => from !== state && leadsFrom({ ...ways[from], policy }).has(state))
-    expect(sources.length, 'states that lead there').toBeGreaterThan(state === 'unknown' ? -1 : 0)
+    const sources = knownStates.filter(
+      (from) => from !== state && leadsFrom({ ...situations[from], policy }).has(state),
+    )
+    expect(sources.length, 'states that lead to it').toBeGreaterThan(state === 'unknown' ? -1 : 0)
   })
 
-  /** By an attempt, due or ahead of that, or by time. */
-  function leadsFrom({ entry, now, policy }: Found): Set<State> {
+  /** The states that an attempt leads to, when it is due or earlier, and those that time leads to. */
+  function leadsFrom({ entry, now, policy }: Situation): Set<State> {
     const ats = [now, Math.max(now, entry?.nextAttemptAt ?? now)]
     return new Set([
       ...ats.flatMap((at) =>
         columns.flat().map((event) => stateOf(after(entry, replies[event], at, policy), at, policy)),
       ),
       stateOf(entry, now + DAY, policy),
-      inLong({ entry, now, policy }),
+      stateAfterLongFailure({ entry, now, policy }),
     ])
   }
 
-  test.each(columns.filter((events) => events.length > 1))('%s and %s mean the same everywhere', (...events) => {
-    for (const state of known) {
-      const [first, ...others] = events.map((event) => next(ways[state], event))
-      for (const other of others) expect(other).toEqual(first)
-    }
-  })
+  test.each(columns.filter((events) => events.length > 1))(
+    '%s and %s lead to the same state and wait from every state',
+    (...events) => {
+      for (const state of knownStates) {
+        const [first, ...others] = events.map((event) => next(situations[state], event))
+        for (const other of others) expect(other).toEqual(first)
+      }
+    },
+  )
 
-  test.each(known.filter((state) => state !== 'unknown'))('%s holds what it says it holds', (state) => {
-    const { entry, now, policy } = ways[state]
-    const { holds, ...standing } = originAccessOf(entry as Entry, now, policy)
-    const freshness = 'freshness' in standing ? `${standing.freshness}-rules` : holds
+  test.each(knownStates.filter((state) => state !== 'unknown'))('%s decides as states says', (state) => {
+    const { entry, now, policy } = situations[state]
+    const { holds, ...access } = originAccessOf(entry as Entry, now, policy)
+    const freshness = 'freshness' in access ? `${access.freshness}-rules` : holds
     expect(freshness).toBe(states[state].holds)
   })
 
-  test('docs/fetching.md shows them, and what moves an origin from one to another', async () => {
+  test('docs/fetching.md has the current tables of states and transitions', async () => {
     const path = join(import.meta.dirname, '../../../docs/fetching.md')
     const holds = {
-      'nothing-yet': 'the question waits for the answer',
-      'fresh-rules': 'its rules',
-      'stale-rules': "the copy's rules, `stale`",
+      'nothing-yet': 'the check waits for the fetch',
+      'fresh-rules': 'the rules, `fresh`',
+      'stale-rules': 'the rules of the copy, `stale`',
       'allow-all': 'everything is allowed',
       'disallow-all': 'everything is disallowed',
     } as const
     const page = withTables(readFileSync(path, 'utf8'), [
       {
-        head: ['state', 'the site', 'what holds', 'source'],
-        rows: known.map((state) => {
+        head: ['state', 'meaning', 'what decides', 'source'],
+        rows: knownStates.map((state) => {
           const { meaning, holds: what, source } = states[state]
           return [`\`${state}\``, meaning, holds[what], source]
         }),
       },
       {
         head: ['from', ...columns.map((events) => events.join(', ')), 'failing for 30 days', 'time alone'],
-        rows: known.map((state) => [
+        rows: knownStates.map((state) => [
           `\`${state}\``,
           ...columns.map(([event]) => {
-            const { to, waitMs } = next(ways[state], event as Event)
-            return `\`${to}\`, ${time(waitMs)}`
+            const { to, waitMs } = next(situations[state], event as Event)
+            return `\`${to}\`, ${formatDuration(waitMs)}`
           }),
-          state === 'unknown' ? '' : `\`${inLong(ways[state])}\``,
-          inTime(ways[state]),
+          state === 'unknown' ? '' : `\`${stateAfterLongFailure(situations[state])}\``,
+          stateInTime(situations[state]),
         ]),
       },
     ])
@@ -209,25 +214,25 @@ describe('the states of an origin', () => {
   })
 })
 
-describe('our choice, asking ahead of the end of an answer', () => {
+describe('an early refresh (refreshAheadMs, our choice)', () => {
   const ahead = (ms: number): AccessPolicy => ({ ...defaultAccessPolicy, refreshAheadMs: ms })
 
   test.each([
-    ['not before its time', HOUR, 23 * HOUR - 1, 'answer'],
-    ['from then on', HOUR, 23 * HOUR, 'answer-and-refresh'],
-    ['to its last moment', HOUR, DAY - 1, 'answer-and-refresh'],
-    ['at its end nobody is answered before', HOUR, DAY, 'obtain'],
-    ['never in the first half', 100 * DAY, DAY / 2 - 1, 'answer'],
-    ['in the second half', 100 * DAY, DAY / 2, 'answer-and-refresh'],
-    ['not unless asked for', 0, DAY - 1, 'answer'],
+    ['does not start before its time', HOUR, 23 * HOUR - 1, 'answer'],
+    ['starts from that time on', HOUR, 23 * HOUR, 'answer-and-refresh'],
+    ['starts until the result ends', HOUR, DAY - 1, 'answer-and-refresh'],
+    ['is too late at the end of the result: checks wait', HOUR, DAY, 'obtain'],
+    ['never starts in the first half', 100 * DAY, DAY / 2 - 1, 'answer'],
+    ['starts in the second half', 100 * DAY, DAY / 2, 'answer-and-refresh'],
+    ['never starts by default', 0, DAY - 1, 'answer'],
   ] as const)('%s', (_, aheadMs, at, expected) => {
     for (const event of ['2xx', '404', '304'] as const) {
-      const entry = after(found(['2xx']).entry, replies[event], START, defaultAccessPolicy)
+      const entry = after(situationAfter(['2xx']).entry, replies[event], START, defaultAccessPolicy)
       expect(plan(entry, START + at, ahead(aheadMs))).toBe(expected)
     }
   })
 
-  test('never after a failure: a wait is a promise', () => {
+  test('never starts during the wait after a failure', () => {
     const entry = after(undefined, replies['500'], START, defaultAccessPolicy)
     expect(plan(entry, START + MINUTE - 1, ahead(HOUR))).toBe('answer')
     expect(plan(entry, START + MINUTE, ahead(HOUR))).toBe('obtain')
@@ -237,7 +242,7 @@ describe('our choice, asking ahead of the end of an answer', () => {
     ['rules', '2xx', 'rfc9309'],
     ['unavailable', '404', 'rfc9309'],
     ['restricted', '403', 'koster-1996'],
-  ])('what fails then leaves the answer to its end: %s', (state, event, dialect) => {
+  ])('leaves the previous result valid to its end if it fails: %s', (state, event, dialect) => {
     const policy = { ...accessPolicyOf(dialects[dialect].access), refreshAheadMs: 2 * HOUR }
     const answer = after(undefined, replies[event], START, policy)
     const end = answer.nextAttemptAt
@@ -257,12 +262,12 @@ describe('our choice, asking ahead of the end of an answer', () => {
       unreachableSince: end - 2 * HOUR,
       held: { attempt: answer.latest, until: end },
     })
-    expect(describeState(entry, at, policy)).toContain('asked again before its end it was unreachable (status 500)')
+    expect(describeState(entry, at, policy)).toContain('an early refresh found it unreachable (status 500)')
     expect(stateOf(entry, end - 1, policy)).toBe(state)
-    // And at its end it is what a failure makes of it.
+    // At the end of the result the failure decides.
     expect(stateOf(entry, end, policy)).toBe(state === 'rules' ? 'lost-with-copy' : 'lost')
     expect(plan(entry, end, policy)).toBe('obtain')
-    // The next failure forgets the answer, the next answer the failures.
+    // The next failure drops the held result; the next result resets the failures.
     expect(after(entry, replies['500'], end, policy)).toMatchObject({ held: undefined, failures: 7 })
     expect(after(entry, replies[event], at, policy)).toMatchObject({
       held: undefined,
@@ -271,7 +276,7 @@ describe('our choice, asking ahead of the end of an answer', () => {
     })
   })
 
-  test('a Retry-After beyond the end of the answer is kept', () => {
+  test('is not repeated before its Retry-After, also beyond the end of the result', () => {
     const policy = ahead(HOUR)
     const reply: Reply = { kind: 'response', status: 503, headers: { 'retry-after': '7200' } }
     const entry = after(after(undefined, replies['2xx'], START, policy), reply, START + 23 * HOUR, policy)
@@ -282,7 +287,7 @@ describe('our choice, asking ahead of the end of an answer', () => {
     expect(plan(entry, START + 25 * HOUR, policy)).toBe('obtain')
   })
 
-  test('a store keeps the entry for as long as the answer is worth it, and a day', () => {
+  test('leaves the entry in the store until a day after the result ends', () => {
     const policy: AccessPolicy = { ...ahead(HOUR), afterDays: 0 }
     const answer = after(undefined, replies['2xx'], START, policy)
     const entry = after(answer, replies['500'], START + 23 * HOUR, policy)
@@ -292,7 +297,7 @@ describe('our choice, asking ahead of the end of an answer', () => {
     expect(keepUntil(lost, START + DAY, policy)).toBe(START + 2 * DAY + 2 * MINUTE)
   })
 
-  test('who shares the entry and asks not so early does not ask', () => {
+  test('does not start in another process whose refreshAheadMs is shorter', () => {
     const entry = after(
       after(undefined, replies['2xx'], START, ahead(HOUR)),
       replies['500'],
@@ -304,7 +309,7 @@ describe('our choice, asking ahead of the end of an answer', () => {
     expect(plan(entry, START + DAY, ahead(0))).toBe('obtain')
   })
 
-  test('a failure after the clock was set back holds nothing: nobody knows how old the answer is', () => {
+  test('holds no result after the clock was set back, since its age is unknown', () => {
     const entry = after(
       after(undefined, replies['2xx'], START, defaultAccessPolicy),
       replies['500'],
@@ -316,10 +321,10 @@ describe('our choice, asking ahead of the end of an answer', () => {
   })
 })
 
-describe('our choice, no policy lets an entry that another wrote hold longer than its own would', () => {
+describe('the policy of the reader limits an entry that another process wrote (our choice)', () => {
   const long: AccessPolicy = { ...defaultAccessPolicy, ttlMs: 7 * DAY }
   const FAR = START + 9_999 * DAY
-  const lost = after(found(['2xx']).entry, replies['500'], START + HOUR, defaultAccessPolicy)
+  const lost = after(situationAfter(['2xx']).entry, replies['500'], START + HOUR, defaultAccessPolicy)
   const answer = (kind: 'success' | 'unavailable', at = START) => ({
     ...after(undefined, replies['2xx'], at, long).latest,
     kind,
@@ -329,7 +334,7 @@ describe('our choice, no policy lets an entry that another wrote hold longer tha
     ['a success', answer('success'), 'lost-with-copy', 'rules'],
     ['an allowing 404', answer('unavailable'), 'lost-with-copy', 'unavailable'],
     ['a 404 from the far future', answer('unavailable', FAR), 'lost-with-copy', 'unavailable'],
-  ] as const)('an answer that is held without end: %s', (_, attempt, then, before) => {
+  ] as const)('a held result without an end: %s', (_, attempt, then, before) => {
     const policy: AccessPolicy = { ...defaultAccessPolicy, maxTtlMs: DAY }
     const entry = entryFrom(entryText({ ...lost, nextAttemptAt: FAR, held: { attempt, until: FAR } })) as Entry
     const end = Math.min(attempt.at, entry.latest.at) + DAY
@@ -339,22 +344,22 @@ describe('our choice, no policy lets an entry that another wrote hold longer tha
       verdict: { allowed: false, because: 'rule' },
       access: { outcome: 'unreachable', nextAttemptAt: entry.latest.at + DAY, copy: { freshness: 'stale' } },
     })
-    expect(describeState(entry, end, policy)).not.toContain('asked again before its end')
+    expect(describeState(entry, end, policy)).not.toContain('an early refresh')
     expect(plan(entry, entry.latest.at + DAY, policy)).toBe('obtain')
     expect(keepUntil(entry, end, policy)).toBeLessThanOrEqual(end + 31 * DAY)
     const { held } = after(entry, replies['500'], end - 1, policy)
     expect(held).toEqual({ attempt, until: end })
   })
 
-  test('a time to keep it that is bounded by the clock, for an entry from the far future', () => {
+  test('an entry from the far future is kept for a time counted from now', () => {
     const entry = after(undefined, replies['2xx'], FAR, long)
     expect(keepUntil(entry, START, defaultAccessPolicy)).toBe(START + 37 * DAY)
     expect(plan(entry, START, defaultAccessPolicy)).toBe('obtain')
     expect(holdsUntil(entry, START, defaultAccessPolicy)).toBe(0)
   })
 
-  test('a copy that was confirmed in the far future does not outlive a 404 (draft of 2019)', () => {
-    const { entry, now, policy } = ways['unavailable-with-copy']
+  test('a copy that was confirmed in the far future is not obeyed after a 404 (draft of 2019)', () => {
+    const { entry, now, policy } = situations['unavailable-with-copy']
     const { copy } = entry as Entry & { copy: object }
     const early = { ...(entry as Entry), copy: { ...copy, confirmedAt: FAR } } as Entry
     expect(stateOf(early, now, policy)).toBe('unavailable')
@@ -364,33 +369,33 @@ describe('our choice, no policy lets an entry that another wrote hold longer tha
     ['2xx', DAY],
     ['404', DAY],
     ['500', HOUR],
-  ] as const)('%s', (event, mostMs) => {
+  ] as const)('%s in an entry with an attempt due in 400 days', (event, maxMs) => {
     const policy: AccessPolicy = { ...defaultAccessPolicy, maxTtlMs: event === '500' ? MINUTE : DAY }
     const entry = { ...after(undefined, replies[event], START, long), nextAttemptAt: START + 400 * DAY }
-    expect(plan(entry, START + mostMs - 1, policy)).toBe('answer')
-    expect(plan(entry, START + mostMs, policy)).toBe('obtain')
-    expect(holdsUntil(entry, START, policy)).toBe(event === '500' ? 0 : START + mostMs)
+    expect(plan(entry, START + maxMs - 1, policy)).toBe('answer')
+    expect(plan(entry, START + maxMs, policy)).toBe('obtain')
+    expect(holdsUntil(entry, START, policy)).toBe(event === '500' ? 0 : START + maxMs)
   })
 })
 
-test('draft of 2019, §2.3.1.3, a copy that the site took back a day ago does not come back when the site goes down', () => {
-  const { entry: known, now, policy: draft } = ways['unavailable-with-copy']
+test('draft of 2019, §2.3.1.3, a copy that the site removed a day ago is not obeyed when the site becomes unreachable', () => {
+  const { entry: known, now, policy: draft } = situations['unavailable-with-copy']
   const policy = { ...draft, ttlMs: MINUTE }
   const entry = after(known, replies['404'], now, policy)
   expect(stateOf(after(entry, replies['500'], now + HOUR, policy), now + HOUR, policy)).toBe('lost-with-copy')
   expect(stateOf(after(entry, replies['500'], now + DAY, policy), now + DAY, policy)).toBe('lost')
 })
 
-describe('whatever happens, in whatever order', () => {
+describe('random histories', () => {
   const events = Object.keys(replies) as Event[]
-  const failing = ['429', '500', '503', 'no answer'] as const
+  const failing = ['429', '500', '503', 'no response'] as const
   const rules = { known: parseRobots(RULES).forCrawler('x'), none: parseRobots('').forCrawler('x') }
   const urls = [`${ORIGIN}/page`, `${ORIGIN}/other`, `${ORIGIN}/robots.txt`, 'mailto:a@b.test', '']
   const names = Object.keys(dialects) as DialectName[]
 
-  test('a failure ahead changes nothing before the end; what is steady is; yes or no is what the verdict says; JSON keeps it all', () => {
-    let ahead = 0
-    const met = new Set<State>()
+  test('keep a held result to its end, a fresh copy decisive until freshUntil, allows equal to decide, and entries intact in JSON', () => {
+    let failedRefreshes = 0
+    const seen = new Set<State>()
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
         const roll = dice(seed)
@@ -409,22 +414,22 @@ describe('whatever happens, in whatever order', () => {
           const last = entry
           const until = last === undefined ? 0 : holdsUntil(last, now, policy)
           entry = after(last, replies[event], now, policy)
-          met.add(stateOf(entry, now, policy))
+          seen.add(stateOf(entry, now, policy))
           if (last !== undefined && entry.latest.kind === 'unreachable' && now < until) {
-            ahead++
+            failedRefreshes++
             for (const at of [now, (now + until) / 2, until - 1]) {
               expect(originAccessOf(entry, at, policy)).toEqual(originAccessOf(last, at, policy))
               expect(plan(entry, at, policy)).not.toBe('obtain')
             }
           }
           const { latest, held } = entry
-          const steady = freshUntil(entry, policy)
-          expect(steady > 0).toBe(latest.kind === 'success' && held === undefined)
-          for (const at of steady > 0 ? [latest.at, (latest.at + steady) / 2, steady - 1] : []) {
+          const freshEnd = freshUntil(entry, policy)
+          expect(freshEnd > 0).toBe(latest.kind === 'success' && held === undefined)
+          for (const at of freshEnd > 0 ? [latest.at, (latest.at + freshEnd) / 2, freshEnd - 1] : []) {
             expect(plan(entry, at, policy)).toBe('answer')
             for (const url of urls) expect(allows(entry, rules.known, url, at, policy)).toBe(rules.known.isAllowed(url))
           }
-          if (steady > 0) expect(plan(entry, steady, policy)).not.toBe('answer')
+          if (freshEnd > 0) expect(plan(entry, freshEnd, policy)).not.toBe('answer')
           expect(entryFrom(entryText(entry), ORIGIN)).toEqual(entry)
           for (const at of [now, now + HOUR, now + 31 * DAY]) {
             const own = entry.copy === undefined ? rules.none : rules.known
@@ -437,7 +442,7 @@ describe('whatever happens, in whatever order', () => {
       }),
       { numRuns: 500 },
     )
-    expect(ahead).toBeGreaterThan(300)
-    expect([...met].sort()).toEqual(known.filter((state) => state !== 'unknown').sort())
+    expect(failedRefreshes).toBeGreaterThan(300)
+    expect([...seen].sort()).toEqual(knownStates.filter((state) => state !== 'unknown').sort())
   })
 })

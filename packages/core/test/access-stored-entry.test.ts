@@ -1,4 +1,4 @@
-// What comes back from a store: an entry that works, or none. Stores are not trusted.
+// Entries from a store, which is not trusted: each is either valid or rejected.
 
 import { dice, pick } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
@@ -36,10 +36,10 @@ const success: Outcome = {
   url: 'https://b.test/robots.txt',
   hops: [{ url: URL, status: 301 }],
 }
-const failure: Outcome = { kind: 'unreachable', reason: 'tls', detail: 'what happened', url: URL, hops: [] }
+const failure: Outcome = { kind: 'unreachable', reason: 'tls', detail: 'the message', url: URL, hops: [] }
 
 const answered = settle(undefined, ORIGIN, success, START, policy)
-/** With everything that an entry can have. */
+/** An entry with every field. */
 const held = settle(answered, ORIGIN, failure, START + DAY - 1, policy)
 const lost = settle(held, ORIGIN, failure, START + 2 * DAY, policy)
 const entries: readonly Entry[] = [answered, held, lost]
@@ -47,7 +47,7 @@ const entries: readonly Entry[] = [answered, held, lost]
 type Json = Record<string, unknown>
 const json = (entry: Entry) => JSON.parse(entryText(entry)) as Json
 
-/** Goes through all that is done with an entry; a time of the year 2026. */
+/** Runs every operation on an entry, at times in the year 2026. */
 function use(entry: Entry): void {
   for (const now of [START, START + DAY, START + 300 * DAY]) {
     expect(['answer', 'answer-and-refresh', 'obtain']).toContain(plan(entry, now, policy))
@@ -61,107 +61,111 @@ function use(entry: Entry): void {
       expect(next.nextAttemptAt).toBeLessThanOrEqual(now + policy.maxTtlMs)
     }
   }
-  expect(plan(entry, START + 300 * DAY, policy), 'asked again some day').toBe('obtain')
+  expect(plan(entry, START + 300 * DAY, policy), 'fetched again some day').toBe('obtain')
 }
 
-describe('our choice, an entry out of a store', () => {
-  test.each(entries)('comes back as it was: $latest.kind', (entry) => {
+describe('entryFrom (our choice)', () => {
+  test.each(entries)('returns an unchanged entry: $latest.kind', (entry) => {
     expect(entryFrom(entryText(entry), ORIGIN)).toEqual(entry)
     expect(entryFrom(entryText(entry))).toEqual(entry)
     use(entry)
   })
 
   test.each([
-    ['nothing', ''],
-    ['no JSON', '{'],
-    ['no object', '42'],
+    ['an empty text', ''],
+    ['invalid JSON', '{'],
+    ['a number', '42'],
     ['null', 'null'],
     ['a list', '[]'],
-    ['cut off', entryText(lost).slice(0, -1)],
-    ['another version', entryText(lost).replace(/"version":\d+/, '"version":1')],
-    ['nested without end', '['.repeat(1_000_000)],
-    ['huge', `"${'x'.repeat(5_000_000)}"`],
-  ])('%s is none', (_, text) => {
+    ['a truncated entry', entryText(lost).slice(0, -1)],
+    ['an entry of another version', entryText(lost).replace(/"version":\d+/, '"version":1')],
+    ['deeply nested JSON', '['.repeat(1_000_000)],
+    ['a huge text', `"${'x'.repeat(5_000_000)}"`],
+  ])('rejects %s', (_, text) => {
     expect(entryFrom(text)).toBeUndefined()
   })
 
   test.each([
-    ['of another origin', entryText(lost), 'https://b.test'],
-    ['of no origin', entryText({ ...lost, origin: 'a.test' }), undefined],
-    ['of an origin not in its one spelling', entryText({ ...lost, origin: 'https://A.test' }), undefined],
-  ])('%s is none', (_, text, of) => {
+    ['an entry of another origin', entryText(lost), 'https://b.test'],
+    ['an entry with an invalid origin', entryText({ ...lost, origin: 'a.test' }), undefined],
+    ['an entry with an origin in another spelling', entryText({ ...lost, origin: 'https://A.test' }), undefined],
+  ])('rejects %s', (_, text, of) => {
     expect(entryFrom(text, of)).toBeUndefined()
   })
 
   const one = (changes: Json, entry = lost) => ({ ...json(entry), ...changes })
   test.each([
     ['a success without a copy', one({ copy: undefined }, answered)],
-    ['a failure that never began', one({ unreachableSince: undefined })],
-    ['a failure that was none', one({ failures: 0 })],
-    ['failures after an answer', one({ failures: 1 }, answered)],
-    ['failures fewer than none', one({ failures: -1 })],
-    ['half a failure', one({ failures: 0.5 })],
-    ['days of failures after an answer', one({ unreachableForMs: 1 }, answered)],
-    ['days of failures that are fewer than none', one({ unreachableForMs: -1 })],
-    ['more days than so many failures can show', one({ unreachableForMs: 5 * DAY + 1, unreachableSince: 0 })],
-    ['more days than there were since the first failure', one({ unreachableForMs: DAY + 2 })],
+    ['a failure without unreachableSince', one({ unreachableSince: undefined })],
+    ['a failure with a count of 0', one({ failures: 0 })],
+    ['a result with a count of failures', one({ failures: 1 }, answered)],
+    ['a negative count of failures', one({ failures: -1 })],
+    ['a fractional count of failures', one({ failures: 0.5 })],
+    ['a result with unreachableForMs', one({ unreachableForMs: 1 }, answered)],
+    ['a negative unreachableForMs', one({ unreachableForMs: -1 })],
+    ['more time than this number of failures can show', one({ unreachableForMs: 5 * DAY + 1, unreachableSince: 0 })],
+    ['more time than since the first failure', one({ unreachableForMs: DAY + 2 })],
     ['a first failure after the last', one({ unreachableSince: START + 9 * DAY })],
-    ['an answer that is held beside an answer', one({ held: json(held).held }, answered)],
-    ['a failure that is held', one({ held: { attempt: json(lost).latest, until: START } })],
-    ['a held success without its copy', one({ copy: undefined }, held)],
-    ['more history than any has', one({ earlier: Array.from({ length: 5 }, () => json(lost).latest) })],
-    ['bytes that are none', one({ copy: { ...(json(lost).copy as Json), bytes: 'caf\u0113' } })],
-    ['an ETag that no header may hold', one({ copy: { ...(json(lost).copy as Json), etag: '"1"\r\nCookie: x' } })],
-    ['a date that no header may hold', one({ copy: { ...(json(lost).copy as Json), lastModified: '\u0113' } })],
-  ])('%s is none', (_, value) => {
+    ['a held result after a result', one({ held: json(held).held }, answered)],
+    ['a held failure', one({ held: { attempt: json(lost).latest, until: START } })],
+    ['a held success without a copy', one({ copy: undefined }, held)],
+    ['too many earlier attempts', one({ earlier: Array.from({ length: 5 }, () => json(lost).latest) })],
+    ['a copy with characters that are not bytes', one({ copy: { ...(json(lost).copy as Json), bytes: 'caf\u0113' } })],
+    [
+      'an ETag that is not a valid header value',
+      one({ copy: { ...(json(lost).copy as Json), etag: '"1"\r\nCookie: x' } }),
+    ],
+    [
+      'a Last-Modified that is not a valid header value',
+      one({ copy: { ...(json(lost).copy as Json), lastModified: '\u0113' } }),
+    ],
+  ])('rejects %s', (_, value) => {
     expect(entryFrom(JSON.stringify(value))).toBeUndefined()
   })
 
-  test('what no entry has is left out', () => {
+  test('drops unknown fields', () => {
     const copy = { ...(json(lost).copy as Json), more: 1 }
     const latest = { ...(json(lost).latest as Json), more: 1 }
     expect(entryFrom(JSON.stringify(one({ copy, latest, more: 1 })))).toEqual(lost)
   })
 })
 
-/** The places of all fields, `copy.etag` as ['copy', 'etag']. */
-function placesIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+/** The paths of all fields, such as ['copy', 'etag']. */
+function pathsIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const place = [...path, name]
-    return [place, ...placesIn(inner, place)]
+  return Object.entries(value).flatMap(([name, field]) => {
+    const fieldPath = [...path, name]
+    return [fieldPath, ...pathsIn(field, fieldPath)]
   })
 }
 
-function changed(value: Json, place: readonly string[], to: unknown): Json {
+function changed(value: Json, path: readonly string[], to: unknown): Json {
   const whole = structuredClone(value)
-  const [name = '', ...outer] = [...place].reverse()
+  const [name = '', ...outer] = [...path].reverse()
   const parent = outer.reverse().reduce((at, key) => at[key] as Json, whole)
   if (to === undefined) delete parent[name]
   else parent[name] = to
   return whole
 }
 
-describe('our choice, every field of an entry', () => {
+describe('every field of an entry (our choice)', () => {
   const others = [undefined, null, '', 'x', 0, -1, 1.5, 1e300, true, [], {}, [null], '\u0000', '\u0113']
-  const rows = entries.flatMap((entry) =>
-    placesIn(json(entry)).map((place) => [place.join('.'), entry, place] as const),
-  )
+  const rows = entries.flatMap((entry) => pathsIn(json(entry)).map((path) => [path.join('.'), entry, path] as const))
   const optional = /(^|\.)(detail|status|etag|lastModified)$|^copy$|^held$/
 
-  test.each(rows)('%s, missing or something else: an entry that works, or none', (name, entry, place) => {
-    const read = others.map((other) => entryFrom(JSON.stringify(changed(json(entry), place, other))))
+  test.each(rows)('%s: a missing or different value gives a valid entry or none', (name, entry, path) => {
+    const read = others.map((other) => entryFrom(JSON.stringify(changed(json(entry), path, other))))
     for (const one of read) if (one !== undefined) use(one)
     const isInList = /\.\d+$/.test(name)
-    if (!optional.test(name) && !isInList) expect(read[0], 'without it').toBeUndefined()
+    if (!optional.test(name) && !isInList) expect(read[0], 'without the field').toBeUndefined()
     expect(read.filter((one) => one === undefined).length).toBeGreaterThan(others.length / 3)
   })
 })
 
-test('our choice, whatever times an entry contains: it holds for no longer, and allows no more, than the policy lets it', () => {
+test('an entry with any times is valid for no longer, and allows no more, than the policy permits (our choice)', () => {
   const { maxTtlMs, afterDays } = policy
   let read = 0
-  const met = new Set<State>()
+  const seen = new Set<State>()
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
       const roll = dice(seed)
@@ -187,7 +191,7 @@ test('our choice, whatever times an entry contains: it holds for no longer, and 
       const letters = { ...policy, thenAssume: 'unavailable' } as const
       for (const now of [START, latest.at, latest.at + maxTtlMs]) {
         const state = stateOf(entry, now, letters)
-        met.add(state)
+        seen.add(state)
         if (state === 'long-lost') {
           expect(failures).toBeGreaterThan(6)
           expect(Math.min(unreachableForMs, latest.at - unreachableSince)).toBeGreaterThanOrEqual(afterDays * DAY)
@@ -204,28 +208,28 @@ test('our choice, whatever times an entry contains: it holds for no longer, and 
     { numRuns: sampled(20_000) },
   )
   expect(read).toBeGreaterThan(sampled(1_000))
-  expect(met).toContain('long-lost')
-  expect(met).toContain('lost')
-  expect(met).toContain('rules')
+  expect(seen).toContain('long-lost')
+  expect(seen).toContain('lost')
+  expect(seen).toContain('rules')
 })
 
-test('our choice, one character that changed: an entry that works, or none', () => {
-  let works = 0
-  let none = 0
+test('an entry with one changed character is valid or rejected (our choice)', () => {
+  let valid = 0
+  let rejected = 0
   const texts = entries.map(entryText)
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
       const roll = dice(seed)
       const text = pick(roll, texts)
       const at = Math.floor(roll() * text.length)
-      const put = pick(roll, ['', '0', '9', '-', 'e', '"', ',', '}', '\\', ' ', 'x', '\u0113', '\ud800', '\n'])
-      const entry = entryFrom(text.slice(0, at) + put + text.slice(at + 1))
-      if (entry === undefined) return void none++
-      works++
+      const replacement = pick(roll, ['', '0', '9', '-', 'e', '"', ',', '}', '\\', ' ', 'x', '\u0113', '\ud800', '\n'])
+      const entry = entryFrom(text.slice(0, at) + replacement + text.slice(at + 1))
+      if (entry === undefined) return void rejected++
+      valid++
       use(entry)
     }),
     { numRuns: sampled(5_000) },
   )
-  expect(works).toBeGreaterThan(sampled(1_000))
-  expect(none).toBeGreaterThan(sampled(1_000))
+  expect(valid).toBeGreaterThan(sampled(1_000))
+  expect(rejected).toBeGreaterThan(sampled(1_000))
 })

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { dialectCases } from '@politely/testkit/dialect-cases'
+import { withTables } from '@politely/testkit/doc-table'
 import { answerOf } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import {
@@ -22,22 +24,22 @@ import {
 const names = Object.keys(dialects) as DialectName[]
 const HOUR = 3_600_000
 
-describe('what each dialect answers', () => {
-  it.each(dialectCases)('$name', ({ robots, url, agent, answers }) => {
+describe('each dialect', () => {
+  it.each(dialectCases)('gives its own verdict for $name', ({ robots, url, agent, verdicts }) => {
     const given = names.map((dialect) => [dialect, answerOf(parseRobots(robots, { dialect }).check(url, agent))])
-    expect(Object.fromEntries(given)).toEqual(answers)
+    expect(Object.fromEntries(given)).toEqual(verdicts)
   })
 
-  it('every departure of reading changes some answer', () => {
-    // A row of the table that changes nothing would be a row that nobody checked.
+  it('has a test case for each of its deviations', () => {
+    // A deviation that changes no verdict is not covered by any case.
     for (const name of names) {
       for (const { question, answer } of deviations[name]) {
         if (!(question in dialects[name].parsing)) continue
         const undone = { ...dialects[name].parsing, [question]: dialects.rfc9309.parsing[question as never] }
         const without: Dialect = { ...dialects[name], name: 'undone', parsing: undone }
         const changed = dialectCases.filter(
-          ({ robots, url, agent, answers }) =>
-            answerOf(parseRobots(robots, { dialect: without }).check(url, agent)) !== answers[name],
+          ({ robots, url, agent, verdicts }) =>
+            answerOf(parseRobots(robots, { dialect: without }).check(url, agent)) !== verdicts[name],
         )
         expect(changed.length, `${name}: ${question} ${answer}`).toBeGreaterThan(0)
       }
@@ -45,10 +47,10 @@ describe('what each dialect answers', () => {
   })
 })
 
-describe('where they part', () => {
+describe('explainDialects', () => {
   const file = 'User-agent: *\nAllow: /a\nDisallow: /a/b*c\n'
 
-  it('is said with the questions that alone make the difference', () => {
+  it('names the questions that change the verdict alone', () => {
     const answers = explainDialects(file, '/a/bxc', 'ExampleBot')
     expect(answers.rfc9309.parts).toEqual([])
     expect(answers.google.parts).toEqual([])
@@ -57,8 +59,8 @@ describe('where they part', () => {
     expect(answers['original-1994'].parts.map(({ question }) => question)).toContain('wildcards')
   })
 
-  it('or with all of them, where it takes several', () => {
-    // Without wildcards the second rule forbids, without the orphan the first one does: only both together let it through.
+  it('names all deviations if only several together change the verdict', () => {
+    // With literal wildcards alone the second rule disallows the URL, with groups ended by blank lines alone the first one. Both together allow it.
     const together = 'User-agent: *\nDisallow: /*a\n\nDisallow: /a\n'
     const { explanation, parts } = explainDialects(together, '/a', 'ExampleBot')['koster-1996']
     expect(explanation.verdict.allowed).toBe(true)
@@ -66,7 +68,7 @@ describe('where they part', () => {
   })
 })
 
-it('an explanation shows forms as a URL would hold them', () => {
+it('explain shows the path and the rule percent-encoded, as in a URL', () => {
   const { target, matches } = parseRobots('User-agent: *\nDisallow: /a%2fb%0a', { dialect: 'koster-1996' }).explain(
     '/a%2Fb%0A',
     'x',
@@ -74,8 +76,8 @@ it('an explanation shows forms as a URL would hold them', () => {
   expect([target, matches[0]?.form]).toEqual(['/a%2Fb%0A', '/a%2Fb%0A'])
 })
 
-describe('a dialect of one’s own', () => {
-  it('is a plain object made from another', () => {
+describe('a custom dialect', () => {
+  it('is a plain object made from a built-in dialect', () => {
     const mine: Dialect = {
       ...dialects.rfc9309,
       name: 'first-come',
@@ -98,13 +100,13 @@ describe('a dialect of one’s own', () => {
       { ...dialects.google, access: { ...dialects.google.access, ttlHours: -1 } },
       '-1 does not answer ttlHours; write hours',
     ],
-  ])('%j is refused', (dialect, hint) => {
+  ])('%j is rejected', (dialect, hint) => {
     expect(() => dialectFor(dialect as never)).toThrow(OptionError)
     expect(() => dialectFor(dialect as never)).toThrow(hint)
   })
 })
 
-describe('access moves with reading', () => {
+describe('the access defaults of a dialect', () => {
   const origin = 'https://example.com'
   const success = {
     kind: 'success',
@@ -124,11 +126,11 @@ describe('access moves with reading', () => {
       ...(body && { body: { bytes: body, truncated: false } }),
     } as const
     const next = advance(startAttempt(`${origin}/robots.txt`), reply, policy)
-    if (next.kind === 'request') throw new Error('a redirect')
+    if (next.kind === 'request') throw new Error('unexpected redirect')
     return settle(last, origin, next, HOUR, policy)
   }
 
-  const standing = (dialect: DialectName, entry: Entry, now = HOUR) => {
+  const accessIn = (dialect: DialectName, entry: Entry, now = HOUR) => {
     const { holds, ...rest } = originAccessOf(entry, now, accessPolicyOf(dialects[dialect].access))
     return holds === 'rules' ? holds : `${holds}: ${'because' in rest ? rest.because : ''}`
   }
@@ -144,7 +146,7 @@ describe('access moves with reading', () => {
     ['koster-1996', 503, 'disallow-all: unreachable'],
     ['original-1994', 403, 'disallow-all: restricted'],
   ] as const)('%s: %i means %s', (dialect, status, expected) => {
-    expect(standing(dialect, afterStatus(dialect, status))).toBe(expected)
+    expect(accessIn(dialect, afterStatus(dialect, status))).toBe(expected)
   })
 
   it.each([
@@ -152,18 +154,18 @@ describe('access moves with reading', () => {
     ['draft-koster-rep-00', 404, 'rules', 'allow-all: unavailable'],
     ['rfc9309', 503, 'rules', 'rules'],
     ['koster-1996', 503, 'disallow-all: unreachable', 'disallow-all: unreachable'],
-  ] as const)('%s: after a good copy %i means %s, and after a day %s', (dialect, status, then, later) => {
+  ] as const)('%s: with a good copy %i means %s, and a day later %s', (dialect, status, then, later) => {
     const hour = { ...success, headers: { 'cache-control': 'max-age=3600' } }
     const good = settle(undefined, origin, hour, 0, accessPolicyOf(dialects[dialect].access))
     const entry = afterStatus(dialect, status, good)
-    expect(standing(dialect, entry)).toBe(then)
-    expect(standing(dialect, entry, 25 * HOUR)).toBe(later)
+    expect(accessIn(dialect, entry)).toBe(then)
+    expect(accessIn(dialect, entry, 25 * HOUR)).toBe(later)
   })
 
-  it('an answer that says nothing holds for the dialect’s time', () => {
-    const heldFor = (dialect: DialectName) =>
+  it('a response without cache headers is valid for the time of the dialect', () => {
+    const validForHours = (dialect: DialectName) =>
       settle(undefined, origin, success, 0, accessPolicyOf(dialects[dialect].access)).nextAttemptAt / HOUR
-    expect(Object.fromEntries(names.map((name) => [name, heldFor(name)]))).toEqual({
+    expect(Object.fromEntries(names.map((name) => [name, validForHours(name)]))).toEqual({
       rfc9309: 24,
       google: 24,
       'draft-koster-rep-00': 24,
@@ -172,7 +174,7 @@ describe('access moves with reading', () => {
     })
   })
 
-  it('a copy that the site has taken back does not come back, RFC 9309 §2.3.1.4', () => {
+  it('a copy that the site removed is dropped (RFC 9309 §2.3.1.4)', () => {
     const draft = dialects['draft-koster-rep-00'].access
     const good = settle(undefined, origin, success, 0, accessPolicyOf(draft))
     const gone = { kind: 'unavailable', reason: 'status', status: 404, headers: {}, url: origin, hops: [] } as const
@@ -180,19 +182,19 @@ describe('access moves with reading', () => {
     expect(entry.copy).toBeUndefined()
   })
 
-  it('the nineties wait for ever', () => {
+  it('the dialects of 1994 and 1996 disallow everything for as long as robots.txt is unreachable', () => {
     const down = { kind: 'unreachable', reason: 'status', status: 503, headers: {}, url: origin, hops: [] } as const
-    const standingAfterYears = (dialect: DialectName) => {
+    const accessAfter400Days = (dialect: DialectName) => {
       const policy = accessPolicyOf(dialects[dialect].access)
       let entry = afterStatus(dialect, 503)
       for (let day = 1; day <= 400; day++) entry = settle(entry, origin, down, day * 24 * HOUR, policy)
-      return standing(dialect, entry, 400 * 24 * HOUR)
+      return accessIn(dialect, entry, 400 * 24 * HOUR)
     }
-    expect(standingAfterYears('koster-1996')).toBe('disallow-all: unreachable')
-    expect(standingAfterYears('rfc9309')).toBe('allow-all: unreachable-too-long')
+    expect(accessAfter400Days('koster-1996')).toBe('disallow-all: unreachable')
+    expect(accessAfter400Days('rfc9309')).toBe('allow-all: unreachable-too-long')
   })
 
-  it('a 5xx that says "not found" is a 404 for who asks for that (Google)', () => {
+  it('a 5xx that says "not found" counts as a 404 with notFoundPages: unavailable (Google)', () => {
     const policy = { ...accessPolicyOf(dialects.google.access), notFoundPages: 'unavailable' } as const
     const reply = (bytes: string) =>
       ({ kind: 'response', status: 500, headers: {}, body: { bytes, truncated: false } }) as const
@@ -206,18 +208,16 @@ describe('access moves with reading', () => {
   })
 })
 
-it('docs/dialects.md shows the table as it is', () => {
-  const doc = readFileSync(new URL('../../../docs/dialects.md', import.meta.url), 'utf8')
+it('docs/dialects.md has the current table', async () => {
+  const path = join(import.meta.dirname, '../../../docs/dialects.md')
   const rows = names.flatMap((name) =>
-    deviations[name].map(
-      ({ question, answer, source }) => `| \`${name}\` | \`${question}\` | \`${answer}\` | ${source} |`,
-    ),
+    deviations[name].map(({ question, answer, source }) => [`\`${name}\``, `\`${question}\``, `\`${answer}\``, source]),
   )
-  const shown = doc.split('\n').filter((line) => /^\| `[a-z]+-?.*` \| `/.test(line))
-  expect(shown).toEqual(rows)
+  const table = { head: ['dialect', 'question', 'answer', 'why'], rows }
+  await expect(withTables(readFileSync(path, 'utf8'), [table])).toMatchFileSnapshot(path)
 })
 
-it('folds the case of ASCII only: the Kelvin sign is not a k, in any dialect', () => {
+it('compares names without case in ASCII only: the Kelvin sign is not a k, in any dialect', () => {
   const file = 'User-agent: k\nDisallow: /\n\nUser-agent: \u212a2\nDisallow: /'
   for (const dialect of Object.keys(dialects) as DialectName[]) {
     const robots = parseRobots(file, { dialect })

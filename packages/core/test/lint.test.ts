@@ -10,22 +10,22 @@ import { type FindingCode, findingKinds, lintRobots, parseRobots } from '../src/
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 const codes = Object.keys(findingKinds) as FindingCode[]
 
-describe('lint', () => {
-  it.each(lintCases)('$name', ({ robots, findings }) => {
+describe('lintRobots', () => {
+  it.each(lintCases)('reports all findings in $name', ({ robots, findings }) => {
     const found = lintRobots(bytes(robots))
     expect(found.map(({ code, line }) => `${code} ${line}`)).toEqual(findings)
     expect(JSON.parse(JSON.stringify(found))).toEqual(found)
     for (const { message } of found) expect(withoutQuotes(message)).toMatch(ONE_SENTENCE)
   })
 
-  it.each(codes)('%s has a case, and one sentence which says what to write', (code) => {
+  it.each(codes)('has a test case for %s, and one sentence that says what to write', (code) => {
     expect(lintCases.some(({ findings }) => findings.some((one) => one.startsWith(`${code} `)))).toBe(true)
     const { message } = findingKinds[code]
     expect(withoutQuotes(message)).toMatch(ONE_SENTENCE)
     expect(message).toMatch(/; .*\b(write|save|serve|put|remove)\b/)
   })
 
-  it.each(goodFiles)('has nothing above a note to say of a good file: $name', ({ robots }) => {
+  it.each(goodFiles)('reports only notes for a correct file: $name', ({ robots }) => {
     expect(lintRobots(bytes(robots)).filter(({ severity }) => severity !== 'note')).toEqual([])
   })
 
@@ -48,37 +48,37 @@ describe('lint', () => {
     ['Allow: /a/index.html', 'Disallow: /a/*$'],
     ['Sitemap: /a.xml', 'Sitemap: https://example.com/a.xml'],
     ['Sitemap: //example.net/a.xml', 'Sitemap: https://example.net/a.xml'],
-  ])('of %s it says what to write: %s', (line, better) => {
+  ])('for %s, says to write %s', (line, better) => {
     const messages = lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`).map(({ message }) => message)
     expect(messages.join('\n')).toContain(`"${better}"`)
   })
 
-  it('calls a rule needless only where the verdicts are the same without it', () => {
-    let needless = 0
+  it('calls a rule unnecessary only if all verdicts are the same without it', () => {
+    let unnecessary = 0
     for (let seed = 1; seed <= sampled(3_000); seed++) {
       const roll = dice(seed)
       const robots = randomRobots(roll)
       const lines = robots.split(/\r\n|\r|\n/)
       for (const { code, line } of lintRobots(bytes(robots))) {
-        if (!NEEDLESS.has(code)) continue
-        needless++
-        // A rule without a path decides nothing, and keeps the groups as they are.
+        if (!UNNECESSARY.has(code)) continue
+        unnecessary++
+        // An empty Disallow in its place decides nothing and keeps the groups unchanged.
         const without = parseRobots(bytes(lines.with(line - 1, 'Disallow:').join('\n')))
         const original = parseRobots(bytes(lines.join('\n')))
         for (let i = 0; i < 5; i++) {
           const path = randomPath(roll, robots)
-          for (const agent of ['ExampleBot', 'Other', 'Nobody']) {
+          for (const agent of ['ExampleBot', 'Other', 'Unnamed']) {
             const verdict = original.isAllowed(path, agent)
-            expect(without.isAllowed(path, agent), `${code} in line ${line} of ${robots}, asked ${path}`).toBe(verdict)
+            expect(without.isAllowed(path, agent), `${code} in line ${line} of ${robots}, URL ${path}`).toBe(verdict)
           }
         }
       }
     }
-    expect(needless).toBeGreaterThan(sampled(500))
+    expect(unnecessary).toBeGreaterThan(sampled(500))
   })
 
-  it('offers another spelling only where it means the same', () => {
-    let respelt = 0
+  it('suggests another spelling only if it matches the same URLs', () => {
+    let suggestions = 0
     for (let seed = 1; seed <= sampled(5_000); seed++) {
       const roll = dice(seed)
       const file = `User-agent: *\nDisallow: ${randomPath(roll, '')}\n`.replace('Disallow: /', () =>
@@ -86,24 +86,24 @@ describe('lint', () => {
       )
       for (const { code, message } of lintRobots(bytes(file))) {
         if (!SAME_MEANING.has(code)) continue
-        respelt++
+        suggestions++
         const better = Array.from(message.matchAll(/"(Disallow: [^"]*)"/g), ([, rule]) => rule).join('\n')
         const path = randomPath(roll, file)
         const allowed = [bytes(file), `User-agent: *\n${better}\n`].map((one) => parseRobots(one).isAllowed(path, 'a'))
-        expect(allowed[1], `${file} and ${better}, asked ${path}`).toBe(allowed[0])
+        expect(allowed[1], `${file} and ${better}, URL ${path}`).toBe(allowed[0])
       }
     }
-    expect(respelt).toBeGreaterThan(sampled(500))
+    expect(suggestions).toBeGreaterThan(sampled(500))
   })
 
-  it('quotes what a site wrote in short, and without what could play tricks in a terminal', () => {
+  it('shortens quoted text and escapes characters that are unsafe in a terminal', () => {
     const found = lintRobots(`User-agent: *\nDisallow /\u009b31m\u202e${'a'.repeat(1000)}\n`)
     expect(found.find(({ code }) => code === 'missing-colon')?.message).toMatch(
       /"Disallow: \/\\u\{9b\}31m\\u\{202e\}a{60,90}…"/,
     )
   })
 
-  it('does work that grows with the file and not faster', () => {
+  it('takes time linear in the size of the file, also for hostile files', () => {
     const hostile = [
       (size: number) => 'User-agent: a\n'.repeat(size / 28) + 'Crawl-delay: 1\n'.repeat(size / 30),
       (size: number) => Array.from({ length: size / 20 }, (_, i) => `User-agent: a${i}\nDisallow: /\n`).join(''),
@@ -115,14 +115,14 @@ describe('lint', () => {
       (size: number) => `\n${' \t'.repeat(size / 2)}x`,
       (size: number) => `<!--${'<'.repeat(size)}`,
     ]
-    // Well under a second for each in the full run. Quadratic work would take minutes, and run into the timeout.
+    // Each takes well under a second in the full run. Quadratic time would be minutes and exceed the timeout.
     for (const make of hostile) expect(lintRobots(bytes(make(sampled(500_000))))).toBeInstanceOf(Array)
   })
 
-  it('is shown in docs/lint.md as it is', async () => {
-    const path = join(import.meta.dirname, '../../../docs/lint.md')
+  it('has the current tables in docs/reference/lint-findings.md', async () => {
+    const path = join(import.meta.dirname, '../../../docs/reference/lint-findings.md')
     const tables = (['error', 'warning', 'note'] as const).map((severity) => ({
-      head: [severity, 'what it says'],
+      head: [severity, 'message'],
       rows: codes
         .filter((code) => findingKinds[code].severity === severity)
         .map((code) => [`\`${code}\``, findingKinds[code].message.replace('{}', '…')]),
@@ -131,7 +131,7 @@ describe('lint', () => {
   })
 })
 
-const NEEDLESS: ReadonlySet<FindingCode> = new Set([
+const UNNECESSARY: ReadonlySet<FindingCode> = new Set([
   'allow-without-disallow',
   'dot-segments',
   'duplicate-rule',
@@ -154,7 +154,7 @@ const SAME_MEANING: ReadonlySet<FindingCode> = new Set([
 
 const ONE_SENTENCE = /^[A-Z](?:(?!\. ).)*[^.]\.$/s
 
-/** What stands in quotes is somebody else's. */
+/** Removes quoted text, which comes from the file. */
 function withoutQuotes(message: string): string {
   return message.replace(/"[^"]*"/g, '""')
 }

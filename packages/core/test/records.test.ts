@@ -8,7 +8,7 @@ import { readingCases, recordsCases } from '@politely/testkit/records-cases'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DayRange, type OtherRecord, parseRobots, restoreRules } from '../src/index.ts'
 
-/** What the crawler is told, as the table writes it. */
+/** The parsed values in the form of the table. */
 function readingOf({ crawlDelayMs, requestRates, visitTimes }: CrawlerRules): string {
   const hours = ({ from, to }: DayRange) => `from ${from} to ${to}`
   const readings = [
@@ -22,13 +22,13 @@ function readingOf({ crawlDelayMs, requestRates, visitTimes }: CrawlerRules): st
 }
 
 function lineOf({ field, key, value, line, agents }: OtherRecord): string {
-  const to = agents === undefined ? '' : ` to ${agents.length === 0 ? 'nobody' : agents.join(', ')}`
+  const to = agents === undefined ? '' : ` to ${agents.length === 0 ? 'no crawler' : agents.join(', ')}`
   return `${field}: ${key}=${value} on line ${line}${to}`
 }
 
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 
-describe('records beside the rules, RFC 9309 §2.2.4', () => {
+describe('records of a file (RFC 9309 §2.2.4)', () => {
   it.each(recordsCases)('$name', ({ robots, records, exact }) => {
     expect(parseRobots(bytes(robots)).records.map(lineOf)).toEqual(records)
     for (const dialect of ['koster-1996', 'original-1994'] as const) {
@@ -36,38 +36,41 @@ describe('records beside the rules, RFC 9309 §2.2.4', () => {
     }
   })
 
-  it('an Allow is one of them where the dialect does not know it', () => {
+  it('include Allow in a dialect without Allow', () => {
     const records = (dialect: 'original-1994' | 'koster-1996') =>
       parseRobots('User-agent: *\nAllow: /a\n', { dialect }).records.map(lineOf)
     expect(records('original-1994')).toEqual(['unknown: Allow=/a on line 2'])
     expect(records('koster-1996')).toEqual([])
   })
 
-  it('survive JSON', () => {
+  it('are JSON-safe', () => {
     const { records } = parseRobots(bytes(recordsCases.map(({ robots }) => robots).join('\n')))
     expect(records.length).toBeGreaterThan(20)
     expect(JSON.parse(JSON.stringify(records))).toEqual(records)
   })
 
-  it('take no more room than the file, however many crawlers each speaks to', () => {
+  it('share one array of names, so that a file with many names and records needs little memory', () => {
     const robots = parseRobots('User-agent: a\n'.repeat(20_000) + 'Noindex: /\n'.repeat(20_000))
     expect(new Set(robots.records.map(({ agents }) => agents)).size).toBe(1)
     expect(robots.forCrawler('b').crawlDelayMs).toBe(undefined)
   })
 })
 
-describe.each(['crawl-delay', 'request-rate', 'visit-time'] as const)('what is read in %s', (field) => {
-  it.each(readingCases.filter((row) => row.field === field))('$values: $reason', ({ values, reads }) => {
-    const robots = parseRobots(bytes(`User-agent: *\n${values.map((value) => `${field}: ${value}\n`).join('')}`))
-    const rules = robots.forCrawler('ExampleBot')
-    expect(readingOf(rules)).toBe(reads)
-    const { crawlDelayMs, requestRates, visitTimes } = rules
-    const plain = { crawlDelayMs, requestRates, visitTimes }
-    expect(JSON.parse(JSON.stringify(plain))).toEqual(plain)
-  })
+describe.each(['crawl-delay', 'request-rate', 'visit-time'] as const)('the values of %s', (field) => {
+  it.each(readingCases.filter((row) => row.field === field))(
+    '$values, $reason, are parsed as $reads',
+    ({ values, reads }) => {
+      const robots = parseRobots(bytes(`User-agent: *\n${values.map((value) => `${field}: ${value}\n`).join('')}`))
+      const rules = robots.forCrawler('ExampleBot')
+      expect(readingOf(rules)).toBe(reads)
+      const { crawlDelayMs, requestRates, visitTimes } = rules
+      const plain = { crawlDelayMs, requestRates, visitTimes }
+      expect(JSON.parse(JSON.stringify(plain))).toEqual(plain)
+    },
+  )
 })
 
-describe('our choice, of request-rates and visit-times for a crawler 24 are kept', () => {
+describe('request-rates and visit-times, of which 24 are kept for a crawler (our choice)', () => {
   const bound = (lines: readonly string[]) =>
     parseRobots(['User-agent: *', ...lines].join('\n')).forCrawler('ExampleBot')
   const numbered = (count: number, line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i))
@@ -76,16 +79,11 @@ describe('our choice, of request-rates and visit-times for a crawler 24 are kept
   const first = (count: number) => numbered(count, String).map((i) => Number(i) + 1)
 
   it.each([
-    ['as many as there are', 24, [], first(24)],
-    ['the first ones', 500, [], first(24)],
-    [
-      'the strictest that always holds, in the place of the last',
-      30,
-      ['1/77', '1/99', '2/99', '1/88'],
-      [...first(23), 99],
-    ],
-    ['of several that are as strict the first', 24, ['2/198', '1/99'], [...first(23), 198]],
-    ['one that holds at a time of day takes no place', 30, ['1/99 0000-2400'], first(24)],
+    ['keep 24 of 24', 24, [], first(24)],
+    ['keep the first 24 of 500', 500, [], first(24)],
+    ['replace the 24th by the strictest rate without hours', 30, ['1/77', '1/99', '2/99', '1/88'], [...first(23), 99]],
+    ['keep the first of several equally strict rates without hours', 24, ['2/198', '1/99'], [...first(23), 198]],
+    ['do not replace the 24th by a rate with hours', 30, ['1/99 0000-2400'], first(24)],
   ] as const)('%s', (_, count, others, expected) => {
     const lines = numbered(count, (i) => `Request-rate: 1/${i + 1} ${hour(i)}00-${hour(i)}59`)
     const rules = bound([...lines, ...others.map((rate) => `Request-rate: ${rate}`)])
@@ -93,7 +91,7 @@ describe('our choice, of request-rates and visit-times for a crawler 24 are kept
     expect(periods(restoreRules(rules.toJSON()) as CrawlerRules)).toEqual(expected)
   })
 
-  it('of rates that always hold, the strictest is one of the 24', () => {
+  it('keep the strictest of many rates without hours', () => {
     expect(periods(bound([...numbered(60, (i) => `Request-rate: 1/${i + 1}`), 'Request-rate: 1/5']))).toEqual([
       ...first(23),
       60,
@@ -103,7 +101,7 @@ describe('our choice, of request-rates and visit-times for a crawler 24 are kept
     )
   })
 
-  it('the first visit-times that can be read', () => {
+  it('keep the first valid visit-times', () => {
     const times = bound(
       numbered(500, (i) => `Visit-time: ${hour(i)}00-${hour(i)}${String(i % 59).padStart(2, '0')}`),
     ).visitTimes
@@ -111,7 +109,7 @@ describe('our choice, of request-rates and visit-times for a crawler 24 are kept
     expect(times[23]).toEqual({ from: 0, to: 24 } satisfies DayRange)
   })
 
-  it('a file of many takes little memory, and as much as it counts', async () => {
+  it('need little memory, about as much as memoryBytes counts', async () => {
     setFlagsFromString('--expose-gc')
     const collectGarbage = runInNewContext('gc') as () => void
     const heldBytes = async () => {
@@ -134,7 +132,7 @@ describe('our choice, of request-rates and visit-times for a crawler 24 are kept
     expect(counted).toBeLessThan(held * 3 + 100_000)
   })
 
-  it('a file of 500 KiB of them keeps 24 of each, and counts them', () => {
+  it('are limited to 24 of each in a file of 500 KiB, and counted in memoryBytes', () => {
     const file = Array.from({ length: 25_000 }, (_, i) =>
       i % 2 ? `Request-rate: 1/${i} ${hour(i)}00-${hour(i)}59` : `Visit-time: ${hour(i)}00-${hour(i)}59`,
     )
@@ -147,11 +145,11 @@ describe('our choice, of request-rates and visit-times for a crawler 24 are kept
   })
 })
 
-it('docs/records.md shows these rows', async () => {
+it('docs/records.md has the current tables', async () => {
   const path = join(import.meta.dirname, '../../../docs/records.md')
   const tables = (['crawl-delay', 'request-rate', 'visit-time'] as const).map(
     (field): DocTable => ({
-      head: [field, 'is read as', 'because'],
+      head: [field, 'parsed as', 'reason'],
       rows: readingCases
         .filter((row) => row.field === field)
         .map(({ values, reads, reason }) => [values.map(shown).join(', '), reads, reason]),

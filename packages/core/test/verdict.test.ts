@@ -196,26 +196,26 @@ describe('a verdict as a sentence', () => {
       'disallowed: robots.txt is unreachable (status 503)',
     )
     expect(describeVerdict({ allowed: true, because: 'unavailable', access: { ...access, status: 404 } })).toBe(
-      'allowed: there is no robots.txt (status 404)',
+      'allowed: the site has no robots.txt (status 404)',
     )
     expect(
       describeVerdict({ allowed: true, because: 'unavailable', access: { ...access, reason: 'redirect-loop' } }),
-    ).toBe('allowed: there is no robots.txt (its redirects go round in a circle)')
+    ).toBe('allowed: the site has no robots.txt (its redirects form a loop)')
     const copy = { freshness: 'stale', ageMs: 1, truncated: true } as const
     expect(describeVerdict({ allowed: true, because: 'no-group', access: { ...access, copy } })).toBe(
-      'allowed: robots.txt has no group for this crawler; by the last good copy, since robots.txt is unreachable (status 503); robots.txt is over the size limit, and its end was not read',
+      'allowed: robots.txt has no group for this crawler; according to the last good copy, because robots.txt is unreachable (status 503); robots.txt is larger than the size limit, so its end was not read',
     )
   })
 
   it.each<[Describable, string]>([
     [
       { allowed: false, because: 'other-origin', origin: 'http://a.example', fileOrigin: 'https://a.example' },
-      'disallowed: the rules are those of https://a.example, not of http://a.example',
+      'disallowed: this robots.txt belongs to https://a.example, and the URL to http://a.example',
     ],
-    [{ allowed: false, because: 'restricted' }, 'disallowed: the site refuses to show its robots.txt (not fetched)'],
+    [{ allowed: false, because: 'restricted' }, 'disallowed: the server refuses access to robots.txt'],
     [
       { allowed: true, because: 'unreachable-too-long' },
-      'allowed: robots.txt has been unreachable for so long that it counts as unavailable (not fetched)',
+      'allowed: robots.txt has been unreachable for so long that it counts as unavailable',
     ],
   ])('%j', (verdict, sentence) => {
     expect(describeVerdict(verdict)).toBe(sentence)

@@ -302,7 +302,7 @@ describe('inspect', () => {
     const shown = (await client.inspect(url)) as Inspection
     expect(shown).toMatchObject({
       state: 'lost-with-copy',
-      why: 'robots.txt is unreachable (status 503), once since 2026-01-02T00:00:00Z: the copy of 2026-01-01T00:00:00Z is obeyed; the next attempt is due at 2026-01-02T00:00:30Z',
+      why: 'robots.txt has been unreachable since 2026-01-02T00:00:00Z (status 503): the copy from 2026-01-01T00:00:00Z is obeyed; the next attempt is due at 2026-01-02T00:00:30Z',
       source: 'memory',
       failures: 1,
       unreachableSince: clock.now(),

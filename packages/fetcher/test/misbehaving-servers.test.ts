@@ -8,7 +8,7 @@ import { lookupIn } from '@politely/testkit/lookup'
 import { type DoorRow, doorRows, type RudeRow, rudeRows } from '@politely/testkit/misbehaving-server-cases'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, forbidsPage, type Meaning, replyRows } from '@politely/testkit/response-cases'
+import { askedPage, type ExpectedAccess, forbidsPage, replyCases } from '@politely/testkit/response-cases'
 import { selfSigned } from '@politely/testkit/self-signed'
 import { startSites } from '@politely/testkit/sites'
 import { Agent } from 'undici'
@@ -253,14 +253,14 @@ test('the page about rude servers shows the rows as they are', async () => {
   const path = join(import.meta.dirname, '../../../docs/rude-servers.md')
   const tables = [
     { head: ['on the wire', 'whose rule', 'what follows'], rows: shown([...doorRows, ...rudeRows]) },
-    { head: ['in the answer', 'whose rule', 'what follows'], rows: shown(replyRows) },
+    { head: ['in the answer', 'whose rule', 'what follows'], rows: shown(replyCases) },
     { head: ['in the body', 'whose rule', 'what follows'], rows: shown(bodyRows) },
   ]
   await expect(withTables(readFileSync(path, 'utf8'), tables)).toMatchFileSnapshot(path)
 })
 
 /** Rows that differ only in what stands behind a colon are one. */
-function shown(rows: readonly { readonly name: string; readonly expected: Meaning }[]): string[][] {
+function shown(rows: readonly { readonly name: string; readonly expected: ExpectedAccess }[]): string[][] {
   const cases = new Map<string, { readonly cells: readonly [string, string, string]; readonly variants: string[] }>()
   for (const { name, expected } of rows) {
     const [, source = '', what = '', variant] = /^(.*?), (.*?)(?:: (.*))?$/.exec(name) ?? []
@@ -280,7 +280,7 @@ function consequence({
   outcome,
   reason,
   truncated,
-}: Meaning & { readonly truncated?: boolean | undefined }): string {
+}: ExpectedAccess & { readonly truncated?: boolean | undefined }): string {
   if (outcome !== 'success') return reason === 'status' ? `${outcome}, by its status` : `${outcome}, \`${reason}\``
   const rules = because === 'rule' ? 'its rules hold' : 'it has no rule for the page'
   return `success, ${truncated ? 'cut: ' : ''}${rules}`

@@ -13,7 +13,7 @@ import { doorRows, type RudeExpectation, rudeRows } from '@politely/testkit/misb
 import { dice, pick } from '@politely/testkit/random-robots'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, type Meaning, replyRows } from '@politely/testkit/response-cases'
+import { askedPage, type ExpectedAccess, replyCases } from '@politely/testkit/response-cases'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { expect, onTestFinished, test } from 'vitest'
@@ -209,7 +209,9 @@ async function startWorld(): Promise<World> {
   })
   const robots = 'http://a.test:PORT/robots.txt'
   const trials = [
-    ...replyRows.map(({ name, answers, expected }) => answering(name, () => Object.entries(answers), expected)),
+    ...replyCases.map(({ name, replies: answers, expected }) =>
+      answering(name, () => Object.entries(answers), expected),
+    ),
     ...rudeRows.map(({ name, behave, expected, lastsUntilDeadline }) => ({
       ...answering(name, () => [[robots, behave]], expected),
       lastsUntilDeadline,
@@ -294,7 +296,7 @@ function wrongWords(): string[] {
 }
 
 function compare(wrong: string[], { name }: Trial, verdict: ClientVerdict, expected: RudeExpectation): void {
-  const words = ({ allowed, because, outcome, reason, status }: Meaning & { readonly status: unknown }) =>
+  const words = ({ allowed, because, outcome, reason, status }: ExpectedAccess & { readonly status: unknown }) =>
     [allowed, because, outcome, reason, status].join(' ')
   const access = 'access' in verdict ? verdict.access : { outcome: 'none', reason: 'none', status: undefined }
   const { allowed, because } = verdict

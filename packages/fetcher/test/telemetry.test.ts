@@ -358,7 +358,7 @@ describe('logger', () => {
         ['warn', `${ROBOTS}: unreachable (status 503); rules -> lost-with-copy`],
         [
           'debug',
-          `${askedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *; by the last good copy, since robots.txt is unreachable (status 503)`,
+          `${askedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *; according to the last good copy, because robots.txt is unreachable (status 503)`,
         ],
       ].map(([level = '', line = '']) => [level, sites.withPort(line)]),
     )

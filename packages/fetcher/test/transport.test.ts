@@ -12,7 +12,7 @@ import { bodyRows } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
 import { rudeRows } from '@politely/testkit/misbehaving-server-cases'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, forbidsPage, replyRows } from '@politely/testkit/response-cases'
+import { askedPage, forbidsPage, replyCases } from '@politely/testkit/response-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { type Certificate, selfSigned } from '@politely/testkit/self-signed'
 import { type Answer, type Behaviour, startSites } from '@politely/testkit/sites'
@@ -67,8 +67,8 @@ function fetchOfNode(agent: Agent = loopbackAgent()): Fetch {
 
 // What a fetch does not show, and why. Everything else that the direct way is tested with, it is tested with too.
 const UNSEEN: readonly (readonly [name: RegExp, why: string])[] = [
-  [/the same Location twice is one/, 'several Locations come joined by a comma, as one that leads elsewhere'],
-  [/a Location that leads nowhere is unavailable: "\/one,\/other"/, 'the same'],
+  [/two equal Locations count as one/, 'several Locations come joined by a comma, as one that leads elsewhere'],
+  [/a redirect with an unusable Location is unavailable: "\/one,\/other"/, 'the same'],
   [/its body is not read as rules: 421/, 'a fetch asks again after a 421 (WHATWG Fetch)'],
   [/gzip as a transfer coding/, 'no fetch decodes one'],
   [/205 with a body/, 'a fetch lets none have one'],
@@ -85,10 +85,10 @@ describe.for([
   const rowsOf = <T extends { readonly name: string }>(rows: readonly T[]) =>
     rows.filter((row, i) => isSeen(row) && (isFullRun || i % 3 === turn)).map((row) => [row.name, row] as const)
 
-  test.for(rowsOf(replyRows))('%s', async ([, { answers, expected }], { sites, newClient }) => {
+  test.for(rowsOf(replyCases))('%s', async ([, { replies: answers, expected }], { sites, newClient }) => {
     for (const [url, reply] of Object.entries(answers)) sites.answer(url, reply)
     const verdict = await newClient(transport()).check(sites.withPort(askedPage))
-    const { asked, allowed, because, ...access } = expected
+    const { requestedUrls: asked, allowed, because, ...access } = expected
     expect(verdict).toMatchObject({ allowed, because, access })
     expect(sites.asked).toEqual(asked)
   })
@@ -113,7 +113,7 @@ describe.for([
 })
 
 test('what a fetch does not show is what is tested with the direct way', () => {
-  const names = [...replyRows, ...rudeRows, ...bodyRows].map(({ name }) => name)
+  const names = [...replyCases, ...rudeRows, ...bodyRows].map(({ name }) => name)
   for (const [unseen] of UNSEEN) expect(names.some((name) => unseen.test(name))).toBe(true)
 })
 

@@ -1,7 +1,7 @@
 // Bodies of robots.txt as servers send them: coded, over-long, broken.
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { dice } from './random-robots.ts'
-import { forbidsPage, type Meaning } from './response-cases.ts'
+import { type ExpectedAccess, forbidsPage } from './response-cases.ts'
 
 export interface BodyRow {
   /** The standard's section, or that it is our choice. */
@@ -12,7 +12,7 @@ export interface BodyRow {
   readonly expected: BodyExpectation
 }
 
-export interface BodyExpectation extends Meaning {
+export interface BodyExpectation extends ExpectedAccess {
   /** Whether the limit cut the file; undefined where there is none to be had. */
   readonly truncated: boolean | undefined
 }

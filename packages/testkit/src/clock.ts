@@ -1,12 +1,13 @@
-// Time that passes when the test says so.
+// A clock that a test advances.
 
 export interface Clock {
-  /** Milliseconds since 1970, as `Date.now` gives them. */
+  /** Returns milliseconds since 1970, as `Date.now` does. */
   readonly now: () => number
-  /** Lets time pass; back, with a negative number. */
+  /** Moves the clock forward, or back with a negative number. Milliseconds. */
   pass(ms: number): void
 }
 
+/** @param at Where the clock starts, in milliseconds since 1970. Default: 2026-01-01. */
 export function startClock(at: number = Date.UTC(2026, 0, 1)): Clock {
   let time = at
   return {

@@ -1,5 +1,5 @@
 // Where robots.txt libraries differ, as one smallest file for each difference, and what our two exact dialects answer.
-// CONFORMANCE.md shows them.
+// docs/reference/conformance.md shows them.
 
 export interface Difference {
   readonly name: string

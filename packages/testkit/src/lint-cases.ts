@@ -1,50 +1,54 @@
-// What lint says, as rows: a file, and every finding in it.
+// Test cases for `lintRobots`: a file and all findings in it.
 
 export interface LintCase {
   readonly name: string
   /** One character for each byte. */
   readonly robots: string
-  /** Every finding, as its code and line: `missing-colon 2`. Line 0 is the whole file. */
+  /** All findings as code and line, such as `missing-colon 2`. Line 0 means the whole file. */
   readonly findings: readonly string[]
 }
 
 const file = (name: string, robots: string, ...findings: string[]): LintCase => ({ name, robots, findings })
 
-/** A group for everyone, whose lines begin with line 2; the last rule keeps it from being remarkable in itself. */
-const group = (name: string, lines: string | readonly string[], ...findings: string[]): LintCase =>
+/** A file with one group for all crawlers, with these lines from line 2 on. A last rule keeps the group itself free of findings. */
+const withRules = (name: string, lines: string | readonly string[], ...findings: string[]): LintCase =>
   file(
     name,
     ['User-agent: *', ...(typeof lines === 'string' ? [lines] : lines), 'Disallow: /zz', ''].join('\n'),
     ...findings,
   )
 
-/** A line so many times. */
-const times = (count: number, line: string): readonly string[] => Array.from({ length: count }, () => line)
+/** The same line `count` times. */
+const repeated = (count: number, line: string): readonly string[] => Array.from({ length: count }, () => line)
 
-/** A file with this user-agent line. */
-const named = (name: string, value: string, ...findings: string[]): LintCase =>
+/** A file whose user-agent line has this value. */
+const withUserAgent = (name: string, value: string, ...findings: string[]): LintCase =>
   file(name, `User-agent: ${value}\nDisallow: /a\n`, ...findings)
 
 const wholeFiles: readonly LintCase[] = [
   file('an empty file', '', 'empty-file 0'),
   file('comments only', '# nothing here\n\n', 'empty-file 0'),
-  file('a page', '<!DOCTYPE html>\n<html><body>Not found</body></html>\n', 'html-instead-of-robots 0'),
-  file('a page after a comment', '\xef\xbb\xbf <!-- served by x -->\n<html lang="en">\n', 'html-instead-of-robots 0'),
-  file('a sitemap', '<?xml version="1.0"?>\n<urlset></urlset>\n', 'xml-instead-of-robots 0'),
-  file('an answer of an API', '{ "error": "not found" }\n', 'json-instead-of-robots 0'),
-  file('UTF-16 with a byte order mark', '\xff\xfeU\x00s\x00e\x00r\x00', 'utf-16 0'),
-  file('UTF-16 without one', '\x00U\x00s\x00e\x00r\x00-', 'utf-16 0'),
-  file('a byte order mark', '\xef\xbb\xbfUser-agent: *\nDisallow: /a\n', 'bom 1'),
-  file('a part of one', '\xef\xbbUser-agent: *\nDisallow: /a\n', 'partial-bom 1'),
+  file('an HTML page', '<!DOCTYPE html>\n<html><body>Not found</body></html>\n', 'html-instead-of-robots 0'),
   file(
-    'two of them',
+    'an HTML page after a byte order mark and a comment',
+    '\xef\xbb\xbf <!-- served by x -->\n<html lang="en">\n',
+    'html-instead-of-robots 0',
+  ),
+  file('an XML sitemap', '<?xml version="1.0"?>\n<urlset></urlset>\n', 'xml-instead-of-robots 0'),
+  file('a JSON response of an API', '{ "error": "not found" }\n', 'json-instead-of-robots 0'),
+  file('UTF-16 with a byte order mark', '\xff\xfeU\x00s\x00e\x00r\x00', 'utf-16 0'),
+  file('UTF-16 without a byte order mark', '\x00U\x00s\x00e\x00r\x00-', 'utf-16 0'),
+  file('a byte order mark', '\xef\xbb\xbfUser-agent: *\nDisallow: /a\n', 'bom 1'),
+  file('an incomplete byte order mark', '\xef\xbbUser-agent: *\nDisallow: /a\n', 'partial-bom 1'),
+  file(
+    'two byte order marks',
     '\xef\xbb\xbf\xef\xbb\xbfUser-agent: *\nDisallow: /a\n',
     'bom 1',
     'misplaced-bom 1',
     'rule-before-group 2',
   ),
   file(
-    'one where files were joined',
+    'a byte order mark where two files were joined',
     'User-agent: a\nDisallow: /a\n\xef\xbb\xbfUser-agent: b\nDisallow: /b\n',
     'misplaced-bom 3',
   ),
@@ -56,168 +60,177 @@ const wholeFiles: readonly LintCase[] = [
 ]
 
 const lines: readonly LintCase[] = [
-  group('a line that is too long', `Disallow: /${'a'.repeat(17_000)}`, 'over-long-line 2'),
-  group('a comment may be long', `Disallow: /a # ${'a'.repeat(17_000)}`),
-  group('a NUL byte', 'Disallow: /a\x00b', 'nul-octet 2'),
-  group('a control character', 'Disallow: /a\x07b', 'control-character 2'),
-  file('a form feed for a line end', 'User-agent: *\x0cDisallow: /a\n', 'other-line-end 1', 'group-without-rules 1'),
-  group('U+2028 for a line end', 'Disallow: /a\xe2\x80\xa8# b', 'other-line-end 2'),
-  group('a no-break space before the key', '\xc2\xa0Disallow: /a', 'non-ascii-blank 2'),
-  group('a no-break space before the value', 'Sitemap:\xc2\xa0https://example.com/a', 'non-ascii-blank 2'),
-  group('bytes that are no UTF-8', 'Disallow: /caf\xe9', 'not-utf-8 2', 'raw-non-ascii 2'),
-  group('two words', 'Disallow /a', 'missing-colon 2'),
-  group('three words', 'Disallow /a b', 'three-words-without-colon 2'),
-  group('a key of two words', 'User agent a', 'three-words-without-colon 2'),
-  group('a colon further on', 'Sitemap https://example.com/a', 'late-colon 2'),
-  group('text', 'Please do not crawl', 'not-a-field 2'),
-  group('text of two words', 'hello world', 'not-a-field 2'),
-  group('a colon without a key', ': /a', 'not-a-field 2'),
-  group('a URL', 'https://example.com/sitemap.xml', 'url-without-key 2'),
+  withRules('a line that is too long', `Disallow: /${'a'.repeat(17_000)}`, 'over-long-line 2'),
+  withRules('a long comment, which is no mistake', `Disallow: /a # ${'a'.repeat(17_000)}`),
+  withRules('a NUL byte', 'Disallow: /a\x00b', 'nul-octet 2'),
+  withRules('a control character', 'Disallow: /a\x07b', 'control-character 2'),
+  file('a form feed as a line end', 'User-agent: *\x0cDisallow: /a\n', 'other-line-end 1', 'group-without-rules 1'),
+  withRules('U+2028 as a line end', 'Disallow: /a\xe2\x80\xa8# b', 'other-line-end 2'),
+  withRules('a no-break space before the key', '\xc2\xa0Disallow: /a', 'non-ascii-blank 2'),
+  withRules('a no-break space before the value', 'Sitemap:\xc2\xa0https://example.com/a', 'non-ascii-blank 2'),
+  withRules('bytes that are not UTF-8', 'Disallow: /caf\xe9', 'not-utf-8 2', 'raw-non-ascii 2'),
+  withRules('two words', 'Disallow /a', 'missing-colon 2'),
+  withRules('three words without a colon', 'Disallow /a b', 'three-words-without-colon 2'),
+  withRules('a key of two words without a colon', 'User agent a', 'three-words-without-colon 2'),
+  withRules('a missing colon before a URL', 'Sitemap https://example.com/a', 'late-colon 2'),
+  withRules('a sentence', 'Please do not crawl', 'not-a-field 2'),
+  withRules('a sentence of two words', 'hello world', 'not-a-field 2'),
+  withRules('a colon without a key', ': /a', 'not-a-field 2'),
+  withRules('a URL without a key', 'https://example.com/sitemap.xml', 'url-without-key 2'),
   file(
-    'everything on one line',
+    'two fields on one line',
     'User-agent: * Disallow: /\n',
     'several-fields-on-one-line 1',
     'group-without-rules 1',
   ),
-  group('a misspelling that Google knows', 'Dissallow: /a', 'misspelt-key 2'),
-  group('another one', 'Site-map: https://example.com/a', 'misspelt-key 2'),
-  group('one that nobody knows', 'Disallw: /a', 'unreadable-key 2'),
-  group('swapped letters', 'Alolw: /a', 'unreadable-key 2'),
-  group('other separators', 'Crawl_delay: 1', 'unreadable-key 2'),
-  group('a longer key', 'DisallowAITraining: /a', 'key-known-by-its-beginning 2'),
-  group('an unknown field', 'Comment: hello', 'unknown-field 2'),
+  withRules('a misspelling that Google knows', 'Dissallow: /a', 'misspelt-key 2'),
+  withRules('another misspelling that Google knows', 'Site-map: https://example.com/a', 'misspelt-key 2'),
+  withRules('a misspelling that no crawler knows', 'Disallw: /a', 'unreadable-key 2'),
+  withRules('a key with swapped letters', 'Alolw: /a', 'unreadable-key 2'),
+  withRules('a key with another separator', 'Crawl_delay: 1', 'unreadable-key 2'),
+  withRules('a key that begins with a known one', 'DisallowAITraining: /a', 'key-known-by-its-beginning 2'),
+  withRules('an unknown field', 'Comment: hello', 'unknown-field 2'),
 ]
 
 const names: readonly LintCase[] = [
-  named('no name', '', 'user-agent-without-name 1'),
-  named('no letter', '+https://example.com', 'unreadable-name 1'),
-  named('a pattern', '*bot', 'wildcard-in-name 1'),
-  named('two names', 'a, b', 'several-names-on-one-line 1'),
-  named('a header', 'Mozilla/5.0 (compatible; ExampleBot/1.0)', 'user-agent-header-as-name 1'),
-  named('a browser', 'Mozilla/5.0', 'product-token-with-version 1'),
-  named('two words', 'Example Bot', 'product-token-with-other-characters 1'),
-  named('a star behind a name', 'Example*', 'product-token-with-other-characters 1'),
-  named('a word behind a star', '* all', 'product-token-with-other-characters 1'),
-  named('a version', 'Example/1.0', 'product-token-with-version 1'),
-  named('digits', 'MJ12bot', 'product-token-with-digits 1'),
-  named('the token of the RFC', 'Example_Bot-News'),
+  withUserAgent('a user-agent line without a name', '', 'user-agent-without-name 1'),
+  withUserAgent('a name that does not begin with a letter', '+https://example.com', 'unreadable-name 1'),
+  withUserAgent('a wildcard in a name', '*bot', 'wildcard-in-name 1'),
+  withUserAgent('two names on one line', 'a, b', 'several-names-on-one-line 1'),
+  withUserAgent('a whole User-Agent header', 'Mozilla/5.0 (compatible; ExampleBot/1.0)', 'user-agent-header-as-name 1'),
+  withUserAgent('the first word of a browser header', 'Mozilla/5.0', 'product-token-with-version 1'),
+  withUserAgent('a name of two words', 'Example Bot', 'product-token-with-other-characters 1'),
+  withUserAgent('a star after a name', 'Example*', 'product-token-with-other-characters 1'),
+  withUserAgent('a word after a star', '* all', 'product-token-with-other-characters 1'),
+  withUserAgent('a name with a version', 'Example/1.0', 'product-token-with-version 1'),
+  withUserAgent('a name with digits', 'MJ12bot', 'product-token-with-digits 1'),
+  withUserAgent('a valid product token (RFC 9309 §2.2.1)', 'Example_Bot-News'),
 ]
 
 const groups: readonly LintCase[] = [
   file('a rule above all groups', 'Disallow: /a\nUser-agent: *\nDisallow: /b\n', 'rule-before-group 1'),
   file('a crawl-delay above all groups', 'Crawl-delay: 1\nUser-agent: *\nDisallow: /b\n', 'record-before-group 1'),
   file(
-    'names with a blank line between',
+    'names with a blank line between them',
     'User-agent: a\n\nUser-agent: b\nDisallow: /a\n',
     'names-merged-across-blank-line 3',
   ),
   file(
-    'names with a crawl-delay between',
+    'names with a crawl-delay between them',
     'User-agent: a\nCrawl-delay: 1\n\nUser-agent: b\nDisallow: /a\n',
     'names-merged-across-record 4',
   ),
-  file('names with a comment between', 'User-agent: a\n# and\nUser-agent: b\n\nDisallow: /a\n'),
+  file('names with a comment between them', 'User-agent: a\n# and\nUser-agent: b\n\nDisallow: /a\n'),
   file('a group without rules', 'User-agent: a\nDisallow: /a\n\nUser-agent: b\n', 'group-without-rules 4'),
-  file('a group that only asks for a pause', 'User-agent: a\nCrawl-delay: 1\n'),
+  file('a group with only a crawl-delay', 'User-agent: a\nCrawl-delay: 1\n'),
   file(
     'two groups for one crawler',
     'User-agent: a\nDisallow: /a\n\nUser-agent: A/2\nDisallow: /b\n',
     'product-token-with-version 4',
     'duplicate-group 4',
   ),
-  file('a name twice', 'User-agent: *\nUser-agent: *\nDisallow: /a\n', 'duplicate-name 2'),
-  file('nothing disallowed', 'User-agent: *\nAllow: /\n', 'allow-without-disallow 2'),
-  file('everything disallowed', 'User-agent: *\nDisallow: /*\n', 'trailing-star 2', 'blocks-everything 2'),
-  file('everything disallowed to one crawler', 'User-agent: a\nDisallow: /\n'),
-  file('everything disallowed but one page', 'User-agent: *\nDisallow: /\nAllow: /a\n'),
+  file('the same name twice', 'User-agent: *\nUser-agent: *\nDisallow: /a\n', 'duplicate-name 2'),
+  file('a group with only an Allow', 'User-agent: *\nAllow: /\n', 'allow-without-disallow 2'),
+  file(
+    'everything disallowed for all crawlers',
+    'User-agent: *\nDisallow: /*\n',
+    'trailing-star 2',
+    'blocks-everything 2',
+  ),
+  file('everything disallowed for one crawler', 'User-agent: a\nDisallow: /\n'),
+  file('everything disallowed except one page', 'User-agent: *\nDisallow: /\nAllow: /a\n'),
 ]
 
 const ruleSets: readonly LintCase[] = [
-  group('the same rule twice', ['Disallow: /a', 'Disallow: /a'], 'duplicate-rule 3'),
-  group(
-    'the same rule in other words',
+  withRules('the same rule twice', ['Disallow: /a', 'Disallow: /a'], 'duplicate-rule 3'),
+  withRules(
+    'the same rule in two spellings',
     ['Disallow: /%7Ea', 'Disallow: /~a*'],
     'encoded-unreserved 2',
     'duplicate-rule 2',
     'trailing-star 3',
   ),
-  group('allowed and disallowed', ['Allow: /a', 'Disallow: /a'], 'conflicting-rules 3'),
-  group('a star decides', ['Allow: /a', 'Disallow: /a*'], 'shadowed-rule 2', 'trailing-star 3'),
-  group(
-    'a folder of a folder',
+  withRules('the same path allowed and disallowed', ['Allow: /a', 'Disallow: /a'], 'conflicting-rules 3'),
+  withRules('a longer rule for the same paths', ['Allow: /a', 'Disallow: /a*'], 'shadowed-rule 2', 'trailing-star 3'),
+  withRules(
+    'folders inside a disallowed folder',
     ['Disallow: /a/', 'Disallow: /a/b', 'Disallow: /a/*c'],
     'redundant-rule 3',
     'redundant-rule 4',
   ),
-  group('a folder of a folder with an exception', ['Disallow: /a/', 'Allow: /a/b', 'Disallow: /a/b/c']),
+  withRules('a folder inside a disallowed folder, below an exception', [
+    'Disallow: /a/',
+    'Allow: /a/b',
+    'Disallow: /a/b/c',
+  ]),
   file(
-    'a folder of a folder, where another group may allow it',
+    'a folder inside a disallowed folder, which another group may allow',
     'User-agent: a\nDisallow: /a\nDisallow: /a/b\n\nUser-agent: a\nAllow: /a/\n',
     'duplicate-group 5',
   ),
-  group('an empty Disallow beside others', 'Disallow:', 'empty-disallow-beside-rules 2'),
-  group('an empty Allow', 'Allow:', 'empty-allow 2'),
+  withRules('an empty Disallow and another rule', 'Disallow:', 'empty-disallow-beside-rules 2'),
+  withRules('an empty Allow', 'Allow:', 'empty-allow 2'),
 ]
 
 const paths: readonly LintCase[] = [
-  group('no slash', 'Disallow: a', 'path-without-slash 2'),
-  group('a star instead', 'Disallow: *a', 'path-begins-with-star 2'),
-  group('a URL', 'Disallow: https://example.com/a', 'absolute-url-in-rule 2'),
-  group('two paths', 'Disallow: /a /b', 'two-paths-on-one-line 2'),
-  group('a blank', 'Disallow: /a b', 'raw-space-in-path 2'),
-  group('a fragment', 'Disallow: /a#b', 'fragment-in-rule 2'),
-  group('a comment', ['Disallow: /a #b', 'Disallow: /b# c', 'Disallow: /c ## d']),
-  group('a $ inside', 'Disallow: /a$b', 'dollar-inside 2'),
-  group('a $ at the end', 'Disallow: /*.a$'),
-  group('a star at the end', 'Disallow: /a*', 'trailing-star 2'),
-  group('two stars', 'Disallow: /a**b', 'double-star 2'),
-  group('UTF-8', 'Disallow: /caf\xc3\xa9', 'raw-non-ascii 2'),
-  group('a brace', 'Disallow: /{a}', 'raw-character-in-path 2'),
-  group('a brace in a query', 'Disallow: /?{a}'),
-  group('a backslash', 'Disallow: /a\\b', 'backslash-in-path 2'),
-  group('half an byte', 'Disallow: /100%', 'malformed-percent 2'),
-  group('a letter as its byte', 'Disallow: /%61', 'encoded-unreserved 2'),
-  group('an byte that needs it', 'Disallow: /%2F%C3%A9'),
-  group('a dot segment', 'Disallow: /a/../b', 'dot-segments 2'),
-  group('hidden files, and a dot segment in a query', ['Disallow: /.', 'Disallow: /b?/../']),
-  group('robots.txt itself', 'Disallow: /robots.txt$', 'robots-txt-disallowed 2'),
-  group('an index page', 'Allow: /a/index.html', 'index-page-also-allows-folder 2'),
+  withRules('a path without a slash', 'Disallow: a', 'path-without-slash 2'),
+  withRules('a path that begins with a star', 'Disallow: *a', 'path-begins-with-star 2'),
+  withRules('a URL as a path', 'Disallow: https://example.com/a', 'absolute-url-in-rule 2'),
+  withRules('two paths on one line', 'Disallow: /a /b', 'two-paths-on-one-line 2'),
+  withRules('a space in a path', 'Disallow: /a b', 'raw-space-in-path 2'),
+  withRules('a fragment in a path', 'Disallow: /a#b', 'fragment-in-rule 2'),
+  withRules('comments after a path', ['Disallow: /a #b', 'Disallow: /b# c', 'Disallow: /c ## d']),
+  withRules('a $ inside a path', 'Disallow: /a$b', 'dollar-inside 2'),
+  withRules('a $ at the end of a path', 'Disallow: /*.a$'),
+  withRules('a star at the end of a path', 'Disallow: /a*', 'trailing-star 2'),
+  withRules('two stars in a row', 'Disallow: /a**b', 'double-star 2'),
+  withRules('UTF-8 in a path', 'Disallow: /caf\xc3\xa9', 'raw-non-ascii 2'),
+  withRules('a brace in a path', 'Disallow: /{a}', 'raw-character-in-path 2'),
+  withRules('a brace in a query', 'Disallow: /?{a}'),
+  withRules('a backslash in a path', 'Disallow: /a\\b', 'backslash-in-path 2'),
+  withRules('a % without hex digits', 'Disallow: /100%', 'malformed-percent 2'),
+  withRules('a percent-encoded letter', 'Disallow: /%61', 'encoded-unreserved 2'),
+  withRules('bytes that need percent-encoding', 'Disallow: /%2F%C3%A9'),
+  withRules('a dot segment', 'Disallow: /a/../b', 'dot-segments 2'),
+  withRules('hidden files, and a dot segment in a query', ['Disallow: /.', 'Disallow: /b?/../']),
+  withRules('robots.txt itself', 'Disallow: /robots.txt$', 'robots-txt-disallowed 2'),
+  withRules('an index page', 'Allow: /a/index.html', 'index-page-also-allows-folder 2'),
 ]
 
 const records: readonly LintCase[] = [
-  group('a relative sitemap', 'Sitemap: /sitemap.xml', 'sitemap-not-absolute 2'),
-  group('a relative license', 'License: license.xml', 'license-not-absolute 2'),
-  group('a pause with a unit', 'Crawl-delay: 10s', 'crawl-delay-unreadable 2'),
-  group('a long pause', ['Crawl-delay: 61', 'Disallow: /a'], 'crawl-delay-very-long 2'),
-  group('two pauses', ['Crawl-delay: 1', 'Crawl-delay: 2'], 'several-crawl-delays 3'),
+  withRules('a relative sitemap', 'Sitemap: /sitemap.xml', 'sitemap-not-absolute 2'),
+  withRules('a relative license', 'License: license.xml', 'license-not-absolute 2'),
+  withRules('a crawl-delay with a unit', 'Crawl-delay: 10s', 'crawl-delay-unreadable 2'),
+  withRules('a crawl-delay of over a minute', ['Crawl-delay: 61', 'Disallow: /a'], 'crawl-delay-very-long 2'),
+  withRules('two crawl-delays', ['Crawl-delay: 1', 'Crawl-delay: 2'], 'several-crawl-delays 3'),
   file(
-    'two pauses in two groups',
+    'two crawl-delays in two groups',
     'User-agent: a\nUser-agent: b\nCrawl-delay: 1\nDisallow: /a\n\nUser-agent: b\nCrawl-delay: 2\nDisallow: /a\n',
     'duplicate-group 6',
     'several-crawl-delays 7',
   ),
-  group('the same pause twice', ['Crawl-delay: 1', 'Crawl-delay: 1.0']),
-  group('a number for a rate', 'Request-rate: 5', 'request-rate-unreadable 2'),
-  group('a rate for each hour', times(24, 'Request-rate: 1/10 00:00-01:00')),
-  group('a rate more', times(25, 'Request-rate: 1/10 00:00-01:00'), 'too-many-request-rates 26'),
-  group('many rates more', times(99, 'Request-rate: 1/10'), 'too-many-request-rates 26'),
+  withRules('the same crawl-delay twice', ['Crawl-delay: 1', 'Crawl-delay: 1.0']),
+  withRules('a number as a rate', 'Request-rate: 5', 'request-rate-unreadable 2'),
+  withRules('24 rates', repeated(24, 'Request-rate: 1/10 00:00-01:00')),
+  withRules('a 25th rate', repeated(25, 'Request-rate: 1/10 00:00-01:00'), 'too-many-request-rates 26'),
+  withRules('99 rates', repeated(99, 'Request-rate: 1/10'), 'too-many-request-rates 26'),
   file(
-    'more rates for one crawler, in two groups',
+    'a 25th rate for one crawler, in its second group',
     [
-      ...['User-agent: a', 'User-agent: b', ...times(20, 'Request-rate: 1/10'), 'Disallow: /a'],
-      ...['User-agent: b', ...times(5, 'Request-rate: 1/10'), 'Disallow: /b', ''],
+      ...['User-agent: a', 'User-agent: b', ...repeated(20, 'Request-rate: 1/10'), 'Disallow: /a'],
+      ...['User-agent: b', ...repeated(5, 'Request-rate: 1/10'), 'Disallow: /b', ''],
     ].join('\n'),
     'duplicate-group 24',
     'too-many-request-rates 29',
   ),
-  group('a visit-time for each hour, and a rate', [...times(24, 'Visit-time: 0000-0100'), 'Request-rate: 1/10']),
-  group('a visit-time more', times(25, 'Visit-time: 0000-0100'), 'too-many-visit-times 26'),
-  group('hours for times', 'Visit-time: 6-8', 'visit-time-unreadable 2'),
-  group('noindex', 'Noindex: /a', 'noindex-not-supported 2'),
-  group('host', 'Host: example.com', 'host-deprecated 2'),
+  withRules('24 visit-times and a rate', [...repeated(24, 'Visit-time: 0000-0100'), 'Request-rate: 1/10']),
+  withRules('a 25th visit-time', repeated(25, 'Visit-time: 0000-0100'), 'too-many-visit-times 26'),
+  withRules('a visit-time without minutes', 'Visit-time: 6-8', 'visit-time-unreadable 2'),
+  withRules('noindex', 'Noindex: /a', 'noindex-not-supported 2'),
+  withRules('host', 'Host: example.com', 'host-deprecated 2'),
 ]
 
-/** Files as they should be: nothing in them is more than a note. */
+/** Correct files, which have no findings but notes. */
 export const goodFiles: readonly LintCase[] = [
   file('everything is allowed', 'User-agent: *\nDisallow:\n'),
   file('everything is disallowed', '# Not open yet\nUser-agent: *\nDisallow: /\n', 'blocks-everything 3'),
@@ -243,7 +256,7 @@ export const goodFiles: readonly LintCase[] = [
     ].join('\r\n'),
   ),
   file(
-    'a blog, with preferences on use',
+    'a blog with preferences on the use of content',
     [
       'Sitemap: https://example.com/sitemap.xml',
       'License: https://example.com/license.xml',
@@ -262,7 +275,10 @@ export const goodFiles: readonly LintCase[] = [
       '',
     ].join('\n'),
   ),
-  file('an old file, of CR alone', 'User-agent: *\rDisallow: /cgi-bin/\rDisallow: /tmp/\rDisallow: /~joe/\r'),
+  file(
+    'an old file with CR as its line end',
+    'User-agent: *\rDisallow: /cgi-bin/\rDisallow: /tmp/\rDisallow: /~joe/\r',
+  ),
 ]
 
 export const lintCases: readonly LintCase[] = [

@@ -1,7 +1,7 @@
 // Servers that misbehave on the wire, each as what it does with the connection after it has read the request.
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { forbidsPage, type Meaning } from './response-cases.ts'
+import { type ExpectedAccess, forbidsPage } from './response-cases.ts'
 import type { Behaviour } from './sites.ts'
 
 export interface RudeRow {
@@ -13,7 +13,7 @@ export interface RudeRow {
   readonly lastsUntilDeadline?: true
 }
 
-export interface RudeExpectation extends Meaning {
+export interface RudeExpectation extends ExpectedAccess {
   readonly status: number | undefined
 }
 

@@ -1,11 +1,12 @@
-// What well-formed answers to a request for robots.txt mean. Each row runs as values through core, and over a socket.
+// Test cases: well-formed responses to a request for robots.txt, and the verdict that follows. Each runs in core without a network, and in the
+// fetcher over a socket.
 import type { Reply } from './sites.ts'
 
-export interface ReplyRow {
-  /** The standard's section, or that it is our choice. */
+export interface ReplyCase {
+  /** The source (a section of a standard, Google or our choice), a comma, and the case; variants follow after a colon. */
   readonly name: string
-  /** What answers, by URL with `:PORT`. `http://a.test:PORT/page` is asked about. */
-  readonly answers: Readonly<Record<string, Reply>>
+  /** The responses by URL; `:PORT` stands for the port of the server. Other URLs respond with 404. */
+  readonly replies: Readonly<Record<string, Reply>>
   readonly expected: ReplyExpectation
 }
 
@@ -15,92 +16,97 @@ export interface ReplyExpectation {
   readonly outcome: string
   readonly reason: string
   readonly status: number
-  /** The URLs that are asked for, in order and with `:PORT`. Each of them but the last is a hop. */
-  readonly asked: readonly string[]
+  /** The URLs that the client requests, in order and with `:PORT`. Each but the last is a hop. */
+  readonly requestedUrls: readonly string[]
 }
 
-/** What every row asks about. */
+/** The URL that every case checks. */
 export const askedPage = 'http://a.test:PORT/page'
-/** Forbids `askedPage`: followed or not is seen in the verdict. */
+/** A robots.txt that disallows `askedPage`, so that the verdict shows whether the client obeyed it. */
 export const forbidsPage = 'User-agent: *\nDisallow: /page\n'
 
 const FIRST = 'http://a.test:PORT/robots.txt'
 const OTHER_PATH = 'http://a.test:PORT/elsewhere/robots.txt'
 const OTHER_HOST = 'http://b.test:PORT/robots.txt'
 
-/** What a verdict says of a row, wherever the answer came from. */
-export type Meaning = Omit<ReplyExpectation, 'asked' | 'status'>
-const rulesHold: Meaning = { allowed: false, because: 'rule', outcome: 'success', reason: 'status' }
-const noRules: Meaning = { allowed: true, because: 'no-group', outcome: 'success', reason: 'status' }
-const unavailable: Meaning = { allowed: true, because: 'unavailable', outcome: 'unavailable', reason: 'status' }
-const unreachable: Meaning = { allowed: false, because: 'unreachable', outcome: 'unreachable', reason: 'status' }
+/** The parts of the expected verdict that do not depend on the requests. */
+export type ExpectedAccess = Omit<ReplyExpectation, 'requestedUrls' | 'status'>
+const obeyed: ExpectedAccess = { allowed: false, because: 'rule', outcome: 'success', reason: 'status' }
+const noRules: ExpectedAccess = { allowed: true, because: 'no-group', outcome: 'success', reason: 'status' }
+const unavailable: ExpectedAccess = { allowed: true, because: 'unavailable', outcome: 'unavailable', reason: 'status' }
+const unreachable: ExpectedAccess = { allowed: false, because: 'unreachable', outcome: 'unreachable', reason: 'status' }
 
-/** One answer and no redirect. */
-function once(name: string, reply: Reply, meaning: Meaning): ReplyRow {
-  return { name, answers: { [FIRST]: reply }, expected: { ...meaning, status: reply.status, asked: [FIRST] } }
+/** A single response without a redirect. */
+function singleReply(name: string, reply: Reply, access: ExpectedAccess): ReplyCase {
+  return { name, replies: { [FIRST]: reply }, expected: { ...access, status: reply.status, requestedUrls: [FIRST] } }
 }
 
-function each(
+function forStatuses(
   statuses: readonly number[],
   name: string,
-  meaning: Meaning,
+  access: ExpectedAccess,
   reply: Omit<Reply, 'status'> = {},
-): ReplyRow[] {
-  return statuses.map((status) => once(`${name}: ${status}`, { ...reply, status }, meaning))
+): ReplyCase[] {
+  return statuses.map((status) => singleReply(`${name}: ${status}`, { ...reply, status }, access))
 }
 
-/** A redirect from the first URL to where the rules are, if it is usable. */
-function redirected(name: string, location: string | readonly string[], to: string, status = 302): ReplyRow {
+/** A redirect to a robots.txt that disallows the page, with a Location that leads to `to`. */
+function redirected(name: string, location: string | readonly string[], to: string, status = 302): ReplyCase {
   return {
     name,
-    answers: { [FIRST]: { status, headers: { location } }, [to]: { status: 200, body: forbidsPage } },
-    expected: { ...rulesHold, status: 200, asked: [FIRST, to] },
+    replies: { [FIRST]: { status, headers: { location } }, [to]: { status: 200, body: forbidsPage } },
+    expected: { ...obeyed, status: 200, requestedUrls: [FIRST, to] },
   }
 }
 
-/** A redirect with no Location, or with one that leads nowhere; if it is followed all the same, there are rules. */
-function nowhere(name: string, location: string | readonly string[] | undefined, status = 302): ReplyRow {
+/** A redirect without a usable Location. Its body disallows the page, so that the verdict shows that it is not read as rules. */
+function withoutTarget(name: string, location: string | readonly string[] | undefined, status = 302): ReplyCase {
   const reply = { status, headers: location === undefined ? {} : { location }, body: forbidsPage }
-  return once(name, reply, { ...unavailable, reason: 'no-usable-location' })
+  return singleReply(name, reply, { ...unavailable, reason: 'no-usable-location' })
 }
 
-/** Redirects through `urls`, each to the next; the last one has the rules. */
-function chained(name: string, urls: readonly string[], expected: Partial<ReplyExpectation> = {}): ReplyRow {
+/** Redirects through `urls`, each to the next. The last one responds with a robots.txt that disallows the page. */
+function chained(name: string, urls: readonly string[], expected: Partial<ReplyExpectation> = {}): ReplyCase {
   const redirects = urls.slice(1).map((to, i) => [urls[i], { status: 301, headers: { location: to } }] as const)
   return {
     name,
-    answers: { [urls.at(-1) ?? FIRST]: { status: 200, body: forbidsPage }, ...Object.fromEntries(redirects) },
-    expected: { ...rulesHold, status: 200, asked: urls, ...expected },
+    replies: { [urls.at(-1) ?? FIRST]: { status: 200, body: forbidsPage }, ...Object.fromEntries(redirects) },
+    expected: { ...obeyed, status: 200, requestedUrls: urls, ...expected },
   }
 }
 
-/** One redirect, then another answer than a 2xx. */
-function redirectedTo(name: string, reply: Reply, meaning: Meaning, body = ''): ReplyRow {
+/** One redirect, followed by a response other than 2xx. */
+function redirectedTo(name: string, reply: Reply, access: ExpectedAccess, body = ''): ReplyCase {
   return {
     name,
-    answers: { [FIRST]: { status: 301, headers: { location: OTHER_HOST }, body }, [OTHER_HOST]: reply },
-    expected: { ...meaning, status: reply.status, asked: [FIRST, OTHER_HOST] },
+    replies: { [FIRST]: { status: 301, headers: { location: OTHER_HOST }, body }, [OTHER_HOST]: reply },
+    expected: { ...access, status: reply.status, requestedUrls: [FIRST, OTHER_HOST] },
   }
 }
 
 const hops = (count: number) => [FIRST, ...Array.from({ length: count }, (_, i) => `http://a.test:PORT/hop${i + 1}`)]
 const hosts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `http://${name}.test:PORT/robots.txt`)
 
-export const replyRows: readonly ReplyRow[] = [
-  ...each([200, 201, 202, 203, 206, 207, 208, 226, 299], 'RFC 9309 §2.3.1.1, success, the rules hold', rulesHold, {
-    body: forbidsPage,
-  }),
-  ...each([204, 205], 'RFC 9309 §2.3.1.1, success without a body, no rules', noRules),
-  once('RFC 9309 §2.3.1.1, success, an empty file has no rules', { status: 200, body: '' }, noRules),
-  once(
+export const replyCases: readonly ReplyCase[] = [
+  ...forStatuses(
+    [200, 201, 202, 203, 206, 207, 208, 226, 299],
+    'RFC 9309 §2.3.1.1, a 2xx is success, and its rules are obeyed',
+    obeyed,
+    {
+      body: forbidsPage,
+    },
+  ),
+  ...forStatuses([204, 205], 'RFC 9309 §2.3.1.1, a 2xx without a body has no rules', noRules),
+  singleReply('RFC 9309 §2.3.1.1, an empty file has no rules', { status: 200, body: '' }, noRules),
+  singleReply(
     'RFC 9309 §2.3.1.1, HTML instead of robots.txt has no rules',
     { status: 200, body: '<!doctype html><p>Hello' },
     noRules,
   ),
-  once(
-    'RFC 9309 §2.3.1.1, parseable rules hold even inside HTML',
+  singleReply(
+    'RFC 9309 §2.3.1.1, parseable rules are obeyed even inside HTML',
     { status: 200, headers: { 'content-type': 'text/html' }, body: `<!doctype html><pre>\n${forbidsPage}</pre>` },
-    rulesHold,
+    obeyed,
   ),
   ...[
     '',
@@ -112,16 +118,16 @@ export const replyRows: readonly ReplyRow[] = [
     'multipart/byteranges; boundary=x',
     'text/plain; charset=utf-16',
   ].map((type) =>
-    once(
-      `our choice, the media type decides nothing: "${type}"`,
+    singleReply(
+      `our choice, the media type is ignored: "${type}"`,
       { status: 200, headers: { 'content-type': type }, body: forbidsPage },
-      rulesHold,
+      obeyed,
     ),
   ),
-  once(
-    'RFC 9110 §15.3.7, a 206 that is all of the file',
+  singleReply(
+    'RFC 9110 §15.3.7, a 206 with the whole file',
     { status: 206, headers: { 'content-range': 'bytes 0-29/30' }, body: forbidsPage },
-    rulesHold,
+    obeyed,
   ),
   ...[
     'bytes 0-29/100',
@@ -135,15 +141,15 @@ export const replyRows: readonly ReplyRow[] = [
     ['bytes 0-29/30', 'bytes 0-29/30'],
     ['bytes 0-29/30', 'bytes 30-59/60'],
   ].map((range) =>
-    once(
-      `RFC 9110 §14.4, a 206 that may be only a part of the file: ${JSON.stringify(range)}`,
+    singleReply(
+      `RFC 9110 §14.4, a 206 that may hold only a part of the file: ${JSON.stringify(range)}`,
       { status: 206, headers: { 'content-range': range }, body: forbidsPage },
       { ...unreachable, reason: 'truncated' },
     ),
   ),
   ...['multipart/byteranges; boundary=x', 'Multipart/ByteRanges;boundary="x"', 'multipart/byteranges'].map((type) =>
-    once(
-      `RFC 9110 §14.6, a 206 in parts is not all of the file: "${type}"`,
+    singleReply(
+      `RFC 9110 §14.6, a multipart 206 is not the whole file: "${type}"`,
       {
         status: 206,
         headers: { 'content-type': type },
@@ -152,8 +158,8 @@ export const replyRows: readonly ReplyRow[] = [
       { ...unreachable, reason: 'truncated' },
     ),
   ),
-  once(
-    'RFC 3229 §10.4.1, a 226 whose IM header says that its body is a change to the file, or a part of it',
+  singleReply(
+    'RFC 3229 §10.4.1, a 226 whose IM header says that the body is a delta or a part of the file',
     { status: 226, headers: { im: 'vcdiff' }, body: forbidsPage },
     { ...unreachable, reason: 'truncated' },
   ),
@@ -161,21 +167,21 @@ export const replyRows: readonly ReplyRow[] = [
     ['Location', { location: OTHER_PATH }],
     ['Refresh', { refresh: `0; url=${OTHER_PATH}` }],
   ].map(([name, headers]) =>
-    once(
+    singleReply(
       `Google, only a 3xx is a redirect: a 200 with ${name} is not`,
       { status: 200, headers: headers as Reply['headers'] & {}, body: '' },
       noRules,
     ),
   ),
-  once(
-    'Google, a page that leads elsewhere is no redirect',
+  singleReply(
+    'Google, a meta refresh or a script in the body is not a redirect',
     {
       status: 200,
       body: `<meta http-equiv="refresh" content="0; url=${OTHER_PATH}"><script>location = "${OTHER_PATH}"</script>`,
     },
     noRules,
   ),
-  once(
+  singleReply(
     'RFC 9309 §2.3.1.3, the Location of a 404 is not followed',
     { status: 404, headers: { location: OTHER_PATH } },
     unavailable,
@@ -188,59 +194,63 @@ export const replyRows: readonly ReplyRow[] = [
   redirected('RFC 9110 §10.2.2, Location may be a path', '/elsewhere/robots.txt', OTHER_PATH),
   redirected('RFC 9110 §10.2.2, Location may be a relative path', 'elsewhere/./robots.txt', OTHER_PATH),
   redirected('RFC 9110 §10.2.2, Location may be a query', '?lang=en', `${FIRST}?lang=en`),
-  redirected('RFC 9110 §10.2.2, Location may lack the scheme', '//b.test:PORT/robots.txt', OTHER_HOST),
-  redirected('RFC 9110 §10.2.2, the fragment is not sent', `${OTHER_PATH}#rules`, OTHER_PATH),
-  redirected('RFC 3986 §3.1, scheme and host in upper case', 'HTTP://B.TEST:PORT/robots.txt', OTHER_HOST),
-  redirected('WHATWG URL, a backslash is a slash', '\\\\b.test:PORT\\robots.txt', OTHER_HOST),
-  redirected('WHATWG URL, no path is /', 'http://b.test:PORT', 'http://b.test:PORT/'),
+  redirected('RFC 9110 §10.2.2, Location may omit the scheme', '//b.test:PORT/robots.txt', OTHER_HOST),
+  redirected('RFC 9110 §10.2.2, the fragment of Location is not sent', `${OTHER_PATH}#rules`, OTHER_PATH),
+  redirected('RFC 3986 §3.1, scheme and host of Location in upper case', 'HTTP://B.TEST:PORT/robots.txt', OTHER_HOST),
+  redirected('WHATWG URL, a backslash in Location is a slash', '\\\\b.test:PORT\\robots.txt', OTHER_HOST),
+  redirected('WHATWG URL, a Location without a path leads to /', 'http://b.test:PORT', 'http://b.test:PORT/'),
   redirected('WHATWG Fetch, the bytes of a Location are UTF-8', '/\u00c3\u00b6', 'http://a.test:PORT/%C3%B6'),
-  redirected('our choice, where they can be', '/caf\u00e9', 'http://a.test:PORT/caf%C3%A9'),
-  redirected('our choice, the same Location twice is one', ['/ok', '/ok'], 'http://a.test:PORT/ok'),
-  redirected('WHATWG URL, tabs in a Location are dropped', '/o\tk', 'http://a.test:PORT/ok'),
-  redirected('WHATWG URL, a blank in a Location is %20', '/o k', 'http://a.test:PORT/o%20k'),
-  redirected('WHATWG URL, what follows %0D%0A stays in the path', '/%0D%0AX:y', 'http://a.test:PORT/%0D%0AX:y'),
+  redirected('our choice, a Location that is not valid UTF-8 is latin1', '/caf\u00e9', 'http://a.test:PORT/caf%C3%A9'),
+  redirected('our choice, two equal Locations count as one', ['/ok', '/ok'], 'http://a.test:PORT/ok'),
+  redirected('WHATWG URL, tabs in Location are removed', '/o\tk', 'http://a.test:PORT/ok'),
+  redirected('WHATWG URL, a space in Location becomes %20', '/o k', 'http://a.test:PORT/o%20k'),
+  redirected('WHATWG URL, %0D%0A in Location stays in the path', '/%0D%0AX:y', 'http://a.test:PORT/%0D%0AX:y'),
   redirected(
     'our choice, a Location of 10,000 bytes',
     `/${'x'.repeat(10_000)}`,
     `http://a.test:PORT/${'x'.repeat(10_000)}`,
   ),
-  redirected('our choice, userinfo in Location is left out', 'http://user:secret@b.test:PORT/robots.txt', OTHER_HOST),
+  redirected('our choice, userinfo in Location is removed', 'http://user:secret@b.test:PORT/robots.txt', OTHER_HOST),
 
   chained('RFC 9309 §2.3.1.2, five redirects are followed', hops(5)),
-  chained('RFC 9309 §2.3.1.2, five redirects over six hosts are followed', hosts),
-  chained('RFC 9309 §2.3.1.2, a sixth is not: unavailable', hops(6), {
+  chained('RFC 9309 §2.3.1.2, five redirects across six hosts are followed', hosts),
+  chained('RFC 9309 §2.3.1.2, a sixth redirect is not followed, and robots.txt is unavailable', hops(6), {
     ...unavailable,
     reason: 'too-many-redirects',
     status: 301,
-    asked: hops(5),
+    requestedUrls: hops(5),
   }),
-  chained('our choice, a redirect to itself is unavailable at once', [FIRST, FIRST], {
+  chained('our choice, a redirect to the same URL is unavailable at once', [FIRST, FIRST], {
     ...unavailable,
     reason: 'redirect-loop',
     status: 301,
-    asked: [FIRST],
+    requestedUrls: [FIRST],
   }),
-  chained('our choice, a loop is unavailable at once', [FIRST, OTHER_HOST, FIRST], {
+  chained('our choice, a redirect loop is unavailable at once', [FIRST, OTHER_HOST, FIRST], {
     ...unavailable,
     reason: 'redirect-loop',
     status: 301,
-    asked: [FIRST, OTHER_HOST],
+    requestedUrls: [FIRST, OTHER_HOST],
   }),
-  chained('our choice, a loop of five is unavailable at once', [...hosts.slice(0, 5), FIRST], {
+  chained('our choice, a redirect loop of five URLs is unavailable at once', [...hosts.slice(0, 5), FIRST], {
     ...unavailable,
     reason: 'redirect-loop',
     status: 301,
-    asked: hosts.slice(0, 5),
+    requestedUrls: hosts.slice(0, 5),
   }),
-  chained('our choice, a loop that begins later is unavailable at once', [FIRST, OTHER_HOST, OTHER_PATH, OTHER_HOST], {
-    ...unavailable,
-    reason: 'redirect-loop',
-    status: 301,
-    asked: [FIRST, OTHER_HOST, OTHER_PATH],
-  }),
+  chained(
+    'our choice, a redirect loop that begins later is unavailable at once',
+    [FIRST, OTHER_HOST, OTHER_PATH, OTHER_HOST],
+    {
+      ...unavailable,
+      reason: 'redirect-loop',
+      status: 301,
+      requestedUrls: [FIRST, OTHER_HOST, OTHER_PATH],
+    },
+  ),
 
   ...[300, 301, 302, 303, 307, 308, 399].map((status) =>
-    nowhere(`our choice, a redirect without Location is unavailable: ${status}`, undefined, status),
+    withoutTarget(`our choice, a redirect without Location is unavailable: ${status}`, undefined, status),
   ),
   ...[
     '',
@@ -254,57 +264,68 @@ export const replyRows: readonly ReplyRow[] = [
     'http://[b.test/robots.txt',
     'http://b.test:99999/robots.txt',
     ['/one', '/other'],
-  ].map((location) => nowhere(`our choice, a Location that leads nowhere is unavailable: "${location}"`, location)),
+  ].map((location) =>
+    withoutTarget(`our choice, a redirect with an unusable Location is unavailable: "${location}"`, location),
+  ),
 
   redirectedTo('RFC 9309 §2.3.1.3, a redirect to a 404 is unavailable', { status: 404 }, unavailable),
   redirectedTo('RFC 9309 §2.3.1.4, a redirect to a 500 is unreachable', { status: 500 }, unreachable),
   redirectedTo(
-    'RFC 9309 §2.3.1.4, a redirect to a 304 that nobody asked for is unreachable',
+    'RFC 9309 §2.3.1.4, a redirect to a 304 without a condition in the request is unreachable',
     { status: 304 },
     unreachable,
   ),
   redirectedTo(
-    'RFC 9309 §2.3.1.2, rules in the body of a redirect are none: a 404 stands behind it',
+    'RFC 9309 §2.3.1.2, the body of a redirect to a 404 is not read as rules',
     { status: 404 },
     unavailable,
     forbidsPage,
   ),
-  once('our choice, a 304 that nobody asked for is unreachable', { status: 304 }, unreachable),
-  once(
-    'our choice, a 304 that nobody asked for is unreachable, and its Location is not followed',
+  singleReply('our choice, a 304 to an unconditional request is unreachable', { status: 304 }, unreachable),
+  singleReply(
+    'our choice, a 304 to an unconditional request is unreachable, and its Location is not followed',
     { status: 304, headers: { location: OTHER_PATH } },
     unreachable,
   ),
 
-  ...each(
+  ...forStatuses(
     [400, 401, 402, 403, 404, 405, 406, 410, 418, 421, 425, 428, 431, 451, 499],
-    'RFC 9309 §2.3.1.3, unavailable, its body is not read as rules',
+    'RFC 9309 §2.3.1.3, a 4xx is unavailable, and its body is not read as rules',
     unavailable,
     { body: forbidsPage },
   ),
-  once('Google, 429 counts as a server error: unreachable', { status: 429 }, unreachable),
-  once('Google, 429 with Retry-After', { status: 429, headers: { 'retry-after': '120' } }, unreachable),
-  ...each([500, 501, 502, 503, 504, 505, 507, 511, 520, 599], 'RFC 9309 §2.3.1.4, unreachable', unreachable, {
-    body: 'User-agent: *\nAllow: /\n',
-  }),
-  once(
-    'RFC 9309 §2.3.1.4, 503 with Retry-After in seconds',
+  singleReply('Google, 429 counts as a server error: unreachable', { status: 429 }, unreachable),
+  singleReply(
+    'Google, 429 with Retry-After is unreachable',
+    { status: 429, headers: { 'retry-after': '120' } },
+    unreachable,
+  ),
+  ...forStatuses(
+    [500, 501, 502, 503, 504, 505, 507, 511, 520, 599],
+    'RFC 9309 §2.3.1.4, a 5xx is unreachable',
+    unreachable,
+    {
+      body: 'User-agent: *\nAllow: /\n',
+    },
+  ),
+  singleReply(
+    'RFC 9309 §2.3.1.4, 503 with Retry-After in seconds is unreachable',
     { status: 503, headers: { 'retry-after': '3600' } },
     unreachable,
   ),
-  once(
-    'RFC 9309 §2.3.1.4, 503 with Retry-After as a date',
+  singleReply(
+    'RFC 9309 §2.3.1.4, 503 with Retry-After as a date is unreachable',
     { status: 503, headers: { 'retry-after': 'Fri, 31 Dec 2049 23:59:59 GMT' } },
     unreachable,
   ),
   ...['-120', '1.5', '1e3', 'soon', '', 'Sun, 06 Nov 1994 08:49:37 GMT', '9'.repeat(400)].map((value) =>
-    once(
-      `our choice, 503 with an odd Retry-After: "${value.length > 40 ? `9, ${value.length} times` : value}"`,
+    singleReply(
+      `our choice, 503 with an invalid or extreme Retry-After is unreachable: "${value.length > 40 ? `9, ${value.length} times` : value}"`,
       { status: 503, headers: { 'retry-after': value } },
       unreachable,
     ),
   ),
-  ...each([600, 700, 999], 'our choice, a status that no standard names is unreachable', unreachable, {
+  ...forStatuses([600, 700, 999], 'our choice, a status above 599 is unreachable', unreachable, {
     body: 'User-agent: *\nAllow: /\n',
   }),
 ]

@@ -1,7 +1,7 @@
-// From the request for robots.txt to an outcome, redirects included. RFC 9309 §2.3.1.
+// One attempt to fetch robots.txt: from the first request to an outcome, redirects included. RFC 9309 §2.3.1.
 //
-// A state machine of two states, `asking` and an outcome. It holds no socket: its caller makes the request that it
-// names, gives it the reply, and goes on until there is an outcome.
+// A state machine that does no I/O. `startAttempt` returns the first request. The caller sends each request and passes the reply to
+// `advance`, which returns the next request or the outcome.
 
 import { textOf } from '../bytes.ts'
 import { type Headers, headerOf } from '../http/headers.ts'
@@ -10,24 +10,24 @@ import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
 import { isNotFoundPage, type Reply, type Response } from './reply.ts'
 
-/** A request is due. */
+/** A request that the caller has to send. */
 export interface RobotsRequest {
   readonly kind: 'request'
   readonly url: string
-  /** Headers of the condition, if there is one. */
+  /** The headers that make the request conditional, such as `if-none-match`; empty for an unconditional request. */
   readonly conditions: Readonly<Record<string, string>>
-  /** The redirects that led here. */
+  /** The redirects that led to this URL. */
   readonly hops: readonly Hop[]
-  /** The copy at hand, whose server may say that it is still the file. */
+  /** The cached copy, which a 304 confirms. */
   readonly copy: Copy | undefined
 }
 
-/** The first request for an origin's robots.txt; with a copy at hand, it asks only whether that has changed. */
+/** Returns the first request for an origin's robots.txt. It is conditional if `copy` came from this URL and has a validator. */
 export function startAttempt(robotsUrl: string, copy?: Copy): RobotsRequest {
-  return asking(robotsUrl, [], copy)
+  return requestFor(robotsUrl, [], copy)
 }
 
-/** What a reply means: another request, or an outcome. Each row of the RFC's §2.3.1 once. */
+/** Returns what follows from a reply: the next request or the outcome. RFC 9309 §2.3.1. */
 export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): RobotsRequest | Outcome {
   const { url, hops } = at
   if (reply.kind === 'failure') {
@@ -35,7 +35,7 @@ export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): 
   }
   const { status, headers, body } = reply
   if (isPartial(status, headers)) {
-    return { kind: 'unreachable', reason: 'truncated', status, headers, url, hops } // the rest could hold the rule that forbids
+    return { kind: 'unreachable', reason: 'truncated', status, headers, url, hops } // the missing part may contain a Disallow
   }
   if (status >= 200 && status <= 299) {
     return { kind: 'success', status, headers, body: body ?? { bytes: '', truncated: false }, url, hops } // §2.3.1.1
@@ -43,7 +43,7 @@ export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): 
   if (status === 304 && at.copy !== undefined && Object.keys(at.conditions).length > 0) {
     return { kind: 'unchanged', copy: at.copy, status, headers, url, hops }
   }
-  if (status >= 300 && status <= 399 && status !== 304) return follow(at, reply, policy) // §2.3.1.2
+  if (status >= 300 && status <= 399 && status !== 304) return followRedirect(at, reply, policy) // §2.3.1.2
   if ((status === 401 || status === 403) && policy.forbidden === 'restricted') {
     return { kind: 'restricted', reason: 'status', status, headers, url, hops } // the draft of 1996, §3.1
   }
@@ -53,40 +53,57 @@ export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): 
   if (status >= 400 && status <= 499 && status !== 429) {
     return { kind: 'unavailable', reason: 'status', status, headers, url, hops } // §2.3.1.3
   }
-  // 429 counts as 5xx (Google); a 304 to a request without conditions, 1xx and what no standard names are undefined. §2.3.1.4.
+  // 429 counts as 5xx (Google). No standard defines the rest: a 304 to an unconditional request, 1xx and unknown classes. §2.3.1.4.
   return { kind: 'unreachable', reason: 'status', status, headers, url, hops }
 }
 
-/** Returns whether the body of a 2xx, for which we sent no Range and no A-IM, may be only a part of the file or a change to it. */
+/**
+ * Returns whether the body of a 2xx response may be only a part of the file, or a change to it, although the request had neither Range
+ * nor A-IM.
+ */
 function isPartial(status: number, headers: Headers): boolean {
-  if (status === 226) return headers.im !== undefined // RFC 3229 §10.4.1: the IM header says what was done to the file
-  return status === 206 && !isWhole(headers)
+  if (status === 226) return headers.im !== undefined // RFC 3229 §10.4.1: the IM header names what was applied to the file
+  return status === 206 && !isWholeFile(headers)
 }
 
 /**
- * Returns whether a 206 is the whole file. RFC 9110 §14.4, §15.3.7. One without Content-Range is, unless its body is in parts: some
- * servers answer every request with 206.
+ * Returns whether a 206 response holds the whole file. RFC 9110 §14.4, §15.3.7. Without Content-Range it does, unless its body is
+ * multipart: some servers send 206 for every request.
  */
-function isWhole(headers: Headers): boolean {
+function isWholeFile(headers: Headers): boolean {
   if (/multipart\/byteranges/i.test(headerOf(headers, 'content-type') ?? '')) return false
   const range = headerOf(headers, 'content-range')
   if (range === undefined) return true
-  const [, last, length] = /^\s*bytes\s+0-(\d+)\/(\d+)\s*$/i.exec(range) ?? [] // several headers are joined, and do not match
+  const [, last, length] = /^\s*bytes\s+0-(\d+)\/(\d+)\s*$/i.exec(range) ?? [] // a repeated header is joined with commas and does not match
   return Number.isSafeInteger(Number(length)) && Number(last) + 1 === Number(length)
 }
 
-/** §2.3.1.2: at least five, also to other hosts; then the file is unavailable. */
-function follow(at: RobotsRequest, { status, headers }: Response, policy: AccessPolicy): RobotsRequest | Outcome {
+/**
+ * Returns the request to the redirect's target. §2.3.1.2 asks for at least five redirects, also to other hosts. Beyond `maxRedirects`,
+ * in a loop, or without a usable target, robots.txt is unavailable.
+ */
+function followRedirect(
+  at: RobotsRequest,
+  { status, headers }: Response,
+  policy: AccessPolicy,
+): RobotsRequest | Outcome {
   const { url, hops } = at
-  const nowhere = (reason: UnavailableReason): Outcome => ({ kind: 'unavailable', reason, status, headers, url, hops })
-  const next = locationOf(headers, url)
-  if (next === undefined) return nowhere('no-usable-location')
-  if (next === url || hops.some((hop) => hop.url === next)) return nowhere('redirect-loop')
-  if (hops.length >= policy.maxRedirects) return nowhere('too-many-redirects')
-  return asking(next, [...hops, { url, status }], at.copy)
+  const unavailable = (reason: UnavailableReason): Outcome => ({
+    kind: 'unavailable',
+    reason,
+    status,
+    headers,
+    url,
+    hops,
+  })
+  const next = redirectTarget(headers, url)
+  if (next === undefined) return unavailable('no-usable-location')
+  if (next === url || hops.some((hop) => hop.url === next)) return unavailable('redirect-loop')
+  if (hops.length >= policy.maxRedirects) return unavailable('too-many-redirects')
+  return requestFor(next, [...hops, { url, status }], at.copy)
 }
 
-function asking(url: string, hops: readonly Hop[], copy: Copy | undefined): RobotsRequest {
+function requestFor(url: string, hops: readonly Hop[], copy: Copy | undefined): RobotsRequest {
   const conditions: Record<string, string> = {}
   if (copy?.url === url) {
     if (copy.etag) conditions['if-none-match'] = copy.etag // RFC 9110 §13.1
@@ -96,24 +113,24 @@ function asking(url: string, hops: readonly Hop[], copy: Copy | undefined): Robo
 }
 
 /**
- * Where a redirect leads, or undefined: no Location, several that differ, none that is a URL, or a scheme that has no
- * robots.txt.
+ * Returns the URL that a redirect leads to. Returns undefined if Location is missing or an invalid URL, if several Locations differ, or if
+ * the scheme is not `http:`, `https:` or `ftp:`, the schemes that have a robots.txt.
  */
-function locationOf(headers: Headers, base: string): string | undefined {
+function redirectTarget(headers: Headers, base: string): string | undefined {
   const given = headers.location
   const [location, ...others] = typeof given === 'string' ? [given] : new Set(given)
   if (location === undefined || location.trim() === '' || others.length > 0) return undefined
-  const target = URL.parse(asUtf8(location), base)
+  const target = URL.parse(decodeIfUtf8(location), base)
   if (target === null || !['http:', 'https:', 'ftp:'].includes(target.protocol)) return undefined
-  // A request shows neither of these; credentials that a site hands out are not ours to use.
+  // The site's credentials are not ours to use, and the fragment is not sent. Without them, equal requests have equal URLs.
   target.username = ''
   target.password = ''
   target.hash = ''
   return target.href
 }
 
-/** A header's value is bytes; those of a Location are UTF-8 where they can be, as browsers take them (WHATWG Fetch). */
-function asUtf8(bytes: string): string {
+/** Decodes a Location as UTF-8 if its bytes are valid UTF-8, as browsers do (WHATWG Fetch); otherwise returns them as latin1. */
+function decodeIfUtf8(bytes: string): string {
   const text = textOf(bytes)
   return text.includes('\ufffd') ? bytes : text
 }

@@ -1,15 +1,17 @@
 // A robots.txt file that a server sent.
 
-/** A robots.txt as it was received. */
+/** The bytes of a robots.txt file, with what is needed to ask the server whether they have changed. */
 export interface Copy {
-  /** Its bytes, one character for each (latin1). */
+  /** The file, one character for each byte (latin1). */
   readonly bytes: string
-  /** Whether the size limit cut it off. */
+  /** Whether the size limit cut the file. */
   readonly truncated: boolean
-  /** When a server last said that this is the file. Milliseconds since 1970. */
+  /** When a server last sent or confirmed this file (200 or 304). Milliseconds since 1970. */
   readonly confirmedAt: number
-  /** The URL that sent it. Conditional requests go to this URL only. */
+  /** The URL that sent the file. Conditional requests go to this URL only. */
   readonly url: string
+  /** The ETag header of the response. */
   readonly etag: string | undefined
+  /** The Last-Modified header of the response. */
   readonly lastModified: string | undefined
 }

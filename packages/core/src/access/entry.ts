@@ -1,122 +1,128 @@
-// What is remembered of one origin's robots.txt. JSON-safe and versioned, so that a store can keep it.
+// The cache entry for one origin: what the client knows about its robots.txt. JSON-safe and versioned, so that a store can keep it.
+//
+// An attempt either fails (`unreachable`) or ends with a *result*: `success`, `unavailable` or `restricted`. A result is valid for the time
+// that its headers and the policy give. An early refresh (`refreshAheadMs`) starts a new attempt before that time is over. If it fails,
+// `held` keeps the result, which stays valid until its original end.
 import type { Copy } from './copy.ts'
 import type { Hop, UnavailableReason } from './outcome.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
 import type { FailureReason } from './reply.ts'
 
-/** The shape of `Entry`; another number is another shape, and so a miss. */
+/** The version of the shape of `Entry`. A stored entry with another version is a cache miss. */
 export const ENTRY_VERSION = 4
 
 export interface Entry {
   readonly version: typeof ENTRY_VERSION
   readonly origin: string
-  /** What the last attempt meant. */
+  /** The last attempt and what it led to. */
   readonly latest: Attempt
-  /** The attempts before it, the latest of them first; so many that people see how it came about. */
+  /** The attempts before `latest`, newest first; at most four. They show people how the state came about and decide nothing. */
   readonly earlier: readonly Attempt[]
   /** When the next attempt is due. Milliseconds since 1970. */
   readonly nextAttemptAt: number
-  /** The last good copy. It outlives failures; what the server says next ends it, or the policy's time after `unavailable`. */
+  /** The last good copy. Failures keep it; the next result replaces or drops it. After `unavailable` a policy may keep it for a time. */
   readonly copy: Copy | undefined
-  /** When the first of the failures since the last answer came, for people to read. Milliseconds since 1970. */
+  /** When the first of the current row of failures ended; for people to read. Milliseconds since 1970. */
   readonly unreachableSince: number | undefined
-  /** How many attempts in a row have failed. */
+  /** The number of attempts in a row that have failed. */
   readonly failures: number
-  /** For how long failed attempts show that robots.txt is unreachable; see access/evidence.ts. Milliseconds. */
+  /** For how long robots.txt has been unreachable, as far as failed attempts show; see unreachable-time.ts. Milliseconds. */
   readonly unreachableForMs: number
-  /** The answer before `latest`, where that was an attempt ahead of its end that failed. Until its end it is what holds. */
+  /** The result that is still valid although `latest`, an early refresh, failed. */
   readonly held: HeldResult | undefined
 }
 
+/** A result that a failed early refresh did not end. */
 export interface HeldResult {
+  /** The attempt that led to the result. */
   readonly attempt: Attempt
-  /** Milliseconds since 1970. */
+  /** When the result stops being valid. Milliseconds since 1970. */
   readonly until: number
 }
 
-/** One attempt to get robots.txt: the first request, its redirects and retries, and what they meant together. */
+/** One attempt to fetch robots.txt, with its redirects and retries, and what it led to. */
 export interface Attempt {
   readonly kind: 'success' | 'unavailable' | 'restricted' | 'unreachable'
   readonly reason: 'status' | UnavailableReason | FailureReason
-  /** Absent where no server answered. */
+  /** The HTTP status; undefined if no server responded. */
   readonly status: number | undefined
-  /** What the platform said of a failure; for people. */
+  /** The platform's error message for a failure; for people. */
   readonly detail: string | undefined
-  /** When it ended. Milliseconds since 1970. */
+  /** When the attempt ended. Milliseconds since 1970. */
   readonly at: number
   /** The redirects that were followed. */
   readonly hops: readonly Hop[]
-  /** The URL that answered, or did not. */
+  /** The last URL that was requested. */
   readonly url: string
 }
 
-/** More would say little more, and a fleet remembers a million origins. */
-export const EARLIER_ATTEMPTS = 4
+/** How many attempts before the latest one are kept. A process may keep entries for a million origins, so there are few. */
+export const MAX_EARLIER_ATTEMPTS = 4
 
-/** The attempts before the one that has just ended. */
-export function attemptsBefore(last: Entry | undefined): readonly Attempt[] {
-  return last === undefined ? NONE : [last.latest, ...last.earlier].slice(0, EARLIER_ATTEMPTS)
+/** Returns the attempts before the one that has just ended, newest first. */
+export function earlierAttempts(last: Entry | undefined): readonly Attempt[] {
+  return last === undefined ? NONE : [last.latest, ...last.earlier].slice(0, MAX_EARLIER_ATTEMPTS)
 }
 
 const NONE: readonly Attempt[] = []
 
 /**
- * Returns the time until which the last answer of the site holds, or 0 where the site gave none or its age is unknown. The policy's own
- * `maxTtlMs` bounds it, whichever process wrote the entry. Milliseconds since 1970.
+ * Returns the time until which the last result is valid. Returns 0 if there is none, or if its age is unknown because the clock was set
+ * back. The reader's `maxTtlMs` bounds the time, whichever process wrote the entry. Milliseconds since 1970.
  */
 export function holdsUntil(entry: Entry, now: number, policy: AccessPolicy): number {
   const { latest, held } = entry
-  if ((held?.attempt ?? latest).kind === 'unreachable' || isClockBack(entry, now, policy)) return 0
-  return answerEnd(entry, policy)
+  if ((held?.attempt ?? latest).kind === 'unreachable' || wasClockSetBack(entry, now, policy)) return 0
+  return resultEnd(entry, policy)
 }
 
-/** The end of the answer in `held`, or else of `latest`, without regard to the clock. A held attempt came before `latest`. */
-function answerEnd({ latest, held, nextAttemptAt }: Entry, { maxTtlMs }: AccessPolicy): number {
+/** Returns when the result in `held`, or else in `latest`, stops being valid, without a look at the clock. */
+function resultEnd({ latest, held, nextAttemptAt }: Entry, { maxTtlMs }: AccessPolicy): number {
   if (held === undefined) return Math.min(nextAttemptAt, latest.at + maxTtlMs)
-  return Math.min(held.until, Math.min(held.attempt.at, latest.at) + maxTtlMs)
+  return Math.min(held.until, Math.min(held.attempt.at, latest.at) + maxTtlMs) // a held attempt came before `latest`
 }
 
 /**
- * Returns the time from which the next attempt is due. The policy's longest time for an answer, or wait after a failure, bounds it,
- * whichever process wrote the entry. Milliseconds since 1970.
+ * Returns when the next attempt is due. The reader's policy bounds the time, whichever process wrote the entry: by `maxTtlMs` after a result,
+ * by the larger of `maxTtlMs` and `maxRetryMs` after a failure. Milliseconds since 1970.
  */
 export function dueAt({ latest, nextAttemptAt }: Entry, { maxTtlMs, maxRetryMs }: AccessPolicy): number {
-  const longestMs = latest.kind === 'unreachable' ? Math.max(maxTtlMs, maxRetryMs) : maxTtlMs
-  return Math.min(nextAttemptAt, latest.at + longestMs)
+  const maxWaitMs = latest.kind === 'unreachable' ? Math.max(maxTtlMs, maxRetryMs) : maxTtlMs
+  return Math.min(nextAttemptAt, latest.at + maxWaitMs)
 }
 
 /** Returns whether the next attempt is due. */
 export function isAttemptDue(entry: Entry, now: number, policy: AccessPolicy): boolean {
-  return now >= dueAt(entry, policy) || isClockBack(entry, now, policy)
+  return now >= dueAt(entry, policy) || wasClockSetBack(entry, now, policy)
 }
 
 /**
- * Returns whether the clock was set back since the latest attempt, so that the age of the entry is unknown. Machines that share a store
- * have clocks that differ by a little.
+ * Returns whether the clock was set back since the latest attempt, so that the age of the entry is unknown. Differences of up to `minTtlMs`
+ * are ignored: machines that share a store have slightly different clocks.
  */
-export function isClockBack({ latest }: Entry, now: number, { minTtlMs }: AccessPolicy): boolean {
+export function wasClockSetBack({ latest }: Entry, now: number, { minTtlMs }: AccessPolicy): boolean {
   return now < latest.at - minTtlMs
 }
 
-/** Returns the attempt that decides what holds now: the latest, unless that failed while an earlier answer still holds. */
+/** Returns the attempt that decides which URLs are allowed now: the latest one, or the held one while its result is valid. */
 export function decidingAttempt(entry: Entry, now: number, policy: AccessPolicy): Attempt {
   const { latest, held } = entry
   return held !== undefined && now < holdsUntil(entry, now, policy) ? held.attempt : latest
 }
 
-/** Returns whether the network guard refused the address, so that the client must not request anything there. */
+/** Returns whether the network guard refused the address, so that the client must not request anything from this origin. */
 export function isBlocked({ kind, reason }: Pick<Attempt, 'kind' | 'reason'>): boolean {
   return kind === 'unreachable' && reason === 'blocked-address'
 }
 
 /**
- * Returns until when an entry is worth keeping. Milliseconds since 1970. That is longer than its answer holds: the copy is obeyed while
- * the site is unreachable, and for how long it has been so decides what holds then. RFC 9309 §2.3.1.4.
+ * Returns the time until which a cache or store should keep an entry. Milliseconds since 1970. It is later than the end of the result:
+ * the client obeys the copy while the site is unreachable, and counts for how long that lasts. RFC 9309 §2.3.1.4.
  */
 export function keepUntil(entry: Entry, now: number, policy: AccessPolicy): number {
   const { afterDays, maxTtlMs, maxRetryMs } = policy
   const days = Number.isFinite(afterDays) ? afterDays : 365
-  // The entry may come from a clock that was ahead of this one.
-  const end = Math.min(Math.max(dueAt(entry, policy), answerEnd(entry, policy)), now + Math.max(maxTtlMs, maxRetryMs))
+  // The clock that wrote the entry may be ahead of this one, so `now` bounds the end.
+  const end = Math.min(Math.max(dueAt(entry, policy), resultEnd(entry, policy)), now + Math.max(maxTtlMs, maxRetryMs))
   return end + Math.max(days, 1) * DAY_MS
 }

@@ -1,33 +1,35 @@
-// What one attempt to get robots.txt meant. RFC 9309 §2.3.1.
+// What one attempt to fetch robots.txt led to. RFC 9309 §2.3.1.
 import type { Headers } from '../http/headers.ts'
 import type { Copy } from './copy.ts'
 import type { Body, FailureReason } from './reply.ts'
 
-/** One request of the chain and its answer. */
+/** One redirect that was followed. */
 export interface Hop {
+  /** The URL that was requested. */
   readonly url: string
+  /** The status of its response, such as 301. */
   readonly status: number
 }
 
-interface Attempted {
-  /** The redirects that were followed, in order; empty where the first request was answered itself. */
+interface OutcomeSource {
+  /** The redirects that were followed, in order; empty if the first response was not a redirect. */
   readonly hops: readonly Hop[]
-  /** The URL that gave the answer, or did not. */
+  /** The last URL that was requested. */
   readonly url: string
 }
 
 export type Outcome = Success | Unchanged | Unavailable | Restricted | Unreachable
 
-/** 2xx: its rules are to be followed. §2.3.1.1. */
-export interface Success extends Attempted {
+/** 2xx: the client obeys the rules in the body. §2.3.1.1. */
+export interface Success extends OutcomeSource {
   readonly kind: 'success'
   readonly status: number
   readonly headers: Headers
   readonly body: Body
 }
 
-/** 304 to a conditional request: the copy at hand is still the file. */
-export interface Unchanged extends Attempted {
+/** 304 to a conditional request: the cached copy is still current. */
+export interface Unchanged extends OutcomeSource {
   readonly kind: 'unchanged'
   readonly copy: Copy
   readonly status: 304
@@ -35,7 +37,7 @@ export interface Unchanged extends Attempted {
 }
 
 /** The server says that the file does not exist: everything is allowed. §2.3.1.3. */
-interface Unavailable extends Attempted {
+interface Unavailable extends OutcomeSource {
   readonly kind: 'unavailable'
   readonly status: number
   readonly reason: UnavailableReason
@@ -43,8 +45,10 @@ interface Unavailable extends Attempted {
 }
 
 /**
- * `status`: 4xx but 429. `not-found-page`: a 5xx whose page says so, where the policy reads them. The others are redirects that
- * lead nowhere, §2.3.1.2.
+ * Why robots.txt is unavailable:
+ * - `status`: 4xx except 429, and except 401 and 403 if the policy treats them as restricted.
+ * - `not-found-page`: a 5xx whose page says "not found", if the policy reads such pages.
+ * - `too-many-redirects`, `redirect-loop`, `no-usable-location`: redirects that cannot be followed to a response. §2.3.1.2.
  */
 export type UnavailableReason =
   | 'status'
@@ -53,18 +57,18 @@ export type UnavailableReason =
   | 'redirect-loop'
   | 'no-usable-location'
 
-/** 401 and 403 in the reading of the nineties: the whole site is off limits. The draft of 1996, §3.1. */
-interface Restricted extends Attempted {
+/** 401 or 403 in a dialect from before RFC 9309: everything is disallowed. The draft of 1996, §3.1. */
+interface Restricted extends OutcomeSource {
   readonly kind: 'restricted'
   readonly status: number
   readonly reason: 'status'
   readonly headers: Headers
 }
 
-/** Its content is unknown: everything is disallowed. §2.3.1.4. */
-export interface Unreachable extends Attempted {
+/** The client could not read robots.txt, so its content is unknown: everything is disallowed. §2.3.1.4. */
+export interface Unreachable extends OutcomeSource {
   readonly kind: 'unreachable'
-  /** `status`: 429, 5xx, or a status that means none of the above. */
+  /** `status`: 429, 5xx, or a status that belongs to no other outcome. */
   readonly reason: 'status' | FailureReason
   readonly status?: number
   readonly headers?: Headers

@@ -1,12 +1,14 @@
-// Before the network: does what is known hold, or is an attempt due? RFC 9309 §2.3.1.4 and §2.4.
+// What to do with an entry: use it, refresh it, or fetch robots.txt first. RFC 9309 §2.3.1.4 and §2.4.
 import type { Copy } from './copy.ts'
 import { type Entry, holdsUntil, isAttemptDue } from './entry.ts'
 import type { AccessPolicy } from './policy.ts'
 import { stateOf, states } from './state.ts'
 
 /**
- * What to do about a question. `answer`: use the entry. `answer-and-refresh`: use the entry, and fetch robots.txt again in the background.
- * `obtain`: fetch robots.txt first.
+ * What the client does when the caller checks a URL:
+ * - `answer`: use the entry.
+ * - `answer-and-refresh`: use the entry, and fetch robots.txt again in the background.
+ * - `obtain`: fetch robots.txt first.
  */
 export type Plan = 'answer' | 'answer-and-refresh' | 'obtain'
 
@@ -16,15 +18,15 @@ export function plan(entry: Entry | undefined, now: number, policy: AccessPolicy
   const until = holdsUntil(entry, now, policy)
   if (now >= until) return isDue ? 'obtain' : 'answer'
   const { latest, held } = entry
-  // Half the time for which an answer holds is left alone, however short it is; and a wait after a failure is a promise to the site.
+  // No early refresh in the first half of a result's time, however short that time is, nor during the wait after a failure.
   const isEarly = now < ((held?.attempt ?? latest).at + until) / 2 || now < until - policy.refreshAheadMs
   const isWaiting = held !== undefined && !isDue
   return isEarly || isWaiting ? 'answer' : 'answer-and-refresh'
 }
 
 /**
- * Returns the time until which, from `latest.at` on, the plan is `answer` and the rules of a fresh copy decide; 0 for an entry where this
- * is not known in advance. Milliseconds since 1970. Until then a caller need not plan each question.
+ * Returns the end of the time, from `latest.at` on, in which the plan is always `answer` and a fresh copy decides. Callers need not call
+ * `plan` before it. Returns 0 for an entry where this cannot be known in advance. Milliseconds since 1970.
  */
 export function freshUntil(entry: Entry, policy: AccessPolicy): number {
   const { latest, held } = entry
@@ -33,13 +35,13 @@ export function freshUntil(entry: Entry, policy: AccessPolicy): number {
   return Math.min(until, Math.max((latest.at + until) / 2, until - policy.refreshAheadMs))
 }
 
-/** What an entry says about the whole origin at a moment. */
+/** What an entry means for all URLs of its origin at a given time. */
 export type OriginAccess =
-  /** The rules of this copy hold; `stale` where the last attempt did not confirm it. */
+  /** The rules of this copy decide. It is `stale` if the deciding attempt did not confirm it. */
   | { readonly holds: 'rules'; readonly copy: Copy; readonly freshness: 'fresh' | 'stale' }
-  /** Everything is allowed: §2.3.1.3, or after a long time without an answer §2.3.1.4. */
+  /** Everything is allowed: §2.3.1.3, or after `afterDays` of failed attempts §2.3.1.4. */
   | { readonly holds: 'allow-all'; readonly because: 'unavailable' | 'unreachable-too-long' }
-  /** Everything is disallowed: §2.3.1.4, or in the reading of the nineties since the site is off limits. */
+  /** Everything is disallowed: §2.3.1.4, or after 401 or 403 in a dialect from before RFC 9309. */
   | { readonly holds: 'disallow-all'; readonly because: 'unreachable' | 'restricted' }
 
 export function originAccessOf(entry: Entry, now: number, policy: AccessPolicy): OriginAccess {

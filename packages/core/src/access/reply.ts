@@ -1,48 +1,48 @@
-// What came of one request for robots.txt, as a value: core never sees a socket.
+// The result of one request for robots.txt, as a value: a response or a failure. Core does no I/O.
 import type { Headers } from '../http/headers.ts'
 import type { AccessPolicy } from './policy.ts'
 
 export type Reply = Response | Failure
 
-/** The server answered. */
+/** The server responded. */
 export interface Response {
   readonly kind: 'response'
   readonly status: number
   readonly headers: Headers
-  /** The decoded body; read for a 2xx, and for a 5xx where the policy reads what its page says. */
+  /** The decoded body. It is read for a 2xx, and for a 5xx if `notFoundPages` is `unavailable`. */
   readonly body?: Body
 }
 
 export interface Body {
-  /** Bytes, one character for each (latin1). */
+  /** The body, one character for each byte (latin1). */
   readonly bytes: string
-  /** Whether the size limit cut it off. RFC 9309 §2.5. */
+  /** Whether the size limit cut the body. RFC 9309 §2.5. */
   readonly truncated: boolean
 }
 
-/** No answer, or none that could be read to its end. */
+/** There was no response, or it could not be read completely. */
 export interface Failure {
   readonly kind: 'failure'
   readonly reason: FailureReason
-  /** What the platform said, for people; not stable. */
+  /** The platform's error message, for people; not stable. */
   readonly detail: string
 }
 
 /**
- * Why the server did not answer. Each makes robots.txt unreachable, RFC 9309 §2.3.1.4:
- * - `dns`: the host's name has no address.
- * - `dns-unavailable`: the resolver did not answer.
+ * Why there is no usable response. Each reason makes robots.txt unreachable, RFC 9309 §2.3.1.4:
+ * - `dns`: the host name has no address.
+ * - `dns-unavailable`: the DNS resolver did not respond.
  * - `refused`: the connection was refused.
  * - `reset`: the connection broke.
- * - `network`: no route to the host, or a failure with no name here.
- * - `tls`: no secure connection could be made.
+ * - `network`: no route to the host, or a failure not listed here.
+ * - `tls`: the TLS handshake failed, or the certificate is invalid.
  * - `timeout`: the deadline passed.
- * - `malformed`: the answer is not valid HTTP, such as broken chunked framing.
- * - `undecodable`: a content or transfer coding is unknown, or its data cannot be decoded.
+ * - `malformed`: the response is not valid HTTP, such as broken chunked framing.
+ * - `undecodable`: a content or transfer coding is unknown, or its data is corrupt.
  * - `truncated`: the body ended early, or is only a part of the file.
  * - `too-large`: the headers exceed the limit.
  * - `blocked-address`: the network guard refused the address.
- * - `no-transport`: no client for this scheme.
+ * - `no-transport`: the client has no transport for the scheme of the URL, such as FTP.
  */
 export type FailureReason =
   | 'dns'
@@ -59,20 +59,21 @@ export type FailureReason =
   | 'blocked-address'
   | 'no-transport'
 
-/** The failures that a second try a moment later may well not meet. */
-const PASSING: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refused', 'reset', 'network', 'truncated'])
+/** The failures that are often gone a moment later. */
+const TRANSIENT: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refused', 'reset', 'network', 'truncated'])
 
 /**
- * Is another try a moment later worth its request? Never after a success, a redirect or a 4xx. After 429 and 5xx it is,
- * unless the server said how long to wait: that wish is kept by the time of the next attempt.
+ * Returns whether to repeat a request within the same attempt, a moment later. That is so after 429, 5xx and failures that are often
+ * transient, and never after a success, a redirect or another 4xx. It is also not so after Retry-After, which sets the time of the next
+ * attempt.
  */
 export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
-  if (reply.kind === 'failure') return PASSING.has(reply.reason)
+  if (reply.kind === 'failure') return TRANSIENT.has(reply.reason)
   if (isNotFoundPage(reply, policy)) return false
   return (reply.status === 429 || reply.status >= 500) && reply.headers['retry-after'] === undefined
 }
 
-/** Is this a 5xx that means 404, where the policy takes it so? */
+/** Returns whether this is a 5xx whose page says "not found", and the policy treats such pages as a 404. */
 export function isNotFoundPage({ status, body }: Response, { notFoundPages }: AccessPolicy): boolean {
   return notFoundPages === 'unavailable' && status >= 500 && /\bnot found\b|\b404\b/i.test(body?.bytes ?? '')
 }

@@ -1,17 +1,17 @@
-// After the network: the entry that follows from the last one and an outcome.
+// The entry after an attempt, made from the entry before it and the outcome.
 import { type Headers, headerOf } from '../http/headers.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Copy } from './copy.ts'
-import { attemptsBefore, ENTRY_VERSION, type Entry, type HeldResult, holdsUntil } from './entry.ts'
-import { afterFailure } from './evidence.ts'
+import { ENTRY_VERSION, type Entry, earlierAttempts, type HeldResult, holdsUntil } from './entry.ts'
 import { freshForMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
-import { outlivesUnavailable, stateOf } from './state.ts'
+import { isCopyObeyedAfterUnavailable, stateOf } from './state.ts'
+import { countFailure } from './unreachable-time.ts'
 
 /**
- * The next entry. An answer (success, unchanged, unavailable) holds as long as its headers say, RFC 9309 §2.4; a failure is
- * asked about again after growing waits and keeps the last good copy, §2.3.1.4, and the whole answer while that still holds.
+ * Returns the next entry. A result (every outcome but `unreachable`) is valid for as long as its headers say, RFC 9309 §2.4. After a
+ * failure the client waits longer each time, and keeps the last good copy, §2.3.1.4. If the last result is still valid, it stays in force.
  */
 export function settle(
   last: Entry | undefined,
@@ -21,41 +21,42 @@ export function settle(
   policy: AccessPolicy,
 ): Entry {
   const { kind, url, hops } = outcome
-  const entry = { version: ENTRY_VERSION, origin, earlier: attemptsBefore(last) } as const
+  const entry = { version: ENTRY_VERSION, origin, earlier: earlierAttempts(last) } as const
   const latest = { url, hops, at: now, status: outcome.status, detail: undefined }
   switch (kind) {
     case 'success':
     case 'unchanged':
       return {
         ...entry,
-        ...answered(outcome.headers, now, policy),
+        ...resultFields(outcome.headers, now, policy),
         latest: { ...latest, kind: 'success', reason: 'status' },
-        copy: kind === 'success' ? received(outcome, now) : confirmed(outcome, now),
+        copy: kind === 'success' ? newCopy(outcome, now) : confirmedCopy(outcome, now),
       }
     case 'unavailable':
     case 'restricted':
       return {
         ...entry,
-        ...answered(outcome.headers, now, policy),
+        ...resultFields(outcome.headers, now, policy),
         latest: { ...latest, kind, reason: outcome.reason },
-        // The site has taken its rules back, or refused all crawlers; the draft of 2019 lets a copy outlive the first.
-        copy: kind === 'unavailable' && outlivesUnavailable(last, now, policy) ? last?.copy : undefined,
+        // The site removed its rules or refused all crawlers, so the copy goes. After `unavailable` the draft of 2019 keeps it for a day.
+        copy: kind === 'unavailable' && isCopyObeyedAfterUnavailable(last, now, policy) ? last?.copy : undefined,
       }
     case 'unreachable': {
-      const counted = afterFailure(last, outcome, now, policy)
+      const counted = countFailure(last, outcome, now, policy)
       return {
         ...entry,
         ...counted,
         latest: { ...latest, kind, reason: outcome.reason, detail: outcome.detail },
-        copy: copyBefore(last, now, policy),
-        nextAttemptAt: now + waitMs(outcome, counted.failures, now, policy),
-        held: heldAnswer(last, now, policy),
+        copy: copyAfterFailure(last, now, policy),
+        nextAttemptAt: now + retryDelayMs(outcome, counted.failures, now, policy),
+        held: heldResult(last, now, policy),
       }
     }
   }
 }
 
-function answered(headers: Headers, now: number, policy: AccessPolicy) {
+/** Returns the fields of an entry whose latest attempt ended with a result: it is valid for a time, and no failures are counted. */
+function resultFields(headers: Headers, now: number, policy: AccessPolicy) {
   return {
     nextAttemptAt: now + freshForMs(headers, now, policy),
     unreachableSince: undefined,
@@ -65,19 +66,19 @@ function answered(headers: Headers, now: number, policy: AccessPolicy) {
   }
 }
 
-/** Returns the answer that a failure leaves in force. The early refresh was our choice, so its failure must not end a valid answer. */
-function heldAnswer(last: Entry | undefined, now: number, policy: AccessPolicy): HeldResult | undefined {
+/** Returns the result that is still valid after a failure. The early refresh was our choice, so its failure must not end a valid result. */
+function heldResult(last: Entry | undefined, now: number, policy: AccessPolicy): HeldResult | undefined {
   if (last === undefined) return undefined
   const until = holdsUntil(last, now, policy)
   return now < until ? { attempt: last.held?.attempt ?? last.latest, until } : undefined
 }
 
-/** What a failure leaves to obey; not a copy that the site took back longer ago than the policy lets it live on. */
-function copyBefore(last: Entry | undefined, now: number, policy: AccessPolicy): Copy | undefined {
+/** Returns the copy that a failure leaves. It drops a copy that the site removed, once the policy no longer obeys it. */
+function copyAfterFailure(last: Entry | undefined, now: number, policy: AccessPolicy): Copy | undefined {
   return stateOf(last, now, policy) === 'unavailable' ? undefined : last?.copy
 }
 
-function received({ body, headers, url }: Success, now: number): Copy {
+function newCopy({ body, headers, url }: Success, now: number): Copy {
   return {
     ...body,
     confirmedAt: now,
@@ -87,8 +88,8 @@ function received({ body, headers, url }: Success, now: number): Copy {
   }
 }
 
-/** A 304 may carry newer validators. RFC 9111 §4.3.4. */
-function confirmed({ copy, headers }: Unchanged, now: number): Copy {
+/** Returns the copy that a 304 confirmed. The 304 may carry newer validators. RFC 9111 §4.3.4. */
+function confirmedCopy({ copy, headers }: Unchanged, now: number): Copy {
   return {
     ...copy,
     confirmedAt: now,
@@ -97,8 +98,11 @@ function confirmed({ copy, headers }: Unchanged, now: number): Copy {
   }
 }
 
-/** Retry-After comes before all; else 1, 2, 4 … minutes up to an hour, and half of that after a 503 (Google asks it sooner). */
-function waitMs({ status, headers }: Unreachable, failures: number, now: number, policy: AccessPolicy): number {
+/**
+ * Returns how long to wait after a failed attempt: the time in Retry-After, from `minTtlMs` to `maxTtlMs`; otherwise 1, 2, 4 … minutes up
+ * to an hour, and half of that after a 503, which Google retries sooner.
+ */
+function retryDelayMs({ status, headers }: Unreachable, failures: number, now: number, policy: AccessPolicy): number {
   const asked = headers === undefined ? undefined : retryAfterMs(headerOf(headers, 'retry-after'), now)
   if (asked !== undefined) return Math.min(Math.max(asked, policy.minTtlMs), policy.maxTtlMs)
   const grown = Math.min(policy.firstRetryMs * 2 ** (failures - 1), policy.maxRetryMs)

@@ -1,47 +1,48 @@
-// An entry that comes back from a store. Stores are not trusted: what is cut, foreign or of another version is a miss.
+// Reads and writes entries as JSON for a store. Stores are not trusted: an incomplete, inconsistent or differently versioned entry is a cache miss.
 
 import { originOf } from '../url/origin.ts'
 import type { Copy } from './copy.ts'
-import { type Attempt, EARLIER_ATTEMPTS, ENTRY_VERSION, type Entry, type HeldResult } from './entry.ts'
-import { LONGEST_GAP_MS } from './evidence.ts'
+import { type Attempt, ENTRY_VERSION, type Entry, type HeldResult, MAX_EARLIER_ATTEMPTS } from './entry.ts'
 import type { Hop } from './outcome.ts'
+import { MAX_GAP_MS } from './unreachable-time.ts'
 
 /**
- * The entry in what a store kept, which is JSON; undefined for anything else. Never throws. Fields that no entry has are left out,
- * so that nothing foreign goes on to the next store.
+ * Parses a stored entry. Returns undefined for anything that is not a valid entry; never throws. Unknown fields are dropped, so that they do
+ * not reach another store.
  *
- * @param of The origin that it has to be about; without it, any.
+ * @param expectedOrigin The origin that the entry must have. Default: any.
  */
-export function entryFrom(text: string, of?: string): Entry | undefined {
-  const entry = parsed(text)
+export function entryFrom(text: string, expectedOrigin?: string): Entry | undefined {
+  const entry = parseJson(text)
   if (!isRecord(entry) || entry.version !== ENTRY_VERSION) return undefined
   const { origin } = entry
-  if (typeof origin !== 'string' || (of === undefined ? originOf(origin) !== origin : of !== origin)) return undefined
+  if (typeof origin !== 'string') return undefined
+  if (expectedOrigin === undefined ? originOf(origin) !== origin : expectedOrigin !== origin) return undefined
   const { nextAttemptAt, unreachableSince, failures, unreachableForMs } = entry
   const latest = attemptFrom(entry.latest)
-  const earlier = listFrom(entry.earlier, attemptFrom)
+  const earlier = arrayFrom(entry.earlier, attemptFrom)
   const copy = entry.copy === undefined ? undefined : copyFrom(entry.copy)
   const held = entry.held === undefined ? undefined : heldFrom(entry.held)
-  const isWhole =
+  const isComplete =
     latest !== undefined &&
     earlier !== undefined &&
-    earlier.length <= EARLIER_ATTEMPTS &&
+    earlier.length <= MAX_EARLIER_ATTEMPTS &&
     (copy !== undefined || entry.copy === undefined) &&
     (held !== undefined || entry.held === undefined) &&
     isTime(nextAttemptAt) &&
     (unreachableSince === undefined || isTime(unreachableSince)) &&
     isCount(failures) &&
     isTime(unreachableForMs)
-  if (!isWhole) return undefined
+  if (!isComplete) return undefined
   const isFailed = latest.kind === 'unreachable'
-  const agrees =
+  const isConsistent =
     isFailed === failures > 0 &&
     isFailed === (unreachableSince !== undefined) &&
     unreachableForMs >= 0 &&
-    unreachableForMs <= longestUnreachableMs(latest, unreachableSince, failures) &&
+    unreachableForMs <= maxUnreachableMs(latest, unreachableSince, failures) &&
     (isFailed || held === undefined) &&
     (copy !== undefined || (held?.attempt ?? latest).kind !== 'success')
-  if (!agrees) return undefined
+  if (!isConsistent) return undefined
   return {
     version: ENTRY_VERSION,
     origin,
@@ -56,12 +57,12 @@ export function entryFrom(text: string, of?: string): Entry | undefined {
   }
 }
 
-/** The longest time that so many failures, from `since` to `latest`, can have counted under any policy. */
-function longestUnreachableMs(latest: Attempt, since: number | undefined, failures: number): number {
-  return since === undefined ? 0 : Math.min((failures - 1) * LONGEST_GAP_MS, latest.at - since)
+/** Returns the most that this number of failures, from `since` to `latest`, can have counted under any policy. Milliseconds. */
+function maxUnreachableMs(latest: Attempt, since: number | undefined, failures: number): number {
+  return since === undefined ? 0 : Math.min((failures - 1) * MAX_GAP_MS, latest.at - since)
 }
 
-/** The text that `entryFrom` reads. */
+/** Returns the JSON that `entryFrom` parses. */
 export function entryText(entry: Entry): string {
   return JSON.stringify(entry)
 }
@@ -69,16 +70,16 @@ export function entryText(entry: Entry): string {
 function attemptFrom(value: unknown): Attempt | undefined {
   if (!isRecord(value)) return undefined
   const { kind, reason, status, detail, at, url } = value
-  const hops = listFrom(value.hops, hopFrom)
-  const isWhole =
+  const hops = arrayFrom(value.hops, hopFrom)
+  const isComplete =
     isOneOf(kind, KINDS) &&
     typeof reason === 'string' &&
     (status === undefined || isCount(status)) &&
-    isTextOrNothing(detail) &&
+    isOptionalString(detail) &&
     isTime(at) &&
     typeof url === 'string' &&
     hops !== undefined
-  if (!isWhole) return undefined
+  if (!isComplete) return undefined
   return { kind, reason: reason as Attempt['reason'], status, detail, at, hops, url }
 }
 
@@ -88,8 +89,8 @@ function heldFrom(value: unknown): HeldResult | undefined {
   if (!isRecord(value)) return undefined
   const { until } = value
   const attempt = attemptFrom(value.attempt)
-  const isWhole = attempt !== undefined && attempt.kind !== 'unreachable' && isTime(until)
-  return isWhole ? { attempt, until } : undefined
+  const isComplete = attempt !== undefined && attempt.kind !== 'unreachable' && isTime(until)
+  return isComplete ? { attempt, until } : undefined
 }
 
 function hopFrom(value: unknown): Hop | undefined {
@@ -101,27 +102,27 @@ function hopFrom(value: unknown): Hop | undefined {
 function copyFrom(value: unknown): Copy | undefined {
   if (!isRecord(value)) return undefined
   const { bytes, truncated, confirmedAt, url, etag, lastModified } = value
-  const isWhole =
+  const isComplete =
     isBytes(bytes) &&
     typeof truncated === 'boolean' &&
     isTime(confirmedAt) &&
     typeof url === 'string' &&
     (etag === undefined || isFieldValue(etag)) &&
     (lastModified === undefined || isFieldValue(lastModified))
-  return isWhole ? { bytes: bytes, truncated, confirmedAt, url, etag, lastModified } : undefined
+  return isComplete ? { bytes, truncated, confirmedAt, url, etag, lastModified } : undefined
 }
 
-function listFrom<T>(value: unknown, from: (one: unknown) => T | undefined): readonly T[] | undefined {
+function arrayFrom<T>(value: unknown, from: (one: unknown) => T | undefined): readonly T[] | undefined {
   if (!Array.isArray(value)) return undefined
   const list = value.map(from)
   return list.every((one) => one !== undefined) ? (list as T[]) : undefined
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // an invalid entry
+    return undefined
   }
 }
 
@@ -133,11 +134,11 @@ function isOneOf<T>(value: unknown, list: readonly T[]): value is T {
   return list.includes(value as T)
 }
 
-function isTextOrNothing(value: unknown): value is string | undefined {
+function isOptionalString(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string'
 }
 
-/** JSON cannot hold infinity, and with NaN as a time every comparison would be false. */
+/** Returns whether the value is a finite number. `JSON.parse` returns Infinity for `1e999`. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
 }
@@ -146,13 +147,13 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** What a header may hold, since it will be sent in one. RFC 9110 §5.5. */
+/** Returns whether the value may be sent in a header, as the client does with it. RFC 9110 §5.5. */
 function isFieldValue(value: unknown): value is string {
   return typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 }
 
-/** One character for each byte. */
+/** Returns whether the value is a string with one character for each byte (latin1). */
 function isBytes(value: unknown): value is string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: bytes are any
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a file may contain any byte
   return typeof value === 'string' && /^[\u0000-\u00ff]*$/.test(value)
 }

@@ -1,15 +1,15 @@
-// Cache-Control of a response, as far as a cache of robots.txt asks about it. RFC 9111 §5.2.2.
+// Parses the Cache-Control directives of a response that matter for robots.txt. RFC 9111 §5.2.2.
 
 export interface CacheControl {
-  /** Seconds; 0 where the value cannot be read, since RFC 9111 §4.2.1 takes that for stale. */
+  /** Seconds; 0 for an invalid value, which RFC 9111 §4.2.1 treats as stale. */
   readonly maxAge: number | undefined
-  /** Seconds; the same. */
+  /** Seconds; 0 for an invalid value. */
   readonly sMaxage: number | undefined
   readonly noStore: boolean
   readonly noCache: boolean
 }
 
-/** Reads the directives; of one that is repeated, the shortest time holds. */
+/** Parses a Cache-Control header. If a directive is repeated, the shortest time counts. */
 export function cacheControlOf(value: string | undefined): CacheControl {
   let maxAge: number | undefined
   let sMaxage: number | undefined
@@ -27,12 +27,12 @@ export function cacheControlOf(value: string | undefined): CacheControl {
   return { maxAge, sMaxage, noStore, noCache }
 }
 
-/** The members of the list; a comma inside quotes does not end one. */
+/** Splits the list at its commas, except those inside quotes. */
 function directivesIn(value: string): readonly string[] {
   return value.match(/(?:[^,"]|"[^"]*"?)+/g) ?? []
 }
 
-/** RFC 9111 §1.2.2, whose bound keeps arithmetic finite; quoted numbers are wrong but frequent. */
+/** Parses a number of seconds, capped at 2^31 (RFC 9111 §1.2.2). Quoted numbers are accepted: they are invalid but frequent. */
 function deltaSeconds(argument: string): number {
   const digits = /^"?(\d+)"?$/.exec(argument)?.[1]
   return digits === undefined ? 0 : Math.min(Number(digits), 2 ** 31)

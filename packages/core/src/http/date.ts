@@ -1,4 +1,4 @@
-// HTTP-date. RFC 9110 §5.6.7.
+// Parses the HTTP-date format. RFC 9110 §5.6.7.
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const IMF_FIXDATE = /^[a-z]{3}, (\d{2}) ([a-z]{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) gmt$/i
@@ -6,9 +6,9 @@ const RFC_850 = /^[a-z]{6,9}, (\d{2})-([a-z]{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2})
 const ASCTIME = /^[a-z]{3} ([a-z]{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/i
 
 /**
- * Milliseconds since 1970 of an HTTP-date in any of its three formats, or undefined.
+ * Parses an HTTP-date in any of its three formats. Returns milliseconds since 1970, or undefined for an invalid date.
  *
- * @param now Milliseconds since 1970: a two-digit year is the one that lies at most 50 years ahead.
+ * @param now Milliseconds since 1970. A two-digit year is taken to be at most 50 years after it.
  */
 export function httpDate(value: string, now: number): number | undefined {
   const text = value.trim()
@@ -26,8 +26,8 @@ function utc(year: number, monthName = '', dayText = '', time: readonly string[]
   const day = Number(dayText)
   const [hours = 0, minutes = 0, seconds = 0] = time.map(Number)
   if (month === -1 || hours > 23 || minutes > 59 || seconds > 60) return undefined
-  const at = Date.UTC(year, month, day, hours, minutes, Math.min(seconds, 59)) // a leap second is the one before it
-  return new Date(at).getUTCDate() === day ? at : undefined // JavaScript rolls a 31 June over into July
+  const at = Date.UTC(year, month, day, hours, minutes, Math.min(seconds, 59)) // JavaScript has no leap seconds, so second 60 becomes 59
+  return new Date(at).getUTCDate() === day ? at : undefined // JavaScript turns 31 June into 1 July
 }
 
 function fullYear(twoDigits: number, now: number): number {

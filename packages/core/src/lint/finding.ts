@@ -1,18 +1,18 @@
-// A finding, and its message.
+// A finding and its message.
 import { type FindingCode, findingKinds, type Severity } from './finding-kinds.ts'
 
-/** Something in a robots.txt that its owner would want to know. JSON-safe. */
+/** A mistake, or a note, about a robots.txt file. JSON-safe. */
 export interface Finding {
-  /** Stable; messages may change. */
+  /** Stable, unlike the message. */
   readonly code: FindingCode
   readonly severity: Severity
-  /** The line in the file, counted from 1; 0 where it is about the whole file. */
+  /** The line in the file, counted from 1; 0 if the finding is about the whole file. */
   readonly line: number
-  /** One sentence, which says what to write instead. */
+  /** One sentence, with what to write instead. */
   readonly message: string
 }
 
-/** Reports a finding. @param write What to write instead: one text, or several lines. */
+/** Reports a finding. @param write What to write instead: one or more lines. They replace `{}` in the message. */
 export type Report = (code: FindingCode, line: number, ...write: readonly string[]) => void
 
 export function findingOf(code: FindingCode, line: number, write: readonly string[]): Finding {
@@ -20,10 +20,10 @@ export function findingOf(code: FindingCode, line: number, write: readonly strin
   return { code, severity, line, message: message.replace('{}', () => write.map(quoted).join(' and ')) }
 }
 
-/** What a site wrote, for people: short, and without characters that could play tricks in a terminal. */
+const MAX_QUOTED_LENGTH = 100
+
+/** Quotes text from the site: shortened, and with control and invisible characters escaped, so that it is safe to print. */
 function quoted(text: string): string {
-  const short = text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text
+  const short = text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text
   return `"${short.replace(/\p{C}/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`)}"`
 }
-
-const MOST_QUOTED = 100

@@ -1,10 +1,10 @@
-// Findings about groups and their names. RFC 9309 §2.1 and §2.2.1.
+// Checks groups and the crawlers that they name. RFC 9309 §2.1 and §2.2.1.
 import type { Directive } from '../parse/directive.ts'
 import type { ParsedFile, ParsedGroup } from '../parse/records.ts'
 import type { Report } from './finding.ts'
 import { nameOf } from './name.ts'
 
-/** A field, unchanged: bytes, one character for each, without blanks at the ends. */
+/** A field as in the file: one character for each byte, without blanks at its ends. */
 export interface Field {
   readonly directive: Directive | 'unknown'
   /** Never empty. */
@@ -12,15 +12,15 @@ export interface Field {
   readonly value: string
 }
 
-/** A field with its line. */
+/** A field and its line. */
 export interface FieldLine extends Field {
   readonly line: number
-  /** Whether a blank line stands between it and the field before. */
+  /** Whether a blank line precedes it, after the previous field. */
   readonly afterBlankLine: boolean
 }
 
 /**
- * Goes once through the fields, and through the groups that the parser made of them.
+ * Checks user-agent lines and groups, in one pass over the fields and the groups that the parser made of them.
  *
  * @returns The groups that are not merged with any other group.
  */
@@ -29,30 +29,30 @@ export function lintGroups(
   { groups, records }: ParsedFile,
   report: Report,
 ): readonly ParsedGroup[] {
-  const ofName = new Map<string, ParsedGroup>()
-  const ofLetters = new Map<string, ParsedGroup>()
+  const groupByName = new Map<string, ParsedGroup>()
+  const groupByLetters = new Map<string, ParsedGroup>()
   const merged = new Set<ParsedGroup>()
   let next = 0
-  let before: FieldLine | undefined
+  let previous: FieldLine | undefined
   for (const field of fields) {
     if (field.line === groups[next]?.line) next++
     const group = groups[next - 1]
     if (field.directive === 'user-agent' && group !== undefined) {
-      if (field.line !== group.line) lintMergedName(field, before, report)
+      if (field.line !== group.line) lintMergedAgent(field, previous, report)
       const name = nameOf(field.value)
-      const namesake = previousGroup(ofName, name, group)
-      if (namesake === group) report('duplicate-name', field.line)
-      else if (namesake !== undefined) report('duplicate-group', field.line)
-      // A crawler without digits in its token is named by `a` and by `a1`.
-      for (const other of [namesake, previousGroup(ofLetters, name.replace(/[0-9].*/, ''), group)]) {
+      const sameName = previousGroup(groupByName, name, group)
+      if (sameName === group) report('duplicate-name', field.line)
+      else if (sameName !== undefined) report('duplicate-group', field.line)
+      // Both `a` and `a1` name a crawler whose token is `a`: digits count only for a crawler whose own token has digits.
+      for (const other of [sameName, previousGroup(groupByLetters, name.replace(/[0-9].*/, ''), group)]) {
         if (other !== undefined && other !== group) merged.add(other).add(group)
       }
     } else if (group === undefined && (field.directive === 'allow' || field.directive === 'disallow')) {
       report('rule-before-group', field.line)
     }
-    before = field
+    previous = field
   }
-  const last = groups.at(-1) // any other group without rules would have been merged with the one below it
+  const last = groups.at(-1) // only the last group can be without rules: the parser merges any other with the next one
   if (last !== undefined && last.rules.length === 0 && !merged.has(last)) {
     const hasRecord = records.some(({ agents, line }) => agents !== undefined && line > last.line)
     if (!hasRecord) report('group-without-rules', last.line)
@@ -60,15 +60,15 @@ export function lintGroups(
   return groups.filter((group) => !merged.has(group))
 }
 
-/** The previous group for this name, if there is one. From now on it is this group. */
+/** Returns the previous group for this name, if any, and records this group for it. */
 function previousGroup(groups: Map<string, ParsedGroup>, name: string, group: ParsedGroup): ParsedGroup | undefined {
-  const before = groups.get(name)
+  const previous = groups.get(name)
   if (name !== '') groups.set(name, group)
-  return before
+  return previous
 }
 
-/** A name that is merged with the names above it. */
-function lintMergedName({ line, afterBlankLine }: FieldLine, before: FieldLine | undefined, report: Report): void {
-  if (before?.directive !== 'user-agent') report('names-merged-across-record', line)
+/** Reports a user-agent line that joins the group above it in a way that its author may not expect. */
+function lintMergedAgent({ line, afterBlankLine }: FieldLine, previous: FieldLine | undefined, report: Report): void {
+  if (previous?.directive !== 'user-agent') report('names-merged-across-record', line)
   else if (afterBlankLine) report('names-merged-across-blank-line', line)
 }

@@ -1,26 +1,26 @@
-// A line's key, and its colon.
+// Checks the key of a line and its colon.
 
 import { textOf } from '../bytes.ts'
 import { directiveOf } from '../parse/directive.ts'
 import type { Report } from './finding.ts'
 import type { Field } from './groups.ts'
-import { likelyField } from './likeness.ts'
 import { trimBlanks } from './line.ts'
+import { similarField } from './similar-field.ts'
 
-/** @returns Whether the value is worth a look: it is not where the reader took something else for the key. */
+/** @returns Whether to check the value. False if the parser took the wrong part of the line for the key, or the field is unknown. */
 export function lintKey(content: string, field: Field | undefined, number: number, report: Report): boolean {
   if (field === undefined || (field.directive === 'unknown' && !content.includes(':'))) {
-    const meant = meantWithoutColon(content)
-    if (meant === undefined) report('not-a-field', number)
-    else report('three-words-without-colon', number, meant)
+    const corrected = withColon(content)
+    if (corrected === undefined) report('not-a-field', number)
+    else report('three-words-without-colon', number, corrected)
     return false
   }
   const { directive, key, value } = field
   if (directive === 'unknown') {
-    const likely = likelyField(textOf(key))
+    const similar = similarField(textOf(key))
     if (/^(https?|ftp)$/i.test(key) && value.startsWith('//')) {
       report('url-without-key', number, `Sitemap: ${textOf(`${key}:${value}`)}`)
-    } else if (likely !== undefined) report('unreadable-key', number, `${keyOf(likely)}:`)
+    } else if (similar !== undefined) report('unreadable-key', number, `${canonicalKey(similar)}:`)
     else report('unknown-field', number)
     return false
   }
@@ -28,37 +28,37 @@ export function lintKey(content: string, field: Field | undefined, number: numbe
     report('several-fields-on-one-line', number)
     return false
   }
-  const right = `${keyOf(directive)}: ${textOf(value)}`
-  if (!content.includes(':')) report('missing-colon', number, right)
+  const corrected = `${canonicalKey(directive)}: ${textOf(value)}`
+  if (!content.includes(':')) report('missing-colon', number, corrected)
   const lower = key.toLowerCase()
   if (lower === directive) return true
   if (!lower.startsWith(directive)) {
-    report('misspelt-key', number, right)
+    report('misspelt-key', number, corrected)
     return true
   }
   if (!/[\t ]/.test(key)) {
-    report('key-known-by-its-beginning', number, keyOf(directive))
+    report('key-known-by-its-beginning', number, canonicalKey(directive))
     return true
   }
-  report('late-colon', number, `${keyOf(directive)}: ${textOf(trimBlanks(content.slice(directive.length)))}`)
+  report('late-colon', number, `${canonicalKey(directive)}: ${textOf(trimBlanks(content.slice(directive.length)))}`)
   return false
 }
 
-/** What a line like `Disallow /a b`, which the reader passes over, would be with its colon. */
-function meantWithoutColon(content: string): string | undefined {
+/** Returns a line without a colon, such as `Disallow /a b`, with the colon added; undefined if it does not begin with a known key. */
+function withColon(content: string): string | undefined {
   if (content.includes(':')) return undefined
-  // The key is one word, or two: `User agent *`.
+  // A key has one word, or two as in `User agent *`.
   for (const words of [/^[^\t ]+/, /^[^\t ]+[\t ]+[^\t ]+/]) {
     const key = words.exec(content)?.[0] ?? ''
     const directive = directiveOf(key)
     if (directive !== 'unknown') {
-      return `${keyOf(directive)}: ${textOf(trimBlanks(content.slice(key.length)))}`
+      return `${canonicalKey(directive)}: ${textOf(trimBlanks(content.slice(key.length)))}`
     }
   }
   return undefined
 }
 
-/** `Crawl-delay`, as most files write it. */
-export function keyOf(directive: string): string {
+/** Returns the usual spelling of a field name, such as `Crawl-delay`. */
+export function canonicalKey(directive: string): string {
   return directive.charAt(0).toUpperCase() + directive.slice(1)
 }

@@ -1,4 +1,4 @@
-// Finds what is wrong with a robots.txt.
+// Finds mistakes in a robots.txt file.
 
 import { type ByteRange, encodeText, latin1OfSource, rangeOf } from '../bytes.ts'
 import { dialects } from '../dialect.ts'
@@ -7,24 +7,24 @@ import { parseRecords } from '../parse/records.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
 import { type Field, type FieldLine, lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
-import { lintBytes, lintCut } from './line.ts'
+import { lintBytes, lintTruncation } from './line.ts'
 import { lintName } from './name.ts'
 import { isCutByComment, lintPath } from './path.ts'
-import { lintAudiences, lintRecord, lintTimedRecords } from './record.ts'
+import { lintRecord, lintRecordAgents, lintTimedRecords } from './record.ts'
 import { lintRuleSet } from './rule-set.ts'
 import { lintWholeFile } from './whole-file.ts'
 
-/** Crawlers must read at least so many bytes. RFC 9309 §2.5. */
-const LIMIT_BYTES = 500 * 1024
+/** The number of bytes that crawlers must read at least. RFC 9309 §2.5. */
+const READ_LIMIT_BYTES = 500 * 1024
 
 /**
- * Reports what is wrong with a robots.txt, or likely to be read in another way than it was meant, in the order of its lines. The file is
- * read as in the default dialect.
+ * Returns mistakes in a robots.txt file, and lines that crawlers may read in another way than the author meant, in the order of lines. The
+ * file is parsed as in the default dialect, `rfc9309`.
  *
- * The work is proportional to the size of the file, except for one sort of the rules of each group: each check looks at one line, or at what
- * a table says about the others.
+ * The time is linear in the size of the file, except for one sort of the rules of each group. Each check looks at one line, and at other
+ * lines only through a map.
  *
- * @param source Its bytes, or its text.
+ * @param source The file as bytes or text.
  */
 export function lintRobots(source: Uint8Array | string): readonly Finding[] {
   const file = rangeOf(typeof source === 'string' ? encodeText(source) : source)
@@ -34,16 +34,16 @@ export function lintRobots(source: Uint8Array | string): readonly Finding[] {
   if (lintWholeFile(text, report)) {
     const fields = lintLines(file, text, report)
     const parsed = parseRecords(file, dialects.rfc9309.parsing)
-    const alone = new Set(lintGroups(fields, parsed, report))
-    for (const group of parsed.groups) lintRuleSet(group, alone.has(group), report)
-    lintAudiences(parsed.records, report)
+    const unmergedGroups = new Set(lintGroups(fields, parsed, report))
+    for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), report)
+    lintRecordAgents(parsed.records, report)
     lintTimedRecords(parsed.records, report)
     if (fields.length === 0) report('empty-file', 0)
   }
   return findings.sort((a, b) => a.line - b.line)
 }
 
-/** Checks each line by itself. @param text The file, one character for each. @returns The fields. */
+/** Checks each line by itself. @param text The file, one character for each byte. @returns The fields. */
 function lintLines(file: ByteRange, text: string, report: Report): readonly FieldLine[] {
   const fields: FieldLine[] = []
   let afterBlankLine = false
@@ -53,18 +53,18 @@ function lintLines(file: ByteRange, text: string, report: Report): readonly Fiel
     const field = fieldOf(reader, text)
     const { line, lineStart, lineEnd, contentStart, contentEnd } = reader
     if (line === 1 && lineStart > 0) report(lineStart === 3 ? 'bom' : 'partial-bom', 1)
-    if (lineStart <= LIMIT_BYTES) lineAtLimit = line
-    lintCut(text, lineStart, lineEnd, line, report)
+    if (lineStart <= READ_LIMIT_BYTES) lineAtLimit = line
+    lintTruncation(text, lineStart, lineEnd, line, report)
     if (reader.isBlankLine) afterBlankLine = true
     if (contentStart >= contentEnd) continue
     const content = text.slice(contentStart, contentEnd)
-    const isReliable = lintBytes(content, line, report) && lintKey(content, field, line, report)
+    const isValueReliable = lintBytes(content, line, report) && lintKey(content, field, line, report)
     if (field === undefined) continue
-    if (isReliable) lintValue(text.slice(lineStart, lineEnd), field, line, report)
+    if (isValueReliable) lintValue(text.slice(lineStart, lineEnd), field, line, report)
     fields.push({ ...field, line, afterBlankLine })
     afterBlankLine = false
   }
-  if (text.length > LIMIT_BYTES) report('over-500-kib', lineAtLimit)
+  if (text.length > READ_LIMIT_BYTES) report('over-500-kib', lineAtLimit)
   return fields
 }
 
@@ -77,7 +77,8 @@ function fieldOf(reader: LineReader, text: string): Field | undefined {
   return { directive, key: text.slice(contentStart, keyEnd), value: text.slice(valueStart, contentEnd) }
 }
 
-function lintValue(written: string, { directive, value }: Field, line: number, report: Report): void {
+/** @param lineText The whole line, with its comment. */
+function lintValue(lineText: string, { directive, value }: Field, line: number, report: Report): void {
   switch (directive) {
     case 'unknown':
       break
@@ -86,7 +87,7 @@ function lintValue(written: string, { directive, value }: Field, line: number, r
       break
     case 'allow':
     case 'disallow':
-      if (isCutByComment(written)) report('fragment-in-rule', line)
+      if (isCutByComment(lineText)) report('fragment-in-rule', line)
       lintPath({ directive, path: value, line }, report)
       break
     default:

@@ -1,4 +1,4 @@
-// The value of a user-agent line. RFC 9309 §2.2.1.
+// Checks the value of a user-agent line. RFC 9309 §2.2.1.
 import { bytesOfLatin1 } from '../bytes.ts'
 import { namesEveryone as bytesNameEveryone, endOfToken } from '../parse/product-token.ts'
 import type { Report } from './finding.ts'
@@ -18,12 +18,12 @@ export function lintName(value: string, line: number, report: Report): void {
   if (/[0-9]/.test(token)) report('product-token-with-digits', line)
 }
 
-/** The name as crawlers compare it; empty for a line that names no crawler. */
+/** Returns the name in the form that crawlers compare; an empty string if the line names no crawler. */
 export function nameOf(value: string): string {
   return namesEveryone(value) ? '*' : tokenOf(value).toLowerCase()
 }
 
-/** Does a user-agent line with this value, one character for each byte, name every crawler? */
+/** Returns whether a user-agent line with this value (one character for each byte) names every crawler. */
 export function namesEveryone(value: string): boolean {
   return bytesNameEveryone(bytesOfLatin1(value), 0, value.length)
 }

@@ -1,13 +1,13 @@
-// The path of one rule. RFC 9309 §2.2.2 and §2.2.3.
+// Checks the path of one rule. RFC 9309 §2.2.2 and §2.2.3.
 
 import { textOf } from '../bytes.ts'
 import { indexFolder } from '../parse/index-page.ts'
 import { ruleForm } from '../url/normal-form.ts'
 import { parseUrl } from '../url/origin.ts'
 import type { Report } from './finding.ts'
-import { keyOf } from './key.ts'
+import { canonicalKey } from './key.ts'
 
-/** A rule on its line; bytes. */
+/** A rule and its line. The path has one character for each byte. */
 interface RuleLine {
   readonly directive: 'allow' | 'disallow'
   readonly path: string
@@ -15,7 +15,7 @@ interface RuleLine {
 }
 
 export function lintPath({ directive, path, line }: RuleLine, report: Report): void {
-  const rule = (better: string) => `${keyOf(directive)}: ${textOf(better)}`
+  const rule: FormatRule = (better) => `${canonicalKey(directive)}: ${textOf(better)}`
   if (path === '') {
     if (directive === 'allow') report('empty-allow', line)
   } else if (/^(https?|ftp):\/\//i.test(path)) {
@@ -29,17 +29,18 @@ export function lintPath({ directive, path, line }: RuleLine, report: Report): v
   }
 }
 
-/** Does a `#` end the path in the middle of a word? */
+/** Returns whether a comment begins in the middle of a word, so that a `#` was probably meant as part of the path. */
 export function isCutByComment(line: string): boolean {
   const hash = line.indexOf('#')
   return hash > 0 && /[^\t :]/.test(line.charAt(hash - 1)) && /[^\t #]/.test(line.charAt(hash + 1))
 }
 
-type Write = (better: string) => string
+/** Formats a path as a rule, such as `Disallow: /a`. */
+type FormatRule = (path: string) => string
 
-/** What could be written better. What clients encode is what WHATWG URL says, for the path and for the query. */
-function lintSpelling({ path, line }: RuleLine, rule: Write, report: Report): void {
-  if (path.startsWith('*')) report('path-begins-with-star', line, ...slashed(path).map(rule))
+/** Reports spellings that can be improved. WHATWG URL defines which characters clients encode, in the path and in the query. */
+function lintSpelling({ path, line }: RuleLine, rule: FormatRule, report: Report): void {
+  if (path.startsWith('*')) report('path-begins-with-star', line, ...withLeadingSlash(path).map(rule))
   if (path.slice(0, -1).includes('$')) report('dollar-inside', line)
   if (path.includes('**')) report('double-star', line, rule(path.replace(/\*{2,}/g, '*')))
   else if (/[^\t $]\*$/.test(path)) report('trailing-star', line, rule(path.slice(0, -1)))
@@ -54,8 +55,8 @@ function lintSpelling({ path, line }: RuleLine, rule: Write, report: Report): vo
   } else if (/%(?:2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/i.test(path)) report('encoded-unreserved', line, form)
 }
 
-/** Reports what matches other URLs than its author may think. */
-function lintMeaning({ directive, path, line }: RuleLine, rule: Write, report: Report): void {
+/** Reports rules that match other URLs than their author may expect. */
+function lintMeaning({ directive, path, line }: RuleLine, rule: FormatRule, report: Report): void {
   const form = ruleForm(path)
   const [beforeQuery = ''] = form.split('?', 1)
   if (/\/\.{1,2}(?:\/|\$$)/.test(beforeQuery)) {
@@ -67,8 +68,9 @@ function lintMeaning({ directive, path, line }: RuleLine, rule: Write, report: R
   if (folder !== undefined) report('index-page-also-allows-folder', line, `Disallow: ${folder.replace('$', '*$')}`)
 }
 
-// A path that begins with a star: `*a` matches what `/*a` does, since every path begins with a slash; `*/a` matches `/a` too.
-function slashed(path: string): readonly string[] {
+// Returns patterns that begin with a slash and together match the same paths as one that begins with a star. Every path begins with a
+// slash, so `*a` equals `/*a`; `*/a` equals `/a` and `/*/a` together.
+function withLeadingSlash(path: string): readonly string[] {
   const rest = path.replace(/^\*+/, '')
   if (rest === '') return ['/']
   return rest.startsWith('/') ? [rest, `/*${rest}`] : [`/*${rest}`]

@@ -1,4 +1,4 @@
-// Records beside the rules. RFC 9309 §2.2.4.
+// Checks records: the fields other than user-agent lines and rules. RFC 9309 §2.2.4.
 
 import { textOf } from '../bytes.ts'
 import { crawlDelayMsOf } from '../parse/crawl-delay.ts'
@@ -12,22 +12,24 @@ import type { Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 import { nameOf } from './name.ts'
 
-/** A crawler that keeps it fetches at most 1,440 pages a day. Our choice of what is long. */
-const LONG_DELAY_MS = 60_000
+/** A longer delay is reported. With this one a crawler can fetch 1,440 pages a day. Our choice. */
+const MAX_USUAL_DELAY_MS = 60_000
 
-/** The value of one record. */
+/** Checks the value of one record. */
 export function lintRecord(field: OtherField, value: string, line: number, report: Report): void {
   switch (field) {
     case 'sitemap':
-      if (originOf(textOf(value)) === undefined) report('sitemap-not-absolute', line, `Sitemap: ${onHost(value)}`)
+      if (originOf(textOf(value)) === undefined)
+        report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(value)}`)
       break
     case 'license':
-      if (originOf(textOf(value)) === undefined) report('license-not-absolute', line, `License: ${onHost(value)}`)
+      if (originOf(textOf(value)) === undefined)
+        report('license-not-absolute', line, `License: ${absoluteExample(value)}`)
       break
     case 'crawl-delay': {
       const delayMs = crawlDelayMsOf(value)
       if (delayMs === undefined) report('crawl-delay-unreadable', line)
-      else if (delayMs > LONG_DELAY_MS) report('crawl-delay-very-long', line)
+      else if (delayMs > MAX_USUAL_DELAY_MS) report('crawl-delay-very-long', line)
       break
     }
     case 'request-rate':
@@ -45,30 +47,30 @@ export function lintRecord(field: OtherField, value: string, line: number, repor
   }
 }
 
-/** Reports where the records of one field for one crawler become more than are kept. */
+/** Reports request-rates and visit-times in excess of the number that is kept for a crawler. */
 export function lintTimedRecords(records: readonly ParsedRecord[], report: Report): void {
-  lintAmount('request-rate', requestRateOf, 'too-many-request-rates', records, report)
-  lintAmount('visit-time', dayRangeOf, 'too-many-visit-times', records, report)
+  lintRecordCount('request-rate', requestRateOf, 'too-many-request-rates', records, report)
+  lintRecordCount('visit-time', dayRangeOf, 'too-many-visit-times', records, report)
 }
 
-function lintAmount(
+function lintRecordCount(
   field: OtherField,
-  read: (value: string) => unknown,
+  parse: (value: string) => unknown,
   code: FindingCode,
   records: readonly ParsedRecord[],
   report: Report,
 ): void {
-  /** The lines for those names that stand together, which are looked up only once. */
+  /** The lines of the field by the user-agent lines that they belong to. Records of one group share the same array of names. */
   const linesFor = new Map<readonly string[], number[]>()
   for (const { field: of, value, line, agents } of records) {
-    if (of !== field || agents === undefined || read(value) === undefined) continue
+    if (of !== field || agents === undefined || parse(value) === undefined) continue
     const lines = linesFor.get(agents)
     if (lines === undefined) linesFor.set(agents, [line])
     else lines.push(line)
   }
   const counts = new Map<string, number>()
   for (const [agents, lines] of linesFor) {
-    /** The largest number of lines above that is not too many by itself. */
+    /** The largest number of earlier lines for one of the names, except those whose excess has been reported. */
     let above = 0
     for (const name of new Set(agents.map(nameOf))) {
       const count = counts.get(name) ?? 0
@@ -80,24 +82,24 @@ function lintAmount(
   }
 }
 
-/** A whole URL in the place of a path. */
-function onHost(value: string): string {
+/** Returns an example of an absolute URL for a relative one. */
+function absoluteExample(value: string): string {
   if (/^[a-z]+:/i.test(value)) return 'https://example.com/'
   return textOf(value.startsWith('//') ? `https:${value}` : `https://example.com/${value.replace(/^\/+/, '')}`)
 }
 
-/** Reports records that apply to no crawler, and several crawl-delays for one crawler. */
-export function lintAudiences(records: readonly ParsedRecord[], report: Report): void {
-  /** The first crawl-delay for a name, and for the names that stand together, so that none is looked up more than once. */
+/** Reports records that belong to no crawler, and different crawl-delays for one crawler. */
+export function lintRecordAgents(records: readonly ParsedRecord[], report: Report): void {
+  /** The first crawl-delay by crawler name. The array of names is a key too, so that further records of the group need one look-up. */
   const delays = new Map<string | readonly string[], number>()
   for (const { field, value, line, agents } of records) {
     if (agents === undefined) continue
     if (agents.length === 0) report('record-before-group', line)
     const delayMs = field === 'crawl-delay' ? crawlDelayMsOf(value) : undefined
     if (delayMs === undefined) continue
-    const speaksTo = delays.has(agents) ? [agents] : [agents, ...agents.map(nameOf)]
-    const differs = speaksTo.some((who) => (delays.get(who) ?? delayMs) !== delayMs)
+    const keys = delays.has(agents) ? [agents] : [agents, ...agents.map(nameOf)]
+    const differs = keys.some((key) => (delays.get(key) ?? delayMs) !== delayMs)
     if (differs) report('several-crawl-delays', line)
-    for (const who of speaksTo) if (!delays.has(who)) delays.set(who, delayMs)
+    for (const key of keys) if (!delays.has(key)) delays.set(key, delayMs)
   }
 }

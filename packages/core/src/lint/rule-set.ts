@@ -1,7 +1,6 @@
-// The rules of one group, as a set: which of them never decide. RFC 9309 §2.2.2.
+// Checks the rules of one group together: finds rules that never decide. RFC 9309 §2.2.2.
 //
-// Reports only what is easy to prove. Every rule is looked up once and sorted once, so the work is that of a sort, whatever
-// the file holds.
+// Reports only what is easy to prove. Each rule takes one look-up and one place in a sort, so the time is O(n log n) for any file.
 
 import type { ParsedGroup, ParsedRule } from '../parse/records.ts'
 import { ruleForm } from '../url/normal-form.ts'
@@ -15,7 +14,7 @@ interface PathRule extends ParsedRule {
   readonly base: string
 }
 
-/** @param isAlone Whether no other group is merged with this one, so that its rules are all there are. */
+/** @param isAlone Whether no other group is merged with this one, so that crawlers obey these rules only. */
 export function lintRuleSet(group: ParsedGroup, isAlone: boolean, report: Report): void {
   const rules = group.rules.filter(({ path }) => path !== '').map(withForm)
   if (rules.length > 0) {
@@ -23,26 +22,29 @@ export function lintRuleSet(group: ParsedGroup, isAlone: boolean, report: Report
       if (directive === 'disallow' && path === '') report('empty-disallow-beside-rules', line)
     }
   }
-  lintSamePaths(rules, report)
+  lintEquivalentRules(rules, report)
   if (!isAlone) return
   const allow = rules.find(({ directive }) => directive === 'allow')
   const disallow = rules.find(({ directive }) => directive === 'disallow')
   if (disallow === undefined && allow !== undefined) report('allow-without-disallow', allow.line)
   if (allow !== undefined) return
-  lintCovered(rules, report)
-  const all = rules.find(({ base }) => base === '/')
-  if (all !== undefined && group.agents.some(namesEveryone)) report('blocks-everything', all.line)
+  lintRedundantRules(rules, report)
+  const blocking = rules.find(({ base }) => base === '/')
+  if (blocking !== undefined && group.agents.some(namesEveryone)) report('blocks-everything', blocking.line)
 }
 
-/** Two stars in a row match what one does, and a star at the end (or before a final `$`) what the end itself does. */
+/** Adds the forms of the path. Repeated stars match what one star does. A star at the end, or before a final `$`, can be left out. */
 function withForm(rule: ParsedRule): PathRule {
   const form = ruleForm(rule.path)
   const base = form.replace(/\*+/g, '*').replace(/\*\$?$/, '')
   return { ...rule, form, base: base === '' ? '/' : base }
 }
 
-/** Rules that match the same paths: of each kind the longest and first one counts, and of these an Allow on a tie. */
-function lintSamePaths(rules: readonly PathRule[], report: Report): void {
+/**
+ * Reports rules that match the same paths. Of several Allows or several Disallows the longest counts, and the first of equally long ones. Of an
+ * Allow and a Disallow the longer decides, and the Allow on a tie.
+ */
+function lintEquivalentRules(rules: readonly PathRule[], report: Report): void {
   const strongest = { allow: new Map<string, PathRule>(), disallow: new Map<string, PathRule>() }
   for (const rule of rules) {
     const ofKind = strongest[rule.directive]
@@ -61,10 +63,10 @@ function lintSamePaths(rules: readonly PathRule[], report: Report): void {
 }
 
 /**
- * In a group with disallows only, a rule is redundant if its path begins with the path of another one. In sorted order, such a rule follows
- * right behind the other.
+ * Reports redundant rules in a group without Allow: those whose path begins with the path of another rule. In sorted order they come directly
+ * after it.
  */
-function lintCovered(rules: readonly PathRule[], report: Report): void {
+function lintRedundantRules(rules: readonly PathRule[], report: Report): void {
   let cover: string | undefined
   for (const { base, line } of rules.toSorted((a, b) => (a.base < b.base ? -1 : Number(a.base > b.base)))) {
     if (base === cover) continue // a duplicate

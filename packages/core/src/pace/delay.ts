@@ -1,84 +1,93 @@
-// The pause between requests to one origin, and its source.
+// The delay between the starts of two requests, and what it comes from.
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { DAY_MS, type Hours, isWithin, nextMinute } from './hours.ts'
 
-/** What the caller and the site want. What the site wants has the names and forms of `CrawlerRules`. */
+/** The delays, rates and visit times that the caller and the site ask for. Those of the site are named as in `CrawlerRules`. */
 export interface PaceLimits {
-  /** The caller's own least pause. Milliseconds. */
+  /** The shortest delay that the caller wants. Milliseconds. */
   readonly ownDelayMs: number
-  /** The longest pause the caller is ready to keep; undefined for none. It shortens no visit-time and no Retry-After. Milliseconds. */
+  /**
+   * The longest delay that the caller accepts from Crawl-delay and Request-rate; undefined for no limit. It shortens neither Visit-time nor
+   * Retry-After. Milliseconds.
+   */
   readonly maxDelayMs: number | undefined
-  /** Milliseconds. */
+  /** The site's Crawl-delay. Milliseconds. */
   readonly crawlDelayMs: number | undefined
-  /** Each holds, always or in its hours. Default: none. */
+  /** The site's Request-rates. Each applies always or in its hours. Default: none. */
   readonly requestRates?: readonly Rate[] | undefined
-  /** When visits are welcome: in any of these hours. Default: at any time. */
+  /** The site's Visit-times. Requests may start in any of these hours. Default: at any time. */
   readonly visitTimes?: readonly Hours[] | undefined
 }
 
-/** At most so many requests in any such period. They are spread over it: `5/10` is a pause of two seconds. Our choice. */
+/** At most `requests` requests in `periodMs`. They are spread evenly: `5/10` is a delay of two seconds. Our choice. */
 export interface Rate {
   readonly requests: number
   readonly periodMs: number
-  /** When it holds; undefined for always. */
+  /** The hours in which the rate applies; undefined for always. */
   readonly between: Hours | undefined
 }
 
 export interface Delay {
   readonly delayMs: number
-  /** Who spoke. `cap`: the site asked for more than the caller is ready to keep. */
+  /** What the delay comes from. `cap`: the site asks for more than `maxDelayMs`. */
   readonly because: 'own-delay' | 'crawl-delay' | 'request-rate' | 'cap'
 }
 
 /**
- * The pause after a request that leaves at `leavesAt`, milliseconds since 1970: the larger of what the caller wants and what the site
- * asks for. It is less than the site asks only where a cap says so.
+ * Returns the delay after a request that starts at `startsAt`, in milliseconds since 1970: the larger of what the caller and the site ask
+ * for. Only `maxDelayMs` makes it shorter than the site asks.
  */
-export function delayOf(wishes: PaceLimits, leavesAt: number): Delay {
-  const { crawlDelayMs = 0, requestRates } = wishes
-  const delay = between(wishes, crawlDelayMs, 'crawl-delay')
+export function delayOf(limits: PaceLimits, startsAt: number): Delay {
+  const { crawlDelayMs = 0, requestRates } = limits
+  const delay = boundDelay(limits, crawlDelayMs, 'crawl-delay')
   return requestRates === undefined || requestRates.length === 0
     ? delay
-    : withRates(wishes, requestRates, delay, leavesAt)
+    : applyRates(limits, requestRates, delay, startsAt)
 }
 
-/** The caller's own pause, or what the site asks for and no more than the cap. */
-function between({ ownDelayMs, maxDelayMs }: PaceLimits, askedMs: number, by: 'crawl-delay' | 'request-rate'): Delay {
-  if (askedMs <= ownDelayMs) return { delayMs: ownDelayMs, because: 'own-delay' }
-  if (maxDelayMs === undefined || askedMs <= maxDelayMs) return { delayMs: askedMs, because: by }
+/** Returns the site's delay, raised to `ownDelayMs` and limited by `maxDelayMs`. */
+function boundDelay(
+  { ownDelayMs, maxDelayMs }: PaceLimits,
+  siteMs: number,
+  because: 'crawl-delay' | 'request-rate',
+): Delay {
+  if (siteMs <= ownDelayMs) return { delayMs: ownDelayMs, because: 'own-delay' }
+  if (maxDelayMs === undefined || siteMs <= maxDelayMs) return { delayMs: siteMs, because }
   return { delayMs: Math.max(maxDelayMs, ownDelayMs), because: 'cap' }
 }
 
-/** A rate with hours does not hold outside them, so a pause by it ends when they do. */
-function withRates(wishes: PaceLimits, rates: readonly Rate[], without: Delay, leavesAt: number): Delay {
-  let delay = without
-  const inHours: { readonly hours: Hours; readonly wanted: Delay }[] = []
+/** Returns `base` extended by the rates. A rate with hours applies only in them, so a delay that it causes ends when they do. */
+function applyRates(limits: PaceLimits, rates: readonly Rate[], base: Delay, startsAt: number): Delay {
+  let delay = base
+  const timed: { readonly hours: Hours; readonly rateDelay: Delay }[] = []
   for (const { requests, periodMs, between: hours } of rates) {
-    const wanted = between(wishes, periodMs / requests, 'request-rate')
+    const rateDelay = boundDelay(limits, periodMs / requests, 'request-rate')
     if (hours === undefined) {
-      if (wanted.delayMs > delay.delayMs) delay = wanted
-    } else if (inHours.length < MAX_TIMED_RECORDS) inHours.push({ hours, wanted })
+      if (rateDelay.delayMs > delay.delayMs) delay = rateDelay
+    } else if (timed.length < MAX_TIMED_RECORDS) timed.push({ hours, rateDelay })
   }
-  // From one end of hours to the next, until no rate holds that asks for a longer pause. Where such rates have held for a whole day,
-  // the next day says nothing new: they hold until the shortest of their pauses is over.
-  let at = leavesAt + delay.delayMs
-  let wanting = inHours.length
+  // Moves `at` forward to the end of the hours that apply then, until no rate with a longer delay applies. If such rates have applied
+  // for a whole day, the next day would bring nothing new: they apply until the shortest of their delays is over.
+  let at = startsAt + delay.delayMs
+  let longerCount = timed.length
   let dayEnds = at + DAY_MS
   for (;;) {
-    const longer = inHours.filter(({ wanted }) => leavesAt + wanted.delayMs > at)
-    if (longer.length < wanting) dayEnds = at + DAY_MS
-    wanting = longer.length
-    const holding = longer.filter(({ hours }) => isWithin(hours, at))
-    if (holding.length === 0) return delay
-    const over = holding.map(({ hours, wanted }) => Math.min(leavesAt + wanted.delayMs, nextMinute(hours.to, at)))
-    let next = Math.max(...over)
-    let { because } = (holding[over.indexOf(next)] as (typeof holding)[number]).wanted
+    const longer = timed.filter(({ rateDelay }) => startsAt + rateDelay.delayMs > at)
+    if (longer.length < longerCount) dayEnds = at + DAY_MS
+    longerCount = longer.length
+    const active = longer.filter(({ hours }) => isWithin(hours, at))
+    if (active.length === 0) return delay
+    const ends = active.map(({ hours, rateDelay }) => Math.min(startsAt + rateDelay.delayMs, nextMinute(hours.to, at)))
+    let next = Math.max(...ends)
+    let { because } = (active[ends.indexOf(next)] as (typeof active)[number]).rateDelay
     if (next > dayEnds) {
-      const shortest = longer.reduce((one, other) => (one.wanted.delayMs <= other.wanted.delayMs ? one : other)).wanted
-      next = Math.max(next, leavesAt + shortest.delayMs)
+      const shortest = longer.reduce((one, other) =>
+        one.rateDelay.delayMs <= other.rateDelay.delayMs ? one : other,
+      ).rateDelay
+      next = Math.max(next, startsAt + shortest.delayMs)
       because = shortest.because
     }
-    delay = { delayMs: next - leavesAt, because }
+    delay = { delayMs: next - startsAt, because }
     at = next
   }
 }

@@ -1,8 +1,8 @@
-// Parts of the UTC day, as visit-time and request-rate name them, and the moments at which they begin and end.
+// Parts of the UTC day, as Visit-time and Request-rate give them, and when they begin and end.
 
 /**
- * Minutes of the UTC day: from minute `from` on, and until just before minute `to`; over midnight, where `to` is the smaller one. The
- * shape in which `CrawlerRules` gives them.
+ * A part of the UTC day in minutes: from minute `from` until just before minute `to`. If `to` is the smaller one, the part spans midnight.
+ * `CrawlerRules` uses the same shape.
  */
 export interface Hours {
   readonly from: number
@@ -13,18 +13,19 @@ const MINUTE_MS = 60_000
 const DAY_MINUTES = 24 * 60
 export const DAY_MS: number = DAY_MINUTES * MINUTE_MS
 
+/** Returns whether a time, in milliseconds since 1970, lies in these hours. */
 export function isWithin({ from, to }: Hours, at: number): boolean {
   const minute = Math.floor(at / MINUTE_MS) % DAY_MINUTES
   return from < to ? minute >= from && minute < to : minute >= from || minute < to
 }
 
-/** The next moment after `at` at which this minute of the day begins. */
+/** Returns the next time after `at` at which this minute of the day begins. Milliseconds since 1970. */
 export function nextMinute(minute: number, at: number): number {
   const today = Math.floor(at / DAY_MS) * DAY_MS + (minute % DAY_MINUTES) * MINUTE_MS
   return today > at ? today : today + DAY_MS
 }
 
-/** The first moment from `at` on at which a site wants visits: in any of its hours; `at` itself, where it names none. */
+/** Returns the first time from `at` on that lies in any of the visit times, or `at` if the site has none. Milliseconds since 1970. */
 export function opensAt(visitTimes: readonly Hours[], at: number): number {
   let opens = Number.POSITIVE_INFINITY
   for (const hours of visitTimes) {

@@ -1,27 +1,27 @@
-// The pace of one origin: when its next request may leave. Values in, values out; the caller holds the state.
+// The pace of one pace key: when its next request may start. Pure functions; the caller keeps the state.
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Delay } from './delay.ts'
 import { DAY_MS, type Hours, opensAt } from './hours.ts'
 
-/** Who asks for a pause: the caller or the site, beforehand or by an answer. */
+/** What a pause comes from: a delay, or a response that asked for one. */
 export type PauseReason = Delay['because'] | 'retry-after' | 'backoff'
 
 export interface Pace {
-  /** No request may leave before this moment. Milliseconds since 1970. */
+  /** The earliest start of the next request. Milliseconds since 1970. */
   readonly nextSlotAt: number
-  /** Who asked for that. */
+  /** What `nextSlotAt` comes from. */
   readonly because: PauseReason
-  /** How many slots were taken; the first one is number 1. */
+  /** How many slots were taken. The first slot has number 1. */
   readonly slots: number
-  /** How many answers in a row asked for a pause (429 or 503). Those of requests that were under way together are one. */
+  /** How many pushbacks (429 or 503) came in a row. Those of requests that were under way at the same time count as one. */
   readonly pushbacks: number
-  /** How many slots had been taken when the last of them came: requests up to this one left before it was known. */
-  readonly heardAt: number
-  /** The longest pause that an answer has asked for, also while a longer one holds. */
-  readonly pushedBack: PushedBack
+  /** The value of `slots` when the last counted pushback came. Requests with these slot numbers started before it was known. */
+  readonly slotsAtPushback: number
+  /** The pushback pause that ends last. It is kept even if `nextSlotAt` is later for another reason. */
+  readonly pushbackPause: PushbackPause
 }
 
-interface PushedBack {
+interface PushbackPause {
   /** Milliseconds since 1970. */
   readonly until: number
   readonly because: 'retry-after' | 'backoff'
@@ -32,19 +32,19 @@ export const startPace: Pace = {
   because: 'own-delay',
   slots: 0,
   pushbacks: 0,
-  heardAt: 0,
-  pushedBack: { until: 0, because: 'backoff' },
+  slotsAtPushback: 0,
+  pushbackPause: { until: 0, because: 'backoff' },
 }
 
-/** When the next request may start, and the reason for the pause. */
+/** When the next request may start, and why it has to wait. */
 export interface Slot {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** `none`: it need not wait. */
+  /** `none`: the request may start now. */
   readonly because: PauseReason | 'visit-time' | 'none'
 }
 
-/** The next slot from `now` on. */
+/** Returns the next slot from `now` on. */
 export function nextSlot({ nextSlotAt, because }: Pace, now: number, visitTimes: readonly Hours[] = []): Slot {
   const isLater = nextSlotAt > now
   const at = isLater ? nextSlotAt : now
@@ -53,69 +53,75 @@ export function nextSlot({ nextSlotAt, because }: Pace, now: number, visitTimes:
   return { at, because: isLater ? because : 'none' }
 }
 
-/** The pace after a request that leaves now; a longer pause that an answer has asked for stays. */
+/** Returns the pace after a request that starts now. A longer pause stays. */
 export function takeSlot(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
   const { nextSlotAt, slots } = pace
   const next = now + delayMs
   return next >= nextSlotAt ? { ...pace, nextSlotAt: next, because, slots: slots + 1 } : { ...pace, slots: slots + 1 }
 }
 
-/** The pace where the request whose slot was taken last leaves only now: the pause after it counts from here. */
+/** Returns the pace after the request that took the last slot starts late: the delay after it counts from now. */
 export function shiftPause(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
   const next = now + delayMs
   return next > pace.nextSlotAt ? { ...pace, nextSlotAt: next, because } : pace
 }
 
 /**
- * Returns the pace where the request of this slot did not start: the slot is free again, unless another was taken since. A pause that an
- * answer has asked for stays.
+ * Returns the pace after a request gave back its slot without a start. The slot is free again, unless another was taken since. A pushback
+ * pause stays.
  */
 export function returnSlot(pace: Pace, slot: number, now: number): Pace {
-  const { until, because } = pace.pushedBack
+  const { until, because } = pace.pushbackPause
   const free = Math.max(until, now)
   return slot !== pace.slots || pace.nextSlotAt <= free ? pace : { ...pace, nextSlotAt: free, because }
 }
 
-/** What a page's answer says about pace. */
+/** The parts of a page's response that affect the pace. */
 export interface PageResponse {
   readonly status: number
+  /** The Retry-After header. */
   readonly retryAfter: string | undefined
 }
 
-/** The first pause after a 429 or 503 that names none, doubled by each further one up to the longest. Our choice. */
-const FIRST_PAUSE_MS = 5_000
-const LONGEST_PAUSE_MS = 300_000
+/** The pause after the first pushback without Retry-After. Each further pushback doubles it, up to the maximum. Our choice. */
+const FIRST_BACKOFF_MS = 5_000
+const MAX_BACKOFF_MS = 300_000
 
-/** However long a site says, it is asked again the next day: a typing error shall not end a crawl. Our choice. */
-const LONGEST_RETRY_AFTER_MS = DAY_MS
+/** The longest pause that Retry-After can cause: a mistyped value must not end a crawl. Our choice. */
+const MAX_RETRY_AFTER_MS = DAY_MS
 
-/** Does this answer ask for a pause? */
+/** Returns whether a response is a pushback. */
 export function isPushback({ status }: Pick<PageResponse, 'status'>): boolean {
   return status === 429 || status === 503
 }
 
 /**
- * The pace after the answer to the request of this slot: 429 and 503 push the origin back, by Retry-After or growing pauses; another
- * answer ends that. A request that started before the last pushback arrived brings no news: its 429 does not count again, and
- * its success no end. Its Retry-After still counts, where it is the longer one.
+ * Returns the pace after the response to the request with this slot. A pushback causes a pause: the time in Retry-After, or a growing
+ * backoff. Any other response ends the growth.
+ *
+ * A request that started before the last pushback came says nothing new: its pushback does not count again, and its success does not
+ * end the growth. Its Retry-After still applies if it ends later.
  */
-export function applyResponse(pace: Pace, answer: PageResponse, slot: number, now: number): Pace {
-  const isOld = pace.pushbacks > 0 && slot <= pace.heardAt
-  if (!isPushback(answer)) return isOld || pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
-  const asked = retryAfterMs(answer.retryAfter, now)
-  if (isOld && asked === undefined) return pace
-  const grown = Math.min(FIRST_PAUSE_MS * 2 ** pace.pushbacks, LONGEST_PAUSE_MS)
-  const until = now + Math.min(asked ?? grown, LONGEST_RETRY_AFTER_MS)
-  const because = asked === undefined ? 'backoff' : 'retry-after'
+export function applyResponse(pace: Pace, response: PageResponse, slot: number, now: number): Pace {
+  const isOld = pace.pushbacks > 0 && slot <= pace.slotsAtPushback
+  if (!isPushback(response)) return isOld || pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
+  const requestedMs = retryAfterMs(response.retryAfter, now)
+  if (isOld && requestedMs === undefined) return pace
+  const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** pace.pushbacks, MAX_BACKOFF_MS)
+  const until = now + Math.min(requestedMs ?? backoffMs, MAX_RETRY_AFTER_MS)
+  const because = requestedMs === undefined ? 'backoff' : 'retry-after'
   return {
     ...pace,
-    ...(!isOld && { pushbacks: pace.pushbacks + 1, heardAt: pace.slots }),
+    ...(!isOld && { pushbacks: pace.pushbacks + 1, slotsAtPushback: pace.slots }),
     ...(until > pace.nextSlotAt && { nextSlotAt: until, because }),
-    ...(until > pace.pushedBack.until && { pushedBack: { until, because } }),
+    ...(until > pace.pushbackPause.until && { pushbackPause: { until, because } }),
   }
 }
 
-/** Whether nothing is lost by forgetting the pace: its slot is free, and a pause that the site asked for is long over. */
+/**
+ * Returns whether the pace may be forgotten without consequence: its next slot is free, and after a pushback another five minutes have
+ * passed.
+ */
 export function canForget({ nextSlotAt, pushbacks }: Pace, now: number): boolean {
-  return now >= nextSlotAt + (pushbacks > 0 ? LONGEST_PAUSE_MS : 0)
+  return now >= nextSlotAt + (pushbacks > 0 ? MAX_BACKOFF_MS : 0)
 }
