@@ -1,6 +1,6 @@
 // Prints two journals beside each other: a block for each site, and a table of both at the end.
 import { styleText } from 'node:util'
-import { aligned } from './aligned.ts'
+import { alignFindings } from './align.ts'
 import { type Finding, findingsOf, type Share, seconds, totalsOf } from './findings.ts'
 import { type Journal, mebibytes, ROBOTS_PATH, type Site, sites } from './small-web.ts'
 
@@ -24,7 +24,7 @@ export function printBlocks(left: Column, right: Column): void {
   for (const site of sites) {
     console.log(`\n${styleText('bold', site.name)}  ${styleText('dim', `robots.txt: ${site.robots.says}`)}`)
     const width = Math.max(...[ROBOTS_PATH, ...Object.keys(site.pages)].map((path) => path.length))
-    for (const [l, r] of aligned(findings(left, site), findings(right, site)))
+    for (const [l, r] of alignFindings(findings(left, site), findings(right, site)))
       console.log(`  ${cell(l, leftStart, width)} │ ${cell(r, rightStart, width)}`.trimEnd())
   }
 }

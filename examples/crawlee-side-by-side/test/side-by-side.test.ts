@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers'
 import { readNaively } from '@politely/testkit/naive-reader'
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { type Page, type Site, sites } from '../small-web.ts'
-import type { Departure } from './departures.ts'
-import { type Block, blocksIn, tableIn } from './printed.ts'
+import type { RequestStart } from './report-starts.ts'
+import { type Block, blocksIn, tableIn } from './parse-output.ts'
 
 const here = import.meta.dirname
 
@@ -16,12 +16,12 @@ let code: number | null
 let stdout: string
 let stderr: string
 let leftBehind: readonly string[]
-const departures: Departure[] = []
+const departures: RequestStart[] = []
 
 beforeAll(async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'side-by-side-'))
   const { FORCE_COLOR, NO_COLOR, ...env } = process.env
-  const preload = ['--import', join(here, 'departures.ts')]
+  const preload = ['--import', join(here, 'report-starts.ts')]
   const child = fork(join(here, '../main.ts'), {
     cwd,
     env,
@@ -29,7 +29,7 @@ beforeAll(async () => {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   if (child.stdout === null || child.stderr === null) throw new Error('both were asked for')
-  child.on('message', (message) => departures.push(message as Departure))
+  child.on('message', (message) => departures.push(message as RequestStart))
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve))
   ;[stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), closed])
   leftBehind = readdirSync(cwd)

@@ -8,7 +8,7 @@ import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 import { openVisits, type VisitHandlers } from './visits.ts'
 
 const chromium = findBrowser()

@@ -21,7 +21,7 @@ import { type Answer, type Reply, type Sites, startSites } from '@politely/testk
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
 const HOME = 'http://localhost:PORT'
@@ -37,7 +37,7 @@ afterEach(() => sites.close())
 const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
 
 /** What a crawl was told to its user. With `:PORT`. */
-interface Told {
+interface CrawlResult {
   readonly handled: string[]
   readonly skipped: [url: string, reason: string, because: string | undefined][]
   readonly failed: [url: string, error: Error][]
@@ -48,8 +48,8 @@ const portless = (text: string) => text.replaceAll(`:${sites.port}`, ':PORT')
 async function crawl(
   urls: readonly (string | { url: string; [more: string]: unknown })[],
   { polite = {}, ...options }: CheerioCrawlerOptions & { polite?: Partial<WithRobotsOptions> } = {},
-): Promise<Told> {
-  const told: Told = { handled: [], skipped: [], failed: [] }
+): Promise<CrawlResult> {
+  const told: CrawlResult = { handled: [], skipped: [], failed: [] }
   const crawler = withRobots(
     new CheerioCrawler(
       {
@@ -302,8 +302,8 @@ describe('redirects', () => {
   })
 
   test.each([
-    ['a loop', '/hop', /was redirected 10 times/, 11],
-    ['no http', 'ftp://localhost/', /which is no http or https URL/, 1],
+    ['a loop', '/hop', /was redirected more than 10 times/, 11],
+    ['no http', 'ftp://localhost/', /which is not an http or https URL/, 1],
   ])('%s fails, and is not tried again', async (_, location, message, requests) => {
     sites.answer(`${HOME}/hop`, redirectTo(location))
     const told = await crawl([`${HOME}/hop`])

@@ -5,7 +5,7 @@ import { HttpCrawler } from '@crawlee/http'
 import { adapterCasesFor, playAdapter } from '@politely/testkit/adapter-cases'
 import { expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 import { openVisits, type VisitHandlers } from './visits.ts'
 
 type Make = (handlers: VisitHandlers<number>, configuration: Configuration) => AnyCrawler

@@ -9,7 +9,7 @@ import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/small-pages'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 
 const chromium = findFullBrowser()
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
@@ -37,7 +37,7 @@ interface Options {
   readonly maxRequestRetries?: number
 }
 
-interface Told {
+interface CrawlResult {
   readonly handled: string[]
   readonly failed: Error[]
 }
@@ -54,8 +54,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
     request: string | { url: string; [more: string]: unknown },
     { requestHandler, ...options }: Options = {},
     polite: Partial<WithRobotsOptions> = {},
-  ): Promise<Told> {
-    const told: Told = { handled: [], failed: [] }
+  ): Promise<CrawlResult> {
+    const told: CrawlResult = { handled: [], failed: [] }
     const crawler = withRobots(
       make({
         maxRequestRetries: 2,

@@ -4,7 +4,7 @@ import { HttpCrawler } from '@crawlee/http'
 import { OptionError } from '@politely/core'
 import { expect, test } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
 const crawler = (httpClient?: BaseHttpClient) =>

@@ -22,7 +22,7 @@ import { isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
 const SLOW = 'http://localhost:PORT'
@@ -408,7 +408,7 @@ test.runIf(isFullRun)(
     const folder = await mkdtemp(join(tmpdir(), 'politely-killed-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const crawl = (...args: readonly string[]) =>
-      fork(join(import.meta.dirname, 'kept-queue-child.ts'), [folder, ...args])
+      fork(join(import.meta.dirname, 'stored-queue-child.ts'), [folder, ...args])
     const first = crawl(...urls.map((url) => sites.withPort(url)))
     await vi.waitFor(() => expect(pages().length).toBeGreaterThan(2), 30_000)
     first.kill('SIGKILL')

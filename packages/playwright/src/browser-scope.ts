@@ -7,17 +7,17 @@ import {
 } from '@politely/devtools'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-export function placeOf(context: BrowserContext, browser: Browser): BrowserScope {
+export function browserScopeOf(context: BrowserContext, browser: Browser): BrowserScope {
   return {
-    browser: drivenBrowser(browser),
-    own: context,
+    browser: adaptBrowser(browser),
+    driverObject: context,
     name: 'context',
-    parts: [context],
+    overlapping: [context],
     // With `BlockedByClient` the page becomes an error page, and that comes in the way of the next `goto` (measured).
     refusedPage: 'Aborted',
-    pages: async () => context.pages().map(drivenPage),
+    pages: async () => context.pages().map(adaptPage),
     listen: (came, gone) => {
-      const comes = (page: Page) => came(drivenPage(page))
+      const comes = (page: Page) => came(adaptPage(page))
       context.on('page', comes)
       context.on('close', gone)
       return () => {
@@ -35,19 +35,19 @@ export function placeOf(context: BrowserContext, browser: Browser): BrowserScope
   }
 }
 
-function drivenBrowser(browser: Browser): DriverBrowser {
+function adaptBrowser(browser: Browser): DriverBrowser {
   return {
-    own: browser,
+    driverObject: browser,
     newSession: () => browser.newBrowserCDPSession(),
-    pages: async () => browser.contexts().flatMap((context) => context.pages().map(drivenPage)),
+    pages: async () => browser.contexts().flatMap((context) => context.pages().map(adaptPage)),
     isConnected: () => browser.isConnected(),
   }
 }
 
-function drivenPage(page: Page): GuardedPage {
+function adaptPage(page: Page): GuardedPage {
   return {
-    own: page,
+    driverObject: page,
     newSession: () => page.context().newCDPSession(page),
-    isGone: () => page.isClosed() || page.context().browser()?.isConnected() !== true,
+    isClosed: () => page.isClosed() || page.context().browser()?.isConnected() !== true,
   }
 }

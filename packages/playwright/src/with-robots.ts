@@ -2,7 +2,7 @@
 import { OptionError } from '@politely/core'
 import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/devtools'
 import type { Browser, BrowserContext, Request } from 'playwright-core'
-import { placeOf } from './browser-scope.ts'
+import { browserScopeOf } from './browser-scope.ts'
 
 /** How to be polite: a gate of your own, or what to make one of; and what becomes of what a page loads. */
 export type WithRobotsOptions = BrowserGuardOptions
@@ -17,7 +17,7 @@ export type PoliteContext = BrowserGuard<Request>
  * @throws {OptionError} for an option that cannot be used, and for a context that is polite already or is none of Chromium.
  */
 export async function withRobots(context: BrowserContext, options: WithRobotsOptions): Promise<PoliteContext> {
-  return guardBrowser(placeOf(context, browserOf(context)), options)
+  return guardBrowser(browserScopeOf(context, browserOf(context)), options)
 }
 
 function browserOf(context: BrowserContext): Browser {

@@ -1,14 +1,14 @@
 // Contexts of Playwright's: which of them can be polite, and how that ends.
-import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-room'
+import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-fixture'
 import type { Reply } from '@politely/testkit/sites'
 import { htmlPage } from '@politely/testkit/small-pages'
 import { type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type Driven, launch, launchOptions, noChromium, room } from './driven.ts'
+import { type PlaywrightUnderTest, launch, launchOptions, noChromium, openTestFixture } from './playwright-under-test.ts'
 
 describe.skipIf(noChromium)('a context', () => {
-  let browser: Driven
+  let browser: PlaywrightUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -17,7 +17,7 @@ describe.skipIf(noChromium)('a context', () => {
   afterAll(() => browser.close())
 
   it('is neither a page nor one that is polite already', async () => {
-    const { context, tab } = await room(browser)
+    const { context, tab } = await openTestFixture(browser)
     expect(await errorOf(withRobots(tab as unknown as BrowserContext, CRAWLER))).toMatchObject({
       message: expect.stringContaining('of a page it is page.context()'),
     })
@@ -27,7 +27,7 @@ describe.skipIf(noChromium)('a context', () => {
   })
 
   it('may be a persistent one', async () => {
-    const { at } = await room(browser, { '/robots.txt': RULES })
+    const { at } = await openTestFixture(browser, { '/robots.txt': RULES })
     const context = await chromium.launchPersistentContext('', launchOptions())
     onTestFinished(() => context.close())
     await withRobots(context, CRAWLER)
@@ -38,7 +38,7 @@ describe.skipIf(noChromium)('a context', () => {
   })
 
   it('that is closed ends what was made for it', async () => {
-    const { context, robots, at } = await room(browser, { '/1': htmlPage() })
+    const { context, robots, at } = await openTestFixture(browser, { '/1': htmlPage() })
     await context.close()
     const closed = { code: 'ERR_POLITELY_GATE_CLOSED' }
     await expect.poll(() => errorOf(robots.gate.when(at('/1')))).toMatchObject(closed)
@@ -46,7 +46,7 @@ describe.skipIf(noChromium)('a context', () => {
 
   it('that is no longer polite lets nothing go that still waits for an answer about robots.txt', async () => {
     const images = Array.from({ length: 20 }, (_, i) => `<img src="${OTHER}/${i}">`).join('')
-    const { sites, tab, robots, at } = await room(browser, { '/1': htmlPage(images) })
+    const { sites, tab, robots, at } = await openTestFixture(browser, { '/1': htmlPage(images) })
     const held = Promise.withResolvers<Reply>()
     onTestFinished(() => held.resolve({ status: 404 }))
     sites.answer(`${OTHER}/robots.txt`, held.promise)

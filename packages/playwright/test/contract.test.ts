@@ -1,10 +1,10 @@
 // What Playwright's pages do as those of every polite browser do, and what every adapter has to do.
 import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type Driven, launch, noChromium } from './driven.ts'
+import { type PlaywrightUnderTest, launch, noChromium } from './playwright-under-test.ts'
 
 describe.skipIf(noChromium)('Playwright', () => {
-  let browser: Driven
+  let browser: PlaywrightUnderTest
 
   beforeAll(async () => {
     browser = await launch()

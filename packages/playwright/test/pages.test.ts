@@ -1,15 +1,15 @@
 // Requests for pages, where Playwright has a way of its own.
 import { statSync } from 'node:fs'
-import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-room'
+import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-fixture'
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type Driven, launch, noChromium, room } from './driven.ts'
+import { type PlaywrightUnderTest, launch, noChromium, openTestFixture } from './playwright-under-test.ts'
 
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('a page', () => {
-  let browser: Driven
+  let browser: PlaywrightUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -20,7 +20,7 @@ describe.skipIf(noChromium)('a page', () => {
   it('that a click leads to, and that is refused, leaves the one before where it is', async () => {
     const open = htmlPage('<a href="/hop">away</a><a id="direct" href="/private#z">away</a>')
     const web = { '/robots.txt': RULES, '/open': open, '/hop': redirectTo('/private') }
-    const { sites, tab, robots, at } = await room(browser, web)
+    const { sites, tab, robots, at } = await openTestFixture(browser, web)
     await tab.goto(at('/open'))
     for (const link of ['a', '#direct']) {
       const failed = tab.waitForEvent('requestfailed')
@@ -32,7 +32,7 @@ describe.skipIf(noChromium)('a page', () => {
 
   it('that opens as a popup, and is refused: refusalOf says why, at each hop', async () => {
     const web = { '/robots.txt': RULES, '/open': htmlPage(), '/hop': redirectTo('/private') }
-    const { context, tab, robots, at } = await room(browser, web)
+    const { context, tab, robots, at } = await openTestFixture(browser, web)
     await tab.goto(at('/open'))
     for (const path of ['/private', '/hop']) {
       const failed = context.waitForEvent('requestfailed')
@@ -42,7 +42,7 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('cannot be let through by a route; what a route answers itself is asked of nobody', async () => {
-    const { sites, tab, at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    const { sites, tab, at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     await tab.route('**/*', (route) => route.continue())
     expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
     await tab.route('**/*', (route) => route.fulfill({ body: 'made here' }))
@@ -51,7 +51,7 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('is read while it comes, and downloads are saved', async () => {
-    const { sites, tab, at } = await room(browser, {
+    const { sites, tab, at } = await openTestFixture(browser, {
       '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x'.repeat(100_000) },
     })
     const more = Promise.withResolvers<void>()
@@ -69,7 +69,7 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('that asks for a name and a password has them from Playwright', async () => {
-    const { sites, at, defer } = await room(browser)
+    const { sites, at, defer } = await openTestFixture(browser)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
     sites.answer(`${HOME}/in`, locked, htmlPage('you are in'))
     const httpCredentials = { username: 'somebody', password: 'secret' }
@@ -82,7 +82,7 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('context.request is no page: it goes past the browser, and past this', async () => {
-    const { sites, context, at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    const { sites, context, at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     expect((await context.request.get(at('/private'))).status()).toBe(200)
     expect(sites.asked).toEqual([`${HOME}/private`])
   })

@@ -10,22 +10,22 @@ import {
 import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
 
 /** @throws {OptionError} for what is neither. */
-export function placeOf(target: Browser | BrowserContext): BrowserScope {
+export function browserScopeOf(target: Browser | BrowserContext): BrowserScope {
   const { browser, context } = partsOf(target)
   return {
-    browser: drivenBrowser(browser),
-    own: target,
+    browser: adaptBrowser(browser),
+    driverObject: target,
     name: 'target',
-    parts: context === undefined ? [browser, ...browser.browserContexts()] : [browser, context],
+    overlapping: context === undefined ? [browser, ...browser.browserContexts()] : [browser, context],
     // It becomes an error page. With `Aborted`, `reload`, `goBack` and `waitForNavigation` wait for a page that never comes (measured).
     refusedPage: 'BlockedByClient',
-    pages: async () => (await target.pages()).map(drivenPage),
+    pages: async () => (await target.pages()).map(adaptPage),
     listen: (came, gone) => {
       const comes = (it: Target) => {
         if ((it.type() as string) !== 'page') return
         // A target that is gone has no page.
         it.page().then(
-          (page) => page && came(drivenPage(page)),
+          (page) => page && came(adaptPage(page)),
           () => undefined,
         )
       }
@@ -51,16 +51,16 @@ function partsOf(target: Browser | BrowserContext): { browser: Browser; context:
   throw new OptionError('target', 'must be a Browser or a BrowserContext; of a page it is page.browserContext()')
 }
 
-function drivenBrowser(browser: Browser): DriverBrowser {
+function adaptBrowser(browser: Browser): DriverBrowser {
   return {
-    own: browser,
-    newSession: () => sessionOf(browser),
-    pages: async () => (await browser.pages()).map(drivenPage),
+    driverObject: browser,
+    newSession: () => openBrowserSession(browser),
+    pages: async () => (await browser.pages()).map(adaptPage),
     isConnected: () => browser.connected,
   }
 }
 
-async function sessionOf(browser: Browser): Promise<DriverSession> {
+async function openBrowserSession(browser: Browser): Promise<DriverSession> {
   try {
     return await browser.target().createCDPSession()
   } catch (error) {
@@ -70,12 +70,12 @@ async function sessionOf(browser: Browser): Promise<DriverSession> {
   }
 }
 
-function drivenPage(page: Page): GuardedPage {
+function adaptPage(page: Page): GuardedPage {
   const isGone = () => page.isClosed() || !page.browser().connected
   return {
-    own: page,
+    driverObject: page,
     newSession: () => page.createCDPSession(),
-    isGone,
+    isClosed: isGone,
     prepare: async () => {
       let hasCrashed = false
       page.once('error', () => {

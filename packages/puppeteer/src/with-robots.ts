@@ -1,7 +1,7 @@
 // withRobots: one call, and the pages of a browser, or of one of its contexts, keep robots.txt.
 import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/devtools'
 import type { Browser, BrowserContext, HTTPRequest } from 'puppeteer-core'
-import { placeOf } from './browser-scope.ts'
+import { browserScopeOf } from './browser-scope.ts'
 
 /** How to be polite: a gate of your own, or what to make one of; and what becomes of what a page loads. */
 export type WithRobotsOptions = BrowserGuardOptions
@@ -17,5 +17,5 @@ export type PoliteBrowser = BrowserGuard<HTTPRequest>
  * @throws {OptionError} for an option that cannot be used, and for what is polite already, or is no browser that speaks the DevTools protocol.
  */
 export async function withRobots(target: Browser | BrowserContext, options: WithRobotsOptions): Promise<PoliteBrowser> {
-  return guardBrowser(placeOf(target), options)
+  return guardBrowser(browserScopeOf(target), options)
 }

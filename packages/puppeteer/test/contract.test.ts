@@ -4,10 +4,10 @@
 import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type Driven, launch, noChromium } from './driven.ts'
+import { type PuppeteerUnderTest, launch, noChromium } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium || !isFullRun)('Puppeteer', () => {
-  let browser: Driven
+  let browser: PuppeteerUnderTest
 
   beforeAll(async () => {
     browser = await launch()

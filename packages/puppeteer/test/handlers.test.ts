@@ -1,11 +1,11 @@
 // Beside the handlers of pages: whatever they do, cooperative or not, before or after, nothing leaves that may not.
 
-import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser-room'
+import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser-fixture'
 import { htmlPage } from '@politely/testkit/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type Driven, launch, noChromium, room } from './driven.ts'
+import { type PuppeteerUnderTest, launch, noChromium, openTestFixture } from './puppeteer-under-test.ts'
 
 const WEB = {
   '/robots.txt': RULES,
@@ -15,7 +15,7 @@ const WEB = {
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('a handler of a page', () => {
-  let browser: Driven
+  let browser: PuppeteerUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -32,7 +32,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   it.each(handlers.flatMap(([name, handle]) => [[name, 'before', handle] as const, [name, 'after', handle] as const]))(
     'that %s, added %s withRobots: pages and what they load are checked',
     async (_, when, handle) => {
-      const { sites, openContext, at } = await room(browser, WEB)
+      const { sites, openContext, at } = await openTestFixture(browser, WEB)
       const context = await openContext()
       const tab = await context.newPage()
       const intercept = async () => {
@@ -49,14 +49,14 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   )
 
   it('that sends a request elsewhere: what is asked for in the end is checked', async () => {
-    const { sites, tab, at } = await room(browser, WEB)
+    const { sites, tab, at } = await openTestFixture(browser, WEB)
     await intercepted(tab, (request) => request.continue({ url: request.url().replace('/secret', '/private') }))
     expect(await errorOf(tab.goto(at('/secret')))).toMatchObject(REFUSED)
     expect(sites.askedPages).toEqual([])
   })
 
   it('that answers itself asks nobody, and takes no turn', async () => {
-    const { sites, tab, robots, at } = await room(browser, { ...WEB, '/robots.txt': SLOW })
+    const { sites, tab, robots, at } = await openTestFixture(browser, { ...WEB, '/robots.txt': SLOW })
     await intercepted(tab, (request) => request.respond({ body: 'made here' }, 0))
     for (const path of ['/open', '/private']) {
       expect(await (await tab.goto(at(path)))?.text()).toBe('made here')
@@ -66,7 +66,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   })
 
   it('that refuses is obeyed; the error is Puppeteer’s own', async () => {
-    const { tab, robots, at } = await room(browser, WEB)
+    const { tab, robots, at } = await openTestFixture(browser, WEB)
     await intercepted(tab, (request) => request.abort('accessdenied', 0))
     expect(await errorOf(tab.goto(at('/open')))).toMatchObject({
       message: expect.stringContaining('net::ERR_ACCESS_DENIED'),
@@ -75,7 +75,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   })
 
   it('and its interception may go before what is polite, or stay after it', async () => {
-    const { tab, robots, at } = await room(browser, WEB)
+    const { tab, robots, at } = await openTestFixture(browser, WEB)
     const seen: string[] = []
     const handle = (request: HTTPRequest) => {
       if (request.url().startsWith('http')) seen.push(request.url()) // and not the pictures of an error page
@@ -92,7 +92,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   })
 
   it('is not needed: a page without one does not intercept, and hears of requests as ever', async () => {
-    const { tab, at } = await room(browser, WEB)
+    const { tab, at } = await openTestFixture(browser, WEB)
     const states: string[] = []
     tab.on('request', (request) => void states.push(request.interceptResolutionState().action))
     await tab.goto(at('/open'))
@@ -100,7 +100,7 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   })
 
   it('a page that has to log in does so', async () => {
-    const { sites, tab, at } = await room(browser, WEB)
+    const { sites, tab, at } = await openTestFixture(browser, WEB)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
     sites.answer(`${HOME}/locked`, locked, htmlPage('unlocked'))
     await tab.authenticate({ username: 'me', password: 'secret' })

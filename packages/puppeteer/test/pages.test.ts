@@ -1,12 +1,12 @@
 // Requests for pages, where Puppeteer has a way of its own.
 import { slowWeb, waitAtGate } from '@politely/testkit/browser-end-cases'
-import { CRAWLER, HOME, RULES } from '@politely/testkit/browser-room'
+import { CRAWLER, HOME, RULES } from '@politely/testkit/browser-fixture'
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Driven, launch, noChromium, room } from './driven.ts'
+import { type PuppeteerUnderTest, launch, noChromium, openTestFixture } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium)('a page', () => {
-  let browser: Driven
+  let browser: PuppeteerUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -16,7 +16,7 @@ describe.skipIf(noChromium)('a page', () => {
 
   it('that a click leads to, and that is refused, is an error page: waitForNavigation has no answer', async () => {
     const web = { '/robots.txt': RULES, '/open': htmlPage('<a href="/hop">away</a>'), '/hop': redirectTo('/private') }
-    const { sites, tab, at } = await room(browser, web)
+    const { sites, tab, at } = await openTestFixture(browser, web)
     await tab.goto(at('/open'))
     const [response] = await Promise.all([tab.waitForNavigation(), tab.click('a')])
     expect(response ?? null).toBeNull()
@@ -24,7 +24,7 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('has the User-Agent of its browser, unless it is given another; robots.txt is asked for under the crawler’s', async () => {
-    const { sites, tab, at } = await room(browser, { '/1': htmlPage(), '/2': htmlPage() })
+    const { sites, tab, at } = await openTestFixture(browser, { '/1': htmlPage(), '/2': htmlPage() })
     await tab.goto(at('/1'))
     await tab.setUserAgent({ userAgent: CRAWLER.userAgent })
     await tab.goto(at('/2'))
@@ -39,7 +39,7 @@ describe.skipIf(noChromium)('a page', () => {
   it('that waits is let go when the browser is no longer connected', async () => {
     const another = await launch()
     try {
-      const opened = await room(another, slowWeb)
+      const opened = await openTestFixture(another, slowWeb)
       const { visit, left } = await waitAtGate(opened)
       await another.own.disconnect()
       await left

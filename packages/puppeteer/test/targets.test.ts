@@ -1,15 +1,15 @@
 // What can be polite: a browser, or one of its contexts.
-import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser-room'
+import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser-fixture'
 import { htmlPage } from '@politely/testkit/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type Driven, launch, noChromium, room } from './driven.ts'
+import { type PuppeteerUnderTest, launch, noChromium, openTestFixture } from './puppeteer-under-test.ts'
 
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('target', () => {
-  let browser: Driven
+  let browser: PuppeteerUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -18,7 +18,7 @@ describe.skipIf(noChromium)('target', () => {
   afterAll(() => browser.close())
 
   it('is neither a page nor nothing', async () => {
-    const { tab } = await room(browser)
+    const { tab } = await openTestFixture(browser)
     for (const target of [tab, undefined, null, {}]) {
       expect(await errorOf(withRobots(target as unknown as BrowserContext, CRAWLER))).toMatchObject({
         code: 'ERR_POLITELY_OPTION',
@@ -28,7 +28,7 @@ describe.skipIf(noChromium)('target', () => {
   })
 
   it('is nothing that is polite already, on its own or as part of the other', async () => {
-    const { context, robots } = await room(browser)
+    const { context, robots } = await openTestFixture(browser)
     const twice = { message: expect.stringContaining('target: is polite already') }
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
     expect(await errorOf(withRobots(browser.own, CRAWLER))).toMatchObject(twice)
@@ -59,7 +59,7 @@ describe.skipIf(noChromium)('target', () => {
   it('a whole browser is polite in all of its contexts, those that come later included', async () => {
     const another = await launch()
     const web = { '/robots.txt': RULES, '/open': htmlPage('<iframe src="/private/frame">') }
-    const { sites, at } = await room(browser, web)
+    const { sites, at } = await openTestFixture(browser, web)
     try {
       await using robots = await withRobots(another.own, CRAWLER)
       for (const context of [another.own.defaultBrowserContext(), await another.newContext()]) {
@@ -76,7 +76,7 @@ describe.skipIf(noChromium)('target', () => {
 
   it('the default context, which has pages from the beginning, can be polite on its own', async () => {
     const another = await launch()
-    const { at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    const { at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     try {
       await using _ = await withRobots(another.own.defaultBrowserContext(), CRAWLER)
       const other = await another.newContext()

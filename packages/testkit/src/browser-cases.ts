@@ -1,14 +1,14 @@
 // What is asked of every driver whose pages are polite, in one list: what pages do, and what every adapter has to do.
 import assert from 'node:assert/strict'
 import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapter } from './adapter-cases.ts'
-import { browserDeathRows, browserEndRows } from './browser-end-cases.ts'
-import { browserLoadRows } from './browser-load-cases.ts'
-import { browserPageRows } from './browser-page-cases.ts'
-import { browserRequestRows } from './browser-request-cases.ts'
-import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
+import { browserDeathCases, browserEndCases } from './browser-end-cases.ts'
+import { browserLoadCases } from './browser-load-cases.ts'
+import { browserPageCases } from './browser-page-cases.ts'
+import { browserRequestCases } from './browser-request-cases.ts'
+import { type BrowserCase, HOME, openFixture, verdictOf } from './browser-fixture.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
 import { isFullRun } from './scope.ts'
-import { withRobotsRows } from './with-robots-cases.ts'
+import { withRobotsCases } from './with-robots-cases.ts'
 
 interface BrowserTest {
   readonly name: string
@@ -18,7 +18,7 @@ interface BrowserTest {
 
 /** @param adapter Its name in `adapterRows`. */
 export function browserTestsFor(adapter: string): readonly BrowserTest[] {
-  const rows = [...browserPageRows, ...browserLoadRows, ...browserRequestRows, ...browserEndRows, ...withRobotsRows]
+  const rows = [...browserPageCases, ...browserLoadCases, ...browserRequestCases, ...browserEndCases, ...withRobotsCases]
   return [
     ...adapterCasesFor(adapter).map((row) => ({
       name: `as an adapter, ${row.capability}: ${row.name}`,
@@ -37,13 +37,13 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
 export const browserDeathTests: readonly {
   readonly name: string
   play(launch: BrowserUnderTest['launch']): Promise<void>
-}[] = browserDeathRows.map((row) => ({ name: row.name, play: (launch) => playInOwn(launch, row) }))
+}[] = browserDeathCases.map((row) => ({ name: row.name, play: (launch) => playInOwn(launch, row) }))
 
-async function play(row: BrowserRow, browser: BrowserUnderTest): Promise<void> {
+async function play(row: BrowserCase, browser: BrowserUnderTest): Promise<void> {
   return row.browser === 'own' ? playInOwn(() => browser.launch(), row) : playIn(browser, row)
 }
 
-async function playInOwn(launch: BrowserUnderTest['launch'], row: BrowserRow): Promise<void> {
+async function playInOwn(launch: BrowserUnderTest['launch'], row: BrowserCase): Promise<void> {
   const own = await launch()
   try {
     await playIn(own, row)
@@ -52,8 +52,8 @@ async function playInOwn(launch: BrowserUnderTest['launch'], row: BrowserRow): P
   }
 }
 
-async function playIn(browser: BrowserUnderTest, { web, options, run, asked }: BrowserRow): Promise<void> {
-  const room = await openRoom(browser, web, options)
+async function playIn(browser: BrowserUnderTest, { web, options, run, requested: asked }: BrowserCase): Promise<void> {
+  const room = await openFixture(browser, web, options)
   try {
     await run(room)
     if (asked !== undefined) assert.deepEqual(room.sites.askedPages.map((url) => url.replace(HOME, '')).sort(), asked)

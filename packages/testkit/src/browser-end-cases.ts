@@ -1,7 +1,7 @@
 // How a visit ends: who gives up waiting leaves the queue, and what is over gives its place back.
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
-import { type BrowserRow, errorOf, failing, HOME, type Room, refused, SLOW, verdictOf } from './browser-room.ts'
+import { type BrowserCase, errorOf, nextFailure, HOME, type BrowserFixture, assertRefused, SLOW, verdictOf } from './browser-fixture.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 
@@ -15,7 +15,7 @@ export const slowWeb: Readonly<Record<string, Reply>> = {
 
 /** A page that waits at the gate for its second visit, and when it has left that. */
 export async function waitAtGate(
-  { tab, at, told }: Room,
+  { tab, at, gateEvent: told }: BrowserFixture,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<{ readonly visit: Promise<unknown>; readonly left: Promise<void> }> {
   const [waits, left] = [told('wait', '/2'), told('abandon', '/2')]
@@ -27,7 +27,7 @@ export async function waitAtGate(
 
 const elsewhere = 'data:text/html,elsewhere'
 
-const waitingEnds: Readonly<Record<string, (room: Room) => Promise<unknown>>> = {
+const waitingEnds: Readonly<Record<string, (room: BrowserFixture) => Promise<unknown>>> = {
   'its page is closed': ({ tab }) => tab.close(),
   'its context is closed': ({ context }) => context.close(),
   'its page goes elsewhere': ({ tab }) => tab.goto(elsewhere),
@@ -37,15 +37,15 @@ const waitingEnds: Readonly<Record<string, (room: Room) => Promise<unknown>>> = 
 }
 
 /** Of one that no `goto` asked for. */
-const ownEnds: Readonly<Record<string, (room: Room) => Promise<unknown>>> = {
+const ownEnds: Readonly<Record<string, (room: BrowserFixture) => Promise<unknown>>> = {
   [`it goes to ${elsewhere}`]: ({ tab }) => tab.goto(elsewhere),
   'it goes to about:blank': ({ tab }) => tab.goto('about:blank'),
   'it crashes': ({ browser, tab }) => browser.crash(tab),
 }
 
-const waiting: readonly BrowserRow[] = [
+const waiting: readonly BrowserCase[] = [
   ...Object.entries(waitingEnds).map(
-    ([when, end]): BrowserRow => ({
+    ([when, end]): BrowserCase => ({
       name: `a page that waits leaves the queue when ${when}`,
       web: slowWeb,
       ...(when.endsWith('crashes') && { browser: 'own' }),
@@ -55,7 +55,7 @@ const waiting: readonly BrowserRow[] = [
         assert((await visit) instanceof Error)
         assert.deepEqual(room.robots.gate.queues(), [])
       },
-      asked: ['/1'],
+      requested: ['/1'],
     }),
   ),
   {
@@ -67,16 +67,16 @@ const waiting: readonly BrowserRow[] = [
       const reason = new Error('enough')
       giveUp.abort(reason)
       await left
-      assert.equal(room.browser.reasonOf(await visit), reason)
+      assert.equal(room.browser.abortReasonOf(await visit), reason)
       assert.equal(await errorOf(room.tab.goto(room.at('/3'), { signal: giveUp.signal })), reason)
       assert.equal(await room.tab.goto('about:blank'), null)
     },
-    asked: ['/1'],
+    requested: ['/1'],
   },
   {
     name: 'a page that waits leaves the queue when goto has a timeout that is shorter',
     web: slowWeb,
-    run: async ({ robots, tab, at, told }) => {
+    run: async ({ robots, tab, at, gateEvent: told }) => {
       await tab.goto(at('/1'))
       const left = told('abandon', '/2')
       await assert.rejects(tab.goto(at('/2'), { timeout: 500 }), { name: 'TimeoutError' })
@@ -96,7 +96,7 @@ const waiting: readonly BrowserRow[] = [
       const held = Promise.withResolvers<Reply>()
       sites.answer(`${HOME}/hop`, held.promise)
       await assert.rejects(tab.goto(at('/hop'), { timeout: 500 }), { name: 'TimeoutError' })
-      const failed = failing(tab)
+      const failed = nextFailure(tab)
       held.resolve(redirectTo('/2'))
       assert.equal((await failed).url(), at('/2'))
       assert.deepEqual(robots.gate.queues(), [])
@@ -108,7 +108,7 @@ const waiting: readonly BrowserRow[] = [
     name: 'a page that waits for another goto gives its place to that',
     web: slowWeb,
     run: async (room) => {
-      const { tab, robots, at, told } = room
+      const { tab, robots, at, gateEvent: told } = room
       const { visit, left } = await waitAtGate(room)
       const waits = told('wait', '/3')
       const next = errorOf(tab.goto(at('/3')))
@@ -120,12 +120,12 @@ const waiting: readonly BrowserRow[] = [
     },
   },
   ...Object.entries(ownEnds).map(
-    ([when, end]): BrowserRow => ({
+    ([when, end]): BrowserCase => ({
       name: `a page that waits by itself leaves the queue when ${when}`,
       web: slowWeb,
       ...(when.endsWith('crashes') && { browser: 'own' }),
       run: async (room) => {
-        const { robots, tab, at, told } = room
+        const { robots, tab, at, gateEvent: told } = room
         await tab.goto(at('/1'))
         const [waits, left] = [told('wait', '/2'), told('abandon', '/2')]
         await tab.evaluate('void setTimeout(() => { location = "/2" })')
@@ -134,7 +134,7 @@ const waiting: readonly BrowserRow[] = [
         await left
         assert.deepEqual(robots.gate.queues(), [])
       },
-      asked: ['/1'],
+      requested: ['/1'],
     }),
   ),
   {
@@ -143,7 +143,7 @@ const waiting: readonly BrowserRow[] = [
     run: async (room) => {
       const { visit } = await waitAtGate(room)
       // Its robots.txt is known, so that the refusal is there at once.
-      await refused(room.browser, room.tab.goto(room.at('/private')))
+      await assertRefused(room.browser, room.tab.goto(room.at('/private')))
       assert.equal(verdictOf(room.browser, await visit), undefined)
       assert.match(String(await visit), /ERR_ABORTED|interrupted/)
     },
@@ -163,7 +163,7 @@ const waiting: readonly BrowserRow[] = [
   },
 ]
 
-const underWayEnds: readonly ((room: Room) => Promise<unknown>)[] = [
+const underWayEnds: readonly ((room: BrowserFixture) => Promise<unknown>)[] = [
   ({ tab }) => tab.close(),
   ({ tab }) => tab.goto('about:blank'),
   ({ tab }) => tab.goto(elsewhere),
@@ -171,11 +171,11 @@ const underWayEnds: readonly ((room: Room) => Promise<unknown>)[] = [
   ({ robots }) => robots.close(),
 ]
 
-const underWay: readonly BrowserRow[] = [
+const underWay: readonly BrowserCase[] = [
   {
     name: 'a page that is under way gives its place back when its page is closed, goes elsewhere or stops, or withRobots is closed',
     run: async (room) => {
-      const { sites, context, robots, at, told } = room
+      const { sites, context, robots, at, gateEvent: told } = room
       sites.answer(`${HOME}/hangs`, () => undefined)
       for (const end of underWayEnds) {
         const [left, done] = [told('start', '/hangs'), told('done', '/hangs')]
@@ -193,7 +193,7 @@ const underWay: readonly BrowserRow[] = [
   {
     name: 'a page that is under way by itself gives its place back when it goes elsewhere',
     web: { '/1': htmlPage() },
-    run: async ({ sites, robots, tab, at, told }) => {
+    run: async ({ sites, robots, tab, at, gateEvent: told }) => {
       sites.answer(`${HOME}/hangs`, () => undefined)
       const [left, done] = [told('start', '/hangs'), told('done', '/hangs')]
       await tab.goto(at('/1'))
@@ -215,7 +215,7 @@ const underWay: readonly BrowserRow[] = [
   {
     name: 'a page that is under way gives its place back when it was a download',
     web: { '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x' } },
-    run: async ({ robots, tab, at, told }) => {
+    run: async ({ robots, tab, at, gateEvent: told }) => {
       const done = told('done', '/file')
       await assert.rejects(tab.goto(at('/file')), /ERR_ABORTED|Download is starting/)
       await done
@@ -223,7 +223,7 @@ const underWay: readonly BrowserRow[] = [
     },
   },
   ...[429, 503].map(
-    (status): BrowserRow => ({
+    (status): BrowserCase => ({
       name: `a page that is under way and is answered by ${status} slows its origin down by Retry-After`,
       web: { '/busy': { ...htmlPage('busy', { 'Retry-After': '30' }), status } },
       run: async ({ robots, tab, at }) => {
@@ -235,7 +235,7 @@ const underWay: readonly BrowserRow[] = [
 ]
 
 /** Played with each way to get hold of a browser. */
-export const browserDeathRows: readonly BrowserRow[] = [
+export const browserDeathCases: readonly BrowserCase[] = [
   {
     name: 'a browser that dies leaves no rejection without a handler: a waiting page fails and says why, and close resolves',
     web: slowWeb,
@@ -247,7 +247,7 @@ export const browserDeathRows: readonly BrowserRow[] = [
       room.defer(() => process.off('unhandledRejection', hear))
       const idle = await room.openPolite()
       const { visit, left } = await waitAtGate(room)
-      await room.browser.die()
+      await room.browser.kill()
       await left
       const error = (await visit) as NodeJS.ErrnoException
       assert.equal(error.code, 'ERR_POLITELY_BROWSER_GONE', String(error))
@@ -261,4 +261,4 @@ export const browserDeathRows: readonly BrowserRow[] = [
   },
 ]
 
-export const browserEndRows: readonly BrowserRow[] = [...waiting, ...underWay, ...browserDeathRows]
+export const browserEndCases: readonly BrowserCase[] = [...waiting, ...underWay, ...browserDeathCases]

@@ -1,6 +1,6 @@
 // What a page loads: checked where it goes to, and not held back by a pause. And what is one context's alone.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, errorOf, failing, OTHER, RULES, refused, SLOW } from './browser-room.ts'
+import { type BrowserCase, CRAWLER, errorOf, nextFailure, OTHER, RULES, assertRefused, SLOW } from './browser-fixture.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo, scriptOf } from './small-pages.ts'
 
@@ -15,7 +15,7 @@ const kindsIn = (path: string) =>
   new EventSource('${path}/events')</script>`
 const fetchesBy = (name: string) => `fetch('/private/${name}').catch(() => 0).then(() => fetch('/by-${name}'))`
 
-export const browserLoadRows: readonly BrowserRow[] = [
+export const browserLoadCases: readonly BrowserCase[] = [
   {
     name: 'what a page loads is checked by the robots.txt of its own origin, whatever it is',
     web: {
@@ -25,14 +25,14 @@ export const browserLoadRows: readonly BrowserRow[] = [
         `${kindsIn('/private')}${kindsIn('/o')}<img src="${OTHER}/image"><iframe src="${OTHER}/frame"></iframe>`,
       ),
     },
-    run: async ({ sites, tab, at, told }) => {
+    run: async ({ sites, tab, at, gateEvent: told }) => {
       const disallowed = [...KINDS.map((kind) => `/private/${kind}`), `${OTHER}/image`, `${OTHER}/frame`]
       const refusals = disallowed.map((url) => told('refuse', url))
       await tab.goto(at('/open'))
       await Promise.all(refusals)
       await sites.requested(3 + KINDS.length) // two of robots.txt, and the page
     },
-    asked: [...KINDS.map((kind) => `/o/${kind}`), '/open'],
+    requested: [...KINDS.map((kind) => `/o/${kind}`), '/open'],
   },
   {
     name: 'what a page loads is checked where its workers load it, too: dedicated, nested and shared ones',
@@ -47,7 +47,7 @@ export const browserLoadRows: readonly BrowserRow[] = [
       await tab.goto(at('/open'))
       await sites.requested(8) // robots.txt, the page, three scripts, three of what they load
     },
-    asked: ['/by-nested', '/by-outer', '/by-shared', '/nested.js', '/open', '/outer.js', '/shared.js'],
+    requested: ['/by-nested', '/by-outer', '/by-shared', '/nested.js', '/open', '/outer.js', '/shared.js'],
   },
   {
     name: 'what a page loads is checked in frames of other sites, which have a process of their own',
@@ -61,7 +61,7 @@ export const browserLoadRows: readonly BrowserRow[] = [
       await tab.goto(at('/open'))
       await sites.requested(5) // two of robots.txt, the page, the frame, and the last thing that it loads
     },
-    asked: ['/open', `${OTHER}/frame`, `${OTHER}/image`],
+    requested: ['/open', `${OTHER}/frame`, `${OTHER}/image`],
   },
   {
     name: 'our choice: what a page loads waits for no turn, and a page of a slow site is shown at once',
@@ -76,7 +76,7 @@ export const browserLoadRows: readonly BrowserRow[] = [
       assert.equal((await tab.goto(at('/open')))?.status(), 200)
       assert.equal(robots.gate.counters.started, 1)
     },
-    asked: ['/1', '/2', '/frame', '/open'],
+    requested: ['/1', '/2', '/frame', '/open'],
   },
   {
     name: 'pageRequests: ignore leaves alone what a page loads; pages are checked all the same',
@@ -84,20 +84,20 @@ export const browserLoadRows: readonly BrowserRow[] = [
     options: { pageRequests: 'ignore' },
     run: async ({ browser, sites, tab, at }) => {
       await tab.goto(at('/open'))
-      await refused(browser, tab.goto(at('/private')))
+      await assertRefused(browser, tab.goto(at('/private')))
       assert.equal(sites.asked.filter((url) => url.endsWith('/robots.txt')).length, 1)
     },
-    asked: ['/open', '/private/image', `${OTHER}/image`],
+    requested: ['/open', '/private/image', `${OTHER}/image`],
   },
   {
     name: 'RFC 9309 §2.3.1.4: what a page loads comes from no origin whose robots.txt is unreachable',
     web: { [`${OTHER}/robots.txt`]: { status: 503 }, '/open': htmlPage(`<img src="${OTHER}/image">`) },
     run: async ({ robots, tab, at }) => {
-      const failed = failing(tab)
+      const failed = nextFailure(tab)
       await tab.goto(at('/open'))
       assert.equal(robots.refusalOf(await failed)?.verdict.because, 'unreachable')
     },
-    asked: ['/open'],
+    requested: ['/open'],
   },
   {
     name: 'contexts of one browser are told apart, also by frames that share a process with their page',
@@ -119,7 +119,7 @@ export const browserLoadRows: readonly BrowserRow[] = [
       }
       const visits = Object.entries(tabs).map(async ([name, tab]) => {
         await tab.goto(at(`/be/${name}`))
-        await tab.goto(at('/open'), { waitUntil: browser.idle })
+        await tab.goto(at('/open'), { waitUntil: browser.networkIdle })
       })
       await Promise.all(visits)
       const askedBy = (name: string) => {
@@ -150,7 +150,7 @@ export const browserLoadRows: readonly BrowserRow[] = [
       assert.equal((await tab.goto(at('/open')))?.status(), 200)
       await robots.close()
     },
-    asked: ['/frame', '/open'],
+    requested: ['/frame', '/open'],
   },
   {
     name: 'contexts of one browser close each for itself',
@@ -159,11 +159,11 @@ export const browserLoadRows: readonly BrowserRow[] = [
       const other = await openPolite()
       await robots.close()
       assert.equal((await tab.goto(at('/hop')))?.status(), 200)
-      await refused(browser, other.tab.goto(at('/hop')))
+      await assertRefused(browser, other.tab.goto(at('/hop')))
       await other.robots.close()
       const again = await browser.withRobots(context, CRAWLER)
       defer(() => again.close())
-      await refused(browser, tab.goto(at('/hop')))
+      await assertRefused(browser, tab.goto(at('/hop')))
     },
   },
 ]

@@ -1,11 +1,11 @@
 // Requests for pages: the browser makes them itself, each hop of a redirect is checked, and nothing leads around.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, errorOf, failing, HOME, OTHER, RULES, refused, verdictOf } from './browser-room.ts'
+import { type BrowserCase, CRAWLER, errorOf, nextFailure, HOME, OTHER, RULES, assertRefused, verdictOf } from './browser-fixture.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 
 const speculation = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })
 
-export const browserPageRows: readonly BrowserRow[] = [
+export const browserPageCases: readonly BrowserCase[] = [
   {
     name: 'a page that was redirected is where it was led to, and the way there is known',
     web: {
@@ -20,7 +20,7 @@ export const browserPageRows: readonly BrowserRow[] = [
       assert.equal(withoutFragment(answer.url()), at(`${OTHER}/there/`))
       assert.equal(tab.url(), at(`${OTHER}/there/#part`))
       assert.equal(await tab.evaluate('location.href'), tab.url())
-      assert.deepEqual(browser.wayTo(answer).map(withoutFragment), ['/hop', '/step'].map(at))
+      assert.deepEqual(browser.redirectsTo(answer).map(withoutFragment), ['/hop', '/step'].map(at))
       assert.deepEqual(
         (await context.cookies()).map(({ name }) => name),
         ['hop'],
@@ -35,7 +35,7 @@ export const browserPageRows: readonly BrowserRow[] = [
     { status: 303, method: 'GET', body: '' },
     { status: 307, method: 'POST', body: 'a=1' },
   ].map(
-    ({ status, method, body }): BrowserRow => ({
+    ({ status, method, body }): BrowserCase => ({
       name: `a page that is sent by POST and answered by ${status} comes with ${method} and "${body}"`,
       web: {
         '/form': htmlPage('<form method="post" action="/send"><input name="a" value="1"><button>send</button></form>'),
@@ -51,7 +51,7 @@ export const browserPageRows: readonly BrowserRow[] = [
         assert.equal(sites.requests.at(-1)?.method, method)
         assert.equal(bodies.get(at('/sent')), body)
       },
-      asked: ['/form', '/send', '/sent'],
+      requested: ['/form', '/send', '/sent'],
     }),
   ),
   {
@@ -61,14 +61,14 @@ export const browserPageRows: readonly BrowserRow[] = [
       for (const path of ['/private', '/hop', '/private']) {
         const error = await errorOf(tab.goto(at(path)))
         assert.equal(verdictOf(browser, error)?.because, 'rule')
-        assert.match(String((error as Error).cause), new RegExp(browser.refusedPage))
+        assert.match(String((error as Error).cause), new RegExp(browser.refusedPageMessage))
         assert.equal((await tab.goto(at('/open')))?.status(), 200)
       }
       // Not that of the page before.
-      await refused(browser, tab.goto(at('/private')))
+      await assertRefused(browser, tab.goto(at('/private')))
       await assert.rejects(tab.goto('no URL'), /invalid URL/)
     },
-    asked: ['/hop', '/open'],
+    requested: ['/hop', '/open'],
   },
   {
     name: 'a page that was allowed and no longer is rejects reload and goBack with the verdict',
@@ -80,26 +80,26 @@ export const browserPageRows: readonly BrowserRow[] = [
     },
     run: async ({ browser, tab, at }) => {
       await tab.goto(at('/open'))
-      await refused(browser, tab.reload())
+      await assertRefused(browser, tab.reload())
       await tab.goto('about:blank')
-      await refused(browser, tab.goBack())
+      await assertRefused(browser, tab.goBack())
     },
-    asked: ['/open'],
+    requested: ['/open'],
   },
   {
     name: 'a page that a click leads to is checked too: refusalOf says why the request failed',
     web: { '/robots.txt': RULES, '/open': htmlPage('<a href="/hop#y">away</a>'), '/hop': redirectTo('/private#x') },
     run: async ({ robots, tab, at }) => {
       await tab.goto(at('/open'))
-      const failed = failing(tab)
+      const failed = nextFailure(tab)
       await tab.click('a')
       const { because, url } = robots.refusalOf(await failed)?.verdict ?? {}
       assert.deepEqual([because, url], ['rule', at('/private')])
     },
-    asked: ['/hop', '/open'],
+    requested: ['/hop', '/open'],
   },
   ...['_blank', 'noopener'].map(
-    (how): BrowserRow => ({
+    (how): BrowserCase => ({
       name: `a page that opens as a popup (${how}) is checked from its first request on, each hop`,
       web: {
         '/robots.txt': RULES,
@@ -109,7 +109,7 @@ export const browserPageRows: readonly BrowserRow[] = [
         '/private': htmlPage(),
         '/other': htmlPage('<img src="/private/image" onerror="fetch(`/over`)">'),
       },
-      run: async ({ sites, tab, at, told }) => {
+      run: async ({ sites, tab, at, gateEvent: told }) => {
         await tab.goto(at('/open'))
         const open = (path: string) => tab.evaluate(`void window.open('${path}', '_blank', '${how}')`)
         for (const path of ['/private', '/hop']) {
@@ -120,20 +120,20 @@ export const browserPageRows: readonly BrowserRow[] = [
         await open('/other')
         await sites.requested(6)
       },
-      asked: ['/hop', '/open', '/other', '/over', '/step'],
+      requested: ['/hop', '/open', '/other', '/over', '/step'],
     }),
   ),
   {
     name: 'one of a dozen popups that come at once is not overlooked',
     web: { '/robots.txt': RULES, '/open': htmlPage() },
-    run: async ({ tab, at, told }) => {
+    run: async ({ tab, at, gateEvent: told }) => {
       await tab.goto(at('/open'))
       const paths = Array.from({ length: 12 }, (_, i) => `/private/${i}`)
       const all = paths.map((path) => told('refuse', path))
       await tab.evaluate(`for (const path of ${JSON.stringify(paths)}) window.open(path)`)
       await Promise.all(all)
     },
-    asked: ['/open'],
+    requested: ['/open'],
   },
   {
     name: 'a page whose rules of speculation name others has them fetched by nobody',
@@ -151,8 +151,8 @@ export const browserPageRows: readonly BrowserRow[] = [
         body: speculation('/private/2'),
       },
     },
-    run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.idle })),
-    asked: ['/last', '/open'],
+    run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.networkIdle })),
+    requested: ['/last', '/open'],
   },
   {
     name: 'a page that is the first one of a popup keeps its rules of speculation: Chromium runs no script of ours in it',
@@ -167,7 +167,7 @@ export const browserPageRows: readonly BrowserRow[] = [
       await tab.evaluate("void window.open('/popup')")
       await sites.requested(4)
     },
-    asked: ['/open', '/popup', '/private'],
+    requested: ['/open', '/popup', '/private'],
   },
   {
     name: 'a page that no network is needed for is asked of nobody',
@@ -186,12 +186,12 @@ export const browserPageRows: readonly BrowserRow[] = [
       const tab = await context.newPage()
       const robots = await browser.withRobots(context, CRAWLER)
       defer(() => robots.close())
-      const failed = failing(tab)
+      const failed = nextFailure(tab)
       await tab.setContent(`<img src="${at('/private/image')}">`)
       assert.equal(robots.refusalOf(await failed)?.code, 'ERR_POLITELY_DISALLOWED')
-      await refused(browser, tab.goto(at('/private')))
+      await assertRefused(browser, tab.goto(at('/private')))
     },
-    asked: [],
+    requested: [],
   },
   {
     name: 'a page that is in the browser’s cache comes from there',

@@ -1,8 +1,8 @@
 // What a browser can request, by kind: which requests are checked, which are switched off, and which are not seen. The table in the
 // documentation is made from these rows.
 import assert from 'node:assert/strict'
-import { type BrowserRow, HOME, RULES } from './browser-room.ts'
-import { browserServiceWorkerRows } from './browser-service-worker-cases.ts'
+import { type BrowserCase, HOME, RULES } from './browser-fixture.ts'
+import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
 import type { DocTable } from './doc-table.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage } from './small-pages.ts'
@@ -96,24 +96,24 @@ const ALL_KINDS = htmlPage(`${pageOf('/private')}${pageOf('/o')}`, {
   link: '</private/header>; rel=preload; as=script, </o/header>; rel=preload; as=script',
 })
 
-const checkedRow: BrowserRow = {
+const checkedCase: BrowserCase = {
   name: 'what a page loads is checked, whatever kind of request it is',
   web: { '/robots.txt': RULES, '/open': ALL_KINDS },
-  run: async ({ sites, tab, at, told }) => {
+  run: async ({ sites, tab, at, gateEvent: told }) => {
     const refusals = all('/private').map((path) => told('refuse', path))
     await tab.goto(at('/open'))
     await Promise.all(refusals)
     const missing = () => all('/o').some((path) => !sites.askedPages.includes(`${HOME}${path}`))
     while (missing()) await sites.requested(sites.requests.length + 1)
   },
-  asked: [...all('/o'), '/open'].sort(),
+  requested: [...all('/o'), '/open'].sort(),
 }
 
 /** A kind of request that is made past the DevTools protocol. */
-interface OtherKind {
+interface UncheckedKind {
   readonly what: string
   readonly outcome: string
-  readonly row: BrowserRow
+  readonly testCase: BrowserCase
 }
 
 /** A call that asks for `/private/config`; the title tells its outcome. */
@@ -125,7 +125,7 @@ const PAYMENT = `try { new PaymentRequest([{ supportedMethods: location.origin +
   catch (error) { document.title = error.name }`
 
 /** @param title What the page's title says in the end. */
-function titled(name: string, page: Reply, title: string, more: Partial<BrowserRow> = {}): BrowserRow {
+function titled(name: string, page: Reply, title: string, more: Partial<BrowserCase> = {}): BrowserCase {
   return {
     name,
     web: { '/robots.txt': RULES, '/open': page },
@@ -133,21 +133,21 @@ function titled(name: string, page: Reply, title: string, more: Partial<BrowserR
       await tab.goto(at('/open'))
       await tab.waitForFunction(`document.title === '${title}'`)
     },
-    asked: ['/open'],
+    requested: ['/open'],
     ...more,
   }
 }
 
-const switchedOff: readonly OtherKind[] = [
+const switchedOff: readonly UncheckedKind[] = [
   {
     what: 'FedCM: `/.well-known/web-identity`, `configURL`',
     outcome: 'switched off: the call rejects with a `NotAllowedError`',
-    row: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError'),
+    testCase: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError'),
   },
   {
     what: 'FedCM of a page whose own `Permissions-Policy` allows it, or cannot be parsed',
     outcome: 'switched off',
-    row: titled(
+    testCase: titled(
       'FedCM is switched off, whatever the Permissions-Policy of the site says',
       htmlPage(script(FEDCM('window')), { 'permissions-policy': 'identity-credentials-get=*, ???' }),
       'NotAllowedError',
@@ -156,18 +156,18 @@ const switchedOff: readonly OtherKind[] = [
   {
     what: 'PaymentRequest: payment method manifests',
     outcome: 'switched off: the constructor throws a `SecurityError`',
-    row: titled('PaymentRequest is switched off', htmlPage(script(PAYMENT)), 'SecurityError'),
+    testCase: titled('PaymentRequest is switched off', htmlPage(script(PAYMENT)), 'SecurityError'),
   },
 ]
 
 const config: Reply = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
 const AHEAD = '{ "prefetch": [{ "urls": ["/private/ahead"], "eagerness": "immediate" }] }'
 
-const notSeen: readonly OtherKind[] = [
+const notSeen: readonly UncheckedKind[] = [
   {
     what: 'WebSocket, WebSocketStream',
     outcome: 'not seen',
-    row: {
+    testCase: {
       name: 'a WebSocket is not seen: its handshake is no request that can be stopped',
       web: {
         '/robots.txt': RULES,
@@ -180,13 +180,13 @@ const notSeen: readonly OtherKind[] = [
         await tab.goto(at('/open'))
         await sites.requested(4)
       },
-      asked: ['/open', '/private/socket', '/private/stream'],
+      requested: ['/open', '/private/socket', '/private/stream'],
     },
   },
   {
     what: 'FedCM, PaymentRequest in a window whose document no server sent: `about:blank`, `blob:`',
     outcome: 'not seen',
-    row: {
+    testCase: {
       name: 'FedCM in an empty window is not seen',
       web: {
         '/robots.txt': RULES,
@@ -206,7 +206,7 @@ const notSeen: readonly OtherKind[] = [
   {
     what: 'speculation rules in the first document of a popup',
     outcome: 'not seen',
-    row: {
+    testCase: {
       name: 'speculation rules in the first document of a popup are not seen',
       wholeBrowser: true,
       web: {
@@ -219,7 +219,7 @@ const notSeen: readonly OtherKind[] = [
         await tab.goto(at('/open'))
         await sites.requested(4)
       },
-      asked: ['/open', '/popup', '/private/ahead'],
+      requested: ['/open', '/popup', '/private/ahead'],
     },
   },
 ]
@@ -237,10 +237,10 @@ export const requestTable: DocTable = {
   ],
 }
 
-export const browserRequestRows: readonly BrowserRow[] = [
-  checkedRow,
-  ...browserServiceWorkerRows,
-  ...[...switchedOff, ...notSeen].map(({ row }) => row),
+export const browserRequestCases: readonly BrowserCase[] = [
+  checkedCase,
+  ...browserServiceWorkerCases,
+  ...[...switchedOff, ...notSeen].map(({ testCase: row }) => row),
 ]
 
 assert.equal(new Set(all('')).size, all('').length, 'two kinds ask for the same name')

@@ -1,6 +1,6 @@
 // Service workers: switched off, since Chromium makes requests for them that cannot be stopped.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, errorOf, type Room, refused } from './browser-room.ts'
+import { type BrowserCase, CRAWLER, errorOf, type BrowserFixture, assertRefused } from './browser-fixture.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, scriptOf } from './small-pages.ts'
 
@@ -38,18 +38,18 @@ const web = (worker: Reply): Readonly<Record<string, Reply>> => ({
 })
 
 /** Checks that a page waits for its turn and that a disallowed page is refused. */
-async function checkNavigations({ browser, robots, tab, at, told }: Room): Promise<void> {
+async function checkNavigations({ browser, robots, tab, at, gateEvent: told }: BrowserFixture): Promise<void> {
   const waits = told('wait', '/next')
   const visit = errorOf(tab.goto(at('/next')))
   await waits
   assert.partialDeepStrictEqual(robots.gate.queues(), [{ waiting: 1 }])
-  await refused(browser, tab.goto(at('/private/page')))
+  await assertRefused(browser, tab.goto(at('/private/page')))
   assert((await visit) instanceof Error)
 }
 
-const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserRow[] => [
+const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserCase[] => [
   ...['check', 'ignore'].map(
-    (pageRequests): BrowserRow => ({
+    (pageRequests): BrowserCase => ({
       name: `pageRequests: ${pageRequests}, a service worker with ${what} is not registered, and its script is not asked for`,
       web: web(worker),
       options: { pageRequests },
@@ -58,7 +58,7 @@ const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserRow[
         await room.tab.waitForFunction('document.title === "TypeError"')
         await checkNavigations(room)
       },
-      asked: ['/open'],
+      requested: ['/open'],
     }),
   ),
   {
@@ -66,7 +66,7 @@ const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserRow[
     web: web(worker),
     run: async (room) => {
       const context = await room.openContext()
-      const tab = (await context.newPage()) as Room['tab']
+      const tab = (await context.newPage()) as BrowserFixture['tab']
       await tab.goto(room.at('/open'))
       await tab.waitForFunction('document.title === "controlled"')
       const robots = await room.browser.withRobots(context, CRAWLER)
@@ -74,11 +74,11 @@ const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserRow[
       await tab.goto(room.at('/open'))
       await checkNavigations({ ...room, context, robots, tab })
     },
-    asked: ['/by-worker', '/open', '/worker.js'],
+    requested: ['/by-worker', '/open', '/worker.js'],
   },
 ])
 
-const backgroundFetch: BrowserRow = {
+const backgroundFetch: BrowserCase = {
   name: 'a service worker that was registered before can start no Background Fetch, and is not updated',
   web: { ...web(controlling('')), '/private/file': { status: 200, body: 'x' } },
   run: async ({ browser, openContext, at, defer }) => {
@@ -94,7 +94,7 @@ const backgroundFetch: BrowserRow = {
     ]).then((outcomes) => outcomes.map(({ status }) => status))`)
     assert.deepEqual(outcomes, ['rejected', 'rejected'])
   },
-  asked: ['/by-worker', '/open', '/worker.js'],
+  requested: ['/by-worker', '/open', '/worker.js'],
 }
 
-export const browserServiceWorkerRows: readonly BrowserRow[] = [...registered, backgroundFetch]
+export const browserServiceWorkerCases: readonly BrowserCase[] = [...registered, backgroundFetch]

@@ -4,7 +4,7 @@ import type { Visit } from './adapter-cases.ts'
 
 /** `Page` of both. */
 export interface TabUnderTest {
-  goto(url: string, options?: GotoOptions): Promise<AnswerUnderTest | null>
+  goto(url: string, options?: GotoOptions): Promise<ResponseUnderTest | null>
   reload(): Promise<unknown>
   goBack(): Promise<unknown>
   setContent(html: string): Promise<unknown>
@@ -23,7 +23,7 @@ interface GotoOptions {
   readonly waitUntil?: unknown
 }
 
-interface AnswerUnderTest {
+interface ResponseUnderTest {
   url(): string
   status(): number
 }
@@ -59,13 +59,13 @@ interface GateUnderTest {
 }
 
 /** A gate of one's own, and the RobotsClient that it asks. */
-export interface OwnGate {
+export interface GateWithClient {
   readonly gate: GateUnderTest
   readonly robots: { close(): Promise<void> }
 }
 
 interface PoliteClasses {
-  readonly RobotsClient: new (options: { readonly userAgent: string }) => OwnGate['robots']
+  readonly RobotsClient: new (options: { readonly userAgent: string }) => GateWithClient['robots']
   /** Its options hold such a RobotsClient, and `minDelayMs`. */
   readonly PoliteGate: new (
     options: never,
@@ -86,16 +86,16 @@ export interface BrowserUnderTest<
   launch(): Promise<BrowserUnderTest<C, R>>
   close(): Promise<void>
   /** `waitUntil` of a `goto` that is over when nothing more is loaded. */
-  readonly idle: string
+  readonly networkIdle: string
   /** The reason of the signal that ended a visit with this error. */
-  reasonOf(error: unknown): unknown
+  abortReasonOf(error: unknown): unknown
   /** What the driver says where a page is refused. */
-  readonly refusedPage: string
+  readonly refusedPageMessage: string
   /** The URLs that led to an answer by redirects. */
-  wayTo(answer: AnswerUnderTest): readonly string[]
+  redirectsTo(answer: ResponseUnderTest): readonly string[]
   stopLoading(tab: TabUnderTest): Promise<unknown>
   /** Crashes the page, and all others of the browser. */
   crash(tab: TabUnderTest): Promise<unknown>
   /** Kills the main process of the browser. */
-  die(): Promise<unknown>
+  kill(): Promise<unknown>
 }

@@ -13,7 +13,7 @@ export interface Part {
 export function findChromium(): Part | undefined {
   const { CHROME_BIN } = process.env
   if (CHROME_BIN) return { command: CHROME_BIN, env: {} } // there or not: who names one is not given another
-  return onPath('chromium', 'chromium-browser', 'google-chrome') ?? unpacked('chromium')
+  return findOnPath('chromium', 'chromium-browser', 'google-chrome') ?? findUnpacked('chromium')
 }
 
 /**
@@ -31,7 +31,7 @@ export function findFullBrowser(): Part | undefined {
 
 /** The headless shell on PATH, else the one that `npm run parts headless-shell` got. */
 export function findHeadlessShell(): Part | undefined {
-  return onPath('chromium-headless-shell', 'chrome-headless-shell') ?? unpacked('headless-shell')
+  return findOnPath('chromium-headless-shell', 'chrome-headless-shell') ?? findUnpacked('headless-shell')
 }
 
 /** Loopback only, for browsers in tests; root can have no sandbox, nor can others in many a container. */
@@ -61,17 +61,17 @@ export function isMissing(name: string, part: Part | undefined): boolean {
   if (part !== undefined) return false
   const cure = `npm run parts ${name}`
   if (process.env.REQUIRE_PARTS === '1') throw new Error(`REQUIRE_PARTS=1, but there is no ${name}. To get it: ${cure}`)
-  noteForTheEnd(`Tests were skipped because there is no ${name}. To get it: ${cure}`)
+  printAfterRun(`Tests were skipped because there is no ${name}. To get it: ${cure}`)
   return true
 }
 
 /** Says a line when all tests are done: scripts/run.mjs prints the file, each line once. */
-export function noteForTheEnd(line: string): void {
+export function printAfterRun(line: string): void {
   if (process.env.POLITELY_NOTES) appendFileSync(process.env.POLITELY_NOTES, `${line}\n`)
   else console.warn(line)
 }
 
-function onPath(...names: readonly string[]): Part | undefined {
+function findOnPath(...names: readonly string[]): Part | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter)
   const commands = names.flatMap((name) => folders.map((folder) => join(folder, name)))
   const command = commands.find(isExecutable)
@@ -88,7 +88,7 @@ function isExecutable(path: string): boolean {
 }
 
 /** What scripts/parts.mjs has unpacked; it writes `ok` last. */
-function unpacked(name: string): Part | undefined {
+function findUnpacked(name: string): Part | undefined {
   const home = join(import.meta.dirname, '../../../.tools/parts', name)
   const done = join(home, 'ok')
   if (!existsSync(done)) return undefined

@@ -1,11 +1,11 @@
 // What withRobots is given, and what its close leaves.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, HOME, RULES, refused } from './browser-room.ts'
+import { type BrowserCase, CRAWLER, HOME, RULES, assertRefused } from './browser-fixture.ts'
 import { htmlPage } from './small-pages.ts'
 
 const gateClosed = { code: 'ERR_POLITELY_GATE_CLOSED' }
 
-const closing: readonly BrowserRow[] = [
+const closing: readonly BrowserCase[] = [
   {
     name: 'close leaves the pages as they were',
     web: {
@@ -62,7 +62,7 @@ const closing: readonly BrowserRow[] = [
     { whose: 'a gate', code: 'ERR_POLITELY_GATE_CLOSED' },
     { whose: 'a RobotsClient', code: 'ERR_POLITELY_CLIENT_CLOSED' },
   ].map(
-    ({ whose, code }): BrowserRow => ({
+    ({ whose, code }): BrowserCase => ({
       name: `close of ${whose} of your own under a context lets nothing through, and says so`,
       web: { '/1': htmlPage() },
       run: async ({ sites, openPolite, openGate, at }) => {
@@ -90,9 +90,9 @@ const wrongOptions: readonly (readonly [string, unknown, RegExp])[] = [
 
 const broken = () => Promise.reject(new Error('the disk is full'))
 
-const given: readonly BrowserRow[] = [
+const given: readonly BrowserCase[] = [
   ...wrongOptions.map(
-    ([what, options, message]): BrowserRow => ({
+    ([what, options, message]): BrowserCase => ({
       name: `withRobots with options: ${what}, is told what to write instead`,
       run: async ({ browser, openContext }) => {
         const context = await openContext()
@@ -107,7 +107,7 @@ const given: readonly BrowserRow[] = [
     web: { '/1': htmlPage() },
     options: { network: 'public-only' },
     run: async ({ browser, sites, tab, at }) => {
-      await refused(browser, tab.goto(at('/1')), 'unreachable')
+      await assertRefused(browser, tab.goto(at('/1')), 'unreachable')
       assert.deepEqual(sites.asked, [])
     },
   },
@@ -127,9 +127,9 @@ const given: readonly BrowserRow[] = [
     options: { store: { get: broken, set: broken, delete: broken } },
     run: async ({ browser, tab, at }) => {
       assert.equal((await tab.goto(at('/1')))?.status(), 200)
-      await refused(browser, tab.goto(at('/private')))
+      await assertRefused(browser, tab.goto(at('/private')))
     },
   },
 ]
 
-export const withRobotsRows: readonly BrowserRow[] = [...given, ...closing]
+export const withRobotsCases: readonly BrowserCase[] = [...given, ...closing]

@@ -2,7 +2,7 @@
 import { browserDeathTests } from '@politely/testkit/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, test } from 'vitest'
-import { connect, launch, noChromium } from './driven.ts'
+import { connect, launch, noChromium } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium || !isFullRun).each([
   ['launch', launch],

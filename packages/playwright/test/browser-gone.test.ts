@@ -2,7 +2,7 @@
 import { browserDeathTests } from '@politely/testkit/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, test } from 'vitest'
-import { launch, noChromium } from './driven.ts'
+import { launch, noChromium } from './playwright-under-test.ts'
 
 // The contract plays them with `launch`.
 const ways = isFullRun ? (['connect', 'connectOverCDP'] as const) : (['connect'] as const)

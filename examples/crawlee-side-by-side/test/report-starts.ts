@@ -2,13 +2,13 @@
 import { subscribe } from 'node:diagnostics_channel'
 
 /** As much of the gate's message as the test looks at. */
-export interface Departure {
+export interface RequestStart {
   readonly url: string
   /** Milliseconds. */
   readonly at: number
 }
 
 subscribe('politely:gate:start', (message) => {
-  const { url, at } = message as Departure
-  process.send?.({ url, at } satisfies Departure)
+  const { url, at } = message as RequestStart
+  process.send?.({ url, at } satisfies RequestStart)
 })

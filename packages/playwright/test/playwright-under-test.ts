@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { killProcesses, openRoom, type Room } from '@politely/testkit/browser-room'
+import { killProcesses, openFixture, type BrowserFixture } from '@politely/testkit/browser-fixture'
 import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
 import { chromiumLaunch, findFullBrowser, isMissing } from '@politely/testkit/parts'
 import type { Reply } from '@politely/testkit/sites'
@@ -29,7 +29,7 @@ export const noChromium: boolean = isMissing('chromium', found)
 
 export const launchOptions = (): LaunchOptions => chromiumLaunch(found)
 
-export type Driven = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly own: Browser }
+export type PlaywrightUnderTest = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly own: Browser }
 
 /** A browser, and what has to be closed with it. */
 interface Connected {
@@ -63,7 +63,7 @@ export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () =
   },
 }
 
-export async function launch(way: keyof typeof ways = 'launch'): Promise<Driven> {
+export async function launch(way: keyof typeof ways = 'launch'): Promise<PlaywrightUnderTest> {
   const { own, closeServer } = await ways[way]()
   return {
     own,
@@ -75,12 +75,12 @@ export async function launch(way: keyof typeof ways = 'launch'): Promise<Driven>
       await own.close()
       await closeServer?.()
     },
-    die: async () =>
+    kill: async () =>
       killProcesses('browser', await (await own.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')),
-    idle: 'networkidle',
-    refusedPage: 'net::ERR_ABORTED',
-    reasonOf: (error: unknown) => (error as Error).cause, // of an AbortError of Playwright's own
-    wayTo,
+    networkIdle: 'networkidle',
+    refusedPageMessage: 'net::ERR_ABORTED',
+    abortReasonOf: (error: unknown) => (error as Error).cause, // of an AbortError of Playwright's own
+    redirectsTo: wayTo,
     stopLoading: async (tab: Page) => (await tab.context().newCDPSession(tab)).send('Page.stopLoading'),
     crash: async (tab: Page) => {
       const crashed = tab.waitForEvent('crash')
@@ -98,11 +98,11 @@ function wayTo(answer: Response): string[] {
 }
 
 /** A small web and a polite context on it, both gone when the test is. */
-export async function room(
-  browser: Driven,
+export async function openTestFixture(
+  browser: PlaywrightUnderTest,
   web?: Readonly<Record<string, Reply>>,
-): Promise<Room<BrowserContext, PoliteContext>> {
-  const opened = await openRoom(browser, web)
+): Promise<BrowserFixture<BrowserContext, PoliteContext>> {
+  const opened = await openFixture(browser, web)
   onTestFinished(() => opened.close())
   return opened
 }

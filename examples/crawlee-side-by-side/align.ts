@@ -4,7 +4,7 @@ import type { Finding } from './findings.ts'
 
 export type Row = readonly [left: Finding | undefined, right: Finding | undefined]
 
-export function aligned(left: readonly Finding[], right: readonly Finding[]): readonly Row[] {
+export function alignFindings(left: readonly Finding[], right: readonly Finding[]): readonly Row[] {
   const [askedLeft, askedRight] = [asked(left), asked(right)]
   const [missedLeft, missedRight] = [missed(left), missed(right)]
   const rows: Row[] = []

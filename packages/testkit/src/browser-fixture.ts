@@ -6,7 +6,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type {
   BrowserUnderTest,
   ContextUnderTest,
-  OwnGate,
+  GateWithClient,
   PoliteUnderTest,
   RequestUnderTest,
   SeenVerdict,
@@ -14,7 +14,7 @@ import type {
 } from './browser-under-test.ts'
 import { type Reply, type Sites, startSites } from './sites.ts'
 
-export interface BrowserRow {
+export interface BrowserCase {
   /** Runs in the full run only, with the whole of Chromium: popups of the headless shell sometimes hang under Playwright. */
   readonly wholeBrowser?: true
   /** A whole sentence. */
@@ -26,9 +26,9 @@ export interface BrowserRow {
   /** It harms the browser, and is given one of its own. */
   readonly browser?: 'own'
   /** What is asked of the browser. It throws where a promise is broken. */
-  readonly run: (room: Room) => Promise<void>
+  readonly run: (room: BrowserFixture) => Promise<void>
   /** The pages that the server was asked for in all, each once and sorted, robots.txt aside. */
-  readonly asked?: readonly string[]
+  readonly requested?: readonly string[]
 }
 
 /** A context that is polite, and a page of it. */
@@ -39,19 +39,19 @@ interface PoliteContext<C extends ContextUnderTest, R extends PoliteUnderTest> {
 }
 
 /** A small web, and a polite context of a browser that visits it. */
-export interface Room<C extends ContextUnderTest = ContextUnderTest, R extends PoliteUnderTest = PoliteUnderTest>
+export interface BrowserFixture<C extends ContextUnderTest = ContextUnderTest, R extends PoliteUnderTest = PoliteUnderTest>
   extends PoliteContext<C, R> {
   readonly browser: BrowserUnderTest<C, R>
   readonly sites: Sites
   /** A URL, of HOME where it is a path, with the port. */
   at(url: string): string
   /** Resolves when a gate says this of a URL. */
-  told(what: GateChannel, url: string): Promise<void>
+  gateEvent(what: GateChannel, url: string): Promise<void>
   /** Another context, not polite yet. */
   openContext(): Promise<C>
   /** Another context, polite. */
   openPolite(options?: object): Promise<PoliteContext<C, R>>
-  openGate(): OwnGate
+  openGate(): GateWithClient
   /** Done at the end, the last one first. */
   defer(step: () => unknown): void
   close(): Promise<void>
@@ -65,11 +65,11 @@ export const CRAWLER = { userAgent: 'TestBot/1.0 (+https://test.example/bot)', m
 export const RULES: Reply = { status: 200, body: 'User-agent: *\nDisallow: /private\n' }
 export const SLOW: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 60\nDisallow: /private\n' }
 
-export async function openRoom<C extends ContextUnderTest, R extends PoliteUnderTest>(
+export async function openFixture<C extends ContextUnderTest, R extends PoliteUnderTest>(
   browser: BrowserUnderTest<C, R>,
   web: Readonly<Record<string, Reply>> = {},
   options: object = {},
-): Promise<Room<C, R>> {
+): Promise<BrowserFixture<C, R>> {
   const sites = await startSites()
   const steps: (() => unknown)[] = [() => sites.close()]
   const defer = (step: () => unknown) => void steps.push(step)
@@ -109,7 +109,7 @@ export async function openRoom<C extends ContextUnderTest, R extends PoliteUnder
   try {
     sites.answerAll(Object.fromEntries(Object.entries(web).map(([url, reply]) => [ofHome(url), reply])))
     const polite = await openPolite({ ...CRAWLER, ...options })
-    return { browser, sites, ...polite, at, told, openContext, openPolite, openGate, defer, close }
+    return { browser, sites, ...polite, at, gateEvent: told, openContext, openPolite, openGate, defer, close }
   } catch (error) {
     await close()
     throw error
@@ -129,7 +129,7 @@ export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** That a visit is refused, and by what. */
-export async function refused(browser: BrowserUnderTest, visit: Promise<unknown>, because = 'rule'): Promise<void> {
+export async function assertRefused(browser: BrowserUnderTest, visit: Promise<unknown>, because = 'rule'): Promise<void> {
   const error = await errorOf(visit)
   assert.equal(verdictOf(browser, error)?.because, because, `${error}`)
 }
@@ -140,7 +140,7 @@ export function verdictOf({ classes }: BrowserUnderTest, error: unknown): SeenVe
 }
 
 /** The next request of a page that fails. */
-export function failing(tab: TabUnderTest): Promise<RequestUnderTest> {
+export function nextFailure(tab: TabUnderTest): Promise<RequestUnderTest> {
   return new Promise((resolve) => tab.on('requestfailed', resolve))
 }
 
