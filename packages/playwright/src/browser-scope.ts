@@ -1,4 +1,4 @@
-// A context of Playwright's, as the guard of its traffic sees it.
+// Adapts a Playwright browser context to the driver interface of @politely/devtools.
 import {
   type BrowserScope,
   type DriverBrowser,
@@ -13,23 +13,23 @@ export function browserScopeOf(context: BrowserContext, browser: Browser): Brows
     driverObject: context,
     name: 'context',
     overlapping: [context],
-    // With `BlockedByClient` the page becomes an error page, and that comes in the way of the next `goto` (measured).
+    // With `BlockedByClient` the browser shows an error page, which interferes with the next `goto` (measured).
     refusedPage: 'Aborted',
     pages: async () => context.pages().map(adaptPage),
-    listen: (came, gone) => {
-      const comes = (page: Page) => came(adaptPage(page))
-      context.on('page', comes)
-      context.on('close', gone)
+    listen: (onPage, onClose) => {
+      const handlePage = (page: Page) => onPage(adaptPage(page))
+      context.on('page', handlePage)
+      context.on('close', onClose)
       return () => {
-        context.off('page', comes)
-        context.off('close', gone)
+        context.off('page', handlePage)
+        context.off('close', onClose)
       }
     },
     prepare: async () => {
       const script: { dispose(): Promise<void> } | undefined = await context.addInitScript({
         content: LEAVE_OUT_SPECULATION_RULES,
       })
-      // Older versions of Playwright can take no script back, and return nothing. A context that is closed has none.
+      // Older versions of Playwright cannot remove a script, and return undefined. Removing it from a closed context fails.
       return async () => script?.dispose().catch(() => undefined)
     },
   }

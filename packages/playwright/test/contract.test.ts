@@ -1,4 +1,4 @@
-// What Playwright's pages do as those of every polite browser do, and what every adapter has to do.
+// Runs the common cases for browsers and for adapters with Playwright.
 import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type PlaywrightUnderTest, launch, noChromium } from './playwright-under-test.ts'

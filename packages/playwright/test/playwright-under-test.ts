@@ -1,4 +1,4 @@
-// Playwright's Chromium, as the rows for browsers see it.
+// Adapts Playwright's Chromium to the common cases for browsers.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -31,13 +31,13 @@ export const launchOptions = (): LaunchOptions => chromiumLaunch(found)
 
 export type PlaywrightUnderTest = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly own: Browser }
 
-/** A browser, and what has to be closed with it. */
+/** A browser, and the server to close with it. */
 interface Connected {
   readonly own: Browser
   closeServer?(): Promise<unknown>
 }
 
-/** The ways to get hold of a browser. */
+/** The ways to open a browser. */
 export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () => Promise<Connected>>> = {
   launch: async () => ({ own: await chromium.launch(launchOptions()) }),
   connect: async () => {
@@ -59,7 +59,7 @@ export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () =
       const endpoint = /ws:\/\/\S+/.exec(line)?.[0]
       if (endpoint !== undefined) return { own: await chromium.connectOverCDP(endpoint), closeServer }
     }
-    throw new Error('Chromium ended before it told its endpoint')
+    throw new Error('Chromium ended before it printed its endpoint')
   },
 }
 
@@ -79,8 +79,8 @@ export async function launch(way: keyof typeof ways = 'launch'): Promise<Playwri
       killProcesses('browser', await (await own.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')),
     networkIdle: 'networkidle',
     refusedPageMessage: 'net::ERR_ABORTED',
-    abortReasonOf: (error: unknown) => (error as Error).cause, // of an AbortError of Playwright's own
-    redirectsTo: wayTo,
+    abortReasonOf: (error: unknown) => (error as Error).cause, // Playwright rejects with its own AbortError
+    redirectsTo,
     stopLoading: async (tab: Page) => (await tab.context().newCDPSession(tab)).send('Page.stopLoading'),
     crash: async (tab: Page) => {
       const crashed = tab.waitForEvent('crash')
@@ -91,13 +91,13 @@ export async function launch(way: keyof typeof ways = 'launch'): Promise<Playwri
   }
 }
 
-function wayTo(answer: Response): string[] {
-  const way: string[] = []
-  for (let hop = answer.request().redirectedFrom(); hop !== null; hop = hop.redirectedFrom()) way.unshift(hop.url())
-  return way
+function redirectsTo(response: Response): string[] {
+  const urls: string[] = []
+  for (let hop = response.request().redirectedFrom(); hop !== null; hop = hop.redirectedFrom()) urls.unshift(hop.url())
+  return urls
 }
 
-/** A small web and a polite context on it, both gone when the test is. */
+/** Opens test sites and a polite context. Both are closed when the test ends. */
 export async function openTestFixture(
   browser: PlaywrightUnderTest,
   web?: Readonly<Record<string, Reply>>,

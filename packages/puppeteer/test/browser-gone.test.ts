@@ -1,4 +1,4 @@
-// What the death of a browser does to those that wait for it, for each way in which Puppeteer gets hold of one.
+// What happens to waiting navigations when the browser is killed, for each way in which Puppeteer opens a browser.
 import { browserDeathTests } from '@politely/testkit/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, test } from 'vitest'

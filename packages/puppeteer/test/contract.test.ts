@@ -1,5 +1,5 @@
-// What Puppeteer's pages do as those of every polite browser do, and what every adapter has to do. Only in the
-// full run: the short one has the same rows for Playwright, with the same guard.
+// Runs the common cases for browsers and for adapters with Puppeteer. Only in the full run: the short run has the same cases for Playwright,
+// with the same guard.
 
 import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'

@@ -1,4 +1,4 @@
-// Puppeteer's Chromium, as the rows for browsers see it.
+// Adapts Puppeteer's Chromium to the common cases for browsers.
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { killProcesses, openFixture, type BrowserFixture } from '@politely/testkit/browser-fixture'
@@ -26,7 +26,7 @@ export async function launch(options: LaunchOptions = {}): Promise<PuppeteerUnde
   return drive(await puppeteer.launch({ ...chromiumLaunch(found), ...options }))
 }
 
-/** Launches a browser, and connects to it. */
+/** Launches a browser and connects to it. */
 export async function connect(): Promise<PuppeteerUnderTest> {
   const launched = await puppeteer.launch(chromiumLaunch(found))
   const driven = drive(await puppeteer.connect({ browserWSEndpoint: launched.wsEndpoint() }))
@@ -46,7 +46,7 @@ function drive(own: Browser): PuppeteerUnderTest {
     networkIdle: 'networkidle0',
     refusedPageMessage: 'net::ERR_BLOCKED_BY_CLIENT',
     abortReasonOf: (error: unknown) => error,
-    redirectsTo: (answer: HTTPResponse) => Array.from(answer.request().redirectChain(), (hop) => hop.url()),
+    redirectsTo: (response: HTTPResponse) => Array.from(response.request().redirectChain(), (hop) => hop.url()),
     stopLoading: async (tab: Page) => (await tab.createCDPSession()).send('Page.stopLoading'),
     crash: async (tab: Page) => {
       const crashed = new Promise((resolve) => tab.once('error', resolve))
@@ -57,7 +57,7 @@ function drive(own: Browser): PuppeteerUnderTest {
   }
 }
 
-/** A small web and a polite context on it, both gone when the test is. */
+/** Opens test sites and a polite context. Both are closed when the test ends. */
 export async function openTestFixture(
   browser: PuppeteerUnderTest,
   web?: Readonly<Record<string, Reply>>,

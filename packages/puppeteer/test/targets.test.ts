@@ -1,4 +1,4 @@
-// What can be polite: a browser, or one of its contexts.
+// Which targets withRobots accepts: a browser, or one of its contexts.
 import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser-fixture'
 import { htmlPage } from '@politely/testkit/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
@@ -8,7 +8,7 @@ import { type PuppeteerUnderTest, launch, noChromium, openTestFixture } from './
 
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
-describe.skipIf(noChromium)('target', () => {
+describe.skipIf(noChromium)('withRobots', () => {
   let browser: PuppeteerUnderTest
 
   beforeAll(async () => {
@@ -17,17 +17,17 @@ describe.skipIf(noChromium)('target', () => {
 
   afterAll(() => browser.close())
 
-  it('is neither a page nor nothing', async () => {
+  it('rejects a page, and a value that is not an object of Puppeteer', async () => {
     const { tab } = await openTestFixture(browser)
     for (const target of [tab, undefined, null, {}]) {
       expect(await errorOf(withRobots(target as unknown as BrowserContext, CRAWLER))).toMatchObject({
         code: 'ERR_POLITELY_OPTION',
-        message: expect.stringContaining('of a page it is page.browserContext()'),
+        message: expect.stringContaining('for a page, write page.browserContext()'),
       })
     }
   })
 
-  it('is nothing that is polite already, on its own or as part of the other', async () => {
+  it('rejects a target that is polite already, or whose browser or context is', async () => {
     const { context, robots } = await openTestFixture(browser)
     const twice = { message: expect.stringContaining('target: is polite already') }
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
@@ -38,25 +38,25 @@ describe.skipIf(noChromium)('target', () => {
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
   })
 
-  it('is no browser that has gone', async () => {
+  it('rejects a closed browser', async () => {
     const gone = await launch()
     await gone.close()
     expect(await errorOf(withRobots(gone.own, CRAWLER))).toBeInstanceOf(Error)
   })
 
-  it('is no browser that is spoken to by WebDriver BiDi', async () => {
+  it('rejects a browser that uses WebDriver BiDi', async () => {
     const other = await launch({ protocol: 'webDriverBiDi' })
     try {
       expect(await errorOf(withRobots(other.own, CRAWLER))).toMatchObject({
         code: 'ERR_POLITELY_OPTION',
-        message: expect.stringContaining('does not speak the DevTools protocol'),
+        message: expect.stringContaining('does not support the DevTools protocol'),
       })
     } finally {
       await other.close()
     }
   })
 
-  it('a whole browser is polite in all of its contexts, those that come later included', async () => {
+  it('of a browser guards all of its contexts, also later ones', async () => {
     const another = await launch()
     const web = { '/robots.txt': RULES, '/open': htmlPage('<iframe src="/private/frame">') }
     const { sites, at } = await openTestFixture(browser, web)
@@ -74,7 +74,7 @@ describe.skipIf(noChromium)('target', () => {
     }
   })
 
-  it('the default context, which has pages from the beginning, can be polite on its own', async () => {
+  it('guards the default context alone, with the pages that it has from the start', async () => {
     const another = await launch()
     const { at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     try {

@@ -26,7 +26,7 @@ const checked: readonly CheckedKind[] = [
       <filter><feImage href="${base}/fe-image"/></filter></svg>`,
   },
   {
-    what: 'style sheets and what they name: `@import`, images, masks, fonts',
+    what: 'style sheets and the files they name: `@import`, images, masks, fonts',
     names: ['style', 'import', 'background', 'mask', 'font'],
     html: (base) => `<link rel="stylesheet" href="${base}/style"><style>@import "${base}/import";
       @font-face { font-family: "${base}"; src: url(${base}/font) }</style>
@@ -50,7 +50,7 @@ const checked: readonly CheckedKind[] = [
     html: (base) => `<video src="${base}/video"></video><video><track default src="${base}/track"></video>`,
   },
   {
-    what: '`<link>`: preload, modulepreload, prefetch, compression-dictionary; and the header `Link`',
+    what: '`<link>`: preload, modulepreload, prefetch, compression-dictionary; the header `Link`',
     names: ['preload', 'modulepreload', 'prefetch', 'dictionary', 'header'],
     html: (
       base,
@@ -58,7 +58,7 @@ const checked: readonly CheckedKind[] = [
       <link rel="prefetch" href="${base}/prefetch"><link rel="compression-dictionary" href="${base}/dictionary">`,
   },
   {
-    what: '`fetch`, with `keepalive` too; `fetchLater`, `XMLHttpRequest`, `EventSource`',
+    what: '`fetch`, also with `keepalive`; `fetchLater`, `XMLHttpRequest`, `EventSource`',
     names: ['fetch', 'keepalive', 'later', 'xhr', 'events'],
     html: (base) =>
       script(`fetch('${base}/fetch').catch(() => 0); fetch('${base}/keepalive', { keepalive: true }).catch(() => 0)
@@ -145,7 +145,7 @@ const switchedOff: readonly UncheckedKind[] = [
     testCase: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError'),
   },
   {
-    what: 'FedCM of a page whose own `Permissions-Policy` allows it, or cannot be parsed',
+    what: 'FedCM on a page whose own `Permissions-Policy` allows it or cannot be parsed',
     outcome: 'switched off',
     testCase: titled(
       'FedCM is switched off, whatever the Permissions-Policy of the site says',
@@ -184,7 +184,7 @@ const notSeen: readonly UncheckedKind[] = [
     },
   },
   {
-    what: 'FedCM, PaymentRequest in a window whose document no server sent: `about:blank`, `blob:`',
+    what: 'FedCM and PaymentRequest in a document that no server sent: `about:blank`, `blob:`',
     outcome: 'not seen',
     testCase: {
       name: 'FedCM in an empty window is not seen',
@@ -225,7 +225,7 @@ const notSeen: readonly UncheckedKind[] = [
 ]
 
 const SERVICE_WORKERS =
-  'service workers, and what only they can ask for: navigation preload, static routes, update checks, Background Fetch'
+  'service workers and the requests that only they can make: navigation preload, static routes, update checks, Background Fetch'
 
 /** What a browser can request. */
 export const requestTable: DocTable = {
