@@ -1,31 +1,31 @@
-// Lays two lists of findings beside each other: each keeps its own order, and the same path stands in one row where
-// that is possible.
+// Aligns two lists of findings in rows. Each list keeps its own order, and the same path shares a row where possible.
 import type { Finding } from './findings.ts'
 
 export type Row = readonly [left: Finding | undefined, right: Finding | undefined]
 
 export function alignFindings(left: readonly Finding[], right: readonly Finding[]): readonly Row[] {
-  const [askedLeft, askedRight] = [asked(left), asked(right)]
-  const [missedLeft, missedRight] = [missed(left), missed(right)]
+  const [requestedLeft, requestedRight] = [requested(left), requested(right)]
+  const [restLeft, restRight] = [neverRequested(left), neverRequested(right)]
   const rows: Row[] = []
-  while (askedLeft.length + askedRight.length > 0) {
-    const [l, r] = [askedLeft[0], askedRight[0]]
-    // Nothing on the left will stand beside the right's next, or the left's next has to wait for its like.
+  while (requestedLeft.length + requestedRight.length > 0) {
+    const [l, r] = [requestedLeft[0], requestedRight[0]]
+    // The right's next path has no match on the left, or the left's next path matches a later one on the right.
     const rightGoesFirst =
-      l === undefined || (r !== undefined && !has(askedLeft, r) && (has(askedRight, l) || !missedLeft.has(r.path)))
-    if (l?.path === r?.path) rows.push([askedLeft.shift(), askedRight.shift()])
-    else if (rightGoesFirst) rows.push([take(missedLeft, r), askedRight.shift()])
-    else rows.push([askedLeft.shift(), take(missedRight, l)])
+      l === undefined ||
+      (r !== undefined && !has(requestedLeft, r) && (has(requestedRight, l) || !restLeft.has(r.path)))
+    if (l?.path === r?.path) rows.push([requestedLeft.shift(), requestedRight.shift()])
+    else if (rightGoesFirst) rows.push([take(restLeft, r), requestedRight.shift()])
+    else rows.push([requestedLeft.shift(), take(restRight, l)])
   }
-  for (const [path, finding] of missedLeft) rows.push([finding, missedRight.get(path)])
+  for (const [path, finding] of restLeft) rows.push([finding, restRight.get(path)])
   return rows
 }
 
-function asked(findings: readonly Finding[]): Finding[] {
+function requested(findings: readonly Finding[]): Finding[] {
   return findings.filter(({ entry }) => entry !== undefined)
 }
 
-function missed(findings: readonly Finding[]): Map<string, Finding> {
+function neverRequested(findings: readonly Finding[]): Map<string, Finding> {
   return new Map(findings.filter(({ entry }) => entry === undefined).map((finding) => [finding.path, finding]))
 }
 
@@ -33,7 +33,7 @@ function has(findings: readonly Finding[], { path }: Finding): boolean {
   return findings.some((finding) => finding.path === path)
 }
 
-/** What was never asked for stands beside the first request of the other crawler for it, and there only. */
+/** Removes and returns the finding of a path that was never requested, to show it beside the other crawler's first request for that path. */
 function take(findings: Map<string, Finding>, beside: Finding | undefined): Finding | undefined {
   const finding = findings.get(beside?.path ?? '')
   if (finding !== undefined) findings.delete(finding.path)

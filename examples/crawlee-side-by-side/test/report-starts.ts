@@ -1,7 +1,7 @@
-// Loaded into the example before it starts: tells the test when each request leaves the gate.
+// Loaded into the example's process: reports to the test when the gate starts each request.
 import { subscribe } from 'node:diagnostics_channel'
 
-/** As much of the gate's message as the test looks at. */
+/** The part of the gate's message that the test uses. */
 export interface RequestStart {
   readonly url: string
   /** Milliseconds. */

@@ -1,4 +1,4 @@
-// What every adapter has to do, done by Crawlee's browser crawlers, with Chromium.
+// Runs the common adapter cases with Crawlee's browser crawlers and Chromium.
 
 import type { Configuration } from '@crawlee/basic'
 import { PlaywrightCrawler } from '@crawlee/playwright'
@@ -44,12 +44,16 @@ const kinds: readonly (readonly [string, Make])[] = [
   ],
 ]
 
-// The short run has the same cases for Playwright and Puppeteer alone, and Crawlee's own ways in navigation.test.ts.
+// The short run has the same cases for Playwright and Puppeteer without Crawlee. navigation.test.ts covers what is specific to Crawlee.
 describe.skipIf(!isFullRun || isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
-  test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', { timeout: 60_000 }, async (row) => {
-    const outcome = await playAdapter(row, (settings) =>
-      openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
-    )
-    expect(outcome).toEqual(row.expected)
-  })
+  test.each(adapterCasesFor('Crawlee: browser crawlers'))(
+    '$capability: $name',
+    { timeout: 60_000 },
+    async (adapterCase) => {
+      const outcome = await playAdapter(adapterCase, (settings) =>
+        openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
+      )
+      expect(outcome).toEqual(adapterCase.expected)
+    },
+  )
 })

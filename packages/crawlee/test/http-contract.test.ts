@@ -1,4 +1,4 @@
-// What every adapter has to do, done by Crawlee's HTTP crawlers.
+// Runs the common adapter cases with Crawlee's HTTP crawlers.
 import type { Configuration } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
@@ -38,10 +38,10 @@ const kinds: readonly (readonly [string, Make])[] = [
 ]
 
 for (const [kind, make] of kinds) {
-  test.each(adapterCasesFor('Crawlee: HTTP crawlers'))(`${kind}, $capability: $name`, async (row) => {
-    const outcome = await playAdapter(row, (settings) =>
+  test.each(adapterCasesFor('Crawlee: HTTP crawlers'))(`${kind}, $capability: $name`, async (adapterCase) => {
+    const outcome = await playAdapter(adapterCase, (settings) =>
       openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
     )
-    expect(outcome).toEqual(row.expected)
+    expect(outcome).toEqual(adapterCase.expected)
   })
 }

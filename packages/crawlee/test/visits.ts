@@ -1,12 +1,12 @@
-// One crawler that is kept alive, and visits to pages through its queue: what came of each is what its user is told.
+// Keeps one crawler alive and visits pages through its queue. The outcome of a visit is what the crawler reports to its user.
 import type { Request } from '@crawlee/basic'
 import { RobotsDisallowedError } from '@politely/gate'
 import type { AdapterUnderTest, Visit } from '@politely/testkit/adapter-cases'
 import { type AnyCrawler, verdictOf } from '../src/index.ts'
 
-/** What a crawler is made with. */
+/** The handlers to construct a crawler with. */
 export interface VisitHandlers<S> {
-  /** For its request handler. */
+  /** To be called by the crawler's request handler. */
   readonly answered: (request: Request, status: S) => void
   readonly failedRequestHandler: (context: { request: Request }, error: Error) => void
   readonly onSkippedRequest: (skipped: { url: string; reason: string }) => void
@@ -30,9 +30,9 @@ export function openVisits(make: (handlers: VisitHandlers<number>) => AnyCrawler
     visit: async (url, signal) => {
       const { promise, resolve, reject } = Promise.withResolvers<Visit>()
       open.set(url, { resolve, reject })
-      // Crawlee has no way to give up one request: its user ends the crawl.
-      const giveUp = () => crawler.teardown().then(() => reject(signal.reason), reject)
-      signal.addEventListener('abort', giveUp, { once: true })
+      // Crawlee cannot cancel a single request, so the user ends the crawl.
+      const abort = () => crawler.teardown().then(() => reject(signal.reason), reject)
+      signal.addEventListener('abort', abort, { once: true })
       await crawler.addRequests([url])
       return promise
     },

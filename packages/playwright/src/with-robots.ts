@@ -27,7 +27,10 @@ function browserOf(context: BrowserContext): Browser {
   }
   const browser = context.browser()
   if (browser === null) {
-    throw new OptionError('context', 'does not know its browser; persistent contexts of older Playwright versions do not: update Playwright')
+    throw new OptionError(
+      'context',
+      'does not know its browser; persistent contexts of older Playwright versions do not: update Playwright',
+    )
   }
   const name = browser.browserType().name()
   if (name !== 'chromium') throw new OptionError('context', `belongs to ${name}; expected a context of chromium`)

@@ -5,7 +5,13 @@ import { htmlPage } from '@politely/testkit/small-pages'
 import { type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type PlaywrightUnderTest, launch, launchOptions, noChromium, openTestFixture } from './playwright-under-test.ts'
+import {
+  launch,
+  launchOptions,
+  noChromium,
+  openTestFixture,
+  type PlaywrightUnderTest,
+} from './playwright-under-test.ts'
 
 describe.skipIf(noChromium)('withRobots of a context', () => {
   let browser: PlaywrightUnderTest

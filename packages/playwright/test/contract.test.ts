@@ -1,7 +1,7 @@
 // Runs the common cases for browsers and for adapters with Playwright.
 import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type PlaywrightUnderTest, launch, noChromium } from './playwright-under-test.ts'
+import { launch, noChromium, type PlaywrightUnderTest } from './playwright-under-test.ts'
 
 describe.skipIf(noChromium)('Playwright', () => {
   let browser: PlaywrightUnderTest
@@ -12,5 +12,5 @@ describe.skipIf(noChromium)('Playwright', () => {
 
   afterAll(() => browser.close())
 
-  for (const { name, play } of browserTestsFor('Playwright')) test(name, () => play(browser))
+  for (const { name, run } of browserTestsFor('Playwright')) test(name, () => run(browser))
 })

@@ -4,7 +4,7 @@ import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type PlaywrightUnderTest, launch, noChromium, openTestFixture } from './playwright-under-test.ts'
+import { launch, noChromium, openTestFixture, type PlaywrightUnderTest } from './playwright-under-test.ts'
 
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 

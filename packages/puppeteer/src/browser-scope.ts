@@ -65,7 +65,8 @@ async function openBrowserSession(browser: Browser): Promise<DriverSession> {
     return await browser.target().createCDPSession()
   } catch (error) {
     if (!browser.connected) throw error
-    const message = 'does not support the DevTools protocol (Firefox and WebDriver BiDi do not); launch Chromium without BiDi'
+    const message =
+      'does not support the DevTools protocol (Firefox and WebDriver BiDi do not); launch Chromium without BiDi'
     throw Object.assign(new OptionError('target', message), { cause: error })
   }
 }

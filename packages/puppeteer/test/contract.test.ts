@@ -4,7 +4,7 @@
 import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type PuppeteerUnderTest, launch, noChromium } from './puppeteer-under-test.ts'
+import { launch, noChromium, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium || !isFullRun)('Puppeteer', () => {
   let browser: PuppeteerUnderTest
@@ -15,5 +15,5 @@ describe.skipIf(noChromium || !isFullRun)('Puppeteer', () => {
 
   afterAll(() => browser.close())
 
-  for (const { name, play } of browserTestsFor('Puppeteer')) test(name, () => play(browser))
+  for (const { name, run } of browserTestsFor('Puppeteer')) test(name, () => run(browser))
 })

@@ -5,7 +5,7 @@ import { htmlPage } from '@politely/testkit/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type PuppeteerUnderTest, launch, noChromium, openTestFixture } from './puppeteer-under-test.ts'
+import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 const WEB = {
   '/robots.txt': RULES,

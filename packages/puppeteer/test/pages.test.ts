@@ -3,7 +3,7 @@ import { slowWeb, waitAtGate } from '@politely/testkit/browser-end-cases'
 import { CRAWLER, HOME, RULES } from '@politely/testkit/browser-fixture'
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type PuppeteerUnderTest, launch, noChromium, openTestFixture } from './puppeteer-under-test.ts'
+import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium)('a page', () => {
   let browser: PuppeteerUnderTest

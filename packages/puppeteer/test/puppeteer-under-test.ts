@@ -1,7 +1,7 @@
 // Adapts Puppeteer's Chromium to the common cases for browsers.
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { killProcesses, openFixture, type BrowserFixture } from '@politely/testkit/browser-fixture'
+import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser-fixture'
 import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import type { Reply } from '@politely/testkit/sites'

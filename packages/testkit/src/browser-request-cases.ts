@@ -1,5 +1,5 @@
-// What a browser can request, by kind: which requests are checked, which are switched off, and which are not seen. The table in the
-// documentation is made from these rows.
+// What a browser can request, by kind: which requests are checked, which are switched off, and which are not seen. The table in
+// docs/playwright.md and docs/puppeteer.md is generated from these kinds.
 import assert from 'node:assert/strict'
 import { type BrowserCase, HOME, RULES } from './browser-fixture.ts'
 import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
@@ -12,7 +12,7 @@ interface CheckedKind {
   readonly what: string
   /** Names of the resources. */
   readonly names: readonly string[]
-  /** A part of a page that asks for them, below a path. */
+  /** Returns HTML that requests the resources below a path. */
   readonly html: (base: string) => string
 }
 
@@ -97,10 +97,10 @@ const ALL_KINDS = htmlPage(`${pageOf('/private')}${pageOf('/o')}`, {
 })
 
 const checkedCase: BrowserCase = {
-  name: 'what a page loads is checked, whatever kind of request it is',
+  name: 'page requests are checked, whatever their kind',
   web: { '/robots.txt': RULES, '/open': ALL_KINDS },
-  run: async ({ sites, tab, at, gateEvent: told }) => {
-    const refusals = all('/private').map((path) => told('refuse', path))
+  run: async ({ sites, tab, at, gateEvent }) => {
+    const refusals = all('/private').map((path) => gateEvent('refuse', path))
     await tab.goto(at('/open'))
     await Promise.all(refusals)
     const missing = () => all('/o').some((path) => !sites.askedPages.includes(`${HOME}${path}`))
@@ -109,14 +109,14 @@ const checkedCase: BrowserCase = {
   requested: [...all('/o'), '/open'].sort(),
 }
 
-/** A kind of request that is made past the DevTools protocol. */
+/** A kind of request that bypasses the DevTools protocol. */
 interface UncheckedKind {
   readonly what: string
   readonly outcome: string
   readonly testCase: BrowserCase
 }
 
-/** A call that asks for `/private/config`; the title tells its outcome. */
+/** A script that requests `/private/config`. It writes the outcome to the title. */
 const FEDCM = (window: string) => `${window}.navigator.credentials.get({ identity: { providers: [
   { configURL: location.origin + '/private/config', clientId: '1' }] } })
   .then(() => { document.title = 'none' }, (error) => { document.title = error.name })`
@@ -124,7 +124,7 @@ const PAYMENT = `try { new PaymentRequest([{ supportedMethods: location.origin +
   { total: { label: 'it', amount: { currency: 'EUR', value: '1' } } }).canMakePayment(); document.title = 'none' }
   catch (error) { document.title = error.name }`
 
-/** @param title What the page's title says in the end. */
+/** @param title The page's title when its script has finished. */
 function titled(name: string, page: Reply, title: string, more: Partial<BrowserCase> = {}): BrowserCase {
   return {
     name,
@@ -148,7 +148,7 @@ const switchedOff: readonly UncheckedKind[] = [
     what: 'FedCM on a page whose own `Permissions-Policy` allows it or cannot be parsed',
     outcome: 'switched off',
     testCase: titled(
-      'FedCM is switched off, whatever the Permissions-Policy of the site says',
+      'FedCM is switched off, whatever the site’s own Permissions-Policy is',
       htmlPage(script(FEDCM('window')), { 'permissions-policy': 'identity-credentials-get=*, ???' }),
       'NotAllowedError',
     ),
@@ -161,14 +161,14 @@ const switchedOff: readonly UncheckedKind[] = [
 ]
 
 const config: Reply = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
-const AHEAD = '{ "prefetch": [{ "urls": ["/private/ahead"], "eagerness": "immediate" }] }'
+const PREFETCH_RULES = '{ "prefetch": [{ "urls": ["/private/prefetched"], "eagerness": "immediate" }] }'
 
 const notSeen: readonly UncheckedKind[] = [
   {
     what: 'WebSocket, WebSocketStream',
     outcome: 'not seen',
     testCase: {
-      name: 'a WebSocket is not seen: its handshake is no request that can be stopped',
+      name: 'a WebSocket is not seen: its handshake cannot be paused',
       web: {
         '/robots.txt': RULES,
         '/open': htmlPage(
@@ -212,14 +212,14 @@ const notSeen: readonly UncheckedKind[] = [
       web: {
         '/robots.txt': RULES,
         '/open': htmlPage(script("open('/popup')")),
-        '/popup': htmlPage(`<script type="speculationrules">${AHEAD}</script>`),
-        '/private/ahead': htmlPage(),
+        '/popup': htmlPage(`<script type="speculationrules">${PREFETCH_RULES}</script>`),
+        '/private/prefetched': htmlPage(),
       },
       run: async ({ sites, tab, at }) => {
         await tab.goto(at('/open'))
         await sites.requested(4)
       },
-      requested: ['/open', '/popup', '/private/ahead'],
+      requested: ['/open', '/popup', '/private/prefetched'],
     },
   },
 ]
@@ -227,7 +227,7 @@ const notSeen: readonly UncheckedKind[] = [
 const SERVICE_WORKERS =
   'service workers and the requests that only they can make: navigation preload, static routes, update checks, Background Fetch'
 
-/** What a browser can request. */
+/** The generated table of the documentation. */
 export const requestTable: DocTable = {
   head: ['what a browser can request', 'checked?'],
   rows: [
@@ -240,7 +240,7 @@ export const requestTable: DocTable = {
 export const browserRequestCases: readonly BrowserCase[] = [
   checkedCase,
   ...browserServiceWorkerCases,
-  ...[...switchedOff, ...notSeen].map(({ testCase: row }) => row),
+  ...[...switchedOff, ...notSeen].map(({ testCase }) => testCase),
 ]
 
-assert.equal(new Set(all('')).size, all('').length, 'two kinds ask for the same name')
+assert.equal(new Set(all('')).size, all('').length, 'two kinds of request use the same resource name')
