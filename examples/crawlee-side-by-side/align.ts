@@ -9,7 +9,8 @@ export function alignFindings(left: readonly Finding[], right: readonly Finding[
   const rows: Row[] = []
   while (requestedLeft.length + requestedRight.length > 0) {
     const [l, r] = [requestedLeft[0], requestedRight[0]]
-    // The right's next path has no match on the left, or the left's next path matches a later one on the right.
+    // The right's next path was not requested on the left, and either the left's next path comes later on the right, or the right's path does not
+    // occur on the left at all.
     const rightGoesFirst =
       l === undefined ||
       (r !== undefined && !has(requestedLeft, r) && (has(requestedRight, l) || !restLeft.has(r.path)))

@@ -15,9 +15,15 @@ import type { PoolTask } from './pool-task.ts'
 const MAX_TIMER_MS = 60 * 60 * 1000
 /** How long a request on its way to the gate holds up the next one of its origin. Its handler may never use the gate. Our choice. */
 const MAX_APPROACH_MS = 1_000
-/** Above this number of pending estimates, requests wait for robots.txt in the pool, so that not all origins of a queue are fetched at once. Our choice. */
+/**
+ * Above this number of pending estimates, requests wait for robots.txt in the pool. Otherwise the robots.txt files of all origins in a queue would be
+ * fetched at once. Our choice.
+ */
 const MAX_PENDING_ESTIMATES = 32
-/** Lock of a deferred request. After a crash another process gets the request when the lock expires. Our choice: the documentation promises a minute. */
+/**
+ * Lock of a deferred request. After a crash another process gets the request when the lock expires. Our choice: the documentation promises a
+ * minute.
+ */
 const LOCK_SECS = 45
 const RENEW_LOCKS_EVERY_MS = 20_000
 /**
@@ -105,7 +111,7 @@ export class DeferredRequests {
     this.#emptyUntil = 0
   }
 
-  /** Returns the next request that is ready for the pool. Undefined if there is none. */
+  /** Returns the next request that is ready for the pool. Undefined if no request is ready. */
   async takeReady(task: PoolTask): Promise<Request | undefined> {
     for (const queue of this.#ready) {
       this.#ready.delete(queue)

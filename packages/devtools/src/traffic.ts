@@ -45,7 +45,7 @@ export function trafficOf(browser: DriverBrowser): Traffic {
 export class Traffic {
   readonly #browser: DriverBrowser
   readonly #listeners = new Set<RequestListener>()
-  /** Paused requests whose outcome the browser has not been told yet. */
+  /** Paused requests that have not been continued or failed yet. */
   readonly #pausedRequests = new Set<Promise<void>>()
   #session: Promise<DriverSession> | undefined
 
@@ -80,7 +80,7 @@ export class Traffic {
   async isPending(requestId: string): Promise<boolean> {
     const session = await this.#session?.catch(() => undefined)
     if (session === undefined) return false
-    // For a pending request the browser reports that there is no body yet. For a canceled one it reports an unknown ID.
+    // For a pending request the browser reports a missing body. For a canceled request it reports an unknown ID.
     const result = await send(session, 'Fetch.getResponseBody', { requestId }).catch(String)
     return typeof result !== 'string' || !result.includes('Invalid InterceptionId')
   }

@@ -73,7 +73,7 @@ describe.skipIf(noChromium)('a page', () => {
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
     sites.answer(`${HOME}/in`, locked, htmlPage('authenticated'))
     const httpCredentials = { username: 'user', password: 'secret' }
-    const context = await browser.own.newContext({ httpCredentials })
+    const context = await browser.driverBrowser.newContext({ httpCredentials })
     defer(() => context.close())
     await withRobots(context, CRAWLER)
     const tab = await context.newPage()

@@ -29,20 +29,20 @@ export const noChromium: boolean = isMissing('chromium', found)
 
 export const launchOptions = (): LaunchOptions => chromiumLaunch(found)
 
-export type PlaywrightUnderTest = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly own: Browser }
+export type PlaywrightUnderTest = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly driverBrowser: Browser }
 
 /** A browser, and the server to close with it. */
 interface Connected {
-  readonly own: Browser
+  readonly driverBrowser: Browser
   closeServer?(): Promise<unknown>
 }
 
 /** The ways to open a browser. */
 export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () => Promise<Connected>>> = {
-  launch: async () => ({ own: await chromium.launch(launchOptions()) }),
+  launch: async () => ({ driverBrowser: await chromium.launch(launchOptions()) }),
   connect: async () => {
     const server = await chromium.launchServer(launchOptions())
-    return { own: await chromium.connect(server.wsEndpoint()), closeServer: () => server.close() }
+    return { driverBrowser: await chromium.connect(server.wsEndpoint()), closeServer: () => server.close() }
   },
   connectOverCDP: async () => {
     const { executablePath = '', env, args = [] } = launchOptions()
@@ -57,16 +57,16 @@ export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () =
     }
     for await (const line of createInterface(server.stderr)) {
       const endpoint = /ws:\/\/\S+/.exec(line)?.[0]
-      if (endpoint !== undefined) return { own: await chromium.connectOverCDP(endpoint), closeServer }
+      if (endpoint !== undefined) return { driverBrowser: await chromium.connectOverCDP(endpoint), closeServer }
     }
     throw new Error('Chromium ended before it printed its endpoint')
   },
 }
 
 export async function launch(way: keyof typeof ways = 'launch'): Promise<PlaywrightUnderTest> {
-  const { own, closeServer } = await ways[way]()
+  const { driverBrowser: own, closeServer } = await ways[way]()
   return {
-    own,
+    driverBrowser: own,
     classes,
     withRobots,
     launch: () => launch(way),

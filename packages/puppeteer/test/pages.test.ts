@@ -31,7 +31,7 @@ describe.skipIf(noChromium)('a page', () => {
     const userAgents = Object.fromEntries(sites.requests.map(({ url, headers }) => [url, headers['user-agent']]))
     expect(userAgents).toEqual({
       [`${HOME}/robots.txt`]: CRAWLER.userAgent,
-      [`${HOME}/1`]: await browser.own.userAgent(),
+      [`${HOME}/1`]: await browser.driverBrowser.userAgent(),
       [`${HOME}/2`]: CRAWLER.userAgent,
     })
   })
@@ -41,13 +41,13 @@ describe.skipIf(noChromium)('a page', () => {
     try {
       const opened = await openTestFixture(another, slowWeb)
       const { visit, abandoned } = await waitAtGate(opened)
-      await another.own.disconnect()
+      await another.driverBrowser.disconnect()
       await abandoned
       expect(await visit).toBeInstanceOf(Error)
       await opened.robots.close()
       expect(opened.robots.gate.queues()).toEqual([])
     } finally {
-      another.own.process()?.kill('SIGKILL')
+      another.driverBrowser.process()?.kill('SIGKILL')
     }
   })
 })

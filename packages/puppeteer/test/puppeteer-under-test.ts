@@ -20,7 +20,7 @@ const found = findBrowser()
 
 export const noChromium: boolean = isMissing('chromium', found)
 
-export type PuppeteerUnderTest = BrowserUnderTest<BrowserContext, PoliteBrowser> & { readonly own: Browser }
+export type PuppeteerUnderTest = BrowserUnderTest<BrowserContext, PoliteBrowser> & { readonly driverBrowser: Browser }
 
 export async function launch(options: LaunchOptions = {}): Promise<PuppeteerUnderTest> {
   return drive(await puppeteer.launch({ ...chromiumLaunch(found), ...options }))
@@ -35,7 +35,7 @@ export async function connect(): Promise<PuppeteerUnderTest> {
 
 function drive(own: Browser): PuppeteerUnderTest {
   return {
-    own,
+    driverBrowser: own,
     classes,
     withRobots,
     launch,

@@ -31,23 +31,23 @@ describe.skipIf(noChromium)('withRobots', () => {
     const { context, robots } = await openTestFixture(browser)
     const twice = { message: expect.stringContaining('target: is polite already') }
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
-    expect(await errorOf(withRobots(browser.own, CRAWLER))).toMatchObject(twice)
+    expect(await errorOf(withRobots(browser.driverBrowser, CRAWLER))).toMatchObject(twice)
     await robots.close()
-    await using _ = await withRobots(browser.own, CRAWLER)
-    expect(await errorOf(withRobots(browser.own, CRAWLER))).toMatchObject(twice)
+    await using _ = await withRobots(browser.driverBrowser, CRAWLER)
+    expect(await errorOf(withRobots(browser.driverBrowser, CRAWLER))).toMatchObject(twice)
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
   })
 
   it('rejects a closed browser', async () => {
     const gone = await launch()
     await gone.close()
-    expect(await errorOf(withRobots(gone.own, CRAWLER))).toBeInstanceOf(Error)
+    expect(await errorOf(withRobots(gone.driverBrowser, CRAWLER))).toBeInstanceOf(Error)
   })
 
   it('rejects a browser that uses WebDriver BiDi', async () => {
     const other = await launch({ protocol: 'webDriverBiDi' })
     try {
-      expect(await errorOf(withRobots(other.own, CRAWLER))).toMatchObject({
+      expect(await errorOf(withRobots(other.driverBrowser, CRAWLER))).toMatchObject({
         code: 'ERR_POLITELY_OPTION',
         message: expect.stringContaining('does not support the DevTools protocol'),
       })
@@ -61,8 +61,8 @@ describe.skipIf(noChromium)('withRobots', () => {
     const web = { '/robots.txt': RULES, '/open': htmlPage('<iframe src="/private/frame">') }
     const { sites, at } = await openTestFixture(browser, web)
     try {
-      await using robots = await withRobots(another.own, CRAWLER)
-      for (const context of [another.own.defaultBrowserContext(), await another.newContext()]) {
+      await using robots = await withRobots(another.driverBrowser, CRAWLER)
+      for (const context of [another.driverBrowser.defaultBrowserContext(), await another.newContext()]) {
         const tab = await context.newPage()
         expect((await tab.goto(at('/open')))?.status()).toBe(200)
         expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
@@ -78,9 +78,9 @@ describe.skipIf(noChromium)('withRobots', () => {
     const another = await launch()
     const { at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     try {
-      await using _ = await withRobots(another.own.defaultBrowserContext(), CRAWLER)
+      await using _ = await withRobots(another.driverBrowser.defaultBrowserContext(), CRAWLER)
       const other = await another.newContext()
-      const [tab] = await another.own.pages()
+      const [tab] = await another.driverBrowser.pages()
       expect(await errorOf(tab?.goto(at('/private')) as Promise<unknown>)).toMatchObject(REFUSED)
       expect((await (await other.newPage()).goto(at('/private')))?.status()).toBe(200)
     } finally {
