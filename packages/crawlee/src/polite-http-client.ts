@@ -123,7 +123,7 @@ export async function enterGate(
  * The crawler's `httpClient` followed a redirect although the request says `followRedirect: false`, so the redirect was not checked. The request
  * is not retried.
  *
- * Remedy: configure the client not to follow redirects, for example with `new ImpitHttpClient({ followRedirects: false })`.
+ * Remedy: Configure the client not to follow redirects, for example with `new ImpitHttpClient({ followRedirects: false })`.
  */
 export class FollowingClientError extends Error {
   override readonly name = 'FollowingClientError'

@@ -17,7 +17,7 @@ export function locationOf({
  * A redirect cannot be followed: its `Location` is not an http or https URL, the chain of redirects is too long, or the request's body cannot be
  * sent again. The request is not retried.
  *
- * Remedy: correct the URL, raise `maxRedirects` of `sendRequest`, or send the body as a string or a Buffer.
+ * Remedy: Correct the URL, raise `maxRedirects` of `sendRequest`, or send the body as a string or a Buffer.
  */
 export class RedirectError extends Error {
   override readonly name = 'RedirectError'

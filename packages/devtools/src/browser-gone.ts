@@ -3,7 +3,7 @@
 /**
  * The browser was closed, it crashed, or the connection to it ended, so a navigation cannot continue. `cause` is the driver's own error.
  *
- * Remedy: launch the browser again or reconnect to it, then call `withRobots` again.
+ * Remedy: Launch the browser again or reconnect to it, then call `withRobots` again.
  */
 export class BrowserGoneError extends Error {
   override readonly name = 'BrowserGoneError'
