@@ -18,26 +18,26 @@ type Make = (handlers: VisitHandlers<number>, configuration: Configuration) => A
 const kinds: readonly (readonly [string, Make])[] = [
   [
     'PlaywrightCrawler',
-    ({ answered, ...handlers }, configuration) =>
+    ({ onResponse, ...handlers }, configuration) =>
       new PlaywrightCrawler(
         {
           ...handlers,
           keepAlive: true,
           launchContext: { launchOptions: chromiumLaunch(chromium) },
-          requestHandler: ({ request, response }) => answered(request, response?.status() ?? 0),
+          requestHandler: ({ request, response }) => onResponse(request, response?.status() ?? 0),
         },
         configuration,
       ),
   ],
   [
     'PuppeteerCrawler',
-    ({ answered, ...handlers }, configuration) =>
+    ({ onResponse, ...handlers }, configuration) =>
       new PuppeteerCrawler(
         {
           ...handlers,
           keepAlive: true,
           launchContext: { launchOptions: chromiumLaunch(chromium) },
-          requestHandler: ({ request, response }) => answered(request, response?.status() ?? 0),
+          requestHandler: ({ request, response }) => onResponse(request, response?.status() ?? 0),
         },
         configuration,
       ),

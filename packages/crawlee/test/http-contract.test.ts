@@ -13,24 +13,24 @@ type Make = (handlers: VisitHandlers<number>, configuration: Configuration) => A
 const kinds: readonly (readonly [string, Make])[] = [
   [
     'HttpCrawler',
-    ({ answered, ...handlers }, configuration) =>
+    ({ onResponse, ...handlers }, configuration) =>
       new HttpCrawler(
         {
           ...handlers,
           keepAlive: true,
-          requestHandler: ({ request, response }) => answered(request, response.statusCode as number),
+          requestHandler: ({ request, response }) => onResponse(request, response.statusCode as number),
         },
         configuration,
       ),
   ],
   [
     'CheerioCrawler',
-    ({ answered, ...handlers }, configuration) =>
+    ({ onResponse, ...handlers }, configuration) =>
       new CheerioCrawler(
         {
           ...handlers,
           keepAlive: true,
-          requestHandler: ({ request, response }) => answered(request, response.statusCode as number),
+          requestHandler: ({ request, response }) => onResponse(request, response.statusCode as number),
         },
         configuration,
       ),

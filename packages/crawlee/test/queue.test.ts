@@ -77,8 +77,8 @@ test('our choice: a request whose turn is far off leaves the pool, so a slow sit
 
 test('our choice: a site with a slow robots.txt delays neither the adding nor the handling of other requests', async () => {
   const [first] = answerPages(SLOW, 0, 1)
-  const { promise: robots, resolve: giveRobots } = Promise.withResolvers<Reply>()
-  sites.answer(`${SLOW}/robots.txt`, robots)
+  const { promise: robotsTxt, resolve: sendRobotsTxt } = Promise.withResolvers<Reply>()
+  sites.answer(`${SLOW}/robots.txt`, robotsTxt)
   const fast = answerPages(FAST, 0, 3)
   const handled: string[] = []
   const crawler = withRobots(
@@ -87,7 +87,7 @@ test('our choice: a site with a slow robots.txt delays neither the adding nor th
         maxConcurrency: 1,
         requestHandler: ({ request }) => {
           handled.push(request.url)
-          if (handled.length === fast.length) giveRobots({ status: 200, body: '' })
+          if (handled.length === fast.length) sendRobotsTxt({ status: 200, body: '' })
         },
       },
       inMemory(),
@@ -101,8 +101,8 @@ test('our choice: a site with a slow robots.txt delays neither the adding nor th
 test('our choice: pages that wait for other pages of their site do not delay other sites', async () => {
   const slow = answerPages(SLOW, 0, 4)
   const [fast] = answerPages(FAST, 0, 1)
-  const { promise: answer, resolve: giveAnswer } = Promise.withResolvers<Reply>()
-  for (const url of slow) sites.answer(url, answer)
+  const { promise: response, resolve: sendResponse } = Promise.withResolvers<Reply>()
+  for (const url of slow) sites.answer(url, response)
   const handled: string[] = []
   const robots = new RobotsClient({ userAgent })
   const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 1 })
@@ -114,7 +114,7 @@ test('our choice: pages that wait for other pages of their site do not delay oth
         maxConcurrency: 3,
         requestHandler: ({ request }) => {
           handled.push(request.url)
-          giveAnswer(page)
+          sendResponse(page)
         },
       },
       inMemory(),
@@ -191,10 +191,10 @@ test('a redirect whose second hop waits does not time out, nor does a sendReques
     { userAgent, minDelayMs: 0 },
   )
   await crawler.run([sites.withPort(`${SLOW}/hop`)])
-  expect({ statuses, failed, asked: pages().map(({ url }) => url) }).toEqual({
+  expect({ statuses, failed, requested: pages().map(({ url }) => url) }).toEqual({
     statuses: [200],
     failed: [],
-    asked: [`${SLOW}/hop`, `${SLOW}/1`],
+    requested: [`${SLOW}/hop`, `${SLOW}/1`],
   })
 })
 
@@ -225,12 +225,12 @@ test('a retry is not lost when its turn comes before its first task has ended, a
   const config = inMemory()
   const requestQueue = await RequestQueue.open('tried-again', { config })
   const fetchNextRequest = vi.spyOn(requestQueue, 'fetchNextRequest')
-  const given = () => fetchNextRequest.mock.settledResults.filter(({ value }) => value).length
+  const fetchedCount = () => fetchNextRequest.mock.settledResults.filter(({ value }) => value).length
   const retries: number[] = []
-  let givenBefore = 0
+  let fetchedBefore = 0
   class SlowToClose extends BasicCrawler {
     protected override async _cleanupContext(): Promise<void> {
-      if (retries.length === 1) await vi.waitFor(() => expect(given()).toBeGreaterThan(givenBefore), 10_000)
+      if (retries.length === 1) await vi.waitFor(() => expect(fetchedCount()).toBeGreaterThan(fetchedBefore), 10_000)
     }
   }
   const crawler = withRobots(
@@ -240,7 +240,7 @@ test('a retry is not lost when its turn comes before its first task has ended, a
         minConcurrency: 2,
         requestHandler: ({ request }) => {
           retries.push(request.retryCount)
-          givenBefore = given()
+          fetchedBefore = fetchedCount()
           if (request.retryCount === 0) throw new Error('the first time')
         },
       },

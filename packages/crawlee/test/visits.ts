@@ -7,7 +7,7 @@ import { type AnyCrawler, verdictOf } from '../src/index.ts'
 /** The handlers to construct a crawler with. */
 export interface VisitHandlers<S> {
   /** To be called by the crawler's request handler. */
-  readonly answered: (request: Request, status: S) => void
+  readonly onResponse: (request: Request, status: S) => void
   readonly failedRequestHandler: (context: { request: Request }, error: Error) => void
   readonly onSkippedRequest: (skipped: { url: string; reason: string }) => void
 }
@@ -18,7 +18,7 @@ export function openVisits(make: (handlers: VisitHandlers<number>) => AnyCrawler
     { readonly resolve: (visit: Visit) => void; readonly reject: (error: unknown) => void }
   >()
   const crawler = make({
-    answered: ({ url }, status) => open.get(url)?.resolve({ kind: 'answered', status }),
+    onResponse: ({ url }, status) => open.get(url)?.resolve({ kind: 'answered', status }),
     failedRequestHandler: ({ request: { url } }, error) => {
       if (error instanceof RobotsDisallowedError) open.get(url)?.resolve({ kind: 'refused', verdict: error.verdict })
       else open.get(url)?.reject(error)
