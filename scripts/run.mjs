@@ -72,7 +72,7 @@ async function main(task, ...args) {
   return 0
 }
 
-/** Prints and deletes the notes that tests left for the end of the run: `noteForTheEnd` in packages/testkit/src/parts.ts. */
+/** Prints and deletes the notes that tests left for the end of the run: `printAfterRun` in packages/testkit/src/parts.ts. */
 function showNotes(file, { quiet }) {
   if (!existsSync(file)) return
   const lines = new Set(readFileSync(file, 'utf8').trim().split('\n'))

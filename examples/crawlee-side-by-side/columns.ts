@@ -1,18 +1,18 @@
-// Prints two journals beside each other: a block for each site, and a table of both at the end.
+// Prints two request logs side by side: a block for each site, and a table at the end.
 import { styleText } from 'node:util'
-import { aligned } from './aligned.ts'
+import { alignFindings } from './align.ts'
 import { type Finding, findingsOf, type Share, seconds, totalsOf } from './findings.ts'
-import { type Journal, mebibytes, ROBOTS_PATH, type Site, sites } from './small-web.ts'
+import { mebibytes, type RequestLog, ROBOTS_PATH, type Site, sites } from './local-sites.ts'
 
-/** What one crawler did, and what it is called. */
+/** The requests of one crawler, and its heading. */
 export interface Column {
   readonly head: string
-  /** What makes it keep robots.txt, as it stands in the code. */
+  /** The code that makes it follow robots.txt. */
   readonly how: string
-  readonly journal: Journal
+  readonly log: RequestLog
 }
 
-// In characters; together with what stands between them, a line has 119.
+// Widths in characters. With the separators, a line has 119.
 const CELL = 57
 const LABEL = 45
 const VALUE = 35
@@ -24,24 +24,24 @@ export function printBlocks(left: Column, right: Column): void {
   for (const site of sites) {
     console.log(`\n${styleText('bold', site.name)}  ${styleText('dim', `robots.txt: ${site.robots.says}`)}`)
     const width = Math.max(...[ROBOTS_PATH, ...Object.keys(site.pages)].map((path) => path.length))
-    for (const [l, r] of aligned(findings(left, site), findings(right, site)))
+    for (const [l, r] of alignFindings(findings(left, site), findings(right, site)))
       console.log(`  ${cell(l, leftStart, width)} │ ${cell(r, rightStart, width)}`.trimEnd())
   }
 }
 
 export function printTable(left: Column, right: Column): void {
-  const [l, r] = [totalsOf(left.journal), totalsOf(right.journal)]
+  const [l, r] = [totalsOf(left.log), totalsOf(right.log)]
   const crawlDelayMs = Math.max(...sites.map(({ robots }) => robots.crawlDelayMs ?? 0))
   const longest = Math.max(...sites.map(({ robots }) => robots.body.length))
   const rows: readonly (readonly [label: string, left: string, right: string])[] = [
-    ['in all', left.head, right.head],
+    ['in total', left.head, right.head],
     ['allowed pages requested', share(l.allowed), share(r.allowed)],
     ['disallowed pages requested', share(l.disallowed), share(r.disallowed)],
     ['pages requested without knowing robots.txt', share(l.unreachable), share(r.unreachable)],
     [`shortest gap where the site asks for ${seconds(crawlDelayMs)}`, gap(l.shortestGapMs), gap(r.shortestGapMs)],
-    [`taken of the robots.txt of ${mebibytes(longest)}`, mebibytes(l.longestRobots), mebibytes(r.longestRobots)],
-    ['asked for robots.txt as', names(l.robotsNames), names(r.robotsNames)],
-    ['asked for pages as', names(l.pageNames), names(r.pageNames)],
+    [`read of the ${mebibytes(longest)} robots.txt`, mebibytes(l.longestRobots), mebibytes(r.longestRobots)],
+    ['User-Agent for robots.txt', summarize(l.robotsUserAgents), summarize(r.robotsUserAgents)],
+    ['User-Agent for pages', summarize(l.pageUserAgents), summarize(r.pageUserAgents)],
   ]
   console.log()
   for (const [i, [label, ...cells]] of rows.entries()) {
@@ -50,13 +50,13 @@ export function printTable(left: Column, right: Column): void {
   }
 }
 
-function findings({ journal }: Column, site: Site): readonly Finding[] {
-  return findingsOf(site, journal.get(site) ?? [])
+function findings({ log }: Column, site: Site): readonly Finding[] {
+  return findingsOf(site, log.get(site) ?? [])
 }
 
-/** The first request of a column, from which its seconds count. */
-function startOf({ journal }: Column): number {
-  return Math.min(...[...journal.values()].flat().map(({ at }) => at))
+/** Returns the time of a column's first request. Its seconds count from there. */
+function startOf({ log }: Column): number {
+  return Math.min(...[...log.values()].flat().map(({ at }) => at))
 }
 
 function cell(finding: Finding | undefined, start: number, width: number): string {
@@ -78,13 +78,13 @@ function gap(ms: number | undefined): string {
   return ms === undefined ? '–' : seconds(ms)
 }
 
-/** The first of them, and how many there are besides. */
-function names([first = '–', ...others]: readonly string[]): string {
+/** Returns the first name, and the number of other names. */
+function summarize([first = '–', ...others]: readonly string[]): string {
   const more = others.length === 0 ? '' : `, ${others.length} more`
   return fit(first, VALUE - more.length).trimEnd() + more
 }
 
-/** So many characters, and `…` for what does not fit. */
+/** Pads the text to the width, or cuts it and ends it with `…`. */
 function fit(text: string, width: number): string {
   return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width)
 }

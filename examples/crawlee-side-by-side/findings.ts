@@ -1,28 +1,29 @@
-// What a journal says: line by line of one site, and in all.
-import { type Entry, type Journal, mebibytes, ROBOTS_PATH, type Site } from './small-web.ts'
+// Evaluates a request log: line by line for one site, and in total.
+import { type Entry, mebibytes, type RequestLog, ROBOTS_PATH, type Site } from './local-sites.ts'
 
-/** A request that came, or a page that was never asked for. */
+/** A request that the server received, or a page that was never requested. */
 export interface Finding {
   readonly path: string
-  /** `undefined` is a page that was never asked for. */
+  /** Undefined for a page that was never requested. */
   readonly entry: Entry | undefined
   readonly note: string
-  /** Whether the site had its will, where it had one. */
+  /** Whether the site's robots.txt was obeyed. Undefined where it asks for nothing. */
   readonly obeyed: boolean | undefined
 }
 
 export interface Totals {
   readonly allowed: Share
   readonly disallowed: Share
-  /** Pages of sites whose robots.txt is out of reach. */
+  /** Pages of sites whose robots.txt is unreachable. */
   readonly unreachable: Share
-  /** Between two pages of sites that ask for a pause. Milliseconds. */
+  /** The shortest time between two pages of a site with a crawl-delay. Milliseconds. */
   readonly shortestGapMs: number | undefined
-  /** The most that was sent of one robots.txt. Bytes. */
+  /** The largest number of bytes that was sent of one robots.txt. */
   readonly longestRobots: number
-  /** What it called itself, each name once. */
-  readonly robotsNames: readonly string[]
-  readonly pageNames: readonly string[]
+  /** The User-Agent headers of requests for robots.txt, without duplicates. */
+  readonly robotsUserAgents: readonly string[]
+  /** The User-Agent headers of requests for pages, without duplicates. */
+  readonly pageUserAgents: readonly string[]
 }
 
 export interface Share {
@@ -30,23 +31,23 @@ export interface Share {
   readonly of: number
 }
 
-/** How much of a pause has to be seen here, since one request may take longer on its way than the next. */
-const SEEN = 0.9
+/** The part of a crawl-delay that the server must observe. One request may take longer on its way than the next. */
+const MIN_OBSERVED_DELAY = 0.9
 
-/** What came of a site, in order; after it what was never asked for. */
+/** Returns the requests to a site in order, then the pages that were never requested. */
 export function findingsOf(site: Site, entries: readonly Entry[]): readonly Finding[] {
-  const asked = entries.map((entry, i) => findingOf(site, entry, entries.slice(0, i)))
-  const missed = Object.entries(site.pages)
+  const requested = entries.map((entry, i) => findingOf(site, entry, entries.slice(0, i)))
+  const neverRequested = Object.entries(site.pages)
     .filter(([path]) => !entries.some((entry) => entry.path === path))
     .map(([path, { is }]) => {
       const obeyed = is === 'disallowed' ? true : undefined
-      return { path, entry: undefined, note: 'never asked for', obeyed }
+      return { path, entry: undefined, note: 'never requested', obeyed }
     })
-  return [...asked, ...missed]
+  return [...requested, ...neverRequested]
 }
 
-export function totalsOf(journal: Journal): Totals {
-  const sites = [...journal]
+export function totalsOf(log: RequestLog): Totals {
+  const sites = [...log]
   const share = (belongs: (site: Site, path: string) => boolean): Share => {
     const wanted = sites.flatMap(([site, entries]) =>
       Object.keys(site.pages)
@@ -68,8 +69,8 @@ export function totalsOf(journal: Journal): Totals {
     unreachable: share(isUnreachable),
     shortestGapMs: gaps.length === 0 ? undefined : Math.min(...gaps),
     longestRobots: Math.max(0, ...robots.map(({ bytes }) => bytes)),
-    robotsNames: namesOf(robots),
-    pageNames: namesOf(pages),
+    robotsUserAgents: userAgentsOf(robots),
+    pageUserAgents: userAgentsOf(pages),
   }
 }
 
@@ -77,22 +78,22 @@ function findingOf(site: Site, entry: Entry, before: readonly Entry[]): Finding 
   const { path, userAgent, location, bytes } = entry
   const { crawlDelayMs, body } = site.robots
   const found = (note: string, obeyed?: boolean): Finding => ({ path, entry, note, obeyed })
-  if (path === ROBOTS_PATH) return found(body.length > 2 ** 20 ? `${mebibytes(bytes)} of it taken` : userAgent)
+  if (path === ROBOTS_PATH) return found(body.length > 2 ** 20 ? `${mebibytes(bytes)} of it read` : userAgent)
   if (site.pages[path]?.is === 'disallowed')
     return found(isUnreachable(site) ? 'counts as disallowed' : 'is disallowed', false)
   if (location !== undefined) return found(`to ${location}`)
   const gap = gapBefore(entry, before)
   if (crawlDelayMs === undefined || gap === undefined) return found('')
-  return found(`after ${seconds(gap)}`, gap >= SEEN * crawlDelayMs)
+  return found(`after ${seconds(gap)}`, gap >= MIN_OBSERVED_DELAY * crawlDelayMs)
 }
 
-/** From the page before it to this page. Milliseconds. */
+/** Returns the time since the previous page. Milliseconds. */
 function gapBefore({ path, at }: Entry, before: readonly Entry[]): number | undefined {
   const last = before.findLast((entry) => entry.path !== ROBOTS_PATH)
   return path === ROBOTS_PATH || last === undefined ? undefined : at - last.at
 }
 
-function namesOf(entries: readonly Entry[]): readonly string[] {
+function userAgentsOf(entries: readonly Entry[]): readonly string[] {
   return [...new Set(entries.map(({ userAgent }) => userAgent))]
 }
 

@@ -1,5 +1,5 @@
 import { type ConformanceCase, conformanceDirOrNote, judgeConformance, vectorsIn } from '@politely/testkit/conformance'
-import { noteForTheEnd } from '@politely/testkit/parts'
+import { printAfterRun } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DialectName, parseRobots, type RulesVerdict } from '../src/index.ts'
@@ -19,7 +19,7 @@ describe.skipIf(dir === undefined)("google/robotstxt's verdicts on real and gene
         otherWays?.compare(asked, verdict)
         return { allowed: verdict.allowed, line: lineOf(verdict) }
       })
-      noteForTheEnd(`conformance, ${dialect}: ${agreement.report.trim().replaceAll('\n', '; ')}`)
+      printAfterRun(`conformance, ${dialect}: ${agreement.report.trim().replaceAll('\n', '; ')}`)
       expect(agreement.cases).toBeGreaterThan(10_000)
       expect(agreement.report).toContain('100.0000 %')
       expect(agreement.complete, agreement.report).toBe(true)

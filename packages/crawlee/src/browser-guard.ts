@@ -1,80 +1,81 @@
-// The guard of one browser of a crawler: what its pages and whatever else it runs ask for leaves when the gate lets it.
+// Guards one browser of a crawler: each request of its pages and workers is sent when the gate admits it.
 import { AsyncResource } from 'node:async_hooks'
-import { type Admission, type Around, Guard, Pages, trafficOf } from '@politely/devtools'
-import { browserOf, type DrivenBrowser, type DriverOwnPage, drivenPage } from './driver.ts'
-import { waitingOutside } from './host-timeouts.ts'
-import { type Entering, enter } from './polite-http-client.ts'
+import { type Admission, Guard, Pages, trafficOf, type WrapNavigation } from '@politely/devtools'
+import { adaptPage, browserOf, type CrawlerBrowser, type CrawlerPage } from './driver.ts'
+import { outsideTimeouts } from './host-timeouts.ts'
+import { enterGate, type GateAccess } from './polite-http-client.ts'
 
-/** The guards of all browsers that a crawler has. */
+/** The guards of all browsers of a crawler. */
 export class BrowserGuards {
-  readonly #entering: Entering
-  /** By the driver's own. */
+  readonly #access: GateAccess
+  /** By the driver's browser object. */
   readonly #guards = new WeakMap<object, Promise<BrowserGuard>>()
 
-  constructor(entering: Entering) {
-    this.#entering = entering
+  constructor(access: GateAccess) {
+    this.#access = access
   }
 
-  /** With the first page of a browser it begins, and it ends with the browser. */
-  of(page: DriverOwnPage): Promise<BrowserGuard> {
+  /** Returns the guard of the page's browser. The first page of a browser starts its guard. The guard ends with the browser. */
+  of(page: CrawlerPage): Promise<BrowserGuard> {
     const browser = browserOf(page)
-    const known = this.#guards.get(browser.own)
+    const known = this.#guards.get(browser.driverObject)
     if (known !== undefined) return known
-    const guard = new BrowserGuard(browser, this.#entering)
-    const begun = guard.begin().then(() => guard)
-    this.#guards.set(browser.own, begun)
-    begun.catch(() => this.#guards.delete(browser.own))
-    return begun
+    const guard = new BrowserGuard(browser, this.#access)
+    const started = guard.start().then(() => guard)
+    this.#guards.set(browser.driverObject, started)
+    started.catch(() => this.#guards.delete(browser.driverObject))
+    return started
   }
 }
 
 class BrowserGuard implements Admission {
-  readonly #browser: DrivenBrowser
-  readonly #entering: Entering
+  readonly #browser: CrawlerBrowser
+  readonly #access: GateAccess
   readonly #guard: Guard
   readonly #pages: Pages
-  /** Visits under way, by the target of their page: the task of each, and the clocks that a wait is kept out of. */
+  /** Visits under way, by the target ID of their page. Each holds the async context of its pool task, and so the timeouts to extend. */
   readonly #visits = new Map<string, AsyncResource>()
 
-  constructor(browser: DrivenBrowser, entering: Entering) {
+  constructor(browser: CrawlerBrowser, access: GateAccess) {
     this.#browser = browser
-    this.#entering = entering
-    this.#guard = new Guard(this, { owns: 'all', pageRequests: 'check', refusedPage: browser.refusedPage })
-    this.#pages = new Pages(this.#guard, browser, this.#visit)
+    this.#access = access
+    this.#guard = new Guard(this, { contexts: 'all', pageRequests: 'check', refusedPage: browser.refusedPage })
+    this.#pages = new Pages(this.#guard, browser, this.#runVisit)
   }
 
-  async begin(): Promise<void> {
-    this.#browser.own.once('disconnected', () => void this.#end())
+  async start(): Promise<void> {
+    this.#browser.driverObject.once('disconnected', () => void this.#close())
     try {
       await trafficOf(this.#browser).add(this.#guard)
     } catch (error) {
-      await this.#end()
+      await this.#close()
       throw error
     }
   }
 
-  /** From now on `goto` of this page is a visit, and rejects with what the guard says. */
-  async add(page: DriverOwnPage): Promise<void> {
-    await this.#pages.add(drivenPage(page))
+  /** Makes each `goto` of this page a visit, which rejects with the guard's errors. */
+  async add(page: CrawlerPage): Promise<void> {
+    await this.#pages.add(adaptPage(page))
   }
 
-  /** Of a page that no visit leads to, such as a popup, nobody's clock counts the wait. */
+  /** Waits at the gate. A page without a visit, such as a popup, has no timeouts to extend. */
   enter: Admission['enter'] = (url, { signal }, targetId) => {
-    const go = () => enter(this.#entering, url, signal)
-    return this.#visits.get(targetId)?.runInAsyncScope(go) ?? this.#entering.gate.enter(url, { signal })
+    const enterInVisit = () => enterGate(this.#access, url, signal)
+    return this.#visits.get(targetId)?.runInAsyncScope(enterInVisit) ?? this.#access.gate.enter(url, { signal })
   }
 
-  /** What a page shows is checked, and does not wait: a page of a site with a crawl-delay would take an hour. Our choice. */
+  /** Checks a page request. It does not wait for a turn: on a site with a crawl-delay, loading a page would take minutes. Our choice. */
   check: Admission['check'] = (url, { signal }, frameId) => {
-    const own = this.#visits.get(frameId)
-    // A frame inside of a page: nobody knows here whose it is, and so no visit counts it.
-    const visits = own === undefined ? [...this.#visits.values()] : [own]
-    const ask = () => this.#entering.gate.check(url, { signal })
-    const outside = (work: typeof ask, visit: AsyncResource) => () => visit.runInAsyncScope(() => waitingOutside(work))
-    return visits.reduce(outside, ask)()
+    const ownVisit = this.#visits.get(frameId)
+    // The page of a subframe is not known here, so the timeouts of all visits are extended.
+    const visits = ownVisit === undefined ? [...this.#visits.values()] : [ownVisit]
+    const check = () => this.#access.gate.check(url, { signal })
+    const extendTimeouts = (work: typeof check, visit: AsyncResource) => () =>
+      visit.runInAsyncScope(() => outsideTimeouts(work))
+    return visits.reduce(extendTimeouts, check)()
   }
 
-  #visit: Around = async (targetId, call) => {
+  #runVisit: WrapNavigation = async (targetId, call) => {
     const visit = new AsyncResource('politely.Visit')
     this.#visits.set(targetId, visit)
     try {
@@ -84,7 +85,7 @@ class BrowserGuard implements Admission {
     }
   }
 
-  async #end(): Promise<void> {
+  async #close(): Promise<void> {
     await this.#guard.close()
     await trafficOf(this.#browser).remove(this.#guard)
   }

@@ -8,9 +8,9 @@ import type {
   Request,
 } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
-import type { DriverOwnPage } from './driver.ts'
+import type { CrawlerPage } from './driver.ts'
 
-/** A crawler of any kind. BasicCrawler's own type depends on what its handlers are given, and no other kind is assignable to it. */
+/** A crawler of any kind. The type of `BasicCrawler` depends on the context that its handlers receive, so other crawlers are not assignable to it. */
 export type AnyCrawler = Pick<BasicCrawler, 'addRequests' | 'run' | 'stats' | 'stop' | 'teardown'>
 
 interface Skipped {
@@ -18,37 +18,37 @@ interface Skipped {
   readonly reason: string
 }
 
-/** As much of Crawlee's RobotsTxtFile as its `enqueueLinks` asks. */
+/** The part of Crawlee's `RobotsTxtFile` that its `enqueueLinks` uses. */
 export interface LinkFilter {
   isAllowed(url: string, userAgent?: string): boolean
 }
 
 type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly (string | { readonly url: string })[] }
 
-/** A RequestQueue, as far as its locks are concerned. */
+/** The part of Crawlee's `RequestQueue` that concerns locks. */
 interface LockingQueue {
   readonly client?: { prolongRequestLock(id: string, options: { lockSecs: number }): Promise<{ lockExpiresAt: Date }> }
-  /** Only a queue that locks requests has it; a RequestQueueV1 does not. */
+  /** Defined only in a queue that locks requests. `RequestQueueV1` does not. */
   readonly _prolongRequestLock?: unknown
   readonly requestLockSecs?: number
 }
 
-/** Where requests come from, and go back to. */
+/** The source that a crawler takes requests from and returns them to. */
 export interface RequestSource extends LockingQueue {
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
-  /** Returns the request as it is stored. Only queues have it. */
+  /** Returns the stored request. Only queues have this method. */
   getRequest?(id: string): Promise<Request | null>
-  /** Of a source that is made of a list and a queue. */
+  /** The queue of a source that combines a request list and a queue. */
   readonly requestQueue?: LockingQueue
 }
 
-/** What a browser crawler knows of a page that it is about to go to. */
-interface Visiting {
+/** The part of a browser crawler's context that is used before a navigation. */
+interface NavigationContext {
   readonly request: Request
-  readonly page: DriverOwnPage
+  readonly page: CrawlerPage
 }
 
-/** Playwright's and Puppeteer's. */
+/** The response to a navigation, in Playwright and in Puppeteer. */
 interface PageResponse {
   status(): number
   headers(): Record<string, string>
@@ -78,8 +78,11 @@ export interface CrawleeInternals {
     context: { readonly request: Request },
     source: RequestSource,
   ): Promise<void>
-  /** Of browser crawlers alone. */
-  _navigationHandler?(visiting: Visiting, gotoOptions: { timeout?: number }): Promise<PageResponse | null | undefined>
+  /** Only browser crawlers have this method. */
+  _navigationHandler?(
+    context: NavigationContext,
+    gotoOptions: { timeout?: number },
+  ): Promise<PageResponse | null | undefined>
 }
 
 const METHODS = [
@@ -98,8 +101,10 @@ const METHODS = [
 ] as const satisfies readonly (keyof CrawleeInternals)[]
 
 /**
- * @throws {OptionError} where it looks otherwise: another version of Crawlee, or no crawler; and for an HTTP client that is known to follow
- * redirects, whatever it is told (Crawlee's ImpitHttpClient does, unless it was made otherwise).
+ * Checks that `crawler` has the internals that this package uses, and returns it with their types.
+ *
+ * @throws {OptionError} for a value that is not a crawler, for a crawler of an unsupported Crawlee version, and for an HTTP client that always
+ * follows redirects. Crawlee's `ImpitHttpClient` does, unless it is constructed with `followRedirects: false`.
  */
 export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
   const internals = crawler as unknown as CrawleeInternals | null | undefined
@@ -109,7 +114,7 @@ export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
   const missing = METHODS.filter((name) => typeof internals[name] !== 'function')
   if (missing.length > 0 || typeof internals.autoscaledPoolOptions?.runTaskFunction !== 'function') {
     const what = missing.join(', ') || 'autoscaledPoolOptions'
-    throw new OptionError('crawler', `has no ${what}: it is not of a Crawlee that is known here; install Crawlee 3.18`)
+    throw new OptionError('crawler', `has no ${what}, so its Crawlee version is not supported; install Crawlee 3.18`)
   }
   if ((internals.httpClient as { readonly followRedirects?: unknown }).followRedirects === true) {
     const { name } = internals.httpClient.constructor
@@ -119,30 +124,30 @@ export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
 }
 
 /**
- * Sets the lock of a request to end in so many seconds. Crawlee's own locks are up to twice as long as its timeouts. Where the storage
- * cannot change a lock, it stays. Never rejects.
+ * Makes the lock of a request end in `lockSecs` seconds. Crawlee's own locks are up to twice as long as its timeouts. If the storage
+ * cannot change locks, the lock stays as it is. Never rejects.
  */
 export async function shortenLock(source: RequestSource, { id }: Request, lockSecs: number): Promise<void> {
   const { client } = locksOf(source)
   if (id === undefined || client === undefined) return
   try {
     const { lockExpiresAt } = await client.prolongRequestLock(id, { lockSecs })
-    // Apify's storage counts from now. Crawlee's own adds to the lock that the request has, and takes a negative number.
+    // Apify's storage counts from now. Crawlee's own storage adds to the current lock, and accepts a negative number.
     const excessSecs = Math.floor((lockExpiresAt.getTime() - Date.now()) / 1_000) - lockSecs
     if (excessSecs > 0) await client.prolongRequestLock(id, { lockSecs: -excessSecs })
   } catch {
-    // The request was handled elsewhere, or the storage does not change locks.
+    // Another crawler has handled the request, or the storage cannot change locks.
   }
 }
 
-/** Locks a request for as long as Crawlee does when it takes the request out of the queue. Never rejects. */
+/** Locks a request for as long as Crawlee does when it fetches the request from the queue. Never rejects. */
 export async function restoreLock(source: RequestSource, { id }: Request): Promise<void> {
   const { client, requestLockSecs } = locksOf(source)
   if (id === undefined || client === undefined || requestLockSecs === undefined) return
   await client.prolongRequestLock(id, { lockSecs: requestLockSecs }).catch(() => undefined)
 }
 
-/** Empty for a source without locks. */
+/** Returns the queue that holds the locks. Returns an empty object for a source without locks. */
 function locksOf(source: RequestSource): LockingQueue {
   const queue = source.requestQueue ?? source
   return queue._prolongRequestLock === undefined ? {} : queue

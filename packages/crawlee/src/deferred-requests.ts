@@ -1,9 +1,9 @@
-// Requests that wait outside of Crawlee's pool until their turn is near, so that the pool works for other sites meanwhile.
+// Defers requests: they wait outside of Crawlee's pool until their turn is near, so that the pool works for other sites meanwhile.
 //
-// A deferred request stays locked in Crawlee's queue, as it does when Crawlee itself delays it (sameDomainDelaySecs). It is handed to the
-// pool from here, and does not go through the queue again: that would cost several queue operations, a RequestQueueV1 would hold it back for
-// 3 seconds, and a storage on disk would read all locked requests again. The gate alone decides when a request starts; the forecast that is
-// used here only says when to hand it to the pool.
+// A deferred request stays locked in Crawlee's queue, as it does when Crawlee itself delays it (sameDomainDelaySecs). When its turn is near, it
+// goes straight to the pool and not through the queue again: that would cost several queue operations, a RequestQueueV1 would hold it back for
+// 3 seconds, and a storage on disk would read all locked requests again. The gate alone decides when a request starts. The estimate that is
+// used here only decides when the request goes to the pool.
 import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
@@ -11,60 +11,76 @@ import type { PoliteGate } from '@politely/gate'
 import { type CrawleeInternals, type RequestSource, restoreLock, shortenLock } from './crawlee-internals.ts'
 import type { PoolTask } from './pool-task.ts'
 
-/** Node's timers hold about 24 days. A longer wait is split. */
+/** Longest timer. Node's timers are limited to about 24 days, so a longer wait is split. */
 const MAX_TIMER_MS = 60 * 60 * 1000
-/** A request that has not come to the gate after this time no longer holds up the next one of its origin: its handler may not use the gate. Our choice. */
+/** How long a request on its way to the gate holds up the next one of its origin. Its handler may never use the gate. Our choice. */
 const MAX_APPROACH_MS = 1_000
-/** While more forecasts than this are pending, requests wait for robots.txt in the pool, so that not all origins of a queue are asked at once. Our choice. */
-const MAX_FORECASTS = 32
-/** Lock of a deferred request. After a crash another process gets the request when this has passed. Our choice: the documentation promises a minute. */
+/**
+ * Above this number of pending estimates, requests wait for robots.txt in the pool. Otherwise the robots.txt files of all origins in a queue would be
+ * fetched at once. Our choice.
+ */
+const MAX_PENDING_ESTIMATES = 32
+/**
+ * Lock of a deferred request. After a crash another process gets the request when the lock expires. Our choice: the documentation promises a
+ * minute.
+ */
 const LOCK_SECS = 45
-/** Locks are renewed this often. */
-const RENEW_EVERY_MS = 20_000
-/** After an empty answer the queue is not asked again for this many times the duration of that question: a storage on disk reads all locked requests for it. Our choice. */
+const RENEW_LOCKS_EVERY_MS = 20_000
+/**
+ * After the queue was empty, it is not asked again for this many times the duration of the last query: a storage on disk reads all locked requests
+ * for each query. Our choice.
+ */
 const EMPTY_QUEUE_PAUSE = 3
 const MAX_EMPTY_QUEUE_PAUSE_MS = 2_000
 
 interface Deferred {
   readonly request: Request
   readonly source: RequestSource
-  /** Settles when the last change of its lock is done. It never rejects. */
+  /** Settles when the last change of the request's lock is done. Never rejects. */
   locked: Promise<void>
 }
 
 /** The requests of one origin. */
-interface Line {
-  /** By key, in the order in which they came. */
+interface OriginQueue {
+  /** Deferred requests by key, in the order in which they came. */
   waiting: Map<string, Deferred>
-  /** Tasks whose request goes on and has not yet passed the gate. The next request of the origin waits for them. */
-  readonly ahead: Map<PoolTask, NodeJS.Timeout>
-  /** Settles when each request that has come so far is admitted or deferred. It never rejects. */
+  /** Tasks whose request was admitted to the pool and has not passed the gate yet, each with its timer. The next request waits for them. */
+  readonly approaching: Map<PoolTask, NodeJS.Timeout>
+  /** Settles when each request that has come so far is admitted or deferred. Never rejects. */
   decided: Promise<unknown>
-  /** Fires when the first request should be handed over. */
+  /** Fires when the first request should go to the pool. */
   timer: NodeJS.Timeout | undefined
-  /** The first request is being forecast, is ready for the pool, or is being taken by a task. */
+  /** Whether the first request is being estimated, is ready for the pool, or is being taken by a task. */
   isHandingOver: boolean
+}
+
+/** The request of a task. */
+interface TaskRequest {
+  readonly key: string
+  readonly origin: string
+  readonly deferred: Deferred
 }
 
 export class DeferredRequests {
   readonly #internals: CrawleeInternals
   readonly #gate: PoliteGate
   readonly #deferBeyondMs: number
-  readonly #lines = new Map<string, Line>()
-  /** Lines whose first request is ready for the pool, in order. */
-  readonly #ready = new Set<Line>()
-  readonly #tasks = new Map<PoolTask, { readonly key: string; readonly origin: string; readonly deferred: Deferred }>()
+  /** By origin. */
+  readonly #queues = new Map<string, OriginQueue>()
+  /** Queues whose first request is ready for the pool, in order. */
+  readonly #ready = new Set<OriginQueue>()
+  readonly #tasks = new Map<PoolTask, TaskRequest>()
   /**
-   * By key, all requests that are deferred or in a task. `again`: the queue has delivered the request once more meanwhile, because its lock
-   * expired, or because a retry is in the queue before the task that failed is over.
+   * All requests that are deferred or in a task, by key. `again`: Crawlee's queue has delivered the request once more meanwhile, because its lock
+   * expired, or because a retry was queued before the failed task ended.
    */
-  readonly #held = new Map<string, 'once' | 'again'>()
-  #forecasts = 0
+  readonly #tracked = new Map<string, 'once' | 'again'>()
+  #pendingEstimates = 0
   #renewal: NodeJS.Timeout | undefined
-  /** Until this time the queue is taken to be empty. `performance.now()`. */
+  /** Crawlee's queue counts as empty until this time. `performance.now()`. */
   #emptyUntil = 0
-  /** Timers must not inherit the timeouts of the task that sets them. */
-  readonly #outside = new AsyncResource('politely.DeferredRequests')
+  /** The async context of timers. It keeps them from inheriting the timeouts of the task that sets them. */
+  readonly #timerScope = new AsyncResource('politely.DeferredRequests')
 
   constructor(internals: CrawleeInternals, gate: PoliteGate, deferBeyondMs: number) {
     this.#internals = internals
@@ -74,38 +90,38 @@ export class DeferredRequests {
 
   /** Whether no request is deferred. */
   get isEmpty(): boolean {
-    return [...this.#lines.values()].every(({ waiting }) => waiting.size === 0)
+    return [...this.#queues.values()].every(({ waiting }) => waiting.size === 0)
   }
 
-  /** Whether the pool has something to do. */
-  async hasWork(askQueue: () => Promise<boolean>): Promise<boolean> {
+  /** Returns whether the pool has something to do. */
+  async hasWork(queryQueue: () => Promise<boolean>): Promise<boolean> {
     if (this.#ready.size > 0) return true
     if (performance.now() < this.#emptyUntil) return false
-    const asked = performance.now()
-    const hasWork = await askQueue()
+    const start = performance.now()
+    const hasWork = await queryQueue()
     if (!hasWork && !this.isEmpty) {
-      const answered = performance.now()
-      this.#emptyUntil = answered + Math.min((answered - asked) * EMPTY_QUEUE_PAUSE, MAX_EMPTY_QUEUE_PAUSE_MS)
+      const end = performance.now()
+      this.#emptyUntil = end + Math.min((end - start) * EMPTY_QUEUE_PAUSE, MAX_EMPTY_QUEUE_PAUSE_MS)
     }
     return hasWork || this.#ready.size > 0
   }
 
-  /** Tells that requests may have been added to the queue. */
+  /** To be called when requests may have been added to Crawlee's queue. */
   queueChanged(): void {
     this.#emptyUntil = 0
   }
 
-  /** The next request that is ready for the pool. */
+  /** Returns the next request that is ready for the pool. Undefined if no request is ready. */
   async takeReady(task: PoolTask): Promise<Request | undefined> {
-    for (const line of this.#ready) {
-      this.#ready.delete(line)
-      const [first] = line.waiting
+    for (const queue of this.#ready) {
+      this.#ready.delete(queue)
+      const [first] = queue.waiting
       const [key, deferred] = first as [string, Deferred]
-      line.waiting.delete(key)
+      queue.waiting.delete(key)
       const request = await this.#reload(key, deferred)
       const origin = originOf(deferred.request.url) as string
-      if (request === undefined) this.#handedOver(origin, line)
-      else if (await this.#decide(task, key, origin, { ...deferred, request }, true)) {
+      if (request === undefined) this.#endHandover(origin, queue)
+      else if (await this.#decide(task, { key, origin, deferred: { ...deferred, request } }, true)) {
         await restoreLock(deferred.source, request)
         return request
       }
@@ -113,211 +129,224 @@ export class DeferredRequests {
     return undefined
   }
 
-  /** Whether a request from the queue goes on now. If not, it is deferred. */
+  /** Returns whether a request from Crawlee's queue may start now. If not, it is deferred. */
   async admits(task: PoolTask, request: Request, source: RequestSource): Promise<boolean> {
     const key = request.id ?? request.uniqueKey
     const origin = originOf(request.url)
     if (origin === undefined || request.skipNavigation) return true
-    const isHeld = this.#held.has(key)
-    this.#held.set(key, isHeld ? 'again' : 'once')
-    if (isHeld) return false
-    const line = this.#lineOf(origin)
+    const isTracked = this.#tracked.has(key)
+    this.#tracked.set(key, isTracked ? 'again' : 'once')
+    if (isTracked) return false
+    const queue = this.#queueOf(origin)
     const deferred = { request, source, locked: Promise.resolve() }
-    // One after another, so that a later request does not overtake one whose forecast is pending.
-    const decided = line.decided.then(() => this.#decide(task, key, origin, deferred, false))
-    line.decided = decided
+    // One after another, so that a later request does not overtake one whose estimate is pending.
+    const decided = queue.decided.then(() => this.#decide(task, { key, origin, deferred }, false))
+    queue.decided = decided
     return decided
   }
 
-  async #decide(task: PoolTask, key: string, origin: string, deferred: Deferred, isReady: boolean): Promise<boolean> {
-    const line = this.#lineOf(origin)
-    if (!isReady && (line.waiting.size > 0 || line.isHandingOver)) {
-      this.#defer(line, key, deferred)
+  /** Admits a request to the pool, or defers it. */
+  async #decide(task: PoolTask, taskRequest: TaskRequest, isReady: boolean): Promise<boolean> {
+    const { key, origin, deferred } = taskRequest
+    const queue = this.#queueOf(origin)
+    if (!isReady && (queue.waiting.size > 0 || queue.isHandingOver)) {
+      this.#defer(queue, key, deferred)
       return false
     }
     const { url } = deferred.request
-    const waitMs = await (isReady ? this.#forecast(url) : this.#forecastInTime(url))
-    const isFree = line.ahead.size === 0 && waitMs <= this.#deferBeyondMs
-    const goesOn = isFree || this.#deferBeyondMs === Number.POSITIVE_INFINITY || task.signal.aborted
-    if (goesOn) {
-      const timer = () => setTimeout(() => this.left(task), MAX_APPROACH_MS)
-      line.ahead.set(task, this.#outside.runInAsyncScope(timer))
-      this.#tasks.set(task, { key, origin, deferred })
-      this.#held.set(key, 'once')
+    const waitMs = await (isReady ? this.#estimateWait(url) : this.#estimateWaitOrDefer(url))
+    const isNear = queue.approaching.size === 0 && waitMs <= this.#deferBeyondMs
+    const isAdmitted = isNear || this.#deferBeyondMs === Number.POSITIVE_INFINITY || task.signal.aborted
+    if (isAdmitted) {
+      const timer = () => setTimeout(() => this.passedGate(task), MAX_APPROACH_MS)
+      queue.approaching.set(task, this.#timerScope.runInAsyncScope(timer))
+      this.#tasks.set(task, taskRequest)
+      this.#tracked.set(key, 'once')
     } else {
-      const others = line.waiting
-      line.waiting = new Map()
-      this.#defer(line, key, deferred)
-      for (const [each, other] of others) line.waiting.set(each, other)
+      // The request goes to the front.
+      const others = queue.waiting
+      queue.waiting = new Map()
+      this.#defer(queue, key, deferred)
+      for (const [otherKey, other] of others) queue.waiting.set(otherKey, other)
     }
-    if (isReady) this.#handedOver(origin, line)
-    else this.#watch(origin, line)
-    return goesOn
+    if (isReady) this.#endHandover(origin, queue)
+    else this.#scheduleFirst(origin, queue)
+    return isAdmitted
   }
 
-  /** A request of this task has come to the gate. */
-  arrived(task: PoolTask): void {
-    const at = this.#tasks.get(task)
-    if (at !== undefined) clearTimeout(this.#lines.get(at.origin)?.ahead.get(task))
+  /** To be called when the request of a task reaches the gate. From then on MAX_APPROACH_MS no longer applies. */
+  reachedGate(task: PoolTask): void {
+    const taskRequest = this.#tasks.get(task)
+    if (taskRequest !== undefined) clearTimeout(this.#queues.get(taskRequest.origin)?.approaching.get(task))
   }
 
-  /** It has passed the gate, or will not: the next request of its origin need not wait for it. */
-  left(task: PoolTask): void {
-    this.arrived(task)
-    const at = this.#tasks.get(task)
-    const line = at && this.#lines.get(at.origin)
-    if (line?.ahead.delete(task)) this.#watch((at as { origin: string }).origin, line)
+  /** To be called when the request of a task has passed the gate, or will not. The next request of its origin no longer waits for it. */
+  passedGate(task: PoolTask): void {
+    this.reachedGate(task)
+    const taskRequest = this.#tasks.get(task)
+    if (taskRequest === undefined) return
+    const queue = this.#queues.get(taskRequest.origin)
+    if (queue?.approaching.delete(task)) this.#scheduleFirst(taskRequest.origin, queue)
   }
 
   /**
-   * The task has ended. Its request goes back to the queue if it is not handled and nothing else would put it there: the queue delivered it
-   * again meanwhile, or the crawl ended before its handler began.
+   * To be called when a task has ended. Returns the task's request to Crawlee's queue if it is not handled and nothing else returns it: the queue
+   * has delivered it again meanwhile, or the crawl ended before the request's handler began.
    */
-  async over(task: PoolTask): Promise<void> {
-    this.left(task)
-    const at = this.#tasks.get(task)
-    if (at === undefined) return
+  async taskEnded(task: PoolTask): Promise<void> {
+    this.passedGate(task)
+    const taskRequest = this.#tasks.get(task)
+    if (taskRequest === undefined) return
+    const { key, deferred } = taskRequest
     this.#tasks.delete(task)
-    const isHandled = Boolean(at.deferred.request.handledAt)
-    const isCutShort = task.signal.aborted && !task.isTurnedAway
-    const isOwed = !isHandled && (this.#held.get(at.key) === 'again' || isCutShort)
-    this.#held.delete(at.key)
+    const isHandled = Boolean(deferred.request.handledAt)
+    const isInterrupted = task.signal.aborted && !task.isAbortedAtGate
+    const mustReclaim = !isHandled && (this.#tracked.get(key) === 'again' || isInterrupted)
+    this.#tracked.delete(key)
     if (!isHandled) this.queueChanged()
-    if (isOwed) await this.#outside.runInAsyncScope(() => this.#giveBack(at.deferred))
+    if (mustReclaim) await this.#timerScope.runInAsyncScope(() => this.#reclaim(deferred))
   }
 
-  /** The crawl has ended: deferred requests go back to the queue, for another run. */
+  /** Ends the crawl: returns deferred requests to Crawlee's queue, for another run. */
   async close(): Promise<void> {
-    const lines = [...this.#lines.values()]
-    this.#lines.clear()
+    const queues = [...this.#queues.values()]
+    this.#queues.clear()
     this.#ready.clear()
     clearInterval(this.#renewal)
     this.#renewal = undefined
-    for (const { timer, ahead } of lines) {
-      for (const each of [timer, ...ahead.values()]) clearTimeout(each)
+    for (const { timer, approaching } of queues) {
+      for (const each of [timer, ...approaching.values()]) clearTimeout(each)
     }
-    for (const { waiting } of lines) {
+    for (const { waiting } of queues) {
       // The last one first, because each goes to the front.
       for (const [key, deferred] of [...waiting].reverse()) {
-        this.#held.delete(key)
+        this.#tracked.delete(key)
         await deferred.locked
-        await this.#giveBack(deferred)
+        await this.#reclaim(deferred)
       }
     }
     this.queueChanged()
   }
 
-  #lineOf(origin: string): Line {
-    const known = this.#lines.get(origin)
+  #queueOf(origin: string): OriginQueue {
+    const known = this.#queues.get(origin)
     if (known !== undefined) return known
-    const line: Line = {
+    const queue: OriginQueue = {
       waiting: new Map(),
-      ahead: new Map(),
+      approaching: new Map(),
       decided: Promise.resolve(),
       timer: undefined,
       isHandingOver: false,
     }
-    this.#lines.set(origin, line)
-    return line
+    this.#queues.set(origin, queue)
+    return queue
   }
 
-  #defer(line: Line, key: string, deferred: Deferred): void {
-    line.waiting.set(key, deferred)
-    this.#outside.runInAsyncScope(() => {
+  #defer(queue: OriginQueue, key: string, deferred: Deferred): void {
+    queue.waiting.set(key, deferred)
+    this.#timerScope.runInAsyncScope(() => {
       deferred.locked = shortenLock(deferred.source, deferred.request, LOCK_SECS)
-      this.#renewal ??= setInterval(() => void this.#renewLocks(), RENEW_EVERY_MS).unref()
+      this.#renewal ??= setInterval(() => void this.#renewLocks(), RENEW_LOCKS_EVERY_MS).unref()
     })
   }
 
-  /** One after another: a storage on disk writes a file for each. */
+  /** Renews the locks one after another: a storage on disk writes a file for each. */
   async #renewLocks(): Promise<void> {
-    for (const { waiting } of [...this.#lines.values()]) {
+    for (const { waiting } of [...this.#queues.values()]) {
       for (const [key, deferred] of [...waiting]) {
-        if (waiting.get(key) !== deferred) continue // handed over meanwhile
+        if (waiting.get(key) !== deferred) continue // a task has taken it meanwhile
         deferred.locked = deferred.locked.then(() => shortenLock(deferred.source, deferred.request, LOCK_SECS))
         await deferred.locked
       }
     }
   }
 
-  /** Like `#forecast`, but a request that has to wait for robots.txt counts as one that has to wait long. */
-  async #forecastInTime(url: string): Promise<number> {
-    const forecast = this.#forecast(url)
-    if (this.#deferBeyondMs === Number.POSITIVE_INFINITY || this.#forecasts > MAX_FORECASTS) return forecast
-    return Promise.race([forecast, new Promise<number>((resolve) => setImmediate(resolve, Number.POSITIVE_INFINITY))])
+  /** Like `#estimateWait`, but returns Infinity for a request whose robots.txt must be fetched first. */
+  async #estimateWaitOrDefer(url: string): Promise<number> {
+    const estimate = this.#estimateWait(url)
+    if (this.#deferBeyondMs === Number.POSITIVE_INFINITY || this.#pendingEstimates > MAX_PENDING_ESTIMATES) {
+      return estimate
+    }
+    return Promise.race([estimate, new Promise<number>((resolve) => setImmediate(resolve, Number.POSITIVE_INFINITY))])
   }
 
-  /** In how many milliseconds a request could start; 0 for one that is refused or that the gate will fail. */
-  async #forecast(url: string): Promise<number> {
-    this.#forecasts++
+  /** Returns in how many milliseconds a request could start. 0 for a request that the gate refuses or fails. */
+  async #estimateWait(url: string): Promise<number> {
+    this.#pendingEstimates++
     try {
       const forecast = await this.#gate.when(url)
       return forecast.allowed ? forecast.waitMs : 0
     } catch {
       return 0
     } finally {
-      this.#forecasts--
+      this.#pendingEstimates--
     }
   }
 
-  /** The first request of a line is in a task, back in the line, or dropped. */
-  #handedOver(origin: string, line: Line): void {
-    line.isHandingOver = false
-    this.#watch(origin, line)
+  /** To be called when the first request of a queue was taken by a task, was put back, or was dropped. */
+  #endHandover(origin: string, queue: OriginQueue): void {
+    queue.isHandingOver = false
+    this.#scheduleFirst(origin, queue)
   }
 
-  /** Sees to it that the first request is handed over in time. Replaces what was planned before, which may be out of date. */
-  #watch(origin: string, line: Line): void {
-    if (line.isHandingOver) return
-    clearTimeout(line.timer)
-    line.timer = undefined
-    if (line.ahead.size > 0) return
-    if (line.waiting.size > 0) void this.#outside.runInAsyncScope(() => this.#plan(origin, line))
-    else if (this.#lines.get(origin) === line) this.#lines.delete(origin)
+  /** Schedules the handover of a queue's first request to the pool. Replaces an earlier schedule, which may be out of date. */
+  #scheduleFirst(origin: string, queue: OriginQueue): void {
+    if (queue.isHandingOver) return
+    clearTimeout(queue.timer)
+    queue.timer = undefined
+    if (queue.approaching.size > 0) return
+    if (queue.waiting.size > 0) void this.#timerScope.runInAsyncScope(() => this.#handOverFirst(origin, queue))
+    else if (this.#queues.get(origin) === queue) this.#queues.delete(origin)
   }
 
-  async #plan(origin: string, line: Line): Promise<void> {
-    line.isHandingOver = true
-    const [first] = line.waiting.values()
-    const waitMs = await this.#forecast((first as Deferred).request.url)
-    if (this.#lines.get(origin) !== line) return // the crawl has ended
-    const earlyMs = waitMs - this.#deferBeyondMs
-    if (earlyMs > 0) {
-      line.isHandingOver = false
-      line.timer = setTimeout(() => this.#watch(origin, line), Math.min(earlyMs, MAX_TIMER_MS))
+  /** Makes a queue's first request ready for the pool if its turn is near. Otherwise sets a timer. */
+  async #handOverFirst(origin: string, queue: OriginQueue): Promise<void> {
+    queue.isHandingOver = true
+    const [first] = queue.waiting.values()
+    const waitMs = await this.#estimateWait((first as Deferred).request.url)
+    if (this.#queues.get(origin) !== queue) return // the crawl has ended
+    const untilNearMs = waitMs - this.#deferBeyondMs
+    if (untilNearMs > 0) {
+      queue.isHandingOver = false
+      queue.timer = setTimeout(() => this.#scheduleFirst(origin, queue), Math.min(untilNearMs, MAX_TIMER_MS))
       return
     }
-    this.#ready.add(line)
+    this.#ready.add(queue)
     void this.#internals.autoscaledPool?.notify()
   }
 
-  /** The request as the queue has it by now. Undefined if another crawler has handled it after its lock expired. */
+  /** Returns the current state of a deferred request. Undefined if another crawler has handled it after its lock expired. */
   async #reload(key: string, deferred: Deferred): Promise<Request | undefined> {
     await deferred.locked
-    const { request, source } = deferred
     try {
-      const now = request.id === undefined ? undefined : await source.getRequest?.(request.id)
-      if (now?.handledAt) {
-        this.#held.delete(key)
-        return undefined
-      }
-      return now && now.retryCount > request.retryCount ? now : request
+      const current = await currentRequest(deferred)
+      if (current === undefined) this.#tracked.delete(key)
+      return current
     } catch {
-      return request // the storage fails; the task will hear of it
+      return deferred.request // the storage has failed; the task's own use of it will report the error
     }
   }
 
-  async #giveBack({ request, source }: Deferred): Promise<void> {
+  /** Returns a request to the front of Crawlee's queue. */
+  async #reclaim(deferred: Deferred): Promise<void> {
     try {
-      // Its lock may have expired. A request that another crawler has handled must not be pending again, and the retries that it counted must not be lost.
-      const now = request.id === undefined ? undefined : await source.getRequest?.(request.id)
-      if (now?.handledAt) return
-      await source.reclaimRequest(now && now.retryCount > request.retryCount ? now : request, { forefront: true })
+      const current = await currentRequest(deferred)
+      if (current !== undefined) await deferred.source.reclaimRequest(current, { forefront: true })
     } catch (error) {
       this.#internals.log.exception(
         error as Error,
-        `${request.url} was deferred, and could not be put back in the queue; it stays locked until its lock expires`,
+        `${deferred.request.url} was deferred, and could not be put back in the queue; it stays locked until its lock expires`,
       )
     }
   }
+}
+
+/**
+ * Returns the current state of a request. Its lock may have expired: if another crawler has handled it meanwhile, the result is undefined; if
+ * another crawler has counted retries, the result is the stored request with those retries.
+ */
+async function currentRequest({ request, source }: Deferred): Promise<Request | undefined> {
+  const stored = request.id === undefined ? undefined : await source.getRequest?.(request.id)
+  if (stored?.handledAt) return undefined
+  return stored && stored.retryCount > request.retryCount ? stored : request
 }

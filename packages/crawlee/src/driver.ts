@@ -1,4 +1,5 @@
-// Playwright and Puppeteer, as far as a page of theirs is led to the traffic of its browser. Neither is imported: a crawler brings its own.
+// Adapts pages and browsers of Playwright and Puppeteer to the driver interface of @politely/devtools. Neither is imported: the crawler brings
+// its own copy.
 import { OptionError } from '@politely/core'
 import {
   type DriverBrowser,
@@ -7,91 +8,96 @@ import {
   LEAVE_OUT_SPECULATION_RULES,
 } from '@politely/devtools'
 
-type OwnPage = GuardedPage['own'] & { isClosed(): boolean }
+type PageObject = GuardedPage['driverObject'] & { isClosed(): boolean }
 
-interface OwnBrowser {
-  once(event: 'disconnected', gone: () => void): unknown
+interface BrowserObject {
+  once(event: 'disconnected', listener: () => void): unknown
 }
 
-interface PlaywrightBrowser extends OwnBrowser {
+interface PlaywrightBrowser extends BrowserObject {
   newBrowserCDPSession(): Promise<DriverSession>
   contexts(): readonly { pages(): readonly PlaywrightPage[] }[]
   isConnected(): boolean
 }
 
-interface PlaywrightPage extends OwnPage {
+interface PlaywrightPage extends PageObject {
   context(): { newCDPSession(page: unknown): Promise<DriverSession>; browser(): PlaywrightBrowser | null }
   addInitScript(script: { content: string }): Promise<unknown>
 }
 
-interface PuppeteerBrowser extends OwnBrowser {
+interface PuppeteerBrowser extends BrowserObject {
   target(): { createCDPSession(): Promise<DriverSession> }
   pages(): Promise<readonly PuppeteerPage[]>
   readonly connected: boolean
 }
 
-interface PuppeteerPage extends OwnPage {
+interface PuppeteerPage extends PageObject {
   createCDPSession(): Promise<DriverSession>
   browser(): PuppeteerBrowser
   evaluateOnNewDocument(script: string): Promise<unknown>
 }
 
-/** A page of either. */
-export type DriverOwnPage = PlaywrightPage | PuppeteerPage
+/** A page of Playwright or Puppeteer. */
+export type CrawlerPage = PlaywrightPage | PuppeteerPage
 
 /** The browser of a page. */
-export interface DrivenBrowser extends DriverBrowser {
-  readonly own: OwnBrowser
-  /** How a page fails that robots.txt refuses: see the adapters of the two. */
+export interface CrawlerBrowser extends DriverBrowser {
+  readonly driverObject: BrowserObject
+  /** How a refused navigation fails. The browser-scope.ts files of the two adapters give the reasons. */
   readonly refusedPage: 'Aborted' | 'BlockedByClient'
 }
 
-/** @throws {OptionError} where it cannot be had. */
-export function browserOf(page: DriverOwnPage): DrivenBrowser {
+/**
+ * Returns the browser of a page.
+ *
+ * @throws {OptionError} if the page's context does not know its browser.
+ */
+export function browserOf(page: CrawlerPage): CrawlerBrowser {
   if ('createCDPSession' in page) {
-    const own = page.browser()
+    const browser = page.browser()
     return {
-      own,
+      driverObject: browser,
       refusedPage: 'BlockedByClient',
-      newSession: () => sessionOf(() => own.target().createCDPSession()),
-      pages: async () => (await own.pages()).map(drivenPage),
-      isConnected: () => own.connected,
+      newSession: () => openSession(() => browser.target().createCDPSession()),
+      pages: async () => (await browser.pages()).map(adaptPage),
+      isConnected: () => browser.connected,
     }
   }
-  const own = page.context().browser()
-  if (own === null) {
+  const browser = page.context().browser()
+  if (browser === null) {
     const how = 'update Playwright, or write launchContext: { useIncognitoPages: true }'
-    throw new OptionError('pageRequests', `check needs a context that knows its browser; ${how}`)
+    throw new OptionError('pageRequests', `'check' needs a browser context that knows its browser; ${how}`)
   }
   return {
-    own,
+    driverObject: browser,
     refusedPage: 'Aborted',
-    newSession: () => sessionOf(() => own.newBrowserCDPSession()),
-    pages: async () => own.contexts().flatMap((context) => context.pages().map(drivenPage)),
-    isConnected: () => own.isConnected(),
+    newSession: () => openSession(() => browser.newBrowserCDPSession()),
+    pages: async () => browser.contexts().flatMap((context) => context.pages().map(adaptPage)),
+    isConnected: () => browser.isConnected(),
   }
 }
 
-export function drivenPage(page: DriverOwnPage): GuardedPage {
-  const isPuppeteers = 'createCDPSession' in page
+export function adaptPage(page: CrawlerPage): GuardedPage {
+  const isPuppeteer = 'createCDPSession' in page
   return {
-    own: page,
-    newSession: () => sessionOf(() => (isPuppeteers ? page.createCDPSession() : page.context().newCDPSession(page))),
-    isGone: () => page.isClosed(),
+    driverObject: page,
+    newSession: () => openSession(() => (isPuppeteer ? page.createCDPSession() : page.context().newCDPSession(page))),
+    isClosed: () => page.isClosed(),
     prepare: async () => {
-      if (isPuppeteers) await page.evaluateOnNewDocument(LEAVE_OUT_SPECULATION_RULES)
+      if (isPuppeteer) await page.evaluateOnNewDocument(LEAVE_OUT_SPECULATION_RULES)
       else await page.addInitScript({ content: LEAVE_OUT_SPECULATION_RULES })
-      return async () => undefined // the page ends with its request
+      return async () => undefined // the crawler closes the page after the request, so the script need not be removed
     },
   }
 }
 
-async function sessionOf(open: () => Promise<DriverSession>): Promise<DriverSession> {
+/** @throws {OptionError} for a browser without the DevTools protocol. */
+async function openSession(open: () => Promise<DriverSession>): Promise<DriverSession> {
   try {
     return await open()
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error)
-    const how = "write pageRequests: 'ignore', and have another hook stop its redirects"
-    throw new OptionError('pageRequests', `check needs a browser with the DevTools protocol (${what}); ${how}`)
+    const reason = error instanceof Error ? error.message : String(error)
+    const how = "write pageRequests: 'ignore', and check redirects in a navigation hook of your own"
+    throw new OptionError('pageRequests', `'check' needs a browser with the DevTools protocol (${reason}); ${how}`)
   }
 }

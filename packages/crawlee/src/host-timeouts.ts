@@ -1,29 +1,29 @@
-// Crawlee's clocks (requestHandlerTimeoutSecs, navigationTimeoutSecs), and how a wait at the gate is kept out of what they count.
+// Extends Crawlee's timeouts (requestHandlerTimeoutSecs, navigationTimeoutSecs) by the time that a request waits at the gate.
 import { createRequire } from 'node:module'
 
 interface TimeoutModule {
   addTimeoutToPromise<T>(work: () => Promise<T>, timeoutMillis: number, message: string): Promise<T>
-  /** Moves the end of every timeout that the caller runs under. */
+  /** Extends every timeout that the caller runs under. */
   extendTimeout(extraMillis: number): void
 }
 
-/** Crawlee's own copy of @apify/timeout: another one, or its ESM form, would know nothing of Crawlee's timeouts. */
+/** Crawlee's own copy of @apify/timeout. Another copy, or the ESM build, would not share Crawlee's timeouts. */
 const { addTimeoutToPromise, extendTimeout }: TimeoutModule = createRequire(
   createRequire(import.meta.url).resolve('@crawlee/basic'),
 )('@apify/timeout')
 
-/** How often they are moved on. Far below any timeout that makes sense. */
-const EVERY_MS = 100
+/** How often timeouts are extended. Far below any useful timeout. */
+const EXTEND_EVERY_MS = 100
 
-/** Does something, for as long as it takes: timeouts of Crawlee that it runs under end later by that. */
-export async function waitingOutside<T>(work: () => Promise<T>): Promise<T> {
-  let counted = performance.now()
+/** Runs `work`, and extends the Crawlee timeouts that it runs under by its duration. */
+export async function outsideTimeouts<T>(work: () => Promise<T>): Promise<T> {
+  let extendedUntil = performance.now()
   const extend = () => {
     const now = performance.now()
-    extendTimeout(now - counted)
-    counted = now
+    extendTimeout(now - extendedUntil)
+    extendedUntil = now
   }
-  const timer = setInterval(extend, EVERY_MS)
+  const timer = setInterval(extend, EXTEND_EVERY_MS)
   try {
     return await work()
   } finally {
@@ -32,7 +32,7 @@ export async function waitingOutside<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Does something under a timeout of Crawlee's kind. 0 is none. */
-export function within<T>(timeoutMs: number, message: string, work: () => Promise<T>): Promise<T> {
+/** Runs `work` under a timeout that `outsideTimeouts` can extend. With `timeoutMs` 0, without a timeout. */
+export function withTimeout<T>(timeoutMs: number, message: string, work: () => Promise<T>): Promise<T> {
   return timeoutMs > 0 ? addTimeoutToPromise(work, timeoutMs, message) : work()
 }

@@ -1,4 +1,4 @@
-// Everything that `@politely/crawlee` offers, and nothing else.
+// The public exports of `@politely/crawlee`.
 
 export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'

@@ -1,5 +1,4 @@
-// An HTTP client of Crawlee's kind around another: every request, each hop of a redirect included, is allowed by
-// robots.txt and waits its turn.
+// Wraps an HTTP client of Crawlee. Each request and each redirect is checked by robots.txt and waits for its turn.
 import type {
   BaseHttpClient,
   HttpRequest,
@@ -11,29 +10,30 @@ import type {
 import { linkSignals } from '@politely/fetcher/abort-listeners'
 import { assertOwnHost, type Permit, type PoliteGate } from '@politely/gate'
 import type { DeferredRequests } from './deferred-requests.ts'
-import { waitingOutside } from './host-timeouts.ts'
+import { outsideTimeouts } from './host-timeouts.ts'
 import { currentTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
 
-/** As got has it, Crawlee's own client. */
+/** The default of got, Crawlee's own client. */
 const MAX_REDIRECTS = 10
 
-/** A response with what is looked at. Got's has more. */
-type SeenResponse = HttpResponse | StreamingHttpResponse
+/** Both kinds of response. Those of got have more fields than are used here. */
+type AnyResponse = HttpResponse | StreamingHttpResponse
 
-export interface Entering {
+/** The gate, and the deferred requests that depend on it. */
+export interface GateAccess {
   readonly gate: PoliteGate
-  /** Is told how far the requests of a task have come. */
-  readonly room: Pick<DeferredRequests, 'arrived' | 'left'>
+  /** Notified when the request of a task reaches the gate and when it passes. */
+  readonly deferred: Pick<DeferredRequests, 'reachedGate' | 'passedGate'>
 }
 
 export class PoliteHttpClient implements BaseHttpClient {
   readonly #inner: BaseHttpClient
-  readonly #entering: Entering
+  readonly #access: GateAccess
 
-  constructor(inner: BaseHttpClient, entering: Entering) {
+  constructor(inner: BaseHttpClient, access: GateAccess) {
     this.#inner = inner
-    this.#entering = entering
+    this.#access = access
   }
 
   async sendRequest<T extends keyof ResponseTypes = 'text'>(request: HttpRequest<T>): Promise<HttpResponse<T>> {
@@ -44,115 +44,127 @@ export class PoliteHttpClient implements BaseHttpClient {
     return this.#follow(request, onRedirect, (hop) => this.#inner.stream(hop))
   }
 
-  /** The redirects are followed here, and not by the client inside, so that each hop has a pass of its own. */
-  async #follow<Q extends HttpRequest<keyof ResponseTypes>, S extends SeenResponse>(
+  /** Follows redirects here instead of in the wrapped client, so that each hop gets its own permit. */
+  async #follow<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     request: Q,
     onRedirect: RedirectHandler | undefined,
     send: (hop: Q) => Promise<S>,
   ): Promise<S> {
     const { followRedirect = true, maxRedirects = MAX_REDIRECTS } = request
-    const been: URL[] = []
-    let hop = withName(request, this.#entering.gate.robots.userAgent)
+    const redirectUrls: URL[] = []
+    let hop = withUserAgent(request, this.#access.gate.robots.userAgent)
     for (;;) {
       const url = new URL(hop.url)
-      const response = await this.#passed(hop, url, send)
+      const response = await this.#sendWithPermit(hop, url, send)
       const location = locationOf(response)
       const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect
       if (location === undefined || !follows) {
-        return been.length === 0 ? response : withHistory(response, been)
+        return redirectUrls.length === 0 ? response : withHistory(response, redirectUrls)
       }
       discard(response)
-      if (been.length >= maxRedirects) {
-        throw new RedirectError(`${request.url} was redirected ${maxRedirects} times, the last time by ${url.href}`)
+      if (redirectUrls.length >= maxRedirects) {
+        throw new RedirectError(
+          `${request.url} was redirected more than ${maxRedirects} times, the last time by ${url.href}`,
+        )
       }
       hop = redirected(hop, url, response.statusCode, location)
-      // It may set cookies for the next hop.
+      // The handler may set cookies for the next hop.
       onRedirect?.(response, hop as Parameters<RedirectHandler>[1])
-      been.push(new URL(hop.url))
+      redirectUrls.push(new URL(hop.url))
     }
   }
 
-  /** One request with a pass. Its place is given back when the headers are there. */
-  async #passed<Q extends HttpRequest<keyof ResponseTypes>, S extends SeenResponse>(
+  /** Sends one request with a permit. The permit is released when the response headers arrive. */
+  async #sendWithPermit<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     hop: Q,
     url: URL,
     send: (hop: Q) => Promise<S>,
   ): Promise<S> {
     assertOwnHost(url.href, hostsOf(hop))
-    const pass = await enter(this.#entering, url, hop.signal)
+    const permit = await enterGate(this.#access, url, hop.signal)
     try {
-      // Retries of the client inside would be requests that nobody let leave; Crawlee has its own.
-      const response = await pass.run(() => send({ ...hop, url: url.href, followRedirect: false, retry: { limit: 0 } }))
-      pass.release(answerOf(response))
+      // The gate would not see retries of the wrapped client. Crawlee retries requests itself.
+      const response = await permit.run(() =>
+        send({ ...hop, url: url.href, followRedirect: false, retry: { limit: 0 } }),
+      )
+      permit.release(gateResponse(response))
       if (response.redirectUrls?.length > 0) throw new FollowingClientError(this.#inner)
       return response
     } catch (error) {
-      const response = (error as { response?: SeenResponse } | undefined)?.response // of `throwHttpErrors`
-      if (typeof response?.statusCode === 'number') pass.release(answerOf(response))
+      const response = (error as { response?: AnyResponse } | undefined)?.response // of `throwHttpErrors`
+      if (typeof response?.statusCode === 'number') permit.release(gateResponse(response))
       throw error
     } finally {
-      pass.release()
+      permit.release()
     }
   }
 }
 
-/** Waits until a request may leave, outside of what Crawlee's clocks count. */
-export async function enter(
-  { gate, room }: Entering,
+/** Waits until the gate admits a request. The wait extends Crawlee's timeouts. */
+export async function enterGate(
+  { gate, deferred }: GateAccess,
   url: URL | string,
-  own: AbortSignal | undefined,
+  requestSignal: AbortSignal | undefined,
 ): Promise<Permit> {
   const task = currentTask()
-  const signals = [own, task?.signal].filter((signal) => signal !== undefined)
+  const signals = [requestSignal, task?.signal].filter((signal) => signal !== undefined)
   const { signal, unlink } = linkSignals(signals)
-  if (task !== undefined) room.arrived(task)
+  if (task !== undefined) deferred.reachedGate(task)
   try {
-    const wait = () => waitingOutside(() => gate.enter(url, { signal }))
-    return await (task === undefined ? wait() : task.waiting(wait))
+    const wait = () => outsideTimeouts(() => gate.enter(url, { signal }))
+    return await (task === undefined ? wait() : task.runAtGate(wait))
   } finally {
     unlink()
-    if (task !== undefined) room.left(task)
+    if (task !== undefined) deferred.passedGate(task)
   }
 }
 
-/** The HTTP client does not do what it is told, and its redirects cannot be checked. */
+/**
+ * The crawler's `httpClient` followed a redirect although the request says `followRedirect: false`, so the redirect was not checked. The request
+ * is not retried.
+ *
+ * Remedy: Configure the client not to follow redirects, for example with `new ImpitHttpClient({ followRedirects: false })`.
+ */
 export class FollowingClientError extends Error {
   override readonly name = 'FollowingClientError'
   readonly code = 'ERR_POLITELY_FOLLOWING_CLIENT'
   constructor(client: BaseHttpClient) {
     const name = client.constructor.name
-    super(`${name} follows redirects although it is told not to (followRedirect: false); have it not follow any`)
+    super(
+      `${name} follows redirects although the request says followRedirect: false; configure the client not to follow redirects`,
+    )
   }
 }
 
-/** Got's stream has it, too, and that one is what the user of an HttpCrawler sees. */
-function withHistory<S extends SeenResponse>(response: S, redirectUrls: readonly URL[]): S {
-  const told = { value: redirectUrls, configurable: true, enumerable: true }
-  if ('stream' in response) Object.defineProperty(response.stream, 'redirectUrls', told)
-  return Object.defineProperty(response, 'redirectUrls', told)
+/** Sets `redirectUrls`, also on the stream: as with got, handlers of an HttpCrawler see the stream's property. */
+function withHistory<S extends AnyResponse>(response: S, redirectUrls: readonly URL[]): S {
+  const property = { value: redirectUrls, configurable: true, enumerable: true }
+  if ('stream' in response) Object.defineProperty(response.stream, 'redirectUrls', property)
+  return Object.defineProperty(response, 'redirectUrls', property)
 }
 
-function answerOf({ statusCode, headers }: SeenResponse) {
+function gateResponse({ statusCode, headers }: AnyResponse) {
   return { status: statusCode, headers }
 }
 
-/** What a page is asked for as, where the request does not say it. */
+/** The `Accept` header of a request that has none. */
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 /**
- * The crawler's own name, unless the request has one. Headers of a browser that is none (got-scraping generates them) would
- * contradict it, and are left out, unless they are asked for.
+ * Sets the crawler's User-Agent, unless the request has one. The browser headers that got-scraping generates would contradict it, so they are
+ * switched off, unless the request asks for them.
  */
-function withName<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
+function withUserAgent<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
   const { headers = {}, useHeaderGenerator, headerGeneratorOptions, headerGenerator } = request
   if (hasHeader(headers, 'user-agent')) return request
-  const wants = useHeaderGenerator ?? (headerGeneratorOptions !== undefined || headerGenerator !== undefined)
+  const wantsBrowserHeaders =
+    useHeaderGenerator ?? (headerGeneratorOptions !== undefined || headerGenerator !== undefined)
   const named = {
     ...headers,
     'user-agent': userAgent,
-    ...(!wants && !hasHeader(headers, 'accept') && { accept: ACCEPT }),
+    ...(!wantsBrowserHeaders && !hasHeader(headers, 'accept') && { accept: ACCEPT }),
   }
-  return { ...request, headers: named, useHeaderGenerator: wants }
+  return { ...request, headers: named, useHeaderGenerator: wantsBrowserHeaders }
 }
 
 function hasHeader(headers: NonNullable<HttpRequest['headers']>, wanted: string): boolean {
@@ -163,9 +175,9 @@ function hostsOf({ headers = {} }: HttpRequest<keyof ResponseTypes>): readonly u
   return Object.entries(headers).flatMap(([name, value]) => (name.toLowerCase() === 'host' ? (value ?? []) : []))
 }
 
-/** Nobody reads the body of a redirect. */
-function discard(response: SeenResponse): void {
+/** Discards the unread body of a redirect. */
+function discard(response: AnyResponse): void {
   if (!('stream' in response)) return
-  response.stream.on('error', () => undefined) // it is broken off
+  response.stream.on('error', () => undefined) // destroying the stream breaks off the body
   response.stream.destroy()
 }

@@ -1,44 +1,46 @@
-// A browser's way to a page: the page and each hop of a redirect wait their turn, and whatever the page asks for is checked.
+// Makes the navigations of a browser crawler polite: the page and each redirect wait for their turn, and other page requests are checked.
 import { BrowserGuards } from './browser-guard.ts'
 import type { CrawleeInternals } from './crawlee-internals.ts'
-import { within } from './host-timeouts.ts'
-import { type Entering, enter } from './polite-http-client.ts'
+import { withTimeout } from './host-timeouts.ts'
+import { enterGate, type GateAccess } from './polite-http-client.ts'
 
 type Navigate = NonNullable<CrawleeInternals['_navigationHandler']>
 
-/** Crawlee calls what is replaced here when all hooks have run, right before the browser goes to a page. */
+/** Replaces the method that Crawlee calls after all navigation hooks, right before the browser navigates. */
 export function hookNavigation(
   internals: CrawleeInternals,
-  entering: Entering,
+  access: GateAccess,
   pageRequests: 'check' | 'ignore',
 ): void {
   const goto = (internals._navigationHandler as Navigate).bind(internals)
-  internals._navigationHandler = pageRequests === 'check' ? watched(goto, entering) : unwatched(goto, entering)
+  const polite = pageRequests === 'check' ? guardEachRequest : gateNavigationOnly
+  internals._navigationHandler = polite(goto, access)
 }
 
-/** The browser holds each request until the gate lets it leave: that is as late as can be. */
-function watched(goto: Navigate, entering: Entering): Navigate {
-  const guards = new BrowserGuards(entering)
-  return async (visiting, gotoOptions) => {
-    const guard = await guards.of(visiting.page)
-    await guard.add(visiting.page)
+/** Pauses each request in the browser until the gate admits it. No later interception point exists. */
+function guardEachRequest(goto: Navigate, access: GateAccess): Navigate {
+  const guards = new BrowserGuards(access)
+  return async (context, gotoOptions) => {
+    const guard = await guards.of(context.page)
+    await guard.add(context.page)
     const timeoutMs = gotoOptions.timeout ?? 0
-    // The browser's own clock would count what a request waits at the gate.
-    return within(timeoutMs, `Navigation timed out after ${timeoutMs} ms.`, () =>
-      goto(visiting, { ...gotoOptions, timeout: 0 }),
+    // The browser's own timeout would include the wait at the gate.
+    return withTimeout(timeoutMs, `Navigation timed out after ${timeoutMs} ms.`, () =>
+      goto(context, { ...gotoOptions, timeout: 0 }),
     )
   }
 }
 
-function unwatched(goto: Navigate, entering: Entering): Navigate {
-  return async (visiting, gotoOptions) => {
-    const pass = await enter(entering, visiting.request.url, undefined)
+/** Waits at the gate once, before the navigation. Redirects and other page requests are not checked. */
+function gateNavigationOnly(goto: Navigate, access: GateAccess): Navigate {
+  return async (context, gotoOptions) => {
+    const permit = await enterGate(access, context.request.url, undefined)
     try {
-      const response = await goto(visiting, gotoOptions)
-      if (response) pass.release({ status: response.status(), headers: response.headers() })
+      const response = await goto(context, gotoOptions)
+      if (response) permit.release({ status: response.status(), headers: response.headers() })
       return response
     } finally {
-      pass.release()
+      permit.release()
     }
   }
 }

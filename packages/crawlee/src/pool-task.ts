@@ -1,90 +1,91 @@
-// One task of Crawlee's pool: from taking a request out of the queue to having handled it. Whatever is awaited on the way knows its task.
+// A task of Crawlee's pool: it takes a request from the queue and handles it. An AsyncLocalStorage tells code that runs in a task which task
+// it belongs to.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { CrawleeInternals } from './crawlee-internals.ts'
 
 export class PoolTask {
-  readonly #ending = new AbortController()
+  readonly #controller = new AbortController()
   #waits = 0
-  #isTurnedAway = false
+  #isAbortedAtGate = false
 
-  /** Aborted when the crawl is torn down: nobody waits any longer. */
+  /** Aborted when the crawl is torn down. Ends every wait of this task. */
   get signal(): AbortSignal {
-    return this.#ending.signal
+    return this.#controller.signal
   }
 
-  /** Whether its end came while it waited at the gate, or before it did: what then fails is no fault of the request. */
-  get isTurnedAway(): boolean {
-    return this.#isTurnedAway
+  /** Whether the task was aborted while it waited at the gate, or before it reached the gate. Its request then did not fail by itself. */
+  get isAbortedAtGate(): boolean {
+    return this.#isAbortedAtGate
   }
 
-  /** Does what is waiting at the gate. */
-  async waiting<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `wait`, which waits at the gate. */
+  async runAtGate<T>(wait: () => Promise<T>): Promise<T> {
     this.#waits++
-    if (this.signal.aborted) this.#isTurnedAway = true
+    if (this.signal.aborted) this.#isAbortedAtGate = true
     try {
-      return await work()
+      return await wait()
     } finally {
       this.#waits--
     }
   }
 
-  end(reason: unknown): void {
-    if (this.#waits > 0) this.#isTurnedAway = true
-    this.#ending.abort(reason)
+  abort(reason: unknown): void {
+    if (this.#waits > 0) this.#isAbortedAtGate = true
+    this.#controller.abort(reason)
   }
 }
 
-/** Where the caller is. */
-interface Whereabouts {
+interface TaskContext {
   readonly task: PoolTask | undefined
-  readonly isAdding: boolean
+  readonly isAddingRequests: boolean
 }
 
-const whereabouts = new AsyncLocalStorage<Whereabouts>()
+const taskContext = new AsyncLocalStorage<TaskContext>()
 
-/** The task that the caller is a part of; undefined outside of the pool. */
+/** Returns the task that the caller runs in. Undefined outside of the pool. */
 export function currentTask(): PoolTask | undefined {
-  return whereabouts.getStore()?.task
+  return taskContext.getStore()?.task
 }
 
-/** Whether the caller adds requests, and does not handle one. */
-export function isAdding(): boolean {
-  return whereabouts.getStore()?.isAdding ?? false
+/** Returns whether the caller runs inside `whileAddingRequests`. */
+export function isAddingRequests(): boolean {
+  return taskContext.getStore()?.isAddingRequests ?? false
 }
 
-export function whileAdding<T>(work: () => T): T {
-  return whereabouts.run({ task: currentTask(), isAdding: true }, work)
+export function whileAddingRequests<T>(work: () => T): T {
+  return taskContext.run({ task: currentTask(), isAddingRequests: true }, work)
 }
 
-/** The tasks of one crawler that are under way. */
+/** The running tasks of one crawler. */
 export class PoolTasks {
-  readonly #underWay = new Map<PoolTask, Promise<unknown>>()
+  readonly #running = new Map<PoolTask, Promise<unknown>>()
 
-  constructor(internals: CrawleeInternals, over: (task: PoolTask) => Promise<void>) {
+  /** @param onEnd Called when a task has ended. The task's promise settles after it. */
+  constructor(internals: CrawleeInternals, onEnd: (task: PoolTask) => Promise<void>) {
     const { runTaskFunction: run, ...others } = internals.autoscaledPoolOptions
     if (run === undefined) return
     const runTaskFunction = async () => {
       const task = new PoolTask()
-      const work = whereabouts.run({ task, isAdding: false }, run).finally(() => over(task))
-      this.#underWay.set(task, work)
+      const work = taskContext.run({ task, isAddingRequests: false }, run).finally(() => onEnd(task))
+      this.#running.set(task, work)
       try {
         await work
       } finally {
-        this.#underWay.delete(task)
+        this.#running.delete(task)
       }
     }
-    // Each run of the crawler makes its pool of these.
+    // Each run of the crawler makes its pool from these options.
     internals.autoscaledPoolOptions = { ...others, runTaskFunction }
   }
 
-  /** Ends every wait at the gate. */
-  end(reason: unknown): void {
-    for (const task of this.#underWay.keys()) task.end(reason)
+  /** Aborts all tasks. Their waits at the gate reject with `reason`. */
+  abortAll(reason: unknown): void {
+    for (const task of this.#running.keys()) task.abort(reason)
   }
 
-  /** Settles when all who were turned away are over. */
-  async turnedAway(): Promise<void> {
-    const turnedAway = [...this.#underWay].filter(([task]) => task.isTurnedAway)
-    await Promise.allSettled(turnedAway.map(([, work]) => work))
+  /** Settles when all tasks that were aborted at the gate have ended. */
+  async abortedAtGateEnded(): Promise<void> {
+    const aborted = [...this.#running].filter(([task]) => task.isAbortedAtGate)
+    await Promise.allSettled(aborted.map(([, work]) => work))
   }
 }

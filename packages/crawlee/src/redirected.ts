@@ -1,11 +1,10 @@
-// The next request after a redirect, by the rules of fetch (WHATWG Fetch, HTTP-redirect fetch), in the form that Crawlee's
-// HTTP clients take.
+// Builds the next request after a redirect, by the rules of WHATWG Fetch ("HTTP-redirect fetch"), in the format of Crawlee's HTTP clients.
 import type { HttpRequest, ResponseTypes, StreamingHttpResponse } from '@crawlee/basic'
 import { isRedirect, redirectionOf } from '@politely/gate'
 
 type SimpleHeaders = NonNullable<HttpRequest['headers']>
 
-/** Where an answer leads, if it leads elsewhere. */
+/** Returns the `Location` of a redirect. Undefined for every other response. */
 export function locationOf({
   statusCode,
   headers,
@@ -14,14 +13,21 @@ export function locationOf({
   return isRedirect(statusCode, location) ? location : undefined
 }
 
-/** A redirect that cannot be followed, and could not the next time. */
+/**
+ * A redirect cannot be followed: its `Location` is not an http or https URL, the chain of redirects is too long, or the request's body cannot be
+ * sent again. The request is not retried.
+ *
+ * Remedy: Correct the URL, raise `maxRedirects` of `sendRequest`, or send the body as a string or a Buffer.
+ */
 export class RedirectError extends Error {
   override readonly name = 'RedirectError'
   readonly code = 'ERR_POLITELY_REDIRECT'
 }
 
 /**
- * @throws {RedirectError} for a Location that is no http or https URL, and for a body that cannot be sent again.
+ * Returns the request for the next hop.
+ *
+ * @throws {RedirectError} for a `Location` that is not an http or https URL, and for a body that cannot be sent again.
  */
 export function redirected<R extends HttpRequest<keyof ResponseTypes>>(
   request: R,
@@ -32,14 +38,16 @@ export function redirected<R extends HttpRequest<keyof ResponseTypes>>(
   const method = (request.method ?? 'GET').toUpperCase()
   const redirection = redirectionOf(url, method, statusCode, location)
   if (redirection === undefined) {
-    throw new RedirectError(`${url.href} redirects to ${JSON.stringify(location)}, which is no http or https URL`)
+    throw new RedirectError(`${url.href} redirects to ${JSON.stringify(location)}, which is not an http or https URL`)
   }
-  const { becomesGet, removedHeaders: headersLeftOut } = redirection
+  const { becomesGet, removedHeaders } = redirection
   const { body, ...others } = request
   if (!becomesGet && typeof body === 'object' && !Buffer.isBuffer(body)) {
-    throw new RedirectError(`${url.href} redirects, and a body that was a stream or a form cannot be sent again`)
+    throw new RedirectError(
+      `${url.href} redirects, but the request's body is a stream or a form, which cannot be sent again; send a string or a Buffer`,
+    )
   }
-  const next = { ...others, url: redirection.url, headers: without(request.headers ?? {}, headersLeftOut) }
+  const next = { ...others, url: redirection.url, headers: without(request.headers ?? {}, removedHeaders) }
   return (becomesGet ? { ...next, method: 'GET' } : { ...next, ...(body !== undefined && { body }) }) as R
 }
 

@@ -1,19 +1,20 @@
-// Crawlee's own questions about robots.txt, answered by a RobotsClient: before a request is queued, before it is handled, and about links.
+// Replaces Crawlee's own checks of robots.txt with those of a RobotsClient: before a request is queued, before it is handled, and for links.
 import { originOf } from '@politely/core'
 import type { RobotsClient } from '@politely/fetcher'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
-import { isAdding, whileAdding } from './pool-task.ts'
-import { tellVerdict } from './skipped.ts'
+import { isAddingRequests, whileAddingRequests } from './pool-task.ts'
+import { rememberVerdict } from './skipped.ts'
 
 export function hookRobots(internals: CrawleeInternals, robots: RobotsClient): void {
   const { addRequests, enqueueLinksWithCrawlDepth, handleSkippedRequest } = internals
-  internals.respectRobotsTxtFile = true // `{ userAgent }` is Crawlee's way to a name; the RobotsClient has one
+  internals.respectRobotsTxtFile = true // Crawlee's `{ userAgent }` is not needed: the RobotsClient has its own
   internals.isAllowedBasedOnRobotsTxtFile = async (url) => {
-    if (isAdding() && !(await isKnown(url, robots))) return true
+    if (isAddingRequests() && !(await isKnown(url, robots))) return true
     return robots.isAllowed(url)
   }
-  internals.addRequests = (requests, options) => whileAdding(() => addRequests.call(internals, requests, options))
-  // Crawlee would fetch one under a browser's name. What is asked of it is answered below.
+  internals.addRequests = (requests, options) =>
+    whileAddingRequests(() => addRequests.call(internals, requests, options))
+  // Crawlee would fetch robots.txt under a browser's User-Agent. The link filter below replaces the file.
   internals.getRobotsTxtFileForUrl = async () => undefined
 
   internals.enqueueLinksWithCrawlDepth = async (options, request, queue) => {
@@ -22,28 +23,27 @@ export function hookRobots(internals: CrawleeInternals, robots: RobotsClient): v
   }
 
   internals.handleSkippedRequest = async (skipped) => {
-    if (skipped.reason === 'robotsTxt') tellVerdict(skipped, await robots.check(skipped.url))
+    if (skipped.reason === 'robotsTxt') rememberVerdict(skipped, await robots.check(skipped.url))
     await handleSkippedRequest.call(internals, skipped)
   }
 }
 
 /**
- * Crawlee asks about requests that are added one after another: those of an origin whose robots.txt is not known yet go to
- * the queue, or a list of sites would wait for the slowest of them before the first page. They are checked when their turn
- * comes.
+ * Returns whether the robots.txt of a URL is in memory. Crawlee checks added requests one after another. Requests of an origin whose
+ * robots.txt is not in memory are queued unchecked: otherwise a list of sites would wait for the slowest robots.txt before its first page. They
+ * are checked when their turn comes.
  */
 async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
   const inspection = await robots.inspect(url)
-  return 'source' in inspection && inspection.source === 'memory' // what is no URL, Crawlee says itself
+  return 'source' in inspection && inspection.source === 'memory' // Crawlee itself reports an invalid URL
 }
 
 type LinkOptions = Parameters<CrawleeInternals['enqueueLinksWithCrawlDepth']>[0]
 
 /**
- * Crawlee asks about links one by one and awaits no answer: those of the page's own origin, whose robots.txt is known, are
- * answered beforehand. Those of
- * another origin go to the queue, as its robots.txt is not fetched for the sake of links that may never be followed; they are checked when
- * their turn comes. A `robotsTxtFile` of the user's own has to allow a link, too.
+ * Makes a synchronous filter, because Crawlee filters links one by one and synchronously. Links of the page's own origin are checked here, in
+ * advance: its robots.txt is known. Links of other origins pass, so that no robots.txt is fetched for links that may never be followed; they are
+ * checked when their turn comes. A `robotsTxtFile` that the user passes must also allow a link.
  */
 async function linkFilter(
   options: LinkOptions,

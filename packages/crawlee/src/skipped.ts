@@ -1,17 +1,18 @@
-// Why a request was skipped: Crawlee tells its user no more than "robotsTxt".
+// Remembers why a request was skipped. Crawlee itself reports only the reason "robotsTxt".
 import type { ClientVerdict } from '@politely/fetcher'
 
 const verdicts = new WeakMap<object, ClientVerdict>()
 
 /**
- * Why robots.txt does not let a request leave, for what Crawlee hands to `onSkippedRequest`. Undefined where it was skipped for another
- * reason. Where robots.txt is unreachable now (`because: 'unreachable'`), `verdict.access.nextAttemptAt` says when to come back.
+ * Returns the verdict of a skipped request. `skipped` is the object that Crawlee passes to `onSkippedRequest`. Undefined if the request was
+ * skipped for a reason other than robots.txt. If robots.txt is unreachable (`because: 'unreachable'`), `verdict.access.nextAttemptAt` is the time
+ * of the next attempt.
  */
 export function verdictOf(skipped: { readonly url: string; readonly reason: string }): ClientVerdict | undefined {
   return verdicts.get(skipped)
 }
 
 /** @internal */
-export function tellVerdict(skipped: object, verdict: ClientVerdict): void {
+export function rememberVerdict(skipped: object, verdict: ClientVerdict): void {
   verdicts.set(skipped, verdict)
 }

@@ -1,5 +1,6 @@
-// withRobots: one call, and a crawler of Crawlee keeps robots.txt.
+// withRobots: makes a Crawlee crawler follow robots.txt.
 import { OptionError } from '@politely/core'
+import { onAbort } from '@politely/fetcher/abort-listeners'
 import { assertOptions, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
 import { type GateOrOptions, InvalidRequestError, RobotsDisallowedError, resolveGate } from '@politely/gate'
 import { type AnyCrawler, type CrawleeInternals, internalsOf } from './crawlee-internals.ts'
@@ -10,54 +11,60 @@ import { currentTask, PoolTasks } from './pool-task.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
 
+/** Your own `gate`, or the options to make one; and two options for Crawlee. */
 export type WithRobotsOptions = GateOrOptions & {
   /**
-   * A request whose turn is further off than this leaves Crawlee's pool, so that other sites get its slot, and comes back in time. So does a
-   * request that has to wait for robots.txt, or while another one of its origin is on its way to the gate. A shorter wait is spent at the
-   * gate, in the pool. Milliseconds; default 20; with Infinity no request leaves the pool.
+   * The longest wait that a request spends in Crawlee's pool. Milliseconds. A request that must wait longer is deferred: it leaves the pool, so
+   * that requests of other sites can run, and returns when its turn is near. A request is also deferred while its robots.txt is fetched, and
+   * while another request of its origin is on its way to the gate. With `Infinity` no request is deferred.
+   *
+   * @default 20
    */
   readonly deferBeyondMs?: number | undefined
   /**
-   * What a browser asks for by itself: redirects, frames, scripts, images. `check` (the default): each is checked before it is
-   * made, and those for the page itself wait their turn; it needs Chromium. `leave`: they are not looked at here, for the sake of
-   * another hook that does.
+   * How to treat the requests that a browser makes for a page. HTTP crawlers ignore this option.
+   *
+   * `check`: each request is checked before it is sent: redirects, frames, scripts, images. Navigations and their redirects also wait for their
+   * turn. Needs Chromium. `ignore`: only the URL of each crawled request is checked and waits. The browser's redirects and all other requests are
+   * sent without a check, and service workers stay on.
+   *
+   * @default 'check'
    */
   readonly pageRequests?: 'check' | 'ignore' | undefined
 }
 
-const polite = new WeakSet<object>()
+const politeCrawlers = new WeakSet<object>()
 
 /**
- * Makes a crawler polite and returns it: `HttpCrawler` and those that are made of it, `BasicCrawler`, `PlaywrightCrawler`,
+ * Makes a crawler polite and returns it. Accepts `HttpCrawler` and its subclasses, `BasicCrawler`, `PlaywrightCrawler` and
  * `PuppeteerCrawler`.
  *
- * @throws {OptionError} for what is no crawler, one that is polite already, and an option that cannot be used.
+ * @throws {OptionError} for a value that is not a supported crawler, for a crawler that is polite already, and for an invalid option.
  */
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
   const internals = internalsOf(crawler)
-  if (polite.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
+  if (politeCrawlers.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertOptions(options)
   const { deferBeyondMs = 20, pageRequests = 'check', ...others } = options
   number('deferBeyondMs', deferBeyondMs, { min: 0, infinite: 'allowed' })
   oneOf('pageRequests', pageRequests, ['check', 'ignore'])
   const signal =
     'gate' in others ? undefined : withMethods('signal', others.signal, ['addEventListener'], 'an AbortSignal')
-  // The crawl ends before its gate is closed: or each request would fail because of a closed gate, and not for the signal's reason.
+  // On abort, the crawl ends before the gate closes. Otherwise requests would fail because of a closed gate instead of the signal's reason.
   const { gate, close } = resolveGate('gate' in others ? others : withoutSignal(others))
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
-  const entering = { gate, room: deferred }
+  const access = { gate, deferred }
   hookRobots(internals, gate.robots)
-  internals.httpClient = new PoliteHttpClient(internals.httpClient, entering)
-  if (internals._navigationHandler !== undefined) hookNavigation(internals, entering, pageRequests)
-  const end = deferRequests(internals, deferred, signal)
+  internals.httpClient = new PoliteHttpClient(internals.httpClient, access)
+  if (internals._navigationHandler !== undefined) hookNavigation(internals, access, pageRequests)
+  const endCrawl = deferRequests(internals, deferred, signal)
   const abort = () => {
-    end()
+    endCrawl()
     void close()
   }
-  if (signal?.aborted) abort()
-  else signal?.addEventListener('abort', abort, { once: true })
+  if (signal !== undefined) onAbort(signal, abort)
   neverRetryRefusals(internals)
-  polite.add(crawler)
+  politeCrawlers.add(crawler)
   return crawler
 }
 
@@ -65,12 +72,12 @@ function withoutSignal<O extends { readonly signal?: unknown }>({ signal: _, ...
   return others
 }
 
-/** A task of the pool looks for a request that can go on, and defers others, for so long. Then it leaves its slot to the next task. */
+/** How long a task of the pool searches for a request that can start, and defers others. Then the task ends, and the next one may start. */
 const MAX_SEARCH_MS = 1_000
 
 /**
- * Requests whose turn is far off wait outside of the pool. When the crawl ends, all waiting requests go back to the queue. Returns what
- * ends the crawl once the signal is aborted: `run` rejects with its reason.
+ * Defers requests whose turn is far off. When the crawl ends, all waiting requests go back to the queue. Returns a function that ends the crawl
+ * after the signal was aborted: `run` then rejects with the signal's reason.
  */
 function deferRequests(
   internals: CrawleeInternals,
@@ -79,15 +86,15 @@ function deferRequests(
 ): () => void {
   const { _isTaskReadyFunction, _defaultIsFinishedFunction, addRequests, enqueueLinksWithCrawlDepth } = internals
   const { _fetchNextRequest, _requestFunctionErrorHandler, teardown } = internals
-  const tasks = new PoolTasks(internals, (task) => deferred.over(task))
+  const tasks = new PoolTasks(internals, (task) => deferred.taskEnded(task))
   let closing: Promise<void> | undefined
   internals._isTaskReadyFunction = async () => {
     signal?.throwIfAborted() // ends a run that begins after the abort
-    // While the crawl ends, a task would find nothing, and the pool would start the next one at once.
+    // While the crawl ends, a task would find no request, and the pool would start the next task at once.
     return closing === undefined && deferred.hasWork(() => _isTaskReadyFunction.call(internals))
   }
   internals._defaultIsFinishedFunction = async () => deferred.isEmpty && _defaultIsFinishedFunction.call(internals)
-  /** Adds requests, which asks about robots.txt: after an abort that fails for the signal's reason, and not because of a closed client. */
+  /** Adds requests, which checks robots.txt. After an abort this rejects with the signal's reason instead of the error of a closed client. */
   const adding = async <T>(add: () => Promise<T>): Promise<T> => {
     signal?.throwIfAborted()
     try {
@@ -104,7 +111,7 @@ function deferRequests(
     const source = internals.requestManager
     const task = currentTask()
     if (task === undefined || source === undefined) return _fetchNextRequest.call(internals)
-    // Not one task for each deferred request: Crawlee starts few tasks on a busy machine.
+    // One task defers many requests, because Crawlee starts few tasks on a busy machine.
     for (const start = performance.now(); performance.now() - start < MAX_SEARCH_MS && closing === undefined; ) {
       const ready = await deferred.takeReady(task)
       if (ready !== undefined) return ready
@@ -114,38 +121,38 @@ function deferRequests(
     return null
   }
   internals.teardown = async () => {
-    tasks.end(new DOMException('the crawl was torn down while this request waited', 'AbortError'))
+    tasks.abortAll(new DOMException('the crawl was torn down while this request waited', 'AbortError'))
     const closed = deferred.close()
     closing = closed
     await closed
-    // A handler that calls teardown would wait for itself; `run` calls it once more, outside of all tasks.
-    if (currentTask() === undefined) await tasks.turnedAway()
+    // A handler that awaits teardown would wait for itself. `run` calls teardown again, outside of all tasks.
+    if (currentTask() === undefined) await tasks.abortedAtGateEnded()
     await teardown.call(internals)
     if (closing === closed) closing = undefined
   }
-  // A request that was turned away has not failed: it goes back to the front of the queue, and no error handler is called.
+  // A request that was aborted at the gate has not failed. It goes back to the front of the queue, and no error handler is called.
   internals._requestFunctionErrorHandler = async (error, context, source) => {
-    if (!currentTask()?.isTurnedAway) return _requestFunctionErrorHandler.call(internals, error, context, source)
-    // Behind the deferred requests of its origin, which are put at the front as well: so it comes to stand before them.
+    if (!currentTask()?.isAbortedAtGate) return _requestFunctionErrorHandler.call(internals, error, context, source)
+    // Deferred requests of its origin also go to the front of the queue. This request follows them, so it ends up before them.
     closing ??= deferred.close()
     await closing
     await source.reclaimRequest(context.request, { forefront: true })
   }
   return () => {
-    tasks.end(signal?.reason)
+    tasks.abortAll(signal?.reason)
     internals.autoscaledPool?.reject?.(signal?.reason)
   }
 }
 
 function neverRetryRefusals(internals: CrawleeInternals): void {
   const { isProxyError, _canRequestBeRetried } = internals
-  // It looks for words in messages, and a refusal may quote what happened to robots.txt.
+  // Crawlee searches messages for words. A refusal may quote an error of the robots.txt fetch that contains such a word.
   internals.isProxyError = (error) => !(error instanceof RobotsDisallowedError) && isProxyError.call(internals, error)
   internals._canRequestBeRetried = (request, error) =>
     !isFinal(error) && _canRequestBeRetried.call(internals, request, error)
 }
 
-/** What would come out the same. */
+/** Returns whether a retry would fail in the same way. */
 function isFinal(error: Error): boolean {
   return [RobotsDisallowedError, InvalidRequestError, OptionError, FollowingClientError, RedirectError].some(
     (kind) => error instanceof kind,

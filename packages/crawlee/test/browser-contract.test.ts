@@ -1,4 +1,4 @@
-// What every adapter has to do, done by Crawlee's browser crawlers, with Chromium.
+// Runs the common adapter cases with Crawlee's browser crawlers and Chromium.
 
 import type { Configuration } from '@crawlee/basic'
 import { PlaywrightCrawler } from '@crawlee/playwright'
@@ -8,7 +8,7 @@ import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 import { openVisits, type VisitHandlers } from './visits.ts'
 
 const chromium = findBrowser()
@@ -18,38 +18,42 @@ type Make = (handlers: VisitHandlers<number>, configuration: Configuration) => A
 const kinds: readonly (readonly [string, Make])[] = [
   [
     'PlaywrightCrawler',
-    ({ answered, ...handlers }, configuration) =>
+    ({ onResponse, ...handlers }, configuration) =>
       new PlaywrightCrawler(
         {
           ...handlers,
           keepAlive: true,
           launchContext: { launchOptions: chromiumLaunch(chromium) },
-          requestHandler: ({ request, response }) => answered(request, response?.status() ?? 0),
+          requestHandler: ({ request, response }) => onResponse(request, response?.status() ?? 0),
         },
         configuration,
       ),
   ],
   [
     'PuppeteerCrawler',
-    ({ answered, ...handlers }, configuration) =>
+    ({ onResponse, ...handlers }, configuration) =>
       new PuppeteerCrawler(
         {
           ...handlers,
           keepAlive: true,
           launchContext: { launchOptions: chromiumLaunch(chromium) },
-          requestHandler: ({ request, response }) => answered(request, response?.status() ?? 0),
+          requestHandler: ({ request, response }) => onResponse(request, response?.status() ?? 0),
         },
         configuration,
       ),
   ],
 ]
 
-// The short run has the same cases for Playwright and Puppeteer alone, and Crawlee's own ways in navigation.test.ts.
+// The short run has the same cases for Playwright and Puppeteer without Crawlee. navigation.test.ts covers what is specific to Crawlee.
 describe.skipIf(!isFullRun || isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
-  test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', { timeout: 60_000 }, async (row) => {
-    const outcome = await playAdapter(row, (settings) =>
-      openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
-    )
-    expect(outcome).toEqual(row.expected)
-  })
+  test.each(adapterCasesFor('Crawlee: browser crawlers'))(
+    '$capability: $name',
+    { timeout: 60_000 },
+    async (adapterCase) => {
+      const outcome = await playAdapter(adapterCase, (settings) =>
+        openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
+      )
+      expect(outcome).toEqual(adapterCase.expected)
+    },
+  )
 })

@@ -1,4 +1,4 @@
-// What the user of a polite crawler sees, over real sockets: what is skipped, what fails, what pages are asked for as.
+// A polite crawler as its user sees it, over real sockets: skipped requests, failed requests, redirects, request headers.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -21,7 +21,7 @@ import { type Answer, type Reply, type Sites, startSites } from '@politely/testk
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
 const HOME = 'http://localhost:PORT'
@@ -36,32 +36,32 @@ afterEach(() => sites.close())
 
 const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
 
-/** What a crawl was told to its user. With `:PORT`. */
-interface Told {
+/** What the crawler reported to its user. URLs contain `:PORT`. */
+interface CrawlResult {
   readonly handled: string[]
   readonly skipped: [url: string, reason: string, because: string | undefined][]
   readonly failed: [url: string, error: Error][]
 }
 
-const portless = (text: string) => text.replaceAll(`:${sites.port}`, ':PORT')
+const withPlaceholder = (text: string) => text.replaceAll(`:${sites.port}`, ':PORT')
 
 async function crawl(
   urls: readonly (string | { url: string; [more: string]: unknown })[],
   { polite = {}, ...options }: CheerioCrawlerOptions & { polite?: Partial<WithRobotsOptions> } = {},
-): Promise<Told> {
-  const told: Told = { handled: [], skipped: [], failed: [] }
+): Promise<CrawlResult> {
+  const result: CrawlResult = { handled: [], skipped: [], failed: [] }
   const crawler = withRobots(
     new CheerioCrawler(
       {
         maxRequestRetries: 2,
         ...options,
         requestHandler: async (context) => {
-          told.handled.push(portless(context.request.loadedUrl))
+          result.handled.push(withPlaceholder(context.request.loadedUrl))
           if (typeof options.requestHandler === 'function') await options.requestHandler(context)
         },
-        failedRequestHandler: ({ request }, error) => void told.failed.push([portless(request.url), error]),
+        failedRequestHandler: ({ request }, error) => void result.failed.push([withPlaceholder(request.url), error]),
         onSkippedRequest: (skipped) =>
-          void told.skipped.push([portless(skipped.url), skipped.reason, verdictOf(skipped)?.because]),
+          void result.skipped.push([withPlaceholder(skipped.url), skipped.reason, verdictOf(skipped)?.because]),
       },
       inMemory(),
     ),
@@ -69,75 +69,75 @@ async function crawl(
   )
   const here = (url: string) => sites.withPort(url)
   await crawler.run(urls.map((one) => (typeof one === 'string' ? here(one) : { ...one, url: here(one.url) })))
-  return told
+  return result
 }
 
 const pages = () => sites.requests.filter(({ url }) => !url.endsWith('/robots.txt'))
 
-describe('what is skipped', () => {
-  test('links that robots.txt disallows do not come into the queue, and the user is told why', async () => {
+describe('skipped requests', () => {
+  test('disallowed links are not queued, and onSkippedRequest gets the verdict', async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     sites.answer(`${HOME}/`, htmlPage('<a href="/private/a">a</a><a href="/b">b</a>'))
     sites.answer(`${HOME}/b`, htmlPage())
     const enqueued: string[] = []
-    const told = await crawl([`${HOME}/`], {
+    const result = await crawl([`${HOME}/`], {
       requestHandler: async ({ enqueueLinks }) => {
         const { processedRequests } = await enqueueLinks()
-        enqueued.push(...processedRequests.map(({ uniqueKey }) => portless(uniqueKey)))
+        enqueued.push(...processedRequests.map(({ uniqueKey }) => withPlaceholder(uniqueKey)))
       },
     })
     expect(enqueued).toEqual([`${HOME}/b`])
-    expect(told.skipped).toEqual([[`${HOME}/private/a`, 'robotsTxt', 'rule']])
+    expect(result.skipped).toEqual([[`${HOME}/private/a`, 'robotsTxt', 'rule']])
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/`, `${HOME}/b`])
   })
 
-  test('our choice, links of another origin come into the queue, and are checked when their turn comes', async () => {
+  test('our choice: links to another origin are queued, and checked when their turn comes', async () => {
     sites.answer(ROBOTS, rules('Disallow: /open'))
     sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
     sites.answer(`${HOME}/`, htmlPage(sites.withPort(`<a href="${OTHER}/private">a</a><a href="${OTHER}/open">b</a>`)))
     sites.answer(`${OTHER}/open`, htmlPage())
-    const told = await crawl([`${HOME}/`], {
+    const result = await crawl([`${HOME}/`], {
       requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks({ strategy: 'all' })),
     })
-    expect(told.skipped).toEqual([[`${OTHER}/private`, 'robotsTxt', 'rule']])
-    expect(told.handled).toEqual([`${HOME}/`, `${OTHER}/open`])
+    expect(result.skipped).toEqual([[`${OTHER}/private`, 'robotsTxt', 'rule']])
+    expect(result.handled).toEqual([`${HOME}/`, `${OTHER}/open`])
   })
 
-  test('a robotsTxtFile that is given to enqueueLinks has to allow a link, too', async () => {
+  test('a robotsTxtFile that is passed to enqueueLinks must also allow a link', async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     sites.answer(`${HOME}/`, htmlPage('<a href="/private">a</a><a href="/b">b</a><a href="/c">c</a>'))
     sites.answer(`${HOME}/c`, htmlPage())
-    const told = await crawl([`${HOME}/`], {
+    const result = await crawl([`${HOME}/`], {
       requestHandler: async ({ enqueueLinks }) => {
         await enqueueLinks({ robotsTxtFile: { isAllowed: (url: string) => !url.endsWith('/b') } as never })
       },
     })
-    expect(told.skipped).toEqual([
+    expect(result.skipped).toEqual([
       [`${HOME}/private`, 'robotsTxt', 'rule'],
       [`${HOME}/b`, 'robotsTxt', 'no-rule-matched'],
     ])
-    expect(told.handled).toEqual([`${HOME}/`, `${HOME}/c`])
+    expect(result.handled).toEqual([`${HOME}/`, `${HOME}/c`])
   })
 
   test.each<[string, CheerioCrawlerOptions['respectRobotsTxtFile']]>([
     ['absent', undefined],
     ['false', false],
     ['true', true],
-    ['a name', { userAgent: 'OtherBot' }],
-  ])('with respectRobotsTxtFile %s: robots.txt is fetched once, under the crawler’s own name', async (_, given) => {
+    ['another userAgent', { userAgent: 'OtherBot' }],
+  ])('with respectRobotsTxtFile %s, robots.txt is fetched once, with the crawler’s User-Agent', async (_, given) => {
     sites.answer(ROBOTS, rules('Disallow: /private', '', 'User-agent: OtherBot', 'Disallow: /'))
     sites.answer(`${HOME}/open`, htmlPage('<a href="/private">a</a>'))
-    const told = await crawl([`${HOME}/private`, `${HOME}/open`], {
+    const result = await crawl([`${HOME}/private`, `${HOME}/open`], {
       ...(given !== undefined && { respectRobotsTxtFile: given }),
       requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks()),
     })
-    expect(told.handled).toEqual([`${HOME}/open`])
-    expect(told.skipped.map(([url]) => url)).toEqual([`${HOME}/private`, `${HOME}/private`])
+    expect(result.handled).toEqual([`${HOME}/open`])
+    expect(result.skipped.map(([url]) => url)).toEqual([`${HOME}/private`, `${HOME}/private`])
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/open`])
     expect(sites.requests[0]?.headers['user-agent']).toBe(userAgent)
   })
 
-  test('RFC 9309 §2.3.1.4: where robots.txt is unreachable, the user is told when to come back', async () => {
+  test('if robots.txt is unreachable, the verdict contains the time of the next attempt (RFC 9309 §2.3.1.4)', async () => {
     sites.answer(ROBOTS, { status: 503, headers: { 'retry-after': '120' } })
     const skipped: unknown[] = []
     const crawler = withRobots(
@@ -150,26 +150,26 @@ describe('what is skipped', () => {
   })
 })
 
-describe('what fails', () => {
-  test('a refused hop fails with the verdict, and is not tried again', async () => {
+describe('failed requests', () => {
+  test('a refused redirect fails with the verdict and is not retried', async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     sites.answer(`${HOME}/hop`, redirectTo('/private'))
-    const told = await crawl([`${HOME}/hop`])
-    const [[url, error] = []] = told.failed
-    expect([url, told.failed.length]).toEqual([`${HOME}/hop`, 1])
+    const result = await crawl([`${HOME}/hop`])
+    const [[url, error] = []] = result.failed
+    expect([url, result.failed.length]).toEqual([`${HOME}/hop`, 1])
     expect(error).toBeInstanceOf(RobotsDisallowedError)
     expect((error as RobotsDisallowedError).verdict.because).toBe('rule')
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
   })
 
-  test('nor where the hop’s robots.txt is unreachable in words that Crawlee takes for a proxy’s', async () => {
+  test('a refused redirect is not retried if Crawlee takes the robots.txt error for a proxy error', async () => {
     sites.answer(`${HOME}/hop`, redirectTo('http://127.0.0.1:1/'))
-    const told = await crawl([`${HOME}/hop`])
-    expect(told.failed.map(([, { name }]) => name)).toEqual(['RobotsDisallowedError'])
+    const result = await crawl([`${HOME}/hop`])
+    expect(result.failed.map(([, { name }]) => name)).toEqual(['RobotsDisallowedError'])
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
   })
 
-  test('sendRequest in a handler is refused, too', async () => {
+  test('sendRequest of a handler is checked, also after a redirect', async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     sites.answer(`${HOME}/hop`, redirectTo('/private'))
     sites.answer(`${HOME}/open`, htmlPage())
@@ -192,7 +192,7 @@ describe('what fails', () => {
     expect(seen).toEqual([htmlPage().body, 'ERR_POLITELY_DISALLOWED', 'ERR_POLITELY_DISALLOWED'])
   })
 
-  test('a gate that is closed ends the crawl with its error', async () => {
+  test('run() rejects if the gate’s client is closed', async () => {
     const robots = new RobotsClient({ userAgent })
     const gate = new PoliteGate({ robots })
     await robots.close()
@@ -208,7 +208,7 @@ describe('what fails', () => {
     ['is deferred', rules('Crawl-delay: 60'), 20],
     ['waits for robots.txt', new Promise(() => undefined), Number.POSITIVE_INFINITY],
   ])(
-    'an aborted signal ends run() with its reason, and a request that %s goes back to the queue',
+    'after an abort, run() rejects with the signal’s reason, and a request that %s goes back to the queue',
     async (_, robotsTxt, deferBeyondMs) => {
       const urls = ['a', 'b'].map((path) => sites.withPort(`${HOME}/${path}`))
       for (const path of ['a', 'b']) sites.answer(`${HOME}/${path}`, htmlPage())
@@ -231,8 +231,8 @@ describe('what fails', () => {
         { userAgent, minDelayMs: 0, deferBeyondMs, signal: ending.signal },
       )
       const ended = expect(crawler.run(urls)).rejects.toBe(reason)
-      const inReach = robotsTxt instanceof Promise ? ROBOTS : `${HOME}/a`
-      await vi.waitFor(() => expect(sites.asked).toContain(inReach), 10_000)
+      const firstRequest = robotsTxt instanceof Promise ? ROBOTS : `${HOME}/a`
+      await vi.waitFor(() => expect(sites.asked).toContain(firstRequest), 10_000)
       ending.abort(reason)
       await ended
       expect(failed).toEqual([])
@@ -243,32 +243,33 @@ describe('what fails', () => {
     },
   )
 
-  test('a store that throws costs a fetch, and nothing else', async () => {
+  test('a store that throws does not affect requests', async () => {
     sites.answer(`${HOME}/`, htmlPage())
     const fail = () => Promise.reject(new Error('no store today'))
-    const told = await crawl([`${HOME}/`], { polite: { store: { get: fail, set: fail, delete: fail } as never } })
-    expect(told.handled).toEqual([`${HOME}/`])
+    const result = await crawl([`${HOME}/`], { polite: { store: { get: fail, set: fail, delete: fail } as never } })
+    expect(result.handled).toEqual([`${HOME}/`])
   })
 
-  test('pages of 429 and their Retry-After are heeded by the gate: Crawlee’s retry waits for it', async () => {
+  test('Crawlee’s retry of a 429 response waits for Retry-After', async () => {
     sites.answer(`${HOME}/`, { status: 429, headers: { 'retry-after': '1' } }, htmlPage())
-    const told = await crawl([`${HOME}/`])
+    const result = await crawl([`${HOME}/`])
     const [first, second] = pages()
-    expect(told.handled).toEqual([`${HOME}/`])
+    expect(result.handled).toEqual([`${HOME}/`])
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(900)
   })
 })
 
 describe('redirects', () => {
-  test('cookies that a hop sets are sent to the next one, and the user sees where it ended', async () => {
+  test('a cookie that a redirect sets is sent with the next hops, and handlers see the final URL and redirectUrls', async () => {
     sites.answer(`${HOME}/hop`, { ...redirectTo('/step'), headers: { location: '/step', 'set-cookie': 'a=1' } })
     sites.answer(`${HOME}/step`, redirectTo('/end'))
     sites.answer(`${HOME}/end`, htmlPage())
     const seen: unknown[] = []
-    const told = await crawl([`${HOME}/hop`], {
-      requestHandler: ({ response }) => void seen.push(response.redirectUrls.map((url: URL) => portless(String(url)))),
+    const result = await crawl([`${HOME}/hop`], {
+      requestHandler: ({ response }) =>
+        void seen.push(response.redirectUrls.map((url: URL) => withPlaceholder(String(url)))),
     })
-    expect(told.handled).toEqual([`${HOME}/end`])
+    expect(result.handled).toEqual([`${HOME}/end`])
     expect(pages().map(({ url, headers }) => [url, headers.cookie])).toEqual([
       [`${HOME}/hop`, undefined],
       [`${HOME}/step`, 'a=1'],
@@ -281,7 +282,7 @@ describe('redirects', () => {
     ['303', 303, { method: 'POST', payload: 'a=1' }, ['GET', undefined]],
     ['302', 302, { method: 'POST', payload: 'a=1' }, ['GET', undefined]],
     ['307', 307, { method: 'POST', payload: 'a=1' }, ['POST', 'text/plain']],
-  ])('a POST that is answered by %s goes on as fetch does it', async (_, status, request, expected) => {
+  ])('a POST that is redirected with %s continues as in fetch', async (_, status, request, expected) => {
     sites.answer(`${HOME}/hop`, { status, headers: { location: '/end' } })
     sites.answer(`${HOME}/end`, htmlPage())
     await crawl([
@@ -291,7 +292,7 @@ describe('redirects', () => {
     expect([end?.method, end?.headers['content-type']]).toEqual(expected)
   })
 
-  test('what was meant for one origin is not shown to another', async () => {
+  test('an Authorization header is not sent to another origin', async () => {
     sites.answer(`${HOME}/hop`, redirectTo(`${OTHER}/end`))
     sites.answer(`${OTHER}/end`, htmlPage())
     await crawl([{ url: `${HOME}/hop`, headers: { Authorization: 'Basic eDp5', 'x-other': 'kept' } }])
@@ -302,12 +303,12 @@ describe('redirects', () => {
   })
 
   test.each([
-    ['a loop', '/hop', /was redirected 10 times/, 11],
-    ['no http', 'ftp://localhost/', /which is no http or https URL/, 1],
-  ])('%s fails, and is not tried again', async (_, location, message, requests) => {
+    ['a redirect loop', '/hop', /was redirected more than 10 times/, 11],
+    ['a redirect to a URL that is not http', 'ftp://localhost/', /which is not an http or https URL/, 1],
+  ])('%s fails and is not retried', async (_, location, message, requests) => {
     sites.answer(`${HOME}/hop`, redirectTo(location))
-    const told = await crawl([`${HOME}/hop`])
-    expect(told.failed.map(([, error]) => error)).toMatchObject([
+    const result = await crawl([`${HOME}/hop`])
+    expect(result.failed.map(([, error]) => error)).toMatchObject([
       { code: 'ERR_POLITELY_REDIRECT', message: expect.stringMatching(message) },
     ])
     expect(pages()).toHaveLength(requests)
@@ -315,13 +316,13 @@ describe('redirects', () => {
 
   test.each([
     ['requestHandlerTimeoutSecs', 0.5, undefined, /^requestHandler timed out/],
-    ['its own signal, which gives back its place at the gate', 60, 300, /aborted/],
-  ])('a sendRequest whose redirect never ends its body is ended by %s', async (_, handlerSecs, signalMs, message) => {
+    ['its own signal, which also releases its permit', 60, 300, /aborted/],
+  ])('a sendRequest whose redirect has an endless body is ended by %s', async (_, handlerSecs, signalMs, message) => {
     const endless = 'HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 10\r\n\r\nx'
     sites.answer(`${HOME}/hop`, (socket) => void socket.write(endless))
     sites.answer(`${HOME}/`, htmlPage())
     sites.answer(`${HOME}/after`, htmlPage())
-    const told = await crawl([`${HOME}/`], {
+    const result = await crawl([`${HOME}/`], {
       polite: { maxConcurrentPerOrigin: 1 },
       maxRequestRetries: 0,
       requestHandlerTimeoutSecs: handlerSecs,
@@ -332,13 +333,13 @@ describe('redirects', () => {
         await sendRequest({ url: sites.withPort(`${HOME}/hop`), ...signal })
       },
     })
-    expect(told.failed.map(([url, error]) => [url, error.message])).toEqual([
+    expect(result.failed.map(([url, error]) => [url, error.message])).toEqual([
       [`${HOME}/`, expect.stringMatching(message)],
     ])
-    expect(told.handled).toEqual([`${HOME}/`, ...(signalMs === undefined ? [] : [`${HOME}/after`])])
+    expect(result.handled).toEqual([`${HOME}/`, ...(signalMs === undefined ? [] : [`${HOME}/after`])])
   })
 
-  test('followRedirect of the user’s own is obeyed', async () => {
+  test('sendRequest respects the option followRedirect', async () => {
     sites.answer(`${HOME}/hop`, redirectTo('/private'))
     sites.answer(ROBOTS, rules('Disallow: /private'))
     const seen: number[] = []
@@ -359,33 +360,39 @@ describe('redirects', () => {
   })
 })
 
-describe('what pages are asked for as', () => {
-  const asked = async (request: { headers?: Record<string, string> }, options: CheerioCrawlerOptions = {}) => {
+describe('request headers', () => {
+  const sentHeaders = async (request: { headers?: Record<string, string> }, options: CheerioCrawlerOptions = {}) => {
     sites.answer(`${HOME}/`, htmlPage())
     await crawl([{ url: `${HOME}/`, ...request }], options)
     const { headers } = pages()[0] as { headers: Record<string, string> }
     return { userAgent: headers['user-agent'], clientHints: headers['sec-ch-ua'] !== undefined, accept: headers.accept }
   }
 
-  test('our choice, the crawler’s own name, with no header of a browser beside it', async () => {
-    expect(await asked({})).toEqual({ userAgent, clientHints: false, accept: expect.stringMatching(/^text\/html,/) })
+  test('our choice: the crawler’s User-Agent is sent, without generated browser headers', async () => {
+    expect(await sentHeaders({})).toEqual({
+      userAgent,
+      clientHints: false,
+      accept: expect.stringMatching(/^text\/html,/),
+    })
   })
 
-  test('a name that the request has stays', async () => {
-    expect(await asked({ headers: { 'User-Agent': 'OtherBot/2.0' } })).toMatchObject({ userAgent: 'OtherBot/2.0' })
+  test('the User-Agent of a request is kept', async () => {
+    expect(await sentHeaders({ headers: { 'User-Agent': 'OtherBot/2.0' } })).toMatchObject({
+      userAgent: 'OtherBot/2.0',
+    })
   })
 
-  test('a Host header of another site fails the request, since robots.txt was that of the URL', async () => {
-    const told = await crawl([{ url: `${HOME}/`, headers: { host: 'other.example' } }])
-    expect(told.failed).toMatchObject([[`${HOME}/`, { code: 'ERR_POLITELY_REQUEST' }]])
+  test('a Host header of another site fails the request, because robots.txt is that of the URL', async () => {
+    const result = await crawl([{ url: `${HOME}/`, headers: { host: 'other.example' } }])
+    expect(result.failed).toMatchObject([[`${HOME}/`, { code: 'ERR_POLITELY_REQUEST' }]])
     expect(pages()).toEqual([])
   })
 
-  test('headers of a browser that are asked for are sent, beside the name', async () => {
+  test('headerGeneratorOptions adds generated browser headers to the crawler’s User-Agent', async () => {
     const preNavigationHooks: CheerioCrawlerOptions['preNavigationHooks'] = [
       (_, gotOptions) => void Object.assign(gotOptions, { headerGeneratorOptions: { browsers: ['chrome'] } }),
     ]
-    expect(await asked({}, { preNavigationHooks })).toMatchObject({ userAgent })
+    expect(await sentHeaders({}, { preNavigationHooks })).toMatchObject({ userAgent })
     expect(Object.keys(pages()[0]?.headers ?? {})).toContain('accept-language')
   })
 })
@@ -408,49 +415,51 @@ describe('the HTTP client', () => {
     }
   }
 
-  test('of the user’s own is wrapped: it makes each request, and follows no redirect', async () => {
+  test('of the user is wrapped: it makes each request and follows no redirect', async () => {
     sites.answer(`${HOME}/hop`, redirectTo('/end'))
     sites.answer(`${HOME}/end`, htmlPage())
     const httpClient = new OwnClient()
-    const told = await crawl([`${HOME}/hop`], { httpClient })
-    expect(told.handled).toEqual([`${HOME}/end`])
-    expect(httpClient.seen.map(({ url, followRedirect }) => [portless(String(url)), followRedirect])).toEqual([
+    const result = await crawl([`${HOME}/hop`], { httpClient })
+    expect(result.handled).toEqual([`${HOME}/end`])
+    expect(httpClient.seen.map(({ url, followRedirect }) => [withPlaceholder(String(url)), followRedirect])).toEqual([
       [`${HOME}/hop`, false],
       [`${HOME}/end`, false],
     ])
   })
 
-  test('one that follows redirects although it is told not to fails, and is not tried again', async () => {
+  test('that follows redirects despite followRedirect: false fails the request, which is not retried', async () => {
     sites.answer(`${HOME}/hop`, redirectTo('/end'))
     sites.answer(`${HOME}/end`, htmlPage())
     const httpClient = new OwnClient({ followRedirect: true })
-    const told = await crawl([`${HOME}/hop`], { httpClient })
-    expect(told.handled).toEqual([])
-    expect(told.failed.map(([, error]) => (error as { code?: string }).code)).toEqual(['ERR_POLITELY_FOLLOWING_CLIENT'])
+    const result = await crawl([`${HOME}/hop`], { httpClient })
+    expect(result.handled).toEqual([])
+    expect(result.failed.map(([, error]) => (error as { code?: string }).code)).toEqual([
+      'ERR_POLITELY_FOLLOWING_CLIENT',
+    ])
   })
 
-  test('a proxy of Crawlee’s is for pages; robots.txt is fetched directly', async () => {
+  test('uses Crawlee’s proxies for pages, and robots.txt is fetched without them', async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     const seen: (string | undefined)[] = []
     const proxy = createServer((request, response) => {
-      seen.push(request.url && portless(request.url))
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>by way of a proxy</title>')
+      seen.push(request.url && withPlaceholder(request.url))
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>from the proxy</title>')
     })
     await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve))
     const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-    const told = await crawl([`${HOME}/`, `${HOME}/private`], {
+    const result = await crawl([`${HOME}/`, `${HOME}/private`], {
       proxyConfiguration: new ProxyConfiguration({ proxyUrls: [proxyUrl] }),
     })
     proxy.closeAllConnections()
     proxy.close()
-    expect(told.handled).toEqual([`${HOME}/`])
+    expect(result.handled).toEqual([`${HOME}/`])
     expect(seen).toEqual([`${HOME}/`])
     expect(sites.asked).toEqual([ROBOTS])
   })
 })
 
-describe('its life', () => {
-  test('a second run asks about no robots.txt that is known, and keeps the pause that the first one owes', async () => {
+describe('runs', () => {
+  test('a second run reuses robots.txt and keeps the crawl-delay after the first run’s last request', async () => {
     sites.answer(ROBOTS, rules('Crawl-delay: 0.7'))
     for (const path of ['/1', '/2']) sites.answer(`${HOME}${path}`, htmlPage())
     const crawler = withRobots(new CheerioCrawler({ requestHandler: () => undefined }, inMemory()), {
@@ -464,7 +473,7 @@ describe('its life', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(500)
   })
 
-  test('a gate of your own is used, and stays yours to close', async () => {
+  test('a gate that the caller passes is used and not closed', async () => {
     sites.answer(`${HOME}/`, htmlPage())
     const robots = new RobotsClient({ userAgent })
     const gate = new PoliteGate({ robots, minDelayMs: 0 })

@@ -1,11 +1,11 @@
-// What every adapter has to do, done by Crawlee's HTTP crawlers.
+// Runs the common adapter cases with Crawlee's HTTP crawlers.
 import type { Configuration } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
 import { adapterCasesFor, playAdapter } from '@politely/testkit/adapter-cases'
 import { expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 import { openVisits, type VisitHandlers } from './visits.ts'
 
 type Make = (handlers: VisitHandlers<number>, configuration: Configuration) => AnyCrawler
@@ -13,24 +13,24 @@ type Make = (handlers: VisitHandlers<number>, configuration: Configuration) => A
 const kinds: readonly (readonly [string, Make])[] = [
   [
     'HttpCrawler',
-    ({ answered, ...handlers }, configuration) =>
+    ({ onResponse, ...handlers }, configuration) =>
       new HttpCrawler(
         {
           ...handlers,
           keepAlive: true,
-          requestHandler: ({ request, response }) => answered(request, response.statusCode as number),
+          requestHandler: ({ request, response }) => onResponse(request, response.statusCode as number),
         },
         configuration,
       ),
   ],
   [
     'CheerioCrawler',
-    ({ answered, ...handlers }, configuration) =>
+    ({ onResponse, ...handlers }, configuration) =>
       new CheerioCrawler(
         {
           ...handlers,
           keepAlive: true,
-          requestHandler: ({ request, response }) => answered(request, response.statusCode as number),
+          requestHandler: ({ request, response }) => onResponse(request, response.statusCode as number),
         },
         configuration,
       ),
@@ -38,10 +38,10 @@ const kinds: readonly (readonly [string, Make])[] = [
 ]
 
 for (const [kind, make] of kinds) {
-  test.each(adapterCasesFor('Crawlee: HTTP crawlers'))(`${kind}, $capability: $name`, async (row) => {
-    const outcome = await playAdapter(row, (settings) =>
+  test.each(adapterCasesFor('Crawlee: HTTP crawlers'))(`${kind}, $capability: $name`, async (adapterCase) => {
+    const outcome = await playAdapter(adapterCase, (settings) =>
       openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
     )
-    expect(outcome).toEqual(row.expected)
+    expect(outcome).toEqual(adapterCase.expected)
   })
 }

@@ -1,4 +1,4 @@
-// A browser's own requests: how hops wait, what a page sets off by itself, and who else may look at them.
+// Requests of a browser crawler's pages: waiting redirects, page requests, and the option pageRequests.
 
 import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playwright'
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
@@ -9,7 +9,7 @@ import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/small-pages'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 
 const chromium = findFullBrowser()
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
@@ -19,7 +19,7 @@ const ROBOTS = `${HOME}/robots.txt`
 
 let sites: Sites
 beforeEach(async () => {
-  vi.spyOn(console, 'warn').mockReturnValue() // Crawlee's, of a POST with a browser
+  vi.spyOn(console, 'warn').mockReturnValue() // Crawlee warns about a POST with a browser
   sites = await startSites()
 })
 afterEach(async () => {
@@ -37,7 +37,7 @@ interface Options {
   readonly maxRequestRetries?: number
 }
 
-interface Told {
+interface CrawlResult {
   readonly handled: string[]
   readonly failed: Error[]
 }
@@ -47,62 +47,58 @@ const kinds: readonly (readonly [string, (options: object) => AnyCrawler])[] = [
   ['PuppeteerCrawler', (options) => new PuppeteerCrawler(options as PuppeteerCrawlerOptions, inMemory())],
 ]
 
-// Each test starts a browser. The short run has one crawler, and leaves out what the tests of Playwright hold one layer below,
-// and one of two that wait for the same clock.
+// Each test starts a browser. The short run uses one crawler only. It omits cases that the tests of Playwright cover without Crawlee, and one of
+// two cases that wait for the same timeout.
 describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.slice(0, 1))('%s', (_, make) => {
   async function crawl(
     request: string | { url: string; [more: string]: unknown },
     { requestHandler, ...options }: Options = {},
     polite: Partial<WithRobotsOptions> = {},
-  ): Promise<Told> {
-    const told: Told = { handled: [], failed: [] }
+  ): Promise<CrawlResult> {
+    const result: CrawlResult = { handled: [], failed: [] }
     const crawler = withRobots(
       make({
         maxRequestRetries: 2,
         launchContext: { launchOptions: chromiumLaunch(chromium) },
         ...options,
         requestHandler: async (context: { request: { loadedUrl: string }; page: never }) => {
-          told.handled.push(context.request.loadedUrl.replace(`:${sites.port}`, ':PORT'))
+          result.handled.push(context.request.loadedUrl.replace(`:${sites.port}`, ':PORT'))
           await requestHandler?.(context)
         },
-        failedRequestHandler: (_: unknown, error: Error) => void told.failed.push(error),
+        failedRequestHandler: (_: unknown, error: Error) => void result.failed.push(error),
       }),
       { userAgent, minDelayMs: 0, retries: 0, ...polite } as WithRobotsOptions,
     )
     const { url, ...more } = typeof request === 'string' ? { url: request } : request
     await crawler.run([{ ...more, url: sites.withPort(url) }])
-    return told
+    return result
   }
 
-  test('a hop waits its turn, and no timeout counts that', { timeout: 60_000 }, async () => {
+  test('a redirect waits for its turn, and the wait does not count toward timeouts', { timeout: 60_000 }, async () => {
     sites.answer(ROBOTS, rules('Crawl-delay: 3'))
     sites.answer(`${HOME}/hop`, redirectTo('/end'))
     sites.answer(`${HOME}/end`, htmlPage())
-    const told = await crawl(`${HOME}/hop`, { navigationTimeoutSecs: 2.5 })
-    expect(told).toEqual({ handled: [`${HOME}/end`], failed: [] })
+    const result = await crawl(`${HOME}/hop`, { navigationTimeoutSecs: 2.5 })
+    expect(result).toEqual({ handled: [`${HOME}/end`], failed: [] })
     const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_500)
   })
 
-  test.runIf(isFullRun)(
-    'a site that does not answer runs into the timeout for navigation',
-    { timeout: 60_000 },
-    async () => {
-      sites.answer(`${HOME}/`, new Promise<Reply>(() => undefined))
-      const told = await crawl(`${HOME}/`, { navigationTimeoutSecs: 1, maxRequestRetries: 0 })
-      expect(told.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
-    },
-  )
+  test.runIf(isFullRun)('a site that does not respond exceeds navigationTimeoutSecs', { timeout: 60_000 }, async () => {
+    sites.answer(`${HOME}/`, new Promise<Reply>(() => undefined))
+    const result = await crawl(`${HOME}/`, { navigationTimeoutSecs: 1, maxRequestRetries: 0 })
+    expect(result.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
+  })
 
-  test('a refused hop fails with the verdict, and is not tried again', { timeout: 60_000 }, async () => {
+  test('a refused redirect fails with the verdict and is not retried', { timeout: 60_000 }, async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     sites.answer(`${HOME}/hop`, redirectTo('/private'))
-    const told = await crawl(`${HOME}/hop`)
-    expect(told.failed).toEqual([expect.any(RobotsDisallowedError)])
+    const result = await crawl(`${HOME}/hop`)
+    expect(result.failed).toEqual([expect.any(RobotsDisallowedError)])
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
   })
 
-  test('where a handler goes is checked, too', { timeout: 60_000 }, async () => {
+  test('page.goto of a handler is checked', { timeout: 60_000 }, async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     for (const path of ['/', '/next', '/private']) sites.answer(`${HOME}${path}`, htmlPage())
     const failures: unknown[] = []
@@ -120,7 +116,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
   })
 
   test.runIf(isFullRun)(
-    'what windows, frames of other sites, workers and rules of speculation ask for is checked, too',
+    'requests of popups, frames of other sites and workers are checked, and speculation rules cause none',
     {
       timeout: 60_000,
     },
@@ -130,8 +126,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
       sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
       sites.answer(`${HOME}/service.js`, scriptOf("addEventListener('install', () => fetch('/private/service'))"))
       sites.answer(`${HOME}/worker.js`, scriptOf("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
-      // Windows are opened when the frame has loaded: Playwright with the headless shell parses no frame of another site that comes after a
-      // window was opened (measured with 156 and 1.65, also without Politely).
+      // Windows open after the frame has loaded: in Playwright with the headless shell, a frame of another site that is added after a window
+      // was opened is not parsed (measured with 156 and 1.65, also without Politely).
       const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
       sites.answer(`${OTHER}/frame`, htmlPage(frame))
       sites.answer(
@@ -150,54 +146,50 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
   )
 
   test.runIf(isFullRun)(
-    'what a frame waits for another robots.txt, no timeout counts',
+    'the wait of a frame for another robots.txt does not count toward timeouts',
     { timeout: 60_000 },
     async () => {
-      const held = Promise.withResolvers<Reply>()
-      sites.answer(`${OTHER}/robots.txt`, held.promise)
+      const heldResponse = Promise.withResolvers<Reply>()
+      sites.answer(`${OTHER}/robots.txt`, heldResponse.promise)
       sites.answer(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
       sites.answer(`${HOME}/frame`, htmlPage(`<img src="${sites.withPort(OTHER)}/image">`))
       const crawled = crawl(`${HOME}/`, { navigationTimeoutSecs: 2.5, maxRequestRetries: 0 })
       await sites.requested(4)
-      setTimeout(() => held.resolve({ status: 404 }), 3_000)
+      setTimeout(() => heldResponse.resolve({ status: 404 }), 3_000)
       expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [] })
     },
   )
 
-  test('a goto of a handler waits its turn, and the timeout for handlers does not count that', {
+  test('page.goto of a handler waits for its turn, and the wait does not count toward requestHandlerTimeoutSecs', {
     timeout: 60_000,
   }, async () => {
     sites.answer(ROBOTS, rules('Crawl-delay: 3'))
     for (const path of ['/', '/next']) sites.answer(`${HOME}${path}`, htmlPage())
-    const told = await crawl(`${HOME}/`, {
+    const result = await crawl(`${HOME}/`, {
       requestHandlerTimeoutSecs: 2,
       maxRequestRetries: 0,
       requestHandler: async (context) => void (await context.page.goto(sites.withPort(`${HOME}/next`))),
     })
-    expect(told).toEqual({ handled: [`${HOME}/`], failed: [] })
+    expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
     expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
   })
 
-  test.runIf(isFullRun)(
-    'pages of 429 are heeded: Crawlee’s retry waits for Retry-After',
-    { timeout: 60_000 },
-    async () => {
-      sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
-      const told = await crawl(`${HOME}/`)
-      expect(told.handled).toEqual([`${HOME}/`])
-      const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
-      expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
-    },
-  )
+  test.runIf(isFullRun)('Crawlee’s retry of a 429 response waits for Retry-After', { timeout: 60_000 }, async () => {
+    sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
+    const result = await crawl(`${HOME}/`)
+    expect(result.handled).toEqual([`${HOME}/`])
+    const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
+  })
 
-  test('a POST, for which Crawlee intercepts requests itself, is sent as one, and its hop is checked', {
+  test('a POST, for which Crawlee intercepts requests itself, keeps its method, and its redirect is checked', {
     timeout: 60_000,
   }, async () => {
     sites.answer(ROBOTS, rules('Disallow: /private'))
     sites.answer(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
     sites.answer(`${HOME}/end`, redirectTo('/private'))
-    const told = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
-    expect(told.failed).toEqual([expect.any(RobotsDisallowedError)])
+    const result = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
+    expect(result.failed).toEqual([expect.any(RobotsDisallowedError)])
     expect(sites.requests.map(({ method, url }) => [method, url])).toEqual([
       ['GET', ROBOTS],
       ['POST', `${HOME}/form`],
@@ -205,15 +197,19 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
     ])
   })
 
-  test.runIf(isFullRun)('pageRequests: leave: answers of 429 are heeded there, too', { timeout: 60_000 }, async () => {
-    sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
-    await crawl(`${HOME}/`, {}, { pageRequests: 'ignore' })
-    const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
-    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
-  })
+  test.runIf(isFullRun)(
+    'with pageRequests: ignore, the retry of a 429 response also waits for Retry-After',
+    { timeout: 60_000 },
+    async () => {
+      sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
+      await crawl(`${HOME}/`, {}, { pageRequests: 'ignore' })
+      const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
+      expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
+    },
+  )
 
   test.runIf(isFullRun)(
-    'pageRequests: leave: the page is checked and waits, and its hops are another hook’s',
+    'with pageRequests: ignore, the page is checked, and its redirects are not',
     {
       timeout: 60_000,
     },
@@ -221,14 +217,14 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
       sites.answer(ROBOTS, rules('Disallow: /private'))
       sites.answer(`${HOME}/hop`, redirectTo('/private'))
       sites.answer(`${HOME}/private`, htmlPage())
-      const told = await crawl(`${HOME}/hop`, {}, { pageRequests: 'ignore' })
-      expect(told).toEqual({ handled: [`${HOME}/private`], failed: [] })
+      const result = await crawl(`${HOME}/hop`, {}, { pageRequests: 'ignore' })
+      expect(result).toEqual({ handled: [`${HOME}/private`], failed: [] })
     },
   )
 })
 
 test.skipIf(isMissing('chromium', chromium))(
-  'our choice, a browser without the DevTools protocol is told so: nothing is asked for, and nothing tried again',
+  'our choice: requests of a browser without the DevTools protocol fail with an OptionError, and are neither sent nor retried',
   { timeout: 60_000 },
   async () => {
     const failed: Error[] = []
@@ -236,7 +232,7 @@ test.skipIf(isMissing('chromium', chromium))(
       new PlaywrightCrawler(
         {
           launchContext: { launchOptions: chromiumLaunch(chromium) },
-          // As Firefox does it.
+          // Fails like Firefox.
           preNavigationHooks: [
             (context) => {
               const fail = () => Promise.reject(new Error('CDP session is only available in Chromium'))

@@ -1,46 +1,54 @@
-// Options that cannot be used are said at construction.
+// Invalid options throw when the crawler is made polite.
 import { type BaseHttpClient, GotScrapingHttpClient } from '@crawlee/basic'
 import { HttpCrawler } from '@crawlee/http'
 import { OptionError } from '@politely/core'
 import { expect, test } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
 const crawler = (httpClient?: BaseHttpClient) =>
   new HttpCrawler({ requestHandler: () => undefined, ...(httpClient && { httpClient }) }, inMemory())
 
 test.each<[string, string, () => unknown]>([
-  ['no crawler', 'crawler', () => withRobots({} as never, { userAgent })],
-  ['nothing', 'crawler', () => withRobots(undefined as never, { userAgent })],
-  ['one of another version', 'crawler', () => withRobots(Object.assign(crawler(), { teardown: 1 }), { userAgent })],
-  ['one that is polite already', 'crawler', () => withRobots(withRobots(crawler(), { userAgent }), { userAgent })],
+  ['an object that is not a crawler', 'crawler', () => withRobots({} as never, { userAgent })],
+  ['undefined', 'crawler', () => withRobots(undefined as never, { userAgent })],
   [
-    'an HTTP client that says it follows redirects',
+    'a crawler of an unsupported version',
+    'crawler',
+    () => withRobots(Object.assign(crawler(), { teardown: 1 }), { userAgent }),
+  ],
+  [
+    'a crawler that is polite already',
+    'crawler',
+    () => withRobots(withRobots(crawler(), { userAgent }), { userAgent }),
+  ],
+  [
+    'an HTTP client that always follows redirects',
     'httpClient',
     () => withRobots(crawler(Object.assign(new GotScrapingHttpClient(), { followRedirects: true })), { userAgent }),
   ],
   ['no options', 'options', () => withRobots(crawler(), undefined as never)],
-  ['no name', 'userAgent', () => withRobots(crawler(), {} as never)],
+  ['no userAgent', 'userAgent', () => withRobots(crawler(), {} as never)],
   ['an unknown option', 'delay', () => withRobots(crawler(), { userAgent, delay: 1 } as never)],
   ['deferBeyondMs: -1', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: -1 })],
   ['deferBeyondMs: "1"', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: '1' as never })],
   ['pageRequests: true', 'pageRequests', () => withRobots(crawler(), { userAgent, pageRequests: true as never })],
   ['signal: {}', 'signal', () => withRobots(crawler(), { userAgent, signal: {} as never })],
   ['gate: {}', 'gate', () => withRobots(crawler(), { gate: {} as never })],
-])('%s: an OptionError that names %s', (_, option, make) => {
+])('%s throws an OptionError for %s', (_, option, make) => {
   expect(make).toThrow(OptionError)
   expect(make).toThrow(expect.objectContaining({ option }))
 })
 
-test('a crawler that was turned down is as it was', () => {
+test('a failed call leaves the crawler unchanged', () => {
   const plain = crawler()
   const before = { ...plain }
   expect(() => withRobots(plain, { userAgent, deferBeyondMs: -1 })).toThrow(OptionError)
   expect({ ...plain }).toEqual(before)
 })
 
-test('it returns the crawler that it was given, of its own type', () => {
+test('returns the crawler that was passed in, with its own type', () => {
   const plain = crawler()
   const polite: typeof plain = withRobots(plain, { userAgent })
   expect(polite).toBe(plain)

@@ -1,4 +1,4 @@
-// Where requests wait: out of the pool, out of Crawlee's clocks, and what becomes of them when a crawl ends.
+// Waiting requests: outside of Crawlee's pool, without effect on its timeouts, and what happens to them when a crawl ends.
 
 import { AsyncResource } from 'node:async_hooks'
 import { fork } from 'node:child_process'
@@ -22,7 +22,7 @@ import { isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { inMemory } from './kits.ts'
+import { inMemory } from './in-memory.ts'
 
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
 const SLOW = 'http://localhost:PORT'
@@ -45,11 +45,11 @@ function answerPages(home: string, crawlDelay: number, count: number): readonly 
 
 const pages = () => sites.requests.filter(({ url }) => !url.endsWith('/robots.txt'))
 
-test('our choice, a request whose turn is far off leaves its place to others: a slow site holds up nobody', async () => {
+test('our choice: a request whose turn is far off leaves the pool, so a slow site does not delay others', async () => {
   const slow = answerPages(SLOW, 60, 5)
   const fast = answerPages(FAST, 0, 5)
   const handled: string[] = []
-  const inThePool: unknown[] = []
+  const waitingInPool: unknown[] = []
   const robots = new RobotsClient({ userAgent })
   const gate = new PoliteGate({ robots, minDelayMs: 0 })
   await robots.prefetch([...slow, ...fast].map((url) => sites.withPort(url)))
@@ -60,7 +60,7 @@ test('our choice, a request whose turn is far off leaves its place to others: a 
         maxConcurrency: 3,
         requestHandler: ({ request }) => {
           handled.push(request.url)
-          inThePool.push(...gate.queues().filter(({ waiting }) => waiting > 0))
+          waitingInPool.push(...gate.queues().filter(({ waiting }) => waiting > 0))
           if (handled.length === 6) crawler.stop()
         },
       },
@@ -69,16 +69,16 @@ test('our choice, a request whose turn is far off leaves its place to others: a 
     { gate },
   )
   await crawler.run([...slow, ...fast].map((url) => sites.withPort(url)))
-  // One page of the slow site leaves at once; the others would leave a minute later.
+  // One page of the slow site is requested at once. The others would be requested a minute later.
   expect(handled.sort()).toEqual([slow[0] as string, ...fast].map((url) => sites.withPort(url)).sort())
-  expect(inThePool).toEqual([])
+  expect(waitingInPool).toEqual([])
   await robots.close()
 })
 
-test('our choice, nor does a site that is slow to give its robots.txt: neither adding nor handling others waits for it', async () => {
+test('our choice: a site with a slow robots.txt delays neither the adding nor the handling of other requests', async () => {
   const [first] = answerPages(SLOW, 0, 1)
-  const { promise: robots, resolve: giveRobots } = Promise.withResolvers<Reply>()
-  sites.answer(`${SLOW}/robots.txt`, robots)
+  const { promise: robotsTxt, resolve: sendRobotsTxt } = Promise.withResolvers<Reply>()
+  sites.answer(`${SLOW}/robots.txt`, robotsTxt)
   const fast = answerPages(FAST, 0, 3)
   const handled: string[] = []
   const crawler = withRobots(
@@ -87,7 +87,7 @@ test('our choice, nor does a site that is slow to give its robots.txt: neither a
         maxConcurrency: 1,
         requestHandler: ({ request }) => {
           handled.push(request.url)
-          if (handled.length === fast.length) giveRobots({ status: 200, body: '' })
+          if (handled.length === fast.length) sendRobotsTxt({ status: 200, body: '' })
         },
       },
       inMemory(),
@@ -98,11 +98,11 @@ test('our choice, nor does a site that is slow to give its robots.txt: neither a
   expect(handled).toEqual([...fast, first].map((url) => sites.withPort(url as string)))
 })
 
-test('our choice, nor do pages of one site that wait for its other pages to be over', async () => {
+test('our choice: pages that wait for other pages of their site do not delay other sites', async () => {
   const slow = answerPages(SLOW, 0, 4)
   const [fast] = answerPages(FAST, 0, 1)
-  const { promise: answer, resolve: giveAnswer } = Promise.withResolvers<Reply>()
-  for (const url of slow) sites.answer(url, answer)
+  const { promise: response, resolve: sendResponse } = Promise.withResolvers<Reply>()
+  for (const url of slow) sites.answer(url, response)
   const handled: string[] = []
   const robots = new RobotsClient({ userAgent })
   const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 1 })
@@ -114,7 +114,7 @@ test('our choice, nor do pages of one site that wait for its other pages to be o
         maxConcurrency: 3,
         requestHandler: ({ request }) => {
           handled.push(request.url)
-          giveAnswer(page)
+          sendResponse(page)
         },
       },
       inMemory(),
@@ -126,7 +126,7 @@ test('our choice, nor do pages of one site that wait for its other pages to be o
   expect(handled).toEqual([fast, ...slow].map((url) => sites.withPort(url as string)))
 })
 
-test('who is put off does not share the timeout of who was handled before it', async () => {
+test('a deferred request does not inherit the timeout of the task that deferred it', async () => {
   const urls = answerPages(SLOW, 1, 3)
   const handled: string[] = []
   const failed: string[] = []
@@ -153,7 +153,7 @@ test('who is put off does not share the timeout of who was handled before it', a
   })
 })
 
-test('a crawl-delay longer than all timeouts of Crawlee fails nobody, and is kept', async () => {
+test('a crawl-delay longer than all timeouts of Crawlee is kept, and fails no request', async () => {
   const urls = answerPages(SLOW, 1, 3)
   const failed: unknown[] = []
   const crawler = withRobots(
@@ -173,7 +173,7 @@ test('a crawl-delay longer than all timeouts of Crawlee fails nobody, and is kep
   expect({ failed, requestsFinished, retryHistogram }).toEqual({ failed: [], requestsFinished: 3, retryHistogram: [3] })
 })
 
-test('nor does a redirect whose second hop waits, or a request that a handler makes', async () => {
+test('a redirect whose second hop waits does not time out, nor does a sendRequest of a handler', async () => {
   answerPages(SLOW, 1.6, 1)
   sites.answer(`${SLOW}/hop`, { status: 302, headers: { location: '/1' } })
   const statuses: number[] = []
@@ -191,10 +191,10 @@ test('nor does a redirect whose second hop waits, or a request that a handler ma
     { userAgent, minDelayMs: 0 },
   )
   await crawler.run([sites.withPort(`${SLOW}/hop`)])
-  expect({ statuses, failed, asked: pages().map(({ url }) => url) }).toEqual({
+  expect({ statuses, failed, requested: pages().map(({ url }) => url) }).toEqual({
     statuses: [200],
     failed: [],
-    asked: [`${SLOW}/hop`, `${SLOW}/1`],
+    requested: [`${SLOW}/hop`, `${SLOW}/1`],
   })
 })
 
@@ -202,7 +202,7 @@ test.each([
   ['out of the pool', 100],
   ['in the pool', Number.POSITIVE_INFINITY],
 ])(
-  'who waits %s is handled in the order of the queue, and once, though its lock expires meanwhile',
+  'requests that wait %s are handled once and in the order of the queue, though their locks expire',
   async (_, deferBeyondMs) => {
     const urls = answerPages(SLOW, 0.4, 4)
     const configuration = inMemory()
@@ -212,7 +212,7 @@ test.each([
       { userAgent, minDelayMs: 0, deferBeyondMs },
     )
     queue.requestLockSecs = 0.3
-    // A storage that does not change locks.
+    // Imitates a storage that cannot change locks.
     queue.client.prolongRequestLock = async () => ({ lockExpiresAt: new Date(Date.now() + 300) })
     const { requestsFinished } = await crawler.run(urls.map((url) => sites.withPort(url)))
     expect(requestsFinished).toBe(4)
@@ -220,17 +220,17 @@ test.each([
   },
 )
 
-test('a request that is tried again is not lost when its turn comes before its first task is over, as a browser’s pages take a while to close', async () => {
+test('a retry is not lost when its turn comes before its first task has ended, as with browser pages that close slowly', async () => {
   const [url] = answerPages(SLOW, 0, 1)
   const config = inMemory()
   const requestQueue = await RequestQueue.open('tried-again', { config })
   const fetchNextRequest = vi.spyOn(requestQueue, 'fetchNextRequest')
-  const given = () => fetchNextRequest.mock.settledResults.filter(({ value }) => value).length
+  const fetchedCount = () => fetchNextRequest.mock.settledResults.filter(({ value }) => value).length
   const retries: number[] = []
-  let givenBefore = 0
+  let fetchedBefore = 0
   class SlowToClose extends BasicCrawler {
     protected override async _cleanupContext(): Promise<void> {
-      if (retries.length === 1) await vi.waitFor(() => expect(given()).toBeGreaterThan(givenBefore), 10_000)
+      if (retries.length === 1) await vi.waitFor(() => expect(fetchedCount()).toBeGreaterThan(fetchedBefore), 10_000)
     }
   }
   const crawler = withRobots(
@@ -240,7 +240,7 @@ test('a request that is tried again is not lost when its turn comes before its f
         minConcurrency: 2,
         requestHandler: ({ request }) => {
           retries.push(request.retryCount)
-          givenBefore = given()
+          fetchedBefore = fetchedCount()
           if (request.retryCount === 0) throw new Error('the first time')
         },
       },
@@ -253,7 +253,7 @@ test('a request that is tried again is not lost when its turn comes before its f
 })
 
 test.each(['a RequestQueue', 'a RequestList and a RequestQueue'])(
-  'tries of a request of %s are counted, and it is handled once, though its lock expires each time',
+  'a request of %s is handled once with all its retries counted, though its lock expires each time',
   async (source) => {
     const [url] = answerPages(SLOW, 0, 1).map((page) => sites.withPort(page))
     const config = inMemory()
@@ -301,7 +301,7 @@ const sources: readonly [string, OpenSource][] = [
   ],
 ]
 
-test.each(sources)('a request of a %s is deferred, too, and handled in its order', async (_, source) => {
+test.each(sources)('requests of a %s are deferred too, and handled in order', async (_, source) => {
   const urls = answerPages(SLOW, 0.1, 6)
   const configuration = inMemory()
   const requests = await source(
@@ -318,7 +318,7 @@ test.each(sources)('a request of a %s is deferred, too, and handled in its order
   expect(pages().map(({ url }) => url)).toEqual(urls)
 })
 
-test('a deferred request does not go through the queue again', async () => {
+test('a deferred request does not go through Crawlee’s queue again', async () => {
   const urls = answerPages(SLOW, 0.05, 5)
   const config = inMemory()
   const requestQueue = await RequestQueue.open('deferred-once', { config })
@@ -334,11 +334,11 @@ test('a deferred request does not go through the queue again', async () => {
   expect(reclaimed).not.toHaveBeenCalled()
 })
 
-test('at defaults, a request that has to wait for the default pause leaves the pool to others', async () => {
+test('with default options, a request that waits for the default delay leaves the pool', async () => {
   const slow = answerPages(SLOW, 0, 3)
   const [fast] = answerPages(FAST, 0, 1)
   const handled: string[] = []
-  const now = () => 1_000_000 // no pause ever ends
+  const now = () => 1_000_000 // no delay ever ends
   const robots = new RobotsClient({ userAgent, now })
   const gate = new PoliteGate({ robots, now })
   await robots.prefetch([...slow, fast as string].map((url) => sites.withPort(url)))
@@ -399,16 +399,16 @@ test('the lock of a deferred request ends within a minute, and is renewed before
   expect(requestsFinished).toBe(1)
 })
 
-// It waits for locks to end.
+// Waits for locks to expire.
 test.runIf(isFullRun)(
-  'a run that goes on after the process was killed gets the deferred requests',
+  'after the process is killed, the next run gets the deferred requests',
   { timeout: 180_000 },
   async () => {
     const urls = answerPages(SLOW, 0.1, 20)
     const folder = await mkdtemp(join(tmpdir(), 'politely-killed-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const crawl = (...args: readonly string[]) =>
-      fork(join(import.meta.dirname, 'kept-queue-child.ts'), [folder, ...args])
+      fork(join(import.meta.dirname, 'stored-queue-child.ts'), [folder, ...args])
     const first = crawl(...urls.map((url) => sites.withPort(url)))
     await vi.waitFor(() => expect(pages().length).toBeGreaterThan(2), 30_000)
     first.kill('SIGKILL')
@@ -419,7 +419,7 @@ test.runIf(isFullRun)(
 )
 
 test.each(['stop', 'teardown'] as const)(
-  '%s: who waits goes back to the queue in its order, and the next run takes it from there, with the pause kept',
+  '%s returns waiting requests to the queue in order, and the next run handles them after the crawl-delay',
   async (end) => {
     const urls = answerPages(SLOW, 1.2, 3)
     const config = inMemory()
@@ -449,11 +449,11 @@ test.each(['stop', 'teardown'] as const)(
 )
 
 test.each(['from outside', 'in a handler'])(
-  'teardown %s: a request that waits at the gate goes back to the queue, and has not failed',
+  'teardown %s returns a request that waits at the gate to the queue, and the request has not failed',
   async (where) => {
-    const urls = answerPages(SLOW, 3, 2) // long enough for the teardown on a busy machine
+    const urls = answerPages(SLOW, 3, 2) // long enough for a teardown on a busy machine
     const config = inMemory()
-    const requestQueue = await RequestQueue.open('turned-away', { config })
+    const requestQueue = await RequestQueue.open('aborted-at-gate', { config })
     const robots = new RobotsClient({ userAgent })
     const gate = new PoliteGate({ robots, minDelayMs: 0 })
     await robots.prefetch(urls.map((url) => sites.withPort(url)))
@@ -469,7 +469,7 @@ test.each(['from outside', 'in a handler'])(
           requestHandler: async ({ request }) => {
             retries.push(request.retryCount)
             if (end !== undefined) return
-            // The others come to the gate meanwhile.
+            // Wait until another request waits at the gate.
             await vi.waitFor(() => expect(gate.queues()).toMatchObject([{ waiting: 1 }]))
             end = where === 'in a handler' ? crawler.teardown() : outside(() => crawler.teardown())
             if (where === 'in a handler') await end
@@ -492,7 +492,7 @@ test.each(['from outside', 'in a handler'])(
   },
 )
 
-test('crawlers of one process that share a queue and a gate do not wait for requests that the other one has', async () => {
+test('crawlers of one process that share a queue and a gate do not wait for each other’s requests', async () => {
   const urls = answerPages(SLOW, 0.2, 8)
   const config = inMemory()
   const requestQueue = await RequestQueue.open('shared', { config })
@@ -506,10 +506,10 @@ test('crawlers of one process that share a queue and a gate do not wait for requ
     }),
   )
   const at: number[] = []
-  const left = (message: unknown) => void at.push((message as StartMessage).at)
-  subscribe('politely:gate:start', left)
+  const onStart = (message: unknown) => void at.push((message as StartMessage).at)
+  subscribe('politely:gate:start', onStart)
   const runs = await Promise.all(crawlers.map((crawler) => crawler.run()))
-  unsubscribe('politely:gate:start', left)
+  unsubscribe('politely:gate:start', onStart)
   const pauses = at.slice(1).map((time, i) => time - (at[i] as number))
   expect(runs.reduce((sum, { requestsFinished }) => sum + requestsFinished, 0)).toBe(urls.length)
   expect(new Set(pages().map(({ url }) => url))).toEqual(new Set(urls))
@@ -517,8 +517,8 @@ test('crawlers of one process that share a queue and a gate do not wait for requ
   await robots.close()
 })
 
-test.each(['goes on', 'is torn down'])(
-  'who was handled elsewhere while parked, since its lock expired, is not pending again when the crawl %s',
+test.each(['continues', 'is torn down'])(
+  'a deferred request that another crawler has handled is not pending again when the crawl %s',
   async (how) => {
     const urls = answerPages(SLOW, 0.4, 3)
     const config = inMemory()

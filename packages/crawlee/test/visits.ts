@@ -1,13 +1,13 @@
-// One crawler that is kept alive, and visits to pages through its queue: what came of each is what its user is told.
+// Keeps one crawler alive and visits pages through its queue. The outcome of a visit is what the crawler reports to its user.
 import type { Request } from '@crawlee/basic'
 import { RobotsDisallowedError } from '@politely/gate'
 import type { AdapterUnderTest, Visit } from '@politely/testkit/adapter-cases'
 import { type AnyCrawler, verdictOf } from '../src/index.ts'
 
-/** What a crawler is made with. */
+/** The handlers to construct a crawler with. */
 export interface VisitHandlers<S> {
-  /** For its request handler. */
-  readonly answered: (request: Request, status: S) => void
+  /** To be called by the crawler's request handler. */
+  readonly onResponse: (request: Request, status: S) => void
   readonly failedRequestHandler: (context: { request: Request }, error: Error) => void
   readonly onSkippedRequest: (skipped: { url: string; reason: string }) => void
 }
@@ -18,7 +18,7 @@ export function openVisits(make: (handlers: VisitHandlers<number>) => AnyCrawler
     { readonly resolve: (visit: Visit) => void; readonly reject: (error: unknown) => void }
   >()
   const crawler = make({
-    answered: ({ url }, status) => open.get(url)?.resolve({ kind: 'answered', status }),
+    onResponse: ({ url }, status) => open.get(url)?.resolve({ kind: 'answered', status }),
     failedRequestHandler: ({ request: { url } }, error) => {
       if (error instanceof RobotsDisallowedError) open.get(url)?.resolve({ kind: 'refused', verdict: error.verdict })
       else open.get(url)?.reject(error)
@@ -30,9 +30,9 @@ export function openVisits(make: (handlers: VisitHandlers<number>) => AnyCrawler
     visit: async (url, signal) => {
       const { promise, resolve, reject } = Promise.withResolvers<Visit>()
       open.set(url, { resolve, reject })
-      // Crawlee has no way to give up one request: its user ends the crawl.
-      const giveUp = () => crawler.teardown().then(() => reject(signal.reason), reject)
-      signal.addEventListener('abort', giveUp, { once: true })
+      // Crawlee cannot cancel a single request, so the user ends the crawl.
+      const abort = () => crawler.teardown().then(() => reject(signal.reason), reject)
+      signal.addEventListener('abort', abort, { once: true })
       await crawler.addRequests([url])
       return promise
     },

@@ -1,78 +1,89 @@
-// A guard's watch over a browser, or over one of its contexts: how it begins, and how all is again as it was.
+// Guards a browser or one of its contexts: starts the guard, and restores everything when the guard closes.
 import { OptionError } from '@politely/core'
 import { assertOptions, oneOf } from '@politely/fetcher/option-checks'
 import { type GateOrOptions, type PoliteGate, type RobotsDisallowedError, resolveGate } from '@politely/gate'
 import { Guard, type PageRequests } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
-import type { Failure } from './paused-request.ts'
+import type { FailureReason } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
 import type { DriverBrowser } from './session.ts'
-import { sendThroughTraffic, trafficOf } from './traffic.ts'
+import { interceptOpenPage, trafficOf } from './traffic.ts'
 
-/** How to be polite: a gate of your own, or what to make one of. */
+/** Your own `gate`, or the options to make one; and how page requests are treated. */
 export type BrowserGuardOptions = GateOrOptions & {
   /**
-   * What a page loads: images, scripts, frames, `fetch`. `check` (the default): each is asked for only where the robots.txt of its origin allows
-   * it; none waits for a turn, or a page with fifty images could never be shown. `ignore`: they are not looked at.
+   * How to treat the requests that a page makes for its content: images, scripts, frames, `fetch`. Navigations are always checked and paced.
+   *
+   * `check`: each request is sent only if the robots.txt of its own origin allows it. These requests do not wait: otherwise a page with fifty
+   * images would take minutes to load on a site with a crawl-delay. `ignore`: they are sent without a check.
+   *
+   * Service workers are switched off in both cases.
+   *
+   * @default 'check'
    */
   readonly pageRequests?: PageRequests | undefined
 }
 
-/** A browser, or one of its contexts, as a driver has it. */
+/** A browser or one of its contexts: what one call of `withRobots` guards. */
 export interface BrowserScope {
   readonly browser: DriverBrowser
-  /** The driver's own object of it: that of the whole browser, or of a context. */
-  readonly own: object
-  /** What the caller of `withRobots` knows it as. */
+  /** The driver's own object of the browser or the context. */
+  readonly driverObject: object
+  /** The name of the parameter of `withRobots`, for error messages. */
   readonly name: string
-  /** Itself, what it is a part of, and its own parts: none of them may be watched already. */
-  readonly parts: readonly object[]
-  readonly refusedPage: Failure
-  /** Those that are open. */
+  /** Driver objects that must not be guarded already: this scope, the scope that contains it, and the scopes inside it. */
+  readonly overlapping: readonly object[]
+  readonly refusedPage: FailureReason
+  /** Returns the open pages. */
   pages(): Promise<readonly GuardedPage[]>
-  /** Listens: pages come, and it goes away itself. What it returns ends that. */
-  listen(came: (page: GuardedPage) => void, gone: () => void): () => void
-  /** Does what has to be done once for all pages. What it returns takes that back. */
+  /** Calls `onPage` for each new page, and `onClose` when the scope itself closes. Returns a function that stops this. */
+  listen(onPage: (page: GuardedPage) => void, onClose: () => void): () => void
+  /** Makes the changes that are needed once for all pages. Returns a function that reverts them. */
   prepare?(): Promise<() => Promise<void>>
 }
 
-/** What `withRobots` has put in front of a browser, or of a context. `R` is a request, as its driver has it. */
+/** The guard of a browser or a context. `R` is the driver's type of a request. */
 export interface BrowserGuard<R extends FailedRequest> extends AsyncDisposable {
   readonly gate: PoliteGate
-  /** Why this request failed, where it was robots.txt. The last thousand refusals are known. */
+  /** Returns why a request failed, if robots.txt was the reason. The guard remembers the last 1,000 refusals. */
   refusalOf(request: R): RobotsDisallowedError | undefined
   /**
-   * All is again as it was: requests are no longer looked at. Pages that wait fail with `net::ERR_ABORTED`. The gate and the RobotsClient
-   * that were made for it are closed; those you gave stay yours. It closes with what it watches.
+   * Ends the guard. Requests are no longer checked, and waiting pages fail with `net::ERR_ABORTED`. Closes the gate and the RobotsClient that
+   * were made from the options, but not those that you passed in. The guard also closes by itself: with the context in Playwright, with the
+   * browser in Puppeteer.
    */
   close(): Promise<void>
 }
 
-/** What is watched now. */
-const watched = new WeakSet<object>()
+/** The driver objects of all scopes that are guarded now. */
+const guardedObjects = new WeakSet<object>()
 
-/** @throws {OptionError} for an option that cannot be used, and for a place that is watched already. */
+/** @throws {OptionError} for an invalid option, and for a scope that is guarded already or overlaps with a guarded one. */
 export async function guardBrowser<R extends FailedRequest>(
-  place: BrowserScope,
+  scope: BrowserScope,
   options: BrowserGuardOptions,
 ): Promise<BrowserGuard<R>> {
-  const { pageRequests, forGate } = checked(options)
-  if (place.parts.some((part) => watched.has(part))) {
-    throw new OptionError(place.name, 'is polite already; call withRobots once, for the whole or for each of its parts')
+  const { pageRequests, forGate } = parseOptions(options)
+  if (scope.overlapping.some((object) => guardedObjects.has(object))) {
+    throw new OptionError(
+      scope.name,
+      'is polite already; call withRobots once for the browser, or once for each of its contexts',
+    )
   }
   const { gate, close: closeGate } = resolveGate(forGate)
-  watched.add(place.own)
+  guardedObjects.add(scope.driverObject)
 
-  const owns = place.own === place.browser.own ? 'all' : async (id: string) => id === (await pages.contextId())
-  const guard = new Guard(gate, { owns, pageRequests, refusedPage: place.refusedPage })
-  const pages = new Pages(guard, place.browser)
+  const isWholeBrowser = scope.driverObject === scope.browser.driverObject
+  const contexts = isWholeBrowser ? 'all' : async (id: string) => id === (await pages.contextId())
+  const guard = new Guard(gate, { contexts, pageRequests, refusedPage: scope.refusedPage })
+  const pages = new Pages(guard, scope.browser)
   const undo: (() => void | Promise<void>)[] = []
   const closeAll = async () => {
     try {
       await guard.close()
       for (const step of undo) await step()
     } finally {
-      watched.delete(place.own)
+      guardedObjects.delete(scope.driverObject)
       await closeGate()
     }
   }
@@ -83,21 +94,21 @@ export async function guardBrowser<R extends FailedRequest>(
   }
 
   try {
-    // Who navigates a page is told what became of it here.
-    const came = (page: GuardedPage) => void pages.add(page).catch(() => undefined)
+    // If a page cannot be added, its navigations reject with the error.
+    const onPage = (page: GuardedPage) => void pages.add(page).catch(() => undefined)
     undo.push(
-      // `close` tells its callers what failed.
-      place.listen(came, () => void close().catch(() => undefined)),
-      () => trafficOf(place.browser).remove(guard),
+      // An explicit call of `close` rejects with the same error.
+      scope.listen(onPage, () => void close().catch(() => undefined)),
+      () => trafficOf(scope.browser).remove(guard),
       () => pages.close(),
     )
-    const open = await place.pages()
+    const open = await scope.pages()
     const adding = Promise.all(open.map((page) => pages.add(page)))
-    adding.catch(() => undefined) // told below, unless there is something worse
-    await trafficOf(place.browser).add(guard)
+    adding.catch(() => undefined) // awaited below, unless `add` of the traffic fails first
+    await trafficOf(scope.browser).add(guard)
     await adding
-    if (place.prepare !== undefined) undo.push(await place.prepare())
-    await Promise.all(open.map(sendThroughTraffic))
+    if (scope.prepare !== undefined) undo.push(await scope.prepare())
+    await Promise.all(open.map(interceptOpenPage))
   } catch (error) {
     await close()
     throw error
@@ -105,7 +116,7 @@ export async function guardBrowser<R extends FailedRequest>(
   return { gate, refusalOf: (request) => guard.refusals.of(request), close, [Symbol.asyncDispose]: close }
 }
 
-function checked(options: BrowserGuardOptions): { pageRequests: PageRequests; forGate: GateOrOptions } {
+function parseOptions(options: BrowserGuardOptions): { pageRequests: PageRequests; forGate: GateOrOptions } {
   assertOptions(options)
   const { pageRequests = 'check', ...forGate } = options
   return { pageRequests: oneOf('pageRequests', pageRequests, ['check', 'ignore']), forGate }

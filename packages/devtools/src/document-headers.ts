@@ -1,13 +1,9 @@
-// The headers of a document, changed so that the browser makes no requests for it that the DevTools protocol cannot stop (measured with
-// Chromium 156).
-
-interface HeaderEntry {
-  readonly name: string
-  readonly value: string
-}
+// Rewrites the response headers of documents. The rewritten headers keep the browser from making requests that the DevTools protocol cannot
+// stop (measured with Chromium 156).
+import type { HeaderEntry } from './paused-request.ts'
 
 /** Features that make the browser itself fetch something: FedCM, payment method manifests, ad auctions, related origins of passkeys. */
-const SWITCHED_OFF = [
+const DISABLED_FEATURES = [
   'identity-credentials-get',
   'payment',
   'join-ad-interest-group',
@@ -16,18 +12,18 @@ const SWITCHED_OFF = [
   'publickey-credentials-get',
 ]
 
-const PERMISSIONS_POLICY = {
+const PERMISSIONS_POLICY: HeaderEntry = {
   name: 'Permissions-Policy',
-  value: SWITCHED_OFF.map((feature) => `${feature}=()`).join(', '),
+  value: DISABLED_FEATURES.map((feature) => `${feature}=()`).join(', '),
 }
 
 /**
- * `speculation-rules` names files of rules, see speculation-rules.ts. The site's own `permissions-policy` is dropped and not extended:
- * browsers join both values into one, and ignore it all where the site's part cannot be parsed.
+ * Response headers that are removed. `speculation-rules` names files of rules, see speculation-rules.ts. The site's own `permissions-policy`
+ * is replaced instead of extended: browsers join both values into one, and ignore the joined value if the site's part cannot be parsed.
  */
-const DROPPED = ['speculation-rules', 'permissions-policy']
+const REMOVED_HEADERS = ['speculation-rules', 'permissions-policy']
 
-/** The headers that a document is given. Frames inside of it inherit its policy. */
+/** Returns the headers to give to a document. Frames inside the document inherit its policy. */
 export function documentHeaders(headers: readonly HeaderEntry[]): HeaderEntry[] {
-  return [...headers.filter(({ name }) => !DROPPED.includes(name.toLowerCase())), PERMISSIONS_POLICY]
+  return [...headers.filter(({ name }) => !REMOVED_HEADERS.includes(name.toLowerCase())), PERMISSIONS_POLICY]
 }

@@ -1,7 +1,6 @@
-// Whose a frame is: which browser context the sender of a request belongs to.
+// Finds the browser context that the sender of a request belongs to.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  ask,
   type DriverBrowser,
   type DriverPage,
   type DriverSession,
@@ -9,50 +8,55 @@ import {
   listen,
   send,
   type TargetInfo,
+  withSession,
 } from './session.ts'
 
 /** How many frames without a process of their own are remembered. */
 const MAX_FRAMES = 10_000
 
-/** How long a page is waited for that is asked for its frames, and a driver that is asked for its pages. Milliseconds; our choice. */
-const MAX_ASKING_MS = 1_000
+/** How long to wait for a page to list its frames, and for a driver to list its pages. Milliseconds; our choice. */
+const MAX_LOOKUP_MS = 1_000
 
 export class Frames {
   readonly #browser: DriverBrowser
   readonly #targets = new Map<string, TargetInfo>()
-  /** Frames that are no targets, since they share a process with their page, and their contexts. */
-  readonly #inner = new Map<string, string>()
-  /** Who did not answer in time: a page that has crashed never does, one that is busy may take long, and a driver may wait for such a page. */
-  readonly #silent = new WeakSet<object>()
-  #looking: Promise<void> | undefined
+  /** The context IDs of frames that share a process with their page. Such frames are not targets. */
+  readonly #contextByFrame = new Map<string, string>()
+  /**
+   * Drivers and pages that exceeded the time limit and have not responded since. A crashed page never responds, a busy page may take long,
+   * and a driver may wait for such a page.
+   */
+  readonly #unresponsive = new WeakSet<object>()
+  #lookup: Promise<void> | undefined
 
-  /** @param gone Hears of each target that is closed, or has crashed. */
-  constructor(browser: DriverBrowser, session: DriverSession, gone: (targetId: string) => void) {
+  /** @param onTargetClosed Called for each target that is closed or has crashed. */
+  constructor(browser: DriverBrowser, session: DriverSession, onTargetClosed: (targetId: string) => void) {
     this.#browser = browser
     listen(session, 'Target.targetCreated', ({ targetInfo }) => this.#targets.set(targetInfo.targetId, targetInfo))
     listen(session, 'Target.targetDestroyed', ({ targetId }) => {
       this.#targets.delete(targetId)
-      gone(targetId)
+      onTargetClosed(targetId)
     })
-    listen(session, 'Target.targetCrashed', ({ targetId }) => gone(targetId))
+    listen(session, 'Target.targetCrashed', ({ targetId }) => onTargetClosed(targetId))
   }
 
-  /** `page` for the main frame of one. Undefined for a frame that shares a process with its page. */
-  typeOf(frameId: string): string | undefined {
+  /** Returns `page` for the main frame of a page, and undefined for a frame that shares a process with its page. */
+  targetTypeOf(frameId: string): string | undefined {
     return this.#targets.get(frameId)?.type
   }
 
-  /** The context of a frame, or of a worker. Undefined where nobody knows it. */
-  async contextOf(frameId: string): Promise<string | undefined> {
-    const known = () => this.#targets.get(frameId)?.browserContextId ?? this.#onlyContext() ?? this.#inner.get(frameId)
-    const looking = this.#looking
-    if (known() === undefined) await looking
-    if (known() === undefined && this.#looking === looking) this.#looking = this.#look()
-    if (known() === undefined) await this.#looking
+  /** Returns the context ID of a frame or a worker. Undefined if no page lists the frame. */
+  async contextIdOf(frameId: string): Promise<string | undefined> {
+    const known = () =>
+      this.#targets.get(frameId)?.browserContextId ?? this.#onlyContext() ?? this.#contextByFrame.get(frameId)
+    const lookup = this.#lookup
+    if (known() === undefined) await lookup
+    if (known() === undefined && this.#lookup === lookup) this.#lookup = this.#lookUpAll()
+    if (known() === undefined) await this.#lookup
     return known()
   }
 
-  /** In most browsers all pages are of one context. */
+  /** Returns the context ID of all pages if they share one, as in most browsers. */
   #onlyContext(): string | undefined {
     let only: string | undefined
     for (const { type, browserContextId } of this.#targets.values()) {
@@ -63,27 +67,27 @@ export class Frames {
     return only
   }
 
-  /** Asks all pages for their frames. What cannot be asked is not known. */
-  async #look(): Promise<void> {
+  /** Asks all pages for their frames. The frames of a page that does not respond stay unknown. */
+  async #lookUpAll(): Promise<void> {
     let pages: readonly DriverPage[] = []
-    await this.#inTime(this.#browser.own, async () => {
+    await this.#withTimeLimit(this.#browser.driverObject, async () => {
       pages = await this.#browser.pages()
     })
-    await Promise.all(pages.map((page) => this.#inTime(page.own, () => this.#lookInto(page))))
+    await Promise.all(pages.map((page) => this.#withTimeLimit(page.driverObject, () => this.#lookUpPage(page))))
   }
 
-  /** Asks somebody something. Who did not answer in time is not asked again before that answer is there. */
-  async #inTime(whom: object, question: () => Promise<void>): Promise<void> {
-    if (this.#silent.has(whom)) return
-    const answered = question()
+  /** Waits for `lookup` up to the time limit. After a timeout, `target` is skipped until its late lookup settles. */
+  async #withTimeLimit(target: object, lookup: () => Promise<void>): Promise<void> {
+    if (this.#unresponsive.has(target)) return
+    const settled = lookup()
       .catch(() => undefined)
-      .then(() => void this.#silent.delete(whom))
-    const late = sleep(MAX_ASKING_MS, 'late', { ref: false })
-    if ((await Promise.race([answered, late])) === 'late') this.#silent.add(whom)
+      .then(() => void this.#unresponsive.delete(target))
+    const timeout = sleep(MAX_LOOKUP_MS, 'timeout', { ref: false })
+    if ((await Promise.race([settled, timeout])) === 'timeout') this.#unresponsive.add(target)
   }
 
-  async #lookInto(page: DriverPage): Promise<void> {
-    const found = await ask(page, async (session) => {
+  async #lookUpPage(page: DriverPage): Promise<void> {
+    const found = await withSession(page, async (session) => {
       const [{ targetInfo }, { frameTree }] = await Promise.all([
         send(session, 'Target.getTargetInfo'),
         send(session, 'Page.getFrameTree'),
@@ -91,11 +95,11 @@ export class Frames {
       return { contextId: targetInfo.browserContextId, frameTree }
     })
     if (found?.contextId === undefined) return
-    if (this.#inner.size > MAX_FRAMES) this.#inner.clear() // they are found again
-    for (const frameId of framesIn(found.frameTree)) this.#inner.set(frameId, found.contextId)
+    if (this.#contextByFrame.size > MAX_FRAMES) this.#contextByFrame.clear() // the next lookup finds them again
+    for (const frameId of frameIdsIn(found.frameTree)) this.#contextByFrame.set(frameId, found.contextId)
   }
 }
 
-function framesIn({ frame, childFrames = [] }: FrameTree): string[] {
-  return [frame.id, ...childFrames.flatMap(framesIn)]
+function frameIdsIn({ frame, childFrames = [] }: FrameTree): string[] {
+  return [frame.id, ...childFrames.flatMap(frameIdsIn)]
 }

@@ -1,177 +1,195 @@
-// What may leave. A page's own request waits for its turn at the gate; what the page loads is checked.
+// Decides which requests may be sent. A navigation waits at the gate for its turn. Every other page request is checked and does not wait.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
 import { type Permit, RobotsDisallowedError } from '@politely/gate'
-import type { Failure, Kind, PausedRequest } from './paused-request.ts'
+import { type FailureReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
 import { Refusals } from './refusals.ts'
-import type { Owns, RequestListener } from './traffic.ts'
+import type { GuardedContexts, RequestListener } from './traffic.ts'
 
+/**
+ * How to treat the requests that a page makes for its content. `check`: each is sent only if robots.txt allows it. `ignore`: they are sent
+ * without a check.
+ */
 export type PageRequests = 'check' | 'ignore'
 
-/** Who is asked: a PoliteGate, or what stands in front of one. */
+/** Admits requests: a PoliteGate, or an object that calls one. */
 export interface Admission {
   enter(url: string, options: { readonly signal: AbortSignal }, targetId: string): Promise<Permit>
   check(url: string, options: { readonly signal: AbortSignal }, frameId: string): Promise<ClientVerdict>
 }
 
 export interface GuardOptions {
-  readonly owns: Owns
+  readonly contexts: GuardedContexts
   readonly pageRequests: PageRequests
   /**
-   * How a page's own request fails that robots.txt refuses. `Aborted`: the page stays as it is. `BlockedByClient`: it becomes an error page, as
-   * with all else that is blocked.
+   * How a navigation fails that robots.txt refuses. `Aborted`: the page stays as it is. `BlockedByClient`: the browser shows an error page, as
+   * for every blocked request.
    */
-  readonly refusedPage: Failure
+  readonly refusedPage: FailureReason
 }
 
-/** Milliseconds after one another. One that is missed by all of them is noticed at its turn: it has taken it in vain then. */
-const LOOKS_AFTER_MS = [0, 50, 200, 1_000]
+/**
+ * Pauses before the checks for canceled navigations. Milliseconds, each after the previous check. A cancellation that all checks miss is
+ * noticed when the navigation's turn comes; its slot is wasted then.
+ */
+const CANCEL_CHECK_DELAYS_MS = [0, 50, 200, 1_000]
 
-/** The request for a page, from its coming to its answer. Each hop of a redirect is another one. */
+/** One hop of a page's navigation, from the paused request to the response headers. */
 interface Navigation {
   readonly frameId: string
   readonly requestId: string
-  /** Of the call that wants it; none where the page goes on by itself. */
-  readonly call: AbortSignal | undefined
-  readonly ending: AbortController
-  /** As soon as it has left. */
-  pass: Permit | undefined
+  /** The signal of the `goto` call that this hop belongs to. Undefined if the page navigates by itself. */
+  readonly callSignal: AbortSignal | undefined
+  readonly controller: AbortController
+  /** Set once the gate has admitted the request. */
+  permit: Permit | undefined
 }
 
 export class Guard implements RequestListener {
-  readonly owns: Owns
+  readonly contexts: GuardedContexts
   readonly refusals: Refusals = new Refusals()
-  readonly #door: Admission
+  readonly #admission: Admission
   readonly #pageRequests: PageRequests
-  readonly #refusedPage: Failure
-  /** By the page's target, which its main frame has its name from. There is one at a time. */
+  readonly #refusedPage: FailureReason
+  /** The current navigation of each page, by the page's target ID, which is also the ID of its main frame. */
   readonly #navigations = new Map<string, Navigation>()
-  /** Why the last navigation of a page did not leave. */
+  /** Why the last navigation of a page was not sent, by target ID. */
   readonly #failures = new Map<string, unknown>()
-  /** Calls that navigate a page, by what tells that they are given up. There is one at a time. */
-  readonly #calls = new Map<string, AbortSignal>()
-  /** Pages whose last call was given up: what is under way goes on, and not to another hop. */
-  readonly #givenUp = new Set<string>()
+  /** The signal of the current `goto` or similar call of each page, by target ID. It is aborted when the call is abandoned. */
+  readonly #callSignals = new Map<string, AbortSignal>()
+  /** Pages whose last call was abandoned. A request that was sent already continues, but its redirects are not followed. */
+  readonly #abandonedPages = new Set<string>()
   readonly #closing = new AbortController()
-  readonly #deciding = new Set<Promise<unknown>>()
+  readonly #pendingDecisions = new Set<Promise<unknown>>()
 
-  constructor(door: Admission, { owns, pageRequests, refusedPage }: GuardOptions) {
-    this.#door = door
-    this.owns = owns
+  constructor(admission: Admission, { contexts, pageRequests, refusedPage }: GuardOptions) {
+    this.#admission = admission
+    this.contexts = contexts
     this.#pageRequests = pageRequests
     this.#refusedPage = refusedPage
   }
 
-  /** May it leave? */
-  async request(paused: PausedRequest, kind: Kind): Promise<Failure | undefined> {
+  async onRequest(paused: PausedRequest, kind: RequestKind): Promise<FailureReason | undefined> {
     if (!/^https?:/i.test(paused.request.url)) return undefined
     // See service-workers.ts.
     if (kind === 'service-worker') return 'BlockedByClient'
     if (kind === 'other' && this.#pageRequests === 'ignore') return undefined
-    const deciding = kind === 'page' ? this.#navigate(paused) : this.#load(paused)
-    this.#deciding.add(deciding)
+    const decision = kind === 'page' ? this.#enterGate(paused) : this.#checkPageRequest(paused)
+    this.#pendingDecisions.add(decision)
     try {
-      return await deciding
+      return await decision
     } finally {
-      this.#deciding.delete(deciding)
+      this.#pendingDecisions.delete(decision)
     }
   }
 
-  answered({ frameId, requestId, responseStatusCode, responseHeaders = [] }: PausedRequest): void {
+  onResponse(paused: PausedRequest): void {
+    const { frameId, requestId, responseStatusCode: status } = paused
     const navigation = this.#navigations.get(frameId)
     if (navigation?.requestId !== requestId) return
-    if (responseStatusCode !== undefined) {
-      const get = (name: string) => responseHeaders.find((header) => header.name.toLowerCase() === name)?.value ?? null
-      navigation.pass?.release({ status: responseStatusCode, headers: { get } })
+    if (status !== undefined) {
+      navigation.permit?.release({ status, headers: { get: (name) => responseHeader(paused, name) } })
     }
-    this.#end(frameId)
+    this.#endNavigation(frameId)
   }
 
-  lost({ frameId, requestId }: Pick<PausedRequest, 'frameId' | 'requestId'>): void {
-    if (this.#navigations.get(frameId)?.requestId === requestId) this.#end(frameId)
+  onCanceled({ frameId, requestId }: Pick<PausedRequest, 'frameId' | 'requestId'>): void {
+    if (this.#navigations.get(frameId)?.requestId === requestId) this.#endNavigation(frameId)
   }
 
-  gone(targetId: string): void {
-    this.#end(targetId)
-    this.#forget(targetId)
-    this.#calls.delete(targetId)
+  onTargetClosed(targetId: string): void {
+    this.#endNavigation(targetId)
+    this.#clearOutcome(targetId)
+    this.#callSignals.delete(targetId)
   }
 
-  /** A call navigates a page. Where its signal is aborted, nobody waits for the page any more: it leaves the queue. */
-  begin(targetId: string, call: AbortSignal): void {
-    this.#forget(targetId)
-    this.#calls.set(targetId, call)
-    const leave = () => {
+  /** Registers a `goto` or similar call of a page. When `callSignal` is aborted, a navigation that still waits leaves the queue. */
+  beginCall(targetId: string, callSignal: AbortSignal): void {
+    this.#clearOutcome(targetId)
+    this.#callSignals.set(targetId, callSignal)
+    const abandon = () => {
       const navigation = this.#navigations.get(targetId)
-      if (navigation?.call === call && navigation.pass === undefined) this.#end(targetId)
-      if (this.#calls.get(targetId) === call) this.#givenUp.add(targetId)
+      if (navigation?.callSignal === callSignal && navigation.permit === undefined) this.#endNavigation(targetId)
+      if (this.#callSignals.get(targetId) === callSignal) this.#abandonedPages.add(targetId)
     }
-    call.addEventListener('abort', leave, { once: true })
-  }
-
-  /** The call is over, and its request has `ended` with it, or the browser `goes on`: a page that has its answer may. */
-  over(targetId: string, call: AbortSignal, how: 'ended' | 'goes on'): void {
-    if (how === 'ended' && this.#navigations.get(targetId)?.call === call) this.#end(targetId)
-    if (this.#calls.get(targetId) === call) this.#calls.delete(targetId)
+    callSignal.addEventListener('abort', abandon, { once: true })
   }
 
   /**
-   * The browser gave up the request for some page, and tells of none by the name that it has here. So it is asked which of them still stand.
-   * It forgets one a moment after it gave it up: hence several looks.
+   * Unregisters a call. `ended`: its navigation ended with it. `continues`: the browser may continue the navigation, for example when it still
+   * loads the rest of a page.
    */
-  async lookAfter(stands: (requestId: string) => Promise<boolean>): Promise<void> {
-    for (const afterMs of LOOKS_AFTER_MS) {
-      await sleep(afterMs, undefined, { ref: false })
-      const looks = Array.from(this.#navigations.values(), async (navigation) => {
-        if (!(await stands(navigation.requestId))) this.lost(navigation)
+  endCall(targetId: string, callSignal: AbortSignal, navigation: 'ended' | 'continues'): void {
+    if (navigation === 'ended' && this.#navigations.get(targetId)?.callSignal === callSignal) {
+      this.#endNavigation(targetId)
+    }
+    if (this.#callSignals.get(targetId) === callSignal) this.#callSignals.delete(targetId)
+  }
+
+  /**
+   * Ends the navigations that the browser has canceled. To be called when the driver reports a failed navigation: the driver does not report the
+   * request's ID in this session, so the browser is asked about every navigation. It forgets a request a moment after it canceled it, so the
+   * check is repeated.
+   */
+  async endCanceledNavigations(isPending: (requestId: string) => Promise<boolean>): Promise<void> {
+    for (const delayMs of CANCEL_CHECK_DELAYS_MS) {
+      await sleep(delayMs, undefined, { ref: false })
+      const checks = Array.from(this.#navigations.values(), async (navigation) => {
+        if (!(await isPending(navigation.requestId))) this.onCanceled(navigation)
       })
-      await Promise.all(looks)
+      await Promise.all(checks)
     }
   }
 
+  /** Returns why the last navigation of a page was not sent. Undefined if it was sent. */
   failureOf(targetId: string): unknown {
     return this.#failures.get(targetId)
   }
 
-  /** Who waits fails, and so does who comes; resolves when nobody waits. */
+  /** Fails waiting navigations and all later ones. Resolves when no request waits for a decision. */
   async close(): Promise<void> {
     this.#closing.abort()
-    for (const targetId of [...this.#navigations.keys()]) this.#end(targetId)
-    await Promise.allSettled(this.#deciding)
+    for (const targetId of [...this.#navigations.keys()]) this.#endNavigation(targetId)
+    await Promise.allSettled(this.#pendingDecisions)
   }
 
-  /** A page begins anew: what became of it before is no longer of interest. */
-  #forget(targetId: string): void {
+  /** Clears the outcome of a page's previous navigation. */
+  #clearOutcome(targetId: string): void {
     this.#failures.delete(targetId)
-    this.#givenUp.delete(targetId)
+    this.#abandonedPages.delete(targetId)
   }
 
-  /** It waits no longer, and is not under way. */
-  #end(targetId: string): void {
+  /** Removes a waiting navigation from the queue, and releases the permit of one that is under way. */
+  #endNavigation(targetId: string): void {
     const navigation = this.#navigations.get(targetId)
     this.#navigations.delete(targetId)
-    navigation?.ending.abort()
-    navigation?.pass?.release()
+    navigation?.controller.abort()
+    navigation?.permit?.release()
   }
 
-  async #navigate(paused: PausedRequest): Promise<Failure | undefined> {
-    const { frameId, requestId, redirectedRequestId, request } = paused
-    this.#end(frameId) // the browser gives one up for another
-    const call = this.#calls.get(frameId)
-    if (redirectedRequestId === undefined && !call?.aborted) this.#forget(frameId)
-    if (this.#closing.signal.aborted || this.#givenUp.has(frameId)) return 'Aborted'
-    const navigation: Navigation = { frameId, requestId, call, ending: new AbortController(), pass: undefined }
-    const { signal } = navigation.ending
+  async #enterGate({
+    frameId,
+    requestId,
+    redirectedRequestId,
+    request,
+  }: PausedRequest): Promise<FailureReason | undefined> {
+    this.#endNavigation(frameId) // a new navigation replaces the previous one of the page
+    const callSignal = this.#callSignals.get(frameId)
+    if (redirectedRequestId === undefined && !callSignal?.aborted) this.#clearOutcome(frameId)
+    if (this.#closing.signal.aborted || this.#abandonedPages.has(frameId)) return 'Aborted'
+    const controller = new AbortController()
+    const { signal } = controller
+    const navigation: Navigation = { frameId, requestId, callSignal, controller, permit: undefined }
     this.#navigations.set(frameId, navigation)
     try {
-      const pass = await this.#door.enter(request.url, { signal }, frameId)
-      navigation.pass = pass
+      const permit = await this.#admission.enter(request.url, { signal }, frameId)
+      navigation.permit = permit
       if (!signal.aborted) return undefined
-      pass.release()
+      permit.release()
       return 'Aborted'
     } catch (error) {
       if (signal.aborted) return 'Aborted'
-      this.#end(frameId)
+      this.#endNavigation(frameId)
       this.#failures.set(frameId, error)
       if (!(error instanceof RobotsDisallowedError)) return 'Aborted'
       this.refusals.add(request.url, error)
@@ -179,14 +197,14 @@ export class Guard implements RequestListener {
     }
   }
 
-  async #load({ request: { url }, frameId }: PausedRequest): Promise<Failure | undefined> {
+  async #checkPageRequest({ request: { url }, frameId }: PausedRequest): Promise<FailureReason | undefined> {
     try {
-      const verdict = await this.#door.check(url, { signal: this.#closing.signal }, frameId)
+      const verdict = await this.#admission.check(url, { signal: this.#closing.signal }, frameId)
       if (verdict.allowed) return undefined
       this.refusals.add(url, new RobotsDisallowedError(verdict))
       return 'BlockedByClient'
     } catch {
-      // It is closing, or nobody can tell what robots.txt says: then the next page fails, too, and that is told.
+      // The guard is closing, or the gate or its client has failed. In the second case the next navigation rejects with the same error.
       return 'Aborted'
     }
   }

@@ -1,10 +1,10 @@
-// Everything that `@politely/devtools` offers, and nothing else.
+// The public exports of `@politely/devtools`.
 
 export { BrowserGoneError } from './browser-gone.ts'
 export { type BrowserGuard, type BrowserGuardOptions, type BrowserScope, guardBrowser } from './browser-guard.ts'
 export { type Admission, Guard, type GuardOptions, type PageRequests } from './guard.ts'
-export { type Around, type GuardedPage, Pages } from './pages.ts'
+export { type GuardedPage, Pages, type WrapNavigation } from './pages.ts'
 export type { FailedRequest } from './refusals.ts'
 export type { DriverBrowser, DriverPage, DriverSession } from './session.ts'
 export { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
-export { type Owns, type RequestListener, type Traffic, trafficOf } from './traffic.ts'
+export { type GuardedContexts, type RequestListener, type Traffic, trafficOf } from './traffic.ts'

@@ -1,128 +1,134 @@
-// The pages of a browser, or of a context: which targets they are, and what their `goto` rejects with.
+// The pages of a browser or a context: finds out their target IDs, and makes their navigation methods reject with Politely's errors.
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { BrowserGoneError } from './browser-gone.ts'
 import type { Guard } from './guard.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
-import { answers, ask, type DriverBrowser, type DriverPage, send } from './session.ts'
+import { type DriverBrowser, type DriverPage, isResponding, send, withSession } from './session.ts'
 import { trafficOf } from './traffic.ts'
 
-/** A request of a page, as drivers tell of it. */
-interface SeenRequest {
+/** A page's request, in the form that Playwright and Puppeteer give it. */
+interface DriverRequest {
   isNavigationRequest(): boolean
 }
 
 /** A page whose `goto`, `reload`, `goBack` and `goForward` are guarded. */
 export interface GuardedPage extends DriverPage {
-  readonly own: {
-    on(event: 'requestfailed', hear: (request: SeenRequest) => void): unknown
-    off(event: 'requestfailed', hear: (request: SeenRequest) => void): unknown
-    once(event: 'close', hear: () => void): unknown
+  readonly driverObject: {
+    on(event: 'requestfailed', listener: (request: DriverRequest) => void): unknown
+    off(event: 'requestfailed', listener: (request: DriverRequest) => void): unknown
+    once(event: 'close', listener: () => void): unknown
   }
-  /** Does what has to be done in each page. What it returns takes that back. */
+  /** Makes the changes that each page needs. Returns a function that reverts them. */
   prepare?(): Promise<() => Promise<void>>
 }
 
-/** What is known of a page. */
 interface Identity {
   readonly targetId: string
   readonly contextId: string | undefined
   readonly undo: (() => Promise<void>) | undefined
 }
 
-const NAVIGATING = ['goto', 'reload', 'goBack', 'goForward'] as const
+const NAVIGATION_METHODS = ['goto', 'reload', 'goBack', 'goForward'] as const
 
 type Navigate = (...args: unknown[]) => Promise<unknown>
 
-/** Does a call of `goto` or the like: what is asked for meanwhile in this page, the caller of `goto` wants. */
-export type Around = (targetId: string, call: () => Promise<unknown>) => Promise<unknown>
+/**
+ * Runs a call of `goto` or a similar method. The wrapper lets its owner tell which requests of a page belong to the call: those that are made
+ * while it runs.
+ */
+export type WrapNavigation = (targetId: string, call: () => Promise<unknown>) => Promise<unknown>
 
-interface Added {
-  /** Nothing where it was closed at once. */
+interface PageEntry {
+  /** Undefined if the page was closed before it could be identified. */
   readonly identity: Promise<Identity | undefined>
-  /** It has its own methods again, and is not listened to. */
+  /** Gives the page its own methods back and removes the listeners. */
   readonly restore: () => void
 }
 
 export class Pages {
   readonly #guard: Guard
   readonly #browser: DriverBrowser
-  readonly #around: Around
-  /** By the driver's own. */
-  readonly #added = new Map<object, Added>()
+  readonly #wrapNavigation: WrapNavigation
+  /** By the driver's page object. */
+  readonly #entries = new Map<object, PageEntry>()
   /** Contexts whose service workers have been unregistered. */
-  readonly #withoutWorkers = new Set<string | undefined>()
+  readonly #clearedContexts = new Set<string | undefined>()
   #contextId: string | undefined
 
-  constructor(guard: Guard, browser: DriverBrowser, around: Around = (_, call) => call()) {
+  constructor(guard: Guard, browser: DriverBrowser, wrapNavigation: WrapNavigation = (_, call) => call()) {
     this.#guard = guard
     this.#browser = browser
-    this.#around = around
+    this.#wrapNavigation = wrapNavigation
   }
 
-  /** Of the context that they are in, as soon as there is one of them: before, it sends nothing. */
+  /** Returns the ID of the context that the pages belong to. Undefined before the first page: a context without pages sends no requests. */
   async contextId(): Promise<string | undefined> {
-    for (const { identity } of this.#added.values()) {
+    for (const { identity } of this.#entries.values()) {
       if (this.#contextId !== undefined) break
       this.#contextId = (await identity.catch(() => undefined))?.contextId
     }
     return this.#contextId
   }
 
-  /** Gives the page's target; none where it was closed at once. Rejects where that cannot be learnt; so do its `goto` and the like then. */
+  /**
+   * Guards a page and returns its target ID. Undefined if the page was closed at once. Rejects if the page cannot be identified; its navigation
+   * methods then reject with the same error.
+   */
   async add(page: GuardedPage): Promise<string | undefined> {
-    const { own } = page
-    const known = this.#added.get(own)
+    const { driverObject } = page
+    const known = this.#entries.get(driverObject)
     if (known !== undefined) return (await known.identity)?.targetId
     const identity = this.#identify(page)
     const unwrap = this.#wrap(page, identity)
-    const lookAfter = (request: SeenRequest) => {
-      const stands = (requestId: string) => trafficOf(this.#browser).stands(requestId)
-      if (request.isNavigationRequest()) void this.#guard.lookAfter(stands)
+    const onFailed = (request: DriverRequest) => {
+      const isPending = (requestId: string) => trafficOf(this.#browser).isPending(requestId)
+      if (request.isNavigationRequest()) void this.#guard.endCanceledNavigations(isPending)
     }
     const restore = () => {
       unwrap()
-      own.off('requestfailed', lookAfter)
+      driverObject.off('requestfailed', onFailed)
     }
-    own.on('requestfailed', lookAfter)
-    own.once('close', () => this.#added.delete(own))
-    this.#added.set(own, { identity, restore })
+    driverObject.on('requestfailed', onFailed)
+    driverObject.once('close', () => this.#entries.delete(driverObject))
+    this.#entries.set(driverObject, { identity, restore })
     return (await identity)?.targetId
   }
 
-  /** They are again as they were. */
+  /** Restores all pages. */
   async close(): Promise<void> {
-    const added = [...this.#added.values()]
-    for (const { restore } of added) restore()
-    await Promise.all(added.map(async ({ identity }) => (await identity.catch(() => undefined))?.undo?.()))
+    const entries = [...this.#entries.values()]
+    for (const { restore } of entries) restore()
+    await Promise.all(entries.map(async ({ identity }) => (await identity.catch(() => undefined))?.undo?.()))
   }
 
   /**
-   * Learns which target and context the page is. The first page of a context unregisters the service workers that the context had. It is one
-   * session for both: Puppeteer loses a page that two sessions are opened to at once (measured with 25.16).
+   * Finds out the target and the context of a page. The first page of a context also unregisters the context's service workers. One session
+   * serves both purposes: Puppeteer loses a page if two sessions are opened to it at once (measured with 25.16).
    */
   async #identify(page: GuardedPage): Promise<Identity | undefined> {
-    return ask(page, async (session) => {
+    return withSession(page, async (session) => {
       const [{ targetInfo }, undo] = await Promise.all([send(session, 'Target.getTargetInfo'), page.prepare?.()])
       const { targetId, browserContextId: contextId } = targetInfo
-      if (!this.#withoutWorkers.has(contextId)) await unregisterServiceWorkers(session)
-      this.#withoutWorkers.add(contextId)
+      if (!this.#clearedContexts.has(contextId)) await unregisterServiceWorkers(session)
+      this.#clearedContexts.add(contextId)
       return { targetId, contextId, undo }
     })
   }
 
+  /** Replaces the navigation methods of a page. Returns a function that removes the replacements. */
   #wrap(page: GuardedPage, identity: Promise<Identity | undefined>): () => void {
-    const methods = page.own as unknown as Record<string, Navigate>
+    const methods = page.driverObject as unknown as Record<string, Navigate>
     const last = { call: 0 }
-    const wrapped = NAVIGATING.map((name) => {
+    const wrapped = NAVIGATION_METHODS.map((name) => {
       const original = methods[name] as Navigate
       const navigate: Navigate = async (...args) => {
         const call = ++last.call
         const { signal } = (args.at(-1) ?? {}) as { readonly signal?: AbortSignal }
         signal?.throwIfAborted()
         const targetId = (await identity)?.targetId
-        const ownWay = () => original.apply(page.own, args)
-        if (targetId === undefined) return ownWay()
-        return this.#navigate({ page, targetId, signal, isLast: () => call === last.call }, ownWay)
+        const callOriginal = () => original.apply(page.driverObject, args)
+        if (targetId === undefined) return callOriginal()
+        return this.#navigate({ page, targetId, signal, isLast: () => call === last.call }, callOriginal)
       }
       methods[name] = navigate
       return { name, navigate }
@@ -133,33 +139,33 @@ export class Pages {
   }
 
   async #navigate({ page, targetId, signal, isLast }: Call, navigate: () => Promise<unknown>): Promise<unknown> {
-    // A driver may not look at the signal while it waits for an answer.
-    const givingUp = new AbortController()
-    const giveUp = () => givingUp.abort()
-    const unlisten = signal && onAbort(signal, giveUp)
-    this.#guard.begin(targetId, givingUp.signal)
+    // The driver may ignore the signal while it waits for the response.
+    const abandoning = new AbortController()
+    const abandon = () => abandoning.abort()
+    const removeListener = signal && onAbort(signal, abandon)
+    this.#guard.beginCall(targetId, abandoning.signal)
     try {
-      const response = await this.#around(targetId, navigate)
-      // Puppeteer takes the error page for the one that `reload` and `goBack` wait for, and has no answer of it.
+      const response = await this.#wrapNavigation(targetId, navigate)
+      // Puppeteer's `reload` and `goBack` accept the error page as the page that they wait for, and resolve without a response.
       const failure = response === null || response === undefined ? this.#guard.failureOf(targetId) : undefined
       if (failure !== undefined && isLast()) throw failure
-      this.#guard.over(targetId, givingUp.signal, 'goes on')
+      this.#guard.endCall(targetId, abandoning.signal, 'continues')
       return response
     } catch (error) {
-      const isGivenUp = signal?.aborted === true || (error instanceof Error && error.name === 'TimeoutError')
-      if (isGivenUp) giveUp() // the browser would go on
-      this.#guard.over(targetId, givingUp.signal, isGivenUp ? 'goes on' : 'ended')
-      if (signal?.aborted && !isAbort(error)) throw signal.reason
-      if (page.isGone() && !(await answers(this.#browser))) throw new BrowserGoneError(error)
-      // Another call may have taken this one's place, and what is known now is about that.
+      const isAbandoned = signal?.aborted === true || (error instanceof Error && error.name === 'TimeoutError')
+      if (isAbandoned) abandon() // the browser would continue the navigation
+      this.#guard.endCall(targetId, abandoning.signal, isAbandoned ? 'continues' : 'ended')
+      if (signal?.aborted && !isAbortError(error)) throw signal.reason
+      if (page.isClosed() && !(await isResponding(this.#browser))) throw new BrowserGoneError(error)
+      // If a later call has replaced this one, the known failure may belong to the later call.
       throw isLast() ? withCause(this.#guard.failureOf(targetId), error) : error
     } finally {
-      unlisten?.()
+      removeListener?.()
     }
   }
 }
 
-/** A call of `goto` and the like. */
+/** A call of `goto` or a similar method. */
 interface Call {
   readonly page: GuardedPage
   readonly targetId: string
@@ -167,14 +173,17 @@ interface Call {
   readonly isLast: () => boolean
 }
 
-/** Did the driver look at the signal itself? */
-function isAbort(error: unknown): boolean {
+/** Returns whether the driver handled the aborted signal itself. */
+function isAbortError(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-/** Ours, if there is one, with the driver's as its cause: that knows the line of the caller. */
-function withCause(ours: unknown, drivers: unknown): unknown {
-  if (ours === undefined) return drivers
-  if (ours instanceof Error && ours !== drivers) ours.cause ??= drivers
-  return ours
+/**
+ * Returns the guard's failure if there is one, with the driver's error as its cause: the driver's stack trace contains the line of the caller.
+ * Otherwise returns the driver's error.
+ */
+function withCause(failure: unknown, driverError: unknown): unknown {
+  if (failure === undefined) return driverError
+  if (failure instanceof Error && failure !== driverError) failure.cause ??= driverError
+  return failure
 }

@@ -1,30 +1,36 @@
-// A request that stands still, or the answer to a document: what the DevTools protocol says of it, and how it may end.
+// A paused request, or the paused response to a document request: the fields of `Fetch.requestPaused` that the guard reads, and how a
+// request may fail.
 
-interface HeaderEntry {
+export interface HeaderEntry {
   readonly name: string
   readonly value: string
 }
 
-/** `Fetch.requestPaused`, as far as it is looked at. */
+/** The parameters of the event `Fetch.requestPaused` that the guard reads. */
 export interface PausedRequest {
-  /** Of one hop: the same for the request and its answer, another one after a redirect. */
+  /** Identifies one hop: the same for a request and its response, another one after a redirect. */
   readonly requestId: string
   readonly request: { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined }
   readonly frameId: string
   readonly resourceType: string
-  /** At a hop of a redirect: the hop before. */
+  /** Set on a redirected request: the `requestId` of the previous hop. */
   readonly redirectedRequestId?: string | undefined
   readonly responseStatusCode?: number | undefined
   readonly responseHeaders?: readonly HeaderEntry[] | undefined
-  /** There is no answer. */
+  /** Set when the request failed without a response. */
   readonly responseErrorReason?: string | undefined
 }
 
-/**
- * `page`: a navigation of a page. `service-worker`: the script of a service worker, or a request that a service worker makes.
- * `other`: whatever else a page loads.
- */
-export type Kind = 'page' | 'service-worker' | 'other'
+/** Returns the first response header with this name, or null. `name` is in lower case. */
+export function responseHeader({ responseHeaders = [] }: PausedRequest, name: string): string | null {
+  return responseHeaders.find((header) => header.name.toLowerCase() === name)?.value ?? null
+}
 
-/** How a request fails, in the browser's words: `net::ERR_ABORTED` and `net::ERR_BLOCKED_BY_CLIENT`. */
-export type Failure = 'Aborted' | 'BlockedByClient'
+/**
+ * `page`: a navigation of a page's main frame. `service-worker`: the script of a service worker, or a request that a service worker makes.
+ * `other`: every other page request.
+ */
+export type RequestKind = 'page' | 'service-worker' | 'other'
+
+/** The protocol's name for a failure: the page sees `net::ERR_ABORTED` or `net::ERR_BLOCKED_BY_CLIENT`. */
+export type FailureReason = 'Aborted' | 'BlockedByClient'

@@ -1,16 +1,16 @@
-// Refusals that are remembered, so that a request that failed can be asked why.
+// Remembers refusals, so that the caller can find out why a request failed.
 import type { RobotsDisallowedError } from '@politely/gate'
 
 const MAX_REFUSALS = 1_000
 
-/** A request as drivers tell of it. */
+/** A failed request, in the form that Playwright and Puppeteer give it. */
 export interface FailedRequest {
   failure(): unknown
   url(): string
 }
 
 export class Refusals {
-  /** By URL, the latest last. */
+  /** Refusals by URL, the latest last. */
   readonly #refusals = new Map<string, RobotsDisallowedError>()
 
   add(url: string, refusal: RobotsDisallowedError): void {
@@ -20,7 +20,7 @@ export class Refusals {
     if (this.#refusals.size > MAX_REFUSALS && oldest !== undefined) this.#refusals.delete(oldest)
   }
 
-  /** By what was asked for: a URL without its fragment. */
+  /** Looks a refusal up by the request's URL without its fragment. Undefined for a request that has not failed. */
   of(request: FailedRequest): RobotsDisallowedError | undefined {
     return request.failure() === null ? undefined : this.#refusals.get(request.url().replace(/#.*/s, ''))
   }

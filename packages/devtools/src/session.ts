@@ -1,7 +1,8 @@
-// How a driver of a browser is spoken to: as much of Playwright, Puppeteer and the like as is used, in their own forms or wrapped.
+// The interface to a browser driver: the parts of Playwright, Puppeteer and similar drivers that the guard uses. A driver's object has this
+// form itself, or an adapter wraps it.
 import type { PausedRequest } from './paused-request.ts'
 
-/** What the DevTools protocol calls a target, as far as it is looked at: a page, a frame in a process of its own, a worker. */
+/** A target of the DevTools protocol: a page, a frame in its own process, or a worker. Only the fields that the guard reads. */
 export interface TargetInfo {
   readonly targetId: string
   readonly type: string
@@ -14,8 +15,8 @@ export interface FrameTree {
   readonly childFrames?: readonly FrameTree[] | undefined
 }
 
-/** What is asked, and as much of the answers as is looked at. */
-interface Answers {
+/** The methods that the guard calls, and the fields of their results that it reads. */
+interface MethodResults {
   'Fetch.continueRequest': unknown
   'Fetch.continueResponse': unknown
   'Fetch.disable': unknown
@@ -28,8 +29,8 @@ interface Answers {
   'Target.setDiscoverTargets': unknown
 }
 
-/** What is heard. */
-interface Events {
+/** The events that the guard listens to. */
+interface EventParameters {
   'Fetch.requestPaused': PausedRequest
   'Target.targetCrashed': { readonly targetId: string }
   'Target.targetCreated': { readonly targetInfo: TargetInfo }
@@ -39,67 +40,67 @@ interface Events {
 /** A session of the DevTools protocol. */
 export interface DriverSession {
   send(method: string, parameters?: object): Promise<unknown>
-  on(event: string, listener: (told: unknown) => void): unknown
+  on(event: string, listener: (parameters: unknown) => void): unknown
   detach(): Promise<void>
 }
 
-/** A page, as a driver has it, and what has to be asked in its own way. */
+/** A page of a driver, with the operations that each driver does in its own way. */
 export interface DriverPage {
-  /** The driver's own object. */
-  readonly own: object
+  /** The driver's own page object. */
+  readonly driverObject: object
   newSession(): Promise<DriverSession>
-  /** Whether nothing can be asked of it any more: it is closed, or its browser has gone. */
-  isGone(): boolean
+  /** Returns whether the page can no longer be used: it is closed, or its browser is gone. */
+  isClosed(): boolean
 }
 
 export interface DriverBrowser {
-  /** The driver's own object: there is one traffic for each. */
-  readonly own: object
-  /** A session with the browser itself, and not with one of its pages. */
+  /** The driver's own browser object. Each one has one `Traffic`. */
+  readonly driverObject: object
+  /** Opens a session with the browser itself, not with one of its pages. */
   newSession(): Promise<DriverSession>
-  /** All that are open, whatever context they are in. */
+  /** Returns all open pages of all contexts. */
   pages(): Promise<readonly DriverPage[]>
   isConnected(): boolean
 }
 
-/** Whether the browser still answers. A driver may learn that its pages are gone before it learns that the browser is. */
-export async function answers(browser: DriverBrowser): Promise<boolean> {
+/** Returns whether the browser still responds. A driver may learn that its pages are gone before it learns that the browser is gone. */
+export async function isResponding(browser: DriverBrowser): Promise<boolean> {
   if (!browser.isConnected()) return false
   const session = await browser.newSession().catch(() => undefined)
   await session?.detach().catch(() => undefined)
   return session !== undefined
 }
 
-export function send<M extends keyof Answers>(
+export function send<M extends keyof MethodResults>(
   session: DriverSession,
   method: M,
   parameters?: object,
-): Promise<Answers[M]> {
-  return session.send(method, parameters) as Promise<Answers[M]>
+): Promise<MethodResults[M]> {
+  return session.send(method, parameters) as Promise<MethodResults[M]>
 }
 
-export function listen<E extends keyof Events>(
+export function listen<E extends keyof EventParameters>(
   session: DriverSession,
   event: E,
-  hear: (told: Events[E]) => void,
+  listener: (parameters: EventParameters[E]) => void,
 ): void {
-  session.on(event, (told) => hear(told as Events[E]))
+  session.on(event, (parameters) => listener(parameters as EventParameters[E]))
 }
 
-/** Asks something of a page; undefined where it has been closed meanwhile. */
-export async function ask<T>(
+/** Runs `work` with a session of the page, then detaches the session. Resolves with undefined if the page was closed meanwhile. */
+export async function withSession<T>(
   page: DriverPage,
-  question: (session: DriverSession) => Promise<T>,
+  work: (session: DriverSession) => Promise<T>,
 ): Promise<T | undefined> {
   try {
     const session = await page.newSession()
     try {
-      return await question(session)
+      return await work(session)
     } finally {
       await session.detach()
     }
   } catch (error) {
-    if (page.isGone()) return undefined
+    if (page.isClosed()) return undefined
     throw error
   }
 }

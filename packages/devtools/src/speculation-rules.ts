@@ -1,11 +1,11 @@
-// Speculation rules are taken out of pages. With them a page has the browser fetch, or even show, where its reader may go next; Chromium
-// does that past everything that could stop it (measured with 156: no session of the protocol sees these requests, and no switch ends
-// them). It heeds those of pages, and not those of frames (measured).
+// Removes speculation rules from pages. With such rules a page makes the browser prefetch, or even prerender, pages that the user may visit
+// next. Nothing can stop these requests in Chromium (measured with 156: no session of the protocol sees them, and no switch disables them).
+// Chromium follows the rules of pages and ignores those of frames (measured).
 
 /**
- * Runs in each document before its own scripts, but not in the first one of a popup: that takes over the window of an empty document, and no
- * script begins anew in it (measured, also with a script that the protocol knew of before the popup had asked for anything). The rules take
- * effect after observers were told of the element that holds them.
+ * A script for each new document, to run before the document's own scripts. It does not run in the first document of a popup: that document
+ * takes over the window of an empty document, and no script starts again in it. This was measured, also with a script that the protocol knew
+ * before the popup requested anything. Speculation rules take effect after mutation observers were notified of their script element.
  */
 export const LEAVE_OUT_SPECULATION_RULES: string = `new MutationObserver((records) => {
   for (const { addedNodes } of records) for (const node of addedNodes) {

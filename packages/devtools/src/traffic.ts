@@ -1,48 +1,52 @@
-// The traffic of one browser: each request stops here before it leaves, and the answer to each document before it is read.
+// The traffic of one browser. Each request pauses here before it is sent, and the response to each document pauses before the page reads it.
 //
-// It is one session of the DevTools protocol for the whole browser, and not the interception of each page, or a route of each context: this is
-// the nearest to the network that one can come. It is behind the handlers of pages, so that none can lead around it, and none has to know of it.
-// It sees what pages do not: the first request of a popup, frames in other processes, workers and what they load. The browser makes the requests
-// itself, with its own cache, cookies and connections.
+// One session of the DevTools protocol intercepts the requests of the whole browser, instead of one interception per page or one route per
+// context. This is the interception point closest to the network. Requests reach it after the handlers of pages, so that no handler can bypass
+// it, and handlers need no change. It sees requests that pages do not see: the first request of a popup, frames in other processes, workers and
+// what they load. The browser makes the requests itself, with its own cache, cookies and connections.
+import { isRedirect } from '@politely/gate'
 import { documentHeaders } from './document-headers.ts'
 import { Frames } from './frames.ts'
-import type { Failure, Kind, PausedRequest } from './paused-request.ts'
+import { type FailureReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
-import { ask, type DriverBrowser, type DriverPage, type DriverSession, listen, send } from './session.ts'
+import { type DriverBrowser, type DriverPage, type DriverSession, listen, send, withSession } from './session.ts'
 
-/** Which contexts: all, or those for which it is true. */
-export type Owns = 'all' | ((contextId: string) => boolean | Promise<boolean>)
+/** The guarded contexts: all of them, or those for which the function returns true. */
+export type GuardedContexts = 'all' | ((contextId: string) => boolean | Promise<boolean>)
 
-/** Who looks at the requests of a browser, or of one of its contexts. */
+/** Decides about the requests of a browser, or of one of its contexts. */
 export interface RequestListener {
-  readonly owns: Owns
-  /** May it leave? As late as it may, undefined; else why it fails. */
-  request(paused: PausedRequest, kind: Kind): Promise<Failure | undefined>
-  /** What became of a document's request. */
-  answered(paused: PausedRequest): void
-  /** The browser gave up a request before it left. */
-  lost(paused: PausedRequest): void
-  /** A page, or a worker, is no more. */
-  gone(targetId: string): void
+  readonly contexts: GuardedContexts
+  /**
+   * Resolves with undefined when the request may be sent, or with the reason why it must fail. The request is sent right after the promise
+   * resolves, so a listener that waits for a turn resolves it only when the turn has come.
+   */
+  onRequest(paused: PausedRequest, kind: RequestKind): Promise<FailureReason | undefined>
+  /** Called when a document request has its response headers or has failed. */
+  onResponse(paused: PausedRequest): void
+  /** Called when a request ends before it was sent. */
+  onCanceled(paused: PausedRequest): void
+  /** Called when a page or a worker was closed or has crashed. */
+  onTargetClosed(targetId: string): void
 }
 
-const open = new WeakMap<object, Traffic>()
+const trafficByBrowser = new WeakMap<object, Traffic>()
 
-/** The one of this browser. */
+/** Returns the traffic of this browser. */
 export function trafficOf(browser: DriverBrowser): Traffic {
-  let traffic = open.get(browser.own)
+  let traffic = trafficByBrowser.get(browser.driverObject)
   if (traffic === undefined) {
     traffic = new Traffic(browser)
-    open.set(browser.own, traffic)
+    trafficByBrowser.set(browser.driverObject, traffic)
   }
   return traffic
 }
 
 export class Traffic {
   readonly #browser: DriverBrowser
-  readonly #guests = new Set<RequestListener>()
-  /** Requests that stand still, until the browser has been told what becomes of them. */
-  readonly #standing = new Set<Promise<void>>()
+  readonly #listeners = new Set<RequestListener>()
+  /** Paused requests that have not been continued or failed yet. */
+  readonly #pausedRequests = new Set<Promise<void>>()
   #session: Promise<DriverSession> | undefined
 
   /** @internal Made by `trafficOf`. */
@@ -50,49 +54,49 @@ export class Traffic {
     this.#browser = browser
   }
 
-  /** Resolves as soon as its requests are looked at. With the first guest this begins. */
-  async add(guest: RequestListener): Promise<void> {
-    this.#guests.add(guest)
+  /** Adds a listener. Resolves when its requests are intercepted. The first listener starts the interception. */
+  async add(listener: RequestListener): Promise<void> {
+    this.#listeners.add(listener)
     this.#session ??= this.#start()
     await this.#session
   }
 
-  /** Its requests are no longer looked at. With the last guest this ends. None of its requests may be waiting for anything any more. */
-  async remove(guest: RequestListener): Promise<void> {
-    if (this.#guests.size > 1 || !this.#guests.has(guest)) {
-      this.#guests.delete(guest)
+  /** Removes a listener. Removing the last one ends the interception. The listener must have decided about all of its requests. */
+  async remove(listener: RequestListener): Promise<void> {
+    if (this.#listeners.size > 1 || !this.#listeners.has(listener)) {
+      this.#listeners.delete(listener)
       return
     }
-    open.delete(this.#browser.own) // who comes from now on begins another one
-    const session = await this.#session?.catch(() => undefined) // why it did not begin, `add` has said
-    await Promise.allSettled(this.#standing) // or the browser would let them go
-    // Detaching fails when the browser is gone. `isConnected` may still say true then, so every failure is ignored. A session that stayed
-    // open by mistake would continue each request, because the guard is removed below.
+    trafficByBrowser.delete(this.#browser.driverObject) // a listener that is added from now on starts a new interception
+    const session = await this.#session?.catch(() => undefined) // `add` rejected with the error
+    await Promise.allSettled(this.#pausedRequests) // or the browser would continue them
+    // Detaching fails when the browser is gone. `isConnected` may still return true then, so every failure is ignored. A session that stayed
+    // open by mistake would continue each request, because the listener is removed below.
     await session?.detach().catch(() => undefined)
-    this.#guests.delete(guest)
+    this.#listeners.delete(listener)
   }
 
-  /** Whether a request that was not answered yet is still wanted. */
-  async stands(requestId: string): Promise<boolean> {
+  /** Returns whether the browser still waits for the response to this request. */
+  async isPending(requestId: string): Promise<boolean> {
     const session = await this.#session?.catch(() => undefined)
     if (session === undefined) return false
-    // That there is no body yet is what it says of those that are wanted; others it does not know.
-    const answer = await send(session, 'Fetch.getResponseBody', { requestId }).catch(String)
-    return typeof answer !== 'string' || !answer.includes('Invalid InterceptionId')
+    // For a pending request the browser reports a missing body. For a canceled request it reports an unknown ID.
+    const result = await send(session, 'Fetch.getResponseBody', { requestId }).catch(String)
+    return typeof result !== 'string' || !result.includes('Invalid InterceptionId')
   }
 
   async #start(): Promise<DriverSession> {
     const session = await this.#browser.newSession()
     const frames = new Frames(this.#browser, session, (targetId) => {
-      for (const guest of this.#guests) guest.gone(targetId)
+      for (const listener of this.#listeners) listener.onTargetClosed(targetId)
     })
     listen(session, 'Fetch.requestPaused', (paused) => {
       const fail = () =>
-        heard(send(session, 'Fetch.failRequest', { requestId: paused.requestId, errorReason: 'Aborted' }))
-      const standing = this.#paused(session, frames, paused)
+        isDelivered(send(session, 'Fetch.failRequest', { requestId: paused.requestId, errorReason: 'Aborted' }))
+      const handled = this.#onPaused(session, frames, paused)
         .catch(fail)
-        .then(() => void this.#standing.delete(standing))
-      this.#standing.add(standing)
+        .then(() => void this.#pausedRequests.delete(handled))
+      this.#pausedRequests.add(handled)
     })
     await send(session, 'Target.setDiscoverTargets', { discover: true })
     await send(session, 'Fetch.enable', {
@@ -104,70 +108,74 @@ export class Traffic {
     return session
   }
 
-  async #paused(session: DriverSession, frames: Frames, paused: PausedRequest): Promise<void> {
-    const guests = await this.#guestsOf(frames, paused.frameId)
-    const { requestId, responseStatusCode: responseCode, responseHeaders, responseErrorReason } = paused
-    if (responseCode !== undefined || responseErrorReason !== undefined) {
-      for (const guest of guests) guest.answered(paused)
-      const isChanged = guests.length > 0 && responseHeaders !== undefined && !isRedirect(paused)
-      const changed = isChanged ? documentHeaders(responseHeaders) : undefined
-      if (responseCode === undefined || changed === undefined)
-        await heard(send(session, 'Fetch.continueRequest', { requestId }))
-      else await heard(send(session, 'Fetch.continueResponse', { requestId, responseCode, responseHeaders: changed }))
+  async #onPaused(session: DriverSession, frames: Frames, paused: PausedRequest): Promise<void> {
+    const listeners = await this.#listenersFor(frames, paused.frameId)
+    if (paused.responseStatusCode !== undefined || paused.responseErrorReason !== undefined) {
+      for (const listener of listeners) listener.onResponse(paused)
+      await continueResponse(session, paused, listeners.length > 0)
       return
     }
-    const kind = kindOf(paused, frames)
-    for (const guest of guests) {
-      const errorReason = await guest.request(paused, kind)
+    const { requestId } = paused
+    const kind = requestKind(paused, frames)
+    for (const listener of listeners) {
+      const errorReason = await listener.onRequest(paused, kind)
       if (errorReason === undefined) continue
-      await heard(send(session, 'Fetch.failRequest', { requestId, errorReason }))
-      for (const other of guests) other.lost(paused)
+      await isDelivered(send(session, 'Fetch.failRequest', { requestId, errorReason }))
+      for (const each of listeners) each.onCanceled(paused)
       return
     }
-    if (await heard(send(session, 'Fetch.continueRequest', { requestId }))) return
-    for (const guest of guests) guest.lost(paused)
+    if (await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))) return
+    for (const listener of listeners) listener.onCanceled(paused)
   }
 
-  /** Those that a request must pass: that of its context; all of them where the context is unknown; none for a context without one. */
-  async #guestsOf(frames: Frames, frameId: string): Promise<readonly RequestListener[]> {
-    const [first] = this.#guests
+  /** Returns the listener of the request's context. Returns all listeners if the context is unknown, none if the context is not guarded. */
+  async #listenersFor(frames: Frames, frameId: string): Promise<readonly RequestListener[]> {
+    const [first] = this.#listeners
     if (first === undefined) return []
-    if (first.owns === 'all') return [first]
-    const contextId = await frames.contextOf(frameId)
-    if (contextId === undefined) return [...this.#guests]
-    for (const guest of this.#guests) if (guest.owns === 'all' || (await guest.owns(contextId))) return [guest]
+    if (first.contexts === 'all') return [first]
+    const contextId = await frames.contextIdOf(frameId)
+    if (contextId === undefined) return [...this.#listeners]
+    for (const listener of this.#listeners)
+      if (listener.contexts === 'all' || (await listener.contexts(contextId))) return [listener]
     return []
   }
 }
 
-function kindOf({ frameId, resourceType, request }: PausedRequest, frames: Frames): Kind {
-  const sender = frames.typeOf(frameId)
+/** Lets the browser read the response. A guarded document is given changed headers. */
+async function continueResponse(session: DriverSession, paused: PausedRequest, isGuarded: boolean): Promise<void> {
+  const { requestId, responseStatusCode: responseCode, responseHeaders } = paused
+  const isDocument = responseCode !== undefined && !isRedirect(responseCode, responseHeader(paused, 'location'))
+  if (isGuarded && isDocument && responseHeaders !== undefined) {
+    const changed = documentHeaders(responseHeaders)
+    await isDelivered(send(session, 'Fetch.continueResponse', { requestId, responseCode, responseHeaders: changed }))
+  } else {
+    await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))
+  }
+}
+
+function requestKind({ frameId, resourceType, request }: PausedRequest, frames: Frames): RequestKind {
+  const sender = frames.targetTypeOf(frameId)
   if (sender === 'page' && resourceType === 'Document') return 'page'
   // Only the browser's request for a service worker's main script must carry this header (Service Workers, "Update").
   const isServiceWorker = sender === 'service_worker' || request.headers?.['Service-Worker'] === 'script'
   return isServiceWorker ? 'service-worker' : 'other'
 }
 
-/** Whether the browser goes on to another URL. Without `location` it shows the body. */
-function isRedirect({ responseStatusCode = 0, responseHeaders = [] }: PausedRequest): boolean {
-  const isThere = responseHeaders.some(({ name }) => name.toLowerCase() === 'location')
-  return isThere && [301, 302, 303, 307, 308].includes(responseStatusCode)
-}
-
-/** Whether there was still something to say it to: a page may be closed at any time. */
-async function heard(said: Promise<unknown>): Promise<boolean> {
-  return said.then(
+/** Returns whether the browser accepted the command. It rejects commands for a page that was closed meanwhile. */
+async function isDelivered(sent: Promise<unknown>): Promise<boolean> {
+  return sent.then(
     () => true,
     () => false,
   )
 }
 
 /**
- * A page that is open already loads past a session that began later, until it goes to its next document. Another session makes it take new
- * ways for its requests, when it begins and ends. Until then the page could register service workers, so they are unregistered again.
+ * Makes a page that was open before the interception use it. Such a page bypasses a later session until it loads its next document. Starting and
+ * ending an interception of the page itself makes the page renew its request paths. Until then the page could register service workers, so they
+ * are unregistered again.
  */
-export async function sendThroughTraffic(page: DriverPage): Promise<void> {
-  await ask(page, async (session) => {
+export async function interceptOpenPage(page: DriverPage): Promise<void> {
+  await withSession(page, async (session) => {
     await unregisterServiceWorkers(session)
     await send(session, 'Fetch.enable', { patterns: [{ urlPattern: 'politely:nothing' }] })
     await send(session, 'Fetch.disable')

@@ -1,4 +1,4 @@
-// The watch over a browser whose driver the package has never heard of: what a driver has to be is all that this one is.
+// The guard of a browser with a minimal driver, which implements the driver interface and nothing more.
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -16,7 +16,7 @@ const HOME = 'http://localhost:PORT'
 const OTHER = 'http://127.0.0.1:PORT'
 const CRAWLER = { userAgent: 'TestBot/1.0 (+https://test.example/bot)', minDelayMs: 0, retries: 0 }
 
-describe.skipIf(noChromium)('watch', () => {
+describe.skipIf(noChromium)('browser guard', () => {
   let chromium: Chromium
   let sites: Sites
 
@@ -34,118 +34,121 @@ describe.skipIf(noChromium)('watch', () => {
     await sites.close()
   })
 
-  async function watched(
+  async function guarded(
     options: Partial<BrowserScope> = {},
-  ): Promise<{ page: Page; it: BrowserGuard<FailedRequest> }> {
+  ): Promise<{ page: Page; robots: BrowserGuard<FailedRequest> }> {
     const page = await chromium.newPage()
-    const place: BrowserScope = {
+    const scope: BrowserScope = {
       browser: chromium,
-      own: page,
+      driverObject: page,
       name: 'page',
-      parts: [page],
+      overlapping: [page],
       refusedPage: 'Aborted',
       pages: async () => [page],
       listen: () => () => undefined,
       ...options,
     }
-    const it = await guardBrowser(place, CRAWLER)
-    onTestFinished(() => it.close())
-    return { page, it }
+    const robots = await guardBrowser(scope, CRAWLER)
+    onTestFinished(() => robots.close())
+    return { page, robots }
   }
 
   it.each([
     ['Aborted', /net::ERR_ABORTED/, /\/open$/],
     ['BlockedByClient', /net::ERR_BLOCKED_BY_CLIENT/, /^chrome-error:/],
-  ] as const)('a refused page fails as %s, whatever led there', async (refusedPage, message, address) => {
-    const { page } = await watched({ refusedPage })
-    await page.goto(sites.withPort(`${HOME}/open`))
-    for (const path of ['/private/page', '/hop']) {
-      const error = await page.goto(sites.withPort(`${HOME}${path}`)).catch((why: unknown) => why)
-      expect(error).toBeInstanceOf(RobotsDisallowedError)
-      expect(error).toMatchObject({
-        verdict: { url: sites.withPort(`${HOME}/private/page`) },
-        cause: { message: expect.stringMatching(message) },
-      })
-    }
-    expect(await page.address()).toMatch(address)
-    expect(sites.asked).not.toContain(`${HOME}/private/page`)
-  })
+  ] as const)(
+    'a refused page fails with the reason %s, after a redirect too',
+    async (refusedPage, message, address) => {
+      const { page } = await guarded({ refusedPage })
+      await page.goto(sites.withPort(`${HOME}/open`))
+      for (const path of ['/private/page', '/hop']) {
+        const error = await page.goto(sites.withPort(`${HOME}${path}`)).catch((why: unknown) => why)
+        expect(error).toBeInstanceOf(RobotsDisallowedError)
+        expect(error).toMatchObject({
+          verdict: { url: sites.withPort(`${HOME}/private/page`) },
+          cause: { message: expect.stringMatching(message) },
+        })
+      }
+      expect(await page.address()).toMatch(address)
+      expect(sites.asked).not.toContain(`${HOME}/private/page`)
+    },
+  )
 
-  it('a page that waits for a goto leaves the queue with it, also where its driver tells of no request', async () => {
+  it('a waiting goto leaves the queue when another goto replaces it, even if the driver reports no failed request', async () => {
     sites.answer(`${OTHER}/robots.txt`, { status: 200, body: 'User-agent: *\nCrawl-delay: 60\n' })
     for (const path of ['/1', '/2']) sites.answer(`${OTHER}${path}`, html('a page'))
-    const { page, it } = await watched()
+    const { page, robots } = await guarded()
     await page.goto(sites.withPort(`${OTHER}/1`))
     const waiting = page.goto(sites.withPort(`${OTHER}/2`)).catch((error: unknown) => error)
-    await expect.poll(() => it.gate.queues()).toMatchObject([{ waiting: 1 }])
+    await expect.poll(() => robots.gate.queues()).toMatchObject([{ waiting: 1 }])
     await page.goto('data:text/html,elsewhere')
     expect(await waiting).toMatchObject({ message: 'net::ERR_ABORTED' })
-    expect(it.gate.queues()).toEqual([])
+    expect(robots.gate.queues()).toEqual([])
   })
 
-  it('what a page loads is counted where it is refused, and takes no turn', async () => {
-    const { page, it } = await watched()
+  it('counts a refused page request as a refusal, and takes no turn for page requests', async () => {
+    const { page, robots } = await guarded()
     await page.goto(sites.withPort(`${HOME}/open`))
-    expect(it.gate.counters).toMatchObject({ started: 1, refusals: { rule: 1 } })
+    expect(robots.gate.counters).toMatchObject({ started: 1, refusals: { rule: 1 } })
     expect(sites.asked).not.toContain(`${HOME}/private/image`)
   })
 
-  it('refusalOf knows a request by its URL, without the fragment, and none that has not failed', async () => {
-    const { page, it } = await watched()
+  it('refusalOf finds a failed request by its URL without the fragment, and returns undefined for one that has not failed', async () => {
+    const { page, robots } = await guarded()
     await page.goto(sites.withPort(`${HOME}/open`))
     const url = () => sites.withPort(`${HOME}/private/image#part`)
-    expect(it.refusalOf({ url, failure: () => 'net::ERR_BLOCKED_BY_CLIENT' })?.verdict.because).toBe('rule')
-    expect(it.refusalOf({ url, failure: () => null })).toBeUndefined()
+    expect(robots.refusalOf({ url, failure: () => 'net::ERR_BLOCKED_BY_CLIENT' })?.verdict.because).toBe('rule')
+    expect(robots.refusalOf({ url, failure: () => null })).toBeUndefined()
     expect(
-      it.refusalOf({ url: () => `${url()}2`.replace('#', '/'), failure: () => 'net::ERR_ABORTED' }),
+      robots.refusalOf({ url: () => `${url()}2`.replace('#', '/'), failure: () => 'net::ERR_ABORTED' }),
     ).toBeUndefined()
   })
 
-  it('contexts of one browser are watched each by a gate of its own', async () => {
-    const [one, two] = [await watched(), await watched()]
+  it('each context of a browser can have a guard and a gate of its own', async () => {
+    const [one, two] = [await guarded(), await guarded()]
     await one.page.goto(sites.withPort(`${HOME}/`))
     await two.page.goto(sites.withPort(`${HOME}/`))
-    await one.it.close()
+    await one.robots.close()
     await one.page.goto(sites.withPort(`${HOME}/private/page`))
     await expect(two.page.goto(sites.withPort(`${HOME}/private/page`))).rejects.toBeInstanceOf(RobotsDisallowedError)
-    expect([one, two].map(({ it }) => it.gate.counters.started)).toEqual([1, 1])
+    expect([one, two].map(({ robots }) => robots.gate.counters.started)).toEqual([1, 1])
   })
 
-  it('a driver that never says which pages there are holds up none of them', async () => {
+  it('a driver that never lists its pages does not block requests', async () => {
     sites.answer(`${HOME}/outer`, html('<iframe src="/inner"></iframe>'))
     sites.answer(`${HOME}/inner`, html('<img src="/private/inner"><img src="/shown">'))
-    await chromium.newPage() // of another context, so that a frame's has to be asked for
+    await chromium.newPage() // in another context, so that the guard must look up a frame's context
     const browser: DriverBrowser = {
-      own: {},
+      driverObject: {},
       newSession: () => chromium.newSession(),
       pages: () => new Promise(() => undefined),
       isConnected: () => true,
     }
-    const { page } = await watched({ browser })
+    const { page } = await guarded({ browser })
     await page.goto(sites.withPort(`${HOME}/outer`))
     expect(sites.asked).toContain(`${HOME}/shown`)
     expect(sites.asked).not.toContain(`${HOME}/private/inner`)
   })
 
-  it('a place that is watched, or a part of which is, cannot be watched again; after close it can', async () => {
-    const { page, it } = await watched()
-    const again = () => watched({ own: page, parts: [page], name: 'target' })
+  it('rejects a scope that is guarded or overlaps with a guarded one, until that guard is closed', async () => {
+    const { page, robots } = await guarded()
+    const again = () => guarded({ driverObject: page, overlapping: [page], name: 'target' })
     await expect(again()).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION', option: 'target' })
-    await it.close()
-    await (await again()).it.close()
+    await robots.close()
+    await (await again()).robots.close()
   })
 
-  it('a place where something fails is left as it was', async () => {
+  it('reverts everything when the guard cannot start', async () => {
     const page = await chromium.newPage()
     const prepare = () => Promise.reject(new Error('not here'))
-    const deafen = vi.fn()
-    const place = { own: page, parts: [page], pages: async () => [page], listen: () => deafen }
-    await expect(watched({ ...place, prepare })).rejects.toThrow('not here')
-    expect(deafen).toHaveBeenCalledOnce()
+    const removeListeners = vi.fn()
+    const scope = { driverObject: page, overlapping: [page], pages: async () => [page], listen: () => removeListeners }
+    await expect(guarded({ ...scope, prepare })).rejects.toThrow('not here')
+    expect(removeListeners).toHaveBeenCalledOnce()
     expect(page.listenerCount('requestfailed')).toBe(0)
     expect(Object.hasOwn(page, 'goto')).toBe(false)
     await page.goto(sites.withPort(`${HOME}/private/page`))
-    await (await watched(place)).it.close()
+    await (await guarded(scope)).robots.close()
   })
 
   it.each<readonly [string, unknown]>([
@@ -153,9 +156,9 @@ describe.skipIf(noChromium)('watch', () => {
     ['userAgent', {}],
     ['pageRequests', { ...CRAWLER, pageRequests: true }],
     ['gate', { gate: {} as PoliteGate }],
-  ])('%s that cannot be used is said', async (option, options) => {
-    const place = { own: chromium, parts: [], browser: chromium } as unknown as BrowserScope
-    await expect(guardBrowser(place, options as BrowserGuardOptions)).rejects.toMatchObject({
+  ])('names the invalid option: %s', async (option, options) => {
+    const scope = { driverObject: chromium, overlapping: [], browser: chromium } as unknown as BrowserScope
+    await expect(guardBrowser(scope, options as BrowserGuardOptions)).rejects.toMatchObject({
       code: 'ERR_POLITELY_OPTION',
       option,
     })

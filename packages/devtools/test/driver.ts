@@ -1,4 +1,4 @@
-// A driver of Chromium in a hundred lines: the DevTools protocol through a pipe. It stands for any driver that the package does not know.
+// A minimal driver of Chromium: the DevTools protocol through a pipe. The package has no code for it, so it represents any other driver.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,17 +29,17 @@ interface Message {
   readonly sessionId?: string
 }
 
-type Sent = (answer: Message) => void
+type ReplyHandler = (reply: Message) => void
 
 export class Chromium implements DriverBrowser {
-  readonly own: this = this
+  readonly driverObject: this = this
   readonly #process: ChildProcess
   readonly #folder: string
-  readonly #sent = new Map<number, Sent>()
+  readonly #replyHandlers = new Map<number, ReplyHandler>()
   readonly #sessions = new Map<string, EventEmitter>()
   readonly #pages: Page[] = []
-  #ids = 0
-  #rest = ''
+  #lastId = 0
+  #incomplete = ''
 
   constructor() {
     if (found === undefined) throw new Error('there is no Chromium')
@@ -70,7 +70,7 @@ export class Chromium implements DriverBrowser {
     return this.#process.exitCode === null && this.#process.signalCode === null
   }
 
-  /** A page in a context of its own, and what watches over that context. */
+  /** Opens a page in a context of its own. */
   async newPage(): Promise<Page> {
     const { browserContextId } = (await this.send('Target.createBrowserContext', {})) as { browserContextId: string }
     const made = await this.send('Target.createTarget', { url: 'about:blank', browserContextId })
@@ -91,28 +91,28 @@ export class Chromium implements DriverBrowser {
   }
 
   send(method: string, params: object, sessionId?: string): Promise<unknown> {
-    const id = ++this.#ids
+    const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#sent.set(id, ({ error, result }) => (error ? reject(new Error(error.message)) : resolve(result)))
+      this.#replyHandlers.set(id, ({ error, result }) => (error ? reject(new Error(error.message)) : resolve(result)))
       ;(this.#process.stdio[3] as Writable).write(`${JSON.stringify({ id, method, params, sessionId })}\0`)
     })
   }
 
   #read(chunk: string): void {
-    const messages = `${this.#rest}${chunk}`.split('\0')
-    this.#rest = messages.pop() ?? ''
+    const messages = `${this.#incomplete}${chunk}`.split('\0')
+    this.#incomplete = messages.pop() ?? ''
     for (const text of messages) {
       const message = JSON.parse(text) as Message
       if (message.id === undefined)
         this.#sessions.get(message.sessionId ?? '')?.emit(message.method ?? '', message.params)
-      else this.#sent.get(message.id)?.(message)
+      else this.#replyHandlers.get(message.id)?.(message)
     }
   }
 }
 
-/** It has no more than `goto`: the guard puts its own over that. */
+/** A page whose only navigation method is `goto`. */
 export class Page extends EventEmitter implements GuardedPage {
-  readonly own: this = this
+  readonly driverObject: this = this
   readonly #browser: Chromium
   readonly #targetId: string
   #session: Promise<DriverSession> | undefined
@@ -127,7 +127,7 @@ export class Page extends EventEmitter implements GuardedPage {
     return this.#browser.attach('Target.attachToTarget', { targetId: this.#targetId, flatten: true })
   }
 
-  isGone(): boolean {
+  isClosed(): boolean {
     return !this.#browser.isConnected()
   }
 
@@ -141,8 +141,8 @@ export class Page extends EventEmitter implements GuardedPage {
   }
 
   async address(): Promise<string> {
-    const answer = await (await this.#open()).send('Runtime.evaluate', { expression: 'location.href' })
-    return (answer as { result: { value: string } }).result.value
+    const result = await (await this.#open()).send('Runtime.evaluate', { expression: 'location.href' })
+    return (result as { result: { value: string } }).result.value
   }
 
   #open(): Promise<DriverSession> {

@@ -1,4 +1,4 @@
-// The traffic of a browser, with guests of the test's own.
+// The traffic of a browser, with a listener that the test controls.
 import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RequestListener, trafficOf } from '../src/index.ts'
@@ -20,24 +20,24 @@ describe.skipIf(noChromium)('traffic', () => {
     await sites.close()
   })
 
-  it('ends when all requests that stood still have been told what becomes of them', async () => {
-    const [asked, decided] = [Promise.withResolvers<void>(), Promise.withResolvers<'Aborted'>()]
-    const guest: RequestListener = {
-      owns: 'all',
-      request: () => {
-        asked.resolve()
+  it('keeps its session open until every paused request has its outcome', async () => {
+    const [requested, decided] = [Promise.withResolvers<void>(), Promise.withResolvers<'Aborted'>()]
+    const listener: RequestListener = {
+      contexts: 'all',
+      onRequest: () => {
+        requested.resolve()
         return decided.promise
       },
-      answered: () => undefined,
-      lost: () => undefined,
-      gone: () => undefined,
+      onResponse: () => undefined,
+      onCanceled: () => undefined,
+      onTargetClosed: () => undefined,
     }
     const page = await chromium.newPage()
-    await trafficOf(chromium).add(guest)
+    await trafficOf(chromium).add(listener)
     const visit = page.goto(sites.withPort(`${HOME}/`)).catch((error: unknown) => error)
-    await asked.promise
-    const removed = trafficOf(chromium).remove(guest)
-    await chromium.send('Browser.getVersion', {}) // whatever was sent before has arrived
+    await requested.promise
+    const removed = trafficOf(chromium).remove(listener)
+    await chromium.send('Browser.getVersion', {}) // the browser has processed every earlier command
     decided.resolve('Aborted')
     await removed
     expect(await visit).toMatchObject({ message: 'net::ERR_ABORTED' })

@@ -1,4 +1,4 @@
-// A context of Playwright's, as the guard of its traffic sees it.
+// Adapts a Playwright browser context to the driver interface of @politely/devtools.
 import {
   type BrowserScope,
   type DriverBrowser,
@@ -7,47 +7,47 @@ import {
 } from '@politely/devtools'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-export function placeOf(context: BrowserContext, browser: Browser): BrowserScope {
+export function browserScopeOf(context: BrowserContext, browser: Browser): BrowserScope {
   return {
-    browser: drivenBrowser(browser),
-    own: context,
+    browser: adaptBrowser(browser),
+    driverObject: context,
     name: 'context',
-    parts: [context],
-    // With `BlockedByClient` the page becomes an error page, and that comes in the way of the next `goto` (measured).
+    overlapping: [context],
+    // With `BlockedByClient` the browser shows an error page, which interferes with the next `goto` (measured).
     refusedPage: 'Aborted',
-    pages: async () => context.pages().map(drivenPage),
-    listen: (came, gone) => {
-      const comes = (page: Page) => came(drivenPage(page))
-      context.on('page', comes)
-      context.on('close', gone)
+    pages: async () => context.pages().map(adaptPage),
+    listen: (onPage, onClose) => {
+      const handlePage = (page: Page) => onPage(adaptPage(page))
+      context.on('page', handlePage)
+      context.on('close', onClose)
       return () => {
-        context.off('page', comes)
-        context.off('close', gone)
+        context.off('page', handlePage)
+        context.off('close', onClose)
       }
     },
     prepare: async () => {
       const script: { dispose(): Promise<void> } | undefined = await context.addInitScript({
         content: LEAVE_OUT_SPECULATION_RULES,
       })
-      // Older versions of Playwright can take no script back, and return nothing. A context that is closed has none.
+      // Older versions of Playwright cannot remove a script, and return undefined. Removing it from a closed context fails.
       return async () => script?.dispose().catch(() => undefined)
     },
   }
 }
 
-function drivenBrowser(browser: Browser): DriverBrowser {
+function adaptBrowser(browser: Browser): DriverBrowser {
   return {
-    own: browser,
+    driverObject: browser,
     newSession: () => browser.newBrowserCDPSession(),
-    pages: async () => browser.contexts().flatMap((context) => context.pages().map(drivenPage)),
+    pages: async () => browser.contexts().flatMap((context) => context.pages().map(adaptPage)),
     isConnected: () => browser.isConnected(),
   }
 }
 
-function drivenPage(page: Page): GuardedPage {
+function adaptPage(page: Page): GuardedPage {
   return {
-    own: page,
+    driverObject: page,
     newSession: () => page.context().newCDPSession(page),
-    isGone: () => page.isClosed() || page.context().browser()?.isConnected() !== true,
+    isClosed: () => page.isClosed() || page.context().browser()?.isConnected() !== true,
   }
 }

@@ -1,3 +1,3 @@
-// Everything that `@politely/playwright` offers, and nothing else.
+// The public exports of `@politely/playwright`.
 
 export { type PoliteContext, type WithRobotsOptions, withRobots } from './with-robots.ts'

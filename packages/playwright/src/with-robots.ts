@@ -1,34 +1,38 @@
-// withRobots: one call, and the pages of a browser context keep robots.txt.
+// withRobots: makes the pages of a browser context follow robots.txt.
 import { OptionError } from '@politely/core'
 import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/devtools'
 import type { Browser, BrowserContext, Request } from 'playwright-core'
-import { placeOf } from './browser-scope.ts'
+import { browserScopeOf } from './browser-scope.ts'
 
-/** How to be polite: a gate of your own, or what to make one of; and what becomes of what a page loads. */
+/** Your own `gate`, or the options to make one; and how page requests are treated. */
 export type WithRobotsOptions = BrowserGuardOptions
 
-/** What `withRobots` has put in front of a context. It closes with the context. */
+/** The guard of a context. It closes with the context. */
 export type PoliteContext = BrowserGuard<Request>
 
 /**
- * Makes the pages of a browser context polite: each request for a page, popups and hops of redirects included, is allowed by robots.txt and
- * waits its turn; what pages load is checked. `goto` of a page that is not allowed rejects with `RobotsDisallowedError`. For Chromium.
+ * Makes the pages of a browser context polite. Navigations, which include popups and redirects, are sent only if robots.txt allows them, and
+ * wait for their turn. Other page requests are checked and do not wait; `pageRequests` can switch that check off. `goto` of a page that is not
+ * allowed rejects with a `RobotsDisallowedError`. For Chromium.
  *
- * @throws {OptionError} for an option that cannot be used, and for a context that is polite already or is none of Chromium.
+ * @throws {OptionError} for an invalid option, for a context that is polite already, and for a context of another browser than Chromium.
  */
 export async function withRobots(context: BrowserContext, options: WithRobotsOptions): Promise<PoliteContext> {
-  return guardBrowser(placeOf(context, browserOf(context)), options)
+  return guardBrowser(browserScopeOf(context, browserOf(context)), options)
 }
 
 function browserOf(context: BrowserContext): Browser {
   if (typeof context?.newCDPSession !== 'function') {
-    throw new OptionError('context', 'must be a BrowserContext; of a page it is page.context()')
+    throw new OptionError('context', 'must be a BrowserContext; for a page, write page.context()')
   }
   const browser = context.browser()
   if (browser === null) {
-    throw new OptionError('context', 'has no browser, as persistent contexts of older versions; update Playwright')
+    throw new OptionError(
+      'context',
+      'does not know its browser; persistent contexts of older Playwright versions do not: update Playwright',
+    )
   }
   const name = browser.browserType().name()
-  if (name !== 'chromium') throw new OptionError('context', `is one of ${name}; it has to be one of chromium`)
+  if (name !== 'chromium') throw new OptionError('context', `belongs to ${name}; expected a context of chromium`)
   return browser
 }

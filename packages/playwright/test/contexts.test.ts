@@ -1,14 +1,20 @@
-// Contexts of Playwright's: which of them can be polite, and how that ends.
-import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-room'
+// Which contexts of Playwright withRobots accepts, and how a guard ends.
+import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-fixture'
 import type { Reply } from '@politely/testkit/sites'
 import { htmlPage } from '@politely/testkit/small-pages'
 import { type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type Driven, launch, launchOptions, noChromium, room } from './driven.ts'
+import {
+  launch,
+  launchOptions,
+  noChromium,
+  openTestFixture,
+  type PlaywrightUnderTest,
+} from './playwright-under-test.ts'
 
-describe.skipIf(noChromium)('a context', () => {
-  let browser: Driven
+describe.skipIf(noChromium)('withRobots of a context', () => {
+  let browser: PlaywrightUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -16,18 +22,18 @@ describe.skipIf(noChromium)('a context', () => {
 
   afterAll(() => browser.close())
 
-  it('is neither a page nor one that is polite already', async () => {
-    const { context, tab } = await room(browser)
+  it('rejects a page, and a context that is polite already', async () => {
+    const { context, tab } = await openTestFixture(browser)
     expect(await errorOf(withRobots(tab as unknown as BrowserContext, CRAWLER))).toMatchObject({
-      message: expect.stringContaining('of a page it is page.context()'),
+      message: expect.stringContaining('for a page, write page.context()'),
     })
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject({
       message: expect.stringContaining('is polite already'),
     })
   })
 
-  it('may be a persistent one', async () => {
-    const { at } = await room(browser, { '/robots.txt': RULES })
+  it('accepts a persistent context', async () => {
+    const { at } = await openTestFixture(browser, { '/robots.txt': RULES })
     const context = await chromium.launchPersistentContext('', launchOptions())
     onTestFinished(() => context.close())
     await withRobots(context, CRAWLER)
@@ -37,19 +43,19 @@ describe.skipIf(noChromium)('a context', () => {
     })
   })
 
-  it('that is closed ends what was made for it', async () => {
-    const { context, robots, at } = await room(browser, { '/1': htmlPage() })
+  it('closes its gate when the context is closed', async () => {
+    const { context, robots, at } = await openTestFixture(browser, { '/1': htmlPage() })
     await context.close()
     const closed = { code: 'ERR_POLITELY_GATE_CLOSED' }
     await expect.poll(() => errorOf(robots.gate.when(at('/1')))).toMatchObject(closed)
   })
 
-  it('that is no longer polite lets nothing go that still waits for an answer about robots.txt', async () => {
+  it('fails the requests that still wait for a robots.txt when the guard is closed', async () => {
     const images = Array.from({ length: 20 }, (_, i) => `<img src="${OTHER}/${i}">`).join('')
-    const { sites, tab, robots, at } = await room(browser, { '/1': htmlPage(images) })
-    const held = Promise.withResolvers<Reply>()
-    onTestFinished(() => held.resolve({ status: 404 }))
-    sites.answer(`${OTHER}/robots.txt`, held.promise)
+    const { sites, tab, robots, at } = await openTestFixture(browser, { '/1': htmlPage(images) })
+    const heldResponse = Promise.withResolvers<Reply>()
+    onTestFinished(() => heldResponse.resolve({ status: 404 }))
+    sites.answer(`${OTHER}/robots.txt`, heldResponse.promise)
     const checks = vi.spyOn(robots.gate, 'check')
     let failed = 0
     const allFailed = new Promise<void>((resolve) => tab.on('requestfailed', () => ++failed === 20 && resolve()))

@@ -1,10 +1,10 @@
-// What Playwright's pages do as those of every polite browser do, and what every adapter has to do.
+// Runs the common cases for browsers and for adapters with Playwright.
 import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type Driven, launch, noChromium } from './driven.ts'
+import { launch, noChromium, type PlaywrightUnderTest } from './playwright-under-test.ts'
 
 describe.skipIf(noChromium)('Playwright', () => {
-  let browser: Driven
+  let browser: PlaywrightUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -12,5 +12,5 @@ describe.skipIf(noChromium)('Playwright', () => {
 
   afterAll(() => browser.close())
 
-  for (const { name, play } of browserTestsFor('Playwright')) test(name, () => play(browser))
+  for (const { name, run } of browserTestsFor('Playwright')) test(name, () => run(browser))
 })

@@ -1,15 +1,15 @@
-// Requests for pages, where Playwright has a way of its own.
+// Navigations: behaviour that is specific to Playwright.
 import { statSync } from 'node:fs'
-import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-room'
+import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-fixture'
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type Driven, launch, noChromium, room } from './driven.ts'
+import { launch, noChromium, openTestFixture, type PlaywrightUnderTest } from './playwright-under-test.ts'
 
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('a page', () => {
-  let browser: Driven
+  let browser: PlaywrightUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -17,10 +17,10 @@ describe.skipIf(noChromium)('a page', () => {
 
   afterAll(() => browser.close())
 
-  it('that a click leads to, and that is refused, leaves the one before where it is', async () => {
+  it('stays as it was when a click leads to a refused page', async () => {
     const open = htmlPage('<a href="/hop">away</a><a id="direct" href="/private#z">away</a>')
     const web = { '/robots.txt': RULES, '/open': open, '/hop': redirectTo('/private') }
-    const { sites, tab, robots, at } = await room(browser, web)
+    const { sites, tab, robots, at } = await openTestFixture(browser, web)
     await tab.goto(at('/open'))
     for (const link of ['a', '#direct']) {
       const failed = tab.waitForEvent('requestfailed')
@@ -30,9 +30,9 @@ describe.skipIf(noChromium)('a page', () => {
     expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
   })
 
-  it('that opens as a popup, and is refused: refusalOf says why, at each hop', async () => {
+  it('that opens as a popup and is refused has a refusal, at each hop', async () => {
     const web = { '/robots.txt': RULES, '/open': htmlPage(), '/hop': redirectTo('/private') }
-    const { context, tab, robots, at } = await room(browser, web)
+    const { context, tab, robots, at } = await openTestFixture(browser, web)
     await tab.goto(at('/open'))
     for (const path of ['/private', '/hop']) {
       const failed = context.waitForEvent('requestfailed')
@@ -41,39 +41,39 @@ describe.skipIf(noChromium)('a page', () => {
     }
   })
 
-  it('cannot be let through by a route; what a route answers itself is asked of nobody', async () => {
-    const { sites, tab, at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+  it('is checked after all routes; a request that a route fulfills is not sent', async () => {
+    const { sites, tab, at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     await tab.route('**/*', (route) => route.continue())
     expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
-    await tab.route('**/*', (route) => route.fulfill({ body: 'made here' }))
-    expect(await (await tab.goto(at(`${OTHER}/private`)))?.text()).toBe('made here')
+    await tab.route('**/*', (route) => route.fulfill({ body: 'made by a route' }))
+    expect(await (await tab.goto(at(`${OTHER}/private`)))?.text()).toBe('made by a route')
     expect(sites.asked).toEqual([`${HOME}/robots.txt`])
   })
 
-  it('is read while it comes, and downloads are saved', async () => {
-    const { sites, tab, at } = await room(browser, {
+  it('is streamed, and downloads are saved', async () => {
+    const { sites, tab, at } = await openTestFixture(browser, {
       '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x'.repeat(100_000) },
     })
-    const more = Promise.withResolvers<void>()
+    const restOfBody = Promise.withResolvers<void>()
     sites.answer(`${HOME}/slow`, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<title>early</title>first')
-      more.promise.then(() => socket.end('last'))
+      restOfBody.promise.then(() => socket.end('last'))
     })
     await tab.goto(at('/slow'), { waitUntil: 'commit' })
     await tab.waitForFunction('document.title === "early"')
-    more.resolve()
+    restOfBody.resolve()
     await tab.waitForLoadState()
     expect(await tab.textContent('body')).toBe('firstlast')
     const [download] = await Promise.all([tab.waitForEvent('download'), errorOf(tab.goto(at('/file')))])
     expect(statSync(await download.path()).size).toBe(100_000)
   })
 
-  it('that asks for a name and a password has them from Playwright', async () => {
-    const { sites, at, defer } = await room(browser)
+  it('that needs HTTP authentication gets the credentials of its context', async () => {
+    const { sites, at, defer } = await openTestFixture(browser)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
-    sites.answer(`${HOME}/in`, locked, htmlPage('you are in'))
-    const httpCredentials = { username: 'somebody', password: 'secret' }
-    const context = await browser.own.newContext({ httpCredentials })
+    sites.answer(`${HOME}/in`, locked, htmlPage('authenticated'))
+    const httpCredentials = { username: 'user', password: 'secret' }
+    const context = await browser.driverBrowser.newContext({ httpCredentials })
     defer(() => context.close())
     await withRobots(context, CRAWLER)
     const tab = await context.newPage()
@@ -81,8 +81,8 @@ describe.skipIf(noChromium)('a page', () => {
     expect(sites.requests.at(-1)?.headers.authorization).toMatch(/^Basic /)
   })
 
-  it('context.request is no page: it goes past the browser, and past this', async () => {
-    const { sites, context, at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+  it('context.request does not use the browser, so its requests are not checked', async () => {
+    const { sites, context, at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     expect((await context.request.get(at('/private'))).status()).toBe(200)
     expect(sites.asked).toEqual([`${HOME}/private`])
   })

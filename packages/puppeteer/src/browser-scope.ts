@@ -1,4 +1,4 @@
-// A browser of Puppeteer's, or one of its contexts, as the guard of its traffic sees it.
+// Adapts a Puppeteer browser, or one of its contexts, to the driver interface of @politely/devtools.
 import { OptionError } from '@politely/core'
 import {
   type BrowserScope,
@@ -9,33 +9,33 @@ import {
 } from '@politely/devtools'
 import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
 
-/** @throws {OptionError} for what is neither. */
-export function placeOf(target: Browser | BrowserContext): BrowserScope {
+/** @throws {OptionError} for a value that is neither a browser nor a context. */
+export function browserScopeOf(target: Browser | BrowserContext): BrowserScope {
   const { browser, context } = partsOf(target)
   return {
-    browser: drivenBrowser(browser),
-    own: target,
+    browser: adaptBrowser(browser),
+    driverObject: target,
     name: 'target',
-    parts: context === undefined ? [browser, ...browser.browserContexts()] : [browser, context],
-    // It becomes an error page. With `Aborted`, `reload`, `goBack` and `waitForNavigation` wait for a page that never comes (measured).
+    overlapping: context === undefined ? [browser, ...browser.browserContexts()] : [browser, context],
+    // The browser shows an error page. With `Aborted`, `reload`, `goBack` and `waitForNavigation` would wait forever (measured).
     refusedPage: 'BlockedByClient',
-    pages: async () => (await target.pages()).map(drivenPage),
-    listen: (came, gone) => {
-      const comes = (it: Target) => {
-        if ((it.type() as string) !== 'page') return
-        // A target that is gone has no page.
-        it.page().then(
-          (page) => page && came(drivenPage(page)),
+    pages: async () => (await target.pages()).map(adaptPage),
+    listen: (onPage, onClose) => {
+      const handleTarget = (created: Target) => {
+        if ((created.type() as string) !== 'page') return
+        // A target that was closed meanwhile has no page.
+        created.page().then(
+          (page) => page && onPage(adaptPage(page)),
           () => undefined,
         )
       }
-      // A browser and a context tell of new targets alike, and TypeScript does not see it.
-      const place = target as BrowserContext
-      place.on('targetcreated', comes)
-      browser.on('disconnected', gone)
+      // Browsers and contexts emit the same event for new targets, but their types have no common overload.
+      const emitter = target as BrowserContext
+      emitter.on('targetcreated', handleTarget)
+      browser.on('disconnected', onClose)
       return () => {
-        place.off('targetcreated', comes)
-        browser.off('disconnected', gone)
+        emitter.off('targetcreated', handleTarget)
+        browser.off('disconnected', onClose)
       }
     },
   }
@@ -44,42 +44,43 @@ export function placeOf(target: Browser | BrowserContext): BrowserScope {
 function partsOf(target: Browser | BrowserContext): { browser: Browser; context: BrowserContext | undefined } {
   const { browserContexts, browser } = (target ?? {}) as { browserContexts?: unknown; browser?: unknown }
   if (typeof browserContexts === 'function') return { browser: target as Browser, context: undefined }
-  // A page has `browser()` as well; a context has `newPage`, and a page has not.
+  // A page also has `browser()`. Only a context has `newPage`.
   if (typeof browser === 'function' && 'newPage' in target) {
     return { browser: (target as BrowserContext).browser(), context: target as BrowserContext }
   }
-  throw new OptionError('target', 'must be a Browser or a BrowserContext; of a page it is page.browserContext()')
+  throw new OptionError('target', 'must be a Browser or a BrowserContext; for a page, write page.browserContext()')
 }
 
-function drivenBrowser(browser: Browser): DriverBrowser {
+function adaptBrowser(browser: Browser): DriverBrowser {
   return {
-    own: browser,
-    newSession: () => sessionOf(browser),
-    pages: async () => (await browser.pages()).map(drivenPage),
+    driverObject: browser,
+    newSession: () => openBrowserSession(browser),
+    pages: async () => (await browser.pages()).map(adaptPage),
     isConnected: () => browser.connected,
   }
 }
 
-async function sessionOf(browser: Browser): Promise<DriverSession> {
+async function openBrowserSession(browser: Browser): Promise<DriverSession> {
   try {
     return await browser.target().createCDPSession()
   } catch (error) {
     if (!browser.connected) throw error
-    const why = 'does not speak the DevTools protocol, as Firefox and WebDriver BiDi; it has to be Chromium'
-    throw Object.assign(new OptionError('target', why), { cause: error })
+    const message =
+      'does not support the DevTools protocol (Firefox and WebDriver BiDi do not); launch Chromium without BiDi'
+    throw Object.assign(new OptionError('target', message), { cause: error })
   }
 }
 
-function drivenPage(page: Page): GuardedPage {
+function adaptPage(page: Page): GuardedPage {
   const isGone = () => page.isClosed() || !page.browser().connected
   return {
-    own: page,
+    driverObject: page,
     newSession: () => page.createCDPSession(),
-    isGone,
+    isClosed: isGone,
     prepare: async () => {
       let hasCrashed = false
       page.once('error', () => {
-        hasCrashed = true // and it answers nothing
+        hasCrashed = true // a crashed page does not respond
       })
       const { identifier } = await page.evaluateOnNewDocument(LEAVE_OUT_SPECULATION_RULES)
       return async () => {

@@ -1,3 +1,3 @@
-// Everything that `@politely/puppeteer` offers, and nothing else.
+// The public exports of `@politely/puppeteer`.
 
 export { type PoliteBrowser, type WithRobotsOptions, withRobots } from './with-robots.ts'

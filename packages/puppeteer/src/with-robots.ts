@@ -1,21 +1,21 @@
-// withRobots: one call, and the pages of a browser, or of one of its contexts, keep robots.txt.
+// withRobots: makes the pages of a browser, or of one of its contexts, follow robots.txt.
 import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/devtools'
 import type { Browser, BrowserContext, HTTPRequest } from 'puppeteer-core'
-import { placeOf } from './browser-scope.ts'
+import { browserScopeOf } from './browser-scope.ts'
 
-/** How to be polite: a gate of your own, or what to make one of; and what becomes of what a page loads. */
+/** Your own `gate`, or the options to make one; and how page requests are treated. */
 export type WithRobotsOptions = BrowserGuardOptions
 
-/** What `withRobots` has put in front of a browser, or of a context. It closes with the browser. */
+/** The guard of a browser or a context. It closes with the browser. */
 export type PoliteBrowser = BrowserGuard<HTTPRequest>
 
 /**
- * Makes the pages of a browser, or of one of its contexts, polite: each request for a page, popups and hops of redirects included, is allowed
- * by robots.txt and waits its turn; what pages load is checked. `goto` of a page that is not allowed rejects with `RobotsDisallowedError`.
- * For Chromium.
+ * Makes the pages of a browser, or of one of its contexts, polite. Navigations, which include popups and redirects, are sent only if robots.txt
+ * allows them, and wait for their turn. Other page requests are checked and do not wait; `pageRequests` can switch that check off. `goto` of a
+ * page that is not allowed rejects with a `RobotsDisallowedError`. For Chromium.
  *
- * @throws {OptionError} for an option that cannot be used, and for what is polite already, or is no browser that speaks the DevTools protocol.
+ * @throws {OptionError} for an invalid option, for a target that is polite already, and for a browser without the DevTools protocol.
  */
 export async function withRobots(target: Browser | BrowserContext, options: WithRobotsOptions): Promise<PoliteBrowser> {
-  return guardBrowser(placeOf(target), options)
+  return guardBrowser(browserScopeOf(target), options)
 }

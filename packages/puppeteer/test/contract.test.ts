@@ -1,13 +1,13 @@
-// What Puppeteer's pages do as those of every polite browser do, and what every adapter has to do. Only in the
-// full run: the short one has the same rows for Playwright, with the same guard.
+// Runs the common cases for browsers and for adapters with Puppeteer. Only in the full run: the short run has the same cases for Playwright,
+// with the same guard.
 
 import { browserTestsFor } from '@politely/testkit/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type Driven, launch, noChromium } from './driven.ts'
+import { launch, noChromium, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium || !isFullRun)('Puppeteer', () => {
-  let browser: Driven
+  let browser: PuppeteerUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -15,5 +15,5 @@ describe.skipIf(noChromium || !isFullRun)('Puppeteer', () => {
 
   afterAll(() => browser.close())
 
-  for (const { name, play } of browserTestsFor('Puppeteer')) test(name, () => play(browser))
+  for (const { name, run } of browserTestsFor('Puppeteer')) test(name, () => run(browser))
 })

@@ -1,11 +1,11 @@
-// Beside the handlers of pages: whatever they do, cooperative or not, before or after, nothing leaves that may not.
+// Request handlers of pages: whatever they do, cooperative or not, added before or after withRobots, no disallowed request is sent.
 
-import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser-room'
+import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser-fixture'
 import { htmlPage } from '@politely/testkit/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type Driven, launch, noChromium, room } from './driven.ts'
+import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 const WEB = {
   '/robots.txt': RULES,
@@ -14,8 +14,8 @@ const WEB = {
 }
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
-describe.skipIf(noChromium)('a handler of a page', () => {
-  let browser: Driven
+describe.skipIf(noChromium)('a request handler of a page', () => {
+  let browser: PuppeteerUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -24,15 +24,15 @@ describe.skipIf(noChromium)('a handler of a page', () => {
   afterAll(() => browser.close())
 
   const handlers: readonly (readonly [string, (request: HTTPRequest) => Promise<void>])[] = [
-    ['continues all without a priority', (request) => request.continue()],
-    ['continues all with the highest priority', (request) => request.continue({}, Number.MAX_SAFE_INTEGER)],
+    ['continues every request without a priority', (request) => request.continue()],
+    ['continues every request with the highest priority', (request) => request.continue({}, Number.MAX_SAFE_INTEGER)],
     ['has no opinion', (request) => request.continue(request.continueRequestOverrides(), 0)],
   ]
 
   it.each(handlers.flatMap(([name, handle]) => [[name, 'before', handle] as const, [name, 'after', handle] as const]))(
-    'that %s, added %s withRobots: pages and what they load are checked',
+    'that %s, added %s withRobots, does not bypass the checks',
     async (_, when, handle) => {
-      const { sites, openContext, at } = await room(browser, WEB)
+      const { sites, openContext, at } = await openTestFixture(browser, WEB)
       const context = await openContext()
       const tab = await context.newPage()
       const intercept = async () => {
@@ -48,25 +48,25 @@ describe.skipIf(noChromium)('a handler of a page', () => {
     },
   )
 
-  it('that sends a request elsewhere: what is asked for in the end is checked', async () => {
-    const { sites, tab, at } = await room(browser, WEB)
+  it('that changes the URL of a request: the new URL is checked', async () => {
+    const { sites, tab, at } = await openTestFixture(browser, WEB)
     await intercepted(tab, (request) => request.continue({ url: request.url().replace('/secret', '/private') }))
     expect(await errorOf(tab.goto(at('/secret')))).toMatchObject(REFUSED)
     expect(sites.askedPages).toEqual([])
   })
 
-  it('that answers itself asks nobody, and takes no turn', async () => {
-    const { sites, tab, robots, at } = await room(browser, { ...WEB, '/robots.txt': SLOW })
-    await intercepted(tab, (request) => request.respond({ body: 'made here' }, 0))
+  it('that responds itself sends no request and takes no turn', async () => {
+    const { sites, tab, robots, at } = await openTestFixture(browser, { ...WEB, '/robots.txt': SLOW })
+    await intercepted(tab, (request) => request.respond({ body: 'made by a handler' }, 0))
     for (const path of ['/open', '/private']) {
-      expect(await (await tab.goto(at(path)))?.text()).toBe('made here')
+      expect(await (await tab.goto(at(path)))?.text()).toBe('made by a handler')
     }
     expect(sites.asked).toEqual([])
     expect(robots.gate.counters.started).toBe(0)
   })
 
-  it('that refuses is obeyed; the error is Puppeteer’s own', async () => {
-    const { tab, robots, at } = await room(browser, WEB)
+  it('that aborts a request makes goto reject with Puppeteer’s own error', async () => {
+    const { tab, robots, at } = await openTestFixture(browser, WEB)
     await intercepted(tab, (request) => request.abort('accessdenied', 0))
     expect(await errorOf(tab.goto(at('/open')))).toMatchObject({
       message: expect.stringContaining('net::ERR_ACCESS_DENIED'),
@@ -74,11 +74,11 @@ describe.skipIf(noChromium)('a handler of a page', () => {
     expect(robots.gate.counters.started).toBe(0)
   })
 
-  it('and its interception may go before what is polite, or stay after it', async () => {
-    const { tab, robots, at } = await room(browser, WEB)
+  it('can be removed before the guard is closed, or added after that', async () => {
+    const { tab, robots, at } = await openTestFixture(browser, WEB)
     const seen: string[] = []
     const handle = (request: HTTPRequest) => {
-      if (request.url().startsWith('http')) seen.push(request.url()) // and not the pictures of an error page
+      if (request.url().startsWith('http')) seen.push(request.url()) // an error page loads images with other schemes
       return request.continue({}, 0)
     }
     await intercepted(tab, handle)
@@ -91,16 +91,16 @@ describe.skipIf(noChromium)('a handler of a page', () => {
     expect(seen).toEqual([at('/private')])
   })
 
-  it('is not needed: a page without one does not intercept, and hears of requests as ever', async () => {
-    const { tab, at } = await room(browser, WEB)
+  it('is not needed: a page without one does not intercept requests, and emits its events as usual', async () => {
+    const { tab, at } = await openTestFixture(browser, WEB)
     const states: string[] = []
     tab.on('request', (request) => void states.push(request.interceptResolutionState().action))
     await tab.goto(at('/open'))
     expect(new Set(states)).toEqual(new Set(['disabled']))
   })
 
-  it('a page that has to log in does so', async () => {
-    const { sites, tab, at } = await room(browser, WEB)
+  it('does not affect HTTP authentication', async () => {
+    const { sites, tab, at } = await openTestFixture(browser, WEB)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
     sites.answer(`${HOME}/locked`, locked, htmlPage('unlocked'))
     await tab.authenticate({ username: 'me', password: 'secret' })

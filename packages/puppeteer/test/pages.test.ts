@@ -1,12 +1,12 @@
-// Requests for pages, where Puppeteer has a way of its own.
+// Navigations: behaviour that is specific to Puppeteer.
 import { slowWeb, waitAtGate } from '@politely/testkit/browser-end-cases'
-import { CRAWLER, HOME, RULES } from '@politely/testkit/browser-room'
+import { CRAWLER, HOME, RULES } from '@politely/testkit/browser-fixture'
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Driven, launch, noChromium, room } from './driven.ts'
+import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium)('a page', () => {
-  let browser: Driven
+  let browser: PuppeteerUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -14,40 +14,40 @@ describe.skipIf(noChromium)('a page', () => {
 
   afterAll(() => browser.close())
 
-  it('that a click leads to, and that is refused, is an error page: waitForNavigation has no answer', async () => {
+  it('shows an error when a click leads to a refused page, and waitForNavigation resolves without a response', async () => {
     const web = { '/robots.txt': RULES, '/open': htmlPage('<a href="/hop">away</a>'), '/hop': redirectTo('/private') }
-    const { sites, tab, at } = await room(browser, web)
+    const { sites, tab, at } = await openTestFixture(browser, web)
     await tab.goto(at('/open'))
     const [response] = await Promise.all([tab.waitForNavigation(), tab.click('a')])
     expect(response ?? null).toBeNull()
     expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
   })
 
-  it('has the User-Agent of its browser, unless it is given another; robots.txt is asked for under the crawler’s', async () => {
-    const { sites, tab, at } = await room(browser, { '/1': htmlPage(), '/2': htmlPage() })
+  it('is requested with the browser’s User-Agent or the one of setUserAgent, and robots.txt with the crawler’s', async () => {
+    const { sites, tab, at } = await openTestFixture(browser, { '/1': htmlPage(), '/2': htmlPage() })
     await tab.goto(at('/1'))
     await tab.setUserAgent({ userAgent: CRAWLER.userAgent })
     await tab.goto(at('/2'))
-    const names = Object.fromEntries(sites.requests.map(({ url, headers }) => [url, headers['user-agent']]))
-    expect(names).toEqual({
+    const userAgents = Object.fromEntries(sites.requests.map(({ url, headers }) => [url, headers['user-agent']]))
+    expect(userAgents).toEqual({
       [`${HOME}/robots.txt`]: CRAWLER.userAgent,
-      [`${HOME}/1`]: await browser.own.userAgent(),
+      [`${HOME}/1`]: await browser.driverBrowser.userAgent(),
       [`${HOME}/2`]: CRAWLER.userAgent,
     })
   })
 
-  it('that waits is let go when the browser is no longer connected', async () => {
+  it('that waits leaves the queue when the browser is disconnected', async () => {
     const another = await launch()
     try {
-      const opened = await room(another, slowWeb)
-      const { visit, left } = await waitAtGate(opened)
-      await another.own.disconnect()
-      await left
+      const opened = await openTestFixture(another, slowWeb)
+      const { visit, abandoned } = await waitAtGate(opened)
+      await another.driverBrowser.disconnect()
+      await abandoned
       expect(await visit).toBeInstanceOf(Error)
       await opened.robots.close()
       expect(opened.robots.gate.queues()).toEqual([])
     } finally {
-      another.own.process()?.kill('SIGKILL')
+      another.driverBrowser.process()?.kill('SIGKILL')
     }
   })
 })

@@ -1,15 +1,15 @@
-// What can be polite: a browser, or one of its contexts.
-import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser-room'
+// Which targets withRobots accepts: a browser, or one of its contexts.
+import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser-fixture'
 import { htmlPage } from '@politely/testkit/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { type Driven, launch, noChromium, room } from './driven.ts'
+import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
-describe.skipIf(noChromium)('target', () => {
-  let browser: Driven
+describe.skipIf(noChromium)('withRobots', () => {
+  let browser: PuppeteerUnderTest
 
   beforeAll(async () => {
     browser = await launch()
@@ -17,52 +17,52 @@ describe.skipIf(noChromium)('target', () => {
 
   afterAll(() => browser.close())
 
-  it('is neither a page nor nothing', async () => {
-    const { tab } = await room(browser)
+  it('rejects a page, and a value that is not an object of Puppeteer', async () => {
+    const { tab } = await openTestFixture(browser)
     for (const target of [tab, undefined, null, {}]) {
       expect(await errorOf(withRobots(target as unknown as BrowserContext, CRAWLER))).toMatchObject({
         code: 'ERR_POLITELY_OPTION',
-        message: expect.stringContaining('of a page it is page.browserContext()'),
+        message: expect.stringContaining('for a page, write page.browserContext()'),
       })
     }
   })
 
-  it('is nothing that is polite already, on its own or as part of the other', async () => {
-    const { context, robots } = await room(browser)
+  it('rejects a target that is polite already, or whose browser or context is', async () => {
+    const { context, robots } = await openTestFixture(browser)
     const twice = { message: expect.stringContaining('target: is polite already') }
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
-    expect(await errorOf(withRobots(browser.own, CRAWLER))).toMatchObject(twice)
+    expect(await errorOf(withRobots(browser.driverBrowser, CRAWLER))).toMatchObject(twice)
     await robots.close()
-    await using _ = await withRobots(browser.own, CRAWLER)
-    expect(await errorOf(withRobots(browser.own, CRAWLER))).toMatchObject(twice)
+    await using _ = await withRobots(browser.driverBrowser, CRAWLER)
+    expect(await errorOf(withRobots(browser.driverBrowser, CRAWLER))).toMatchObject(twice)
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
   })
 
-  it('is no browser that has gone', async () => {
+  it('rejects a closed browser', async () => {
     const gone = await launch()
     await gone.close()
-    expect(await errorOf(withRobots(gone.own, CRAWLER))).toBeInstanceOf(Error)
+    expect(await errorOf(withRobots(gone.driverBrowser, CRAWLER))).toBeInstanceOf(Error)
   })
 
-  it('is no browser that is spoken to by WebDriver BiDi', async () => {
+  it('rejects a browser that uses WebDriver BiDi', async () => {
     const other = await launch({ protocol: 'webDriverBiDi' })
     try {
-      expect(await errorOf(withRobots(other.own, CRAWLER))).toMatchObject({
+      expect(await errorOf(withRobots(other.driverBrowser, CRAWLER))).toMatchObject({
         code: 'ERR_POLITELY_OPTION',
-        message: expect.stringContaining('does not speak the DevTools protocol'),
+        message: expect.stringContaining('does not support the DevTools protocol'),
       })
     } finally {
       await other.close()
     }
   })
 
-  it('a whole browser is polite in all of its contexts, those that come later included', async () => {
+  it('of a browser guards all of its contexts, also later ones', async () => {
     const another = await launch()
     const web = { '/robots.txt': RULES, '/open': htmlPage('<iframe src="/private/frame">') }
-    const { sites, at } = await room(browser, web)
+    const { sites, at } = await openTestFixture(browser, web)
     try {
-      await using robots = await withRobots(another.own, CRAWLER)
-      for (const context of [another.own.defaultBrowserContext(), await another.newContext()]) {
+      await using robots = await withRobots(another.driverBrowser, CRAWLER)
+      for (const context of [another.driverBrowser.defaultBrowserContext(), await another.newContext()]) {
         const tab = await context.newPage()
         expect((await tab.goto(at('/open')))?.status()).toBe(200)
         expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
@@ -74,13 +74,13 @@ describe.skipIf(noChromium)('target', () => {
     }
   })
 
-  it('the default context, which has pages from the beginning, can be polite on its own', async () => {
+  it('guards the default context alone, with the pages that it has from the start', async () => {
     const another = await launch()
-    const { at } = await room(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    const { at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     try {
-      await using _ = await withRobots(another.own.defaultBrowserContext(), CRAWLER)
+      await using _ = await withRobots(another.driverBrowser.defaultBrowserContext(), CRAWLER)
       const other = await another.newContext()
-      const [tab] = await another.own.pages()
+      const [tab] = await another.driverBrowser.pages()
       expect(await errorOf(tab?.goto(at('/private')) as Promise<unknown>)).toMatchObject(REFUSED)
       expect((await (await other.newPage()).goto(at('/private')))?.status()).toBe(200)
     } finally {

@@ -1,68 +1,78 @@
-// What is asked of every driver whose pages are polite, in one list: what pages do, and what every adapter has to do.
+// The common cases for browser drivers: behaviour of pages, and the cases that every adapter must pass.
 import assert from 'node:assert/strict'
 import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapter } from './adapter-cases.ts'
-import { browserDeathRows, browserEndRows } from './browser-end-cases.ts'
-import { browserLoadRows } from './browser-load-cases.ts'
-import { browserPageRows } from './browser-page-cases.ts'
-import { browserRequestRows } from './browser-request-cases.ts'
-import { type BrowserRow, HOME, openRoom, verdictOf } from './browser-room.ts'
+import { browserEndCases, browserGoneCases } from './browser-end-cases.ts'
+import { type BrowserCase, HOME, openFixture, verdictOf } from './browser-fixture.ts'
+import { browserLoadCases } from './browser-load-cases.ts'
+import { browserPageCases } from './browser-page-cases.ts'
+import { browserRequestCases } from './browser-request-cases.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
 import { isFullRun } from './scope.ts'
-import { withRobotsRows } from './with-robots-cases.ts'
+import { withRobotsCases } from './with-robots-cases.ts'
 
 interface BrowserTest {
   readonly name: string
-  /** Rejects where a promise is broken. */
-  play(browser: BrowserUnderTest): Promise<void>
+  /** Rejects if the test fails. */
+  run(browser: BrowserUnderTest): Promise<void>
 }
 
-/** @param adapter Its name in `adapterRows`. */
+/** @param adapter The adapter's name in `adapterRows`. */
 export function browserTestsFor(adapter: string): readonly BrowserTest[] {
-  const rows = [...browserPageRows, ...browserLoadRows, ...browserRequestRows, ...browserEndRows, ...withRobotsRows]
+  const cases = [
+    ...browserPageCases,
+    ...browserLoadCases,
+    ...browserRequestCases,
+    ...browserEndCases,
+    ...withRobotsCases,
+  ]
   return [
-    ...adapterCasesFor(adapter).map((row) => ({
-      name: `as an adapter, ${row.capability}: ${row.name}`,
-      play: async (browser: BrowserUnderTest) => {
-        const outcome = await playAdapter(row, (settings) => openAdapter(browser, settings))
-        assert.deepEqual(outcome, row.expected)
+    ...adapterCasesFor(adapter).map((testCase) => ({
+      name: `as an adapter, ${testCase.capability}: ${testCase.name}`,
+      run: async (browser: BrowserUnderTest) => {
+        const outcome = await playAdapter(testCase, (settings) => openAdapter(browser, settings))
+        assert.deepEqual(outcome, testCase.expected)
       },
     })),
-    ...rows
-      .filter((row) => isFullRun || !row.wholeBrowser)
-      .map((row) => ({ name: row.name, play: (browser: BrowserUnderTest) => play(row, browser) })),
+    ...cases
+      .filter((testCase) => isFullRun || !testCase.wholeBrowser)
+      .map((testCase) => ({ name: testCase.name, run: (browser: BrowserUnderTest) => runCase(testCase, browser) })),
   ]
 }
 
-/** What has to hold for each way to get hold of a browser. */
-export const browserDeathTests: readonly {
+/** The cases to run for each way to open a browser. */
+export const browserGoneTests: readonly {
   readonly name: string
-  play(launch: BrowserUnderTest['launch']): Promise<void>
-}[] = browserDeathRows.map((row) => ({ name: row.name, play: (launch) => playInOwn(launch, row) }))
+  run(launch: BrowserUnderTest['launch']): Promise<void>
+}[] = browserGoneCases.map((testCase) => ({ name: testCase.name, run: (launch) => runInOwnBrowser(launch, testCase) }))
 
-async function play(row: BrowserRow, browser: BrowserUnderTest): Promise<void> {
-  return row.browser === 'own' ? playInOwn(() => browser.launch(), row) : playIn(browser, row)
+async function runCase(testCase: BrowserCase, browser: BrowserUnderTest): Promise<void> {
+  return testCase.browser === 'own'
+    ? runInOwnBrowser(() => browser.launch(), testCase)
+    : runInBrowser(browser, testCase)
 }
 
-async function playInOwn(launch: BrowserUnderTest['launch'], row: BrowserRow): Promise<void> {
+async function runInOwnBrowser(launch: BrowserUnderTest['launch'], testCase: BrowserCase): Promise<void> {
   const own = await launch()
   try {
-    await playIn(own, row)
+    await runInBrowser(own, testCase)
   } finally {
     await own.close()
   }
 }
 
-async function playIn(browser: BrowserUnderTest, { web, options, run, asked }: BrowserRow): Promise<void> {
-  const room = await openRoom(browser, web, options)
+async function runInBrowser(browser: BrowserUnderTest, { web, options, run, requested }: BrowserCase): Promise<void> {
+  const fixture = await openFixture(browser, web, options)
   try {
-    await run(room)
-    if (asked !== undefined) assert.deepEqual(room.sites.askedPages.map((url) => url.replace(HOME, '')).sort(), asked)
+    await run(fixture)
+    if (requested !== undefined) {
+      assert.deepEqual(fixture.sites.askedPages.map((url) => url.replace(HOME, '')).sort(), requested)
+    }
   } finally {
-    await room.close()
+    await fixture.close()
   }
 }
 
-/** The browser as an adapter: each visit is one of a new page. */
+/** The browser as an adapter: each visit opens a new page. */
 async function openAdapter(browser: BrowserUnderTest, settings: AdapterSettings): Promise<AdapterUnderTest> {
   const context = await browser.newContext()
   const robots = await browser.withRobots(context, settings)

@@ -1,11 +1,20 @@
-// How a visit ends: who gives up waiting leaves the queue, and what is over gives its place back.
+// How a navigation ends: an abandoned navigation leaves the queue, and a finished one releases its permit.
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
-import { type BrowserRow, errorOf, failing, HOME, type Room, refused, SLOW, verdictOf } from './browser-room.ts'
+import {
+  assertRefused,
+  type BrowserCase,
+  type BrowserFixture,
+  errorOf,
+  HOME,
+  nextFailure,
+  SLOW,
+  verdictOf,
+} from './browser-fixture.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 
-/** A site with a long pause, of which one page has been asked for: the next one waits. */
+/** A site with a long crawl-delay: after the first page, the next one waits. */
 export const slowWeb: Readonly<Record<string, Reply>> = {
   '/robots.txt': SLOW,
   '/1': htmlPage(),
@@ -13,91 +22,91 @@ export const slowWeb: Readonly<Record<string, Reply>> = {
   '/3': htmlPage(),
 }
 
-/** A page that waits at the gate for its second visit, and when it has left that. */
+/** Starts a second navigation of the page, which waits at the gate. `abandoned` resolves when it leaves the queue. */
 export async function waitAtGate(
-  { tab, at, told }: Room,
+  { tab, at, gateEvent }: BrowserFixture,
   options: { readonly signal?: AbortSignal } = {},
-): Promise<{ readonly visit: Promise<unknown>; readonly left: Promise<void> }> {
-  const [waits, left] = [told('wait', '/2'), told('abandon', '/2')]
+): Promise<{ readonly visit: Promise<unknown>; readonly abandoned: Promise<void> }> {
+  const [waiting, abandoned] = [gateEvent('wait', '/2'), gateEvent('abandon', '/2')]
   await tab.goto(at('/1'))
   const visit = errorOf(tab.goto(at('/2'), { ...options, timeout: 0 }))
-  await waits
-  return { visit, left }
+  await waiting
+  return { visit, abandoned }
 }
 
 const elsewhere = 'data:text/html,elsewhere'
 
-const waitingEnds: Readonly<Record<string, (room: Room) => Promise<unknown>>> = {
+const endsOfWaiting: Readonly<Record<string, (fixture: BrowserFixture) => Promise<unknown>>> = {
   'its page is closed': ({ tab }) => tab.close(),
   'its context is closed': ({ context }) => context.close(),
-  'its page goes elsewhere': ({ tab }) => tab.goto(elsewhere),
+  'its page navigates elsewhere': ({ tab }) => tab.goto(elsewhere),
   'its page stops loading': ({ browser, tab }) => browser.stopLoading(tab),
   'its page crashes': ({ browser, tab }) => browser.crash(tab),
-  'withRobots is closed': ({ robots }) => robots.close(),
+  'the guard is closed': ({ robots }) => robots.close(),
 }
 
-/** Of one that no `goto` asked for. */
-const ownEnds: Readonly<Record<string, (room: Room) => Promise<unknown>>> = {
-  [`it goes to ${elsewhere}`]: ({ tab }) => tab.goto(elsewhere),
-  'it goes to about:blank': ({ tab }) => tab.goto('about:blank'),
-  'it crashes': ({ browser, tab }) => browser.crash(tab),
+/** For a navigation that the page started itself. */
+const endsOfOwnNavigation: Readonly<Record<string, (fixture: BrowserFixture) => Promise<unknown>>> = {
+  [`the page goes to ${elsewhere}`]: ({ tab }) => tab.goto(elsewhere),
+  'the page goes to about:blank': ({ tab }) => tab.goto('about:blank'),
+  'the page crashes': ({ browser, tab }) => browser.crash(tab),
 }
 
-const waiting: readonly BrowserRow[] = [
-  ...Object.entries(waitingEnds).map(
-    ([when, end]): BrowserRow => ({
-      name: `a page that waits leaves the queue when ${when}`,
+const waitingCases: readonly BrowserCase[] = [
+  ...Object.entries(endsOfWaiting).map(
+    ([when, end]): BrowserCase => ({
+      name: `a waiting goto leaves the queue when ${when}`,
       web: slowWeb,
       ...(when.endsWith('crashes') && { browser: 'own' }),
-      run: async (room) => {
-        const { visit, left } = await waitAtGate(room)
-        await Promise.all([end(room), left])
+      run: async (fixture) => {
+        const { visit, abandoned } = await waitAtGate(fixture)
+        await Promise.all([end(fixture), abandoned])
         assert((await visit) instanceof Error)
-        assert.deepEqual(room.robots.gate.queues(), [])
+        assert.deepEqual(fixture.robots.gate.queues(), [])
       },
-      asked: ['/1'],
+      requested: ['/1'],
     }),
   ),
   {
-    name: 'a page that waits leaves the queue when goto has a signal that is aborted, and rejects with its reason',
+    name: 'a waiting goto leaves the queue when its signal is aborted, and rejects with the signal’s reason',
     web: slowWeb,
-    run: async (room) => {
-      const giveUp = new AbortController()
-      const { visit, left } = await waitAtGate(room, { signal: giveUp.signal })
+    run: async (fixture) => {
+      const controller = new AbortController()
+      const { visit, abandoned } = await waitAtGate(fixture, { signal: controller.signal })
       const reason = new Error('enough')
-      giveUp.abort(reason)
-      await left
-      assert.equal(room.browser.reasonOf(await visit), reason)
-      assert.equal(await errorOf(room.tab.goto(room.at('/3'), { signal: giveUp.signal })), reason)
-      assert.equal(await room.tab.goto('about:blank'), null)
+      controller.abort(reason)
+      await abandoned
+      assert.equal(fixture.browser.abortReasonOf(await visit), reason)
+      assert.equal(await errorOf(fixture.tab.goto(fixture.at('/3'), { signal: controller.signal })), reason)
+      assert.equal(await fixture.tab.goto('about:blank'), null)
     },
-    asked: ['/1'],
+    requested: ['/1'],
   },
   {
-    name: 'a page that waits leaves the queue when goto has a timeout that is shorter',
+    name: 'a waiting goto leaves the queue when it times out; later navigations of the page still wait',
     web: slowWeb,
-    run: async ({ robots, tab, at, told }) => {
+    run: async ({ robots, tab, at, gateEvent }) => {
       await tab.goto(at('/1'))
-      const left = told('abandon', '/2')
+      const abandoned = gateEvent('abandon', '/2')
       await assert.rejects(tab.goto(at('/2'), { timeout: 500 }), { name: 'TimeoutError' })
-      await left
+      await abandoned
       assert.deepEqual(robots.gate.queues(), [])
-      // What the page does by itself later on is not given up with it.
-      const waits = told('wait', '/3')
+      // A later navigation of the page itself is not abandoned with the goto.
+      const waiting = gateEvent('wait', '/3')
       await tab.evaluate('void setTimeout(() => { location = "/3" })')
-      await waits
+      await waiting
       await tab.close()
     },
   },
   {
-    name: 'a page that waits for a hop of a redirect that nobody waits for any more is not asked for',
+    name: 'a redirect is not followed after its goto has timed out',
     web: { '/2': htmlPage() },
     run: async ({ sites, robots, tab, at }) => {
-      const held = Promise.withResolvers<Reply>()
-      sites.answer(`${HOME}/hop`, held.promise)
+      const heldResponse = Promise.withResolvers<Reply>()
+      sites.answer(`${HOME}/hop`, heldResponse.promise)
       await assert.rejects(tab.goto(at('/hop'), { timeout: 500 }), { name: 'TimeoutError' })
-      const failed = failing(tab)
-      held.resolve(redirectTo('/2'))
+      const failed = nextFailure(tab)
+      heldResponse.resolve(redirectTo('/2'))
       assert.equal((await failed).url(), at('/2'))
       assert.deepEqual(robots.gate.queues(), [])
       assert.deepEqual(sites.askedPages, [`${HOME}/hop`])
@@ -105,65 +114,65 @@ const waiting: readonly BrowserRow[] = [
     },
   },
   {
-    name: 'a page that waits for another goto gives its place to that',
+    name: 'a waiting goto leaves the queue when another goto of the page replaces it',
     web: slowWeb,
-    run: async (room) => {
-      const { tab, robots, at, told } = room
-      const { visit, left } = await waitAtGate(room)
-      const waits = told('wait', '/3')
+    run: async (fixture) => {
+      const { tab, robots, at, gateEvent } = fixture
+      const { visit, abandoned } = await waitAtGate(fixture)
+      const waiting = gateEvent('wait', '/3')
       const next = errorOf(tab.goto(at('/3')))
-      await Promise.all([left, waits])
+      await Promise.all([abandoned, waiting])
       assert.match(String(await visit), /ERR_ABORTED|interrupted/)
       assert.partialDeepStrictEqual(robots.gate.queues(), [{ waiting: 1, underWay: 0 }])
       await tab.close()
       assert((await next) instanceof Error)
     },
   },
-  ...Object.entries(ownEnds).map(
-    ([when, end]): BrowserRow => ({
-      name: `a page that waits by itself leaves the queue when ${when}`,
+  ...Object.entries(endsOfOwnNavigation).map(
+    ([when, end]): BrowserCase => ({
+      name: `a waiting navigation that the page started leaves the queue when ${when}`,
       web: slowWeb,
       ...(when.endsWith('crashes') && { browser: 'own' }),
-      run: async (room) => {
-        const { robots, tab, at, told } = room
+      run: async (fixture) => {
+        const { robots, tab, at, gateEvent } = fixture
         await tab.goto(at('/1'))
-        const [waits, left] = [told('wait', '/2'), told('abandon', '/2')]
+        const [waiting, abandoned] = [gateEvent('wait', '/2'), gateEvent('abandon', '/2')]
         await tab.evaluate('void setTimeout(() => { location = "/2" })')
-        await waits
-        await end(room)
-        await left
+        await waiting
+        await end(fixture)
+        await abandoned
         assert.deepEqual(robots.gate.queues(), [])
       },
-      asked: ['/1'],
+      requested: ['/1'],
     }),
   ),
   {
-    name: 'a page that waits is not told of a refusal that is another goto’s',
+    name: 'a waiting goto does not reject with the refusal of the goto that replaces it',
     web: slowWeb,
-    run: async (room) => {
-      const { visit } = await waitAtGate(room)
-      // Its robots.txt is known, so that the refusal is there at once.
-      await refused(room.browser, room.tab.goto(room.at('/private')))
-      assert.equal(verdictOf(room.browser, await visit), undefined)
+    run: async (fixture) => {
+      const { visit } = await waitAtGate(fixture)
+      // The robots.txt is in memory, so the refusal comes at once.
+      await assertRefused(fixture.browser, fixture.tab.goto(fixture.at('/private')))
+      assert.equal(verdictOf(fixture.browser, await visit), undefined)
       assert.match(String(await visit), /ERR_ABORTED|interrupted/)
     },
   },
   {
-    name: 'a page that waits is let go when the browser has been closed',
+    name: 'a waiting goto leaves the queue when the browser is closed',
     web: slowWeb,
     browser: 'own',
-    run: async (room) => {
-      const { visit, left } = await waitAtGate(room)
-      await room.browser.close()
-      await left
+    run: async (fixture) => {
+      const { visit, abandoned } = await waitAtGate(fixture)
+      await fixture.browser.close()
+      await abandoned
       assert((await visit) instanceof Error)
-      await room.robots.close()
-      assert.deepEqual(room.robots.gate.queues(), [])
+      await fixture.robots.close()
+      assert.deepEqual(fixture.robots.gate.queues(), [])
     },
   },
 ]
 
-const underWayEnds: readonly ((room: Room) => Promise<unknown>)[] = [
+const endsUnderWay: readonly ((fixture: BrowserFixture) => Promise<unknown>)[] = [
   ({ tab }) => tab.close(),
   ({ tab }) => tab.goto('about:blank'),
   ({ tab }) => tab.goto(elsewhere),
@@ -171,19 +180,19 @@ const underWayEnds: readonly ((room: Room) => Promise<unknown>)[] = [
   ({ robots }) => robots.close(),
 ]
 
-const underWay: readonly BrowserRow[] = [
+const underWayCases: readonly BrowserCase[] = [
   {
-    name: 'a page that is under way gives its place back when its page is closed, goes elsewhere or stops, or withRobots is closed',
-    run: async (room) => {
-      const { sites, context, robots, at, told } = room
+    name: 'a goto under way releases its permit when its page is closed, navigates elsewhere or stops loading, or the guard is closed',
+    run: async (fixture) => {
+      const { sites, context, robots, at, gateEvent } = fixture
       sites.answer(`${HOME}/hangs`, () => undefined)
-      for (const end of underWayEnds) {
-        const [left, done] = [told('start', '/hangs'), told('done', '/hangs')]
+      for (const end of endsUnderWay) {
+        const [started, done] = [gateEvent('start', '/hangs'), gateEvent('done', '/hangs')]
         const tab = await context.newPage()
         const visit = errorOf(tab.goto(at('/hangs')))
-        await left
+        await started
         assert.partialDeepStrictEqual(robots.gate.queues(), [{ underWay: 1 }])
-        await Promise.all([end({ ...room, tab }), done])
+        await Promise.all([end({ ...fixture, tab }), done])
         assert.deepEqual(robots.gate.queues(), [])
         if (!tab.isClosed()) await tab.close()
         assert((await visit) instanceof Error)
@@ -191,21 +200,21 @@ const underWay: readonly BrowserRow[] = [
     },
   },
   {
-    name: 'a page that is under way by itself gives its place back when it goes elsewhere',
+    name: 'a navigation under way that the page started releases its permit when the page navigates elsewhere',
     web: { '/1': htmlPage() },
-    run: async ({ sites, robots, tab, at, told }) => {
+    run: async ({ sites, robots, tab, at, gateEvent }) => {
       sites.answer(`${HOME}/hangs`, () => undefined)
-      const [left, done] = [told('start', '/hangs'), told('done', '/hangs')]
+      const [started, done] = [gateEvent('start', '/hangs'), gateEvent('done', '/hangs')]
       await tab.goto(at('/1'))
       await tab.evaluate('void setTimeout(() => { location = "/hangs" })')
-      await left
+      await started
       await tab.goto(elsewhere)
       await done
       assert.deepEqual(robots.gate.queues(), [])
     },
   },
   {
-    name: 'a page that is under way gives its place back when nobody answers',
+    name: 'a goto under way releases its permit when the connection closes without a response',
     run: async ({ sites, robots, tab, at }) => {
       sites.answer(`${HOME}/broken`, (socket) => socket.destroy())
       await assert.rejects(tab.goto(at('/broken')), /ERR_EMPTY_RESPONSE/)
@@ -213,18 +222,18 @@ const underWay: readonly BrowserRow[] = [
     },
   },
   {
-    name: 'a page that is under way gives its place back when it was a download',
+    name: 'a goto under way releases its permit when the response is a download',
     web: { '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x' } },
-    run: async ({ robots, tab, at, told }) => {
-      const done = told('done', '/file')
+    run: async ({ robots, tab, at, gateEvent }) => {
+      const done = gateEvent('done', '/file')
       await assert.rejects(tab.goto(at('/file')), /ERR_ABORTED|Download is starting/)
       await done
       assert.deepEqual(robots.gate.queues(), [])
     },
   },
   ...[429, 503].map(
-    (status): BrowserRow => ({
-      name: `a page that is under way and is answered by ${status} slows its origin down by Retry-After`,
+    (status): BrowserCase => ({
+      name: `a response with status ${status} slows its origin down by Retry-After`,
       web: { '/busy': { ...htmlPage('busy', { 'Retry-After': '30' }), status } },
       run: async ({ robots, tab, at }) => {
         assert.equal((await tab.goto(at('/busy')))?.status(), status)
@@ -234,31 +243,31 @@ const underWay: readonly BrowserRow[] = [
   ),
 ]
 
-/** Played with each way to get hold of a browser. */
-export const browserDeathRows: readonly BrowserRow[] = [
+/** Cases that are run for each way to open a browser. */
+export const browserGoneCases: readonly BrowserCase[] = [
   {
-    name: 'a browser that dies leaves no rejection without a handler: a waiting page fails and says why, and close resolves',
+    name: 'when the browser is killed, a waiting goto rejects with BrowserGoneError, close resolves, and no rejection is unhandled',
     web: slowWeb,
     browser: 'own',
-    run: async (room) => {
+    run: async (fixture) => {
       const unhandled: unknown[] = []
-      const hear = (reason: unknown) => void unhandled.push(reason)
-      process.on('unhandledRejection', hear)
-      room.defer(() => process.off('unhandledRejection', hear))
-      const idle = await room.openPolite()
-      const { visit, left } = await waitAtGate(room)
-      await room.browser.die()
-      await left
+      const onRejection = (reason: unknown) => void unhandled.push(reason)
+      process.on('unhandledRejection', onRejection)
+      fixture.defer(() => process.off('unhandledRejection', onRejection))
+      const idle = await fixture.openPolite()
+      const { visit, abandoned } = await waitAtGate(fixture)
+      await fixture.browser.kill()
+      await abandoned
       const error = (await visit) as NodeJS.ErrnoException
       assert.equal(error.code, 'ERR_POLITELY_BROWSER_GONE', String(error))
       assert.match(error.message, /the browser is gone/)
-      await room.robots.close()
+      await fixture.robots.close()
       await idle.robots.close()
-      assert.deepEqual(room.robots.gate.queues(), [])
-      await setImmediate() // Node tells of them after the microtasks
+      assert.deepEqual(fixture.robots.gate.queues(), [])
+      await setImmediate() // Node reports unhandled rejections after the microtasks
       assert.deepEqual(unhandled, [])
     },
   },
 ]
 
-export const browserEndRows: readonly BrowserRow[] = [...waiting, ...underWay, ...browserDeathRows]
+export const browserEndCases: readonly BrowserCase[] = [...waitingCases, ...underWayCases, ...browserGoneCases]

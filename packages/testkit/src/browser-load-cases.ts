@@ -1,6 +1,15 @@
-// What a page loads: checked where it goes to, and not held back by a pause. And what is one context's alone.
+// Page requests other than navigations: they are checked by the robots.txt of their own origin, and do not wait. And the separation of contexts.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, errorOf, failing, OTHER, RULES, refused, SLOW } from './browser-room.ts'
+import {
+  assertRefused,
+  type BrowserCase,
+  CRAWLER,
+  errorOf,
+  nextFailure,
+  OTHER,
+  RULES,
+  SLOW,
+} from './browser-fixture.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo, scriptOf } from './small-pages.ts'
 
@@ -15,9 +24,9 @@ const kindsIn = (path: string) =>
   new EventSource('${path}/events')</script>`
 const fetchesBy = (name: string) => `fetch('/private/${name}').catch(() => 0).then(() => fetch('/by-${name}'))`
 
-export const browserLoadRows: readonly BrowserRow[] = [
+export const browserLoadCases: readonly BrowserCase[] = [
   {
-    name: 'what a page loads is checked by the robots.txt of its own origin, whatever it is',
+    name: 'page requests of every kind are checked by the robots.txt of their own origin',
     web: {
       '/robots.txt': RULES,
       [`${OTHER}/robots.txt`]: { status: 200, body: 'User-agent: *\nDisallow: /\n' },
@@ -25,17 +34,17 @@ export const browserLoadRows: readonly BrowserRow[] = [
         `${kindsIn('/private')}${kindsIn('/o')}<img src="${OTHER}/image"><iframe src="${OTHER}/frame"></iframe>`,
       ),
     },
-    run: async ({ sites, tab, at, told }) => {
+    run: async ({ sites, tab, at, gateEvent }) => {
       const disallowed = [...KINDS.map((kind) => `/private/${kind}`), `${OTHER}/image`, `${OTHER}/frame`]
-      const refusals = disallowed.map((url) => told('refuse', url))
+      const refusals = disallowed.map((url) => gateEvent('refuse', url))
       await tab.goto(at('/open'))
       await Promise.all(refusals)
-      await sites.requested(3 + KINDS.length) // two of robots.txt, and the page
+      await sites.requested(3 + KINDS.length) // two robots.txt files, and the page
     },
-    asked: [...KINDS.map((kind) => `/o/${kind}`), '/open'],
+    requested: [...KINDS.map((kind) => `/o/${kind}`), '/open'],
   },
   {
-    name: 'what a page loads is checked where its workers load it, too: dedicated, nested and shared ones',
+    name: 'requests of workers are checked: dedicated, nested and shared workers',
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage("<script>new Worker('/outer.js'); new SharedWorker('/shared.js')</script>"),
@@ -45,12 +54,12 @@ export const browserLoadRows: readonly BrowserRow[] = [
     },
     run: async ({ sites, tab, at }) => {
       await tab.goto(at('/open'))
-      await sites.requested(8) // robots.txt, the page, three scripts, three of what they load
+      await sites.requested(8) // robots.txt, the page, three scripts, and one request by each
     },
-    asked: ['/by-nested', '/by-outer', '/by-shared', '/nested.js', '/open', '/outer.js', '/shared.js'],
+    requested: ['/by-nested', '/by-outer', '/by-shared', '/nested.js', '/open', '/outer.js', '/shared.js'],
   },
   {
-    name: 'what a page loads is checked in frames of other sites, which have a process of their own',
+    name: 'requests of frames of other sites are checked, though the frames run in another process',
     web: {
       [`${OTHER}/robots.txt`]: RULES,
       '/open': htmlPage(`<iframe src="${OTHER}/frame"></iframe>`),
@@ -59,12 +68,12 @@ export const browserLoadRows: readonly BrowserRow[] = [
     },
     run: async ({ sites, tab, at }) => {
       await tab.goto(at('/open'))
-      await sites.requested(5) // two of robots.txt, the page, the frame, and the last thing that it loads
+      await sites.requested(5) // two robots.txt files, the page, the frame, and the frame's last request
     },
-    asked: ['/open', `${OTHER}/frame`, `${OTHER}/image`],
+    requested: ['/open', `${OTHER}/frame`, `${OTHER}/image`],
   },
   {
-    name: 'our choice: what a page loads waits for no turn, and a page of a slow site is shown at once',
+    name: 'our choice: page requests do not wait, so a page of a slow site loads at once',
     web: {
       '/robots.txt': SLOW,
       '/open': htmlPage('<img src="/1"><img src="/2"><iframe src="/frame"></iframe>'),
@@ -76,31 +85,31 @@ export const browserLoadRows: readonly BrowserRow[] = [
       assert.equal((await tab.goto(at('/open')))?.status(), 200)
       assert.equal(robots.gate.counters.started, 1)
     },
-    asked: ['/1', '/2', '/frame', '/open'],
+    requested: ['/1', '/2', '/frame', '/open'],
   },
   {
-    name: 'pageRequests: ignore leaves alone what a page loads; pages are checked all the same',
+    name: 'with pageRequests: ignore, only navigations are checked',
     web: { '/robots.txt': RULES, '/open': htmlPage(`<img src="/private/image"><img src="${OTHER}/image">`) },
     options: { pageRequests: 'ignore' },
     run: async ({ browser, sites, tab, at }) => {
       await tab.goto(at('/open'))
-      await refused(browser, tab.goto(at('/private')))
+      await assertRefused(browser, tab.goto(at('/private')))
       assert.equal(sites.asked.filter((url) => url.endsWith('/robots.txt')).length, 1)
     },
-    asked: ['/open', '/private/image', `${OTHER}/image`],
+    requested: ['/open', '/private/image', `${OTHER}/image`],
   },
   {
-    name: 'RFC 9309 §2.3.1.4: what a page loads comes from no origin whose robots.txt is unreachable',
+    name: 'refuses page requests to an origin whose robots.txt is unreachable (RFC 9309 §2.3.1.4)',
     web: { [`${OTHER}/robots.txt`]: { status: 503 }, '/open': htmlPage(`<img src="${OTHER}/image">`) },
     run: async ({ robots, tab, at }) => {
-      const failed = failing(tab)
+      const failed = nextFailure(tab)
       await tab.goto(at('/open'))
       assert.equal(robots.refusalOf(await failed)?.verdict.because, 'unreachable')
     },
-    asked: ['/open'],
+    requested: ['/open'],
   },
   {
-    name: 'contexts of one browser are told apart, also by frames that share a process with their page',
+    name: 'contexts of one browser are distinguished, also for frames that share a process with their page',
     web: {
       '/robots.txt': { status: 200, body: 'User-agent: one\nDisallow: /1\n\nUser-agent: two\nDisallow: /2\n' },
       '/be/one': htmlPage('', { 'set-cookie': 'be=one; Path=/' }),
@@ -119,22 +128,30 @@ export const browserLoadRows: readonly BrowserRow[] = [
       }
       const visits = Object.entries(tabs).map(async ([name, tab]) => {
         await tab.goto(at(`/be/${name}`))
-        await tab.goto(at('/open'), { waitUntil: browser.idle })
+        await tab.goto(at('/open'), { waitUntil: browser.networkIdle })
       })
       await Promise.all(visits)
-      const askedBy = (name: string) => {
-        const mine = sites.requests.filter(({ headers }) => headers.cookie === `be=${name}`)
-        return [...new Set(mine.map(({ url }) => url.replace(/.*:PORT/, '')))].sort()
+      const requestedBy = (name: string) => {
+        const own = sites.requests.filter(({ headers }) => headers.cookie === `be=${name}`)
+        return [...new Set(own.map(({ url }) => url.replace(/.*:PORT/, '')))].sort()
       }
-      assert.deepEqual(askedBy('one'), ['/2/frame', '/2/image', '/data', '/frame', '/open'])
-      assert.deepEqual(askedBy('two'), ['/1/frame', '/1/image', '/data', '/frame', '/open'])
-      assert.deepEqual(askedBy('neither'), ['/1/frame', '/1/image', '/2/frame', '/2/image', '/data', '/frame', '/open'])
+      assert.deepEqual(requestedBy('one'), ['/2/frame', '/2/image', '/data', '/frame', '/open'])
+      assert.deepEqual(requestedBy('two'), ['/1/frame', '/1/image', '/data', '/frame', '/open'])
+      assert.deepEqual(requestedBy('neither'), [
+        '/1/frame',
+        '/1/image',
+        '/2/frame',
+        '/2/image',
+        '/data',
+        '/frame',
+        '/open',
+      ])
       const robots = sites.requests.filter(({ url }) => url.endsWith('/robots.txt'))
       assert.deepEqual(robots.map(({ headers }) => headers['user-agent']).sort(), ['one', 'two'])
     },
   },
   {
-    name: 'contexts of one browser do not wait for a page of another that has crashed, or is busy',
+    name: 'contexts of one browser do not wait for a crashed or busy page of another context',
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage('<iframe src="/frame"></iframe>'),
@@ -143,27 +160,27 @@ export const browserLoadRows: readonly BrowserRow[] = [
     run: async ({ openContext, openPolite, at }) => {
       const other = await openContext()
       const [crashed, busy] = [await other.newPage(), await other.newPage()]
-      await errorOf(crashed.goto('chrome://crash', { timeout: 2_000 })) // not all drivers say at once that it has
+      await errorOf(crashed.goto('chrome://crash', { timeout: 2_000 })) // not all drivers report the crash at once
       await busy.goto('about:blank')
       void errorOf(busy.evaluate('for (;;);'))
       const { robots, tab } = await openPolite()
       assert.equal((await tab.goto(at('/open')))?.status(), 200)
       await robots.close()
     },
-    asked: ['/frame', '/open'],
+    requested: ['/frame', '/open'],
   },
   {
-    name: 'contexts of one browser close each for itself',
+    name: 'guards of contexts of one browser close separately',
     web: { '/robots.txt': RULES, '/private': htmlPage(), '/hop': redirectTo('/private') },
     run: async ({ browser, context, robots, tab, openPolite, at, defer }) => {
       const other = await openPolite()
       await robots.close()
       assert.equal((await tab.goto(at('/hop')))?.status(), 200)
-      await refused(browser, other.tab.goto(at('/hop')))
+      await assertRefused(browser, other.tab.goto(at('/hop')))
       await other.robots.close()
       const again = await browser.withRobots(context, CRAWLER)
       defer(() => again.close())
-      await refused(browser, tab.goto(at('/hop')))
+      await assertRefused(browser, tab.goto(at('/hop')))
     },
   },
 ]

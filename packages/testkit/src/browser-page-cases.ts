@@ -1,13 +1,23 @@
-// Requests for pages: the browser makes them itself, each hop of a redirect is checked, and nothing leads around.
+// Navigations: the browser makes the requests itself, each hop of a redirect is checked, and no way bypasses the check.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, errorOf, failing, HOME, OTHER, RULES, refused, verdictOf } from './browser-room.ts'
+import {
+  assertRefused,
+  type BrowserCase,
+  CRAWLER,
+  errorOf,
+  HOME,
+  nextFailure,
+  OTHER,
+  RULES,
+  verdictOf,
+} from './browser-fixture.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 
 const speculation = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })
 
-export const browserPageRows: readonly BrowserRow[] = [
+export const browserPageCases: readonly BrowserCase[] = [
   {
-    name: 'a page that was redirected is where it was led to, and the way there is known',
+    name: 'a redirected page has the final URL, and the driver knows the redirects',
     web: {
       '/hop': { ...redirectTo('/there/'), headers: { location: '/step', 'set-cookie': 'hop=1' } },
       '/step': redirectTo(`${OTHER}/there/`, 301),
@@ -15,12 +25,12 @@ export const browserPageRows: readonly BrowserRow[] = [
       [`${OTHER}/there/next`]: htmlPage(),
     },
     run: async ({ browser, sites, context, tab, at }) => {
-      const answer = await tab.goto(at('/hop#part'))
-      assert(answer !== null)
-      assert.equal(withoutFragment(answer.url()), at(`${OTHER}/there/`))
+      const response = await tab.goto(at('/hop#part'))
+      assert(response !== null)
+      assert.equal(withoutFragment(response.url()), at(`${OTHER}/there/`))
       assert.equal(tab.url(), at(`${OTHER}/there/#part`))
       assert.equal(await tab.evaluate('location.href'), tab.url())
-      assert.deepEqual(browser.wayTo(answer).map(withoutFragment), ['/hop', '/step'].map(at))
+      assert.deepEqual(browser.redirectsTo(response).map(withoutFragment), ['/hop', '/step'].map(at))
       assert.deepEqual(
         (await context.cookies()).map(({ name }) => name),
         ['hop'],
@@ -35,8 +45,8 @@ export const browserPageRows: readonly BrowserRow[] = [
     { status: 303, method: 'GET', body: '' },
     { status: 307, method: 'POST', body: 'a=1' },
   ].map(
-    ({ status, method, body }): BrowserRow => ({
-      name: `a page that is sent by POST and answered by ${status} comes with ${method} and "${body}"`,
+    ({ status, method, body }): BrowserCase => ({
+      name: `a POST that is redirected with status ${status} continues as ${method} with the body "${body}"`,
       web: {
         '/form': htmlPage('<form method="post" action="/send"><input name="a" value="1"><button>send</button></form>'),
         '/send': redirectTo('/sent', status),
@@ -51,27 +61,27 @@ export const browserPageRows: readonly BrowserRow[] = [
         assert.equal(sites.requests.at(-1)?.method, method)
         assert.equal(bodies.get(at('/sent')), body)
       },
-      asked: ['/form', '/send', '/sent'],
+      requested: ['/form', '/send', '/sent'],
     }),
   ),
   {
-    name: 'a page that is refused rejects goto with what the driver said as the cause; another page is a new chance',
+    name: 'a refused goto rejects with the driver’s error as its cause, and the next goto works',
     web: { '/robots.txt': RULES, '/open': htmlPage(), '/hop': redirectTo('/private') },
     run: async ({ browser, tab, at }) => {
       for (const path of ['/private', '/hop', '/private']) {
         const error = await errorOf(tab.goto(at(path)))
         assert.equal(verdictOf(browser, error)?.because, 'rule')
-        assert.match(String((error as Error).cause), new RegExp(browser.refusedPage))
+        assert.match(String((error as Error).cause), new RegExp(browser.refusedPageMessage))
         assert.equal((await tab.goto(at('/open')))?.status(), 200)
       }
-      // Not that of the page before.
-      await refused(browser, tab.goto(at('/private')))
+      // The refusal belongs to this goto, not to the previous one.
+      await assertRefused(browser, tab.goto(at('/private')))
       await assert.rejects(tab.goto('no URL'), /invalid URL/)
     },
-    asked: ['/hop', '/open'],
+    requested: ['/hop', '/open'],
   },
   {
-    name: 'a page that was allowed and no longer is rejects reload and goBack with the verdict',
+    name: 'reload and goBack reject with the verdict if the page is no longer allowed',
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage('<script>history.replaceState(0, "", "/private"); onunload = () => 0</script>', {
@@ -80,27 +90,27 @@ export const browserPageRows: readonly BrowserRow[] = [
     },
     run: async ({ browser, tab, at }) => {
       await tab.goto(at('/open'))
-      await refused(browser, tab.reload())
+      await assertRefused(browser, tab.reload())
       await tab.goto('about:blank')
-      await refused(browser, tab.goBack())
+      await assertRefused(browser, tab.goBack())
     },
-    asked: ['/open'],
+    requested: ['/open'],
   },
   {
-    name: 'a page that a click leads to is checked too: refusalOf says why the request failed',
+    name: 'a page that a click leads to is checked, and refusalOf returns why its request failed',
     web: { '/robots.txt': RULES, '/open': htmlPage('<a href="/hop#y">away</a>'), '/hop': redirectTo('/private#x') },
     run: async ({ robots, tab, at }) => {
       await tab.goto(at('/open'))
-      const failed = failing(tab)
+      const failed = nextFailure(tab)
       await tab.click('a')
       const { because, url } = robots.refusalOf(await failed)?.verdict ?? {}
       assert.deepEqual([because, url], ['rule', at('/private')])
     },
-    asked: ['/hop', '/open'],
+    requested: ['/hop', '/open'],
   },
   ...['_blank', 'noopener'].map(
-    (how): BrowserRow => ({
-      name: `a page that opens as a popup (${how}) is checked from its first request on, each hop`,
+    (how): BrowserCase => ({
+      name: `a popup (${how}) is checked from its first request on, at each hop`,
       web: {
         '/robots.txt': RULES,
         '/open': htmlPage(),
@@ -109,34 +119,34 @@ export const browserPageRows: readonly BrowserRow[] = [
         '/private': htmlPage(),
         '/other': htmlPage('<img src="/private/image" onerror="fetch(`/over`)">'),
       },
-      run: async ({ sites, tab, at, told }) => {
+      run: async ({ sites, tab, at, gateEvent }) => {
         await tab.goto(at('/open'))
         const open = (path: string) => tab.evaluate(`void window.open('${path}', '_blank', '${how}')`)
         for (const path of ['/private', '/hop']) {
-          const refusal = told('refuse', '/private')
+          const refusal = gateEvent('refuse', '/private')
           await open(path)
           await refusal
         }
         await open('/other')
         await sites.requested(6)
       },
-      asked: ['/hop', '/open', '/other', '/over', '/step'],
+      requested: ['/hop', '/open', '/other', '/over', '/step'],
     }),
   ),
   {
-    name: 'one of a dozen popups that come at once is not overlooked',
+    name: 'each of a dozen popups that open at once is checked',
     web: { '/robots.txt': RULES, '/open': htmlPage() },
-    run: async ({ tab, at, told }) => {
+    run: async ({ tab, at, gateEvent }) => {
       await tab.goto(at('/open'))
       const paths = Array.from({ length: 12 }, (_, i) => `/private/${i}`)
-      const all = paths.map((path) => told('refuse', path))
+      const all = paths.map((path) => gateEvent('refuse', path))
       await tab.evaluate(`for (const path of ${JSON.stringify(paths)}) window.open(path)`)
       await Promise.all(all)
     },
-    asked: ['/open'],
+    requested: ['/open'],
   },
   {
-    name: 'a page whose rules of speculation name others has them fetched by nobody',
+    name: 'speculation rules of a page cause no requests',
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage(
@@ -151,11 +161,11 @@ export const browserPageRows: readonly BrowserRow[] = [
         body: speculation('/private/2'),
       },
     },
-    run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.idle })),
-    asked: ['/last', '/open'],
+    run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.networkIdle })),
+    requested: ['/last', '/open'],
   },
   {
-    name: 'a page that is the first one of a popup keeps its rules of speculation: Chromium runs no script of ours in it',
+    name: 'speculation rules in the first document of a popup are followed: Chromium does not run the removing script there',
     wholeBrowser: true,
     web: {
       '/robots.txt': RULES,
@@ -167,10 +177,10 @@ export const browserPageRows: readonly BrowserRow[] = [
       await tab.evaluate("void window.open('/popup')")
       await sites.requested(4)
     },
-    asked: ['/open', '/popup', '/private'],
+    requested: ['/open', '/popup', '/private'],
   },
   {
-    name: 'a page that no network is needed for is asked of nobody',
+    name: 'a page that needs no network causes no request and takes no turn',
     run: async ({ sites, robots, tab }) => {
       for (const url of ['about:blank', 'data:text/html,here', import.meta.url]) await tab.goto(url)
       await tab.evaluate('location = URL.createObjectURL(new Blob(["x"]))')
@@ -179,22 +189,22 @@ export const browserPageRows: readonly BrowserRow[] = [
     },
   },
   {
-    name: 'a page that was open before is polite as well, with what it loads from now on',
+    name: 'a page that was open before withRobots is guarded from then on, with its page requests',
     web: { '/robots.txt': RULES },
     run: async ({ browser, openContext, at, defer }) => {
       const context = await openContext()
       const tab = await context.newPage()
       const robots = await browser.withRobots(context, CRAWLER)
       defer(() => robots.close())
-      const failed = failing(tab)
+      const failed = nextFailure(tab)
       await tab.setContent(`<img src="${at('/private/image')}">`)
       assert.equal(robots.refusalOf(await failed)?.code, 'ERR_POLITELY_DISALLOWED')
-      await refused(browser, tab.goto(at('/private')))
+      await assertRefused(browser, tab.goto(at('/private')))
     },
-    asked: [],
+    requested: [],
   },
   {
-    name: 'a page that is in the browser’s cache comes from there',
+    name: 'the browser’s cache is used',
     web: {
       '/open': htmlPage('<img src="/image">'),
       '/image': {
@@ -219,7 +229,7 @@ export const browserPageRows: readonly BrowserRow[] = [
   },
 ]
 
-/** The fragment stays in the browser; not all drivers tell of it. */
+/** Fragments are not sent, and not all drivers report them. */
 function withoutFragment(url: string): string {
   return url.replace(/#.*/, '')
 }

@@ -1,8 +1,8 @@
-// What a browser can request, by kind: which requests are checked, which are switched off, and which are not seen. The table in the
-// documentation is made from these rows.
+// What a browser can request, by kind: which requests are checked, which are switched off, and which are not seen. The table in
+// docs/playwright.md and docs/puppeteer.md is generated from these kinds.
 import assert from 'node:assert/strict'
-import { type BrowserRow, HOME, RULES } from './browser-room.ts'
-import { browserServiceWorkerRows } from './browser-service-worker-cases.ts'
+import { type BrowserCase, HOME, RULES } from './browser-fixture.ts'
+import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
 import type { DocTable } from './doc-table.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage } from './small-pages.ts'
@@ -12,7 +12,7 @@ interface CheckedKind {
   readonly what: string
   /** Names of the resources. */
   readonly names: readonly string[]
-  /** A part of a page that asks for them, below a path. */
+  /** Returns HTML that requests the resources below a path. */
   readonly html: (base: string) => string
 }
 
@@ -26,7 +26,7 @@ const checked: readonly CheckedKind[] = [
       <filter><feImage href="${base}/fe-image"/></filter></svg>`,
   },
   {
-    what: 'style sheets and what they name: `@import`, images, masks, fonts',
+    what: 'style sheets and the files they name: `@import`, images, masks, fonts',
     names: ['style', 'import', 'background', 'mask', 'font'],
     html: (base) => `<link rel="stylesheet" href="${base}/style"><style>@import "${base}/import";
       @font-face { font-family: "${base}"; src: url(${base}/font) }</style>
@@ -50,7 +50,7 @@ const checked: readonly CheckedKind[] = [
     html: (base) => `<video src="${base}/video"></video><video><track default src="${base}/track"></video>`,
   },
   {
-    what: '`<link>`: preload, modulepreload, prefetch, compression-dictionary; and the header `Link`',
+    what: '`<link>`: preload, modulepreload, prefetch, compression-dictionary; the header `Link`',
     names: ['preload', 'modulepreload', 'prefetch', 'dictionary', 'header'],
     html: (
       base,
@@ -58,7 +58,7 @@ const checked: readonly CheckedKind[] = [
       <link rel="prefetch" href="${base}/prefetch"><link rel="compression-dictionary" href="${base}/dictionary">`,
   },
   {
-    what: '`fetch`, with `keepalive` too; `fetchLater`, `XMLHttpRequest`, `EventSource`',
+    what: '`fetch`, also with `keepalive`; `fetchLater`, `XMLHttpRequest`, `EventSource`',
     names: ['fetch', 'keepalive', 'later', 'xhr', 'events'],
     html: (base) =>
       script(`fetch('${base}/fetch').catch(() => 0); fetch('${base}/keepalive', { keepalive: true }).catch(() => 0)
@@ -96,27 +96,27 @@ const ALL_KINDS = htmlPage(`${pageOf('/private')}${pageOf('/o')}`, {
   link: '</private/header>; rel=preload; as=script, </o/header>; rel=preload; as=script',
 })
 
-const checkedRow: BrowserRow = {
-  name: 'what a page loads is checked, whatever kind of request it is',
+const checkedCase: BrowserCase = {
+  name: 'page requests are checked, whatever their kind',
   web: { '/robots.txt': RULES, '/open': ALL_KINDS },
-  run: async ({ sites, tab, at, told }) => {
-    const refusals = all('/private').map((path) => told('refuse', path))
+  run: async ({ sites, tab, at, gateEvent }) => {
+    const refusals = all('/private').map((path) => gateEvent('refuse', path))
     await tab.goto(at('/open'))
     await Promise.all(refusals)
     const missing = () => all('/o').some((path) => !sites.askedPages.includes(`${HOME}${path}`))
     while (missing()) await sites.requested(sites.requests.length + 1)
   },
-  asked: [...all('/o'), '/open'].sort(),
+  requested: [...all('/o'), '/open'].sort(),
 }
 
-/** A kind of request that is made past the DevTools protocol. */
-interface OtherKind {
+/** A kind of request that bypasses the DevTools protocol. */
+interface UncheckedKind {
   readonly what: string
   readonly outcome: string
-  readonly row: BrowserRow
+  readonly testCase: BrowserCase
 }
 
-/** A call that asks for `/private/config`; the title tells its outcome. */
+/** A script that requests `/private/config`. It writes the outcome to the title. */
 const FEDCM = (window: string) => `${window}.navigator.credentials.get({ identity: { providers: [
   { configURL: location.origin + '/private/config', clientId: '1' }] } })
   .then(() => { document.title = 'none' }, (error) => { document.title = error.name })`
@@ -124,8 +124,8 @@ const PAYMENT = `try { new PaymentRequest([{ supportedMethods: location.origin +
   { total: { label: 'it', amount: { currency: 'EUR', value: '1' } } }).canMakePayment(); document.title = 'none' }
   catch (error) { document.title = error.name }`
 
-/** @param title What the page's title says in the end. */
-function titled(name: string, page: Reply, title: string, more: Partial<BrowserRow> = {}): BrowserRow {
+/** @param title The page's title when its script has finished. */
+function titled(name: string, page: Reply, title: string, more: Partial<BrowserCase> = {}): BrowserCase {
   return {
     name,
     web: { '/robots.txt': RULES, '/open': page },
@@ -133,22 +133,22 @@ function titled(name: string, page: Reply, title: string, more: Partial<BrowserR
       await tab.goto(at('/open'))
       await tab.waitForFunction(`document.title === '${title}'`)
     },
-    asked: ['/open'],
+    requested: ['/open'],
     ...more,
   }
 }
 
-const switchedOff: readonly OtherKind[] = [
+const switchedOff: readonly UncheckedKind[] = [
   {
     what: 'FedCM: `/.well-known/web-identity`, `configURL`',
     outcome: 'switched off: the call rejects with a `NotAllowedError`',
-    row: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError'),
+    testCase: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError'),
   },
   {
-    what: 'FedCM of a page whose own `Permissions-Policy` allows it, or cannot be parsed',
+    what: 'FedCM on a page whose own `Permissions-Policy` allows it or cannot be parsed',
     outcome: 'switched off',
-    row: titled(
-      'FedCM is switched off, whatever the Permissions-Policy of the site says',
+    testCase: titled(
+      'FedCM is switched off, whatever the site’s own Permissions-Policy is',
       htmlPage(script(FEDCM('window')), { 'permissions-policy': 'identity-credentials-get=*, ???' }),
       'NotAllowedError',
     ),
@@ -156,19 +156,19 @@ const switchedOff: readonly OtherKind[] = [
   {
     what: 'PaymentRequest: payment method manifests',
     outcome: 'switched off: the constructor throws a `SecurityError`',
-    row: titled('PaymentRequest is switched off', htmlPage(script(PAYMENT)), 'SecurityError'),
+    testCase: titled('PaymentRequest is switched off', htmlPage(script(PAYMENT)), 'SecurityError'),
   },
 ]
 
 const config: Reply = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
-const AHEAD = '{ "prefetch": [{ "urls": ["/private/ahead"], "eagerness": "immediate" }] }'
+const PREFETCH_RULES = '{ "prefetch": [{ "urls": ["/private/prefetched"], "eagerness": "immediate" }] }'
 
-const notSeen: readonly OtherKind[] = [
+const notSeen: readonly UncheckedKind[] = [
   {
     what: 'WebSocket, WebSocketStream',
     outcome: 'not seen',
-    row: {
-      name: 'a WebSocket is not seen: its handshake is no request that can be stopped',
+    testCase: {
+      name: 'a WebSocket is not seen: its handshake cannot be paused',
       web: {
         '/robots.txt': RULES,
         '/open': htmlPage(
@@ -180,13 +180,13 @@ const notSeen: readonly OtherKind[] = [
         await tab.goto(at('/open'))
         await sites.requested(4)
       },
-      asked: ['/open', '/private/socket', '/private/stream'],
+      requested: ['/open', '/private/socket', '/private/stream'],
     },
   },
   {
-    what: 'FedCM, PaymentRequest in a window whose document no server sent: `about:blank`, `blob:`',
+    what: 'FedCM and PaymentRequest in a document that no server sent: `about:blank`, `blob:`',
     outcome: 'not seen',
-    row: {
+    testCase: {
       name: 'FedCM in an empty window is not seen',
       web: {
         '/robots.txt': RULES,
@@ -206,28 +206,28 @@ const notSeen: readonly OtherKind[] = [
   {
     what: 'speculation rules in the first document of a popup',
     outcome: 'not seen',
-    row: {
+    testCase: {
       name: 'speculation rules in the first document of a popup are not seen',
       wholeBrowser: true,
       web: {
         '/robots.txt': RULES,
         '/open': htmlPage(script("open('/popup')")),
-        '/popup': htmlPage(`<script type="speculationrules">${AHEAD}</script>`),
-        '/private/ahead': htmlPage(),
+        '/popup': htmlPage(`<script type="speculationrules">${PREFETCH_RULES}</script>`),
+        '/private/prefetched': htmlPage(),
       },
       run: async ({ sites, tab, at }) => {
         await tab.goto(at('/open'))
         await sites.requested(4)
       },
-      asked: ['/open', '/popup', '/private/ahead'],
+      requested: ['/open', '/popup', '/private/prefetched'],
     },
   },
 ]
 
 const SERVICE_WORKERS =
-  'service workers, and what only they can ask for: navigation preload, static routes, update checks, Background Fetch'
+  'service workers and the requests that only they can make: navigation preload, static routes, update checks, Background Fetch'
 
-/** What a browser can request. */
+/** The generated table of the documentation. */
 export const requestTable: DocTable = {
   head: ['what a browser can request', 'checked?'],
   rows: [
@@ -237,10 +237,10 @@ export const requestTable: DocTable = {
   ],
 }
 
-export const browserRequestRows: readonly BrowserRow[] = [
-  checkedRow,
-  ...browserServiceWorkerRows,
-  ...[...switchedOff, ...notSeen].map(({ row }) => row),
+export const browserRequestCases: readonly BrowserCase[] = [
+  checkedCase,
+  ...browserServiceWorkerCases,
+  ...[...switchedOff, ...notSeen].map(({ testCase }) => testCase),
 ]
 
-assert.equal(new Set(all('')).size, all('').length, 'two kinds ask for the same name')
+assert.equal(new Set(all('')).size, all('').length, 'two kinds of request use the same resource name')

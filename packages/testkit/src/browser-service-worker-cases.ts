@@ -1,18 +1,18 @@
-// Service workers: switched off, since Chromium makes requests for them that cannot be stopped.
+// Service workers are switched off, because Chromium makes requests for them that cannot be stopped.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, errorOf, type Room, refused } from './browser-room.ts'
+import { assertRefused, type BrowserCase, type BrowserFixture, CRAWLER, errorOf } from './browser-fixture.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, scriptOf } from './small-pages.ts'
 
 const RULES: Reply = { status: 200, body: 'User-agent: *\nDisallow: /private\nCrawl-delay: 60\n' }
 
-/** A worker that controls its pages as soon as it can. */
+/** A worker that controls its pages as early as possible. */
 const controlling = (more: string) =>
   scriptOf(`addEventListener('install', (event) => { skipWaiting(); event.waitUntil(fetch('/by-worker').catch(() => 0)) })
   addEventListener('activate', (event) => event.waitUntil(registration.navigationPreload?.enable().then(() => clients.claim())))
   ${more}`)
 
-/** Workers whose navigations Chromium asks for past the DevTools protocol. */
+/** Workers for which Chromium makes navigation requests that bypass the DevTools protocol. */
 const WORKERS: Readonly<Record<string, Reply>> = {
   'navigation preload': controlling(`addEventListener('fetch', (event) => {
     if (event.request.mode === 'navigate') event.respondWith(event.preloadResponse.then((it) => it ?? Response.error()))
@@ -24,7 +24,7 @@ const WORKERS: Readonly<Record<string, Reply>> = {
     addEventListener('fetch', (event) => event.respondWith(new Promise(() => 0)))`),
 }
 
-/** A page that tells in its title what became of its service worker. */
+/** A page that writes the outcome of its service worker's registration to its title. */
 const REGISTERING = htmlPage(`<script>
   navigator.serviceWorker.oncontrollerchange = () => { document.title = 'controlled' }
   navigator.serviceWorker.register('/worker.js').catch((error) => { document.title = error.name })</script>`)
@@ -38,48 +38,48 @@ const web = (worker: Reply): Readonly<Record<string, Reply>> => ({
 })
 
 /** Checks that a page waits for its turn and that a disallowed page is refused. */
-async function checkNavigations({ browser, robots, tab, at, told }: Room): Promise<void> {
-  const waits = told('wait', '/next')
+async function checkNavigations({ browser, robots, tab, at, gateEvent }: BrowserFixture): Promise<void> {
+  const waiting = gateEvent('wait', '/next')
   const visit = errorOf(tab.goto(at('/next')))
-  await waits
+  await waiting
   assert.partialDeepStrictEqual(robots.gate.queues(), [{ waiting: 1 }])
-  await refused(browser, tab.goto(at('/private/page')))
+  await assertRefused(browser, tab.goto(at('/private/page')))
   assert((await visit) instanceof Error)
 }
 
-const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserRow[] => [
+const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserCase[] => [
   ...['check', 'ignore'].map(
-    (pageRequests): BrowserRow => ({
-      name: `pageRequests: ${pageRequests}, a service worker with ${what} is not registered, and its script is not asked for`,
+    (pageRequests): BrowserCase => ({
+      name: `with pageRequests: ${pageRequests}, a service worker with ${what} is not registered, and its script is not requested`,
       web: web(worker),
       options: { pageRequests },
-      run: async (room) => {
-        await room.tab.goto(room.at('/open'))
-        await room.tab.waitForFunction('document.title === "TypeError"')
-        await checkNavigations(room)
+      run: async (fixture) => {
+        await fixture.tab.goto(fixture.at('/open'))
+        await fixture.tab.waitForFunction('document.title === "TypeError"')
+        await checkNavigations(fixture)
       },
-      asked: ['/open'],
+      requested: ['/open'],
     }),
   ),
   {
     name: `a service worker with ${what} that was registered before is unregistered`,
     web: web(worker),
-    run: async (room) => {
-      const context = await room.openContext()
-      const tab = (await context.newPage()) as Room['tab']
-      await tab.goto(room.at('/open'))
+    run: async (fixture) => {
+      const context = await fixture.openContext()
+      const tab = (await context.newPage()) as BrowserFixture['tab']
+      await tab.goto(fixture.at('/open'))
       await tab.waitForFunction('document.title === "controlled"')
-      const robots = await room.browser.withRobots(context, CRAWLER)
-      room.defer(() => robots.close())
-      await tab.goto(room.at('/open'))
-      await checkNavigations({ ...room, context, robots, tab })
+      const robots = await fixture.browser.withRobots(context, CRAWLER)
+      fixture.defer(() => robots.close())
+      await tab.goto(fixture.at('/open'))
+      await checkNavigations({ ...fixture, context, robots, tab })
     },
-    asked: ['/by-worker', '/open', '/worker.js'],
+    requested: ['/by-worker', '/open', '/worker.js'],
   },
 ])
 
-const backgroundFetch: BrowserRow = {
-  name: 'a service worker that was registered before can start no Background Fetch, and is not updated',
+const backgroundFetch: BrowserCase = {
+  name: 'a service worker that was registered before cannot start a Background Fetch, and is not updated',
   web: { ...web(controlling('')), '/private/file': { status: 200, body: 'x' } },
   run: async ({ browser, openContext, at, defer }) => {
     const context = await openContext()
@@ -94,7 +94,7 @@ const backgroundFetch: BrowserRow = {
     ]).then((outcomes) => outcomes.map(({ status }) => status))`)
     assert.deepEqual(outcomes, ['rejected', 'rejected'])
   },
-  asked: ['/by-worker', '/open', '/worker.js'],
+  requested: ['/by-worker', '/open', '/worker.js'],
 }
 
-export const browserServiceWorkerRows: readonly BrowserRow[] = [...registered, backgroundFetch]
+export const browserServiceWorkerCases: readonly BrowserCase[] = [...registered, backgroundFetch]

@@ -1,10 +1,10 @@
-// A browser whose pages are polite, as the rows for it see one: as much of Playwright and of Puppeteer as is alike in both, and the
-// few things that each of them does in its own way.
+// The interface that the browser cases use: the API that Playwright and Puppeteer have in common, and the operations that each does in its own
+// way.
 import type { Visit } from './adapter-cases.ts'
 
-/** `Page` of both. */
+/** `Page` in both. */
 export interface TabUnderTest {
-  goto(url: string, options?: GotoOptions): Promise<AnswerUnderTest | null>
+  goto(url: string, options?: GotoOptions): Promise<ResponseUnderTest | null>
   reload(): Promise<unknown>
   goBack(): Promise<unknown>
   setContent(html: string): Promise<unknown>
@@ -14,7 +14,7 @@ export interface TabUnderTest {
   url(): string
   isClosed(): boolean
   close(): Promise<void>
-  on(event: 'request' | 'requestfailed', hear: (request: RequestUnderTest) => void): unknown
+  on(event: 'request' | 'requestfailed', listener: (request: RequestUnderTest) => void): unknown
 }
 
 interface GotoOptions {
@@ -23,7 +23,7 @@ interface GotoOptions {
   readonly waitUntil?: unknown
 }
 
-interface AnswerUnderTest {
+interface ResponseUnderTest {
   url(): string
   status(): number
 }
@@ -33,14 +33,14 @@ export interface RequestUnderTest {
   postData(): string | null | undefined
 }
 
-/** `BrowserContext` of both. */
+/** `BrowserContext` in both. */
 export interface ContextUnderTest {
   newPage(): Promise<TabUnderTest>
   cookies(): Promise<readonly { readonly name: string }[]>
   close(): Promise<void>
 }
 
-/** What `withRobots` of both gives. */
+/** What `withRobots` returns in both. */
 export interface PoliteUnderTest {
   readonly gate: GateUnderTest
   refusalOf(request: RequestUnderTest): { readonly code: string; readonly verdict: SeenVerdict } | undefined
@@ -49,7 +49,7 @@ export interface PoliteUnderTest {
 
 export type SeenVerdict = NonNullable<Extract<Visit, { kind: 'refused' }>['verdict']>
 
-/** As much of `PoliteGate` of @politely/gate as is looked at. */
+/** The part of `PoliteGate` of @politely/gate that the cases use. */
 interface GateUnderTest {
   readonly counters: { readonly started: number }
   queues(): readonly object[]
@@ -58,44 +58,44 @@ interface GateUnderTest {
   close(): void
 }
 
-/** A gate of one's own, and the RobotsClient that it asks. */
-export interface OwnGate {
+/** A gate, and the RobotsClient that it uses. */
+export interface GateWithClient {
   readonly gate: GateUnderTest
   readonly robots: { close(): Promise<void> }
 }
 
 interface PoliteClasses {
-  readonly RobotsClient: new (options: { readonly userAgent: string }) => OwnGate['robots']
-  /** Its options hold such a RobotsClient, and `minDelayMs`. */
+  readonly RobotsClient: new (options: { readonly userAgent: string }) => GateWithClient['robots']
+  /** The options contain the RobotsClient and `minDelayMs`. */
   readonly PoliteGate: new (
     options: never,
   ) => GateUnderTest
   readonly RobotsDisallowedError: new (...parts: never) => Error & { readonly verdict: SeenVerdict }
 }
 
-/** `C` is a context, `R` what makes it polite. */
+/** `C` is the driver's type of a context, `R` the type of its guard. */
 export interface BrowserUnderTest<
   C extends ContextUnderTest = ContextUnderTest,
   R extends PoliteUnderTest = PoliteUnderTest,
 > {
   newContext(): Promise<C>
   withRobots(context: C, options: unknown): Promise<R>
-  /** The classes that its package goes by. */
+  /** The classes that the adapter's package uses. Each package has its own import of them. */
   readonly classes: PoliteClasses
-  /** Another browser. */
+  /** Launches another browser. */
   launch(): Promise<BrowserUnderTest<C, R>>
   close(): Promise<void>
-  /** `waitUntil` of a `goto` that is over when nothing more is loaded. */
-  readonly idle: string
-  /** The reason of the signal that ended a visit with this error. */
-  reasonOf(error: unknown): unknown
-  /** What the driver says where a page is refused. */
-  readonly refusedPage: string
-  /** The URLs that led to an answer by redirects. */
-  wayTo(answer: AnswerUnderTest): readonly string[]
+  /** The value of `waitUntil` for a `goto` that waits until nothing more is loaded. */
+  readonly networkIdle: string
+  /** Returns the abort reason from the error of an aborted `goto`. */
+  abortReasonOf(error: unknown): unknown
+  /** The driver's error message for a refused page. */
+  readonly refusedPageMessage: string
+  /** Returns the URLs of the redirects that led to a response. */
+  redirectsTo(response: ResponseUnderTest): readonly string[]
   stopLoading(tab: TabUnderTest): Promise<unknown>
-  /** Crashes the page, and all others of the browser. */
+  /** Crashes all pages of the browser. Resolves when this page has crashed. */
   crash(tab: TabUnderTest): Promise<unknown>
   /** Kills the main process of the browser. */
-  die(): Promise<unknown>
+  kill(): Promise<unknown>
 }

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
-import { noteForTheEnd } from './parts.ts'
+import { printAfterRun } from './parts.ts'
 
 export interface ConformanceCase {
   readonly id: string
@@ -44,7 +44,7 @@ export function conformanceDir(): string | undefined {
 export function conformanceDirOrNote(): string | undefined {
   const dir = conformanceDir()
   if (dir === undefined)
-    noteForTheEnd('Tests were skipped because POLITELY_CONFORMANCE_DIR names no folder of conformance cases.')
+    printAfterRun('Tests were skipped because POLITELY_CONFORMANCE_DIR names no folder of conformance cases.')
   return dir
 }
 

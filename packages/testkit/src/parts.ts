@@ -1,40 +1,40 @@
-// Programs that tests use and npm does not have: where they are on this machine, and what becomes of a test without them.
+// Finds programs that tests use and that npm does not provide, and skips or fails the tests if a program is missing.
 import { accessSync, appendFileSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { isFullRun } from './scope.ts'
 
-/** A program, and what its environment has to have beside ours. */
+/** A program, and the environment variables that it needs in addition to ours. */
 export interface Part {
   readonly command: string
   readonly env: Readonly<Record<string, string>>
 }
 
-/** The Chromium that CHROME_BIN names, else the one on PATH, else the one that `npm run parts chromium` got. */
+/** Returns the Chromium of CHROME_BIN, else the one on PATH, else the one that `npm run parts chromium` has unpacked. */
 export function findChromium(): Part | undefined {
   const { CHROME_BIN } = process.env
-  if (CHROME_BIN) return { command: CHROME_BIN, env: {} } // there or not: who names one is not given another
-  return onPath('chromium', 'chromium-browser', 'google-chrome') ?? unpacked('chromium')
+  if (CHROME_BIN) return { command: CHROME_BIN, env: {} } // used even if it does not exist: no other browser replaces it
+  return findOnPath('chromium', 'chromium-browser', 'google-chrome') ?? findUnpacked('chromium')
 }
 
 /**
- * The headless shell where there is one, else Chromium. The headless shell is Chromium without a user interface, and needs a third
- * of the processor time; drivers start it by default.
+ * Returns the headless shell if there is one, else Chromium. The headless shell is Chromium without a user interface. It needs a third of the
+ * CPU time, and drivers start it by default.
  */
 export function findBrowser(): Part | undefined {
   return process.env.CHROME_BIN ? findChromium() : (findHeadlessShell() ?? findChromium())
 }
 
-/** For suites that the full run plays with the whole Chromium, and the short run with `findBrowser`. */
+/** Returns the browser for test suites that use the whole Chromium in the full run, and `findBrowser` in the short run. */
 export function findFullBrowser(): Part | undefined {
   return isFullRun ? findChromium() : findBrowser()
 }
 
-/** The headless shell on PATH, else the one that `npm run parts headless-shell` got. */
+/** Returns the headless shell on PATH, else the one that `npm run parts headless-shell` has unpacked. */
 export function findHeadlessShell(): Part | undefined {
-  return onPath('chromium-headless-shell', 'chrome-headless-shell') ?? unpacked('headless-shell')
+  return findOnPath('chromium-headless-shell', 'chrome-headless-shell') ?? findUnpacked('headless-shell')
 }
 
-/** Loopback only, for browsers in tests; root can have no sandbox, nor can others in many a container. */
+/** Arguments for browsers in tests: loopback connections only, and no sandbox, because root and many containers cannot use one. */
 export const chromiumArguments: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',
@@ -42,36 +42,37 @@ export const chromiumArguments: readonly string[] = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ]
 
-/** What Playwright and Puppeteer launch it with. */
+/** Returns the launch options for Playwright and Puppeteer. */
 export function chromiumLaunch(chromium: Part | undefined): {
   executablePath: string
   env: Record<string, string>
   args: string[]
 } {
-  if (chromium === undefined) throw new Error('there is no Chromium')
+  if (chromium === undefined) throw new Error('no Chromium was found; get one with: npm run parts chromium')
   const env = Object.entries({ ...process.env, ...chromium.env }).map(([name, value]) => [name, value ?? ''])
   return { executablePath: chromium.command, env: Object.fromEntries(env), args: [...chromiumArguments] }
 }
 
 /**
- * Whether tests have to be skipped for want of a part: `describe.skipIf(isMissing('chromium', findChromium()))`. The run
- * ends with a line that says so. With REQUIRE_PARTS=1 it fails instead.
+ * Returns whether a part is missing, to skip its tests: `describe.skipIf(isMissing('chromium', findChromium()))`. The run then ends with a line
+ * about the skipped tests. With REQUIRE_PARTS=1 this throws instead.
  */
 export function isMissing(name: string, part: Part | undefined): boolean {
   if (part !== undefined) return false
-  const cure = `npm run parts ${name}`
-  if (process.env.REQUIRE_PARTS === '1') throw new Error(`REQUIRE_PARTS=1, but there is no ${name}. To get it: ${cure}`)
-  noteForTheEnd(`Tests were skipped because there is no ${name}. To get it: ${cure}`)
+  const command = `npm run parts ${name}`
+  if (process.env.REQUIRE_PARTS === '1')
+    throw new Error(`REQUIRE_PARTS=1, but there is no ${name}. To get it: ${command}`)
+  printAfterRun(`Tests were skipped because there is no ${name}. To get it: ${command}`)
   return true
 }
 
-/** Says a line when all tests are done: scripts/run.mjs prints the file, each line once. */
-export function noteForTheEnd(line: string): void {
+/** Prints a line after all tests: it is added to a file, which scripts/run.mjs prints without repeated lines. */
+export function printAfterRun(line: string): void {
   if (process.env.POLITELY_NOTES) appendFileSync(process.env.POLITELY_NOTES, `${line}\n`)
   else console.warn(line)
 }
 
-function onPath(...names: readonly string[]): Part | undefined {
+function findOnPath(...names: readonly string[]): Part | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter)
   const commands = names.flatMap((name) => folders.map((folder) => join(folder, name)))
   const command = commands.find(isExecutable)
@@ -87,8 +88,8 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** What scripts/parts.mjs has unpacked; it writes `ok` last. */
-function unpacked(name: string): Part | undefined {
+/** Returns a part that scripts/parts.mjs has unpacked. The script writes the file `ok` last. */
+function findUnpacked(name: string): Part | undefined {
   const home = join(import.meta.dirname, '../../../.tools/parts', name)
   const done = join(home, 'ok')
   if (!existsSync(done)) return undefined

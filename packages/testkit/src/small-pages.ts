@@ -1,7 +1,7 @@
-// Answers of a small web that a browser visits as well as a client does.
+// Responses of test sites, for browsers and for HTTP clients.
 import type { Reply } from './sites.ts'
 
-/** A page of HTML; its icon is in it, so that no browser asks for one. */
+/** Returns an HTML page. It contains its icon, so that no browser requests one. */
 export function htmlPage(body = '', headers: Reply['headers'] = {}): Reply {
   return {
     status: 200,

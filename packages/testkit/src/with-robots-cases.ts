@@ -1,13 +1,13 @@
-// What withRobots is given, and what its close leaves.
+// The options of withRobots, and what its close restores.
 import assert from 'node:assert/strict'
-import { type BrowserRow, CRAWLER, HOME, RULES, refused } from './browser-room.ts'
+import { assertRefused, type BrowserCase, CRAWLER, HOME, RULES } from './browser-fixture.ts'
 import { htmlPage } from './small-pages.ts'
 
 const gateClosed = { code: 'ERR_POLITELY_GATE_CLOSED' }
 
-const closing: readonly BrowserRow[] = [
+const closing: readonly BrowserCase[] = [
   {
-    name: 'close leaves the pages as they were',
+    name: 'close restores the pages',
     web: {
       '/robots.txt': { status: 200, body: 'User-agent: *\nDisallow: /\n' },
       '/1': htmlPage('<script type="speculationrules">{}</script>'),
@@ -25,19 +25,19 @@ const closing: readonly BrowserRow[] = [
     },
   },
   {
-    name: 'close leaves a goto that another has put over ours where it is',
+    name: 'close keeps a goto that other code has assigned over the guard’s',
     web: { '/1': htmlPage() },
     run: async ({ robots, tab, at }) => {
-      const ours = tab.goto.bind(tab)
-      const theirs: typeof ours = (...args) => ours(...args)
-      tab.goto = theirs
+      const guarded = tab.goto.bind(tab)
+      const assigned: typeof guarded = (...args) => guarded(...args)
+      tab.goto = assigned
       await robots.close()
-      assert.equal(tab.goto, theirs)
+      assert.equal(tab.goto, assigned)
       assert.equal((await tab.goto(at('/1')))?.status(), 200)
     },
   },
   {
-    name: 'close ends what was made; what was given stays its owner’s',
+    name: 'close closes a gate that withRobots made, and not one that was passed in',
     web: { '/1': htmlPage() },
     run: async ({ robots: made, openPolite, openGate, at }) => {
       await made.close()
@@ -51,7 +51,7 @@ const closing: readonly BrowserRow[] = [
     },
   },
   {
-    name: 'close comes with the end of the browser',
+    name: 'the guard closes with the browser',
     browser: 'own',
     run: async ({ browser, robots, at }) => {
       await browser.close()
@@ -59,16 +59,16 @@ const closing: readonly BrowserRow[] = [
     },
   },
   ...[
-    { whose: 'a gate', code: 'ERR_POLITELY_GATE_CLOSED' },
-    { whose: 'a RobotsClient', code: 'ERR_POLITELY_CLIENT_CLOSED' },
+    { whose: 'the gate', code: 'ERR_POLITELY_GATE_CLOSED' },
+    { whose: 'the RobotsClient', code: 'ERR_POLITELY_CLIENT_CLOSED' },
   ].map(
-    ({ whose, code }): BrowserRow => ({
-      name: `close of ${whose} of your own under a context lets nothing through, and says so`,
+    ({ whose, code }): BrowserCase => ({
+      name: `when the caller closes ${whose} that a guard uses, goto rejects with its error and no request is sent`,
       web: { '/1': htmlPage() },
       run: async ({ sites, openPolite, openGate, at }) => {
         const { gate, robots } = openGate()
         const { tab } = await openPolite({ gate })
-        await (whose === 'a gate' ? gate : robots).close()
+        await (whose === 'the gate' ? gate : robots).close()
         await assert.rejects(tab.goto(at('/1')), { code })
         assert.deepEqual(sites.asked, [])
       },
@@ -77,42 +77,42 @@ const closing: readonly BrowserRow[] = [
 ]
 
 const wrongOptions: readonly (readonly [string, unknown, RegExp])[] = [
-  ['none', undefined, /options: is missing; write/],
-  ['no name', {}, /userAgent/],
+  ['no options', undefined, /options: is missing; write/],
+  ['no userAgent', {}, /userAgent/],
   [
-    'an unknown word',
+    'an unknown pageRequests',
     { ...CRAWLER, pageRequests: true },
     /pageRequests: true is not known; write one of check, ignore/,
   ],
-  ['a pause that is none', { ...CRAWLER, minDelayMs: -1 }, /minDelayMs/],
-  ['a gate and more', { gate: 'none' }, /gate: must be a PoliteGate/],
+  ['a negative minDelayMs', { ...CRAWLER, minDelayMs: -1 }, /minDelayMs/],
+  ['an invalid gate', { gate: 'none' }, /gate: must be a PoliteGate/],
 ]
 
 const broken = () => Promise.reject(new Error('the disk is full'))
 
-const given: readonly BrowserRow[] = [
+const given: readonly BrowserCase[] = [
   ...wrongOptions.map(
-    ([what, options, message]): BrowserRow => ({
-      name: `withRobots with options: ${what}, is told what to write instead`,
+    ([what, options, message]): BrowserCase => ({
+      name: `withRobots with ${what} throws an OptionError that says what to write`,
       run: async ({ browser, openContext }) => {
         const context = await openContext()
         await assert.rejects(browser.withRobots(context, options), { code: 'ERR_POLITELY_OPTION', message })
-        // Nothing has been begun.
+        // The failed call has changed nothing.
         await (await browser.withRobots(context, CRAWLER)).close()
       },
     }),
   ),
   {
-    name: 'withRobots with network: public-only keeps pages off private addresses as well, since their robots.txt cannot be had',
+    name: 'with network: public-only, pages at private addresses are refused, because their robots.txt is unreachable',
     web: { '/1': htmlPage() },
     options: { network: 'public-only' },
     run: async ({ browser, sites, tab, at }) => {
-      await refused(browser, tab.goto(at('/1')), 'unreachable')
+      await assertRefused(browser, tab.goto(at('/1')), 'unreachable')
       assert.deepEqual(sites.asked, [])
     },
   },
   {
-    name: 'withRobots with one gate for several contexts has them share a pace',
+    name: 'contexts with one gate share its pace and its robots.txt',
     web: { '/1': htmlPage(), '/2': htmlPage() },
     run: async ({ sites, openPolite, openGate, at }) => {
       const { gate } = openGate()
@@ -122,14 +122,14 @@ const given: readonly BrowserRow[] = [
     },
   },
   {
-    name: 'withRobots with a store that throws costs no page',
+    name: 'a store that throws does not affect navigations',
     web: { '/robots.txt': RULES, '/1': htmlPage() },
     options: { store: { get: broken, set: broken, delete: broken } },
     run: async ({ browser, tab, at }) => {
       assert.equal((await tab.goto(at('/1')))?.status(), 200)
-      await refused(browser, tab.goto(at('/private')))
+      await assertRefused(browser, tab.goto(at('/private')))
     },
   },
 ]
 
-export const withRobotsRows: readonly BrowserRow[] = [...given, ...closing]
+export const withRobotsCases: readonly BrowserCase[] = [...given, ...closing]

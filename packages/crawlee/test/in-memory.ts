@@ -1,10 +1,10 @@
-// What the tests of this package have in common: crawlers that keep nothing on disk and say nothing.
+// Configuration for crawlers in tests: no files on disk, no log.
 import { Configuration, LogLevel, log } from '@crawlee/basic'
 import { MemoryStorage } from '@crawlee/memory-storage'
 
 log.setLevel(LogLevel.OFF)
 
-/** A memory of its own for each crawler; nothing is written to ./storage. */
+/** Returns a configuration with its own storage in memory. It writes nothing to ./storage. */
 export function inMemory(): Configuration {
   const configuration = new Configuration({ persistStorage: false })
   configuration.useStorageClient(new MemoryStorage({ persistStorage: false, writeMetadata: false }))

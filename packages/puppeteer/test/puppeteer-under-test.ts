@@ -1,7 +1,7 @@
-// Puppeteer's Chromium, as the rows for browsers see it.
+// Adapts Puppeteer's Chromium to the common cases for browsers.
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { killProcesses, openRoom, type Room } from '@politely/testkit/browser-room'
+import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser-fixture'
 import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import type { Reply } from '@politely/testkit/sites'
@@ -20,33 +20,33 @@ const found = findBrowser()
 
 export const noChromium: boolean = isMissing('chromium', found)
 
-export type Driven = BrowserUnderTest<BrowserContext, PoliteBrowser> & { readonly own: Browser }
+export type PuppeteerUnderTest = BrowserUnderTest<BrowserContext, PoliteBrowser> & { readonly driverBrowser: Browser }
 
-export async function launch(options: LaunchOptions = {}): Promise<Driven> {
+export async function launch(options: LaunchOptions = {}): Promise<PuppeteerUnderTest> {
   return drive(await puppeteer.launch({ ...chromiumLaunch(found), ...options }))
 }
 
-/** Launches a browser, and connects to it. */
-export async function connect(): Promise<Driven> {
+/** Launches a browser and connects to it. */
+export async function connect(): Promise<PuppeteerUnderTest> {
   const launched = await puppeteer.launch(chromiumLaunch(found))
   const driven = drive(await puppeteer.connect({ browserWSEndpoint: launched.wsEndpoint() }))
   return { ...driven, launch: connect }
 }
 
-function drive(own: Browser): Driven {
+function drive(own: Browser): PuppeteerUnderTest {
   return {
-    own,
+    driverBrowser: own,
     classes,
     withRobots,
     launch,
     newContext: () => own.createBrowserContext(),
     close: () => own.close(),
-    die: async () =>
+    kill: async () =>
       killProcesses('browser', await (await own.target().createCDPSession()).send('SystemInfo.getProcessInfo')),
-    idle: 'networkidle0',
-    refusedPage: 'net::ERR_BLOCKED_BY_CLIENT',
-    reasonOf: (error: unknown) => error,
-    wayTo: (answer: HTTPResponse) => Array.from(answer.request().redirectChain(), (hop) => hop.url()),
+    networkIdle: 'networkidle0',
+    refusedPageMessage: 'net::ERR_BLOCKED_BY_CLIENT',
+    abortReasonOf: (error: unknown) => error,
+    redirectsTo: (response: HTTPResponse) => Array.from(response.request().redirectChain(), (hop) => hop.url()),
     stopLoading: async (tab: Page) => (await tab.createCDPSession()).send('Page.stopLoading'),
     crash: async (tab: Page) => {
       const crashed = new Promise((resolve) => tab.once('error', resolve))
@@ -57,12 +57,12 @@ function drive(own: Browser): Driven {
   }
 }
 
-/** A small web and a polite context on it, both gone when the test is. */
-export async function room(
-  browser: Driven,
+/** Opens test sites and a polite context. Both are closed when the test ends. */
+export async function openTestFixture(
+  browser: PuppeteerUnderTest,
   web?: Readonly<Record<string, Reply>>,
-): Promise<Room<BrowserContext, PoliteBrowser>> {
-  const opened = await openRoom<BrowserContext, PoliteBrowser>(browser, web)
+): Promise<BrowserFixture<BrowserContext, PoliteBrowser>> {
+  const opened = await openFixture<BrowserContext, PoliteBrowser>(browser, web)
   onTestFinished(() => opened.close())
   return opened
 }

@@ -1,12 +1,12 @@
-// Where a row for browsers plays: a small web, and a polite context of the browser that visits it.
+// The fixture of the browser cases: test sites, and a polite context of the browser that visits them.
 //
-// The web is one server with two origins: HOME, whose URLs are written as paths, and OTHER.
+// The sites are one server with two origins: HOME, whose URLs are written as paths, and OTHER.
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type {
   BrowserUnderTest,
   ContextUnderTest,
-  OwnGate,
+  GateWithClient,
   PoliteUnderTest,
   RequestUnderTest,
   SeenVerdict,
@@ -14,50 +14,53 @@ import type {
 } from './browser-under-test.ts'
 import { type Reply, type Sites, startSites } from './sites.ts'
 
-export interface BrowserRow {
-  /** Runs in the full run only, with the whole of Chromium: popups of the headless shell sometimes hang under Playwright. */
+export interface BrowserCase {
+  /** Runs only in the full run, with the whole Chromium: popups of the headless shell sometimes hang under Playwright. */
   readonly wholeBrowser?: true
-  /** A whole sentence. */
+  /** A complete sentence. */
   readonly name: string
-  /** What the URLs answer; all others 404. */
+  /** The responses, by URL or by path of HOME. All other URLs respond with 404. */
   readonly web?: Readonly<Record<string, Reply>>
-  /** Of `withRobots`, beside CRAWLER. */
+  /** Options of `withRobots`, in addition to CRAWLER. */
   readonly options?: object
-  /** It harms the browser, and is given one of its own. */
+  /** The case damages the browser, so it gets a browser of its own. */
   readonly browser?: 'own'
-  /** What is asked of the browser. It throws where a promise is broken. */
-  readonly run: (room: Room) => Promise<void>
-  /** The pages that the server was asked for in all, each once and sorted, robots.txt aside. */
-  readonly asked?: readonly string[]
+  /** Runs the case. Throws if it fails. */
+  readonly run: (fixture: BrowserFixture) => Promise<void>
+  /** The URLs that the server must have received: each once, sorted, without robots.txt. */
+  readonly requested?: readonly string[]
 }
 
-/** A context that is polite, and a page of it. */
+/** A polite context, its guard, and a page in it. */
 interface PoliteContext<C extends ContextUnderTest, R extends PoliteUnderTest> {
   readonly context: C
   readonly robots: R
   readonly tab: Awaited<ReturnType<C['newPage']>>
 }
 
-/** A small web, and a polite context of a browser that visits it. */
-export interface Room<C extends ContextUnderTest = ContextUnderTest, R extends PoliteUnderTest = PoliteUnderTest>
-  extends PoliteContext<C, R> {
+/** Test sites, and a polite context of the browser that visits them. */
+export interface BrowserFixture<
+  C extends ContextUnderTest = ContextUnderTest,
+  R extends PoliteUnderTest = PoliteUnderTest,
+> extends PoliteContext<C, R> {
   readonly browser: BrowserUnderTest<C, R>
   readonly sites: Sites
-  /** A URL, of HOME where it is a path, with the port. */
+  /** Returns a URL with the server's port. A path belongs to HOME. */
   at(url: string): string
-  /** Resolves when a gate says this of a URL. */
-  told(what: GateChannel, url: string): Promise<void>
-  /** Another context, not polite yet. */
+  /** Resolves when a gate publishes this event for a URL. */
+  gateEvent(event: GateEvent, url: string): Promise<void>
+  /** Opens another context without a guard. */
   openContext(): Promise<C>
-  /** Another context, polite. */
+  /** Opens another polite context. */
   openPolite(options?: object): Promise<PoliteContext<C, R>>
-  openGate(): OwnGate
-  /** Done at the end, the last one first. */
+  /** Opens a gate without a delay, to pass to `openPolite`. */
+  openGate(): GateWithClient
+  /** Registers a cleanup step. The steps run at the end, the last one first. */
   defer(step: () => unknown): void
   close(): Promise<void>
 }
 
-type GateChannel = 'wait' | 'abandon' | 'start' | 'done' | 'refuse'
+type GateEvent = 'wait' | 'abandon' | 'start' | 'done' | 'refuse'
 
 export const HOME = 'http://localhost:PORT'
 export const OTHER = 'http://127.0.0.1:PORT'
@@ -65,28 +68,28 @@ export const CRAWLER = { userAgent: 'TestBot/1.0 (+https://test.example/bot)', m
 export const RULES: Reply = { status: 200, body: 'User-agent: *\nDisallow: /private\n' }
 export const SLOW: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 60\nDisallow: /private\n' }
 
-export async function openRoom<C extends ContextUnderTest, R extends PoliteUnderTest>(
+export async function openFixture<C extends ContextUnderTest, R extends PoliteUnderTest>(
   browser: BrowserUnderTest<C, R>,
   web: Readonly<Record<string, Reply>> = {},
   options: object = {},
-): Promise<Room<C, R>> {
+): Promise<BrowserFixture<C, R>> {
   const sites = await startSites()
   const steps: (() => unknown)[] = [() => sites.close()]
   const defer = (step: () => unknown) => void steps.push(step)
   const at = (url: string) => sites.withPort(ofHome(url))
-  const told = (what: GateChannel, url: string) => {
+  const gateEvent = (event: GateEvent, url: string) => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const name = `politely:gate:${what}`
-    const hear = (message: unknown) => {
+    const name = `politely:gate:${event}`
+    const listener = (message: unknown) => {
       if ((message as { readonly url: string }).url === at(url)) resolve()
     }
-    subscribe(name, hear)
-    defer(() => unsubscribe(name, hear))
+    subscribe(name, listener)
+    defer(() => unsubscribe(name, listener))
     return promise
   }
   const openContext = async () => {
     const context = await browser.newContext()
-    defer(() => context.close().catch(() => undefined)) // the row may have closed it, or its browser
+    defer(() => context.close().catch(() => undefined)) // the case may have closed the context or its browser
     return context
   }
   const openPolite = async (more: object = CRAWLER) => {
@@ -109,7 +112,7 @@ export async function openRoom<C extends ContextUnderTest, R extends PoliteUnder
   try {
     sites.answerAll(Object.fromEntries(Object.entries(web).map(([url, reply]) => [ofHome(url), reply])))
     const polite = await openPolite({ ...CRAWLER, ...options })
-    return { browser, sites, ...polite, at, told, openContext, openPolite, openGate, defer, close }
+    return { browser, sites, ...polite, at, gateEvent, openContext, openPolite, openGate, defer, close }
   } catch (error) {
     await close()
     throw error
@@ -120,7 +123,7 @@ function ofHome(url: string): string {
   return url.startsWith('/') ? `${HOME}${url}` : url
 }
 
-/** What the promise rejects with. */
+/** Returns the error that the promise rejects with. Undefined if it resolves. */
 export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,
@@ -128,37 +131,41 @@ export async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/** That a visit is refused, and by what. */
-export async function refused(browser: BrowserUnderTest, visit: Promise<unknown>, because = 'rule'): Promise<void> {
+/** Asserts that a visit is refused, and for which reason. */
+export async function assertRefused(
+  browser: BrowserUnderTest,
+  visit: Promise<unknown>,
+  because = 'rule',
+): Promise<void> {
   const error = await errorOf(visit)
   assert.equal(verdictOf(browser, error)?.because, because, `${error}`)
 }
 
-/** That of a RobotsDisallowedError. */
+/** Returns the verdict of a RobotsDisallowedError. Undefined for every other error. */
 export function verdictOf({ classes }: BrowserUnderTest, error: unknown): SeenVerdict | undefined {
   return error instanceof classes.RobotsDisallowedError ? error.verdict : undefined
 }
 
-/** The next request of a page that fails. */
-export function failing(tab: TabUnderTest): Promise<RequestUnderTest> {
+/** Resolves with the next failed request of a page. */
+export function nextFailure(tab: TabUnderTest): Promise<RequestUnderTest> {
   return new Promise((resolve) => tab.on('requestfailed', resolve))
 }
 
-/** The answer of `SystemInfo.getProcessInfo` of the DevTools protocol. */
+/** The result of `SystemInfo.getProcessInfo` of the DevTools protocol. */
 interface ProcessInfos {
   readonly processInfo: readonly { readonly type: string; readonly id: number }[]
 }
 
 /**
- * Kills processes of one browser: those of its pages (`renderer`), or its main one (`browser`). `Page.crash` does not crash a page that
- * waits for its next one, and to go to chrome://crash is to go elsewhere.
+ * Kills processes of one browser: those of its pages (`renderer`), or its main process (`browser`). `Page.crash` does not crash a page that
+ * waits for a navigation, and opening chrome://crash would replace that navigation.
  */
 export function killProcesses(kind: 'renderer' | 'browser', { processInfo }: ProcessInfos): void {
   for (const { type, id } of processInfo) {
     try {
       if (type === kind) process.kill(id, 'SIGKILL')
     } catch {
-      // It has just ended by itself.
+      // The process has ended meanwhile.
     }
   }
 }

@@ -1,4 +1,4 @@
-// Crawls a queue that is kept in a folder. Further arguments are URLs to add.
+// Crawls a queue that is stored in a folder. Arguments: the folder, then the URLs to add.
 import { Configuration, LogLevel, log, RequestQueue } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { MemoryStorage } from '@crawlee/memory-storage'

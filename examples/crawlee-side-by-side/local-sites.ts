@@ -1,5 +1,5 @@
-// A small web on this machine: a server on loopback for each site, and a journal of what it was asked for. What a site
-// forbids is marked at its pages, as RFC 9309 has it and not as any crawler sees it.
+// Local sites: a server on loopback for each, and a log of the requests that it receives. Each page is marked as allowed or disallowed by
+// RFC 9309, independently of any crawler.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,9 +15,9 @@ export interface Site {
 interface Robots {
   readonly status: number
   readonly body: string
-  /** What it says, in a line. */
+  /** A one-line summary. */
   readonly says: string
-  /** What it asks for between two requests. Milliseconds. */
+  /** The delay between two requests that robots.txt asks for. Milliseconds. */
   readonly crawlDelayMs?: number
 }
 
@@ -27,10 +27,10 @@ export interface Page {
   readonly is: 'allowed' | 'disallowed' | 'either'
 }
 
-/** What came to each site, in order. */
-export type Journal = ReadonlyMap<Site, readonly Entry[]>
+/** The requests that each site received, in order. */
+export type RequestLog = ReadonlyMap<Site, readonly Entry[]>
 
-/** A request that came, and its answer. */
+/** A request that a site received, and its response. */
 export interface Entry {
   readonly path: string
   /** By `performance.now()`. Milliseconds. */
@@ -38,14 +38,14 @@ export interface Entry {
   readonly userAgent: string
   readonly status: number
   readonly location: string | undefined
-  /** How much of the answer's body was sent before it ended, or the client hung up. */
+  /** The bytes of the response body that were sent before it ended or the client closed the connection. */
   bytes: number
 }
 
-export interface SmallWeb {
+export interface LocalSites {
   /** The front page of each site. */
   readonly seeds: readonly string[]
-  readonly journal: Journal
+  readonly log: RequestLog
   close(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ const FILLER = `# ${'-'.repeat(61)}\n`.repeat(2 ** 17)
 
 export const sites: readonly Site[] = [
   {
-    name: 'Rules that leave no doubt',
+    name: 'Plain rules',
     robots: rules('Disallow: /private', 'Allow: /private/press', 'Disallow: /*.pdf$'),
     pages: {
       '/': page('/private/diary', '/private/press', '/map.pdf', '/map.pdf?page=2'),
@@ -68,7 +68,7 @@ export const sites: readonly Site[] = [
   },
   {
     // Section 2.2.2: an unreserved character means the same with and without percent-encoding, on both sides.
-    name: 'One path written in two ways',
+    name: 'Percent-encoding',
     robots: rules('Disallow: /~ann', 'Disallow: /%7Ebob'),
     pages: {
       '/': page('/~ann', '/%7Eann', '/~bob', '/%7Ebob'),
@@ -79,7 +79,7 @@ export const sites: readonly Site[] = [
     },
   },
   {
-    name: 'A redirect into what is disallowed',
+    name: 'Redirect to a disallowed page',
     robots: rules('Disallow: /cart'),
     pages: {
       '/': page('/checkout', '/moved'),
@@ -91,24 +91,24 @@ export const sites: readonly Site[] = [
   },
   {
     // Section 2.3.1.4: unreachable, so everything is disallowed.
-    name: 'Out of reach',
-    robots: { status: 503, body: '', says: 'answers 503' },
+    name: 'Unreachable robots.txt',
+    robots: { status: 503, body: '', says: 'status 503' },
     pages: { '/': disallowed(page('/news')), '/news': disallowed(page()) },
   },
   {
     // Section 2.3.1.3: unavailable, so everything is allowed.
-    name: 'Missing',
-    robots: { status: 404, body: '', says: 'answers 404' },
+    name: 'Missing robots.txt',
+    robots: { status: 404, body: '', says: 'status 404' },
     pages: { '/': page('/news'), '/news': page() },
   },
   {
-    name: 'A pause',
+    name: 'Crawl-delay',
     robots: { ...rules('Crawl-delay: 0.5'), crawlDelayMs: 500 },
     pages: { '/': page('/1', '/2', '/3'), '/1': page(), '/2': page(), '/3': page() },
   },
   {
-    // Section 2.5: 500 KiB have to be read; who reads on may, and then obeys the last line too.
-    name: 'Huge',
+    // Section 2.5: a crawler must read at least 500 KiB. A crawler that reads more also obeys the last line.
+    name: 'Huge robots.txt',
     robots: {
       ...rules('Disallow: /first', FILLER, 'Disallow: /last'),
       says: `Disallow: /first, ${mebibytes(FILLER.length)} of comments, Disallow: /last`,
@@ -117,21 +117,21 @@ export const sites: readonly Site[] = [
   },
 ]
 
-export async function startSmallWeb(): Promise<SmallWeb> {
-  const journal = new Map<Site, Entry[]>()
+export async function startLocalSites(): Promise<LocalSites> {
+  const log = new Map<Site, Entry[]>()
   const servers: Server[] = []
   const seeds: string[] = []
   for (const site of sites) {
     const entries: Entry[] = []
     const server = createServer((request, response) => serve(site, entries, request, response))
     await once(server.listen(0, '127.0.0.1'), 'listening')
-    journal.set(site, entries)
+    log.set(site, entries)
     servers.push(server)
     seeds.push(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   }
   return {
     seeds,
-    journal,
+    log,
     close: async () => {
       for (const server of servers) {
         server.close()
@@ -154,7 +154,7 @@ function serve(site: Site, entries: Entry[], request: IncomingMessage, response:
   const entry: Entry = { path, at, userAgent, status, location: headers.location, bytes: 0 }
   entries.push(entry)
   response.writeHead(status, headers)
-  pipeline(counted(body, entry), response, () => undefined) // who hangs up has had enough
+  pipeline(counted(body, entry), response, () => undefined) // a client may close the connection early
 }
 
 interface Reply {
@@ -168,19 +168,19 @@ function robotsReply({ status, body }: Robots): Reply {
 }
 
 function pageReply(page: Page | undefined): Reply {
-  if (page === undefined) return { status: 404, headers: {}, body: 'not here' }
+  if (page === undefined) return { status: 404, headers: {}, body: 'not found' }
   if (page.location !== undefined) return { status: 302, headers: { location: page.location }, body: '' }
   const body = page.links.map((link) => `<a href="${link}">${link}</a>`).join('\n')
   return { status: 200, headers: { 'content-type': 'text/html' }, body }
 }
 
-/** A piece in each turn of the event loop: so the journal can tell about how much a client took before it hung up. */
+/** Yields one chunk per turn of the event loop, so that the log shows about how much a client read before it closed the connection. */
 async function* counted(body: string, entry: Entry): AsyncGenerator<string> {
-  const pieceLength = 16 * 1024
+  const chunkLength = 16 * 1024
   while (entry.bytes < body.length) {
-    const piece = body.slice(entry.bytes, entry.bytes + pieceLength)
-    entry.bytes += piece.length
-    yield piece
+    const chunk = body.slice(entry.bytes, entry.bytes + chunkLength)
+    entry.bytes += chunk.length
+    yield chunk
     await setImmediate()
   }
 }

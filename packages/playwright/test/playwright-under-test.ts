@@ -1,4 +1,4 @@
-// Playwright's Chromium, as the rows for browsers see it.
+// Adapts Playwright's Chromium to the common cases for browsers.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { killProcesses, openRoom, type Room } from '@politely/testkit/browser-room'
+import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser-fixture'
 import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
 import { chromiumLaunch, findFullBrowser, isMissing } from '@politely/testkit/parts'
 import type { Reply } from '@politely/testkit/sites'
@@ -29,20 +29,20 @@ export const noChromium: boolean = isMissing('chromium', found)
 
 export const launchOptions = (): LaunchOptions => chromiumLaunch(found)
 
-export type Driven = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly own: Browser }
+export type PlaywrightUnderTest = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly driverBrowser: Browser }
 
-/** A browser, and what has to be closed with it. */
+/** A browser, and the server to close with it. */
 interface Connected {
-  readonly own: Browser
+  readonly driverBrowser: Browser
   closeServer?(): Promise<unknown>
 }
 
-/** The ways to get hold of a browser. */
+/** The ways to open a browser. */
 export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () => Promise<Connected>>> = {
-  launch: async () => ({ own: await chromium.launch(launchOptions()) }),
+  launch: async () => ({ driverBrowser: await chromium.launch(launchOptions()) }),
   connect: async () => {
     const server = await chromium.launchServer(launchOptions())
-    return { own: await chromium.connect(server.wsEndpoint()), closeServer: () => server.close() }
+    return { driverBrowser: await chromium.connect(server.wsEndpoint()), closeServer: () => server.close() }
   },
   connectOverCDP: async () => {
     const { executablePath = '', env, args = [] } = launchOptions()
@@ -57,16 +57,16 @@ export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () =
     }
     for await (const line of createInterface(server.stderr)) {
       const endpoint = /ws:\/\/\S+/.exec(line)?.[0]
-      if (endpoint !== undefined) return { own: await chromium.connectOverCDP(endpoint), closeServer }
+      if (endpoint !== undefined) return { driverBrowser: await chromium.connectOverCDP(endpoint), closeServer }
     }
-    throw new Error('Chromium ended before it told its endpoint')
+    throw new Error('Chromium ended before it printed its endpoint')
   },
 }
 
-export async function launch(way: keyof typeof ways = 'launch'): Promise<Driven> {
-  const { own, closeServer } = await ways[way]()
+export async function launch(way: keyof typeof ways = 'launch'): Promise<PlaywrightUnderTest> {
+  const { driverBrowser: own, closeServer } = await ways[way]()
   return {
-    own,
+    driverBrowser: own,
     classes,
     withRobots,
     launch: () => launch(way),
@@ -75,12 +75,12 @@ export async function launch(way: keyof typeof ways = 'launch'): Promise<Driven>
       await own.close()
       await closeServer?.()
     },
-    die: async () =>
+    kill: async () =>
       killProcesses('browser', await (await own.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')),
-    idle: 'networkidle',
-    refusedPage: 'net::ERR_ABORTED',
-    reasonOf: (error: unknown) => (error as Error).cause, // of an AbortError of Playwright's own
-    wayTo,
+    networkIdle: 'networkidle',
+    refusedPageMessage: 'net::ERR_ABORTED',
+    abortReasonOf: (error: unknown) => (error as Error).cause, // Playwright rejects with its own AbortError
+    redirectsTo,
     stopLoading: async (tab: Page) => (await tab.context().newCDPSession(tab)).send('Page.stopLoading'),
     crash: async (tab: Page) => {
       const crashed = tab.waitForEvent('crash')
@@ -91,18 +91,18 @@ export async function launch(way: keyof typeof ways = 'launch'): Promise<Driven>
   }
 }
 
-function wayTo(answer: Response): string[] {
-  const way: string[] = []
-  for (let hop = answer.request().redirectedFrom(); hop !== null; hop = hop.redirectedFrom()) way.unshift(hop.url())
-  return way
+function redirectsTo(response: Response): string[] {
+  const urls: string[] = []
+  for (let hop = response.request().redirectedFrom(); hop !== null; hop = hop.redirectedFrom()) urls.unshift(hop.url())
+  return urls
 }
 
-/** A small web and a polite context on it, both gone when the test is. */
-export async function room(
-  browser: Driven,
+/** Opens test sites and a polite context. Both are closed when the test ends. */
+export async function openTestFixture(
+  browser: PlaywrightUnderTest,
   web?: Readonly<Record<string, Reply>>,
-): Promise<Room<BrowserContext, PoliteContext>> {
-  const opened = await openRoom(browser, web)
+): Promise<BrowserFixture<BrowserContext, PoliteContext>> {
+  const opened = await openFixture(browser, web)
   onTestFinished(() => opened.close())
   return opened
 }
