@@ -12,14 +12,14 @@ import { LRUCache } from 'lru-cache'
 export type PaceBy = 'origin' | 'host' | 'domain' | 'address'
 
 /** The key under which requests to this origin are paced. */
-export type PaceKey = (origin: string) => string | Promise<string>
+export type PaceKeyOf = (origin: string) => string | Promise<string>
 
 /** Names, and for how long an address is believed: most records on the web live longer. Our choice. */
 const MOST_NAMES = 10_000
 const ADDRESS_TTL_MS = 10 * 60 * 1000
 const MAX_LOOKUP_MS = 20_000
 
-export function paceKey(by: PaceBy, lookup: LookupFunction | undefined): PaceKey {
+export function paceKeyBy(by: PaceBy, lookup: LookupFunction | undefined): PaceKeyOf {
   switch (by) {
     case 'origin':
       return (origin) => origin
@@ -36,7 +36,7 @@ function hostOf(origin: string): string {
   return new URL(origin).hostname
 }
 
-function byAddress(lookup: LookupFunction): PaceKey {
+function byAddress(lookup: LookupFunction): PaceKeyOf {
   const known = new LRUCache<string, Promise<string>>({ max: MOST_NAMES, ttl: ADDRESS_TTL_MS })
   return (origin) => {
     const host = hostOf(origin).replace(/^\[|\]$/g, '')

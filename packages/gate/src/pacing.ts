@@ -1,8 +1,10 @@
 // What a caller may choose about pace, checked at construction.
 import type { LookupFunction } from 'node:net'
+import type { PaceLimits } from '@politely/core'
 import { assertKnown, callable, integer, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
 import type { PaceBy } from './pace-by.ts'
 import type { Pacer } from './pacer.ts'
+import type { AllowedVerdict } from './robots-check.ts'
 
 export interface PacingOptions {
   /**
@@ -95,4 +97,12 @@ export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefi
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
     lookup: callable('lookup', lookup, 'a function like dns.lookup'),
   }
+}
+
+/** Combines the caller's delays with what robots.txt asks for. */
+export function paceLimitsOf(
+  { crawlDelayMs, requestRates, visitTimes }: AllowedVerdict,
+  { minDelayMs, maxDelayMs }: Pacing,
+): PaceLimits {
+  return { ownDelayMs: minDelayMs, maxDelayMs, crawlDelayMs, requestRates, visitTimes }
 }

@@ -11,9 +11,9 @@ export interface NestablePermit extends Permit {
   /** The request is on its connection: from now on no other gate can be on its way. */
   sent(): void
   /** Reports the answer, once. */
-  heard(answer: ResponseLike): void
+  applyResponse(answer: ResponseLike): void
   /** Frees the concurrency slot, although the request is not over. */
-  free(): void
+  releaseConcurrency(): void
 }
 
 /** One for the whole process, and not one for each gate: on Node 22 each slows down every promise. */
@@ -63,7 +63,7 @@ export class Sending {
     const outer = this.#pass
     if (outer === undefined) return undefined
     if (this.#isUsed || withoutFragment(url) !== withoutFragment(outer.url)) {
-      outer.free()
+      outer.releaseConcurrency()
       return undefined
     }
     this.#isUsed = true
@@ -121,15 +121,15 @@ class NestedPermit implements NestablePermit {
 
   report(answer: ResponseLike): void {
     this.#sending.end()
-    this.heard(answer)
+    this.applyResponse(answer)
   }
 
-  heard(answer: ResponseLike): void {
-    this.#outer.heard(answer)
+  applyResponse(answer: ResponseLike): void {
+    this.#outer.applyResponse(answer)
   }
 
-  free(): void {
-    this.#outer.free()
+  releaseConcurrency(): void {
+    this.#outer.releaseConcurrency()
   }
 
   sent(): void {
@@ -139,7 +139,7 @@ class NestedPermit implements NestablePermit {
 
   release(answer?: ResponseLike): void {
     this.#sending.end()
-    if (answer !== undefined) this.heard(answer)
+    if (answer !== undefined) this.applyResponse(answer)
   }
 
   [Symbol.dispose](): void {

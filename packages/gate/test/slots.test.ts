@@ -3,8 +3,8 @@ import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ConcurrencyLimit } from '../src/concurrency-limit.ts'
 import { PoliteGate, type PoliteGateOptions, politely } from '../src/index.ts'
-import { Slots } from '../src/slots.ts'
 import { lookup, Site, until } from './site.ts'
 
 const DAYS = 24 * 3_600_000
@@ -164,7 +164,7 @@ describe('maxConcurrentPerDomain', () => {
   })
 })
 
-describe('Slots', () => {
+describe('ConcurrencyLimit', () => {
   interface User {
     readonly name: string
     advance(): void
@@ -172,17 +172,17 @@ describe('Slots', () => {
 
   /** Users that take a slot as soon as the slots call them, and a log of their names. */
   function open(maxConcurrent: number, maxConcurrentPerDomain: number) {
-    const slots = new Slots({ maxConcurrent, maxConcurrentPerDomain })
+    const slots = new ConcurrencyLimit({ maxConcurrent, maxConcurrentPerDomain })
     const called: string[] = []
     const want = (name: string, domain: string): User => {
       const user = {
         name,
         advance: () => {
           called.push(name)
-          slots.take(user, domain)
+          slots.tryAcquire(user, domain)
         },
       }
-      slots.take(user, domain)
+      slots.tryAcquire(user, domain)
       return user
     }
     return { slots, called, want }
@@ -204,8 +204,8 @@ describe('Slots', () => {
     for (let n = 0; n < 1_000; n++) want(`${n}`, `${n}.test`)
     slots.release('x')
     expect(called).toEqual(['0'])
-    const taker = slots.take.bind(slots)
-    vi.spyOn(slots, 'take').mockImplementation((user, domain) => domain !== '1.test' && taker(user, domain))
+    const taker = slots.tryAcquire.bind(slots)
+    vi.spyOn(slots, 'tryAcquire').mockImplementation((user, domain) => domain !== '1.test' && taker(user, domain))
     slots.release('x')
     expect(called).toEqual(['0', '1', '2'])
   })
@@ -215,7 +215,7 @@ describe('Slots', () => {
     want('held', 'x')
     const a = want('a', 'x')
     want('b', 'x')
-    expect(slots.take(a, 'x')).toBe(false)
+    expect(slots.tryAcquire(a, 'x')).toBe(false)
     slots.release('x')
     slots.forget(a)
     slots.release('x')
