@@ -43,16 +43,20 @@ async function isFree(gate: PoliteGate): Promise<void> {
 }
 
 const badAnswers: readonly [name: string, answer: unknown, said: string][] = [
-  ['a number', 5, '5 is not a response; expected an object with a status and headers; write permit.release(response)'],
+  [
+    'a number',
+    5,
+    '5 is not a response; expected an object with `status` and `headers`; write permit.release(response)',
+  ],
   ['null', null, 'null is not a response'],
   ['a text', 'ok', '"ok" is not a response'],
-  ['a status alone', { status: 200 }, 'headers undefined are neither Headers nor an object'],
-  ['headers alone', { headers: {} }, 'status undefined is not a number such as 200'],
-  ['a status that is text', { status: '200', headers: {} }, 'status "200" is not a number'],
-  ['NaN', { status: Number.NaN, headers: {} }, 'status NaN is not a number'],
-  ['headers that are text', { status: 200, headers: 'x' }, 'headers "x" are neither'],
+  ['a status alone', { status: 200 }, '`headers` is undefined; expected a Headers object'],
+  ['headers alone', { headers: {} }, '`status` is undefined; expected an integer such as 200'],
+  ['a status that is text', { status: '200', headers: {} }, '`status` is "200"; expected an integer'],
+  ['NaN', { status: Number.NaN, headers: {} }, '`status` is NaN; expected an integer'],
+  ['headers that are text', { status: 200, headers: 'x' }, '`headers` is "x"; expected'],
   ['headers whose get throws', { status: 200, headers: { get: fail } }, 'the header retry-after cannot be read'],
-  ['headers whose get returns a number', { status: 429, headers: { get: () => 5 } }, 'is 5, which is not a string'],
+  ['headers whose get returns a number', { status: 429, headers: { get: () => 5 } }, 'is 5; expected a string'],
   [
     'a header that is a number',
     { status: 429, headers: { 'retry-after': 5 } },
@@ -63,8 +67,8 @@ const badAnswers: readonly [name: string, answer: unknown, said: string][] = [
 describe.each(badAnswers)('a pass that is given %s', (_, answer, said) => {
   test('by leave: throws, and frees the slot', async () => {
     const gate = narrow()
-    const pass = await gate.enter(url())
-    const leave = () => pass.release(answer as ResponseLike)
+    const permit = await gate.enter(url())
+    const leave = () => permit.release(answer as ResponseLike)
     expect(leave).toThrow(ResponseError)
     expect(leave).not.toThrow() // it is over
     await isFree(gate)
@@ -74,12 +78,12 @@ describe.each(badAnswers)('a pass that is given %s', (_, answer, said) => {
 
   test('by answered: throws, and the pass stays good', async () => {
     const gate = narrow()
-    const pass = await gate.enter(url())
-    expect(() => pass.report(answer as ResponseLike)).toThrow(said)
-    expect(() => pass.report(answer as ResponseLike)).toThrow(
+    const permit = await gate.enter(url())
+    expect(() => permit.report(answer as ResponseLike)).toThrow(said)
+    expect(() => permit.report(answer as ResponseLike)).toThrow(
       expect.objectContaining({ code: 'ERR_POLITELY_RESPONSE' }),
     )
-    pass.release({ status: 429, headers: {} })
+    permit.release({ status: 429, headers: {} })
     expect(gate.counters.pushbacks).toBe(1)
     await isFree(gate)
   })

@@ -21,9 +21,9 @@ describe('when', () => {
     ['request-rate', 'Request-rate: 1/9', {}, 9_000, 'request-rate'],
     ['cap', 'Crawl-delay: 7', { maxDelayMs: 3_000 }, 3_000, 'cap'],
   ] as const)('after one that has left: %s', async (_, lines, options, waitMs, because) => {
-    const { gate, site, go, pass } = await simulate({ 'a.test': lines }, options)
-    void go('first', 'a.test')
-    await pass()
+    const { gate, site, enter, advance } = await simulate({ 'a.test': lines }, options)
+    void enter('first', 'a.test')
+    await advance()
     expect(await gate.when(site.at('a.test'))).toMatchObject({ waitMs, because })
   })
 
@@ -31,8 +31,8 @@ describe('when', () => {
     ['retry-after', '60', 60_000],
     ['backoff', undefined, 5_000],
   ] as const)('after a 429: %s', async (because, retryAfter, waitMs) => {
-    const { gate, site, go } = await simulate({ 'a.test': '' })
-    ;(await go('first', 'a.test')).release({
+    const { gate, site, enter } = await simulate({ 'a.test': '' })
+    ;(await enter('first', 'a.test')).release({
       status: 429,
       headers: { ...(retryAfter && { 'retry-after': retryAfter }) },
     })
@@ -40,20 +40,20 @@ describe('when', () => {
   })
 
   test('behind others: as many pauses later', async () => {
-    const { gate, site, go, pass, left } = await simulate(
+    const { gate, site, enter, advance, starts } = await simulate(
       { 'a.test': 'Crawl-delay: 2' },
       { maxConcurrentPerOrigin: 100 },
     )
-    for (let n = 0; n < 6; n++) void go(String(n), 'a.test')
-    await pass(500)
+    for (let n = 0; n < 6; n++) void enter(String(n), 'a.test')
+    await advance(500)
     expect(await gate.when(site.at('a.test'))).toMatchObject({ waitMs: 11_500, because: 'crawl-delay', ahead: 5 })
-    await pass(12_000)
-    expect(left.at(-1)).toEqual(['5', 10_000])
+    await advance(12_000)
+    expect(starts.at(-1)).toEqual(['5', 10_000])
   })
 
   test('where all places are taken: nobody knows', async () => {
-    const { gate, site, go } = await simulate({ 'a.test': '', 'b.test': '' }, { minDelayMs: 0, maxConcurrent: 1 })
-    const first = await go('first', 'a.test')
+    const { gate, site, enter } = await simulate({ 'a.test': '', 'b.test': '' }, { minDelayMs: 0, maxConcurrent: 1 })
+    const first = await enter('first', 'a.test')
     for (const host of ['a.test', 'b.test']) {
       expect(await gate.when(site.at(host))).toMatchObject({ waitMs: 0, because: 'concurrency' })
     }
@@ -80,10 +80,10 @@ describe('when', () => {
   })
 
   test('takes no turn, and leaves nothing behind', async () => {
-    const { gate, site, go, left } = await simulate({ 'a.test': '' })
+    const { gate, site, enter, starts } = await simulate({ 'a.test': '' })
     for (let n = 0; n < 5; n++) await gate.when(site.at('a.test'))
-    await go('first', 'a.test')
-    expect(left).toEqual([['first', 0]])
+    await enter('first', 'a.test')
+    expect(starts).toEqual([['first', 0]])
     expect(gate.counters.started).toBe(1)
   })
 

@@ -106,7 +106,7 @@ test.each([
   { given: undefined, said: { code: 'ECONNRESET', message: 'socket hang up' } },
 ])('a request that is destroyed while it waits leaves the queue, and says $said.message', async ({ given, said }) => {
   const { agent, sites, gate } = await openAgent()
-  const pass = await gate.enter(sites.withPort(`${HOME}/first`))
+  const permit = await gate.enter(sites.withPort(`${HOME}/first`))
   const sent = request(sites.withPort(`${HOME}/open`), { agent }).end()
   await expect.poll(() => gate.queues()[0]?.waiting).toBe(1)
   const closed = new Promise<void>((resolve) => sent.once('close', resolve))
@@ -115,7 +115,7 @@ test.each([
   await expect(error).resolves.toMatchObject(said)
   await closed
   expect(gate.queues()).toMatchObject([{ waiting: 0, underWay: 1 }])
-  pass.release()
+  permit.release()
   expect(sites.asked).toEqual([`${HOME}/robots.txt`])
 })
 
@@ -143,7 +143,7 @@ test.each([
   expect(sites.requests.at(-1)?.headers['user-agent']).toBe(sent)
 })
 
-test('a tunnel is no URL, and passes through', async () => {
+test('a tunnel is no URL, and permits through', async () => {
   const { agent, gate } = await openAgent()
   const proxy = createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))

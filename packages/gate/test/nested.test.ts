@@ -213,10 +213,10 @@ describe('another request while one is being sent', () => {
 describe('Pass.run', () => {
   test('a request of the caller’s own, with a pass of its own, through a wrapped fetch', async () => {
     const fetch = polite(globalThis.fetch)
-    const pass = await gate.enter(`${site.origin}/page`)
-    const response = await pass.run(() => fetch(`${site.origin}/page`))
+    const permit = await gate.enter(`${site.origin}/page`)
+    const response = await permit.run(() => fetch(`${site.origin}/page`))
     expect(gate.queues()).toMatchObject([{ underWay: 1 }]) // the inner end does not free the slot
-    pass.release(response)
+    permit.release(response)
     expect(await response.text()).toBe('page /page')
     expect(gate.counters).toMatchObject({ started: 1, done: 1 })
   })

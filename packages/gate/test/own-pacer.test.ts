@@ -97,7 +97,7 @@ afterEach(async () => {
 })
 
 const now = () => Date.now()
-const pass = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
+const advance = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
 
 describe('one that answers by promises, and keeps places in line', () => {
   test.each(pacerRows)('is one by the rows: $name', async (row) => {
@@ -121,7 +121,7 @@ describe('one that answers by promises, and keeps places in line', () => {
   test('the gates of a fleet keep one pace, and none is left out', async () => {
     const { pacer, gates, left, visit } = fleet(3)
     const all = gates.flatMap((gate) => [visit(gate), visit(gate), visit(gate)])
-    await pass(20_000)
+    await advance(20_000)
     await Promise.all(all)
     expect(left.length).toBe(9)
     for (const [n, at] of left.entries()) expect(at - (left[n - 1] ?? -1_000)).toBeGreaterThanOrEqual(1_000)
@@ -136,12 +136,12 @@ describe('one that answers by promises, and keeps places in line', () => {
     await visit(one)
     const controller = new AbortController()
     const gone = expect(visit(one, controller.signal)).rejects.toThrow()
-    await pass(1)
+    await advance(1)
     const other = visit(two)
-    await pass(1)
+    await advance(1)
     controller.abort()
     await gone
-    await pass(2_000)
+    await advance(2_000)
     await other
     expect(left).toEqual([0, 2_000]) // it comes back when it was told to
     expect(pacer.isQuiet).toBe(true)
@@ -155,10 +155,10 @@ describe('one that answers by promises, and keeps places in line', () => {
     const controller = new AbortController()
     const gone = expect(visit(gate, controller.signal)).rejects.toThrow()
     const next = visit(gate)
-    await pass(500)
+    await advance(500)
     controller.abort()
     await gone
-    await pass(500)
+    await advance(500)
     await next
     expect(left).toEqual([0, 1_000])
     expect(pacer.calls.filter((call) => call.startsWith('give back'))).toEqual([])
@@ -172,7 +172,7 @@ describe('one that answers by promises, and keeps places in line', () => {
     while (pacer.calls.length === 0) await Promise.resolve()
     controller.abort()
     await gone
-    await pass()
+    await advance()
     expect(pacer.calls).toEqual(['reserve', 'give back 1'])
     await visit(gate)
     expect(left).toEqual([0])
@@ -185,9 +185,9 @@ describe('one that answers by promises, and keeps places in line', () => {
     const [one, two] = gates as [PoliteGate, PoliteGate]
     const first = await one.enter(url())
     const waiting = visit(two)
-    await pass(500)
+    await advance(500)
     first.release({ status: 429, headers: { 'retry-after': '10' } })
-    await pass(10_000)
+    await advance(10_000)
     await waiting
     expect(left).toEqual([10_500])
   })
@@ -197,10 +197,10 @@ describe('one that answers by promises, and keeps places in line', () => {
     const [gate] = gates as [PoliteGate]
     await visit(gate)
     const waiting = expect(visit(gate)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
-    await pass(1)
+    await advance(1)
     gate.close()
     await waiting
-    await pass()
+    await advance()
     expect(pacer.isQuiet).toBe(true)
     expect(gate.queues()).toEqual([])
   })
@@ -214,7 +214,7 @@ describe('one that answers by promises, and keeps places in line', () => {
     expect(left.mock.calls).toEqual([[site.at('a.test', ''), 1, delay]])
     const controller = new AbortController()
     const gone = expect(gate.enter(url(), { signal: controller.signal })).rejects.toThrow()
-    await pass(1)
+    await advance(1)
     controller.abort()
     await gone
     expect(left).toHaveBeenCalledTimes(1)
@@ -226,7 +226,7 @@ describe('one that answers by promises, and keeps places in line', () => {
     const one = await gate.enter(url())
     one.report({ status: 200, headers: {} })
     one.release({ status: 429, headers: {} })
-    await pass(1_000)
+    await advance(1_000)
     const two = await gate.enter(url())
     two.release()
     two.release()
@@ -279,7 +279,7 @@ describe('one that fails', () => {
     const told: FailureMessage[] = []
     const stop = listenTo('politely:gate:failure', gate, (message) => told.push(message))
     ;(await gate.enter(url())).release({ status: 200, headers: {} })
-    await pass()
+    await advance()
     stop()
     expect(told).toMatchObject([{ key: site.at('a.test', ''), error: broken }])
     expect(gate.counters.failures).toBe(1)

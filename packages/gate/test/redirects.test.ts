@@ -9,7 +9,7 @@ import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PoliteGate, politeAgent, politely, RobotsDisallowedError, type StartMessage } from '../src/index.ts'
 import { listenTo } from './listen.ts'
-import { askedOf, cellOf, type Mode, outcomeOf, type RedirectRow, redirectRows } from './redirect-cases.ts'
+import { cellOf, type Mode, outcomeOf, type RedirectRow, redirectRows, requestsOf } from './redirect-cases.ts'
 import { Site } from './site.ts'
 
 const RULES = 'User-agent: ExampleBot\nDisallow: /private\n'
@@ -103,9 +103,9 @@ describe.each(ways)('$name', ({ get }) => {
       const leaves: StartMessage[] = []
       const stop = listenTo('politely:gate:start', gate, (message) => leaves.push(message))
       const outcome = await get(gate, ends)(`${site.origin}/go`, row, mode).then(({ status }) => String(status), told)
-      expect([outcome, asked()]).toEqual([outcomeOf(row, mode), askedOf(row, mode)])
+      expect([outcome, asked()]).toEqual([outcomeOf(row, mode), requestsOf(row, mode)])
       // Each request that the servers saw had a pass of its own, and each pass is given back.
-      expect(leaves.length).toBe(askedOf(row, mode).length)
+      expect(leaves.length).toBe(requestsOf(row, mode).length)
       await gate.drain()
       expect(gate.counters).toMatchObject({ started: leaves.length, done: leaves.length })
       stop()
@@ -114,7 +114,7 @@ describe.each(ways)('$name', ({ get }) => {
 
   test('each hop waits its turn', async () => {
     site.robots.set('*', 'User-agent: *\nCrawl-delay: 0.2\n')
-    serve({ name: '', status: 302, to: '/end', asked: [], follow: '200' })
+    serve({ name: '', status: 302, to: '/end', requests: [], follow: '200' })
     const left: number[] = []
     ends.push(async () => stop())
     const stop = listenTo('politely:gate:start', gate, ({ at }) => left.push(at))
@@ -140,7 +140,7 @@ describe('undici.request with the redirect interceptor', () => {
       }, told)
     // Undici knows a loop as soon as it sees one.
     if (row.follow === 'fails') expect(outcome).toMatch(/Redirect loop detected/)
-    else expect([outcome, asked()]).toEqual([row.follow, row.asked])
+    else expect([outcome, asked()]).toEqual([row.follow, row.requests])
     await gate.drain()
     const requests = asked().length
     expect(gate.counters).toMatchObject({ started: requests, done: requests })

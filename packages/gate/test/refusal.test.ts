@@ -110,9 +110,9 @@ describe('RobotsDisallowedError', () => {
 
 test('/robots.txt itself is always let through (RFC 9309 section 2.2.2)', async () => {
   const gate = new PoliteGate({ robots })
-  const pass = await gate.enter(site.at('busy.test', '/robots.txt'))
-  expect(pass.verdict.because).toBe('robots-txt-itself')
-  pass.release()
+  const permit = await gate.enter(site.at('busy.test', '/robots.txt'))
+  expect(permit.verdict.because).toBe('robots-txt-itself')
+  permit.release()
 })
 
 describe('check, for what is requested along with something else', () => {

@@ -397,8 +397,8 @@ describe.each(kits)('politely($name) does what it does', (kit) => {
   })
   afterEach(async () => {
     // Whatever became of it, its place is free again.
-    const pass = await polite.gate.enter(`${site.origin}/`)
-    pass.release()
+    const permit = await polite.gate.enter(`${site.origin}/`)
+    permit.release()
   })
   afterAll(() => polite.close())
 

@@ -7,17 +7,17 @@ import { simulate } from './simulation.ts'
 /** Two origins: one with a pause and a pushback, one with a refusal. */
 async function crawl() {
   const simulation = await simulate({ 'a.test': 'Crawl-delay: 2', 'b.test': 'Disallow: /private' })
-  const { gate, go, pass, site } = simulation
+  const { gate, enter, advance, site } = simulation
   const timeline = new CrawlTimeline({ gate })
   for (let n = 0; n < 4; n++) {
     const answer = n === 1 ? { status: 429, headers: { 'retry-after': '4' } } : undefined
-    void go(String(n), 'a.test').then((one) => one.release(answer))
+    void enter(String(n), 'a.test').then((one) => one.release(answer))
   }
-  void go('page', 'b.test').then((one) => one.release())
-  await pass(3_000)
+  void enter('page', 'b.test').then((one) => one.release())
+  await advance(3_000)
   await gate.enter(site.at('b.test', '/private')).catch(() => undefined)
   await gate.enter('no URL').catch(() => undefined)
-  await pass(10_000)
+  await advance(10_000)
   return { ...simulation, timeline }
 }
 
@@ -57,8 +57,8 @@ a.test:##### │●············!··················
 b.test:##### │●                   x                                  │ 1
              └┬────────────┬─────────────┬─────────────┬────────────┬┘
               0 s          2 s           4 s           6 s         8 s
-● a request leaves   2 to 9: so many   + more   · one waits
-! answered 429 or 503   x refused
+● a request starts   2 to 9: that many start   + more   · one waits
+! 429 or 503   x refused by robots.txt
 `)
   for (const columns of [40, 60, 80, 120, 200]) {
     const lines = timeline.text({ columns }).split('\n')
@@ -78,12 +78,12 @@ test('as a picture: all of it within, and nothing from a site is markup', async 
 })
 
 test('many origins: those with the most requests are shown, and the others are counted', async () => {
-  const { gate, site, pass } = await simulate({ '*': '' }, { minDelayMs: 0 })
+  const { gate, site, advance } = await simulate({ '*': '' }, { minDelayMs: 0 })
   const timeline = new CrawlTimeline({ gate })
   for (let n = 0; n < 10; n++) {
     for (let times = 0; times <= n; times++) (await gate.enter(site.at(`o${n}.test`))).release()
   }
-  await pass(1)
+  await advance(1)
   const text = timeline.text({ columns: 80, maxRows: 2 })
   expect(text).toMatch(/^o8\.test.* {2}9\no9\.test.* 10\nand 8 more origins\n/)
   expect(timeline.svg({ maxRows: 2 })).toContain('>and 8 more origins</text>')
@@ -97,17 +97,17 @@ test('is bounded, and says what it left out', async () => {
 })
 
 test('of one gate, or of all; and none after stop', async () => {
-  const { gate, site, go } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
+  const { gate, site, enter } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
   const other = await simulate({ 'a.test': '' })
   const [own, all] = [new CrawlTimeline({ gate }), new CrawlTimeline()]
-  ;(await go('1', 'a.test')).release()
-  ;(await other.go('1', 'a.test')).release()
+  ;(await enter('1', 'a.test')).release()
+  ;(await other.enter('1', 'a.test')).release()
   own.stop()
   all[Symbol.dispose]()
   ;(await gate.enter(site.at('a.test'))).release()
   const leaves = (timeline: CrawlTimeline) => timeline.rows().flatMap(({ marks }) => marks).length
   expect([leaves(own), leaves(all)]).toEqual([1, 2])
-  expect(new CrawlTimeline().text()).toBe('nothing was asked for\n')
+  expect(new CrawlTimeline().text()).toBe('no requests\n')
 })
 
 test.each([

@@ -218,7 +218,7 @@ describe('a Host header', () => {
 
   test('the error says what to write', async () => {
     await expect(dispatch({ path: '/pub', headers: { host: 'other.example' } })).rejects.toThrow(
-      `the Host header is "other.example", and the URL names ${host}; leave the header out, and write the site's name in the URL`,
+      `the Host header is "other.example"; expected ${host}, the host of the URL. Leave the header out, and write the site's name in the URL`,
     )
   })
 })
@@ -275,11 +275,11 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
 
   test('says that a URL must be absolute', async () => {
     await expect(polite()('/private')).rejects.toThrow(
-      '"/private" is not an absolute URL; write one such as https://example.com/page',
+      '"/private" is invalid; expected an absolute URL, such as https://example.com/page',
     )
   })
 
-  test.each(['data:text/plain,x', 'about:blank', 'blob:null/x'])('passes %s without a turn', async (url) => {
+  test.each(['data:text/plain,x', 'about:blank', 'blob:null/x'])('permits %s without a turn', async (url) => {
     const { send, fetch: polite } = recording()
     const { started } = gate.counters
     await polite(url)

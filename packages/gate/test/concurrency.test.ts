@@ -125,10 +125,10 @@ describe('maxConcurrentPerDomain', () => {
     expect(await gate.when(site.at('e.evil.test'))).toMatchObject({ because: 'concurrency', waitMs: 0 })
     expect(await gate.when(site.at('honest.test'))).toMatchObject({ because: 'none' })
     expect((await gate.enter(site.at('honest.test'))).waitedFor).toBe('none')
-    for (const pass of slow) pass?.release()
-    for (const pass of await Promise.all(rest)) {
-      expect(pass.waitedFor).toBe('concurrency')
-      pass.release()
+    for (const permit of slow) permit?.release()
+    for (const permit of await Promise.all(rest)) {
+      expect(permit.waitedFor).toBe('concurrency')
+      permit.release()
     }
     expect(gate.queues()).toMatchObject([{ underWay: 1 }])
   })

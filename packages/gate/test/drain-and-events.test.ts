@@ -30,33 +30,33 @@ describe('drain', () => {
   })
 
   test('waits for those who are under way and those who wait, and for who comes meanwhile', async () => {
-    const { gate, go, pass } = await simulate({ 'a.test': '' })
-    const first = await go('a', 'a.test')
-    const second = go('b', 'a.test')
+    const { gate, enter, advance } = await simulate({ 'a.test': '' })
+    const first = await enter('a', 'a.test')
+    const second = enter('b', 'a.test')
     expect(await isDrained(gate)).toBe(false)
     first.release()
     expect(await isDrained(gate)).toBe(false)
-    const third = go('c', 'a.test') // is let in
-    await pass(1_000)
+    const third = enter('c', 'a.test') // is let in
+    await advance(1_000)
     ;(await second).release()
     expect(await isDrained(gate)).toBe(false)
-    await pass(1_000)
+    await advance(1_000)
     ;(await third).release()
     expect(await isDrained(gate)).toBe(true)
   })
 
   test('those who give up, are refused, or are turned away count as done', async () => {
-    const { gate, go, pass, site } = await simulate({ 'a.test': 'Disallow: /private' })
-    const first = await go('a', 'a.test')
+    const { gate, enter, advance, site } = await simulate({ 'a.test': 'Disallow: /private' })
+    const first = await enter('a', 'a.test')
     const controller = new AbortController()
     const outcomes = Promise.allSettled([
-      go('b', 'a.test', controller.signal),
+      enter('b', 'a.test', controller.signal),
       gate.enter(site.at('a.test', '/private')),
-      go('c', 'a.test'),
+      enter('c', 'a.test'),
     ])
-    await pass(1)
+    await advance(1)
     controller.abort()
-    await pass(1)
+    await advance(1)
     expect(await isDrained(gate)).toBe(false)
     first.release()
     gate.close()
@@ -65,37 +65,37 @@ describe('drain', () => {
   })
 
   test('asyncDispose closes, and does not wait', async () => {
-    const { gate, go, pass } = await simulate({ 'a.test': '' })
-    await go('a', 'a.test')
-    const second = expect(go('b', 'a.test')).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
-    await pass(1)
+    const { gate, enter, advance } = await simulate({ 'a.test': '' })
+    await enter('a', 'a.test')
+    const second = expect(enter('b', 'a.test')).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+    await advance(1)
     await gate[Symbol.asyncDispose]()
     await second
     await gate[Symbol.asyncDispose]()
   })
 })
 
-test('counters: what left, was refused, gave up, and waited for what', async () => {
-  const { gate, go, pass, site } = await simulate(
+test('counters: what starts, was refused, gave up, and waited for what', async () => {
+  const { gate, enter, advance, site } = await simulate(
     { 'a.test': 'Crawl-delay: 2\nDisallow: /private', 'b.test': '' },
     { maxConcurrent: 2, maxConcurrentPerOrigin: 2 },
   )
   await expect(gate.enter(site.at('a.test', '/private'))).rejects.toThrow()
   await expect(gate.enter('no URL')).rejects.toThrow()
-  ;(await go('1', 'a.test')).release({ status: 429, headers: { 'retry-after': '10' } })
-  const second = go('2', 'a.test')
+  ;(await enter('1', 'a.test')).release({ status: 429, headers: { 'retry-after': '10' } })
+  const second = enter('2', 'a.test')
   const controller = new AbortController()
-  const third = expect(go('3', 'a.test', controller.signal)).rejects.toThrow()
-  await pass(100)
+  const third = expect(enter('3', 'a.test', controller.signal)).rejects.toThrow()
+  await advance(100)
   controller.abort()
   await third
-  await pass(9_900)
+  await advance(9_900)
   ;(await second).release()
-  const fourth = go('4', 'a.test')
-  await pass(2_000)
-  const held = [await fourth, await go('5', 'b.test')]
-  const sixth = go('6', 'b.test')
-  await pass(1_500)
+  const fourth = enter('4', 'a.test')
+  await advance(2_000)
+  const held = [await fourth, await enter('5', 'b.test')]
+  const sixth = enter('6', 'b.test')
+  await advance(1_500)
   for (const one of held) one.release()
   ;(await sixth).release()
   expect(gate.counters).toEqual({
@@ -127,20 +127,20 @@ test('counters: what left, was refused, gave up, and waited for what', async () 
     refusals: { rule: 1, 'invalid-url': 1 },
   })
   const before = gate.counters
-  void go('7', 'b.test')
-  await pass(1_000)
+  void enter('7', 'b.test')
+  await advance(1_000)
   expect(gate.counters.started).toBe(6)
   expect(before.started).toBe(5) // a snapshot
 })
 
 test('queues: who stands where, and what the first waits for', async () => {
-  const { gate, go, pass, site } = await simulate(
+  const { gate, enter, advance, site } = await simulate(
     { 'a.test': 'Crawl-delay: 2', 'b.test': '' },
     { maxConcurrentPerOrigin: 1 },
   )
-  const [first, second] = [await go('1', 'a.test'), await go('2', 'b.test')]
-  for (const host of ['a.test', 'a.test', 'b.test']) void go('', host).then((one) => one.release())
-  await pass(1)
+  const [first, second] = [await enter('1', 'a.test'), await enter('2', 'b.test')]
+  for (const host of ['a.test', 'a.test', 'b.test']) void enter('', host).then((one) => one.release())
+  await advance(1)
   const [a, b] = [site.at('a.test', ''), site.at('b.test', '')]
   expect(gate.queues()).toEqual([
     { key: a, waiting: 2, underWay: 1, heldBy: 'concurrency' },
@@ -152,14 +152,14 @@ test('queues: who stands where, and what the first waits for', async () => {
     { key: a, waiting: 2, underWay: 0, heldBy: 'crawl-delay' },
     { key: b, waiting: 1, underWay: 0, heldBy: 'own-delay' },
   ])
-  await pass(2_000)
+  await advance(2_000)
   expect(gate.queues()).toEqual([{ key: a, waiting: 1, underWay: 0, heldBy: 'crawl-delay' }])
-  await pass(2_000)
+  await advance(2_000)
   expect(gate.queues()).toEqual([])
 })
 
 test('messages: a crawl as it is told', async () => {
-  const { gate, go, pass, site, start } = await simulate({ 'a.test': 'Disallow: /private' })
+  const { gate, enter, advance, site, start } = await simulate({ 'a.test': 'Disallow: /private' })
   const told: unknown[] = []
   const stops = CHANNELS.map((name) =>
     listenTo(name, gate, ({ gate: _, ...message }) => {
@@ -169,17 +169,17 @@ test('messages: a crawl as it is told', async () => {
   )
   const origin = site.at('a.test', '')
   const of = (path: string) => ({ url: `${origin}/${path}`, origin, key: origin })
-  const first = await go('1', 'a.test')
-  const second = go('2', 'a.test')
+  const first = await enter('1', 'a.test')
+  const second = enter('2', 'a.test')
   const reason = new Error('enough')
   const controller = new AbortController()
-  const third = expect(go('3', 'a.test', controller.signal)).rejects.toBe(reason)
-  await pass(100)
+  const third = expect(enter('3', 'a.test', controller.signal)).rejects.toBe(reason)
+  await advance(100)
   first.release({ status: 503, headers: {} })
   controller.abort(reason)
   await third
   await expect(gate.enter(`${origin}/private`)).rejects.toThrow()
-  await pass(5_000)
+  await advance(5_000)
   ;(await second).release()
   const delay = { delayMs: 1_000, because: 'own-delay' }
   expect(told).toEqual([
@@ -194,6 +194,6 @@ test('messages: a crawl as it is told', async () => {
   ])
   for (const stop of stops) stop()
   const many = told.length
-  ;(await go('4', 'other.test').catch(() => undefined))?.release()
+  ;(await enter('4', 'other.test').catch(() => undefined))?.release()
   expect(told.length).toBe(many)
 })

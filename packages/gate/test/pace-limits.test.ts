@@ -9,10 +9,10 @@ const noon = Date.UTC(2026, 0, 1, 12)
 
 describe('request-rate', () => {
   test('requests are spread over the period', async () => {
-    const { left, go, pass } = await simulate({ 'a.test': 'Request-rate: 5/10s' }, { minDelayMs: 0 })
-    for (const name of 'abc') void go(name, 'a.test').then((one) => one.release())
-    await pass(10_000)
-    expect(left).toEqual([
+    const { starts, enter, advance } = await simulate({ 'a.test': 'Request-rate: 5/10s' }, { minDelayMs: 0 })
+    for (const name of 'abc') void enter(name, 'a.test').then((one) => one.release())
+    await advance(10_000)
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 2_000],
       ['c', 4_000],
@@ -20,23 +20,23 @@ describe('request-rate', () => {
   })
 
   test('by the time of day', async () => {
-    const { left, go, pass } = await simulate(
+    const { starts, enter, advance } = await simulate(
       { 'a.test': 'Crawl-delay: 1\nRequest-rate: 1/1m 1200-1300' },
       { at: noon + HOUR - 30_000 },
     )
-    const passes = [...'abc'].map(async (name) => {
-      const one = await go(name, 'a.test')
+    const permits = [...'abc'].map(async (name) => {
+      const one = await enter(name, 'a.test')
       one.release()
       return one.delay
     })
-    await pass(60_000)
+    await advance(60_000)
     // The minute's pause ends with the hour that asks for it.
-    expect(left).toEqual([
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 30_000],
       ['c', 31_000],
     ])
-    expect(await Promise.all(passes)).toEqual([
+    expect(await Promise.all(permits)).toEqual([
       { delayMs: 30_000, because: 'request-rate' },
       { delayMs: 1_000, because: 'own-delay' },
       { delayMs: 1_000, because: 'own-delay' },
@@ -44,45 +44,48 @@ describe('request-rate', () => {
   })
 
   test('a cap speaks for it as for a crawl-delay', async () => {
-    const { go } = await simulate({ 'a.test': 'Request-rate: 1/1h' }, { maxDelayMs: 5_000 })
-    expect((await go('a', 'a.test')).delay).toEqual({ delayMs: 5_000, because: 'cap' })
+    const { enter } = await simulate({ 'a.test': 'Request-rate: 1/1h' }, { maxDelayMs: 5_000 })
+    expect((await enter('a', 'a.test')).delay).toEqual({ delayMs: 5_000, because: 'cap' })
   })
 })
 
 describe('visit-time', () => {
   test('closes the gate, which says when it opens, and opens then', async () => {
-    const { gate, site, left, go, pass } = await simulate({ 'a.test': 'Visit-time: 0600-0845' }, { at: noon })
+    const { gate, site, starts, enter, advance } = await simulate({ 'a.test': 'Visit-time: 0600-0845' }, { at: noon })
     expect(await gate.when(site.at('a.test', '/page'))).toMatchObject({
       allowed: true,
       at: noon + 18 * HOUR,
       waitMs: 18 * HOUR,
       because: 'visit-time',
     })
-    const waiting = go('a', 'a.test')
-    await pass(18 * HOUR - 1)
-    expect(left).toEqual([])
-    await pass(1)
-    expect(left).toEqual([['a', 18 * HOUR]])
+    const waiting = enter('a', 'a.test')
+    await advance(18 * HOUR - 1)
+    expect(starts).toEqual([])
+    await advance(1)
+    expect(starts).toEqual([['a', 18 * HOUR]])
     expect((await waiting).waitedFor).toBe('visit-time')
   })
 
   test('no cap opens it, and who waits there holds no place', async () => {
-    const { left, go, pass } = await simulate(
+    const { starts, enter, advance } = await simulate(
       { 'a.test': 'Visit-time: 0600-0845', 'b.test': '' },
       { at: noon, maxDelayMs: 10, maxConcurrent: 1 },
     )
-    void go('a', 'a.test')
-    await pass(5)
-    void go('b', 'b.test')
-    await pass(5)
-    expect(left).toEqual([['b', 5]])
+    void enter('a', 'a.test')
+    await advance(5)
+    void enter('b', 'b.test')
+    await advance(5)
+    expect(starts).toEqual([['b', 5]])
   })
 
   test('what is left of the queue when it closes waits for the next day', async () => {
-    const { left, go, pass } = await simulate({ 'a.test': 'Crawl-delay: 60\nVisit-time: 1200-1202' }, { at: noon })
-    for (const name of 'abc') void go(name, 'a.test').then((one) => one.release())
-    await pass(24 * HOUR)
-    expect(left).toEqual([
+    const { starts, enter, advance } = await simulate(
+      { 'a.test': 'Crawl-delay: 60\nVisit-time: 1200-1202' },
+      { at: noon },
+    )
+    for (const name of 'abc') void enter(name, 'a.test').then((one) => one.release())
+    await advance(24 * HOUR)
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 60_000],
       ['c', 24 * HOUR],
@@ -92,29 +95,29 @@ describe('visit-time', () => {
 
 describe('a burst of 429', () => {
   test('from requests that were under way together is one step of the growing pauses', async () => {
-    const { left, go, pass } = await simulate({ 'a.test': '' }, { minDelayMs: 0, maxConcurrentPerOrigin: 10 })
+    const { starts, enter, advance } = await simulate({ 'a.test': '' }, { minDelayMs: 0, maxConcurrentPerOrigin: 10 })
     const busy = { status: 429, headers: {} }
-    const passes = await Promise.all([...'abcdef'].map((name) => go(name, 'a.test')))
-    void go('next', 'a.test')
-    for (const one of passes) {
+    const permits = await Promise.all([...'abcdef'].map((name) => enter(name, 'a.test')))
+    void enter('next', 'a.test')
+    for (const one of permits) {
       one.release(busy)
-      await pass(10)
+      await advance(10)
     }
-    await pass(4_939)
-    expect(left.length).toBe(6)
-    await pass(1)
-    expect(left.at(-1)).toEqual(['next', 5_000])
+    await advance(4_939)
+    expect(starts.length).toBe(6)
+    await advance(1)
+    expect(starts.at(-1)).toEqual(['next', 5_000])
   })
 
   test('is heard when the headers are there, not only at the end', async () => {
-    const { left, go, pass } = await simulate({ 'a.test': '' }, { minDelayMs: 100 })
-    const first = await go('a', 'a.test')
-    void go('b', 'a.test')
-    await pass(50)
+    const { starts, enter, advance } = await simulate({ 'a.test': '' }, { minDelayMs: 100 })
+    const first = await enter('a', 'a.test')
+    void enter('b', 'a.test')
+    await advance(50)
     first.report({ status: 429, headers: { 'retry-after': '10' } })
-    await pass(10_000)
+    await advance(10_000)
     first.release({ status: 429, headers: { 'retry-after': '10' } }) // once is enough
-    expect(left.at(-1)).toEqual(['b', 10_050])
+    expect(starts.at(-1)).toEqual(['b', 10_050])
   })
 })
 
@@ -145,7 +148,7 @@ describe('paceBy: what shares a pace', () => {
 
   /** The keys that requests for these URLs are paced by. robots.txt is a matter of others: each says that all is allowed. */
   async function keysOf(paceBy: PaceBy, urls: readonly string[]): Promise<string[]> {
-    const { gate, robots, pass } = await simulate(
+    const { gate, robots, advance } = await simulate(
       {},
       { paceBy, lookup: resolve, minDelayMs: 0, maxConcurrentPerOrigin: 10 },
     )
@@ -159,7 +162,7 @@ describe('paceBy: what shares a pace', () => {
       keys.push(gate.queues()[0]?.key ?? '')
       one.release()
     }
-    await pass()
+    await advance()
     return keys
   }
   afterEach(() => {
@@ -203,39 +206,39 @@ describe('paceBy: what shares a pace', () => {
     const slow: NonNullable<PoliteGateOptions['lookup']> = (_host, _, done) => {
       answers.push(() => done(new Error('ENOTFOUND'), []))
     }
-    const { gate, site, pass } = await simulate({ 'a.test': '' }, { paceBy: 'address', lookup: slow })
+    const { gate, site, advance } = await simulate({ 'a.test': '' }, { paceBy: 'address', lookup: slow })
     const reason = new Error('enough')
     const controller = new AbortController()
     const gone = expect(gate.enter(site.at('a.test'), { signal: controller.signal })).rejects.toBe(reason)
-    await pass()
+    await advance()
     controller.abort(reason)
     await gone
     answers.pop()?.()
-    await pass()
+    await advance()
     const second = gate.enter(site.at('a.test'))
-    await pass()
+    await advance()
     expect(answers.length).toBe(1) // asked once more
     answers.pop()?.()
     ;(await second).release()
     const waiting = [gate.enter(site.at('a.test')), gate.when(site.at('a.test'))].map((one) =>
       expect(one).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' }),
     )
-    await pass()
+    await advance()
     gate.close()
     await Promise.all(waiting)
     await gate.drain()
   })
 
   test('hosts of one domain leave one after another, each keeping the pause that it asks for', async () => {
-    const { gate, left, go, pass } = await simulate(
+    const { gate, starts, enter, advance } = await simulate(
       { 'slow.one.test': 'Crawl-delay: 5', 'fast.one.test': '', 'fast.two.test': '' },
       { paceBy: 'domain', minDelayMs: 1_000 },
     )
     expect(gate.queues()).toEqual([])
     for (const host of ['slow.one.test', 'fast.one.test', 'slow.one.test', 'fast.two.test'])
-      void go(host, host).then((one) => one.release())
-    await pass(10_000)
-    expect(left).toEqual([
+      void enter(host, host).then((one) => one.release())
+    await advance(10_000)
+    expect(starts).toEqual([
       ['slow.one.test', 0],
       ['fast.two.test', 0],
       ['fast.one.test', 5_000],

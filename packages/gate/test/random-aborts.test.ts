@@ -63,7 +63,7 @@ test.each([1, 2])('seed %i', { timeout: 60_000 }, async (seed) => {
     const reason = new Error(`caller ${caller} had enough`)
     if (aborts) void pause(patience).then(() => controller.abort(reason))
     try {
-      const pass = await gate.enter(urls[origin] ?? '', { signal: controller.signal })
+      const permit = await gate.enter(urls[origin] ?? '', { signal: controller.signal })
       grants[origin]?.push({ caller, at: Date.now() })
       underWay[origin] = (underWay[origin] ?? 0) + 1
       mostOfOne = Math.max(mostOfOne, ...underWay)
@@ -73,7 +73,7 @@ test.each([1, 2])('seed %i', { timeout: 60_000 }, async (seed) => {
       )
       await pause(takes)
       underWay[origin] = (underWay[origin] ?? 0) - 1
-      pass.release({ status: 200, headers: {} })
+      permit.release({ status: 200, headers: {} })
       fates[caller] = aborts ? 'granted before it gave up' : 'granted'
     } catch (error) {
       fates[caller] = error === reason ? 'gave up' : String(error)
@@ -106,8 +106,8 @@ test.each([1, 2])('seed %i', { timeout: 60_000 }, async (seed) => {
   expect(gate.counters).toMatchObject({ started: all.length, done: all.length, abandoned: count('gave up') })
   expect(vi.getTimerCount()).toBe(0)
   await vi.advanceTimersByTimeAsync(1_000)
-  const passes = [...urls.slice(0, 2), ...urls.slice(0, 2), ...urls.slice(0, 2)].map((url) => gate.enter(url))
-  for (const pass of passes) expect((await pass).waitedMs).toBe(0)
+  const permits = [...urls.slice(0, 2), ...urls.slice(0, 2), ...urls.slice(0, 2)].map((url) => gate.enter(url))
+  for (const permit of permits) expect((await permit).waitedMs).toBe(0)
   await robots.close()
   await site.close()
 })
