@@ -1,4 +1,4 @@
-// What a gate tells of itself: drain, counters, queues, messages.
+// Watching a gate: `drain`, `counters`, `queues`, and the messages on its channels.
 import { describe, expect, test, vi } from 'vitest'
 import type { GateMessages, PoliteGate } from '../src/index.ts'
 import { listenTo } from './listen.ts'
@@ -14,7 +14,7 @@ const CHANNELS: readonly (keyof GateMessages)[] = [
 ]
 
 describe('drain', () => {
-  /** Whether it has resolved by now. */
+  /** Returns whether `drain` resolves at once. */
   async function isDrained(gate: PoliteGate): Promise<boolean> {
     let drained = false
     void gate.drain().then(() => {
@@ -24,19 +24,19 @@ describe('drain', () => {
     return drained
   }
 
-  test('resolves at once where nothing is going on', async () => {
+  test('resolves at once if nothing waits and nothing is under way', async () => {
     const { gate } = await simulate({})
     expect(await isDrained(gate)).toBe(true)
   })
 
-  test('waits for those who are under way and those who wait, and for who comes meanwhile', async () => {
+  test('waits for requests under way, for waiting requests, and for requests that enter meanwhile', async () => {
     const { gate, enter, advance } = await simulate({ 'a.test': '' })
     const first = await enter('a', 'a.test')
     const second = enter('b', 'a.test')
     expect(await isDrained(gate)).toBe(false)
     first.release()
     expect(await isDrained(gate)).toBe(false)
-    const third = enter('c', 'a.test') // is let in
+    const third = enter('c', 'a.test') // is admitted
     await advance(1_000)
     ;(await second).release()
     expect(await isDrained(gate)).toBe(false)
@@ -45,7 +45,7 @@ describe('drain', () => {
     expect(await isDrained(gate)).toBe(true)
   })
 
-  test('those who give up, are refused, or are turned away count as done', async () => {
+  test('does not wait for requests that were aborted, refused, or rejected by close', async () => {
     const { gate, enter, advance, site } = await simulate({ 'a.test': 'Disallow: /private' })
     const first = await enter('a', 'a.test')
     const controller = new AbortController()
@@ -64,7 +64,7 @@ describe('drain', () => {
     expect(await isDrained(gate)).toBe(true)
   })
 
-  test('asyncDispose closes, and does not wait', async () => {
+  test('asyncDispose closes the gate without waiting', async () => {
     const { gate, enter, advance } = await simulate({ 'a.test': '' })
     await enter('a', 'a.test')
     const second = expect(enter('b', 'a.test')).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
@@ -75,7 +75,7 @@ describe('drain', () => {
   })
 })
 
-test('counters: what starts, was refused, gave up, and waited for what', async () => {
+test('counters: counts requests that started, were refused, were abandoned, and waited, by reason', async () => {
   const { gate, enter, advance, site } = await simulate(
     { 'a.test': 'Crawl-delay: 2\nDisallow: /private', 'b.test': '' },
     { maxConcurrent: 2, maxConcurrentPerOrigin: 2 },
@@ -133,7 +133,7 @@ test('counters: what starts, was refused, gave up, and waited for what', async (
   expect(before.started).toBe(5) // a snapshot
 })
 
-test('queues: who stands where, and what the first waits for', async () => {
+test('queues: lists how many requests wait and are under way, and what the first waits for', async () => {
   const { gate, enter, advance, site } = await simulate(
     { 'a.test': 'Crawl-delay: 2', 'b.test': '' },
     { maxConcurrentPerOrigin: 1 },
@@ -158,13 +158,13 @@ test('queues: who stands where, and what the first waits for', async () => {
   expect(gate.queues()).toEqual([])
 })
 
-test('messages: a crawl as it is told', async () => {
+test('publishes the steps of a crawl on the channels', async () => {
   const { gate, enter, advance, site, start } = await simulate({ 'a.test': 'Disallow: /private' })
-  const told: unknown[] = []
+  const published: unknown[] = []
   const stops = CHANNELS.map((name) =>
     listenTo(name, gate, ({ gate: _, ...message }) => {
       const { verdict, ...others } = message as { verdict?: { because: string } }
-      told.push([name.replace('politely:gate:', ''), { ...others, ...(verdict && { verdict: verdict.because }) }])
+      published.push([name.replace('politely:gate:', ''), { ...others, ...(verdict && { verdict: verdict.because }) }])
     }),
   )
   const origin = site.at('a.test', '')
@@ -182,7 +182,7 @@ test('messages: a crawl as it is told', async () => {
   await advance(5_000)
   ;(await second).release()
   const delay = { delayMs: 1_000, because: 'own-delay' }
-  expect(told).toEqual([
+  expect(published).toEqual([
     ['start', { ...of('1'), at: start, waitedMs: 0, waitedFor: 'none', delay }],
     ['wait', { ...of('2'), at: start, because: 'own-delay', ahead: 0 }],
     ['wait', { ...of('3'), at: start, because: 'own-delay', ahead: 1 }],
@@ -193,7 +193,7 @@ test('messages: a crawl as it is told', async () => {
     ['done', { ...of('2'), at: start + 5_100, tookMs: 0, status: undefined }],
   ])
   for (const stop of stops) stop()
-  const many = told.length
+  const many = published.length
   ;(await enter('4', 'other.test').catch(() => undefined))?.release()
-  expect(told.length).toBe(many)
+  expect(published.length).toBe(many)
 })

@@ -1,17 +1,17 @@
-// The pacer of one process, by the rows that every pacer is tried with; and what it forgets.
+// LocalPacer: runs the cases that every pacer must pass, and tests the eviction of keys.
 import type { PaceLimits } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
 import { type PacerRow, pacerRows, runPacerCase } from '@politely/testkit/pacer-cases'
 import { describe, expect, test } from 'vitest'
 import { LocalPacer } from '../src/index.ts'
 
-describe('our choice, a pacer', () => {
+describe('LocalPacer passes the pacer cases', () => {
   test.each(pacerRows)('$name', async (row) => {
     const { now, pass } = startClock()
     expect(await runPacerCase(row, new LocalPacer(now), pass)).toEqual([])
   })
 
-  test('the rows tell one that is none', async () => {
+  test('the cases detect a broken pacer', async () => {
     const { now, pass } = startClock()
     const pacer = new LocalPacer(now)
     const hasty = {
@@ -22,7 +22,7 @@ describe('our choice, a pacer', () => {
     }
     const failed = new Set<string>()
     for (const row of pacerRows) {
-      // A key of its own for each row: what was is not forgotten in between.
+      // Each case has keys of its own, since the pacer keeps its state from case to case.
       const steps = row.steps.map((step) => (step.do === 'pass' ? step : { ...step, key: `${row.name} ${step.key}` }))
       if ((await runPacerCase({ ...row, steps } as PacerRow, hasty, pass)).length > 0) failed.add(row.name)
     }
@@ -30,13 +30,13 @@ describe('our choice, a pacer', () => {
   })
 })
 
-test('the pause counts from when a request leaves, and not from when its slot was taken', () => {
+test('counts the delay from the start of the request, not from the reservation of its slot', () => {
   const { now, pass } = startClock()
   const pacer = new LocalPacer(now)
   const wishes: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
   const turn = pacer.reserve('k', wishes)
   if (turn.kind !== 'slot') throw new Error('the first slot is free')
-  pass(40) // garbage was collected
+  pass(40) // such as a garbage collection
   pacer.started('k', turn.ticket, turn.delay)
   pass(960)
   expect(pacer.reserve('k', wishes)).toMatchObject({ kind: 'wait', waitMs: 40 })
@@ -48,10 +48,10 @@ test('the pause counts from when a request leaves, and not from when its slot wa
   pacer.started('never seen', 7, turn.delay)
 })
 
-describe('what is forgotten', () => {
+describe('eviction', () => {
   const wishes: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
 
-  test('keys whose pause is over, as slots are taken: two are looked at for each', () => {
+  test('checks two keys for each slot, and evicts those whose delay is over', () => {
     const { now, pass } = startClock()
     const pacer = new LocalPacer(now)
     for (let n = 0; n < 10_000; n++) pacer.reserve(`old ${n}`, wishes)
@@ -61,19 +61,19 @@ describe('what is forgotten', () => {
     expect(pacer.size).toBeLessThanOrEqual(1)
   })
 
-  test('by a crawl of ever new origins: no more are kept than have a pause to keep, and a few', () => {
+  test('keeps few keys beyond those with a delay to keep, in a crawl of ever new origins', () => {
     const { now, pass } = startClock()
     const pacer = new LocalPacer(now)
     let most = 0
     for (let n = 0; n < 100_000; n++) {
       pacer.reserve(`origin ${n}`, wishes)
-      pass(1) // a thousand new ones each second
+      pass(1) // a thousand new keys each second
       most = Math.max(most, pacer.size)
     }
     expect(most).toBeLessThan(3_000)
   })
 
-  test('not those with a pause to keep, nor for five minutes how often a site has pushed back', () => {
+  test('keeps keys with a delay to keep, and keys that were pushed back for five minutes after that', () => {
     const { now, pass } = startClock()
     const pacer = new LocalPacer(now)
     const busy = { status: 429, retryAfter: undefined }
@@ -96,7 +96,7 @@ describe('what is forgotten', () => {
     expect(pacer.reserve('busy', wishes)).toMatchObject({ waitMs: 5_000 })
   })
 
-  test('an answer to a request from before that is heard as what it is', () => {
+  test('recognises a late response to a request from before the eviction', () => {
     const { now, pass } = startClock()
     const pacer = new LocalPacer(now)
     const busy = { status: 429, retryAfter: undefined }

@@ -1,5 +1,5 @@
-// Request-rate and visit-time of a robots.txt, kept by the gate; and what shares a pace. Extensions, RFC 9309 section 2.2.4; how they are
-// kept is our choice.
+// The pace limits of a site (request-rate, visit-time, 429) and the option `paceBy`. The fields are extensions (RFC 9309 section 2.2.4). How the
+// gate applies them is our choice.
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { PaceBy, PoliteGateOptions } from '../src/index.ts'
 import { simulate } from './simulation.ts'
@@ -8,7 +8,7 @@ const HOUR = 3_600_000
 const noon = Date.UTC(2026, 0, 1, 12)
 
 describe('request-rate', () => {
-  test('requests are spread over the period', async () => {
+  test('spreads requests over the period', async () => {
     const { starts, enter, advance } = await simulate({ 'a.test': 'Request-rate: 5/10s' }, { minDelayMs: 0 })
     for (const name of 'abc') void enter(name, 'a.test').then((one) => one.release())
     await advance(10_000)
@@ -19,7 +19,7 @@ describe('request-rate', () => {
     ])
   })
 
-  test('by the time of day', async () => {
+  test('applies only at its time of day', async () => {
     const { starts, enter, advance } = await simulate(
       { 'a.test': 'Crawl-delay: 1\nRequest-rate: 1/1m 1200-1300' },
       { at: noon + HOUR - 30_000 },
@@ -30,7 +30,7 @@ describe('request-rate', () => {
       return one.delay
     })
     await advance(60_000)
-    // The minute's pause ends with the hour that asks for it.
+    // The delay of a minute ends with the hours of the request-rate.
     expect(starts).toEqual([
       ['a', 0],
       ['b', 30_000],
@@ -43,14 +43,14 @@ describe('request-rate', () => {
     ])
   })
 
-  test('a cap speaks for it as for a crawl-delay', async () => {
+  test('is shortened by maxDelayMs, like a crawl-delay', async () => {
     const { enter } = await simulate({ 'a.test': 'Request-rate: 1/1h' }, { maxDelayMs: 5_000 })
     expect((await enter('a', 'a.test')).delay).toEqual({ delayMs: 5_000, because: 'cap' })
   })
 })
 
 describe('visit-time', () => {
-  test('closes the gate, which says when it opens, and opens then', async () => {
+  test('delays requests until the hours begin, and `when` says so', async () => {
     const { gate, site, starts, enter, advance } = await simulate({ 'a.test': 'Visit-time: 0600-0845' }, { at: noon })
     expect(await gate.when(site.at('a.test', '/page'))).toMatchObject({
       allowed: true,
@@ -66,7 +66,7 @@ describe('visit-time', () => {
     expect((await waiting).waitedFor).toBe('visit-time')
   })
 
-  test('no cap opens it, and who waits there holds no place', async () => {
+  test('is not shortened by maxDelayMs, and its waiting requests do not count towards maxConcurrent', async () => {
     const { starts, enter, advance } = await simulate(
       { 'a.test': 'Visit-time: 0600-0845', 'b.test': '' },
       { at: noon, maxDelayMs: 10, maxConcurrent: 1 },
@@ -78,7 +78,7 @@ describe('visit-time', () => {
     expect(starts).toEqual([['b', 5]])
   })
 
-  test('what is left of the queue when it closes waits for the next day', async () => {
+  test('delays the rest of the queue until the next day when the hours end', async () => {
     const { starts, enter, advance } = await simulate(
       { 'a.test': 'Crawl-delay: 60\nVisit-time: 1200-1202' },
       { at: noon },
@@ -94,7 +94,7 @@ describe('visit-time', () => {
 })
 
 describe('a burst of 429', () => {
-  test('from requests that were under way together is one step of the growing pauses', async () => {
+  test('from requests that were under way together counts as one step of the backoff', async () => {
     const { starts, enter, advance } = await simulate({ 'a.test': '' }, { minDelayMs: 0, maxConcurrentPerOrigin: 10 })
     const busy = { status: 429, headers: {} }
     const permits = await Promise.all([...'abcdef'].map((name) => enter(name, 'a.test')))
@@ -109,19 +109,19 @@ describe('a burst of 429', () => {
     expect(starts.at(-1)).toEqual(['next', 5_000])
   })
 
-  test('is heard when the headers are there, not only at the end', async () => {
+  test('changes the pace when the headers are reported, not only at the end', async () => {
     const { starts, enter, advance } = await simulate({ 'a.test': '' }, { minDelayMs: 100 })
     const first = await enter('a', 'a.test')
     void enter('b', 'a.test')
     await advance(50)
     first.report({ status: 429, headers: { 'retry-after': '10' } })
     await advance(10_000)
-    first.release({ status: 429, headers: { 'retry-after': '10' } }) // once is enough
+    first.release({ status: 429, headers: { 'retry-after': '10' } }) // has no further effect
     expect(starts.at(-1)).toEqual(['b', 10_050])
   })
 })
 
-describe('paceBy: what shares a pace', () => {
+describe('paceBy', () => {
   const names = [
     'a.example.com',
     'b.example.com',
@@ -146,7 +146,7 @@ describe('paceBy: what shares a pace', () => {
     else done(new Error('ENOTFOUND'), [])
   }
 
-  /** The keys that requests for these URLs are paced by. robots.txt is a matter of others: each says that all is allowed. */
+  /** Returns the pace keys of requests for these URLs. robots.txt allows all of them. */
   async function keysOf(paceBy: PaceBy, urls: readonly string[]): Promise<string[]> {
     const { gate, robots, advance } = await simulate(
       {},
@@ -169,7 +169,7 @@ describe('paceBy: what shares a pace', () => {
     vi.restoreAllMocks()
   })
 
-  test('origin, host', async () => {
+  test('origin: scheme, host and port; host: the host alone', async () => {
     const urls = ['http://a.test/1', 'https://a.test/2', 'http://a.test:8080/3', 'http://[::1]:8080/']
     expect(await keysOf('origin', urls)).toEqual([
       'http://a.test',
@@ -180,7 +180,7 @@ describe('paceBy: what shares a pace', () => {
     expect(await keysOf('host', urls)).toEqual(['a.test', 'a.test', 'a.test', '[::1]'])
   })
 
-  test('domain: of the public suffixes only those of ICANN count', async () => {
+  test('domain: uses only the ICANN section of the Public Suffix List', async () => {
     const urls = [...names, '127.0.0.1'].map((name) => `http://${name}/`)
     expect(await keysOf('domain', urls)).toEqual([
       'example.com',
@@ -194,14 +194,14 @@ describe('paceBy: what shares a pace', () => {
     ])
   })
 
-  test('address: of several the one that sorts first; a name without one counts by itself', async () => {
+  test('address: uses the first in alphabetical order; a host without an address is its own key', async () => {
     const urls = ['a.example.com', 'b.example.co.uk', 'x.github.io', 'lone', '127.0.0.2', '[::1]'].map(
       (name) => `http://${name}/`,
     )
     expect(await keysOf('address', urls)).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.2', 'lone', '127.0.0.2', '::1'])
   })
 
-  test('address: an abort, and close, are heard while a name is looked up; what was not found is looked for again', async () => {
+  test('address: a lookup can be aborted and closed; a failed lookup is not cached', async () => {
     const answers: (() => void)[] = []
     const slow: NonNullable<PoliteGateOptions['lookup']> = (_host, _, done) => {
       answers.push(() => done(new Error('ENOTFOUND'), []))
@@ -217,7 +217,7 @@ describe('paceBy: what shares a pace', () => {
     await advance()
     const second = gate.enter(site.at('a.test'))
     await advance()
-    expect(answers.length).toBe(1) // asked once more
+    expect(answers.length).toBe(1) // looked up once more
     answers.pop()?.()
     ;(await second).release()
     const waiting = [gate.enter(site.at('a.test')), gate.when(site.at('a.test'))].map((one) =>
@@ -229,7 +229,7 @@ describe('paceBy: what shares a pace', () => {
     await gate.drain()
   })
 
-  test('hosts of one domain leave one after another, each keeping the pause that it asks for', async () => {
+  test('domain: hosts of one domain share a pace, and each has the delay that it asks for', async () => {
     const { gate, starts, enter, advance } = await simulate(
       { 'slow.one.test': 'Crawl-delay: 5', 'fast.one.test': '', 'fast.two.test': '' },
       { paceBy: 'domain', minDelayMs: 1_000 },

@@ -1,7 +1,7 @@
-// When the gate lets go: pauses, order, places, pushbacks. DESIGN section 7; none of it is in RFC 9309 but the checks before it.
+// When the gate starts a request: delays, order, concurrency limits, pushbacks, aborts. RFC 9309 does not regulate any of this.
 //
-// robots.txt comes from a real server. After that no socket is needed, and timers and clock are simulated, so that pauses are
-// exact: by the gate's own clock nobody leaves a millisecond early or late.
+// robots.txt comes from a real server. After that no socket is needed. Timers and clock are simulated, so delays are exact: by the gate's own
+// clock, no request starts a millisecond early or late.
 import { getEventListeners } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -39,25 +39,25 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A gate on simulated time, and a log of who left when. */
+/** Creates a gate on simulated time, and a log of the requests that start. */
 function simulate(options: Omit<PoliteGateOptions, 'robots'> = {}) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   const gate = new PoliteGate({ robots, now: () => Date.now(), ...options })
   const start = Date.now()
   const starts: [name: string, atMs: number][] = []
-  /** Enters; notes when it was let go. */
+  /** Enters the gate. Adds the request to `starts` when it starts. */
   const enter = async (name: string, host: string, signal?: AbortSignal): Promise<Permit> => {
     const permit = await gate.enter(url(host), signal && { signal })
     starts.push([name, Date.now() - start])
     return permit
   }
-  /** Enters, and its request is over at once. */
+  /** Enters the gate, and releases the permit at once. */
   const visit = async (name: string, host: string, answer?: ResponseLike): Promise<Permit> => {
     const permit = await enter(name, host)
     permit.release(answer)
     return permit
   }
-  /** Lets milliseconds pass; without a number, everything that is under way now. */
+  /** Advances the simulated time. Without a number, only runs what can run now. */
   const advance = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
   return { gate, starts, enter, visit, advance }
 }
@@ -67,8 +67,8 @@ const saying = (status: number, retryAfter?: string): ResponseLike => ({
   headers: new Headers(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
 })
 
-describe('the pause between two requests to one origin', () => {
-  test('crawl-delay is kept, first come, first served', async () => {
+describe('the delay between two requests to one origin', () => {
+  test('is the crawl-delay; requests start in order of arrival', async () => {
     const { starts, visit, advance } = simulate({ minDelayMs: 0 })
     const all = ['a', 'b', 'c', 'd', 'e'].map((name) => visit(name, 'two.test'))
     await advance(7_999)
@@ -84,7 +84,7 @@ describe('the pause between two requests to one origin', () => {
     expect(waited).toEqual([0, 2_000, 4_000, 6_000, 8_000])
   })
 
-  test('a pause that nobody used is not saved up', async () => {
+  test('is not saved up if no request uses it', async () => {
     const { starts, visit, advance } = simulate({ minDelayMs: 0 })
     await visit('a', 'two.test')
     await advance(60_000)
@@ -99,7 +99,7 @@ describe('the pause between two requests to one origin', () => {
     expect(starts.at(-1)).toEqual(['c', 62_000])
   })
 
-  test('is counted from the moment the request leaves, however long it takes', async () => {
+  test('counts from the start of a request, however long the request takes', async () => {
     const { starts, enter, advance } = simulate({ minDelayMs: 0 })
     const first = await enter('a', 'two.test')
     void enter('b', 'two.test')
@@ -112,7 +112,7 @@ describe('the pause between two requests to one origin', () => {
     ])
   })
 
-  test('other origins are not held up by it', async () => {
+  test('does not delay other origins', async () => {
     const { starts, visit, advance } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
     for (const name of ['slow 1', 'slow 2']) void visit(name, 'minute.test')
     for (const name of ['fast 1', 'fast 2', 'fast 3']) void visit(name, 'half.test')
@@ -156,14 +156,14 @@ describe('the pause between two requests to one origin', () => {
     ])
   })
 
-  test('none, where neither the caller nor the site wants one', async () => {
+  test('is 0 if neither the caller nor the site asks for one', async () => {
     const { starts, visit, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 100 })
     for (let n = 0; n < 100; n++) void visit(String(n), 'none.test')
     await advance()
     expect(starts.map(([name]) => name)).toEqual([...Array(100).keys()].map(String))
   })
 
-  test('longer than a timer can hold', async () => {
+  test('may be longer than the maximum of a timer', async () => {
     const { starts, visit, advance } = simulate()
     const month = 30 * 24 * 3600 * 1000
     await visit('a', 'month.test')
@@ -177,7 +177,7 @@ describe('the pause between two requests to one origin', () => {
     ])
   })
 
-  test('the clock decides, not the timer', async () => {
+  test('is measured by the clock, not by the timer', async () => {
     const { starts, gate, visit, advance } = simulate({ now: () => Date.now() / 2 })
     void visit('a', 'two.test')
     void visit('b', 'two.test')
@@ -191,7 +191,7 @@ describe('the pause between two requests to one origin', () => {
     gate.close()
   })
 
-  test('holds on the clock that the gate brings itself', async () => {
+  test('is kept on the default clock', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const gate = new PoliteGate({ robots, minDelayMs: 0 })
     const start = performance.now()
@@ -208,8 +208,8 @@ describe('the pause between two requests to one origin', () => {
   })
 })
 
-describe('requests under way at once', () => {
-  test('to one origin: two, if nothing else is said', async () => {
+describe('the concurrency limits', () => {
+  test('default to two requests to one origin', async () => {
     const { starts, enter, advance } = simulate({ minDelayMs: 0 })
     const [first] = [enter('a', 'none.test'), enter('b', 'none.test'), enter('c', 'none.test'), enter('d', 'none.test')]
     await advance(60_000)
@@ -219,7 +219,7 @@ describe('requests under way at once', () => {
     expect(starts.map(([name]) => name)).toEqual(['a', 'b', 'c'])
   })
 
-  test('to one origin and to all of them, never more than asked for', async () => {
+  test('are never exceeded, for one origin and in all', async () => {
     const { gate, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 3, maxConcurrent: 5 })
     const hosts = ['none.test', 'other.test', 'third.test']
     const underWay = new Map(hosts.map((host) => [host, 0]))
@@ -244,7 +244,7 @@ describe('requests under way at once', () => {
     expect({ done, most, mostOfOne }).toEqual({ done: 300, most: 5, mostOfOne: 3 })
   })
 
-  test('an origin with many who wait does not keep the others out: origins take turns', async () => {
+  test('let origins take turns, so that one with many waiting requests does not block the others', async () => {
     const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
     const visit = async (name: string, host: string) => {
       const ticket = await enter(name, host)
@@ -258,7 +258,7 @@ describe('requests under way at once', () => {
     expect(starts.map(([name]) => name).join('')).toBe('AABCABABA')
   })
 
-  test('a place is free again for another origin while this one keeps its pause', async () => {
+  test('do not count an origin that only waits for its delay', async () => {
     const { starts, enter, visit, advance } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
     const first = await enter('two 1', 'two.test')
     void visit('two 2', 'two.test')
@@ -274,7 +274,7 @@ describe('requests under way at once', () => {
   })
 })
 
-describe('an answer that asks for a pause', () => {
+describe('a pushback', () => {
   test.each([
     ['429 with seconds', saying(429, '30'), 30_000],
     ['503 with seconds', saying(503, '30'), 30_000],
@@ -300,7 +300,7 @@ describe('an answer that asks for a pause', () => {
     ])
   })
 
-  test('a date counts from now by the gate’s clock', async () => {
+  test('with a date in Retry-After counts from now by the gate’s clock', async () => {
     const { starts, visit, advance } = simulate()
     vi.setSystemTime(Date.UTC(2026, 10, 20, 12, 0, 0))
     await visit('a', 'none.test', saying(503, 'Fri, 20 Nov 2026 12:01:30 GMT'))
@@ -313,7 +313,7 @@ describe('an answer that asks for a pause', () => {
     expect(Date.now() - since).toBe(90_000)
   })
 
-  test('pauses without Retry-After grow up to five minutes, and an answer of another kind ends that', async () => {
+  test('without Retry-After doubles the delay up to five minutes; another response resets it', async () => {
     const { starts, visit, advance } = simulate()
     const pushedBack = Array(8).fill(429)
     for (const status of [...pushedBack, 200, 429, 404, 503, 200]) void visit('', 'none.test', saying(status))
@@ -322,7 +322,7 @@ describe('an answer that asks for a pause', () => {
     expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 1, 5, 1, 5])
   })
 
-  test('holds for those who wait already, and for that origin only', async () => {
+  test('applies to requests that wait already, and to that origin only', async () => {
     const { starts, enter, visit, advance } = simulate({ minDelayMs: 100 })
     const first = await enter('a', 'none.test')
     void visit('b', 'none.test')
@@ -340,7 +340,7 @@ describe('an answer that asks for a pause', () => {
     expect(starts.at(-1)).toEqual(['c', 10_150])
   })
 
-  test('the longer of two pauses holds', async () => {
+  test('does not shorten a longer one', async () => {
     const { starts, enter, visit, advance } = simulate({ minDelayMs: 0 })
     const [first, second] = [await enter('a', 'none.test'), await enter('b', 'none.test')]
     first.release(saying(429, '60'))
@@ -353,8 +353,8 @@ describe('an answer that asks for a pause', () => {
   })
 })
 
-describe('leaving', () => {
-  test('once is enough: a second time gives no second place, and its answer is not heard', async () => {
+describe('release', () => {
+  test('has no effect the second time', async () => {
     const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
     const first = await enter('a', 'none.test')
     void enter('b', 'none.test')
@@ -369,7 +369,7 @@ describe('leaving', () => {
     ])
   })
 
-  test('at the end of `using`', async () => {
+  test('is called at the end of `using`', async () => {
     const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
     const first = await enter('a', 'none.test')
     void enter('b', 'none.test')
@@ -381,7 +381,7 @@ describe('leaving', () => {
     ])
   })
 
-  test('with what is no answer is the caller’s mistake, and loses nobody’s place', async () => {
+  test('throws for an invalid response, and releases the permit all the same', async () => {
     const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
     const first = await enter('a', 'none.test')
     void enter('b', 'none.test')
@@ -396,7 +396,7 @@ describe('leaving', () => {
 })
 
 describe('an abort', () => {
-  test('before the call rejects with the signal’s reason, and robots.txt is not asked for', async () => {
+  test('before the call rejects with the signal’s reason, without a fetch of robots.txt', async () => {
     const reason = new Error('not today')
     const fetches = site.robotsFetches
     const gate = new PoliteGate({ robots })
@@ -432,7 +432,7 @@ describe('an abort', () => {
         ['c', 4_000],
       ],
     ],
-  ] as const)('of %s gives the turn back, and rejects with the reason', async (_, which, expected) => {
+  ] as const)('of %s rejects with the reason, and the next request starts', async (_, which, expected) => {
     const { starts, enter, visit, advance } = simulate()
     await visit('a', 'two.test')
     const controllers = ['b', 'c', 'd'].map((name) => {
@@ -458,7 +458,7 @@ describe('an abort', () => {
     await outcome
   })
 
-  test('of everyone leaves no timer and no listener behind', async () => {
+  test('of all requests leaves no timer and no listener', async () => {
     const { gate, visit, enter, advance } = simulate()
     await visit('a', 'two.test')
     const controller = new AbortController()
@@ -473,7 +473,7 @@ describe('an abort', () => {
     gate.close()
   })
 
-  test('of a signal that outlives its request finds nobody listening', async () => {
+  test('after the request has ended finds no listener', async () => {
     const { visit, gate, advance } = simulate({ minDelayMs: 0 })
     const { signal } = new AbortController()
     for (let n = 0; n < 20; n++) (await gate.enter(url('none.test'), { signal })).release()
@@ -483,14 +483,14 @@ describe('an abort', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('after the gate has let go, and before the caller runs again, gives the place back, too', async () => {
+  test('after the permit was granted, and before the caller gets it, cancels the permit', async () => {
     const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
     const first = await enter('a', 'none.test')
     const controller = new AbortController()
     const second = expect(enter('b', 'none.test', controller.signal)).rejects.toMatchObject({ name: 'AbortError' })
     void enter('c', 'none.test')
     await advance()
-    first.release() // lets b go …
+    first.release() // starts b …
     controller.abort() // … who is not there any more
     await second
     await advance()
@@ -499,7 +499,7 @@ describe('an abort', () => {
 })
 
 describe('close', () => {
-  test('rejects everyone who waits and whoever comes later, and ends the timers', async () => {
+  test('rejects waiting requests and later ones, and clears the timers', async () => {
     const { gate, visit, enter, advance } = simulate()
     await visit('a', 'two.test')
     const { signal } = new AbortController()
@@ -515,7 +515,7 @@ describe('close', () => {
     gate.close()
   })
 
-  test('rejects who waits for robots.txt, and leaves the RobotsClient open', async () => {
+  test('rejects requests that wait for robots.txt, and does not close the RobotsClient', async () => {
     let asked = () => {}
     const asking = new Promise<void>((resolve) => {
       asked = resolve
@@ -531,7 +531,7 @@ describe('close', () => {
     await own.close()
   })
 
-  test('leaves a pass that was given good: it may still be given back', async () => {
+  test('keeps granted permits valid: they can be released', async () => {
     const { gate, enter } = simulate()
     const first = await enter('a', 'none.test')
     gate.close()
@@ -539,7 +539,7 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('of the RobotsClient rejects who comes later with its own code', async () => {
+  test('of the RobotsClient rejects later requests with its own code', async () => {
     const own = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
     const gate = new PoliteGate({ robots: own })
     await own.close()
@@ -547,8 +547,8 @@ describe('close', () => {
   })
 })
 
-describe('what robots.txt says while a request waits', () => {
-  /** A site that changes its mind after an hour; the clock of the RobotsClient is moved by hand. */
+describe('a change of robots.txt while requests wait', () => {
+  /** Serves a robots.txt that changes after an hour. The clock of the RobotsClient is set by the test. */
   async function changing(name: string, before: string) {
     const host = `${name}.test`
     site.robots.set(host, before)
@@ -571,7 +571,7 @@ describe('what robots.txt says while a request waits', () => {
     return { gate, at, change, visit, end: () => own.close() }
   }
 
-  test('holds: a request that has become disallowed does not leave, and takes no turn', async () => {
+  test('rejects a request that has become disallowed, and uses no slot for it', async () => {
     const { change, visit, end } = await changing('strict', '')
     await visit('/1')
     const second = expect(visit('/2')).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
@@ -583,7 +583,7 @@ describe('what robots.txt says while a request waits', () => {
     await end()
   })
 
-  test('holds: a new crawl-delay is kept by those who came before it', async () => {
+  test('applies a new crawl-delay to requests that wait already', async () => {
     const { change, visit, end } = await changing('slower', '')
     const permits = [visit('/1'), visit('/2'), visit('/3')]
     expect(await permits[0]).toEqual([0, 1_000])
@@ -595,7 +595,7 @@ describe('what robots.txt says while a request waits', () => {
     await end()
   })
 
-  test('is asked for by one of them, and they leave one after another all the same', async () => {
+  test('is fetched once, and the requests keep their delay', async () => {
     const { change, visit, end } = await changing('sleepy', '')
     await visit('/1')
     const permits = [visit('/2'), visit('/3')]
@@ -615,7 +615,7 @@ describe('what robots.txt says while a request waits', () => {
     await end()
   })
 
-  test('does not undo a pause that an answer asks for in the meantime: who was about to leave keeps it, too', async () => {
+  test('does not undo a pushback that arrives during the fetch', async () => {
     const { gate, change, visit, end, at } = await changing('strained', '')
     const first = await gate.enter(at('/1'))
     const permits = [visit('/2'), visit('/3')]
@@ -637,7 +637,7 @@ describe('what robots.txt says while a request waits', () => {
 })
 
 describe('memory', () => {
-  test('origins with nothing to keep are forgotten; those with a request under way or a pause to keep are not', async () => {
+  test('evicts origins without a request under way or a delay to keep', async () => {
     const many = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
     const crowd = [...Array(1_000).keys()].map((n) => url(`crowd${n}.test`))
     for (let n = 0; n < crowd.length; n += 100)
@@ -654,7 +654,7 @@ describe('memory', () => {
     await vi.advanceTimersByTimeAsync(10_000)
     for (const each of crowd) await visit(each) // the thousandth looks for what may be forgotten
 
-    /** The pause that a 429 without Retry-After earns. It grows from one to the next, while the origin is remembered. */
+    /** The delay after a 429 without Retry-After. It grows from one to the next as long as the origin is stored. */
     const pauseOf = async (host: string) => {
       await visit(url(host), saying(429))
       const start = Date.now()
