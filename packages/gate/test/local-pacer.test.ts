@@ -1,12 +1,12 @@
 // LocalPacer: runs the cases that every pacer must pass, and tests the eviction of keys.
 import type { PaceLimits } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
-import { type PacerRow, pacerRows, runPacerCase } from '@politely/testkit/pacer-cases'
+import { type PacerCase, pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
 import { describe, expect, test } from 'vitest'
 import { LocalPacer } from '../src/index.ts'
 
 describe('LocalPacer passes the pacer cases', () => {
-  test.each(pacerRows)('$name', async (row) => {
+  test.each(pacerCases)('$name', async (row) => {
     const { now, pass } = startClock()
     expect(await runPacerCase(row, new LocalPacer(now), pass)).toEqual([])
   })
@@ -21,10 +21,12 @@ describe('LocalPacer passes the pacer cases', () => {
       estimate: pacer.estimate.bind(pacer),
     }
     const failed = new Set<string>()
-    for (const row of pacerRows) {
+    for (const row of pacerCases) {
       // Each case has keys of its own, since the pacer keeps its state from case to case.
-      const steps = row.steps.map((step) => (step.do === 'pass' ? step : { ...step, key: `${row.name} ${step.key}` }))
-      if ((await runPacerCase({ ...row, steps } as PacerRow, hasty, pass)).length > 0) failed.add(row.name)
+      const steps = row.steps.map((step) =>
+        step.do === 'advance' ? step : { ...step, key: `${row.name} ${step.key}` },
+      )
+      if ((await runPacerCase({ ...row, steps } as PacerCase, hasty, pass)).length > 0) failed.add(row.name)
     }
     expect(failed.size).toBeGreaterThan(12)
   })

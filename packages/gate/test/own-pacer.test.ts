@@ -2,7 +2,7 @@
 import type { PaceLimits, PageResponse } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
-import { pacerRows, runPacerCase } from '@politely/testkit/pacer-cases'
+import { pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type FailureMessage, LocalPacer, type Pacer, PoliteGate, type Reservation, type Ticket } from '../src/index.ts'
 import { listenTo } from './listen.ts'
@@ -100,7 +100,7 @@ const now = () => Date.now()
 const advance = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
 
 describe('a pacer that returns promises and keeps a queue', () => {
-  test.each(pacerRows)('passes the pacer cases: $name', async (row) => {
+  test.each(pacerCases)('passes the pacer cases: $name', async (row) => {
     const clock = startClock()
     expect(await runPacerCase(row, new RemotePacer(clock.now), clock.pass)).toEqual([])
   })
