@@ -120,10 +120,10 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
 
 /** Returns the values of all Host headers. If the headers are an array, `getHeader` does not find them. */
 function hostsOf(request: ClientRequest, headers: RequestOptions['headers']): readonly unknown[] {
-  const own = request.getHeader('host')
-  const listed: unknown[] = Array.isArray(headers) ? headers.flat() : []
-  const named = listed.filter((_, n) => n % 2 === 1 && String(listed[n - 1]).toLowerCase() === 'host')
-  return [own, ...named].flat().filter((value) => value !== undefined)
+  const byName = request.getHeader('host')
+  const list: unknown[] = Array.isArray(headers) ? headers.flat() : []
+  const listed = list.filter((_, n) => n % 2 === 1 && String(list[n - 1]).toLowerCase() === 'host')
+  return [byName, ...listed].flat().filter((value) => value !== undefined)
 }
 
 /** Keeps the caller from changing the path and the Host header between the check and the moment at which Node sends them. */

@@ -80,25 +80,26 @@ type Send = (input: unknown, init: Init) => Promise<FetchResponse>
 
 /** Makes the requests of one call of the wrapped fetch, each with its own permit. */
 async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInput, init: Init): Promise<FetchResponse> {
-  const { request: own } = input
+  const { request: inputRequest } = input
   const url = input.url.href
   // The RobotsClient may use this fetch for robots.txt, which needs no permit.
-  if (input.isLocal || gate.robots.isOwnRequest(url)) return send(own ?? url, init)
+  if (input.isLocal || gate.robots.isOwnRequest(url)) return send(inputRequest ?? url, init)
 
-  const mode = init.redirect ?? own?.redirect ?? 'follow'
-  const signal = (init.signal === undefined ? own?.signal : init.signal) ?? null
-  let request = firstRequest(url, own, init, gate.robots.userAgent)
+  const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
+  const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? null
+  let request = firstRequest(url, inputRequest, init, gate.robots.userAgent)
   const host = request.headers.get('host')
   if (host !== null) assertOwnHost(url, [host])
   // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.
-  const spare = mode === 'follow' && own?.body && request.body === 'spent' ? own.clone() : undefined
+  const requestCopy =
+    mode === 'follow' && inputRequest?.body && request.body === 'spent' ? inputRequest.clone() : undefined
   try {
     for (let hops = 0; ; hops++) {
       // The first hop uses the caller's arguments. Only the User-Agent is added.
       const hop = hops === 0 ? { headers: [...request.headers] } : { ...initOf(request), signal }
       const response = await sendWithPermit(gate, request.url, signal, () =>
         // Only `follow` is implemented here. In the other modes fetch makes no second request.
-        send(hops === 0 && own ? own : request.url, {
+        send(hops === 0 && inputRequest ? inputRequest : request.url, {
           ...init,
           ...hop,
           redirect: mode === 'follow' ? 'manual' : mode,
@@ -112,16 +113,17 @@ async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInpu
       if (hops >= MAX_REDIRECTS)
         throw new TypeError(`fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${request.url}`)
       const next = redirected(request, response.status, location)
-      if (next.body === 'spent' && spare === undefined) {
+      if (next.body === 'spent' && requestCopy === undefined) {
         throw new TypeError(
           `fetch failed: ${request.url} redirects, and its body was a stream, which cannot be sent again`,
         )
       }
-      request = next.body === 'spent' && spare ? { ...next, body: { value: await spare.arrayBuffer() } } : next
+      request =
+        next.body === 'spent' && requestCopy ? { ...next, body: { value: await requestCopy.arrayBuffer() } } : next
     }
   } finally {
     // Not awaited: the copy ends only with the original, which may never be read.
-    if (spare?.bodyUsed === false) spare.body?.cancel().catch(() => undefined)
+    if (requestCopy?.bodyUsed === false) requestCopy.body?.cancel().catch(() => undefined)
   }
 }
 
@@ -142,11 +144,16 @@ async function sendWithPermit(
   }
 }
 
-function firstRequest(url: string, given: globalThis.Request | undefined, init: Init, userAgent: string): Request {
-  const headers = new Headers(init.headers ?? given?.headers)
+function firstRequest(
+  url: string,
+  inputRequest: globalThis.Request | undefined,
+  init: Init,
+  userAgent: string,
+): Request {
+  const headers = new Headers(init.headers ?? inputRequest?.headers)
   if (!headers.has('user-agent')) headers.set('user-agent', userAgent)
-  const method = (init.method ?? given?.method ?? 'GET').toUpperCase()
-  return { url, method, headers, body: bodyOf(init.body ?? given?.body ?? null) }
+  const method = (init.method ?? inputRequest?.method ?? 'GET').toUpperCase()
+  return { url, method, headers, body: bodyOf(init.body ?? inputRequest?.body ?? null) }
 }
 
 function bodyOf(body: unknown): Request['body'] {

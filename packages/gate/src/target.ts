@@ -54,16 +54,16 @@ export function assertOwnHost(url: string, hosts: readonly unknown[], server: st
   const [host] = hosts
   if (hosts.length === 0 || (hosts.length === 1 && (isHostOf(url, host) || isHostOf(server, host)))) return
   const given = hosts.map(describeValue).join(', ')
-  const { host: own } = new URL(url)
+  const { host: expected } = new URL(url)
   throw new InvalidRequestError(
-    `the Host header is ${given}; expected ${own}, the host of the URL. Leave the header out, and write the site's name in the URL. To connect to an address of your choice, use the option \`lookup\``,
+    `the Host header is ${given}; expected ${expected}, the host of the URL. Leave the header out, and write the site's name in the URL. To connect to an address of your choice, use the option \`lookup\``,
   )
 }
 
 function isHostOf(url: string, host: unknown): boolean {
   if (typeof host !== 'string' || /[^\w.:[\]%-]/.test(host)) return false
-  const own = new URL(url)
-  return URL.parse(`${own.protocol}//${host}`)?.host === own.host
+  const { protocol, host: expected } = new URL(url)
+  return URL.parse(`${protocol}//${host}`)?.host === expected
 }
 
 function badPath(path: unknown): InvalidRequestError {

@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 
 const gateWith = (options: Partial<PoliteGateOptions>) => new PoliteGate({ robots, minDelayMs: 0, ...options })
-const turns = async (count: number) => {
+const eventLoopTurns = async (count: number) => {
   for (let n = 0; n < count; n++) await new Promise((turn) => setImmediate(turn))
 }
 
@@ -76,12 +76,12 @@ describe('the first request of a queue, whose robots.txt has expired', () => {
     const aborted = expect(gate.enter(site.at('a.test', '/2'), { signal: controller.signal })).rejects.toThrow('enough')
     await until(() => gate.queues()[0]?.waiting === 1)
     now += 30 * DAYS
-    site.robots.set('a.test', () => undefined) // never answers
+    site.robots.set('a.test', () => undefined) // never responds
     held.release()
     await until(() => site.robotsFetches === 2)
     controller.abort(new Error('enough'))
     await aborted
-    await turns(1)
+    await eventLoopTurns(1)
     expect(gate.queues()).toEqual([])
     const closed = expect(gate.enter(site.at('a.test', '/3'))).rejects.toMatchObject({
       code: 'ERR_POLITELY_GATE_CLOSED',
@@ -120,7 +120,7 @@ describe('maxConcurrentPerDomain', () => {
     for (const host of [...hosts, 'honest.test']) await robots.check(site.at(host))
     const [a, b, ...rest] = hosts.map((host) => gate.enter(site.at(host)))
     const slow = [await a, await b]
-    await turns(2)
+    await eventLoopTurns(2)
     expect(gate.queues().map(({ heldBy }) => heldBy)).toEqual([undefined, undefined, 'concurrency', 'concurrency'])
     expect(await gate.when(site.at('e.evil.test'))).toMatchObject({ because: 'concurrency', waitMs: 0 })
     expect(await gate.when(site.at('honest.test'))).toMatchObject({ because: 'none' })
@@ -143,7 +143,7 @@ describe('maxConcurrentPerDomain', () => {
     const entering = Array.from({ length: 14 }, (_, n) => gate.enter(site.at(`h${n}.many.test`)))
     for (const [n, one] of entering.entries()) if (n < most) await one
     await until(() => gate.queues().filter(({ underWay }) => underWay > 0).length === most)
-    await turns(3)
+    await eventLoopTurns(3)
     expect(gate.queues().filter(({ underWay }) => underWay > 0).length).toBe(most)
     gate.close()
     await Promise.allSettled(entering)
@@ -188,7 +188,7 @@ describe('ConcurrencyLimit', () => {
     return { limit, called, want }
   }
 
-  test('gives turns to the registrable domains, and within a domain to the queues in order of arrival', () => {
+  test('serves the registrable domains in turn, and the queues of a domain in order of arrival', () => {
     const { limit, called, want } = open(1, 1)
     want('held', 'x')
     for (const name of ['a1', 'a2', 'a3']) want(name, 'a')

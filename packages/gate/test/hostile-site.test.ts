@@ -20,7 +20,7 @@ let ends: (() => unknown)[]
 let sockets: Set<Socket>
 /** Responses that have begun and not ended. */
 let open: Set<ServerResponse>
-let answer: (url: string, response: ServerResponse) => void
+let respond: (url: string, response: ServerResponse) => void
 
 beforeEach(async () => {
   ends = []
@@ -30,7 +30,7 @@ beforeEach(async () => {
     if (url === '/robots.txt') return void response.end()
     open.add(response)
     response.once('close', () => open.delete(response))
-    answer(url, response)
+    respond(url, response)
   })
   server.keepAliveTimeout = 60_000
   server.on('connection', (socket) => {
@@ -56,7 +56,7 @@ const urls = () => Array.from({ length: HOSTS }, (_, i) => `http://h${i}.evil.te
 
 describe('redirects whose bodies never end', () => {
   beforeEach(() => {
-    answer = (url, response) => {
+    respond = (url, response) => {
       if (url === '/end') return void response.end('page')
       response.writeHead(302, { location: '/end', 'content-length': '100' }).write('x')
     }
@@ -68,8 +68,8 @@ describe('redirects whose bodies never end', () => {
     ends.push(() => dispatcher.destroy())
     const failed: unknown[] = []
     for (const url of urls()) {
-      const asked = undici.request(url, { dispatcher }).then(({ body }) => body.text())
-      asked.catch((error) => failed.push(error.code))
+      const body = undici.request(url, { dispatcher }).then(({ body }) => body.text())
+      body.catch((error) => failed.push(error.code))
     }
     await vi.waitFor(() => expect(failed).toHaveLength(HOSTS - 8), PATIENCE)
     expect(new Set(failed)).toEqual(new Set(['ERR_POLITELY_OPEN_REDIRECT']))
@@ -100,7 +100,7 @@ describe('redirects whose bodies never end', () => {
 })
 
 test('idle connections are kept to 32 hosts of one registrable domain, and to hosts of other domains', async () => {
-  answer = (_, response) => void response.setHeader('keep-alive', 'timeout=600').end('page')
+  respond = (_, response) => void response.setHeader('keep-alive', 'timeout=600').end('page')
   const dispatcher = politeAgent({ gate: newGate(), lookup })
   ends.push(() => dispatcher.destroy())
   const get = async (url: string) => (await undici.request(url, { dispatcher })).body.text()

@@ -93,7 +93,7 @@ test('keeps the permit until the body has been read', async () => {
   const { agent, sites, gate } = await openAgent()
   sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
   const [response] = await once(request(sites.withPort(`${HOME}/large`), { agent }).end(), 'response')
-  await vi.waitUntil(() => response.readableLength > 0) // it is left to who listens when to read it
+  await vi.waitUntil(() => response.readableLength > 0) // the listener reads the body later
   expect(gate.queues()).toMatchObject([{ underWay: 1 }])
   let bytes = 0
   for await (const chunk of response) bytes += chunk.length

@@ -96,14 +96,14 @@ describe('the permit of a redirect is released when its headers arrive', () => {
       end = () => void response.end()
     })
     const following = gated(interceptors.redirect({ maxRedirections: 1 }))
-    const answer = request(`${site.origin}/moved`, { dispatcher: following })
+    const responding = request(`${site.origin}/moved`, { dispatcher: following })
     await until(() => site.lines.includes('GET /moved') && gate.queues().length === 0)
     let isDrained = false
     const drained = gate.drain().then(() => (isDrained = true))
     await new Promise((resolve) => setImmediate(resolve))
     expect(isDrained).toBe(false)
     end()
-    expect(await (await answer).body.text()).toBe('page /page')
+    expect(await (await responding).body.text()).toBe('page /page')
     await drained
     expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
@@ -171,18 +171,18 @@ describe('leaves unchanged', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { socket } = await undici.connect(origin, { path: 'far.test:443', dispatcher: gated() } as never)
-    const [said] = await once(socket, 'data')
-    expect(String(said)).toContain('far.test:443')
+    const [data] = await once(socket, 'data')
+    expect(String(data)).toContain('far.test:443')
     expect(gate.counters.started).toBe(0)
     socket.destroy()
     server.close()
   })
 
   test('errors: of a connection, of a response that breaks off, of options', async () => {
-    site.pages.set('/reset', (asked) => asked.socket.resetAndDestroy())
-    site.pages.set('/broken', (asked, response) => {
+    site.pages.set('/reset', (request) => request.socket.resetAndDestroy())
+    site.pages.set('/broken', (request, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('begun')
-      setImmediate(() => asked.socket.destroy())
+      setImmediate(() => request.socket.destroy())
     })
     const dispatcher = gated()
     await expect(request(`${site.origin}/reset`, { dispatcher })).rejects.toMatchObject({ code: /RESET|SOCKET/ })
@@ -212,7 +212,7 @@ describe('refuses', () => {
 
   test.each([
     ['in the query that undici adds', '/page', { secret: '1' }, 'refused'],
-    ['a query that it leaves alone', '/page?a=b', undefined, 'GET /page?a=b'],
+    ['a query in the path', '/page?a=b', undefined, 'GET /page?a=b'],
     ['a query of several', '/page', { a: ['b', 'c'], d: 'e f' }, 'GET /page?a=b&a=c&d=e%20f'],
     ['an empty query', '/page', {}, 'GET /page'],
   ])('%s', async (_, path, query, expected) => {
@@ -255,9 +255,9 @@ describe('refuses', () => {
 
 describe('with retry after the gate, each attempt', () => {
   test('waits for its slot, and for the Retry-After of the first response', async () => {
-    let asked = 0
+    let attempts = 0
     site.pages.set('/busy', (_, response) => {
-      response.writeHead(asked++ === 0 ? 503 : 200, asked === 1 ? { 'retry-after': '1' } : {}).end('x')
+      response.writeHead(attempts++ === 0 ? 503 : 200, attempts === 1 ? { 'retry-after': '1' } : {}).end('x')
     })
     const dispatcher = gated(interceptors.retry({ maxRetries: 1, minTimeout: 1 }))
     const { statusCode, body } = await request(`${site.origin}/busy`, { dispatcher })
@@ -279,7 +279,7 @@ describe('an abort', () => {
     const held = expect(request(`${site.origin}/hold`, { dispatcher, signal: controller.signal })).rejects.toThrow()
     await until(() => site.seen.length === 1)
     return async () => {
-      controller.abort(new Error('let go'))
+      controller.abort(new Error('aborted by the test'))
       await held
     }
   }
@@ -376,7 +376,7 @@ test('close rejects waiting requests with the gate’s error', async () => {
 describe('User-Agent', () => {
   const own = 'Mine/2.0'
   test.each<[string, undici.Dispatcher.RequestOptions['headers'], string]>([
-    ['none said', undefined, USER_AGENT],
+    ['no headers', undefined, USER_AGENT],
     ['null', null, USER_AGENT],
     ['an object without it', { accept: '*/*' }, USER_AGENT],
     ['an object with it', { 'User-Agent': own }, own],
@@ -387,8 +387,8 @@ describe('User-Agent', () => {
     ['Headers without it', new Headers({ accept: '*/*' }), USER_AGENT],
     ['Headers with it', new Headers({ 'user-agent': own }), own],
     ['a Map', new Map([['user-agent', own]]), own],
-    ['that of nobody', { 'user-agent': 'undici' }, USER_AGENT],
-    ['that of nobody, in a list', ['user-agent', 'node'], USER_AGENT],
+    ['the default of undici', { 'user-agent': 'undici' }, USER_AGENT],
+    ['the default of Node, in a list', ['user-agent', 'node'], USER_AGENT],
   ])('%s', async (_, headers, expected) => {
     const { body } = await request(`${site.origin}/page`, {
       dispatcher: gated(),
@@ -461,9 +461,9 @@ describe('politeAgent', () => {
   })
 
   test('close rejects waiting requests, and waits for those under way', async () => {
-    let answer = () => {}
+    let respond = () => {}
     site.pages.set('/slow', (_, response) => {
-      answer = () => void response.end('done')
+      respond = () => void response.end('done')
     })
     const agent = agentOf({ maxConcurrent: 1 })
     const first = request(`${site.origin}/slow`, { dispatcher: agent })
@@ -474,7 +474,7 @@ describe('politeAgent', () => {
     await until(() => agent.gate.queues()[0]?.waiting === 1)
     const closed = agent.close()
     await second
-    answer()
+    respond()
     expect(await (await first).body.text()).toBe('done')
     await closed
     await new Promise<void>((done) => agent.close(done))
@@ -538,17 +538,17 @@ describe('politeAgent', () => {
     test('lets a redirect from a public host lead only to public addresses, if the agent follows it', async () => {
       // 127.0.0.1 counts as public in this test; 127.0.0.2 is private.
       const seen: (string | undefined)[] = []
-      const neighbour = createServer((asked, response) => {
-        seen.push(asked.url)
+      const neighbour = createServer((request, response) => {
+        seen.push(request.url)
         response.end('neighbour')
       }).listen(0, '127.0.0.2')
       await once(neighbour, 'listening')
       ends.push(async () => void neighbour.close())
       const secluded = `http://127.0.0.2:${(neighbour.address() as AddressInfo).port}/page`
-      const go = (to: string) => (_: unknown, response: ServerResponse) =>
+      const redirectTo = (to: string) => (_: unknown, response: ServerResponse) =>
         void response.writeHead(302, { location: to }).end()
-      site.pages.set('/to-public', go(inside()))
-      site.pages.set('/to-private', go(secluded))
+      site.pages.set('/to-public', redirectTo(inside()))
+      site.pages.set('/to-private', redirectTo(secluded))
       const agent = politeAgent({ gate: open(), lookup, allowAddresses: ['127.0.0.1'], maxRedirections: 5 })
       ends.push(() => agent.destroy())
 
@@ -556,7 +556,7 @@ describe('politeAgent', () => {
       const refused = { code: 'ERR_POLITELY_DISALLOWED', verdict: { access: { reason: 'blocked-address' } } }
       await expect(get(agent, site.at('inside.example.com', '/to-private'))).rejects.toMatchObject(refused)
       expect(seen).toEqual([])
-      expect(await get(agent, `${secluded}/other`)).toBe('neighbour') // the same address, asked for directly
+      expect(await get(agent, `${secluded}/other`)).toBe('neighbour') // the same address in a direct request
       await expect(get(agent, secluded)).rejects.toMatchObject(refused) // still known as the target of a redirect
       await agent.gate.drain()
     })

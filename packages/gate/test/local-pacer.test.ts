@@ -6,16 +6,16 @@ import { describe, expect, test } from 'vitest'
 import { LocalPacer } from '../src/index.ts'
 
 describe('LocalPacer passes the pacer cases', () => {
-  test.each(pacerCases)('$name', async (row) => {
+  test.each(pacerCases)('$name', async (pacerCase) => {
     const { now, pass } = startClock()
-    expect(await runPacerCase(row, new LocalPacer(now), pass)).toEqual([])
+    expect(await runPacerCase(pacerCase, new LocalPacer(now), pass)).toEqual([])
   })
 
   test('the cases detect a broken pacer', async () => {
     const { now, pass } = startClock()
     const pacer = new LocalPacer(now)
-    const hasty = {
-      reserve: (key: string, wishes: PaceLimits) => pacer.reserve(key, { ...wishes, ownDelayMs: 0 }),
+    const broken = {
+      reserve: (key: string, limits: PaceLimits) => pacer.reserve(key, { ...limits, ownDelayMs: 0 }),
       cancel: pacer.cancel.bind(pacer),
       report: () => {},
       estimate: pacer.estimate.bind(pacer),
@@ -26,7 +26,7 @@ describe('LocalPacer passes the pacer cases', () => {
       const steps = row.steps.map((step) =>
         step.do === 'advance' ? step : { ...step, key: `${row.name} ${step.key}` },
       )
-      if ((await runPacerCase({ ...row, steps } as PacerCase, hasty, pass)).length > 0) failed.add(row.name)
+      if ((await runPacerCase({ ...row, steps } as PacerCase, broken, pass)).length > 0) failed.add(row.name)
     }
     expect(failed.size).toBeGreaterThan(12)
   })
@@ -35,31 +35,31 @@ describe('LocalPacer passes the pacer cases', () => {
 test('counts the delay from the start of the request, not from the reservation of its slot', () => {
   const { now, pass } = startClock()
   const pacer = new LocalPacer(now)
-  const wishes: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
-  const turn = pacer.reserve('k', wishes)
-  if (turn.kind !== 'slot') throw new Error('the first slot is free')
+  const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
+  const slot = pacer.reserve('k', limits)
+  if (slot.kind !== 'slot') throw new Error('the first slot is free')
   pass(40) // such as a garbage collection
-  pacer.started('k', turn.ticket, turn.delay)
+  pacer.started('k', slot.ticket, slot.delay)
   pass(960)
-  expect(pacer.reserve('k', wishes)).toMatchObject({ kind: 'wait', waitMs: 40 })
+  expect(pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 40 })
   pass(40)
-  pacer.reserve('k', wishes)
+  pacer.reserve('k', limits)
   pass(10)
-  pacer.started('k', turn.ticket, turn.delay) // of a slot that is not the last one any more
-  expect(pacer.reserve('k', wishes)).toMatchObject({ waitMs: 990 })
-  pacer.started('never seen', 7, turn.delay)
+  pacer.started('k', slot.ticket, slot.delay) // no longer the last slot
+  expect(pacer.reserve('k', limits)).toMatchObject({ waitMs: 990 })
+  pacer.started('never seen', 7, slot.delay)
 })
 
 describe('eviction', () => {
-  const wishes: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
+  const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
 
   test('checks two keys for each slot, and evicts those whose delay is over', () => {
     const { now, pass } = startClock()
     const pacer = new LocalPacer(now)
-    for (let n = 0; n < 10_000; n++) pacer.reserve(`old ${n}`, wishes)
+    for (let n = 0; n < 10_000; n++) pacer.reserve(`old ${n}`, limits)
     expect(pacer.size).toBe(10_000)
     pass(1_000)
-    for (let n = 0; n < 5_100; n++) pacer.reserve('another', { ...wishes, ownDelayMs: 0 })
+    for (let n = 0; n < 5_100; n++) pacer.reserve('another', { ...limits, ownDelayMs: 0 })
     expect(pacer.size).toBeLessThanOrEqual(1)
   })
 
@@ -68,7 +68,7 @@ describe('eviction', () => {
     const pacer = new LocalPacer(now)
     let most = 0
     for (let n = 0; n < 100_000; n++) {
-      pacer.reserve(`origin ${n}`, wishes)
+      pacer.reserve(`origin ${n}`, limits)
       pass(1) // a thousand new keys each second
       most = Math.max(most, pacer.size)
     }
@@ -80,38 +80,38 @@ describe('eviction', () => {
     const pacer = new LocalPacer(now)
     const busy = { status: 429, retryAfter: undefined }
     const others = () => {
-      for (let n = 0; n < 100; n++) pacer.reserve(`other ${now()} ${n}`, { ...wishes, ownDelayMs: 0 })
+      for (let n = 0; n < 100; n++) pacer.reserve(`other ${now()} ${n}`, { ...limits, ownDelayMs: 0 })
     }
-    const first = pacer.reserve('busy', wishes)
+    const first = pacer.reserve('busy', limits)
     pacer.report('busy', first.ticket ?? '', busy)
     others()
-    expect(pacer.reserve('busy', wishes)).toMatchObject({ kind: 'wait', waitMs: 5_000, because: 'backoff' })
+    expect(pacer.reserve('busy', limits)).toMatchObject({ kind: 'wait', waitMs: 5_000, because: 'backoff' })
     pass(304_999)
     others()
-    const second = pacer.reserve('busy', wishes)
+    const second = pacer.reserve('busy', limits)
     pacer.report('busy', second.ticket ?? '', busy)
-    expect(pacer.reserve('busy', wishes)).toMatchObject({ waitMs: 10_000 })
+    expect(pacer.reserve('busy', limits)).toMatchObject({ waitMs: 10_000 })
     pass(310_000)
     others()
-    const third = pacer.reserve('busy', wishes)
+    const third = pacer.reserve('busy', limits)
     pacer.report('busy', third.ticket ?? '', busy)
-    expect(pacer.reserve('busy', wishes)).toMatchObject({ waitMs: 5_000 })
+    expect(pacer.reserve('busy', limits)).toMatchObject({ waitMs: 5_000 })
   })
 
   test('recognises a late response to a request from before the eviction', () => {
     const { now, pass } = startClock()
     const pacer = new LocalPacer(now)
     const busy = { status: 429, retryAfter: undefined }
-    const old = [pacer.reserve('k', { ...wishes, ownDelayMs: 0 }), pacer.reserve('k', { ...wishes, ownDelayMs: 0 })]
+    const old = [pacer.reserve('k', { ...limits, ownDelayMs: 0 }), pacer.reserve('k', { ...limits, ownDelayMs: 0 })]
     pass(1_000)
-    for (let n = 0; n < 10; n++) pacer.reserve(`other ${n}`, { ...wishes, ownDelayMs: 0 }) // by now k is forgotten
-    const next = pacer.reserve('k', wishes)
+    for (let n = 0; n < 10; n++) pacer.reserve(`other ${n}`, { ...limits, ownDelayMs: 0 }) // by now k is forgotten
+    const next = pacer.reserve('k', limits)
     pacer.report('k', next.ticket ?? '', busy)
-    for (const { ticket } of old) pacer.report('k', ticket ?? '', busy) // they left before it: no further step
-    expect(pacer.reserve('k', wishes)).toMatchObject({ kind: 'wait', waitMs: 5_000 })
+    for (const { ticket } of old) pacer.report('k', ticket ?? '', busy) // they started before it: no further step
+    expect(pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 5_000 })
     pass(5_000)
-    const last = pacer.reserve('k', wishes)
+    const last = pacer.reserve('k', limits)
     pacer.report('k', last.ticket ?? '', busy)
-    expect(pacer.reserve('k', wishes)).toMatchObject({ waitMs: 10_000 })
+    expect(pacer.reserve('k', limits)).toMatchObject({ waitMs: 10_000 })
   })
 })

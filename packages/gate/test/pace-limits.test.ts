@@ -202,9 +202,9 @@ describe('paceBy', () => {
   })
 
   test('address: a lookup can be aborted and closed; a failed lookup is not cached', async () => {
-    const answers: (() => void)[] = []
+    const pendingLookups: (() => void)[] = []
     const slow: NonNullable<PoliteGateOptions['lookup']> = (_host, _, done) => {
-      answers.push(() => done(new Error('ENOTFOUND'), []))
+      pendingLookups.push(() => done(new Error('ENOTFOUND'), []))
     }
     const { gate, site, advance } = await simulate({ 'a.test': '' }, { paceBy: 'address', lookup: slow })
     const reason = new Error('enough')
@@ -213,12 +213,12 @@ describe('paceBy', () => {
     await advance()
     controller.abort(reason)
     await gone
-    answers.pop()?.()
+    pendingLookups.pop()?.()
     await advance()
     const second = gate.enter(site.at('a.test'))
     await advance()
-    expect(answers.length).toBe(1) // looked up once more
-    answers.pop()?.()
+    expect(pendingLookups.length).toBe(1) // looked up once more
+    pendingLookups.pop()?.()
     ;(await second).release()
     const waiting = [gate.enter(site.at('a.test')), gate.when(site.at('a.test'))].map((one) =>
       expect(one).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' }),

@@ -52,9 +52,9 @@ function simulate(options: Omit<PoliteGateOptions, 'robots'> = {}) {
     return permit
   }
   /** Enters the gate, and releases the permit at once. */
-  const visit = async (name: string, host: string, answer?: ResponseLike): Promise<Permit> => {
+  const visit = async (name: string, host: string, response?: ResponseLike): Promise<Permit> => {
     const permit = await enter(name, host)
-    permit.release(answer)
+    permit.release(response)
     return permit
   }
   /** Advances the simulated time. Without a number, only runs what can run now. */
@@ -286,10 +286,10 @@ describe('a pushback', () => {
     ['a Response of fetch', new Response(null, { status: 429, headers: { 'retry-after': '30' } }), 30_000],
     ['another status says nothing, even with Retry-After', saying(500, '30'), 2_000],
     ['success says nothing', saying(200), 2_000],
-    ['no answer says nothing', undefined, 2_000],
-  ] as const)('%s', async (_, answer, pauseMs) => {
+    ['no response', undefined, 2_000],
+  ] as const)('%s', async (_, response, pauseMs) => {
     const { starts, visit, advance } = simulate()
-    await visit('a', 'two.test', answer)
+    await visit('a', 'two.test', response)
     void visit('b', 'two.test')
     await advance(pauseMs - 1)
     expect(starts).toEqual([['a', 0]])
@@ -516,11 +516,11 @@ describe('close', () => {
   })
 
   test('rejects requests that wait for robots.txt, and does not close the RobotsClient', async () => {
-    let asked = () => {}
+    let requested = () => {}
     const asking = new Promise<void>((resolve) => {
-      asked = resolve
+      requested = resolve
     })
-    site.robots.set('mute.test', () => asked())
+    site.robots.set('mute.test', () => requested())
     const own = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
     const gate = new PoliteGate({ robots: own })
     const outcome = expect(gate.enter(url('mute.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
@@ -599,15 +599,15 @@ describe('a change of robots.txt while requests wait', () => {
     const { change, visit, end } = await changing('sleepy', '')
     await visit('/1')
     const permits = [visit('/2'), visit('/3')]
-    let answer = () => {}
+    let respond = () => {}
     change((_, response) => {
-      answer = () => void response.end('')
+      respond = () => void response.end('')
     })
     const fetches = site.robotsFetches
     await vi.advanceTimersByTimeAsync(1_000)
     await until(() => site.robotsFetches > fetches)
     await vi.advanceTimersByTimeAsync(5_000)
-    answer()
+    respond()
     expect(await permits[0]).toEqual([6_000, 1_000])
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await permits[1]).toEqual([7_000, 1_000])
@@ -619,15 +619,15 @@ describe('a change of robots.txt while requests wait', () => {
     const { gate, change, visit, end, at } = await changing('strained', '')
     const first = await gate.enter(at('/1'))
     const permits = [visit('/2'), visit('/3')]
-    let answer = () => {}
+    let respond = () => {}
     change((_, response) => {
-      answer = () => void response.end('')
+      respond = () => void response.end('')
     })
     const fetches = site.robotsFetches
     await vi.advanceTimersByTimeAsync(1_000)
     await until(() => site.robotsFetches > fetches)
     first.release(saying(429, '60'))
-    answer()
+    respond()
     await vi.advanceTimersByTimeAsync(60_000)
     expect(await permits[0]).toEqual([61_000, 1_000])
     await vi.advanceTimersByTimeAsync(1_000)
@@ -639,20 +639,20 @@ describe('a change of robots.txt while requests wait', () => {
 describe('memory', () => {
   test('evicts origins without a request under way or a delay to keep', async () => {
     const many = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
-    const crowd = [...Array(1_000).keys()].map((n) => url(`crowd${n}.test`))
-    for (let n = 0; n < crowd.length; n += 100)
-      await Promise.all(crowd.slice(n, n + 100).map((each) => many.check(each)))
+    const manyUrls = [...Array(1_000).keys()].map((n) => url(`many${n}.test`))
+    for (let n = 0; n < manyUrls.length; n += 100)
+      await Promise.all(manyUrls.slice(n, n + 100).map((each) => many.check(each)))
     for (const host of ['none.test', 'other.test', 'third.test']) await many.check(url(host))
 
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     const gate = new PoliteGate({ robots: many, now: () => Date.now(), maxConcurrentPerOrigin: 1 })
-    const visit = async (each: string, answer?: ResponseLike) => (await gate.enter(each)).release(answer)
+    const visit = async (each: string, response?: ResponseLike) => (await gate.enter(each)).release(response)
     const held = await gate.enter(url('third.test'))
     await visit(url('none.test'), saying(429)) // pause 5 s; remembered for 5 minutes more
     await vi.advanceTimersByTimeAsync(310_000)
     await visit(url('other.test'), saying(429))
     await vi.advanceTimersByTimeAsync(10_000)
-    for (const each of crowd) await visit(each) // the thousandth looks for what may be forgotten
+    for (const each of manyUrls) await visit(each) // each reservation checks two keys for eviction
 
     /** The delay after a 429 without Retry-After. It grows from one to the next as long as the origin is stored. */
     const pauseOf = async (host: string) => {
@@ -667,7 +667,7 @@ describe('memory', () => {
     }
     const blocked = gate.enter(url('third.test'))
     await vi.advanceTimersByTimeAsync(60_000)
-    held.release() // still counted: only now is there a place
+    held.release() // it still counted towards maxConcurrent
     expect((await blocked).waitedMs).toBe(60_000)
     expect(await pauseOf('other.test')).toBe(10_000) // the second in a row
     expect(await pauseOf('none.test')).toBe(5_000) // forgotten, so the first again

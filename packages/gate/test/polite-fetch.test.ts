@@ -1,4 +1,4 @@
-// What politely(fetch) does beyond fetch: every request is allowed and waits its turn. What it leaves as it is: see
+// What politely(fetch) adds to fetch: every request is checked and waits for its slot. What stays the same as in fetch: see
 // same-fetch.test.ts.
 import { getEventListeners } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
@@ -55,7 +55,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       ['a fragment', (path: string) => `${path}#part`],
       ['blanks around', (path: string) => ` \t${path}\n`],
       ['controls before', (path: string) => `\u0000\u0001${path}`],
-      ['a line end in the scheme', (path: string) => path.replace('http', 'ht\ntp')],
+      ['a line break in the scheme', (path: string) => path.replace('http', 'ht\ntp')],
       ['a tab in the path', (path: string) => path.replace('private', 'pri\tvate')],
       ['capitals', (path: string) => path.replace('http', 'HTTP')],
       ['dot segments', (path: string) => path.replace('/private', '/open/../private')],
@@ -216,7 +216,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
     const own = { 'User-Agent': 'Mine/2.0' }
 
     test.each([
-      ['nothing said', (url: string) => polite()(url)],
+      ['no headers', (url: string) => polite()(url)],
       ['other headers', (url: string) => polite()(url, { headers: { accept: 'text/html' } })],
       ['a Request', (url: string) => polite()(new Request(url))],
     ])('is the crawler’s: %s', async (_, get) => {
@@ -293,7 +293,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       })
 
       test('during the wait: the next request starts', async () => {
-        site.pages.set('/hold', () => {}) // holds the only place
+        site.pages.set('/hold', () => {}) // never responds, so its permit is not released
         const fetch = polite({ maxConcurrentPerOrigin: 1 })
         const [holding, waiting] = [new AbortController(), new AbortController()]
         const first = expect(fetch(...args(`${site.origin}/hold`, holding.signal))).rejects.toBe(reason)

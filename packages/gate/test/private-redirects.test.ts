@@ -12,15 +12,15 @@ const lookup = lookupIn({ 'example.com': '127.0.0.1', 'wiki.corp': '127.0.0.2', 
 
 let port: number
 /** The requests that the private host got. */
-let asked: string[]
+let received: string[]
 let servers: Server[]
 let ends: (() => Promise<unknown>)[]
 
 beforeEach(async () => {
-  asked = []
+  received = []
   ends = []
   const inside = createServer(({ url = '' }, response) => {
-    asked.push(url)
+    received.push(url)
     response.writeHead(url === '/robots.txt' ? 404 : 200).end('secret')
   })
   const outside = createServer(({ url = '' }, response) => {
@@ -118,14 +118,14 @@ describe.for(Object.keys(ways))('%s', (name) => {
     const refusal = await wayOf(gate)(`http://example.com:${port}/go?${target}`).catch(codeOf)
     expect(refusal).toBe('ERR_POLITELY_DISALLOWED')
     expect(gate.counters.refusals).toEqual({ unreachable: 1 })
-    expect(asked).toEqual([])
+    expect(received).toEqual([])
   })
 
   test('refuses a redirect after a hop on the same host', async () => {
     const gate = newGate()
     const get = wayOf(gate)
     expect(await get(`http://example.com:${port}/again`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
-    expect(asked).toEqual([])
+    expect(received).toEqual([])
   })
 
   test('refuses it also with network: any in the RobotsClient', async () => {
@@ -133,10 +133,10 @@ describe.for(Object.keys(ways))('%s', (name) => {
     if (name.endsWith('through politeAgent')) {
       // The agent has its own network guard.
       expect(await get(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
-      expect(asked).toEqual([])
+      expect(received).toEqual([])
     } else {
       expect(await get(`http://example.com:${port}/go?wiki.corp`)).toMatchObject({ status: 200 })
-      expect(asked).toEqual(['/robots.txt', '/page'])
+      expect(received).toEqual(['/robots.txt', '/page'])
     }
   })
 
@@ -146,7 +146,7 @@ describe.for(Object.keys(ways))('%s', (name) => {
       expect(await wayOf(gate)(`http://wiki.corp:${port}${path}`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
     }
     expect(await wayOf(gate)(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
-    expect(asked).toEqual([])
+    expect(received).toEqual([])
   })
 
   test('allows a direct request to a private name', async () => {

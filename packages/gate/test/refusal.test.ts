@@ -93,12 +93,12 @@ describe('RobotsDisallowedError', () => {
 
   test('is thrown by politely(fetch) before anything is sent', async () => {
     const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', lookup, network: 'any', retries: 0 })
-    const asked = site.seen.length
+    const before = site.seen.length
     for (const host of ['busy.test', 'broken.test']) {
       await expect(fetch(site.at(host))).rejects.toBeInstanceOf(RobotsDisallowedError)
     }
     await expect(fetch(site.at('rules.test', '/private'))).rejects.toBeInstanceOf(RobotsDisallowedError)
-    expect(site.seen.length).toBe(asked)
+    expect(site.seen.length).toBe(before)
     await fetch.close()
   })
 
@@ -118,13 +118,13 @@ test('always admits /robots.txt itself (RFC 9309 section 2.2.2)', async () => {
 describe('check', () => {
   test('counts and publishes a refusal like enter, and does not throw', async () => {
     const gate = new PoliteGate({ robots, now: () => 1_000_000 })
-    const told: GateMessages['politely:gate:refuse'][] = []
-    const deafen = listenTo('politely:gate:refuse', gate, (message) => told.push(message))
+    const published: GateMessages['politely:gate:refuse'][] = []
+    const unsubscribe = listenTo('politely:gate:refuse', gate, (message) => published.push(message))
     const [inside, busy] = [site.at('rules.test', '/private/image'), site.at('busy.test', '/image')]
     const verdicts = [await gate.check(inside), await gate.check(new URL(busy))]
-    deafen()
+    unsubscribe()
     expect(verdicts.map(({ because }) => because)).toEqual(['rule', 'unreachable'])
-    expect(told).toEqual(verdicts.map((verdict) => ({ gate, at: 1_000_000, url: verdict.url, verdict })))
+    expect(published).toEqual(verdicts.map((verdict) => ({ gate, at: 1_000_000, url: verdict.url, verdict })))
     expect(gate.counters.refusals).toEqual({ rule: 1, unreachable: 1 })
   })
 
@@ -134,7 +134,7 @@ describe('check', () => {
     for (const path of ['/1', '/2']) expect((await gate.check(site.at('rules.test', path))).allowed).toBe(true)
     expect(gate.counters).toEqual(before)
     ;(await gate.enter(site.at('rules.test', '/page'))).release()
-    expect((await gate.check(site.at('rules.test', '/3'))).allowed).toBe(true) // the next turn is an hour away
+    expect((await gate.check(site.at('rules.test', '/3'))).allowed).toBe(true) // the next slot is an hour away
     expect(gate.queues()).toEqual([])
   })
 

@@ -81,7 +81,7 @@ const rows: Row[] = [
     (status): Row => [`${status}`, 'GET go, GET end', (fetch) => fetch(go(status, '/end'))],
   ),
   ...[200, 201, 300, 304, 305, 306, 309, 404, 500].map(
-    (status): Row => [`${status} with a Location is no redirect`, 'GET go', (fetch) => fetch(go(status, '/end'))],
+    (status): Row => [`${status} with a Location is not a redirect`, 'GET go', (fetch) => fetch(go(status, '/end'))],
   ),
   ['a redirect without Location', 'GET go', (fetch) => fetch(go(302))],
   ...[
@@ -389,8 +389,8 @@ async function tell(act: () => Promise<Response>) {
       }
     })
   // The boundary of a form differs from call to call.
-  const told = JSON.stringify({ outcome, requests }).replaceAll(/formdata-undici-\d+/g, 'boundary')
-  return JSON.parse(told) as { outcome: unknown; requests: typeof requests }
+  const json = JSON.stringify({ outcome, requests }).replaceAll(/formdata-undici-\d+/g, 'boundary')
+  return JSON.parse(json) as { outcome: unknown; requests: typeof requests }
 }
 
 describe.each(kits)('politely($name) behaves like it', (kit) => {

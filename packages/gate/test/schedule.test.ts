@@ -21,14 +21,14 @@ afterEach(() => {
 test.each(['without pushbacks', 'with 429 and Retry-After'])('keeps the delays of twenty origins, %s', async (name) => {
   const isBusy = name !== 'without pushbacks'
   const hosts = DELAYS.flatMap((ms) => [`a${ms}.test`, `b${ms}.test`])
-  const asked = new Map<string, number>()
+  const requestCounts = new Map<string, number>()
   server = createServer((incoming, response) => {
     const host = (incoming.headers.host ?? '').replace(/:\d+$/, '')
     if (incoming.url === '/robots.txt') {
       return void response.end(`User-agent: *\nCrawl-delay: ${Number(host.slice(1, -5)) / 1_000}\n`)
     }
-    const n = (asked.get(host) ?? 0) + 1
-    asked.set(host, n)
+    const n = (requestCounts.get(host) ?? 0) + 1
+    requestCounts.set(host, n)
     // One 429 with a Retry-After of a second in the middle. Every fourth response is a 503 with a Retry-After of 0, which counts as a pushback too.
     if (isBusy && host.startsWith('b') && n === 6) response.writeHead(429, { 'retry-after': '1' }).end()
     else if (isBusy && n % 4 === 0) response.writeHead(503, { 'retry-after': '0' }).end()

@@ -290,8 +290,8 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
 
   test('checks an ftp URL', async () => {
     const { send, fetch: polite } = recording()
-    const enter = vi.spyOn(gate, 'enter').mockRejectedValueOnce(new Error('asked'))
-    await expect(polite('ftp://a.example/file')).rejects.toThrow('asked')
+    const enter = vi.spyOn(gate, 'enter').mockRejectedValueOnce(new Error('checked'))
+    await expect(polite('ftp://a.example/file')).rejects.toThrow('checked')
     expect(enter.mock.calls[0]?.[0]).toBe('ftp://a.example/file')
     enter.mockRestore()
     expect(send).not.toHaveBeenCalled()

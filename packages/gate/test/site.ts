@@ -28,7 +28,7 @@ export class Site {
   readonly pages: Map<string, Page> = new Map()
 
   private constructor() {
-    this.#server = createServer((request, response) => void this.#answer(request, response))
+    this.#server = createServer((request, response) => void this.#respond(request, response))
   }
 
   static async open(robots: Readonly<Record<string, string | Page>> = {}): Promise<Site> {
@@ -63,7 +63,7 @@ export class Site {
     await new Promise((closed) => this.#server.close(closed))
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const at = performance.now()
     const { url = '', method = '', headers } = request
     const host = (headers.host ?? '').replace(/:\d+$/, '')

@@ -10,8 +10,8 @@ async function crawl() {
   const { gate, enter, advance, site } = simulation
   const timeline = new CrawlTimeline({ gate })
   for (let n = 0; n < 4; n++) {
-    const answer = n === 1 ? { status: 429, headers: { 'retry-after': '4' } } : undefined
-    void enter(String(n), 'a.test').then((one) => one.release(answer))
+    const response = n === 1 ? { status: 429, headers: { 'retry-after': '4' } } : undefined
+    void enter(String(n), 'a.test').then((permit) => permit.release(response))
   }
   void enter('page', 'b.test').then((one) => one.release())
   await advance(3_000)
