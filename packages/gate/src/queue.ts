@@ -1,15 +1,17 @@
 // The queue of one pace key. Its requests start in the order in which they arrived.
 //
-// Only the first request of the queue is processed; the others wait behind it. It passes these steps:
+// Only the first request is processed; the others wait behind it. The first request passes these steps:
 //
-//   1. The concurrency limit of the pace key: fewer than `maxConcurrentPerOrigin` requests are under way.
-//   2. The pace: the time that the pacer named has come. Until then the queue waits on a timer.
-//   3. The concurrency limits that all queues share: in all, and for each registrable domain.
-//   4. robots.txt: the rules may have changed while the request waited. If robots.txt has to be fetched, the request first
-//      releases what it acquired in step 3: a site with a slow robots.txt must not delay the others.
-//   5. A slot: the pacer reserves one. The request leaves the queue, and the caller gets its permit.
+//   1. The concurrency limit of this queue: fewer than `maxConcurrentPerOrigin` of its requests are under way.
+//   2. The pace: the time for which the pacer last asked the queue to wait is over. The queue sets a timer for that time.
+//   3. The concurrency limits that all queues share: in all, and for each registrable domain. The request acquires both.
+//   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it has to be fetched,
+//      the request releases the limits of step 3 for the time of the fetch, and then starts over at step 1. So a slow
+//      robots.txt does not delay other sites.
+//   5. A slot: the pacer reserves one, or asks the queue to wait, which leads back to step 1. With a slot, the request
+//      leaves the queue and gets its permit.
 //
-// A slot is reserved last. So a request that is aborted while it waits costs the other requests nothing.
+// A slot is reserved last, so a request that is aborted while it waits does not use one up.
 import type { PaceLimits } from '@politely/core'
 import { Fifo } from '@politely/fetcher/fifo'
 import { isPromise } from './checked-pacer.ts'
@@ -24,14 +26,11 @@ export type ReservedSlot = Extract<Reservation, { kind: 'slot' }>
 
 /** What the queue needs from a request. `QueuedRequest` implements it. */
 export interface WaitingRequest {
-  /** The pace limits that its last check of robots.txt led to. */
+  /** What the caller and the site ask for, by the last check of robots.txt. */
   readonly limits: PaceLimits
   /** The registrable domain whose concurrency limit it counts towards. */
   readonly domain: string
-  /**
-   * Checks robots.txt again. `refused`: robots.txt disallows the request, and it has been rejected. `unknown`: robots.txt has to be
-   * fetched first.
-   */
+  /** Checks robots.txt again, without a fetch. `refused`: the request has been rejected. `unknown`: a fetch is necessary. */
   recheckNow(): 'allowed' | 'refused' | 'unknown'
   /** Fetches robots.txt if necessary, and checks it again. Returns false if the request has been rejected. */
   recheck(): Promise<boolean>
@@ -41,10 +40,10 @@ export interface WaitingRequest {
   fail(error: unknown): void
 }
 
-/** A timer of Node holds at most 24.8 days. Longer waits are cut into pieces of this length. */
+/** A longer wait takes several timers of this length, since a timer of Node can wait for 24.8 days at most. */
 const MAX_TIMER_MS = 60 * 60 * 1000
 
-/** The shortest wait between two calls of `reserve`: a pacer may ask for a wait of 0, and the event loop must go on. */
+/** The shortest wait before the next call of `reserve`. A pacer may ask for a wait of 0, which must not block the event loop. */
 const MIN_WAIT_MS = 1
 
 export class RequestQueue {
@@ -54,13 +53,13 @@ export class RequestQueue {
   readonly #waiting = new Fifo<WaitingRequest>()
   /** Requests of this queue that have acquired the concurrency limits and not released them. */
   #underWay = 0
-  /** True while the first request is at step 4 or 5, which may take time. Meanwhile `advance` does nothing. */
+  /** True while the first request is at step 4 or 5, which may be asynchronous. Meanwhile `advance` does nothing. */
   #isAdmitting = false
   /** Whether the first request waits at step 3. */
   #waitsForConcurrency = false
-  /** The pacer has no slot before this time of the gate's clock. */
+  /** Before this time of the gate's clock the queue does not call `reserve`. */
   #nextSlotAt = 0
-  /** Why not. */
+  /** The reason for that. */
   #delayedBy: PaceReason = 'own-delay'
   /** What the first request waited for last. */
   #heldBy: WaitReason | undefined
@@ -132,11 +131,11 @@ export class RequestQueue {
     for (;;) {
       const { first } = this.#waiting
       if (first === undefined) break
-      if (!this.#isPaceOpen() || !this.#acquireConcurrency(first)) return
+      if (!this.#isPaceOpen() || !this.#acquireConcurrency(first)) return // steps 1 to 3
       this.#isAdmitting = true
-      const result = first === checked ? 'allowed' : first.recheckNow()
+      const result = first === checked ? 'allowed' : first.recheckNow() // step 4
       if (result === 'allowed' && this.#waiting.has(first)) {
-        if (this.#reserveSlot(first) === 'pending') return
+        if (this.#reserveSlot(first) === 'pending') return // step 5
         continue
       }
       this.#endAdmission(first)

@@ -1,7 +1,7 @@
 // One call of `PoliteGate.enter`, from its arrival in the queue until it gets a permit or is rejected.
 //
-// The queue decides when the request is next, and calls `recheckNow` or `recheck`, then `grant` or `fail`. The caller's signal may abort the
-// request at any moment before that.
+// When the request is the first of its queue, the queue calls `recheckNow` or `recheck`, and then `grant` or `fail`. Until then the caller's
+// signal may abort the request.
 import type { PaceLimits } from '@politely/core'
 import { registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
@@ -23,7 +23,7 @@ export class QueuedRequest implements WaitingRequest {
   #promise: { readonly resolve: (permit: GrantedPermit) => void; readonly reject: (error: unknown) => void } | undefined
   #removeAbortListener: (() => void) | undefined
   #permit: GrantedPermit | undefined
-  /** Why the request was rejected. An object, since a signal may be aborted with `undefined`. */
+  /** Why the request was rejected. An object, since a pacer may throw `undefined`. */
   #failure: { readonly error: unknown } | undefined
 
   constructor(queue: RequestQueue, verdict: AllowedVerdict, signal: AbortSignal | undefined) {
@@ -90,7 +90,7 @@ export class QueuedRequest implements WaitingRequest {
     this.#promise?.resolve(this.#permit)
   }
 
-  /** Rejects the request. Only the first error counts: an aborted request may fail again when its check of robots.txt ends. */
+  /** Rejects the request. Later calls do nothing: an aborted request may fail again, when its check of robots.txt ends. */
   fail(error: unknown): void {
     if (this.#failure !== undefined || this.#permit !== undefined) return
     this.#failure = { error }
