@@ -67,7 +67,10 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     return this.#dispatch(options, currentHandler(handler))
   }
 
-  /** Closes the gate, unless you passed it as an option, which rejects waiting requests. Resolves when the requests under way have ended. */
+  /**
+   * Closes the gate, which rejects the requests that wait; a gate that you passed stays open. Resolves when the requests under way have
+   * ended.
+   */
   override close(): Promise<void>
   override close(callback: () => void): void
   override close(callback?: () => void): Promise<void> | void {

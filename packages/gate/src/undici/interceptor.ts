@@ -90,7 +90,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   #inner: Dispatcher.DispatchController | undefined
   #permit: Permit | undefined
   #paused = false
-  /** Set while `drain` has to wait for the next hop of a redirect. Ends that. */
+  /** Set while `drain` has to wait for the next hop of a redirect. Calling it ends the wait. */
   #endHold: (() => void) | undefined
   /** Set while the body of a redirect has not ended. To be called when it ends. */
   #redirectEnded: (() => void) | undefined

@@ -10,9 +10,9 @@ type Chained = Dispatcher.DispatchOptions & { readonly [CHAIN]?: string[] }
 
 /** The longest time for which an idle connection is kept. Undici's default would let a site ask for ten minutes, on each of its hosts. */
 const MAX_KEEP_ALIVE_MS = 10_000
-/** To how many hosts of one registrable domain idle connections are kept. A request to any further host uses a connection of its own. */
+/** How many hosts of one registrable domain may have idle connections. The connection of a request to a further host is closed after it. */
 const MAX_KEPT_HOSTS = 32
-/** For how many domains this is counted. */
+/** How many registrable domains are tracked for this limit. */
 const MAX_DOMAINS = 10_000
 
 /** Has two agents: one connects only to public addresses, and one connects to any. */
