@@ -36,7 +36,10 @@ import { sendingThrough } from './sending.ts'
 export interface PoliteGateOptions extends PacingOptions {
   /** The client that fetches and caches robots.txt. The gate does not close it. */
   readonly robots: RobotsClient
-  /** A clock in milliseconds since 1970 that never goes back. For tests and simulations. Default: `performance.timeOrigin + performance.now()`. */
+  /**
+   * A clock in milliseconds since 1970 that never goes back. For tests and simulations.
+   * Default: `performance.timeOrigin + performance.now()`.
+   */
   readonly now?: () => number
   /** A resolver with the signature of `dns.lookup`. Used if `paceBy` is `address`. Default: `dns.lookup`. */
   readonly lookup?: LookupFunction | undefined

@@ -1,7 +1,7 @@
 // The permit that a request gets from its queue. It holds the request's concurrency limits until the caller releases it.
 //
-// In order: `start` once, `report` at most once when the headers of the response have arrived, `release` once. Or `cancel` instead of all of
-// them, if the caller never gets the permit.
+// The gate calls `start` once, and hands the permit to the caller. The caller may call `report` when the headers of the response have arrived,
+// and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
 import type { Delay } from '@politely/core'
 import { channels } from './events.ts'
 import { locationOf, type Permit, pageResponseOf, type ResponseLike } from './permit.ts'

@@ -1,7 +1,7 @@
 // Recognises a request that enters the same gate twice, and admits it without a second permit.
 //
-// That happens if `politely(fetch, { gate })` wraps a fetch whose global dispatcher is `politeAgent({ gate })`. With `maxConcurrent: 1` the second
-// permit would wait for the release of the first, which would never come.
+// That happens if `politely(fetch, { gate })` wraps a fetch whose global dispatcher is `politeAgent({ gate })`. With `maxConcurrent: 1` the
+// second permit would wait for the release of the first, which would never come.
 //
 // `permit.run` calls the code that sends the request in an async context of its own. The context holds a `Sending`, which names the permit. If
 // that code calls `gate.enter` for the same URL, the gate finds the permit there. Contexts nest, since a request may pass through several gates.

@@ -16,7 +16,7 @@ describe('when', () => {
   })
 
   test.each([
-    ['own floor', '', {}, 1_000, 'own-delay'],
+    ['own-delay', '', {}, 1_000, 'own-delay'],
     ['crawl-delay', 'Crawl-delay: 7', {}, 7_000, 'crawl-delay'],
     ['request-rate', 'Request-rate: 1/9', {}, 9_000, 'request-rate'],
     ['cap', 'Crawl-delay: 7', { maxDelayMs: 3_000 }, 3_000, 'cap'],

@@ -211,9 +211,9 @@ describe('refuses', () => {
   })
 
   test.each([
-    ['in the query that undici adds', '/page', { secret: '1' }, 'refused'],
+    ['a disallowed query that undici adds', '/page', { secret: '1' }, 'refused'],
     ['a query in the path', '/page?a=b', undefined, 'GET /page?a=b'],
-    ['a query of several', '/page', { a: ['b', 'c'], d: 'e f' }, 'GET /page?a=b&a=c&d=e%20f'],
+    ['a query with several values', '/page', { a: ['b', 'c'], d: 'e f' }, 'GET /page?a=b&a=c&d=e%20f'],
     ['an empty query', '/page', {}, 'GET /page'],
   ])('%s', async (_, path, query, expected) => {
     const dispatcher = gated()
@@ -383,7 +383,7 @@ describe('User-Agent', () => {
     ['a list without it', ['accept', '*/*'], USER_AGENT],
     ['an empty list', [], USER_AGENT],
     ['a list with it', ['accept', '*/*', 'USER-AGENT', own], own],
-    ['a value that is called like it', ['x-mine', 'user-agent'], USER_AGENT],
+    ['a value user-agent of another header', ['x-mine', 'user-agent'], USER_AGENT],
     ['Headers without it', new Headers({ accept: '*/*' }), USER_AGENT],
     ['Headers with it', new Headers({ 'user-agent': own }), own],
     ['a Map', new Map([['user-agent', own]]), own],
@@ -563,13 +563,13 @@ describe('politeAgent', () => {
   })
 
   test.each<[string, unknown, string]>([
-    ['nothing', undefined, 'options'],
-    ['a network that is none', { userAgent: USER_AGENT, network: 'private' }, 'network'],
-    ['a number of redirects that is none', { userAgent: USER_AGENT, maxRedirections: -1 }, 'maxRedirections'],
-    ['no user agent', {}, 'userAgent'],
-    ['a gate that is none', { gate: {} }, 'gate'],
-    ['a pause beside a gate', { gate: 0, minDelayMs: 5 }, 'gate'],
-    ['an option that is none', { userAgent: USER_AGENT, maxRedirects2: 5 }, 'maxRedirects2'],
+    ['missing options', undefined, 'options'],
+    ['an unknown network', { userAgent: USER_AGENT, network: 'private' }, 'network'],
+    ['an invalid maxRedirections', { userAgent: USER_AGENT, maxRedirections: -1 }, 'maxRedirections'],
+    ['a missing userAgent', {}, 'userAgent'],
+    ['an invalid gate', { gate: {} }, 'gate'],
+    ['minDelayMs beside gate', { gate: 0, minDelayMs: 5 }, 'gate'],
+    ['an unknown option', { userAgent: USER_AGENT, maxRedirects2: 5 }, 'maxRedirects2'],
   ])('rejects %s', (_, options, option) => {
     expect(() => politeAgent(options as PoliteAgentOptions)).toThrow(expect.objectContaining({ option }))
   })

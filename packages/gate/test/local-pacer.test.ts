@@ -104,7 +104,7 @@ describe('eviction', () => {
     const busy = { status: 429, retryAfter: undefined }
     const old = [pacer.reserve('k', { ...limits, ownDelayMs: 0 }), pacer.reserve('k', { ...limits, ownDelayMs: 0 })]
     pass(1_000)
-    for (let n = 0; n < 10; n++) pacer.reserve(`other ${n}`, { ...limits, ownDelayMs: 0 }) // by now k is forgotten
+    for (let n = 0; n < 10; n++) pacer.reserve(`other ${n}`, { ...limits, ownDelayMs: 0 }) // by now k has been evicted
     const next = pacer.reserve('k', limits)
     pacer.report('k', next.ticket ?? '', busy)
     for (const { ticket } of old) pacer.report('k', ticket ?? '', busy) // they started before it: no further step

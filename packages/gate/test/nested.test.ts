@@ -125,8 +125,8 @@ describe.each(combinations)('%s', (_, open) => {
 
 describe('redirects', () => {
   test.each([
-    ['followed by politely, outside', () => textBy(polite(polite(fetch)))],
-    ['followed by politeAgent, inside', () => textBy(polite(through(agentOf({ maxRedirections: 3 }))))],
+    ['followed by the outer politely', () => textBy(polite(polite(fetch)))],
+    ['followed by the inner politeAgent', () => textBy(polite(through(agentOf({ maxRedirections: 3 }))))],
   ] as const)('%s: each hop waits for its slot', async (_, open) => {
     expect(await open()(`${site.origin}/moved`)).toBe('page /page')
     expect(site.lines).toEqual(['GET /moved', 'GET /page'])
@@ -187,7 +187,7 @@ describe('another request while one is being sent', () => {
         first.resume().on('end', () => seen.push('first is read'))
       }).on('error', reject)
     })
-    expect(seen).toEqual(['first is read', 'second']) // the second waited for the slot of the first
+    expect(seen).toEqual(['first is read', 'second']) // the second waited for the end of the first
   })
 
   test('makes a request from an async context that outlives the first one wait for its own slot', async () => {
@@ -204,7 +204,7 @@ describe('another request while one is being sent', () => {
     await (await starting(`${site.origin}/page`)).text()
     const held = await gate.enter(`${site.origin}/held`)
     start()
-    await until(() => gate.queues()[0]?.waiting === 1) // it waits, although it is for the URL of the request that it was started in
+    await until(() => gate.queues()[0]?.waiting === 1) // it waits, although it has the URL of the request in whose context it was started
     held.release()
     await (await late)?.text()
     expect(gate.counters).toMatchObject({ started: 3, done: 3 })
@@ -216,7 +216,7 @@ describe('Permit.run', () => {
     const fetch = polite(globalThis.fetch)
     const permit = await gate.enter(`${site.origin}/page`)
     const response = await permit.run(() => fetch(`${site.origin}/page`))
-    expect(gate.queues()).toMatchObject([{ underWay: 1 }]) // the inner end does not free the slot
+    expect(gate.queues()).toMatchObject([{ underWay: 1 }]) // releasing the nested permit does not release the outer one
     permit.release(response)
     expect(await response.text()).toBe('page /page')
     expect(gate.counters).toMatchObject({ started: 1, done: 1 })

@@ -128,12 +128,24 @@ describe('the delay between two requests to one origin', () => {
   })
 
   test.each([
-    ['the default is one second', {}, 'none.test', 1_000, 'own-delay'],
-    ['minDelayMs is a floor', { minDelayMs: 700 }, 'half.test', 700, 'own-delay'],
-    ['the site may ask for more', { minDelayMs: 700 }, 'two.test', 2_000, 'crawl-delay'],
-    ['maxDelayMs is a cap', { minDelayMs: 0, maxDelayMs: 1_200 }, 'two.test', 1_200, 'cap'],
-    ['a cap that is not reached says nothing', { minDelayMs: 0, maxDelayMs: 1_200 }, 'half.test', 500, 'crawl-delay'],
-    ['a cap does not lower your own delay', { minDelayMs: 1_500, maxDelayMs: 1_000 }, 'two.test', 1_500, 'cap'],
+    ['is one second by default', {}, 'none.test', 1_000, 'own-delay'],
+    ['is at least minDelayMs', { minDelayMs: 700 }, 'half.test', 700, 'own-delay'],
+    ['is the crawl-delay if that is longer', { minDelayMs: 700 }, 'two.test', 2_000, 'crawl-delay'],
+    ['is at most maxDelayMs', { minDelayMs: 0, maxDelayMs: 1_200 }, 'two.test', 1_200, 'cap'],
+    [
+      'is not changed by a maxDelayMs that is not reached',
+      { minDelayMs: 0, maxDelayMs: 1_200 },
+      'half.test',
+      500,
+      'crawl-delay',
+    ],
+    [
+      'is not below minDelayMs even if maxDelayMs is smaller',
+      { minDelayMs: 1_500, maxDelayMs: 1_000 },
+      'two.test',
+      1_500,
+      'cap',
+    ],
     [
       'a cap is for the site, not for your own delay',
       { minDelayMs: 1_500, maxDelayMs: 1_000 },
@@ -141,7 +153,7 @@ describe('the delay between two requests to one origin', () => {
       1_500,
       'own-delay',
     ],
-    ['a delay without end has a cap, too', { maxDelayMs: 5_000 }, 'never.test', 5_000, 'cap'],
+    ['is at most maxDelayMs for an infinite crawl-delay', { maxDelayMs: 5_000 }, 'never.test', 5_000, 'cap'],
   ] as const)('%s', async (_, options, host, delayMs, because) => {
     const { starts, visit, advance } = simulate(options)
     const first = await visit('a', host)
@@ -278,15 +290,15 @@ describe('a pushback', () => {
   test.each([
     ['429 with seconds', saying(429, '30'), 30_000],
     ['503 with seconds', saying(503, '30'), 30_000],
-    ['a pause shorter than the delay does not shorten it', saying(429, '1'), 2_000],
-    ['without Retry-After: five seconds', saying(429), 5_000],
-    ['with one that cannot be read: the same', saying(503, 'soon'), 5_000],
-    ['headers as an object', { status: 429, headers: { 'retry-after': '30' } }, 30_000],
-    ['headers as undici gives them', { status: 429, headers: { 'retry-after': ['30'] } }, 30_000],
-    ['a Response of fetch', new Response(null, { status: 429, headers: { 'retry-after': '30' } }), 30_000],
-    ['another status says nothing, even with Retry-After', saying(500, '30'), 2_000],
-    ['success says nothing', saying(200), 2_000],
-    ['no response', undefined, 2_000],
+    ['does not shorten the delay', saying(429, '1'), 2_000],
+    ['without Retry-After lasts five seconds', saying(429), 5_000],
+    ['with an invalid Retry-After lasts five seconds', saying(503, 'soon'), 5_000],
+    ['with headers as an object', { status: 429, headers: { 'retry-after': '30' } }, 30_000],
+    ['with headers as in undici', { status: 429, headers: { 'retry-after': ['30'] } }, 30_000],
+    ['as a Response of fetch', new Response(null, { status: 429, headers: { 'retry-after': '30' } }), 30_000],
+    ['needs status 429 or 503: 500 with Retry-After has no effect', saying(500, '30'), 2_000],
+    ['needs status 429 or 503: 200 has no effect', saying(200), 2_000],
+    ['needs a response', undefined, 2_000],
   ] as const)('%s', async (_, response, pauseMs) => {
     const { starts, visit, advance } = simulate()
     await visit('a', 'two.test', response)
@@ -491,7 +503,7 @@ describe('an abort', () => {
     void enter('c', 'none.test')
     await advance()
     first.release() // starts b …
-    controller.abort() // … who is not there any more
+    controller.abort() // … which is aborted before its caller gets the permit
     await second
     await advance()
     expect(starts.map(([name]) => name)).toEqual(['a', 'c'])
@@ -648,7 +660,7 @@ describe('memory', () => {
     const gate = new PoliteGate({ robots: many, now: () => Date.now(), maxConcurrentPerOrigin: 1 })
     const visit = async (each: string, response?: ResponseLike) => (await gate.enter(each)).release(response)
     const held = await gate.enter(url('third.test'))
-    await visit(url('none.test'), saying(429)) // pause 5 s; remembered for 5 minutes more
+    await visit(url('none.test'), saying(429)) // a delay of 5 s, then stored for 5 more minutes
     await vi.advanceTimersByTimeAsync(310_000)
     await visit(url('other.test'), saying(429))
     await vi.advanceTimersByTimeAsync(10_000)
@@ -669,8 +681,8 @@ describe('memory', () => {
     await vi.advanceTimersByTimeAsync(60_000)
     held.release() // it still counted towards maxConcurrent
     expect((await blocked).waitedMs).toBe(60_000)
-    expect(await pauseOf('other.test')).toBe(10_000) // the second in a row
-    expect(await pauseOf('none.test')).toBe(5_000) // forgotten, so the first again
+    expect(await pauseOf('other.test')).toBe(10_000) // the second 429 in a row
+    expect(await pauseOf('none.test')).toBe(5_000) // evicted, so it counts as the first again
     await many.close()
   })
 })

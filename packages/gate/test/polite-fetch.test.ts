@@ -53,8 +53,8 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       ['a Request', (path: string) => new Request(path)],
       ['a Request with a body', (path: string) => new Request(path, { method: 'POST', body: 'x' })],
       ['a fragment', (path: string) => `${path}#part`],
-      ['blanks around', (path: string) => ` \t${path}\n`],
-      ['controls before', (path: string) => `\u0000\u0001${path}`],
+      ['surrounding white space', (path: string) => ` \t${path}\n`],
+      ['leading control characters', (path: string) => `\u0000\u0001${path}`],
       ['a line break in the scheme', (path: string) => path.replace('http', 'ht\ntp')],
       ['a tab in the path', (path: string) => path.replace('private', 'pri\tvate')],
       ['capitals', (path: string) => path.replace('http', 'HTTP')],
@@ -118,7 +118,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       const controller = new AbortController()
       const waiting = expect(fetch(go(`${other.origin}/page`), { signal: controller.signal })).rejects.toThrow()
       await until(() => site.seen.length === 2)
-      await fetch(`${site.origin}/open`) // the first origin is not held up by it
+      await fetch(`${site.origin}/open`) // it does not delay the first origin
       expect(other.lines).toEqual(['GET /page'])
       controller.abort()
       await waiting
@@ -254,7 +254,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       expect((await fetch(`${site.origin}/busy`)).status).toBe(429)
       const controller = new AbortController()
       const waiting = expect(fetch(`${site.origin}/page`, { signal: controller.signal })).rejects.toThrow()
-      expect((await fetch(`${other.origin}/page`)).status).toBe(200) // another origin is not held up
+      expect((await fetch(`${other.origin}/page`)).status).toBe(200) // other origins are not delayed
       controller.abort()
       await waiting
       expect(site.lines).toEqual(['GET /busy'])
@@ -340,7 +340,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       const response = await polite()(`${site.origin}/drip`)
       const reader = response.body?.getReader()
       expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one')
-      more() // the server goes on only now
+      more() // only now does the server continue
       expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('two')
       expect((await reader?.read())?.done).toBe(true)
     })
@@ -365,7 +365,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       await expect(fetch(`${site.origin}/3`)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
       await expect(fetch.gate.robots.check(site.origin)).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
       expect(site.lines).toEqual(['GET /1'])
-      await fetch.close() // once more does no harm
+      await fetch.close() // a second call has no effect
     })
 
     test('ends a redirect: the next hop is rejected', async () => {

@@ -1,5 +1,5 @@
-// Every redirect hop enters the gate, whether it is followed by `politely`, by fetch through `politeAgent`, or by undici's interceptor. Methods and
-// bodies follow WHATWG Fetch, "HTTP-redirect fetch".
+// Every redirect hop enters the gate, whether it is followed by `politely`, by fetch through `politeAgent`, or by undici's interceptor. Methods
+// and bodies follow WHATWG Fetch, "HTTP-redirect fetch".
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RobotsClient } from '@politely/fetcher'

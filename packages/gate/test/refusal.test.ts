@@ -62,7 +62,7 @@ describe('RobotsDisallowedError', () => {
   test.each([
     ['a connection that breaks', () => site.at('broken.test'), 'unreachable'],
     ['a host that has no address', () => 'http://nowhere.example/', 'unreachable'],
-    ['nothing', () => '', 'invalid-url'],
+    ['an empty string', () => '', 'invalid-url'],
     ['a path', () => '/page', 'invalid-url'],
     ['another scheme', () => 'mailto:bot@example.com', 'invalid-url'],
   ])('has a message of one line: %s', async (_, url, because) => {
@@ -76,7 +76,7 @@ describe('RobotsDisallowedError', () => {
 
   test('is thrown at once, before requests that wait', async () => {
     const gate = new PoliteGate({ robots })
-    ;(await gate.enter(site.at('rules.test', '/page'))).release() // now everyone waits for an hour
+    ;(await gate.enter(site.at('rules.test', '/page'))).release() // from now on requests wait for an hour
     const waiting = expect(gate.enter(site.at('rules.test', '/page'))).rejects.toMatchObject({
       code: 'ERR_POLITELY_GATE_CLOSED',
     })

@@ -55,8 +55,8 @@ export class PageNetwork {
   }
 
   /**
-   * Returns whether the connection to this origin may be kept. A site with a wildcard in its DNS could otherwise use up all file descriptors with an
-   * idle connection to each of its hosts.
+   * Returns whether the connection to this origin may be kept. A site with a wildcard in its DNS could otherwise use up all file descriptors
+   * with an idle connection to each of its hosts.
    */
   #keepsAlive(origin: string): boolean {
     const domain = registrableDomainOf(origin)
