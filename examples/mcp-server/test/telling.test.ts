@@ -167,7 +167,7 @@ const failing: readonly Failing[] = [
     web: { [`${HOME}/page`]: { status: 302, headers: { location: 'file:///etc/passwd' } } },
     url: `${HOME}/page`,
     reason: 'network',
-    says: /redirects to "file:\/\/\/etc\/passwd", which is no http or https URL/,
+    says: /redirects to "file:\/\/\/etc\/passwd", which is not an http or https URL/,
     asked,
   },
   {

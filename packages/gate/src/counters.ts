@@ -1,24 +1,25 @@
-// What a gate counts, from its beginning on.
+// Counts the events of a gate, from its creation on.
+import { isPushback, type PageResponse } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitReason } from './queue.ts'
 
-/** They only grow. */
+/** A snapshot of what a gate has counted. No count ever decreases. JSON-safe. */
 export interface GateCounters {
-  /** Requests that left. */
+  /** Requests that started. */
   readonly started: number
-  /** Of them, those that are over. */
+  /** Requests that started and have ended. */
   readonly done: number
-  /** Answers that asked for a pause, 429 and 503. */
+  /** Responses with status 429 or 503. */
   readonly pushbacks: number
-  /** Requests that gave up while they waited, or were turned away by `close`. */
+  /** Requests that ended while they waited: aborted, rejected by `close`, or rejected because the pacer failed. */
   readonly abandoned: number
-  /** Failures of the pacer. */
+  /** Failures of the pacer that no request could be rejected with. */
   readonly failures: number
-  /** Requests that had to wait, by what they waited for in the end. */
+  /** Requests that had to wait, by what they waited for last. */
   readonly waits: Readonly<Record<WaitReason, number>>
-  /** How long they waited, in milliseconds, by the same. */
+  /** How long they waited in all, by the same reasons. Milliseconds. */
   readonly waitedMs: Readonly<Record<WaitReason, number>>
-  /** Requests that robots.txt refused, by the verdict's reason. */
+  /** Requests that robots.txt refused, by the reason of the verdict. */
   readonly refusals: Readonly<Partial<Record<ClientVerdict['because'], number>>>
 }
 
@@ -33,12 +34,12 @@ const noWaits = (): Record<WaitReason, number> => ({
   concurrency: 0,
 })
 
-export class Tally {
+export class Counters {
   started = 0
   done = 0
-  pushbacks = 0
   abandoned = 0
   failures = 0
+  #pushbacks = 0
   readonly #waits = noWaits()
   readonly #waitedMs = noWaits()
   readonly #refusals: Partial<Record<ClientVerdict['because'], number>> = {}
@@ -48,16 +49,20 @@ export class Tally {
     this.#waitedMs[reason] += ms
   }
 
+  responded(response: PageResponse): void {
+    if (isPushback(response)) this.#pushbacks++
+  }
+
   refused(because: ClientVerdict['because']): void {
     this.#refusals[because] = (this.#refusals[because] ?? 0) + 1
   }
 
   snapshot(): GateCounters {
-    const { started: left, done, pushbacks, abandoned, failures } = this
+    const { started, done, abandoned, failures } = this
     return {
-      started: left,
+      started,
       done,
-      pushbacks,
+      pushbacks: this.#pushbacks,
       abandoned,
       failures,
       waits: { ...this.#waits },

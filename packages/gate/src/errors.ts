@@ -1,16 +1,21 @@
-// What the gate throws: refusals, each with a stable code.
+// The errors of the gate, each with a stable `code`.
 import { describeVerdict } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { retryAtOf } from './forecast.ts'
 
-/** robots.txt does not let this request leave, or nobody knows what it says. */
+/**
+ * robots.txt disallows the URL, robots.txt is unreachable, or the URL is invalid or not permitted by the `network` option. The request was
+ * not sent. `verdict` says which of these it was, and names the rule that decided.
+ *
+ * Remedy: skip the URL. If `retryAt` is set, robots.txt is unreachable: try again after that time.
+ */
 export class RobotsDisallowedError extends Error {
   override readonly name = 'RobotsDisallowedError'
   readonly code = 'ERR_POLITELY_DISALLOWED'
-  /** Why, with the rule that decided. */
+  /** The reason, with the rule that decided. */
   readonly verdict: ClientVerdict
-  /** When robots.txt will be asked for again, where it is unreachable now. Milliseconds since 1970. */
+  /** When the client will fetch robots.txt again, if it is unreachable now. Milliseconds since 1970. */
   readonly retryAt: number | undefined
 
   constructor(verdict: ClientVerdict) {
@@ -20,48 +25,70 @@ export class RobotsDisallowedError extends Error {
   }
 }
 
-/** The gate was closed while a request waited, or before it came. */
+/**
+ * The gate was closed while the request waited, or before it was made. The request was not sent.
+ *
+ * Remedy: call `close` only after `await gate.drain()`, or create a new gate for further requests.
+ */
 export class GateClosedError extends Error {
   override readonly name = 'GateClosedError'
   readonly code = 'ERR_POLITELY_GATE_CLOSED'
   constructor() {
-    super('this gate is closed; make a new one')
+    super('the gate is closed; create a new one')
   }
 }
 
-/** A pacer of the caller's own gave an answer that the gate cannot use. The request that it was for fails. */
+/**
+ * A pacer of your own returned an invalid reply. The request that the call was for is rejected with this error.
+ *
+ * Remedy: return from the pacer's `reserve` and `estimate` an object of the form that the message shows.
+ */
 export class PacerError extends Error {
   override readonly name = 'PacerError'
   readonly code = 'ERR_POLITELY_PACER'
   constructor(method: 'reserve' | 'estimate', given: unknown, expected: string) {
-    super(`${method} of the pacer returned ${describeValue(given)}; expected ${expected}`)
+    super(`\`${method}\` of the pacer returned ${describeValue(given)}; expected ${expected}`)
   }
 }
 
-/** `answered` or `leave` of a pass was given something that is not a response. */
+/**
+ * `report` or `release` of a permit was given a value that is not a response.
+ *
+ * Remedy: pass the response of `fetch` or undici, an object such as `{ status: 200, headers: {} }`, or nothing.
+ */
 export class ResponseError extends TypeError {
-  override readonly name = 'AnswerError'
+  override readonly name = 'ResponseError'
   readonly code = 'ERR_POLITELY_RESPONSE'
   constructor(problem: string, options?: ErrorOptions) {
     super(
-      `${problem}; write permit.release(response), permit.release({ status: 200, headers: {} }), or pass.release()`,
+      `${problem}; write permit.release(response), permit.release({ status: 200, headers: {} }), or permit.release()`,
       options,
     )
   }
 }
 
-/** A redirect whose body did not end lost its connection, since too many of them were open. */
+/**
+ * The gate closed the connection of a redirect. Its body had not ended, and too many bodies of redirects were open: 8 of one registrable
+ * domain, or 64 in all.
+ *
+ * Remedy: follow the redirect without reading its body; a site that does not end the bodies of its redirects is broken or hostile.
+ */
 export class OpenRedirectError extends Error {
   override readonly name = 'OpenRedirectError'
   readonly code = 'ERR_POLITELY_OPEN_REDIRECT'
   constructor(url: string) {
     super(
-      `${url} redirects with a body that does not end; its connection was closed, since too many of its kind were open`,
+      `the body of the redirect from ${url} did not end, and too many such bodies were open; its connection was closed`,
     )
   }
 }
 
-/** The gate cannot tell what this request would ask for, or of which origin. Nothing was sent. Its name is `TypeError`, as in fetch. */
+/**
+ * The gate cannot tell which URL the request is for: the URL, the path, the Host header or an option is invalid or ambiguous. The request
+ * was not sent. The error's `name` is `TypeError`, like that of the errors of `fetch`.
+ *
+ * Remedy: follow the message. Usually it helps to write an absolute http or https URL, and no Host header.
+ */
 export class InvalidRequestError extends TypeError {
   readonly code = 'ERR_POLITELY_REQUEST'
 }

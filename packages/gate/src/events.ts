@@ -1,67 +1,68 @@
-// What a gate tells whoever listens, on channels of node:diagnostics_channel. Nothing is built where nobody does.
+// The messages that a gate publishes on channels of `node:diagnostics_channel`. A message is built only if its channel has a subscriber.
 import { channel } from 'node:diagnostics_channel'
 import type { Delay } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { PoliteGate } from './gate.ts'
 import type { WaitReason } from './queue.ts'
 
-/** In every message. Times are milliseconds since 1970, by the gate's clock. */
-interface Told {
+interface UrlMessage {
   readonly gate: PoliteGate
+  /** Milliseconds since 1970, by the gate's clock. */
   readonly at: number
   readonly url: string
 }
 
-/** Of a request that robots.txt allows. */
-interface Allowed extends Told {
+/** About a request that robots.txt allows. */
+interface RequestMessage extends UrlMessage {
   readonly origin: string
-  /** What it shares its pace with: the origin, or what `paceBy` says. */
+  /** The pace key: the origin, or what `paceBy` says. */
   readonly key: string
 }
 
 /** A request begins to wait. */
-export interface WaitMessage extends Allowed {
-  /** What the first one in the queue waits for. */
+export interface WaitMessage extends RequestMessage {
+  /** What the first request of the queue waits for. */
   readonly because: WaitReason | undefined
-  /** How many of its key wait before it. */
+  /** How many requests with the same pace key wait before it. */
   readonly ahead: number
 }
 
-/** A request leaves. */
-export interface StartMessage extends Allowed {
+/** A request starts. */
+export interface StartMessage extends RequestMessage {
   readonly waitedMs: number
-  /** What it waited for in the end; `none` where it left at once. */
+  /** What the request waited for last; `none` if it started at once. */
   readonly waitedFor: WaitReason | 'none'
   readonly delay: Delay
 }
 
-/** A request is over. */
-export interface DoneMessage extends Allowed {
+/** A request ends. */
+export interface DoneMessage extends RequestMessage {
   readonly tookMs: number
-  /** Undefined where there was no answer, or nobody told the gate. */
+  /** Undefined if there was no response, or if the caller did not report it. */
   readonly status: number | undefined
 }
 
-/** Robots.txt does not allow a request. */
-export interface RefuseMessage extends Told {
+/** robots.txt does not allow a request. */
+export interface RefuseMessage extends UrlMessage {
   readonly verdict: ClientVerdict
 }
 
-/** A request that waited does not leave: its signal was aborted, the gate was closed, or the pacer failed. */
-export interface AbandonMessage extends Allowed {
+/** A request that was in a queue does not start: its signal was aborted, the gate was closed, or the pacer failed. */
+export interface AbandonMessage extends RequestMessage {
   readonly waitedMs: number
   readonly reason: unknown
 }
 
-/** The pacer failed, where no request was left to fail by it. */
+/** The pacer failed, and there was no request to reject. */
 export interface FailureMessage {
   readonly gate: PoliteGate
+  /** Milliseconds since 1970, by the gate's clock. */
   readonly at: number
   readonly key: string
   readonly error: unknown
 }
 
-/** The channels of `node:diagnostics_channel`, and what is said on each. */
+/** The type of the messages of each channel. */
 export interface GateMessages {
   'politely:gate:wait': WaitMessage
   'politely:gate:start': StartMessage
@@ -71,21 +72,20 @@ export interface GateMessages {
   'politely:gate:failure': FailureMessage
 }
 
-/** A channel on which messages of one kind are said. */
 interface TypedChannel<M> {
   readonly hasSubscribers: boolean
   publish(message: M): void
 }
 
-const of = <N extends keyof GateMessages>(name: N): TypedChannel<GateMessages[N]> => channel(name)
+const typedChannel = <N extends keyof GateMessages>(name: N): TypedChannel<GateMessages[N]> => channel(name)
 
 type ShortName<N extends string> = N extends `politely:gate:${infer Short}` ? Short : never
 
 export const channels: { readonly [N in keyof GateMessages as ShortName<N>]: TypedChannel<GateMessages[N]> } = {
-  wait: of('politely:gate:wait'),
-  start: of('politely:gate:start'),
-  done: of('politely:gate:done'),
-  refuse: of('politely:gate:refuse'),
-  abandon: of('politely:gate:abandon'),
-  failure: of('politely:gate:failure'),
+  wait: typedChannel('politely:gate:wait'),
+  start: typedChannel('politely:gate:start'),
+  done: typedChannel('politely:gate:done'),
+  refuse: typedChannel('politely:gate:refuse'),
+  abandon: typedChannel('politely:gate:abandon'),
+  failure: typedChannel('politely:gate:failure'),
 }

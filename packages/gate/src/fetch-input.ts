@@ -1,60 +1,69 @@
-// What a wrapped fetch is called with, read once. What is judged must be what the fetch inside will use, so nothing is coerced twice.
+// Reads the arguments of a wrapped fetch. Each value is read and converted once: an object whose value changes between two reads could make
+// the gate check one URL and fetch send another.
 import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 
 export type Init = RequestInit & { readonly duplex?: string }
 
-/** The input of a fetch: its URL, and the Request, if it is one. */
+/** The first argument of fetch. */
 export interface FetchInput {
-  /** It is sent in place of the input, which may be converted to another string the next time. */
+  /** Passed to fetch in place of the input, which may convert to another string the next time. */
   readonly url: URL
+  /** The input, if it is a Request. */
   readonly request: globalThis.Request | undefined
-  /** Whether it is a URL that the network is not needed for, and robots.txt says nothing about. */
+  /** Whether the URL needs no network, so that robots.txt does not apply. */
   readonly isLocal: boolean
 }
 
-const LOCAL: ReadonlySet<string> = new Set(['data:', 'blob:', 'about:'])
-const JUDGED: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:'])
+const LOCAL_SCHEMES: ReadonlySet<string> = new Set(['data:', 'blob:', 'about:'])
+const CHECKED_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:'])
 
-/** @throws {InvalidRequestError} for anything but an absolute URL, as a string, a URL or a Request, of a scheme that can be judged. */
+/**
+ * Reads the first argument of fetch: an absolute URL as a string, a URL or a Request.
+ * @throws {InvalidRequestError} for a relative or invalid URL, and for a scheme that robots.txt does not cover.
+ */
 export function fetchInput(input: unknown): FetchInput {
   const request = isRequest(input) ? input : undefined
-  const text = request === undefined ? String(input) : trueUrlOf(request)
+  const text = request === undefined ? String(input) : urlOfRequest(request)
   const url = URL.parse(text)
   if (url === null)
     throw new InvalidRequestError(
-      `${describeValue(text)} is not an absolute URL; write one such as https://example.com/page`,
+      `${describeValue(text)} is invalid; expected an absolute URL, such as https://example.com/page`,
     )
-  const isLocal = LOCAL.has(url.protocol)
-  if (!isLocal && !JUDGED.has(url.protocol))
+  const isLocal = LOCAL_SCHEMES.has(url.protocol)
+  if (!isLocal && !CHECKED_SCHEMES.has(url.protocol))
     throw new InvalidRequestError(
-      `${describeValue(text)} has the scheme ${url.protocol}, which robots.txt says nothing about; write an http, https or ftp URL`,
+      `${describeValue(text)} has the scheme ${url.protocol}, which robots.txt does not cover; expected an http, https or ftp URL`,
     )
   return { url, request, isLocal }
 }
 
-/** A copy of the options: changes that the caller makes while the request waits have no effect. @throws {InvalidRequestError} */
+/**
+ * Copies the options of fetch, so that changes which the caller makes while the request waits have no effect.
+ * @throws {InvalidRequestError} for an option that is not of the expected type.
+ */
 export function fetchInit(init: Init | undefined): Init {
   if (init === undefined || init === null) return {}
   if (typeof init !== 'object' && typeof init !== 'function')
     throw new InvalidRequestError(
-      `the options of fetch are ${describeValue(init)}; write an object, such as { method: 'GET' }`,
+      `the options of fetch are ${describeValue(init)}; expected an object, such as { method: 'GET' }`,
     )
   const copy: Record<string, unknown> = { ...init }
-  for (const name of NAMES) if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]
-  for (const [name, words] of WORDS) {
+  for (const name of OPTION_NAMES)
+    if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]
+  for (const [name, values] of STRING_OPTIONS) {
     const value = copy[name]
     if (value === undefined) continue
-    if (typeof value !== 'string' || (words.length > 0 && !words.includes(value)))
+    if (typeof value !== 'string' || (values.length > 0 && !values.includes(value)))
       throw new InvalidRequestError(
-        `${name} is ${describeValue(value)}; write ${words.length > 0 ? `one of ${words.join(', ')}` : 'a string, such as GET'}`,
+        `\`${name}\` is ${describeValue(value)}; expected ${values.length > 0 ? `one of ${values.join(', ')}` : 'a string, such as GET'}`,
       )
   }
   return copy
 }
 
-/** Fetch reads these from an object of a class, too, whose getters a copy leaves out. */
-const NAMES: readonly string[] = [
+/** The options of fetch. They may be inherited getters, which the spread operator does not copy. */
+const OPTION_NAMES: readonly string[] = [
   'body',
   'cache',
   'credentials',
@@ -70,32 +79,33 @@ const NAMES: readonly string[] = [
   'signal',
 ]
 
-/** Options that decide which requests are made. Any string, or one of these. */
-const WORDS: readonly (readonly [name: keyof Init, words: readonly string[]])[] = [
+/** Options that decide which requests fetch makes, with the values that they may have; an empty list stands for any string. */
+const STRING_OPTIONS: readonly (readonly [name: keyof Init, values: readonly string[]])[] = [
   ['redirect', ['follow', 'manual', 'error']],
   ['method', []],
   ['duplex', ['half']],
 ]
 
-/** Also a Request of undici, which is of another class than the global one. */
+/** Returns whether the input is a Request. That of undici has another class than the global one. */
 export function isRequest(input: unknown): input is globalThis.Request {
   return typeof input === 'object' && input !== null && 'url' in input && 'clone' in input
 }
 
 /**
- * The URL that fetch will use, which is that of the class Request. A subclass, or the object itself, may have another property `url`; and a
- * fetch that does not know the class converts the object to a string.
- * @throws {InvalidRequestError}
+ * Returns the URL that fetch will use: the one that the getter of the class Request returns. The result of `request.url` may differ, since a
+ * subclass or the object itself may override it. A fetch that does not know the class converts the object to a string, so `toString` must not
+ * be overridden either.
+ * @throws {InvalidRequestError} if fetch could use another URL.
  */
-function trueUrlOf(request: globalThis.Request): string {
+function urlOfRequest(request: globalThis.Request): string {
   let url: unknown
   for (let proto = Object.getPrototypeOf(request); proto !== null; proto = Object.getPrototypeOf(proto)) {
     const getter = Object.getOwnPropertyDescriptor(proto, 'url')?.get
     if (getter !== undefined) url = getter.call(request)
   }
-  const isPlain = request.toString === Object.prototype.toString && !(Symbol.toPrimitive in request)
-  if (typeof url === 'string' && isPlain && !Object.hasOwn(request, 'url')) return url
+  const hasDefaultString = request.toString === Object.prototype.toString && !(Symbol.toPrimitive in request)
+  if (typeof url === 'string' && hasDefaultString && !Object.hasOwn(request, 'url')) return url
   throw new InvalidRequestError(
-    'the input looks like a Request and is not one, so that its URL is not certain; write fetch(url, init) or new Request(url, init)',
+    'the input looks like a Request but is not one, so its URL is ambiguous; write fetch(url, init) or new Request(url, init)',
   )
 }

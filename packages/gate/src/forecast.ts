@@ -1,34 +1,39 @@
-// When a request could leave, asked without waiting.
+// The result of `PoliteGate.when`: when a request could start.
 import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitReason } from './queue.ts'
 
-/** The answer of `PoliteGate.when`. JSON-safe. */
+/** When a request could start, or why robots.txt refuses it. JSON-safe. */
 export type Forecast = AllowedForecast | RefusedForecast
 
 export interface AllowedForecast {
   readonly allowed: true
   readonly verdict: ClientVerdict
-  /** The earliest moment, as things stand: an answer of 429 or a change of rules moves it. Milliseconds since 1970, by the gate's clock. */
+  /**
+   * The earliest time at which the request could start. A response of 429 or a change of robots.txt may move it. Milliseconds since 1970,
+   * by the gate's clock.
+   */
   readonly at: number
-  /** The same from now on. Milliseconds; 0 for at once. */
+  /** The time until then. Milliseconds; 0 if the request could start now. */
   readonly waitMs: number
   /**
-   * Who has the last word on it; `none` where nobody asks it to wait. `concurrency`: it also has to wait for a place, and nobody knows
-   * when a request ends.
+   * What the request would wait for last; `none` if it could start now. `concurrency`: its slot is free, but a concurrency limit is reached.
+   * It could start when another request ends, which the gate cannot predict; `waitMs` is 0.
    */
   readonly because: WaitReason | 'none'
-  /** How many of its key wait before it. */
+  /** How many requests with the same pace key wait before it. */
   readonly ahead: number
 }
 
 export interface RefusedForecast {
   readonly allowed: false
   readonly verdict: ClientVerdict
-  /** When robots.txt will be asked for again, where it is unreachable now. Milliseconds since 1970, by the RobotsClient's clock. */
+  /**
+   * When the client will fetch robots.txt again, if it is unreachable now. Undefined for other refusals. Milliseconds since 1970, by the
+   * clock of the RobotsClient.
+   */
   readonly retryAt: number | undefined
 }
 
-/** When it makes sense to ask again about a URL that is refused. */
 export function retryAtOf(verdict: ClientVerdict): number | undefined {
   return verdict.because === 'unreachable' ? verdict.access.nextAttemptAt : undefined
 }

@@ -1,6 +1,6 @@
-// The gate in front of an agent of node:http: for `http.request`, got, and all else that is built on it.
+// politeHttpAgent: puts a gate in front of an agent of node:http, for `http.request` and for libraries built on it, such as got.
 //
-// A redirect's hop and a retry are requests of their own there, so each is checked, and waits its turn.
+// These libraries make a new request for each redirect hop and each retry. So each of them enters the gate.
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
@@ -11,12 +11,13 @@ import { isRedirect } from './redirect.ts'
 import { assertOwnHost, originOf, type Target, targetOf } from './target.ts'
 
 /**
- * The same agent, but what is sent through it is allowed by robots.txt and waits its turn: `http.request(url, { agent })`. A request that may
- * not leave fails with what the gate throws. Its place is given back when its response ends, or when it is destroyed; a redirect's, with its
- * headers. HTTP/1.1; a tunnel (CONNECT) passes through. What you set, set on the agent that you give, and leave its `maxSockets` alone: a request
- * that waits for a socket has left already.
+ * Returns an agent like the given one, whose requests enter the gate first: `http.request(url, { agent })`. A request that the gate rejects
+ * emits the gate's error. The permit is released when the response ends or the request is destroyed. The permit of a redirect is released when
+ * its headers arrive. Supports HTTP/1.1. CONNECT requests open a tunnel and skip the gate.
  *
- * @throws {OptionError} for what is no agent, or no gate.
+ * Set properties on the given agent, not on the returned one. Leave its `maxSockets` unlimited: a request that waits for a socket has started
+ * for the gate, so the delays between requests would no longer hold.
+ * @throws {OptionError} if `agent` is not an agent, or `gate` is not a gate.
  */
 export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A {
   const inner = agent as unknown as AgentLike
@@ -27,7 +28,7 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
   const addRequest: AgentLike['addRequest'] = (request, options) => {
     if (request.method === 'CONNECT') inner.addRequest(request, options)
     else
-      void enter(
+      void enterAndSend(
         gate,
         request,
         () => lockedUrl(inner, request, options),
@@ -37,66 +38,71 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
   return Object.create(agent, { addRequest: { value: addRequest } })
 }
 
-/** What `http.request` asks of an agent. Node calls it an Agent-like Object; its types do not tell. */
+/** The methods of an agent that `http.request` calls. Node's documentation says "Agent-like Object"; its types omit them. */
 interface AgentLike {
   addRequest(request: ClientRequest, options: RequestOptions): void
-  /** They override those of a request. */
+  /** They override the options of a request. */
   readonly options?: RequestOptions
 }
 
-async function enter(gate: PoliteGate, request: ClientRequest, lockUrl: () => string, send: () => void): Promise<void> {
+async function enterAndSend(
+  gate: PoliteGate,
+  request: ClientRequest,
+  lockUrl: () => string,
+  send: () => void,
+): Promise<void> {
   if (!request.headersSent && !request.hasHeader('user-agent')) {
     request.setHeader('user-agent', gate.robots.userAgent)
   }
-  // One that has no socket yet tells nobody that it was destroyed.
+  // A request without a socket emits no event when it is destroyed.
   const ending = new AbortController()
   const destroy = request.destroy.bind(request)
   request.destroy = (error) => {
     ending.abort(error)
     return destroy(error)
   }
-  // Node has destroyed one whose signal was aborted before.
+  // Node has already destroyed a request whose signal was aborted.
   if (request.destroyed) return fail(request, null)
   try {
     const url = lockUrl()
-    // The client's own request for robots.txt needs no verdict and no turn.
+    // The RobotsClient's own request for robots.txt needs no permit.
     if (gate.robots.isOwnRequest(url)) return send()
-    const pass = await gate.enter(url, { signal: ending.signal })
-    const leave = () => pass.release()
-    request.once('close', leave)
-    ending.signal.addEventListener('abort', leave)
+    const permit = await gate.enter(url, { signal: ending.signal })
+    const release = () => permit.release()
+    request.once('close', release)
+    ending.signal.addEventListener('abort', release)
     ending.signal.throwIfAborted()
     request.prependOnceListener('response', (response: IncomingMessage) => {
       const { statusCode = 0, headers } = response
-      pass.report({ status: statusCode, headers })
-      // Who follows a redirect may not read its body, and a site may never end it.
+      permit.report({ status: statusCode, headers })
+      // The client may not read the body of a redirect, and a site may never end it.
       if (isRedirect(statusCode, headers.location ?? null)) {
-        setImmediate(gate.hold()) // the next hop comes at once: `drain` waits for it
-        leave()
-        // Without an error: a request that has its response may have no listener for one, and Node would end the process.
+        setImmediate(gate.hold()) // the next hop enters in this turn of the event loop: `drain` waits for it
+        release()
+        // Destroyed without an error: the response may have no listener for one, and then Node would end the process.
         response.once(
           'close',
           gate.openRedirect(url, () => response.destroy()),
         )
       }
-      if (request.listenerCount('response') === 0) response.resume() // as Node does where nobody listens
+      if (request.listenerCount('response') === 0) response.resume() // as Node does if there is no listener
     })
-    request.once('socket', () => pass.sent())
-    pass.run(send)
+    request.once('socket', () => permit.sent())
+    permit.run(send)
   } catch (error) {
-    fail(request, request.destroyed ? null : error) // Node knows itself what it was destroyed with
+    fail(request, request.destroyed ? null : error) // Node has stored the error that the request was destroyed with
   }
 }
 
 /**
- * The URL that a request asks for. From now on its path, which is the judged one, and its Host header cannot be changed.
+ * Returns the URL of a request, and keeps its path and Host header from being changed after that.
  * @throws {InvalidRequestError}
  */
 function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOptions): string {
   const { socketPath = options.socketPath, host = options.host, port = options.port } = inner.options ?? {}
   if (socketPath)
     throw new InvalidRequestError(
-      `socketPath ${describeValue(socketPath)} decides who is asked, and has no robots.txt; send this request through an agent without a gate`,
+      `\`socketPath\` is ${describeValue(socketPath)}, and a socket has no robots.txt; send this request through an agent without a gate`,
     )
   const name = host ?? request.host
   const target = targetOf(originOf(`${request.protocol}//${isIPv6(name) ? `[${name}]` : name}:${port}`), request.path)
@@ -104,7 +110,7 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
   if (request.path !== target.path) {
     if (request.headersSent)
       throw new InvalidRequestError(
-        `path ${describeValue(request.path)} would be sent as it is, and stands for ${describeValue(target.path)}; write that`,
+        `path ${describeValue(request.path)} is not in normal form, and can no longer be changed; write ${describeValue(target.path)}`,
       )
     request.path = target.path
   }
@@ -112,27 +118,27 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
   return target.url
 }
 
-/** With an array of headers, Node does not know them by name. */
+/** Returns the values of all Host headers. If the headers are an array, `getHeader` does not find them. */
 function hostsOf(request: ClientRequest, headers: RequestOptions['headers']): readonly unknown[] {
-  const own = request.getHeader('host')
-  const listed: unknown[] = Array.isArray(headers) ? headers.flat() : []
-  const named = listed.filter((_, n) => n % 2 === 1 && String(listed[n - 1]).toLowerCase() === 'host')
-  return [own, ...named].flat().filter((value) => value !== undefined)
+  const byName = request.getHeader('host')
+  const list: unknown[] = Array.isArray(headers) ? headers.flat() : []
+  const listed = list.filter((_, n) => n % 2 === 1 && String(list[n - 1]).toLowerCase() === 'host')
+  return [byName, ...listed].flat().filter((value) => value !== undefined)
 }
 
-/** Keeps the caller from changing path and Host between the verdict and the moment at which Node sends the headers. */
+/** Keeps the caller from changing the path and the Host header between the check and the moment at which Node sends them. */
 function lock(request: ClientRequest, target: Target): void {
   const { setHeader, appendHeader } = request
-  const refused = (path: unknown) =>
+  const pathError = (path: unknown) =>
     new InvalidRequestError(
-      `path cannot become ${describeValue(path)} once ${target.url} was judged; make another request`,
+      `path cannot be changed to ${describeValue(path)}: robots.txt was checked for ${target.url}. Make another request`,
     )
   Object.defineProperty(request, 'path', {
     configurable: true,
     enumerable: true,
     get: () => target.path,
     set: (path) => {
-      if (path !== target.path) throw refused(path)
+      if (path !== target.path) throw pathError(path)
     },
   })
   request.setHeader = (name, value) => {
@@ -149,8 +155,8 @@ function isHost(name: unknown): boolean {
   return String(name).toLowerCase() === 'host'
 }
 
-/** As Node's own agent says that there will be no socket. */
+/** Fails a request in the way in which Node's own agent reports that there is no socket. */
 function fail(request: ClientRequest, error: unknown): void {
-  const heard = request as unknown as { onSocket(socket: null, error: unknown): void }
-  heard.onSocket(null, error)
+  const withOnSocket = request as unknown as { onSocket(socket: null, error: unknown): void }
+  withOnSocket.onSocket(null, error)
 }

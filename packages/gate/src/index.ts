@@ -1,4 +1,4 @@
-// Everything that `@politely/gate` offers, and nothing else.
+// The public API of `@politely/gate`.
 
 export type { GateCounters } from './counters.ts'
 export {

@@ -1,4 +1,6 @@
-// The pace of all keys in this process. Nothing is kept for who waits: the gate asks for one at a time.
+// LocalPacer: keeps the pace of all keys in the memory of this process. It is the default pacer of a gate.
+//
+// It stores no queue, since the gate asks for one request of a key at a time.
 import {
   applyResponse,
   canForget,
@@ -15,40 +17,43 @@ import {
 } from '@politely/core'
 import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
-/** However many wait before a request, so many slots are worked out one by one; each further one is a pause later. */
-const MOST_FORESEEN = 100
-/** With each slot that is taken so many keys are looked at, in turn, and forgotten if they may be. With two the hand is faster than growth. */
-const LOOKED_AT = 2
+/** `estimate` simulates at most this many requests ahead one by one. Each further one adds one delay. */
+const MAX_SIMULATED_REQUESTS = 100
 
-/** Paces on a clock of this process. A key is forgotten when nothing is lost by that. */
+/** Each reservation checks this many keys for eviction. With two, eviction is faster than growth: a reservation adds at most one key. */
+const KEYS_CHECKED_PER_SLOT = 2
+
 export class LocalPacer implements Pacer {
   readonly #now: () => number
   readonly #paces = new Map<string, Pace>()
-  /** Goes round over all keys; there is never a moment at which all are looked at. */
-  #hand = this.#paces.entries()
-  /** No slot has a higher number. A key that was forgotten goes on from here, so that old answers are known as such. */
-  #slots = 0
+  /** The next key to check for eviction. It goes round over all keys, so that no single call has to check them all. */
+  #sweep = this.#paces.entries()
+  /**
+   * The highest slot number of any key. A key that was evicted continues from here, so that a late response to one of its earlier requests
+   * is recognised as old.
+   */
+  #maxSlot = 0
 
-  /** The clock: milliseconds since 1970, and it never goes back. */
+  /** @param now A clock in milliseconds since 1970 that never goes back. */
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** How many keys are remembered. */
+  /** How many keys are stored. A key is evicted when its pace no longer differs from that of a new key. */
   get size(): number {
     return this.#paces.size
   }
 
-  reserve(key: string, wishes: PaceLimits): Reservation {
+  reserve(key: string, limits: PaceLimits): Reservation {
     const now = this.#now()
     const pace = this.#paceOf(key)
-    const { at, because } = nextSlot(pace, now, wishes.visitTimes)
+    const { at, because } = nextSlot(pace, now, limits.visitTimes)
     if (because !== 'none') return { kind: 'wait', ticket: undefined, waitMs: at - now, because }
-    const delay = delayOf(wishes, now)
+    const delay = delayOf(limits, now)
     const next = takeSlot(pace, now, delay)
-    this.#slots = Math.max(this.#slots, next.slots)
+    this.#maxSlot = Math.max(this.#maxSlot, next.slots)
     this.#paces.set(key, next)
-    this.#forgetSome(now)
+    this.#evictSome(now)
     return { kind: 'slot', ticket: next.slots, delay }
   }
 
@@ -62,35 +67,35 @@ export class LocalPacer implements Pacer {
     if (pace) this.#paces.set(key, returnSlot(pace, Number(ticket), this.#now()))
   }
 
-  report(key: string, ticket: Ticket, answer: PageResponse | undefined): void {
-    if (answer === undefined) return
+  report(key: string, ticket: Ticket, response: PageResponse | undefined): void {
+    if (response === undefined) return
     const pace = this.#paceOf(key)
-    const next = applyResponse(pace, answer, Number(ticket), this.#now())
+    const next = applyResponse(pace, response, Number(ticket), this.#now())
     if (next !== pace) this.#paces.set(key, next)
   }
 
-  estimate(key: string, wishes: PaceLimits, ahead: number): WaitEstimate {
+  estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate {
     const now = this.#now()
     let pace = this.#paceOf(key)
-    let { at, because } = nextSlot(pace, now, wishes.visitTimes)
-    for (let n = 0; n < Math.min(ahead, MOST_FORESEEN); n++) {
-      pace = takeSlot(pace, at, delayOf(wishes, at))
-      const next = nextSlot(pace, at, wishes.visitTimes)
+    let { at, because } = nextSlot(pace, now, limits.visitTimes)
+    for (let n = 0; n < Math.min(ahead, MAX_SIMULATED_REQUESTS); n++) {
+      pace = takeSlot(pace, at, delayOf(limits, at))
+      const next = nextSlot(pace, at, limits.visitTimes)
       at = next.at
       if (next.because !== 'none') because = next.because
     }
-    const further = Math.max(0, ahead - MOST_FORESEEN) * delayOf(wishes, at).delayMs
-    return { waitMs: at + further - now, because }
+    const furtherMs = Math.max(0, ahead - MAX_SIMULATED_REQUESTS) * delayOf(limits, at).delayMs
+    return { waitMs: at + furtherMs - now, because }
   }
 
   #paceOf(key: string): Pace {
-    return this.#paces.get(key) ?? { ...startPace, slots: this.#slots }
+    return this.#paces.get(key) ?? { ...startPace, slots: this.#maxSlot }
   }
 
-  #forgetSome(now: number): void {
-    for (let n = 0; n < LOOKED_AT; n++) {
-      const { value, done } = this.#hand.next()
-      if (done) this.#hand = this.#paces.entries()
+  #evictSome(now: number): void {
+    for (let n = 0; n < KEYS_CHECKED_PER_SLOT; n++) {
+      const { value, done } = this.#sweep.next()
+      if (done) this.#sweep = this.#paces.entries()
       else if (canForget(value[1], now)) this.#paces.delete(value[0])
     }
   }

@@ -1,49 +1,49 @@
-// Bounds the connections of redirects whose bodies do not end.
+// Limits the connections of redirects whose bodies have not ended.
 //
-// A redirect frees its slot with its headers, since many clients never read its body. A site may never end that body, so the number of connections that
-// stay open is limited: beyond it the oldest is closed. Honest redirects end at once.
+// A redirect releases its permit when its headers arrive, since many clients never read the body of a redirect. A hostile site may never end
+// that body. So the number of connections that stay open is limited, and the oldest is closed first. The body of an honest redirect ends at once.
 
 const MAX_OPEN_PER_DOMAIN = 8
 const MAX_OPEN = 64
 
 interface OpenRedirect {
   readonly close: () => void
-  readonly ofDomain: Set<OpenRedirect>
+  readonly sameDomain: Set<OpenRedirect>
 }
 
 export class OpenRedirects {
-  /** The oldest first, here and in each domain. */
+  /** Oldest first, here and in each domain. */
   readonly #all = new Set<OpenRedirect>()
   readonly #domains = new Map<string, Set<OpenRedirect>>()
 
   /**
-   * Counts a redirect whose headers have come.
-   * @param close Closes its connection. It must lead to a call of the function that is returned.
-   * @returns A function to call when the body ends, or the connection does.
+   * Adds a redirect whose headers have arrived.
+   * @param close Closes its connection, which must lead to a call of the returned function.
+   * @returns A function to call when the body or the connection ends.
    */
   add(domain: string, close: () => void): () => void {
-    const ofDomain = this.#domains.get(domain) ?? new Set()
-    const redirect: OpenRedirect = { close, ofDomain }
-    if (ofDomain.size >= MAX_OPEN_PER_DOMAIN) this.#closeFirst(ofDomain)
-    else if (this.#all.size >= MAX_OPEN) this.#closeFirst(this.#all)
+    const sameDomain = this.#domains.get(domain) ?? new Set()
+    const redirect: OpenRedirect = { close, sameDomain }
+    if (sameDomain.size >= MAX_OPEN_PER_DOMAIN) this.#closeOldest(sameDomain)
+    else if (this.#all.size >= MAX_OPEN) this.#closeOldest(this.#all)
     this.#all.add(redirect)
-    ofDomain.add(redirect)
-    this.#domains.set(domain, ofDomain)
+    sameDomain.add(redirect)
+    this.#domains.set(domain, sameDomain)
     return () => {
       this.#remove(redirect)
-      if (ofDomain.size === 0 && this.#domains.get(domain) === ofDomain) this.#domains.delete(domain)
+      if (sameDomain.size === 0 && this.#domains.get(domain) === sameDomain) this.#domains.delete(domain)
     }
   }
 
-  #closeFirst(redirects: Set<OpenRedirect>): void {
-    const [first] = redirects
-    if (first === undefined) return
-    this.#remove(first)
-    first.close()
+  #closeOldest(redirects: Set<OpenRedirect>): void {
+    const [oldest] = redirects
+    if (oldest === undefined) return
+    this.#remove(oldest)
+    oldest.close()
   }
 
   #remove(redirect: OpenRedirect): void {
     this.#all.delete(redirect)
-    redirect.ofDomain.delete(redirect)
+    redirect.sameDomain.delete(redirect)
   }
 }

@@ -1,36 +1,44 @@
-// Who says when the next request of a key may leave. The gate keeps the order of those who wait in this process; a pacer keeps the
-// pace, here or in one place for a whole fleet.
+// The interface of a pacer, which decides when the next request of a pace key may start.
+//
+// The gate keeps the order of the requests of its own process. The pacer keeps the pace: in this process (`LocalPacer`, the default), or in one
+// place for a fleet of processes.
 import type { Delay, PaceLimits, PageResponse, Slot } from '@politely/core'
 
 /**
- * The pace of every key: an origin, or what `paceBy` says. An implementation may answer at once or by a promise. All times that
- * pass here are durations, so that nobody's clock has to agree with anybody's.
+ * Keeps the pace of every pace key: an origin, or what `paceBy` says. A method may return its result or a promise of it. All times are
+ * durations, so that the clocks of several machines need not agree.
  *
- * The gate keeps to this: of one key it asks for one slot at a time; it comes back with the ticket that it was given, or gives that
- * back; each slot that it took is reported once. Where a call rejects, the request that it was for is rejected too.
+ * The gate promises the following. It calls `reserve` for one request of a key at a time. It passes a ticket that it was given to the next
+ * call of `reserve` for that key, or to `cancel`. Every slot that it gets, it reports or cancels once. If `reserve` or `estimate` throws
+ * or rejects, the gate rejects the request with that error. A failure of another method is counted and published.
  */
 export interface Pacer {
   /**
-   * May a request leave now? A `slot` is taken by asking. `wait`: none is free yet; ask again, with the ticket, after so long. A pacer
-   * may keep a place in line for the ticket, or nothing.
+   * Reserves a slot for the next request of a key. If no slot is free, returns how long to wait; the gate calls again after that time.
+   * @param limits What the caller and the site ask for.
+   * @param ticket The ticket of the last `wait` reply for this key. A pacer may keep a position in its own queue for a ticket.
    */
-  reserve(key: string, wishes: PaceLimits, ticket?: Ticket): Reservation | Promise<Reservation>
+  reserve(key: string, limits: PaceLimits, ticket?: Ticket): Reservation | Promise<Reservation>
   /**
-   * The request of this slot leaves now, a moment after the slot was taken: where it matters, the pause counts from here. Optional, since
-   * a moment in this process is less than what the way to another one takes.
+   * The request of this slot starts now, a moment after the slot was reserved. A pacer may count the delay from here. Optional: between
+   * machines this moment is shorter than the time that a message takes.
    */
   started?(key: string, ticket: Ticket, delay: Delay): void
-  /** Who has this ticket does not leave after all: its place in line, or its slot, is for others. */
+  /** The request with this ticket does not start: frees its slot or its position. */
   cancel(key: string, ticket: Ticket): void | Promise<void>
-  /** The request of this slot is over, with an answer or without one. 429 and 503 push the key back, `heedAnswer` says how far. */
-  report(key: string, ticket: Ticket, answer: PageResponse | undefined): void | Promise<void>
-  /** How long a request would have to wait, with so many of its key before it; takes nothing. */
-  estimate(key: string, wishes: PaceLimits, ahead: number): WaitEstimate | Promise<WaitEstimate>
+  /** The response to the request of this slot has arrived. Undefined: the request has ended without one. See `applyResponse` in core. */
+  report(key: string, ticket: Ticket, response: PageResponse | undefined): void | Promise<void>
+  /**
+   * Estimates how long a request would have to wait. Reserves nothing.
+   * @param ahead How many requests of this key wait before it.
+   */
+  estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate | Promise<WaitEstimate>
 }
 
-/** What a pacer knows a request by: the number of its slot, or a word of its own. */
+/** Identifies a slot, or a request that waits for one. The pacer chooses it. */
 export type Ticket = string | number
 
+/** The reply to `reserve`. */
 export type Reservation =
   | { readonly kind: 'slot'; readonly ticket: Ticket; readonly delay: Delay }
   | {
@@ -40,11 +48,12 @@ export type Reservation =
       readonly because: PaceReason
     }
 
-/** Who asks a request to wait for its slot. */
+/** Why a request has to wait for its slot. */
 export type PaceReason = Exclude<Slot['because'], 'none'>
 
+/** The reply to `estimate`. */
 export interface WaitEstimate {
-  /** Milliseconds; 0 for now. */
+  /** Milliseconds; 0 if the request could start now. */
   readonly waitMs: number
   readonly because: Slot['because']
 }

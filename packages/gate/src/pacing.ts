@@ -1,36 +1,42 @@
-// What a caller may choose about pace, checked at construction.
+// The caller's options for pace and concurrency, and their validation.
 import type { LookupFunction } from 'node:net'
+import type { PaceLimits } from '@politely/core'
 import { assertKnown, callable, integer, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
 import type { PaceBy } from './pace-by.ts'
 import type { Pacer } from './pacer.ts'
+import type { AllowedVerdict } from './robots-check.ts'
 
 export interface PacingOptions {
   /**
-   * The least pause between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. Pauses are kept
-   * between the moments at which requests leave: on the way they may come closer, by what connecting takes.
+   * The shortest delay between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. The gate keeps
+   * delays between the starts of requests. At the server they may arrive closer together: the first request of a connection also waits for
+   * the connection.
    */
   readonly minDelayMs?: number | undefined
   /**
-   * The longest pause you are ready to keep. A site that asks for more gets this, and the pass says so (`because: 'cap'`).
-   * Milliseconds; default none: what a site asks is kept. It shortens no Retry-After and no visit-time.
+   * The longest delay that you accept. A site that asks for a longer one gets this one, and the permit says so (`because: 'cap'`).
+   * Milliseconds; default: no limit. It does not shorten a Retry-After or a visit-time.
    */
   readonly maxDelayMs?: number | undefined
-  /** Requests under way at once to one origin, from leaving to `leave`; for `politely`, until the headers are there. Default 2. */
+  /**
+   * How many requests to one origin may be under way at once. A request is under way from its start until `release`; with `politely`,
+   * until its headers have arrived. Default 2.
+   */
   readonly maxConcurrentPerOrigin?: number | undefined
   /**
-   * Requests under way at once to all hosts of one registrable domain (`example.co.uk`). It keeps a site with many hosts and slow pages from
-   * occupying all of `maxConcurrent`. Default 8, or `maxConcurrentPerOrigin` if that is larger.
+   * How many requests to all hosts of one registrable domain (`example.co.uk`) may be under way at once. It keeps a site with many hosts and
+   * slow pages from occupying all of `maxConcurrent`. Default 8, or `maxConcurrentPerOrigin` if that is larger.
    */
   readonly maxConcurrentPerDomain?: number | undefined
-  /** Requests under way at once to all origins together. Default 64. */
+  /** How many requests may be under way at once in all. Default 64. */
   readonly maxConcurrent?: number | undefined
-  /** What shares a pace, and `maxConcurrentPerOrigin`. Default `origin`. */
+  /** Which requests share a pace and the limit `maxConcurrentPerOrigin`. Default `origin`. */
   readonly paceBy?: PaceBy | undefined
-  /** Who keeps the pace. Default: this gate does, for this process. */
+  /** Keeps the pace. Default: a `LocalPacer`, which keeps it for this gate only. */
   readonly pacer?: Pacer | undefined
 }
 
-/** The options with their defaults, checked. */
+/** The validated options, with defaults applied. */
 export interface Pacing {
   readonly minDelayMs: number
   readonly maxDelayMs: number | undefined
@@ -42,7 +48,7 @@ export interface Pacing {
   readonly lookup: LookupFunction | undefined
 }
 
-const KNOWN: Readonly<Record<keyof PacingOptions, true>> = {
+const PACING_OPTIONS: Readonly<Record<keyof PacingOptions, true>> = {
   minDelayMs: true,
   maxDelayMs: true,
   maxConcurrentPerOrigin: true,
@@ -52,18 +58,18 @@ const KNOWN: Readonly<Record<keyof PacingOptions, true>> = {
   pacer: true,
 }
 
-const DEFAULT_PER_DOMAIN = 8
-const PACE_BY: readonly PaceBy[] = ['origin', 'host', 'domain', 'address']
+const DEFAULT_CONCURRENT_PER_DOMAIN = 8
+const PACE_BY_VALUES: readonly PaceBy[] = ['origin', 'host', 'domain', 'address']
 const PACER_METHODS: readonly (keyof Pacer)[] = ['reserve', 'cancel', 'report', 'estimate']
 
-/** These options, taken out of others. */
+/** Returns the pacing options among other options. */
 export function pacingOptionsIn(options: PacingOptions): PacingOptions {
   const { minDelayMs, maxDelayMs, maxConcurrentPerOrigin, maxConcurrentPerDomain, maxConcurrent, paceBy, pacer } =
     options
   return { minDelayMs, maxDelayMs, maxConcurrentPerOrigin, maxConcurrentPerDomain, maxConcurrent, paceBy, pacer }
 }
 
-/** The options without these. */
+/** Returns the other options. */
 export function withoutPacing<T extends PacingOptions>(options: T): Omit<T, keyof PacingOptions> {
   const {
     minDelayMs,
@@ -78,21 +84,29 @@ export function withoutPacing<T extends PacingOptions>(options: T): Omit<T, keyo
   return others
 }
 
-/** @throws {OptionError} naming the option, what is wrong with it, and what to write instead. */
+/** @throws {OptionError} for an invalid or unknown option. */
 export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefined): Pacing {
-  assertKnown(options, { robots: true, now: true, lookup: true, ...KNOWN })
+  assertKnown(options, { robots: true, now: true, lookup: true, ...PACING_OPTIONS })
   const { minDelayMs = 1_000, maxDelayMs, maxConcurrentPerOrigin = 2, maxConcurrent = 64 } = options
-  const { maxConcurrentPerDomain = Math.max(DEFAULT_PER_DOMAIN, maxConcurrentPerOrigin) } = options
+  const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerOrigin) } = options
   const { paceBy = 'origin', pacer } = options
-  const uncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
+  const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
   return {
     minDelayMs: number('minDelayMs', minDelayMs, { min: 0 }),
-    maxDelayMs: uncapped ? undefined : number('maxDelayMs', maxDelayMs, { min: 0 }),
+    maxDelayMs: isUncapped ? undefined : number('maxDelayMs', maxDelayMs, { min: 0 }),
     maxConcurrentPerOrigin: integer('maxConcurrentPerOrigin', maxConcurrentPerOrigin, { min: 1 }),
     maxConcurrentPerDomain: integer('maxConcurrentPerDomain', maxConcurrentPerDomain, { min: 1 }),
     maxConcurrent: integer('maxConcurrent', maxConcurrent, { min: 1 }),
-    paceBy: oneOf('paceBy', paceBy, PACE_BY),
+    paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
     lookup: callable('lookup', lookup, 'a function like dns.lookup'),
   }
+}
+
+/** Combines the caller's delays with what robots.txt asks for. */
+export function paceLimitsOf(
+  { crawlDelayMs, requestRates, visitTimes }: AllowedVerdict,
+  { minDelayMs, maxDelayMs }: Pacing,
+): PaceLimits {
+  return { ownDelayMs: minDelayMs, maxDelayMs, crawlDelayMs, requestRates, visitTimes }
 }

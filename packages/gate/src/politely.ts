@@ -1,4 +1,4 @@
-// politely(fetch): the same fetch, and every request, redirect hops included, is allowed by robots.txt and waits its turn.
+// politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
 import { assertOptions, oneOf } from '@politely/fetcher/option-checks'
 import { RobotsDisallowedError } from './errors.ts'
@@ -9,7 +9,7 @@ import { refusedResponse } from './refused-response.ts'
 import { type GateOrOptions, resolveGate } from './resolve-gate.ts'
 import { assertOwnHost } from './target.ts'
 
-/** Any function with the shape of fetch: Node's, undici's, your own. */
+/** A function with the signature of fetch: that of Node or undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
 
 interface FetchResponse {
@@ -18,55 +18,56 @@ interface FetchResponse {
   readonly body: { cancel(): Promise<void> } | null
 }
 
-/** How to be polite: a gate of your own, or what to make one of. */
+/** An existing gate, or the options of a new one; and how to refuse. */
 export type PolitelyOptions = GateOrOptions & RefusalOptions
 
 export interface RefusalOptions {
   /**
-   * What becomes of a request that robots.txt does not allow. `throw` (the default): a `RobotsDisallowedError`. `response`: an answer of 403,
-   * or of 503 with Retry-After where robots.txt is unreachable; `refusalOf` tells it from a site's own.
+   * How a request fails that robots.txt does not allow. `throw` (the default): with a `RobotsDisallowedError`. `response`: with a response of
+   * status 403, or 503 with Retry-After if robots.txt is unreachable. `refusalOf` tells it from a response that a site sent.
    */
   readonly onDisallowed?: 'throw' | 'response' | undefined
 }
 
-/** Your fetch, with the gate in front of it. */
+/** The wrapped fetch. */
 export type PoliteFetch<F extends FetchLike> = F &
   AsyncDisposable & {
     readonly gate: PoliteGate
-    /** Ends the gate and the RobotsClient that were made for this fetch; those you gave stay yours. */
+    /** Closes the gate and the RobotsClient that were created for this fetch. Does nothing if you passed a gate. */
     close(): Promise<void>
   }
 
-/** As fetch has it. */
+/** The limit of fetch (WHATWG Fetch, HTTP-redirect fetch). */
 const MAX_REDIRECTS = 20
 
 /**
- * Wraps a fetch. A request that robots.txt does not allow rejects with `RobotsDisallowedError`, which carries the verdict; at
- * a redirect, the hop that is not allowed is never made. `redirect: 'manual'` and `'error'` mean what they mean in fetch. A request that
- * cannot be judged rejects with `InvalidRequestError`: a relative URL, a scheme that robots.txt says nothing about, a Host header of
- * another site. `data:`, `blob:` and `about:` URLs pass.
+ * Wraps a fetch, so that each request and each redirect hop is checked against robots.txt and waits for its slot. `redirect: 'manual'` and
+ * `'error'` have the same effect as in fetch. `data:`, `blob:` and `about:` URLs are fetched without a check.
  *
- * @throws {OptionError} for an option that cannot be used.
+ * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not allow; a redirect hop that is not allowed is
+ * not sent. It rejects with `InvalidRequestError` for a request that cannot be checked: a relative URL, a scheme that robots.txt does not
+ * cover, a Host header of another site.
+ * @throws {OptionError} for an invalid or unknown option.
  */
 export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions): PoliteFetch<F> {
   if (typeof fetch !== 'function') throw new OptionError('fetch', 'must be a function such as globalThis.fetch')
   assertOptions(options)
   const { onDisallowed = 'throw', ...others } = options
-  const refused = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
+  const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
   const { gate, close } = resolveGate(others)
   const send = fetch as unknown as Send
   const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
-    // A Request may stand for the options, too; what it holds cannot be spread.
+    // The options may be a Request, whose properties are getters that cannot be spread.
     if (isRequest(init)) {
-      fetchInput(init) // an object that only looks like a Request would be lost here, and what it asks for
+      fetchInput(init) // throws for an object that only looks like a Request, whose options would be lost below
       const { url, request } = fetchInput(input)
       return politeFetch(new (init.constructor as typeof globalThis.Request)(request ?? url.href, init))
     }
-    const release = gate.hold() // so that `drain` waits for the hops of a redirect, too
+    const release = gate.hold() // `drain` waits between two redirect hops, too
     try {
-      return await go(send, gate, fetchInput(input), fetchInit(init))
+      return await fetchWithRedirects(send, gate, fetchInput(input), fetchInit(init))
     } catch (error) {
-      if (refused === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
+      if (onRefusal === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
       throw error
     } finally {
       release()
@@ -77,27 +78,28 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
 
 type Send = (input: unknown, init: Init) => Promise<FetchResponse>
 
-/** One call of the wrapped fetch: a pass for every hop. */
-async function go(send: Send, gate: PoliteGate, given: FetchInput, init: Init): Promise<FetchResponse> {
-  const { url: parsed, request: own } = given
-  const url = parsed.href
-  // The client's own request for robots.txt, by the fetch that it was given, needs no verdict and no turn.
-  if (given.isLocal || gate.robots.isOwnRequest(url)) return send(own ?? url, init)
+/** Makes the requests of one call of the wrapped fetch, each with its own permit. */
+async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInput, init: Init): Promise<FetchResponse> {
+  const { request: inputRequest } = input
+  const url = input.url.href
+  // The RobotsClient may use this fetch for robots.txt, which needs no permit.
+  if (input.isLocal || gate.robots.isOwnRequest(url)) return send(inputRequest ?? url, init)
 
-  const mode = init.redirect ?? own?.redirect ?? 'follow'
-  const signal = (init.signal === undefined ? own?.signal : init.signal) ?? null
-  let request = firstRequest(url, own, init, gate.robots.userAgent)
+  const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
+  const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? null
+  let request = firstRequest(url, inputRequest, init, gate.robots.userAgent)
   const host = request.headers.get('host')
   if (host !== null) assertOwnHost(url, [host])
-  // A Request's body is a stream: a copy is kept back in case a redirect wants it sent again.
-  const spare = mode === 'follow' && own?.body && request.body === 'spent' ? own.clone() : undefined
+  // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.
+  const requestCopy =
+    mode === 'follow' && inputRequest?.body && request.body === 'spent' ? inputRequest.clone() : undefined
   try {
     for (let hops = 0; ; hops++) {
-      // The first hop takes what the caller gave, untouched but for the User-Agent.
+      // The first hop uses the caller's arguments. Only the User-Agent is added.
       const hop = hops === 0 ? { headers: [...request.headers] } : { ...initOf(request), signal }
-      const response = await passed(gate, request.url, signal, () =>
-        // Of the modes, `follow` alone is ours to do; with the others fetch makes no second request.
-        send(hops === 0 && own ? own : request.url, {
+      const response = await sendWithPermit(gate, request.url, signal, () =>
+        // Only `follow` is implemented here. In the other modes fetch makes no second request.
+        send(hops === 0 && inputRequest ? inputRequest : request.url, {
           ...init,
           ...hop,
           redirect: mode === 'follow' ? 'manual' : mode,
@@ -107,48 +109,56 @@ async function go(send: Send, gate: PoliteGate, given: FetchInput, init: Init): 
       if (mode !== 'follow' || !isRedirect(response.status, location)) {
         return hops === 0 ? response : Object.defineProperty(response, 'redirected', { value: true })
       }
-      await response.body?.cancel().catch(() => undefined) // nobody wants it, broken off or not
+      await response.body?.cancel().catch(() => undefined) // not read; it may have failed already
       if (hops >= MAX_REDIRECTS)
         throw new TypeError(`fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${request.url}`)
       const next = redirected(request, response.status, location)
-      if (next.body === 'spent' && spare === undefined) {
-        throw new TypeError(`fetch failed: ${request.url} redirects, and a body that was a stream cannot be sent again`)
+      if (next.body === 'spent' && requestCopy === undefined) {
+        throw new TypeError(
+          `fetch failed: ${request.url} redirects, and its body was a stream, which cannot be sent again`,
+        )
       }
-      request = next.body === 'spent' && spare ? { ...next, body: { value: await spare.arrayBuffer() } } : next
+      request =
+        next.body === 'spent' && requestCopy ? { ...next, body: { value: await requestCopy.arrayBuffer() } } : next
     }
   } finally {
-    // Not awaited: a copy's end waits for that of the original, which nobody may ever read.
-    if (spare?.bodyUsed === false) spare.body?.cancel().catch(() => undefined)
+    // Not awaited: the copy ends only with the original, which may never be read.
+    if (requestCopy?.bodyUsed === false) requestCopy.body?.cancel().catch(() => undefined)
   }
 }
 
-/** One request with a pass: it is given back whatever becomes of the request. */
-async function passed(
+/** Sends one request with a permit, and releases the permit however the request ends. */
+async function sendWithPermit(
   gate: PoliteGate,
   url: string,
   signal: AbortSignal | null,
   send: () => Promise<FetchResponse>,
 ): Promise<FetchResponse> {
-  const pass = await gate.enter(url, { signal })
+  const permit = await gate.enter(url, { signal })
   try {
-    const response = await pass.run(send)
-    pass.release(response)
+    const response = await permit.run(send)
+    permit.release(response)
     return response
   } finally {
-    pass.release()
+    permit.release()
   }
 }
 
-function firstRequest(url: string, given: globalThis.Request | undefined, init: Init, userAgent: string): Request {
-  const headers = new Headers(init.headers ?? given?.headers)
+function firstRequest(
+  url: string,
+  inputRequest: globalThis.Request | undefined,
+  init: Init,
+  userAgent: string,
+): Request {
+  const headers = new Headers(init.headers ?? inputRequest?.headers)
   if (!headers.has('user-agent')) headers.set('user-agent', userAgent)
-  const method = (init.method ?? given?.method ?? 'GET').toUpperCase()
-  return { url, method, headers, body: bodyOf(init.body ?? given?.body ?? null) }
+  const method = (init.method ?? inputRequest?.method ?? 'GET').toUpperCase()
+  return { url, method, headers, body: bodyOf(init.body ?? inputRequest?.body ?? null) }
 }
 
 function bodyOf(body: unknown): Request['body'] {
   if (body === null) return 'none'
-  // Streams and generators can be read once; text, buffers, blobs and forms as often as one likes.
+  // Streams and generators can be read only once; strings, buffers, blobs and forms any number of times.
   return typeof body === 'object' && Symbol.asyncIterator in body ? 'spent' : { value: body }
 }
 

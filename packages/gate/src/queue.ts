@@ -1,70 +1,75 @@
-// The requests that wait for one key. First come, first served. A request takes its slot when it starts, so an abort costs the others none.
+// The queue of one pace key. Its requests start in the order in which they arrived.
+//
+// Only the first request is processed; the others wait behind it. The first request passes these steps:
+//
+//   1. The concurrency limit of this queue: fewer than `maxConcurrentPerOrigin` of its requests are under way.
+//   2. The pace: the time for which the pacer last asked the queue to wait is over. The queue sets a timer for that time.
+//   3. The concurrency limits that all queues share: in all, and for each registrable domain. The request acquires both.
+//   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it has to be fetched,
+//      the request releases the limits of step 3 for the time of the fetch, and then starts over at step 1. So a slow
+//      robots.txt does not delay other sites.
+//   5. A slot: the pacer reserves one, or asks the queue to wait, which leads back to step 1. With a slot, the request
+//      leaves the queue and gets its permit.
+//
+// A slot is reserved last, so a request that is aborted while it waits does not use one up.
 import type { PaceLimits } from '@politely/core'
 import { Fifo } from '@politely/fetcher/fifo'
-import type { PaceReason, Pacer, Reservation, Ticket } from './pacer.ts'
-import { checkedReservation } from './pacer-checks.ts'
-import type { Slots } from './slots.ts'
+import { isPromise } from './checked-pacer.ts'
+import type { GateContext } from './gate-context.ts'
+import type { PaceReason, Reservation, Ticket } from './pacer.ts'
 
-/** What a request waits for: a pause, named by its reason, or a concurrency slot. */
+/** What a request waits for: a delay, named by its reason, or a concurrency limit. */
 export type WaitReason = PaceReason | 'concurrency'
 
-export interface Waiter {
-  /** What is asked of its pace, by the newest rules that it knows. */
-  readonly wishes: PaceLimits
-  /** The registrable domain that its concurrency slot counts for. */
+/** A slot that the pacer has reserved for a request. */
+export type ReservedSlot = Extract<Reservation, { kind: 'slot' }>
+
+/** What the queue needs from a request. `QueuedRequest` implements it. */
+export interface WaitingRequest {
+  /** What the caller and the site ask for, by the last check of robots.txt. */
+  readonly limits: PaceLimits
+  /** The registrable domain whose concurrency limit it counts towards. */
   readonly domain: string
-  /** Checks robots.txt again, since the rules may have changed. `refused`: it has failed. `unknown`: robots.txt has to be fetched first. */
+  /** Checks robots.txt again, without a fetch. `refused`: the request has been rejected. `unknown`: a fetch is necessary. */
   recheckNow(): 'allowed' | 'refused' | 'unknown'
-  /** The same with a fetch of robots.txt. False if it was refused, and has failed. */
+  /** Fetches robots.txt if necessary, and checks it again. Returns false if the request has been rejected. */
   recheck(): Promise<boolean>
-  /** It starts now, at this moment by our own clock. */
-  admit(slot: TakenSlot, heldBy: WaitReason | undefined, at: number): void
+  /** Gives the request its permit. `at` is the present time of the gate's clock. */
+  grant(slot: ReservedSlot, heldBy: WaitReason | undefined, at: number): void
+  /** Rejects the request. */
   fail(error: unknown): void
 }
 
-/** A slot in time, which the pacer gives. */
-export type TakenSlot = Extract<Reservation, { kind: 'slot' }>
+/** A longer wait takes several timers of this length, since a timer of Node can wait for 24.8 days at most. */
+const MAX_TIMER_MS = 60 * 60 * 1000
 
-/** What the queues of all keys share. */
-export interface Shared {
-  readonly now: () => number
-  readonly pacer: Pacer
-  readonly maxConcurrentPerKey: number
-  /** Concurrency slots. */
-  readonly slots: Slots
-  /** The pacer failed where no request is left to fail with it. */
-  readonly pacerFailed: (key: string, error: unknown) => void
-  /** Nothing waits any more, and nothing is under way. */
-  readonly emptied: (queue: KeyQueue) => void
-}
+/** The shortest wait before the next call of `reserve`. A pacer may ask for a wait of 0, which must not block the event loop. */
+const MIN_WAIT_MS = 1
 
-/** Timers hold no more than about 24 days; longer waits are cut into pieces. */
-const LONGEST_TIMER_MS = 60 * 60 * 1000
-/** A pacer that says `wait` without a time must not be asked again in the same turn of the event loop. */
-const LEAST_WAIT_MS = 1
-
-export class KeyQueue {
+export class RequestQueue {
   readonly key: string
-  readonly #shared: Shared
-  /** In the order in which they came. */
-  readonly #waiting = new Fifo<Waiter>()
-  /** True while the queue checks its first request again, or asks the pacer for its turn. It calls no other request meanwhile. */
-  #isCalling = false
-  /** Whether the first one waits for a concurrency slot. */
-  #wantsSlot = false
+  readonly context: GateContext
+  /** In order of arrival. */
+  readonly #waiting = new Fifo<WaitingRequest>()
+  /** Requests of this queue that have acquired the concurrency limits and not released them. */
   #underWay = 0
-  /** Before this moment the pacer need not be asked. By our own clock. */
-  #notBefore = 0
-  #pausedBy: PaceReason = 'own-delay'
-  /** What the first one was last held up by. */
+  /** True while the first request is at step 4 or 5, which may be asynchronous. Meanwhile `advance` does nothing. */
+  #isAdmitting = false
+  /** Whether the first request waits at step 3. */
+  #waitsForConcurrency = false
+  /** Before this time of the gate's clock the queue does not call `reserve`. */
+  #nextSlotAt = 0
+  /** The reason for that. */
+  #delayedBy: PaceReason = 'own-delay'
+  /** What the first request waited for last. */
   #heldBy: WaitReason | undefined
-  /** What the pacer knows the first one by, while that waits. */
+  /** The pacer's ticket for the first request, if the pacer has asked it to wait. */
   #ticket: Ticket | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(key: string, shared: Shared) {
+  constructor(key: string, context: GateContext) {
     this.key = key
-    this.#shared = shared
+    this.context = context
   }
 
   get waiting(): number {
@@ -79,182 +84,180 @@ export class KeyQueue {
     return this.#waiting.size === 0 ? undefined : this.#heldBy
   }
 
-  /** The waiter has just checked robots.txt. If it can start at once, it does before this returns, or as soon as the pacer says so. */
-  join(waiter: Waiter): void {
-    this.#waiting.add(waiter)
-    this.advance(waiter)
+  /** Adds a request whose robots.txt has just been checked. If it can start at once, it has its permit when this returns. */
+  add(request: WaitingRequest): void {
+    this.#waiting.add(request)
+    this.advance(request)
   }
 
-  /** Takes a waiter out; those after it move up. */
-  remove(waiter: Waiter): void {
+  /** Removes a request that was aborted while it waited. */
+  remove(request: WaitingRequest): void {
     const { first } = this.#waiting
-    this.#waiting.delete(waiter)
-    if (this.#waiting.size === 0) this.#rest()
-    else if (first === waiter && this.#wantsSlot) this.advance() // the next one may belong to another domain
+    this.#waiting.delete(request)
+    if (this.#waiting.size === 0) this.#handleEmpty()
+    else if (first === request && this.#waitsForConcurrency) this.advance() // the next request may be to another domain
   }
 
-  /** Takes all waiters out, each with this error. */
+  /** Removes all requests, and rejects them. */
   clear(error: unknown): void {
-    const waiting = this.#waiting.drain()
-    this.#rest()
-    for (const waiter of waiting) waiter.fail(error)
+    const requests = this.#waiting.drain()
+    this.#handleEmpty()
+    for (const request of requests) request.fail(error)
   }
 
-  /** A request is over. No other is called yet: another queue may have waited longer for the concurrency slot. */
-  finished(): void {
+  /** Releases the concurrency limits that a request acquired. Its own queue is advanced last: other queues may have waited longer. */
+  release(domain: string): void {
     this.#underWay--
-    if (this.#waiting.size === 0) this.#rest()
+    if (this.#waiting.size === 0) this.#handleEmpty()
+    this.context.concurrency.release(domain)
+    this.advance()
   }
 
-  /** A request that has its slot in time does not start after all. Its concurrency slot is freed like that of any other. */
-  withdrawn({ ticket }: TakenSlot): void {
-    this.#giveBack(ticket)
-    this.#notBefore = 0 // what is left of the pause, the pacer knows
+  /** Gives a slot back to the pacer: its request does not start. The concurrency limits are released separately. */
+  cancelSlot({ ticket }: ReservedSlot): void {
+    this.context.pacer.cancel(this.key, ticket)
+    this.#nextSlotAt = 0 // ask the pacer, which may have a slot now
   }
 
   /**
-   * Starts all requests that may start now, and sees to it that this is called again when the next one may.
-   * @param checked A waiter that has just checked robots.txt, and need not do so again.
+   * Starts every request that may start now. If one has to wait, arranges that this is called again.
+   * @param checked A request whose robots.txt has just been checked. It skips step 4.
    */
-  advance(checked?: Waiter): void {
-    if (this.#isCalling) return
+  advance(checked?: WaitingRequest): void {
+    if (this.#isAdmitting) return
     this.#stopTimer()
-    this.#wantsSlot = false
-    // A loop, since thousands may start, or be refused, one after the other.
+    this.#waitsForConcurrency = false
+    // A loop, since thousands of requests may start, or be refused, one after the other.
     for (;;) {
       const { first } = this.#waiting
       if (first === undefined) break
-      if (!this.#mayCall() || !this.#takeSlot(first)) return
-      this.#isCalling = true
-      const known = first === checked ? 'allowed' : first.recheckNow()
-      if (known === 'allowed' && this.#waiting.has(first)) {
-        if (this.#reserve(first) === 'later') return
+      if (!this.#isPaceOpen() || !this.#acquireConcurrency(first)) return // steps 1 to 3
+      this.#isAdmitting = true
+      const result = first === checked ? 'allowed' : first.recheckNow() // step 4
+      if (result === 'allowed' && this.#waiting.has(first)) {
+        if (this.#reserveSlot(first) === 'pending') return // step 5
         continue
       }
-      this.#freeSlot(first)
-      if (known === 'unknown') {
+      this.#endAdmission(first)
+      if (result === 'unknown') {
         void this.#recheck(first)
         return
       }
       this.#waiting.delete(first)
     }
-    this.#rest()
+    this.#handleEmpty()
   }
 
-  #mayCall(): boolean {
-    const { now, maxConcurrentPerKey } = this.#shared
-    if (this.#underWay >= maxConcurrentPerKey) {
+  /** Steps 1 and 2. */
+  #isPaceOpen(): boolean {
+    const { now, pacing } = this.context
+    if (this.#underWay >= pacing.maxConcurrentPerOrigin) {
       this.#heldBy = 'concurrency'
       return false
     }
-    // A timer may fire a moment early: the clock decides, not the timer.
-    const waitMs = this.#notBefore - now()
+    // A timer may fire a moment early, so the clock decides.
+    const waitMs = this.#nextSlotAt - now()
     if (waitMs <= 0) return true
-    this.#heldBy = this.#pausedBy
-    this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), LONGEST_TIMER_MS))
+    this.#heldBy = this.#delayedBy
+    this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
     return false
   }
 
-  #takeSlot(first: Waiter): boolean {
-    if (this.#shared.slots.take(this, first.domain)) {
+  /** Step 3. If it returns false, the concurrency limit calls `advance` later. */
+  #acquireConcurrency(first: WaitingRequest): boolean {
+    if (this.context.concurrency.tryAcquire(this, first.domain)) {
       this.#underWay++
       return true
     }
     this.#heldBy = 'concurrency'
-    this.#wantsSlot = true
+    this.#waitsForConcurrency = true
     return false
   }
 
-  /** The one that was called does not start now. */
-  #freeSlot(first: Waiter): void {
+  /** The first request does not start now. It releases what it acquired in step 3. */
+  #endAdmission(first: WaitingRequest): void {
     this.#underWay--
-    this.#shared.slots.release(first.domain)
-    this.#isCalling = false
+    this.context.concurrency.release(first.domain) // other queues advance in this call; this one must not yet
+    this.#isAdmitting = false
   }
 
-  /** Fetches robots.txt without a slot: a site decides how long this takes, and how often it is needed. Then it competes for a slot again. */
-  async #recheck(first: Waiter): Promise<void> {
-    this.#isCalling = true
+  /** Step 4 with a fetch of robots.txt. Then the request starts over at step 1. */
+  async #recheck(first: WaitingRequest): Promise<void> {
+    this.#isAdmitting = true
     const isAllowed = await first.recheck()
-    this.#isCalling = false
+    this.#isAdmitting = false
     if (!isAllowed) this.#waiting.delete(first)
     this.advance(isAllowed ? first : undefined)
   }
 
-  /** Asks the pacer for a turn. `later`: it answers by a promise. */
-  #reserve(first: Waiter): 'done' | 'later' {
-    const { pacer } = this.#shared
+  /** Step 5. Returns `pending` if the pacer replies with a promise. */
+  #reserveSlot(first: WaitingRequest): 'done' | 'pending' {
     try {
-      const turn = pacer.reserve(this.key, first.wishes, this.#ticket)
-      if (!isPromise(turn)) {
-        this.#turned(first, checkedReservation(turn))
-        return 'done'
+      const reservation = this.context.pacer.reserve(this.key, first.limits, this.#ticket)
+      if (isPromise(reservation)) {
+        void this.#awaitReservation(first, reservation)
+        return 'pending'
       }
-      Promise.resolve(turn)
-        .then(checkedReservation)
-        .then(
-          (later) => this.#turned(first, later),
-          (error: unknown) => this.#failed(first, error),
-        )
-        .then(() => this.advance())
-      return 'later'
+      this.#applyReservation(first, reservation)
     } catch (error) {
-      this.#failed(first, error)
-      return 'done'
+      this.#handleFailure(first, error)
     }
+    return 'done'
   }
 
-  #turned(first: Waiter, turn: Reservation): void {
-    const at = this.#shared.now()
-    if (turn.kind === 'wait') {
-      this.#ticket = turn.ticket
-      this.#pause(at + Math.max(turn.waitMs, LEAST_WAIT_MS), turn.because)
-      this.#freeSlot(first)
+  async #awaitReservation(first: WaitingRequest, reservation: Promise<Reservation>): Promise<void> {
+    try {
+      this.#applyReservation(first, await reservation)
+    } catch (error) {
+      this.#handleFailure(first, error)
+    }
+    this.advance()
+  }
+
+  #applyReservation(first: WaitingRequest, reservation: Reservation): void {
+    const at = this.context.now()
+    if (reservation.kind === 'wait') {
+      this.#ticket = reservation.ticket
+      this.#delayUntil(at + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
+      this.#endAdmission(first)
       return
     }
     this.#ticket = undefined
     if (!this.#waiting.delete(first)) {
-      this.#giveBack(turn.ticket) // it left while the pacer was asked
-      this.#freeSlot(first)
+      // The request was aborted while the pacer was replying.
+      this.context.pacer.cancel(this.key, reservation.ticket)
+      this.#endAdmission(first)
       return
     }
-    this.#isCalling = false
+    this.#isAdmitting = false
     const heldBy = this.#heldBy
     this.#heldBy = undefined
-    this.#pause(at + turn.delay.delayMs, turn.delay.because)
-    first.admit(turn, heldBy, at)
+    this.#delayUntil(at + reservation.delay.delayMs, reservation.delay.because)
+    first.grant(reservation, heldBy, at)
   }
 
-  #pause(until: number, because: PaceReason): void {
-    this.#notBefore = until
-    this.#pausedBy = because
+  #delayUntil(at: number, because: PaceReason): void {
+    this.#nextSlotAt = at
+    this.#delayedBy = because
   }
 
-  #failed(first: Waiter, error: unknown): void {
+  /** The pacer or the clock threw, or the pacer's reply is invalid. */
+  #handleFailure(first: WaitingRequest, error: unknown): void {
     if (this.#waiting.delete(first)) first.fail(error)
-    else this.#shared.pacerFailed(this.key, error)
-    this.#freeSlot(first)
+    else this.context.pacer.failed(this.key, error) // the request was aborted while the pacer was replying
+    this.#endAdmission(first)
   }
 
-  /** Nothing waits. */
-  #rest(): void {
+  /** No request waits. If none is under way either, the queue removes itself from the gate. */
+  #handleEmpty(): void {
     this.#stopTimer()
-    if (this.#isCalling) return
-    this.#shared.slots.forget(this)
+    if (this.#isAdmitting) return
+    const { concurrency, pacer, queues } = this.context
+    concurrency.forget(this)
     const ticket = this.#ticket
     this.#ticket = undefined
-    if (ticket !== undefined) this.#giveBack(ticket)
-    if (this.#underWay === 0) this.#shared.emptied(this)
-  }
-
-  #giveBack(ticket: Ticket): void {
-    const { pacer, pacerFailed } = this.#shared
-    try {
-      const given = pacer.cancel(this.key, ticket)
-      if (isPromise(given)) Promise.resolve(given).catch((error: unknown) => pacerFailed(this.key, error))
-    } catch (error) {
-      pacerFailed(this.key, error)
-    }
+    if (ticket !== undefined) pacer.cancel(this.key, ticket)
+    if (this.#underWay === 0 && queues.get(this.key) === this) queues.delete(this.key)
   }
 
   #stopTimer(): void {
@@ -262,8 +265,4 @@ export class KeyQueue {
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
-}
-
-export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === 'object' && value !== null && 'then' in value
 }

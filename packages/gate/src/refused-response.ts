@@ -1,16 +1,16 @@
-// A refusal as a Response, for callers that look at statuses.
+// Turns a refusal into a Response, for callers that handle statuses rather than errors.
 import type { RobotsDisallowedError } from './errors.ts'
 
 const refusals = new WeakMap<object, RobotsDisallowedError>()
 
 /**
- * 403, or 503 where robots.txt is unreachable now, with Retry-After: what retries on 503 comes back when that makes sense. The body is the
- * error's sentence. It is a Response of the platform, also where the fetch is another's.
+ * Returns a response with status 403. If robots.txt is unreachable now, the status is 503, with a Retry-After header, so that a client that
+ * retries after a 503 does so at the right time. The body is the error's message. The class is the global `Response`, whichever fetch is wrapped.
  */
 export function refusedResponse(error: RobotsDisallowedError): Response {
   const { verdict, message, retryAt } = error
   const headers: Record<string, string> = { 'content-type': 'text/plain; charset=utf-8' }
-  // Its clock is that of the RobotsClient, so that a date is what others can read it by.
+  // The date is by the clock of the RobotsClient, which may not be the one of this process. So the header has a date, not seconds.
   if (retryAt !== undefined) headers['retry-after'] = new Date(retryAt).toUTCString()
   const status = retryAt === undefined ? 403 : 503
   const response = new Response(`${message}\n`, { status, statusText: 'Refused by robots.txt', headers })
@@ -20,8 +20,8 @@ export function refusedResponse(error: RobotsDisallowedError): Response {
 }
 
 /**
- * Why, where this Response is one that `politely` made with `onDisallowed: 'response'`; undefined for one that a site sent. No site can
- * send what this takes for a refusal. A clone of one is not known by it.
+ * Returns the refusal that `politely` turned into this response (`onDisallowed: 'response'`). Returns undefined for a response that a site
+ * sent; a site cannot forge a refusal. Also returns undefined for a clone of the response.
  */
 export function refusalOf(response: object): RobotsDisallowedError | undefined {
   return refusals.get(response)

@@ -1,23 +1,22 @@
-// A gate that the caller gave, or one that is made, with its RobotsClient, of options.
+// Returns the caller's gate, or creates a gate and its RobotsClient from options.
 import { OptionError } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { PoliteGate } from './gate.ts'
 import { type PacingOptions, pacingOptionsIn, withoutPacing } from './pacing.ts'
 
-/** A gate of your own, or what to make one of. */
+/** An existing gate, or the options of a new gate and its RobotsClient. */
 export type GateOrOptions = { readonly gate: PoliteGate } | (RobotsClientOptions & PacingOptions)
 
 export interface GateHandle {
   readonly gate: PoliteGate
-  /** Ends what was made here, and nothing that was given. */
+  /** Closes the gate and the RobotsClient that `resolveGate` created. Does nothing if the caller supplied the gate. */
   readonly close: () => Promise<void>
 }
 
 /**
- * For whatever wraps a gate: takes the caller's, or makes one.
- *
- * @throws {OptionError} for an option that cannot be used.
+ * Returns the caller's gate, or creates one. For functions that accept either, such as `politely`.
+ * @throws {OptionError} for an invalid or unknown option, and for any option beside `gate`.
  */
 export function resolveGate(options: GateOrOptions): GateHandle {
   if ('gate' in options) {
@@ -25,17 +24,17 @@ export function resolveGate(options: GateOrOptions): GateHandle {
     if (!(gate instanceof PoliteGate))
       throw new OptionError('gate', 'must be a PoliteGate; write new PoliteGate({ robots })')
     for (const name of Object.keys(others))
-      throw new OptionError(name, 'does nothing beside gate; give it to the gate or its RobotsClient')
+      throw new OptionError(name, 'has no effect beside `gate`; pass it to the gate or its RobotsClient')
     return { gate, close: async () => undefined }
   }
-  const forRobots = withoutPacing(options)
-  const { now, signal, lookup } = forRobots
-  const robots = new RobotsClient(forRobots)
+  const robotsOptions = withoutPacing(options)
+  const { now, signal, lookup } = robotsOptions
+  const robots = new RobotsClient(robotsOptions)
   const gate = new PoliteGate({ robots, ...pacingOptionsIn(options), lookup, ...(now && { now }) })
-  // The signal closes the RobotsClient too, which requests that wait at the gate depend on.
-  const unlisten = signal && onAbort(signal, () => gate.close())
+  // The signal also closes the RobotsClient, without which requests that wait cannot start.
+  const removeListener = signal && onAbort(signal, () => gate.close())
   const close = async () => {
-    unlisten?.()
+    removeListener?.()
     gate.close()
     await robots.close()
   }

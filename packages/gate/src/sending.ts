@@ -1,36 +1,39 @@
-// Which request a piece of code is sending, so that a gate recognises a request that comes to it a second time.
+// Recognises a request that enters the same gate twice, and admits it without a second permit.
 //
-// A gate may stand twice on the way of one request: `politely(fetch, { gate })` around a fetch whose global dispatcher is
-// `politeAgent({ gate })`. With one slot, the second turn would wait for the end of the first, for ever.
+// That happens if `politely(fetch, { gate })` wraps a fetch whose global dispatcher is `politeAgent({ gate })`. With `maxConcurrent: 1` the
+// second permit would wait for the release of the first, which would never come.
+//
+// `permit.run` calls the code that sends the request in an async context of its own. The context holds a `Sending`, which names the permit. If
+// that code calls `gate.enter` for the same URL, the gate finds the permit there. Contexts nest, since a request may pass through several gates.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { PoliteGate } from './gate.ts'
 import type { Permit, ResponseLike } from './permit.ts'
 
-/** A pass that another one can be made of. */
+/** A permit from which a nested permit for the same request can be made. */
 export interface NestablePermit extends Permit {
-  /** The request is on its connection: from now on no other gate can be on its way. */
   sent(): void
-  /** Reports the answer, once. */
-  heard(answer: ResponseLike): void
-  /** Frees the concurrency slot, although the request is not over. */
-  free(): void
+  /** Reports the response. Unlike `report`, does not end the sending. Only the first report counts. */
+  applyResponse(response: ResponseLike): void
+  /** Releases the concurrency limits before the request has ended. */
+  releaseConcurrency(): void
 }
 
-/** One for the whole process, and not one for each gate: on Node 22 each slows down every promise. */
+/** One for the process rather than one for each gate: on Node 22 each AsyncLocalStorage slows down every promise. */
 const innermost = new AsyncLocalStorage<Sending>()
 
-/** A request that has its pass and is being sent. It ends with the headers of its answer: what follows is the caller's code. */
+/** A request that has a permit and is being sent. It ends when the headers of the response arrive: later code in the context is the caller's. */
 export class Sending {
   readonly #gate: PoliteGate
-  /** Undefined after its end. Contexts live as long as the sockets that were opened in them. */
-  #pass: NestablePermit | undefined
+  /** Undefined after the end, to free memory: a context lives as long as the sockets that were opened in it. */
+  #permit: NestablePermit | undefined
+  /** The enclosing context: a request that this one is part of, usually through another gate. */
   #outer: Sending | undefined
-  /** Whether the same request has come to the gate again. */
-  #isUsed = false
+  /** Whether the request has entered the gate for the second time. */
+  #hasNested = false
 
-  constructor(gate: PoliteGate, pass: NestablePermit) {
+  constructor(gate: PoliteGate, permit: NestablePermit) {
     this.#gate = gate
-    this.#pass = pass
+    this.#permit = permit
   }
 
   run<T>(send: () => T): T {
@@ -39,7 +42,7 @@ export class Sending {
   }
 
   end(): void {
-    this.#pass = undefined
+    this.#permit = undefined
     this.#outer = firstOpen(this.#outer)
   }
 
@@ -48,7 +51,7 @@ export class Sending {
   }
 
   get isOpen(): boolean {
-    return this.#pass !== undefined
+    return this.#permit !== undefined
   }
 
   isThrough(gate: PoliteGate): boolean {
@@ -56,22 +59,22 @@ export class Sending {
   }
 
   /**
-   * A pass for the same request, which needs no turn of its own. Undefined for another request, and for the second one for this URL, such as a
-   * retry: the slot is freed, so that it can take a turn.
+   * Returns a nested permit if this request enters the gate for the second time. Returns undefined for any other request, such as one for a
+   * token, or a retry of this one. Then the concurrency limits are released, so that the other request can start.
    */
   nestedPermit(url: string): Permit | undefined {
-    const outer = this.#pass
+    const outer = this.#permit
     if (outer === undefined) return undefined
-    if (this.#isUsed || withoutFragment(url) !== withoutFragment(outer.url)) {
-      outer.free()
+    if (this.#hasNested || withoutFragment(url) !== withoutFragment(outer.url)) {
+      outer.releaseConcurrency()
       return undefined
     }
-    this.#isUsed = true
+    this.#hasNested = true
     return new NestedPermit(this.#gate, outer)
   }
 }
 
-/** The request that this code is sending with a pass of this gate. */
+/** Returns the request that the calling code is sending with a permit of this gate. */
 export function sendingThrough(gate: PoliteGate): Sending | undefined {
   let sending = innermost.getStore()
   while (sending !== undefined && !sending.isThrough(gate)) sending = sending.outer
@@ -91,7 +94,7 @@ function withoutFragment(url: string): string {
   return parsed.href
 }
 
-/** A second pass for a request that has one. It holds no slot. */
+/** A second permit for a request that has one. It holds no concurrency limit. */
 class NestedPermit implements NestablePermit {
   readonly waitedMs = 0
   readonly waitedFor = 'none'
@@ -119,17 +122,17 @@ class NestedPermit implements NestablePermit {
     return this.#sending.run(send)
   }
 
-  report(answer: ResponseLike): void {
+  report(response: ResponseLike): void {
     this.#sending.end()
-    this.heard(answer)
+    this.applyResponse(response)
   }
 
-  heard(answer: ResponseLike): void {
-    this.#outer.heard(answer)
+  applyResponse(response: ResponseLike): void {
+    this.#outer.applyResponse(response)
   }
 
-  free(): void {
-    this.#outer.free()
+  releaseConcurrency(): void {
+    this.#outer.releaseConcurrency()
   }
 
   sent(): void {
@@ -137,9 +140,9 @@ class NestedPermit implements NestablePermit {
     this.#outer.sent()
   }
 
-  release(answer?: ResponseLike): void {
+  release(response?: ResponseLike): void {
     this.#sending.end()
-    if (answer !== undefined) this.heard(answer)
+    if (response !== undefined) this.applyResponse(response)
   }
 
   [Symbol.dispose](): void {

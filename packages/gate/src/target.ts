@@ -1,20 +1,22 @@
-// What a request asks for, and of which origin. What is judged is what is sent: the path is sent as it was judged, or the request fails.
+// Works out the URL of a request that a client describes in parts: an origin, a path and a Host header.
+//
+// The gate checks this URL against robots.txt. The request must be sent for exactly this URL, or fail.
 import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 import { isHttp } from './redirect.ts'
 
 export interface Target {
-  /** The URL that is judged. */
+  /** The URL to check. */
   readonly url: string
-  /** Of the server that the request is sent to. */
+  /** The origin of the server that the request is sent to: the site, or a proxy. */
   readonly origin: string
-  /** The path that is sent: that of the URL, or the whole URL where the request goes to a proxy. */
+  /** The path to send: that of the URL, or the whole URL if the request goes to a proxy. */
   readonly path: string
 }
 
 /**
- * A path that is a whole URL is meant for a proxy, and is judged as that URL.
- * @param origin Scheme, host and port, as `originOf` returns them.
+ * Combines an origin and a path. A path that is a whole URL is meant for a proxy; then that URL is the one to check.
+ * @param origin Scheme, host and port, as returned by `originOf`.
  * @throws {InvalidRequestError}
  */
 export function targetOf(origin: string, path: unknown): Target {
@@ -27,40 +29,45 @@ export function targetOf(origin: string, path: unknown): Target {
   return { url: url.href, origin, path: isForProxy ? url.href : url.href.slice(origin.length) }
 }
 
-/** @throws {InvalidRequestError} for anything but the origin of an http or https URL, as a string or as a URL. */
+/**
+ * Returns the normalised origin of an http or https URL, given as a string or a URL.
+ * @throws {InvalidRequestError} for anything else, also for a URL with a path.
+ */
 export function originOf(origin: unknown): string {
   const url = typeof origin === 'string' || origin instanceof URL ? URL.parse(String(origin)) : null
   if (url !== null && isHttp(url) && url.href === `${url.origin}/`) return url.origin
   const given = origin instanceof URL ? describeValue(String(origin)) : describeValue(origin)
   throw new InvalidRequestError(
-    `origin ${given} is not the origin of a site; write scheme, host and port only, such as https://example.com`,
+    `origin ${given} is invalid; expected scheme, host and port only, such as https://example.com`,
   )
 }
 
 /**
- * A server picks the site by the Host header, and robots.txt is that of the URL: both must name the same one. For adapters of your own.
- * @param hosts The values of all Host headers that a request has.
- * @param server The URL of the server that is connected to, if that is a proxy: some clients send it its own name, and it heeds the URL only.
- * @throws {InvalidRequestError}
+ * Throws unless the Host header names the host of the URL. A server chooses the site by the Host header, while the gate checks the robots.txt
+ * of the URL, so both must name the same site. For adapters of your own.
+ * @param hosts The values of all Host headers of the request.
+ * @param server The URL of the proxy, if the request goes to one. Some clients send the proxy's name in the Host header; the proxy ignores
+ * it and uses the URL.
+ * @throws {InvalidRequestError} for another host or port, and for several Host headers.
  */
 export function assertOwnHost(url: string, hosts: readonly unknown[], server: string = url): void {
   const [host] = hosts
-  if (hosts.length === 0 || (hosts.length === 1 && (names(host, url) || names(host, server)))) return
+  if (hosts.length === 0 || (hosts.length === 1 && (isHostOf(url, host) || isHostOf(server, host)))) return
   const given = hosts.map(describeValue).join(', ')
-  const { host: own } = new URL(url)
+  const { host: expected } = new URL(url)
   throw new InvalidRequestError(
-    `the Host header is ${given}, and the URL names ${own}; leave the header out, and write the site's name in the URL. To connect to an address of your choice, use \`lookup\``,
+    `the Host header is ${given}; expected ${expected}, the host of the URL. Leave the header out, and write the site's name in the URL. To connect to an address of your choice, use the option \`lookup\``,
   )
 }
 
-function names(host: unknown, url: string): boolean {
+function isHostOf(url: string, host: unknown): boolean {
   if (typeof host !== 'string' || /[^\w.:[\]%-]/.test(host)) return false
-  const own = new URL(url)
-  return URL.parse(`${own.protocol}//${host}`)?.host === own.host
+  const { protocol, host: expected } = new URL(url)
+  return URL.parse(`${protocol}//${host}`)?.host === expected
 }
 
 function badPath(path: unknown): InvalidRequestError {
   return new InvalidRequestError(
-    `path ${describeValue(path)} is not a path; write one that begins with /, such as /page`,
+    `path ${describeValue(path)} is invalid; expected a path that begins with /, such as /page`,
   )
 }

@@ -1,4 +1,4 @@
-// What every adapter has to do, done by those that others are built on.
+// Runs the adapter cases with the three wrappers that the other adapters are built on.
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-cases'
@@ -6,9 +6,9 @@ import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { politeAgent, politeHttpAgent, politely, RobotsDisallowedError, resolveGate } from '../src/index.ts'
 
-async function seen(answer: Promise<number>): Promise<Visit> {
+async function visitResult(response: Promise<number>): Promise<Visit> {
   try {
-    return { kind: 'answered', status: await answer }
+    return { kind: 'answered', status: await response }
   } catch (error) {
     if (error instanceof RobotsDisallowedError) return { kind: 'refused', verdict: error.verdict }
     throw error
@@ -19,7 +19,7 @@ test.each(adapterCasesFor('politely(fetch)'))('politely(fetch), $capability: $na
   const outcome = await playAdapter(row, (settings) => {
     const fetch = politely(globalThis.fetch, settings)
     return {
-      visit: (url, signal) => seen(fetch(url, { signal }).then(({ status }) => status)),
+      visit: (url, signal) => visitResult(fetch(url, { signal }).then(({ status }) => status)),
       close: () => fetch.close(),
     }
   })
@@ -34,7 +34,7 @@ test.each(adapterCasesFor('politeAgent'))('politeAgent, $capability: $name', asy
       await body.dump()
       return statusCode
     }
-    return { visit: (url, signal) => seen(get(url, signal)), close: () => dispatcher.close() }
+    return { visit: (url, signal) => visitResult(get(url, signal)), close: () => dispatcher.close() }
   })
   expect(outcome).toEqual(row.expected)
 })
@@ -43,13 +43,13 @@ test.each(adapterCasesFor('politeHttpAgent'))('politeHttpAgent, $capability: $na
   const outcome = await playAdapter(row, (settings) => {
     const { gate, close } = resolveGate(settings)
     const agent = politeHttpAgent(new Agent(), gate)
-    // Node follows no redirects: who does, as here, makes a request of each hop.
+    // node:http does not follow redirects, so this code does.
     const visit = async (url: string, signal: AbortSignal): Promise<number> => {
       const request = get(url, { agent, signal }).on('response', (response) => response.resume())
       const [{ statusCode, headers }] = await once(request, 'response')
       return headers.location === undefined ? statusCode : visit(new URL(headers.location, url).href, signal)
     }
-    return { visit: (url, signal) => seen(visit(url, signal)), close }
+    return { visit: (url, signal) => visitResult(visit(url, signal)), close }
   })
   expect(outcome).toEqual(row.expected)
 })

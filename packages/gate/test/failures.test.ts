@@ -1,4 +1,5 @@
-// Code of the caller's that throws, or answers nonsense: the request fails, or the failure is counted, and no slot is lost.
+// Failures of the caller's code: a pacer, a clock, a channel subscriber or a response that throws or is invalid. The request fails, or the
+// failure is counted. In no case does a request count towards the concurrency limits for ever.
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -33,26 +34,30 @@ const fail = (): never => {
   throw broken
 }
 
-/** One slot in all: a lost one stops everything. */
-const narrow = (options: Partial<PoliteGateOptions> = {}) =>
+/** A gate that admits one request at a time: if one is never released, the next test step hangs. */
+const oneAtATime = (options: Partial<PoliteGateOptions> = {}) =>
   new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1, maxConcurrentPerOrigin: 1, ...options })
 
-async function isFree(gate: PoliteGate): Promise<void> {
+async function expectIdle(gate: PoliteGate): Promise<void> {
   await gate.drain()
   expect(gate.queues()).toEqual([])
 }
 
-const badAnswers: readonly [name: string, answer: unknown, said: string][] = [
-  ['a number', 5, '5 is not a response; expected an object with a status and headers; write permit.release(response)'],
+const invalidResponses: readonly [name: string, response: unknown, message: string][] = [
+  [
+    'a number',
+    5,
+    '5 is not a response; expected an object with `status` and `headers`; write permit.release(response)',
+  ],
   ['null', null, 'null is not a response'],
-  ['a text', 'ok', '"ok" is not a response'],
-  ['a status alone', { status: 200 }, 'headers undefined are neither Headers nor an object'],
-  ['headers alone', { headers: {} }, 'status undefined is not a number such as 200'],
-  ['a status that is text', { status: '200', headers: {} }, 'status "200" is not a number'],
-  ['NaN', { status: Number.NaN, headers: {} }, 'status NaN is not a number'],
-  ['headers that are text', { status: 200, headers: 'x' }, 'headers "x" are neither'],
+  ['a string', 'ok', '"ok" is not a response'],
+  ['a status alone', { status: 200 }, '`headers` is undefined; expected a Headers object'],
+  ['headers alone', { headers: {} }, '`status` is undefined; expected an integer such as 200'],
+  ['a status that is a string', { status: '200', headers: {} }, '`status` is "200"; expected an integer'],
+  ['NaN', { status: Number.NaN, headers: {} }, '`status` is NaN; expected an integer'],
+  ['headers that are a string', { status: 200, headers: 'x' }, '`headers` is "x"; expected'],
   ['headers whose get throws', { status: 200, headers: { get: fail } }, 'the header retry-after cannot be read'],
-  ['headers whose get returns a number', { status: 429, headers: { get: () => 5 } }, 'is 5, which is not a string'],
+  ['headers whose get returns a number', { status: 429, headers: { get: () => 5 } }, 'is 5; expected a string'],
   [
     'a header that is a number',
     { status: 429, headers: { 'retry-after': 5 } },
@@ -60,39 +65,39 @@ const badAnswers: readonly [name: string, answer: unknown, said: string][] = [
   ],
 ]
 
-describe.each(badAnswers)('a pass that is given %s', (_, answer, said) => {
-  test('by leave: throws, and frees the slot', async () => {
-    const gate = narrow()
-    const pass = await gate.enter(url())
-    const leave = () => pass.release(answer as ResponseLike)
-    expect(leave).toThrow(ResponseError)
-    expect(leave).not.toThrow() // it is over
-    await isFree(gate)
+describe.each(invalidResponses)('a permit that is given %s instead of a response', (_, response, message) => {
+  test('throws from release, and is released', async () => {
+    const gate = oneAtATime()
+    const permit = await gate.enter(url())
+    const release = () => permit.release(response as ResponseLike)
+    expect(release).toThrow(ResponseError)
+    expect(release).not.toThrow() // it is released already
+    await expectIdle(gate)
     ;(await gate.enter(url())).release()
     expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 
-  test('by answered: throws, and the pass stays good', async () => {
-    const gate = narrow()
-    const pass = await gate.enter(url())
-    expect(() => pass.report(answer as ResponseLike)).toThrow(said)
-    expect(() => pass.report(answer as ResponseLike)).toThrow(
+  test('throws from report, and stays valid', async () => {
+    const gate = oneAtATime()
+    const permit = await gate.enter(url())
+    expect(() => permit.report(response as ResponseLike)).toThrow(message)
+    expect(() => permit.report(response as ResponseLike)).toThrow(
       expect.objectContaining({ code: 'ERR_POLITELY_RESPONSE' }),
     )
-    pass.release({ status: 429, headers: {} })
+    permit.release({ status: 429, headers: {} })
     expect(gate.counters.pushbacks).toBe(1)
-    await isFree(gate)
+    await expectIdle(gate)
   })
 })
 
 const pacerWith = (some: Partial<Record<keyof Pacer, unknown>>): Pacer => {
   const pacer = new LocalPacer(now)
   return {
-    reserve: (key, wishes) => pacer.reserve(key, wishes),
+    reserve: (key, limits) => pacer.reserve(key, limits),
     started: (key, ticket, delay) => pacer.started(key, ticket, delay),
     cancel: (key, ticket) => pacer.cancel(key, ticket),
-    report: (key, ticket, answer) => pacer.report(key, ticket, answer),
-    estimate: (key, wishes, ahead) => pacer.estimate(key, wishes, ahead),
+    report: (key, ticket, response) => pacer.report(key, ticket, response),
+    estimate: (key, limits, ahead) => pacer.estimate(key, limits, ahead),
     ...(some as Partial<Pacer>),
   }
 }
@@ -100,13 +105,13 @@ const pacerWith = (some: Partial<Record<keyof Pacer, unknown>>): Pacer => {
 describe.each(['started', 'report', 'cancel'] as const)('a pacer whose %s fails', (method) => {
   test.each([
     ['by throwing', fail],
-    ['by a promise', () => Promise.reject(broken)],
-    // biome-ignore lint/suspicious/noThenProperty: a pacer may answer by promises of another library
-    ['by a thenable', () => ({ then: (_: unknown, reject: (error: unknown) => void) => reject(broken) })],
-  ])('%s: that is counted and published, and no slot is lost', async (_, failing) => {
+    ['by rejecting', () => Promise.reject(broken)],
+    // biome-ignore lint/suspicious/noThenProperty: a pacer may return promises of another library
+    ['by rejecting a thenable', () => ({ then: (_: unknown, reject: (error: unknown) => void) => reject(broken) })],
+  ])('%s: the failure is counted and published, and the permit is released', async (_, failing) => {
     const waits =
       method === 'cancel' ? { reserve: () => ({ kind: 'wait', ticket: 't', waitMs: 1e6, because: 'backoff' }) } : {}
-    const gate = narrow({ pacer: pacerWith({ [method]: failing, ...waits }) })
+    const gate = oneAtATime({ pacer: pacerWith({ [method]: failing, ...waits }) })
     const published: FailureMessage[] = []
     const stop = listenTo('politely:gate:failure', gate, (message) => published.push(message))
     if (method === 'cancel') {
@@ -118,13 +123,13 @@ describe.each(['started', 'report', 'cancel'] as const)('a pacer whose %s fails'
     stop()
     expect(published[0]).toMatchObject({ error: broken })
     expect(gate.counters.failures).toBe(published.length)
-    await isFree(gate)
+    await expectIdle(gate)
   })
 })
 
 const delay = { delayMs: 0, because: 'own-delay' }
-const badTurns: readonly [name: string, turn: unknown][] = [
-  ['nothing', undefined],
+const invalidReservations: readonly [name: string, reservation: unknown][] = [
+  ['undefined', undefined],
   ['null', null],
   ['a number', 5],
   ['an empty object', {}],
@@ -139,56 +144,57 @@ const badTurns: readonly [name: string, turn: unknown][] = [
   ['a wait without a reason', { kind: 'wait', ticket: 1, waitMs: 5 }],
 ]
 
-test.each(badTurns)('a pacer whose reserve returns %s: the request fails, and no slot is lost', async (_, turn) => {
-  for (const reserve of [() => turn, async () => turn]) {
-    const gate = narrow({ pacer: pacerWith({ reserve }) })
+test.each(invalidReservations)('rejects the request if the pacer returns %s from reserve', async (_, reservation) => {
+  for (const reserve of [() => reservation, async () => reservation]) {
+    const gate = oneAtATime({ pacer: pacerWith({ reserve }) })
     for (let n = 0; n < 2; n++) {
       const error = await gate.enter(url()).catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(PacerError)
       expect(error).toMatchObject({ code: 'ERR_POLITELY_PACER' })
     }
-    await isFree(gate)
+    await expectIdle(gate)
   }
 })
 
-test('a pacer that says wait, and for no time, is asked again later, not at once', async () => {
-  let asked = 0
+test('calls the pacer again later, not at once, if it asks for a wait of 0', async () => {
+  let calls = 0
   const reserve = () => {
-    if (++asked > 3) return { kind: 'slot', ticket: 1, delay }
+    if (++calls > 3) return { kind: 'slot', ticket: 1, delay }
     return { kind: 'wait', ticket: 1, waitMs: 0, because: 'backoff' }
   }
-  const gate = narrow({ pacer: pacerWith({ reserve }) })
+  const gate = oneAtATime({ pacer: pacerWith({ reserve }) })
   ;(await gate.enter(url())).release()
-  expect(asked).toBe(4)
-  await isFree(gate)
+  expect(calls).toBe(4)
+  await expectIdle(gate)
 })
 
 test.each([
   ['throws', fail, broken],
   ['returns nothing', () => undefined, { code: 'ERR_POLITELY_PACER' }],
   ['returns NaN', () => ({ waitMs: Number.NaN, because: 'none' }), { code: 'ERR_POLITELY_PACER' }],
-])('a pacer whose estimate %s: the forecast fails', async (_, estimate, expected) => {
-  const gate = narrow({ pacer: pacerWith({ estimate }) })
+])('rejects `when` if the estimate of the pacer %s', async (_, estimate, expected) => {
+  const gate = oneAtATime({ pacer: pacerWith({ estimate }) })
   await expect(gate.when(url())).rejects.toMatchObject(expected)
 })
 
+const slot = { kind: 'slot', ticket: 1, delay }
 test.each([
-  ['when the turn has come', 3],
-  ['when the request starts', 4],
-])('a clock that throws %s: the request fails, and no slot is lost', async (_, call) => {
+  ['when the pacer has replied', 3, () => slot],
+  ['when the promise of the pacer has resolved', 3, async () => slot],
+  ['when the request starts', 4, () => slot],
+] as const)('rejects the request if the clock throws %s, and admits the next one', async (_, call, reserve) => {
   let calls = Number.NEGATIVE_INFINITY
-  const reserve = () => ({ kind: 'slot', ticket: 1, delay })
-  const gate = narrow({ pacer: pacerWith({ reserve }), now: () => (++calls === call ? fail() : Date.now()) })
+  const gate = oneAtATime({ pacer: pacerWith({ reserve }), now: () => (++calls === call ? fail() : Date.now()) })
   ;(await gate.enter(url())).release()
   calls = 0
   await expect(gate.enter(url())).rejects.toBe(broken)
   ;(await gate.enter(url())).release()
-  await isFree(gate)
+  await expectIdle(gate)
   expect(gate.counters).toMatchObject({ started: 2, done: 2 })
 })
 
-test('listeners of channels that throw cost no slot', async () => {
-  const gate = narrow()
+test('releases the permits of requests whose channel subscribers throw', async () => {
+  const gate = oneAtATime()
   const uncaught: unknown[] = []
   const before = process.listeners('uncaughtException')
   process.removeAllListeners('uncaughtException')
@@ -203,7 +209,7 @@ test('listeners of channels that throw cost no slot', async () => {
     await third
     first.release({ status: 200, headers: {} })
     ;(await second).release()
-    await isFree(gate)
+    await expectIdle(gate)
     await new Promise((turn) => setImmediate(turn))
     expect(new Set(uncaught)).toEqual(new Set([broken]))
   } finally {

@@ -1,4 +1,4 @@
-// What one hostile site with many hosts may hold, and what it may not. All of it is our choice.
+// Limits on the resources that a hostile site with many hosts can use up. All of them are our choice.
 import { createServer, Agent as HttpAgent, get as httpGet, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, LookupFunction, Socket } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
@@ -9,18 +9,18 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PoliteGate, politeAgent, politeHttpAgent } from '../src/index.ts'
 
 const HOSTS = 50
-/** For a busy machine. */
+/** Long enough for a busy machine. */
 const PATIENCE = { timeout: 20_000 }
 const lookup = lookupIn()
 
 let server: Server
 let port: number
 let ends: (() => unknown)[]
-/** Connections that are open at the server now. */
+/** Connections that are open at the server. */
 let sockets: Set<Socket>
 /** Responses that have begun and not ended. */
 let open: Set<ServerResponse>
-let answer: (url: string, response: ServerResponse) => void
+let respond: (url: string, response: ServerResponse) => void
 
 beforeEach(async () => {
   ends = []
@@ -30,7 +30,7 @@ beforeEach(async () => {
     if (url === '/robots.txt') return void response.end()
     open.add(response)
     response.once('close', () => open.delete(response))
-    answer(url, response)
+    respond(url, response)
   })
   server.keepAliveTimeout = 60_000
   server.on('connection', (socket) => {
@@ -56,7 +56,7 @@ const urls = () => Array.from({ length: HOSTS }, (_, i) => `http://h${i}.evil.te
 
 describe('redirects whose bodies never end', () => {
   beforeEach(() => {
-    answer = (url, response) => {
+    respond = (url, response) => {
       if (url === '/end') return void response.end('page')
       response.writeHead(302, { location: '/end', 'content-length': '100' }).write('x')
     }
@@ -68,8 +68,8 @@ describe('redirects whose bodies never end', () => {
     ends.push(() => dispatcher.destroy())
     const failed: unknown[] = []
     for (const url of urls()) {
-      const asked = undici.request(url, { dispatcher }).then(({ body }) => body.text())
-      asked.catch((error) => failed.push(error.code))
+      const body = undici.request(url, { dispatcher }).then(({ body }) => body.text())
+      body.catch((error) => failed.push(error.code))
     }
     await vi.waitFor(() => expect(failed).toHaveLength(HOSTS - 8), PATIENCE)
     expect(new Set(failed)).toEqual(new Set(['ERR_POLITELY_OPEN_REDIRECT']))
@@ -82,7 +82,7 @@ describe('redirects whose bodies never end', () => {
     const agent = politeHttpAgent(new HttpAgent({ lookup } as object), gate)
     let closed = 0
     for (const url of urls()) {
-      // Those that are open at the end are reset with their server.
+      // Connections that are still open are reset when the server closes.
       httpGet(url, { agent }, (response) => response.once('close', () => closed++)).on('error', () => undefined)
     }
     await vi.waitFor(() => expect(closed).toBe(HOSTS - 8), PATIENCE)
@@ -90,7 +90,7 @@ describe('redirects whose bodies never end', () => {
     agent.destroy()
   })
 
-  test('those of a fetch are closed at once, and each hop is made', async () => {
+  test('politely(fetch) closes their connections at once, and makes each hop', async () => {
     const gate = newGate()
     const dispatcher = politeAgent({ gate, lookup })
     ends.push(() => dispatcher.destroy())
@@ -99,8 +99,8 @@ describe('redirects whose bodies never end', () => {
   })
 })
 
-test('idle connections are kept for 32 hosts of one registrable domain, and for all others', async () => {
-  answer = (_, response) => void response.setHeader('keep-alive', 'timeout=600').end('page')
+test('idle connections are kept to 32 hosts of one registrable domain, and to hosts of other domains', async () => {
+  respond = (_, response) => void response.setHeader('keep-alive', 'timeout=600').end('page')
   const dispatcher = politeAgent({ gate: newGate(), lookup })
   ends.push(() => dispatcher.destroy())
   const get = async (url: string) => (await undici.request(url, { dispatcher })).body.text()
@@ -110,7 +110,7 @@ test('idle connections are kept for 32 hosts of one registrable domain, and for 
   expect(sockets.size).toBe(33)
 })
 
-test('a verdict that has changed while an address was looked up does not let the request start', async () => {
+test('checks robots.txt again after a DNS lookup for paceBy: address', async () => {
   const clock = startClock()
   let rules = ''
   const site = createServer((_, response) => void response.setHeader('cache-control', 'max-age=60').end(rules))

@@ -1,4 +1,4 @@
-// The agent of node:http: which URL it asks about, and what becomes of a request that is not sent, or not listened to.
+// politeHttpAgent: the URL that it checks, and the release of permits, also of requests that are never sent and responses that are never read.
 import { once } from 'node:events'
 import { Agent, type ClientRequest, createServer, type RequestOptions, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,13 +15,13 @@ interface NarrowWeb {
   readonly agent: Agent
 }
 
-/** A web where `/private` is disallowed, and a gate with so many places for each origin: who does not give one back stops everybody. */
-async function openAgent({ places = 1, inner = new Agent() } = {}): Promise<NarrowWeb> {
+/** Serves a site that disallows `/private`, with a gate that admits one request at a time: a permit that is never released blocks it. */
+async function openAgent({ maxConcurrentPerOrigin = 1, inner = new Agent() } = {}): Promise<NarrowWeb> {
   const sites = await startSites()
   sites.answer(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
   sites.answer(`${HOME}/open`, { status: 200, body: 'a page' })
   const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
-  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: places })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin })
   onTestFinished(async () => {
     gate.close()
     await robots.close()
@@ -45,7 +45,7 @@ const urls: readonly { readonly name: string; readonly options: RequestOptions; 
   },
 ]
 
-test.each(urls)('asks about $name', async ({ options, url }) => {
+test.each(urls)('checks the URL of $name', async ({ options, url }) => {
   const { agent, sites } = await openAgent()
   const { path = '' } = options
   const sent = request({ ...options, path: sites.withPort(path ?? ''), port: sites.port, agent }).end()
@@ -54,7 +54,7 @@ test.each(urls)('asks about $name', async ({ options, url }) => {
   expect((error as RobotsDisallowedError).verdict.url).toBe(sites.withPort(url))
 })
 
-test('gives its place back where nobody listens to the response', async () => {
+test('releases the permit if the response has no listener', async () => {
   const { agent, sites, gate } = await openAgent()
   sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
   const sent = request(sites.withPort(`${HOME}/large`), { agent }).end()
@@ -63,7 +63,7 @@ test('gives its place back where nobody listens to the response', async () => {
   expect(gate.counters).toMatchObject({ started: 1, done: 1 })
 })
 
-test('gives the place of a redirect back with its headers: a site may never end its body', async () => {
+test('releases the permit of a redirect when its headers arrive', async () => {
   const { agent, sites, gate } = await openAgent()
   sites.answer(`${HOME}/moved`, (socket) => {
     socket.write('HTTP/1.1 302 Found\r\nLocation: /open\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n')
@@ -80,7 +80,7 @@ test('gives the place of a redirect back with its headers: a site may never end 
   expect(gate.counters).toMatchObject({ started: 2, done: 2 })
 })
 
-test('a request whose signal was aborted before asks for nothing and takes no turn', async () => {
+test('does not enter the gate for a request whose signal was aborted before', async () => {
   const { agent, sites, gate } = await openAgent()
   const sent = request(sites.withPort(`${HOME}/open`), { agent, signal: AbortSignal.abort() }).end()
   await expect(errorOf(sent)).resolves.toMatchObject({ code: 'ABORT_ERR' })
@@ -89,11 +89,11 @@ test('a request whose signal was aborted before asks for nothing and takes no tu
   expect(sites.asked).toEqual([])
 })
 
-test('keeps its place while the body is read', async () => {
+test('keeps the permit until the body has been read', async () => {
   const { agent, sites, gate } = await openAgent()
   sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
   const [response] = await once(request(sites.withPort(`${HOME}/large`), { agent }).end(), 'response')
-  await vi.waitUntil(() => response.readableLength > 0) // it is left to who listens when to read it
+  await vi.waitUntil(() => response.readableLength > 0) // the listener reads the body later
   expect(gate.queues()).toMatchObject([{ underWay: 1 }])
   let bytes = 0
   for await (const chunk of response) bytes += chunk.length
@@ -102,29 +102,32 @@ test('keeps its place while the body is read', async () => {
 })
 
 test.each([
-  { given: new Error('enough'), said: { message: 'enough' } },
-  { given: undefined, said: { code: 'ECONNRESET', message: 'socket hang up' } },
-])('a request that is destroyed while it waits leaves the queue, and says $said.message', async ({ given, said }) => {
-  const { agent, sites, gate } = await openAgent()
-  const pass = await gate.enter(sites.withPort(`${HOME}/first`))
-  const sent = request(sites.withPort(`${HOME}/open`), { agent }).end()
-  await expect.poll(() => gate.queues()[0]?.waiting).toBe(1)
-  const closed = new Promise<void>((resolve) => sent.once('close', resolve))
-  const error = errorOf(sent)
-  sent.destroy(given)
-  await expect(error).resolves.toMatchObject(said)
-  await closed
-  expect(gate.queues()).toMatchObject([{ waiting: 0, underWay: 1 }])
-  pass.release()
-  expect(sites.asked).toEqual([`${HOME}/robots.txt`])
-})
+  { given: new Error('enough'), expected: { message: 'enough' } },
+  { given: undefined, expected: { code: 'ECONNRESET', message: 'socket hang up' } },
+])(
+  'a request that is destroyed while it waits leaves the queue, and emits "$expected.message"',
+  async ({ given, expected }) => {
+    const { agent, sites, gate } = await openAgent()
+    const permit = await gate.enter(sites.withPort(`${HOME}/first`))
+    const sent = request(sites.withPort(`${HOME}/open`), { agent }).end()
+    await expect.poll(() => gate.queues()[0]?.waiting).toBe(1)
+    const closed = new Promise<void>((resolve) => sent.once('close', resolve))
+    const error = errorOf(sent)
+    sent.destroy(given)
+    await expect(error).resolves.toMatchObject(expected)
+    await closed
+    expect(gate.queues()).toMatchObject([{ waiting: 0, underWay: 1 }])
+    permit.release()
+    expect(sites.asked).toEqual([`${HOME}/robots.txt`])
+  },
+)
 
-test('a request that waits for a socket of its own agent gives its place back when it is destroyed', async () => {
-  const { sites, gate, agent } = await openAgent({ places: 2, inner: new Agent({ maxSockets: 1 }) })
+test('releases the permit of a request that is destroyed while it waits for a socket', async () => {
+  const { sites, gate, agent } = await openAgent({ maxConcurrentPerOrigin: 2, inner: new Agent({ maxSockets: 1 }) })
   sites.answer(`${HOME}/slow`, new Promise(() => undefined))
   const first = request(sites.withPort(`${HOME}/slow`), { agent }).on('error', () => undefined)
   first.end()
-  await sites.requested(2) // robots.txt, and this one
+  await sites.requested(2) // robots.txt and this request
   const second = request(sites.withPort(`${HOME}/open`), { agent }).on('error', () => undefined)
   second.end()
   await expect.poll(() => gate.queues()[0]?.underWay).toBe(2)
@@ -137,13 +140,13 @@ test('a request that waits for a socket of its own agent gives its place back wh
 test.each([
   { given: {}, sent: 'ExampleBot/1.0' },
   { given: { 'User-Agent': 'Other/2.0' }, sent: 'Other/2.0' },
-])('sends the crawler’s name, or the one that is given: $sent', async ({ given, sent }) => {
+])('sends the User-Agent of the request, or the crawler’s: $sent', async ({ given, sent }) => {
   const { agent, sites } = await openAgent()
   await once(request(sites.withPort(`${HOME}/open`), { agent, headers: given }).end(), 'close')
   expect(sites.requests.at(-1)?.headers['user-agent']).toBe(sent)
 })
 
-test('a tunnel is no URL, and passes through', async () => {
+test('CONNECT requests skip the gate', async () => {
   const { agent, gate } = await openAgent()
   const proxy = createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
@@ -159,7 +162,7 @@ test('a tunnel is no URL, and passes through', async () => {
 test.each([
   { agent: undefined, option: 'agent' },
   { agent: {}, option: 'agent' },
-])('an agent that is none is told so: $agent', ({ agent, option }) => {
+])('rejects an invalid agent: $agent', ({ agent, option }) => {
   const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
   const gate = new PoliteGate({ robots })
   expect(() => politeHttpAgent(agent as never, gate)).toThrow(

@@ -1,4 +1,4 @@
-// The gate in front of undici's dispatchers: what it lets through untouched, what it refuses, and that each place is given back once.
+// politeInterceptor and politeAgent: what they leave unchanged, what they refuse, and the release of permits.
 import { EventEmitter, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -38,7 +38,7 @@ afterEach(async () => {
   await site.close()
 })
 
-/** An agent whose only place must be free again after each test. */
+/** An agent that admits one request at a time. After each test every permit must have been released. */
 function gated(...others: undici.Dispatcher.DispatcherComposeInterceptor[]): undici.Dispatcher {
   const agent = new Agent()
   ends.push(() => agent.destroy())
@@ -52,14 +52,14 @@ async function isFree(): Promise<void> {
   ;(await gate.enter(`${site.origin}/`)).release()
 }
 
-describe('a redirect gives its place back with its headers', () => {
+describe('the permit of a redirect is released when its headers arrive', () => {
   const fetches = [
     { name: 'undici.fetch', fetch: undici.fetch as unknown as typeof globalThis.fetch },
     { name: 'globalThis.fetch', fetch: globalThis.fetch },
   ]
 
-  // fetch leaves its body unread: of what is larger than its buffer the end never comes.
-  test.each(fetches)('however long its body is: $name', async ({ fetch }) => {
+  // fetch does not read the body of a redirect. A body that is larger than its buffer never ends.
+  test.each(fetches)('for a long body: $name', async ({ fetch }) => {
     site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).end('x'.repeat(1_000_000)))
     const dispatcher = politeAgent({ gate })
     ends.push(() => dispatcher.destroy())
@@ -68,7 +68,7 @@ describe('a redirect gives its place back with its headers', () => {
     await isFree()
   })
 
-  test.each(fetches)('and whether or not it ever ends: $name', async ({ fetch }) => {
+  test.each(fetches)('for a body that never ends: $name', async ({ fetch }) => {
     site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).write('x'))
     const dispatcher = politeAgent({ gate })
     ends.push(() => dispatcher.destroy())
@@ -79,7 +79,7 @@ describe('a redirect gives its place back with its headers', () => {
     expect(await Promise.all(visits)).toEqual(['page /page', 'page /page', 'page /page'])
   })
 
-  test('also for who reads it', async () => {
+  test('for a body that the caller reads', async () => {
     site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).end('x'.repeat(1_000_000)))
     const { body } = await request(`${site.origin}/moved`, { dispatcher: gated() })
     expect(gate.queues()).toEqual([])
@@ -89,28 +89,28 @@ describe('a redirect gives its place back with its headers', () => {
     await isFree()
   })
 
-  test('and `drain` waits for the hop that follows at its end', async () => {
+  test('and `drain` waits for the next hop, which starts when the body ends', async () => {
     let end = () => {}
     site.pages.set('/moved', (_, response) => {
       response.writeHead(302, { location: '/page' }).write('x')
       end = () => void response.end()
     })
     const following = gated(interceptors.redirect({ maxRedirections: 1 }))
-    const answer = request(`${site.origin}/moved`, { dispatcher: following })
+    const responding = request(`${site.origin}/moved`, { dispatcher: following })
     await until(() => site.lines.includes('GET /moved') && gate.queues().length === 0)
     let isDrained = false
     const drained = gate.drain().then(() => (isDrained = true))
     await new Promise((resolve) => setImmediate(resolve))
     expect(isDrained).toBe(false)
     end()
-    expect(await (await answer).body.text()).toBe('page /page')
+    expect(await (await responding).body.text()).toBe('page /page')
     await drained
     expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 })
 
-describe('lets through untouched', () => {
-  test('status, headers, and the body as it comes', async () => {
+describe('leaves unchanged', () => {
+  test('status, headers, and the body chunk by chunk', async () => {
     let more = () => {}
     site.pages.set('/drip', (_, response) => {
       response.writeHead(201, { 'x-own': 'yes' }).write('one')
@@ -127,7 +127,7 @@ describe('lets through untouched', () => {
     await isFree()
   })
 
-  test('a large body, byte for byte, through a slow reader', async () => {
+  test('a large body with a slow reader', async () => {
     const bytes = Buffer.from(Array.from({ length: 3_000_000 }, (_, n) => (n * 31 + (n >> 8)) & 255))
     site.pages.set('/bytes', (_, response) => response.end(bytes))
     const { body } = await request(`${site.origin}/bytes`, { dispatcher: gated(), highWaterMark: 1_000 })
@@ -140,7 +140,7 @@ describe('lets through untouched', () => {
     await isFree()
   })
 
-  test('what is sent: method, headers, a body that is a stream', async () => {
+  test('the request: method, headers, a body that is a stream', async () => {
     const body = Readable.from(['some ', 'text'])
     const headers = { 'x-mine': 'z' }
     await (await request(`${site.origin}/page`, { method: 'POST', headers, body, dispatcher: gated() })).body.dump()
@@ -148,7 +148,7 @@ describe('lets through untouched', () => {
     await isFree()
   })
 
-  test('an upgrade; its place is free as soon as it is one', async () => {
+  test('an upgrade, whose permit is released at once', async () => {
     const server = createServer((_, response) => response.end()).on('upgrade', (_, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n')
       socket.pipe(socket)
@@ -164,25 +164,25 @@ describe('lets through untouched', () => {
     server.close()
   })
 
-  test('CONNECT, which asks for no URL', async () => {
+  test('CONNECT requests', async () => {
     const server = createServer().on('connect', (request, socket) => {
       socket.end(`HTTP/1.1 200 Connected\r\n\r\n${request.url}`)
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { socket } = await undici.connect(origin, { path: 'far.test:443', dispatcher: gated() } as never)
-    const [said] = await once(socket, 'data')
-    expect(String(said)).toContain('far.test:443')
+    const [data] = await once(socket, 'data')
+    expect(String(data)).toContain('far.test:443')
     expect(gate.counters.started).toBe(0)
     socket.destroy()
     server.close()
   })
 
-  test('errors: of the connection, of an answer that breaks off, of options', async () => {
-    site.pages.set('/reset', (asked) => asked.socket.resetAndDestroy())
-    site.pages.set('/broken', (asked, response) => {
+  test('errors: of a connection, of a response that breaks off, of options', async () => {
+    site.pages.set('/reset', (request) => request.socket.resetAndDestroy())
+    site.pages.set('/broken', (request, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('begun')
-      setImmediate(() => asked.socket.destroy())
+      setImmediate(() => request.socket.destroy())
     })
     const dispatcher = gated()
     await expect(request(`${site.origin}/reset`, { dispatcher })).rejects.toMatchObject({ code: /RESET|SOCKET/ })
@@ -195,14 +195,14 @@ describe('lets through untouched', () => {
 })
 
 describe('refuses', () => {
-  test('what robots.txt disallows, with the error itself', async () => {
+  test('a disallowed URL, with the gate’s error', async () => {
     const error = await request(`${site.origin}/private`, { dispatcher: gated() }).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RobotsDisallowedError)
     expect(site.seen).toEqual([])
     await isFree()
   })
 
-  test('fetch says "fetch failed", and the error is its cause', async () => {
+  test('a disallowed URL in fetch, with the gate’s error as cause', async () => {
     const error = await undici
       .fetch(`${site.origin}/private`, { dispatcher: gated() })
       .catch((reason: unknown) => reason)
@@ -211,9 +211,9 @@ describe('refuses', () => {
   })
 
   test.each([
-    ['in the query that undici adds', '/page', { secret: '1' }, 'refused'],
-    ['a query that it leaves alone', '/page?a=b', undefined, 'GET /page?a=b'],
-    ['a query of several', '/page', { a: ['b', 'c'], d: 'e f' }, 'GET /page?a=b&a=c&d=e%20f'],
+    ['a disallowed query that undici adds', '/page', { secret: '1' }, 'refused'],
+    ['a query in the path', '/page?a=b', undefined, 'GET /page?a=b'],
+    ['a query with several values', '/page', { a: ['b', 'c'], d: 'e f' }, 'GET /page?a=b&a=c&d=e%20f'],
     ['an empty query', '/page', {}, 'GET /page'],
   ])('%s', async (_, path, query, expected) => {
     const dispatcher = gated()
@@ -227,7 +227,7 @@ describe('refuses', () => {
     expect(outcome).toBe(expected)
   })
 
-  test('the wrong order, before anything is sent: what follows redirects stands outside', async () => {
+  test('an interceptor that follows redirects in the wrong order, before anything is sent', async () => {
     const agent = new Agent()
     ends.push(() => agent.destroy())
     const wrong = agent.compose(interceptors.redirect({ maxRedirections: 5 }), politeInterceptor(gate))
@@ -236,11 +236,11 @@ describe('refuses', () => {
     expect((error as Error).message).toContain('compose(politeInterceptor(gate), interceptors.redirect(')
     expect(site.seen).toEqual([])
     await isFree()
-    // `fetch` follows its own redirects, each hop from the outside: that order does no harm to it.
+    // `fetch` follows redirects itself, and dispatches each hop. So the order does not matter for it.
     expect((await undici.fetch(`${site.origin}/page`, { dispatcher: wrong })).status).toBe(200)
   })
 
-  test('a handler of an older undici, by a sentence that says what to do', () => {
+  test('a handler of an older undici, and says what to write', () => {
     const legacy = {
       onConnect: () => {},
       onHeaders: () => true,
@@ -253,11 +253,11 @@ describe('refuses', () => {
   })
 })
 
-describe('with retry outside, each attempt', () => {
-  test('waits its turn, and what the first was answered counts', async () => {
-    let asked = 0
+describe('with retry after the gate, each attempt', () => {
+  test('waits for its slot, and for the Retry-After of the first response', async () => {
+    let attempts = 0
     site.pages.set('/busy', (_, response) => {
-      response.writeHead(asked++ === 0 ? 503 : 200, asked === 1 ? { 'retry-after': '1' } : {}).end('x')
+      response.writeHead(attempts++ === 0 ? 503 : 200, attempts === 1 ? { 'retry-after': '1' } : {}).end('x')
     })
     const dispatcher = gated(interceptors.retry({ maxRetries: 1, minTimeout: 1 }))
     const { statusCode, body } = await request(`${site.origin}/busy`, { dispatcher })
@@ -272,14 +272,14 @@ describe('with retry outside, each attempt', () => {
 describe('an abort', () => {
   const reason = new Error('enough')
 
-  /** Everyone but the first has to wait for a place. */
+  /** Every request but the first has to wait for the concurrency limit. */
   async function hold(dispatcher: undici.Dispatcher): Promise<() => Promise<void>> {
     site.pages.set('/hold', () => {})
     const controller = new AbortController()
     const held = expect(request(`${site.origin}/hold`, { dispatcher, signal: controller.signal })).rejects.toThrow()
     await until(() => site.seen.length === 1)
     return async () => {
-      controller.abort(new Error('let go'))
+      controller.abort(new Error('aborted by the test'))
       await held
     }
   }
@@ -292,7 +292,7 @@ describe('an abort', () => {
     ],
   ]
 
-  test.each(ways)('of %s while it waits is heard at once, and the next one takes its turn', async (_, get) => {
+  test.each(ways)('of %s during the wait takes effect at once, and the next request starts', async (_, get) => {
     const dispatcher = gated()
     const letGo = await hold(dispatcher)
     const controller = new AbortController()
@@ -308,13 +308,13 @@ describe('an abort', () => {
     await isFree()
   })
 
-  test.each(ways)('of %s before: nothing is asked for', async (_, get) => {
+  test.each(ways)('of %s before the call sends nothing', async (_, get) => {
     await expect(get(`${site.origin}/2`, gated(), AbortSignal.abort(reason))).rejects.toThrow(/enough|aborted/)
     await isFree()
     expect(site.seen).toEqual([])
   })
 
-  test('by an emitter, as undici takes one', async () => {
+  test('works with an EventEmitter as signal, as in undici', async () => {
     const dispatcher = gated()
     const letGo = await hold(dispatcher)
     const emitter = new EventEmitter()
@@ -358,7 +358,7 @@ describe('an abort', () => {
   })
 })
 
-test('closing the gate fails who waits, with the gate’s error', async () => {
+test('close rejects waiting requests with the gate’s error', async () => {
   const dispatcher = gated()
   site.pages.set('/hold', () => {})
   const held = request(`${site.origin}/hold`, { dispatcher }).catch((error: unknown) => error)
@@ -376,19 +376,19 @@ test('closing the gate fails who waits, with the gate’s error', async () => {
 describe('User-Agent', () => {
   const own = 'Mine/2.0'
   test.each<[string, undici.Dispatcher.RequestOptions['headers'], string]>([
-    ['none said', undefined, USER_AGENT],
+    ['no headers', undefined, USER_AGENT],
     ['null', null, USER_AGENT],
     ['an object without it', { accept: '*/*' }, USER_AGENT],
     ['an object with it', { 'User-Agent': own }, own],
     ['a list without it', ['accept', '*/*'], USER_AGENT],
     ['an empty list', [], USER_AGENT],
     ['a list with it', ['accept', '*/*', 'USER-AGENT', own], own],
-    ['a value that is called like it', ['x-mine', 'user-agent'], USER_AGENT],
+    ['a value user-agent of another header', ['x-mine', 'user-agent'], USER_AGENT],
     ['Headers without it', new Headers({ accept: '*/*' }), USER_AGENT],
     ['Headers with it', new Headers({ 'user-agent': own }), own],
     ['a Map', new Map([['user-agent', own]]), own],
-    ['that of nobody', { 'user-agent': 'undici' }, USER_AGENT],
-    ['that of nobody, in a list', ['user-agent', 'node'], USER_AGENT],
+    ['the default of undici', { 'user-agent': 'undici' }, USER_AGENT],
+    ['the default of Node, in a list', ['user-agent', 'node'], USER_AGENT],
   ])('%s', async (_, headers, expected) => {
     const { body } = await request(`${site.origin}/page`, {
       dispatcher: gated(),
@@ -412,7 +412,7 @@ describe('politeAgent', () => {
     ['undici.fetch', undici.fetch as unknown as typeof globalThis.fetch],
   ] as const
 
-  test.each(fetches)('%s takes it as its dispatcher', async (_, fetch) => {
+  test.each(fetches)('%s accepts it as dispatcher', async (_, fetch) => {
     const dispatcher = agentOf()
     const response = await fetch(`${site.origin}/page`, { dispatcher } as unknown as RequestInit)
     expect(await response.text()).toBe('page /page')
@@ -422,7 +422,7 @@ describe('politeAgent', () => {
     await dispatcher.gate.drain()
   })
 
-  test.each(fetches)('%s: an abort while it waits gives the turn back', async (_, fetch) => {
+  test.each(fetches)('%s: an abort during the wait lets the next request start', async (_, fetch) => {
     site.pages.set('/hold', () => {})
     const dispatcher = agentOf({ maxConcurrent: 1 })
     const [one, two] = [new AbortController(), new AbortController()]
@@ -443,7 +443,7 @@ describe('politeAgent', () => {
     expect(site.lines).toEqual(['GET /hold'])
   })
 
-  test('as the global dispatcher, for everything', async () => {
+  test('works as the global dispatcher of the process', async () => {
     const before = undici.getGlobalDispatcher()
     undici.setGlobalDispatcher(agentOf())
     try {
@@ -460,10 +460,10 @@ describe('politeAgent', () => {
     expect(site.lines).toEqual(['GET /page', 'GET /page'])
   })
 
-  test('close turns away who waits, and waits for who is under way', async () => {
-    let answer = () => {}
+  test('close rejects waiting requests, and waits for those under way', async () => {
+    let respond = () => {}
     site.pages.set('/slow', (_, response) => {
-      answer = () => void response.end('done')
+      respond = () => void response.end('done')
     })
     const agent = agentOf({ maxConcurrent: 1 })
     const first = request(`${site.origin}/slow`, { dispatcher: agent })
@@ -474,13 +474,13 @@ describe('politeAgent', () => {
     await until(() => agent.gate.queues()[0]?.waiting === 1)
     const closed = agent.close()
     await second
-    answer()
+    respond()
     expect(await (await first).body.text()).toBe('done')
     await closed
     await new Promise<void>((done) => agent.close(done))
   })
 
-  test('destroy ends requests under way', async () => {
+  test('destroy aborts the requests under way', async () => {
     site.pages.set('/hold', () => {})
     const agent = agentOf()
     const first = expect(request(`${site.origin}/hold`, { dispatcher: agent })).rejects.toThrow('over')
@@ -498,9 +498,9 @@ describe('politeAgent', () => {
     })
   })
 
-  describe('network: what pages may connect to', () => {
+  describe('network', () => {
     const lookup = lookupIn({ 'inside.example.com': '127.0.0.1' })
-    /** robots.txt is fetched without a guard, so that what is refused is refused for the page. */
+    /** robots.txt is fetched without a network guard, so that a refusal is one of the page. */
     const open = () => {
       const own = new RobotsClient({ userAgent: USER_AGENT, network: 'any', lookup })
       ends.push(() => own.close())
@@ -529,26 +529,26 @@ describe('politeAgent', () => {
       await agent.gate.drain()
     })
 
-    test('guarded is what it is without a word', async () => {
+    test('is guarded by default', async () => {
       const agent = politeAgent({ gate: open(), lookup })
       ends.push(() => agent.destroy())
       await expect(get(agent, inside())).rejects.toMatchObject(blocked)
     })
 
-    test('where the agent follows a redirect from a public host, the next hop reaches public addresses only', async () => {
-      // 127.0.0.1 counts as public in this test; 127.0.0.2 is as private as it is.
+    test('lets a redirect from a public host lead only to public addresses, if the agent follows it', async () => {
+      // 127.0.0.1 counts as public in this test; 127.0.0.2 is private.
       const seen: (string | undefined)[] = []
-      const neighbour = createServer((asked, response) => {
-        seen.push(asked.url)
+      const neighbour = createServer((request, response) => {
+        seen.push(request.url)
         response.end('neighbour')
       }).listen(0, '127.0.0.2')
       await once(neighbour, 'listening')
       ends.push(async () => void neighbour.close())
       const secluded = `http://127.0.0.2:${(neighbour.address() as AddressInfo).port}/page`
-      const go = (to: string) => (_: unknown, response: ServerResponse) =>
+      const redirectTo = (to: string) => (_: unknown, response: ServerResponse) =>
         void response.writeHead(302, { location: to }).end()
-      site.pages.set('/to-public', go(inside()))
-      site.pages.set('/to-private', go(secluded))
+      site.pages.set('/to-public', redirectTo(inside()))
+      site.pages.set('/to-private', redirectTo(secluded))
       const agent = politeAgent({ gate: open(), lookup, allowAddresses: ['127.0.0.1'], maxRedirections: 5 })
       ends.push(() => agent.destroy())
 
@@ -556,21 +556,21 @@ describe('politeAgent', () => {
       const refused = { code: 'ERR_POLITELY_DISALLOWED', verdict: { access: { reason: 'blocked-address' } } }
       await expect(get(agent, site.at('inside.example.com', '/to-private'))).rejects.toMatchObject(refused)
       expect(seen).toEqual([])
-      expect(await get(agent, `${secluded}/other`)).toBe('neighbour') // the same address, asked for directly
+      expect(await get(agent, `${secluded}/other`)).toBe('neighbour') // the same address in a direct request
       await expect(get(agent, secluded)).rejects.toMatchObject(refused) // still known as the target of a redirect
       await agent.gate.drain()
     })
   })
 
   test.each<[string, unknown, string]>([
-    ['nothing', undefined, 'options'],
-    ['a network that is none', { userAgent: USER_AGENT, network: 'private' }, 'network'],
-    ['a number of redirects that is none', { userAgent: USER_AGENT, maxRedirections: -1 }, 'maxRedirections'],
-    ['no user agent', {}, 'userAgent'],
-    ['a gate that is none', { gate: {} }, 'gate'],
-    ['a pause beside a gate', { gate: 0, minDelayMs: 5 }, 'gate'],
-    ['an option that is none', { userAgent: USER_AGENT, maxRedirects2: 5 }, 'maxRedirects2'],
-  ])('%s is refused by name', (_, options, option) => {
+    ['missing options', undefined, 'options'],
+    ['an unknown network', { userAgent: USER_AGENT, network: 'private' }, 'network'],
+    ['an invalid maxRedirections', { userAgent: USER_AGENT, maxRedirections: -1 }, 'maxRedirections'],
+    ['a missing userAgent', {}, 'userAgent'],
+    ['an invalid gate', { gate: {} }, 'gate'],
+    ['minDelayMs beside gate', { gate: 0, minDelayMs: 5 }, 'gate'],
+    ['an unknown option', { userAgent: USER_AGENT, maxRedirects2: 5 }, 'maxRedirects2'],
+  ])('rejects %s', (_, options, option) => {
     expect(() => politeAgent(options as PoliteAgentOptions)).toThrow(expect.objectContaining({ option }))
   })
 })

@@ -1,4 +1,4 @@
-// The two fetches that politely is tried with, each with the classes that belong to it.
+// The two fetches that `politely` is tested with: that of Node and that of undici, each with its own classes.
 import * as undici from 'undici'
 
 export interface Kit {
@@ -10,7 +10,7 @@ export interface Kit {
 }
 
 const { fetch, Request, Headers, FormData } = undici
-/** The same by shape; to the compiler another class is another class. */
+/** The classes have the same shape, but not the same type for the compiler. */
 export const undiciKit: Kit = { name: 'undici.fetch', fetch, Request, Headers, FormData } as unknown as Kit
 
 const own = globalThis

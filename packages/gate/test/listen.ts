@@ -1,16 +1,16 @@
-// What one gate tells on a channel; several may speak on it.
+// Subscribes to the messages of one gate. Several gates may publish on a channel.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { GateMessages, PoliteGate } from '../src/index.ts'
 
-/** Returns the end of it. */
+/** Returns a function that unsubscribes. */
 export function listenTo<N extends keyof GateMessages>(
   name: N,
   gate: PoliteGate,
-  hear: (message: GateMessages[N]) => void,
+  onMessage: (message: GateMessages[N]) => void,
 ): () => void {
   const listener = (message: unknown) => {
-    const told = message as GateMessages[N]
-    if (told.gate === gate) hear(told)
+    const gateMessage = message as GateMessages[N]
+    if (gateMessage.gate === gate) onMessage(gateMessage)
   }
   subscribe(name, listener)
   return () => unsubscribe(name, listener)

@@ -1,4 +1,5 @@
-// One gate twice on the way of a request, and other requests made while one is being sent: nothing waits for itself, with one slot in all.
+// One request through two wrappers of a gate, and other requests that are made while one is being sent. With `maxConcurrent: 1`, none of
+// them may wait for itself.
 import { Agent as HttpAgent, get as httpGet } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import * as undici from 'undici'
@@ -65,7 +66,7 @@ const getBy =
     new Promise((resolve, reject) => {
       httpGet(url, { agent }, async (response) => resolve((await response.toArray()).join(''))).on('error', reject)
     })
-/** A fetch on node:http, as node-fetch is. */
+/** A fetch that is built on node:http, like node-fetch. */
 const httpFetch = (agent: HttpAgent) => async (url: string) =>
   new Promise((resolve, reject) => {
     setImmediate(() => {
@@ -95,7 +96,7 @@ const combinations: readonly [name: string, send: () => Send][] = [
 ]
 
 describe.each(combinations)('%s', (_, open) => {
-  test('is one turn', async () => {
+  test('gets one slot', async () => {
     const send = open()
     for (let n = 1; n <= 3; n++) {
       expect(await send(`${site.origin}/page?${n}#part`)).toBe(`page /page?${n}`)
@@ -104,17 +105,17 @@ describe.each(combinations)('%s', (_, open) => {
     }
   })
 
-  test('refuses what is disallowed, and counts it once', async () => {
+  test('refuses a disallowed URL, and counts the refusal once', async () => {
     await expect(open()(`${site.origin}/private`)).rejects.toThrow()
     expect(gate.counters).toMatchObject({ started: 0, refusals: { rule: 1 } })
   })
 
-  test('reports an answer once', async () => {
+  test('reports the response once', async () => {
     await open()(`${site.origin}/busy`)
     expect(gate.counters.pushbacks).toBe(1)
   })
 
-  test('makes requests of several callers wait for each other', async () => {
+  test('keeps the delay between requests of several callers', async () => {
     const send = open()
     const pages = await Promise.all([1, 2, 3].map((n) => send(`${site.origin}/page?${n}`)))
     expect(pages).toEqual(['page /page?1', 'page /page?2', 'page /page?3'])
@@ -124,22 +125,22 @@ describe.each(combinations)('%s', (_, open) => {
 
 describe('redirects', () => {
   test.each([
-    ['followed by politely, outside', () => textBy(polite(polite(fetch)))],
-    ['followed by politeAgent, inside', () => textBy(polite(through(agentOf({ maxRedirections: 3 }))))],
-  ] as const)('%s: each hop has a turn', async (_, open) => {
+    ['followed by the outer politely', () => textBy(polite(polite(fetch)))],
+    ['followed by the inner politeAgent', () => textBy(polite(through(agentOf({ maxRedirections: 3 }))))],
+  ] as const)('%s: each hop waits for its slot', async (_, open) => {
     expect(await open()(`${site.origin}/moved`)).toBe('page /page')
     expect(site.lines).toEqual(['GET /moved', 'GET /page'])
     expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 })
 
-test('an interceptor around a politeAgent that follows redirects is refused, by a sentence that says what to write', async () => {
+test('refuses an interceptor around a politeAgent that follows redirects, and says what to write', async () => {
   const wrong = requestBy(gated(agentOf({ maxRedirections: 3 })))
   await expect(wrong(`${site.origin}/moved`)).rejects.toThrow('write .compose(politeInterceptor(gate)')
 })
 
 describe('another request while one is being sent', () => {
-  test('a token that a wrapped fetch asks for, through the same gate', async () => {
+  test('admits a request for a token that the wrapped fetch makes through the same gate', async () => {
     const plain = polite(fetch)
     const withToken = polite(async (url: string, init: RequestInit) => {
       const token = await (await plain(`${site.origin}/token`)).text()
@@ -150,7 +151,7 @@ describe('another request while one is being sent', () => {
     expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 
-  test('a retry inside takes a turn of its own', async () => {
+  test('makes a retry by the wrapped fetch wait for its own slot', async () => {
     const plain = polite(fetch)
     const retrying = polite(async (url: string, init: RequestInit) => {
       await (await plain(url, init)).text()
@@ -160,7 +161,7 @@ describe('another request while one is being sent', () => {
     expect(gate.counters).toMatchObject({ started: 2, done: 2 })
   })
 
-  test('inside an interceptor', async () => {
+  test('admits a request that an interceptor makes', async () => {
     const plain = agentOf()
     const asking: undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
       undici.request(`${site.origin}/token`, { dispatcher: plain }).then(async ({ body }) => {
@@ -174,7 +175,7 @@ describe('another request while one is being sent', () => {
     expect(site.lines).toEqual(['GET /token', 'GET /page'])
   })
 
-  test('the caller’s own code: after the headers it is no part of the request any more', async () => {
+  test('makes a request of the caller’s code after the headers wait for its own slot', async () => {
     const agent = httpAgent()
     const seen: string[] = []
     await new Promise<void>((resolve, reject) => {
@@ -186,10 +187,10 @@ describe('another request while one is being sent', () => {
         first.resume().on('end', () => seen.push('first is read'))
       }).on('error', reject)
     })
-    expect(seen).toEqual(['first is read', 'second']) // the second waited for the slot of the first
+    expect(seen).toEqual(['first is read', 'second']) // the second waited for the end of the first
   })
 
-  test('started inside, and going on after its end: it takes a turn as any other', async () => {
+  test('makes a request from an async context that outlives the first one wait for its own slot', async () => {
     let late: Promise<Response> | undefined
     let start = () => {}
     const plain = polite(fetch)
@@ -203,25 +204,25 @@ describe('another request while one is being sent', () => {
     await (await starting(`${site.origin}/page`)).text()
     const held = await gate.enter(`${site.origin}/held`)
     start()
-    await until(() => gate.queues()[0]?.waiting === 1) // it waits, although it is for the URL of the request that it was started in
+    await until(() => gate.queues()[0]?.waiting === 1) // it waits, although it has the URL of the request in whose context it was started
     held.release()
     await (await late)?.text()
     expect(gate.counters).toMatchObject({ started: 3, done: 3 })
   })
 })
 
-describe('Pass.run', () => {
-  test('a request of the caller’s own, with a pass of its own, through a wrapped fetch', async () => {
+describe('Permit.run', () => {
+  test('admits a wrapped fetch of the same URL without a second slot', async () => {
     const fetch = polite(globalThis.fetch)
-    const pass = await gate.enter(`${site.origin}/page`)
-    const response = await pass.run(() => fetch(`${site.origin}/page`))
-    expect(gate.queues()).toMatchObject([{ underWay: 1 }]) // the inner end does not free the slot
-    pass.release(response)
+    const permit = await gate.enter(`${site.origin}/page`)
+    const response = await permit.run(() => fetch(`${site.origin}/page`))
+    expect(gate.queues()).toMatchObject([{ underWay: 1 }]) // releasing the nested permit does not release the outer one
+    permit.release(response)
     expect(await response.text()).toBe('page /page')
     expect(gate.counters).toMatchObject({ started: 1, done: 1 })
   })
 
-  test('the pass inside says what the outer one does, and an abort is heard', async () => {
+  test('gives the nested permit the properties of the outer one, and respects an abort', async () => {
     const url = `${site.origin}/page`
     const outer = await gate.enter(url)
     await outer.run(async () => {
@@ -236,7 +237,7 @@ describe('Pass.run', () => {
     second.release()
   })
 
-  test('another gate inside takes its own turn', async () => {
+  test('makes the request wait for its own slot at another gate', async () => {
     const other = new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 })
     const nested = politely(politely(politely(fetch, { gate }), { gate: other }), { gate })
     expect(await (await nested(`${site.origin}/page`)).text()).toBe('page /page')
@@ -246,7 +247,7 @@ describe('Pass.run', () => {
   })
 })
 
-test('globalThis.fetch with a global politeAgent, wrapped with the same gate', async () => {
+test('admits globalThis.fetch once, wrapped with the gate of the global politeAgent', async () => {
   const before = undici.getGlobalDispatcher()
   undici.setGlobalDispatcher(agentOf())
   try {
@@ -264,7 +265,7 @@ describe('a RobotsClient whose own fetch goes through its gate', () => {
     return robots
   }
 
-  test('politely(fetch) sends the request for robots.txt at once, and judges pages', async () => {
+  test('politely(fetch) sends the request for robots.txt at once, and checks pages', async () => {
     const robots: RobotsClient = own((url, init) => polite(url, init))
     const polite = politely(globalThis.fetch, { gate: new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 }) })
     expect(await polite(`${site.origin}/page`)).toMatchObject({ status: 200 })
@@ -272,7 +273,7 @@ describe('a RobotsClient whose own fetch goes through its gate', () => {
     expect(site.robotsFetches).toBe(1)
   })
 
-  test('so does politeAgent', async () => {
+  test('politeAgent sends the request for robots.txt at once, and checks pages', async () => {
     const robots: RobotsClient = own(((url: string, init: undici.RequestInit) =>
       undici.fetch(url, { ...init, dispatcher: agent })) as unknown as typeof globalThis.fetch)
     const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1 })

@@ -1,4 +1,4 @@
-// What a caller may choose, and what is said about what cannot be used.
+// The options, and the errors for invalid ones.
 import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
@@ -40,7 +40,7 @@ test.each<[given: Record<string, unknown>, option: string]>([
   [{ lookup: 'dns' }, 'lookup'],
   [{ maxConcurency: 8 }, 'maxConcurency'],
   [{ toString: 8 }, 'toString'],
-])('%o is refused by both, by name', (given, option) => {
+])('PoliteGate and politely reject %o', (given, option) => {
   const errors = [
     optionError(() => new PoliteGate({ robots, ...given } as PoliteGateOptions)),
     optionError(() => politely(fetch, { userAgent: 'ExampleBot/1.0', ...given } as PolitelyOptions)),
@@ -51,19 +51,19 @@ test.each<[given: Record<string, unknown>, option: string]>([
   }
 })
 
-test.each<[said: string, make: () => unknown, option: string]>([
-  ['no robots', () => new PoliteGate({} as PoliteGateOptions), 'robots'],
-  ['robots that are something else', () => new PoliteGate({ robots: {} as RobotsClient }), 'robots'],
-  ['a clock that is none', () => new PoliteGate({ robots, now: 5 as unknown as () => number }), 'now'],
-  ['no fetch', () => politely(undefined as unknown as typeof fetch, { gate }), 'fetch'],
-  ['no options at all', () => politely(fetch, undefined as unknown as PolitelyOptions), 'options'],
-  ['no user agent', () => politely(fetch, {} as PolitelyOptions), 'userAgent'],
-  ['a gate that is none', () => politely(fetch, { gate: {} as PoliteGate }), 'gate'],
+test.each<[name: string, make: () => unknown, option: string]>([
+  ['missing robots', () => new PoliteGate({} as PoliteGateOptions), 'robots'],
+  ['robots of another type', () => new PoliteGate({ robots: {} as RobotsClient }), 'robots'],
+  ['an invalid clock', () => new PoliteGate({ robots, now: 5 as unknown as () => number }), 'now'],
+  ['a missing fetch', () => politely(undefined as unknown as typeof fetch, { gate }), 'fetch'],
+  ['missing options', () => politely(fetch, undefined as unknown as PolitelyOptions), 'options'],
+  ['a missing userAgent', () => politely(fetch, {} as PolitelyOptions), 'userAgent'],
+  ['an invalid gate', () => politely(fetch, { gate: {} as PoliteGate }), 'gate'],
   ['a gate that is undefined', () => politely(fetch, { gate: undefined as unknown as PoliteGate }), 'gate'],
-  ['a pause beside a gate that has its own', () => politely(fetch, { gate, minDelayMs: 5 }), 'minDelayMs'],
-  ['a word for refusals that is none', () => politely(fetch, { gate, onDisallowed: 'no' as 'throw' }), 'onDisallowed'],
-  ['a name beside a gate that has its own', () => politely(fetch, { gate, userAgent: 'OtherBot' }), 'userAgent'],
-])('%s', (_, make, option) => {
+  ['minDelayMs beside gate', () => politely(fetch, { gate, minDelayMs: 5 }), 'minDelayMs'],
+  ['an unknown onDisallowed', () => politely(fetch, { gate, onDisallowed: 'no' as 'throw' }), 'onDisallowed'],
+  ['userAgent beside gate', () => politely(fetch, { gate, userAgent: 'OtherBot' }), 'userAgent'],
+])('rejects %s', (_, make, option) => {
   expect(optionError(make)).toMatchObject({ code: 'ERR_POLITELY_OPTION', option })
 })
 
@@ -76,11 +76,11 @@ test.each([
   { now: () => 0 },
   { paceBy: 'address' as const, lookup: () => {} },
   { pacer: new LocalPacer(() => 0) },
-])('%o will do', (given) => {
+])('PoliteGate accepts %o', (given) => {
   expect(new PoliteGate({ robots, ...given }).robots).toBe(robots)
 })
 
-test('the clock that politely is given is that of the gate, too', async () => {
+test('passes the clock of politely to the gate', async () => {
   let seconds = 0
   const nowhere = await holdRefusingPort()
   onTestFinished(() => nowhere.close())
@@ -91,7 +91,7 @@ test('the clock that politely is given is that of the gate, too', async () => {
   await polite.close()
 })
 
-test('a blocked address is refused, /robots.txt itself too', async () => {
+test('refuses a host at a blocked address, also for /robots.txt', async () => {
   const polite = politely(fetch, { userAgent: 'ExampleBot/1.0', network: 'public-only' })
   for (const path of ['robots.txt', 'page']) {
     const url = `http://127.0.0.1/${path}`
@@ -102,7 +102,7 @@ test('a blocked address is refused, /robots.txt itself too', async () => {
   await polite.close()
 })
 
-test('types: what comes back is the fetch that was given, with a gate and an end', async () => {
+test('types: returns the type of the given fetch, with gate and close', async () => {
   const polite = politely(globalThis.fetch, { gate })
   expectTypeOf(polite).toExtend<typeof globalThis.fetch>()
   expectTypeOf(polite).parameters.toEqualTypeOf<Parameters<typeof globalThis.fetch>>()
@@ -119,8 +119,8 @@ test('types: what comes back is the fetch that was given, with a gate and an end
   const yours = async (url: string, init?: { signal?: AbortSignal }) => new Response(`${url} ${init}`)
   expectTypeOf(politely(yours, { gate })).parameters.toEqualTypeOf<Parameters<typeof yours>>()
 
-  // @ts-expect-error A function that gives no Response is no fetch.
+  // @ts-expect-error A function that does not return a Response is not a fetch.
   politely(async (url: string) => url, { gate })
-  // @ts-expect-error A gate or a user agent: one of them there must be.
+  // @ts-expect-error Either a gate or a userAgent is required.
   expect(() => politely(globalThis.fetch, {})).toThrow(OptionError)
 })

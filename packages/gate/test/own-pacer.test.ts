@@ -1,22 +1,22 @@
-// A pacer of your own: one that answers by promises and keeps places in line, as one for a fleet would; and one that fails.
+// Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet would; and one that fails.
 import type { PaceLimits, PageResponse } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
-import { pacerRows, runPacerCase } from '@politely/testkit/pacer-cases'
+import { pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type FailureMessage, LocalPacer, type Pacer, PoliteGate, type Reservation, type Ticket } from '../src/index.ts'
 import { listenTo } from './listen.ts'
 import { lookup, Site } from './site.ts'
 
 /**
- * As a fleet's pacer would be: every answer takes a while, and who has to wait is given a moment of its own, one pause after that of
- * who is before it. Pushbacks move all of them.
+ * Behaves like a pacer for a fleet: each reply takes a while, and each waiting request gets a ticket and a position in a queue. A pushback delays
+ * all of them.
  */
-class FarPacer implements Pacer {
+class RemotePacer implements Pacer {
   readonly calls: string[] = []
   readonly #paces: LocalPacer
   readonly #now: () => number
-  readonly #lines = new Map<string, { readonly ticket: string; readonly delayMs: number }[]>()
+  readonly #queues = new Map<string, { readonly ticket: string; readonly delayMs: number }[]>()
   #tickets = 0
 
   constructor(now: () => number) {
@@ -24,58 +24,58 @@ class FarPacer implements Pacer {
     this.#paces = new LocalPacer(now)
   }
 
-  async reserve(key: string, wishes: PaceLimits, ticket?: Ticket): Promise<Reservation> {
+  async reserve(key: string, limits: PaceLimits, ticket?: Ticket): Promise<Reservation> {
     this.calls.push(`reserve ${ticket ?? ''}`.trim())
-    await this.#way()
-    const line = this.#lineOf(key)
-    const place = line.findIndex((one) => one.ticket === ticket)
-    if (place <= 0 && (place === 0 || line.length === 0)) {
-      const turn = this.#paces.reserve(key, wishes)
-      if (turn.kind === 'slot') {
-        line.shift()
-        return turn
+    await this.#roundTrip()
+    const queue = this.#queueOf(key)
+    const position = queue.findIndex((one) => one.ticket === ticket)
+    if (position <= 0 && (position === 0 || queue.length === 0)) {
+      const reservation = this.#paces.reserve(key, limits)
+      if (reservation.kind === 'slot') {
+        queue.shift()
+        return reservation
       }
     }
-    const ahead = place === -1 ? line.length : place
-    const { waitMs, because } = this.#paces.estimate(key, wishes, ahead)
-    if (place !== -1) return { kind: 'wait', ticket, waitMs, because: because === 'none' ? 'own-delay' : because }
-    const given = `t${++this.#tickets}`
-    line.push({ ticket: given, delayMs: waitMs })
-    return { kind: 'wait', ticket: given, waitMs, because: because === 'none' ? 'own-delay' : because }
+    const ahead = position === -1 ? queue.length : position
+    const { waitMs, because } = this.#paces.estimate(key, limits, ahead)
+    if (position !== -1) return { kind: 'wait', ticket, waitMs, because: because === 'none' ? 'own-delay' : because }
+    const newTicket = `t${++this.#tickets}`
+    queue.push({ ticket: newTicket, delayMs: waitMs })
+    return { kind: 'wait', ticket: newTicket, waitMs, because: because === 'none' ? 'own-delay' : because }
   }
 
   async cancel(key: string, ticket: Ticket): Promise<void> {
-    this.calls.push(`give back ${ticket}`)
-    await this.#way()
-    const line = this.#lineOf(key)
-    const place = line.findIndex((one) => one.ticket === ticket)
-    if (place === -1) this.#paces.cancel(key, ticket)
-    else line.splice(place, 1)
+    this.calls.push(`cancel ${ticket}`)
+    await this.#roundTrip()
+    const queue = this.#queueOf(key)
+    const position = queue.findIndex((one) => one.ticket === ticket)
+    if (position === -1) this.#paces.cancel(key, ticket)
+    else queue.splice(position, 1)
   }
 
-  async report(key: string, ticket: Ticket, answer: PageResponse | undefined): Promise<void> {
-    this.calls.push(`report ${answer?.status}`)
-    await this.#way()
-    this.#paces.report(key, ticket, answer)
+  async report(key: string, ticket: Ticket, response: PageResponse | undefined): Promise<void> {
+    this.calls.push(`report ${response?.status}`)
+    await this.#roundTrip()
+    this.#paces.report(key, ticket, response)
   }
 
-  async estimate(key: string, wishes: PaceLimits, ahead: number) {
-    await this.#way()
-    return this.#paces.estimate(key, wishes, ahead + this.#lineOf(key).length)
+  async estimate(key: string, limits: PaceLimits, ahead: number) {
+    await this.#roundTrip()
+    return this.#paces.estimate(key, limits, ahead + this.#queueOf(key).length)
   }
 
-  get isQuiet(): boolean {
-    return [...this.#lines.values()].every((line) => line.length === 0)
+  get isIdle(): boolean {
+    return [...this.#queues.values()].every((queue) => queue.length === 0)
   }
 
-  #lineOf(key: string) {
-    const line = this.#lines.get(key) ?? []
-    this.#lines.set(key, line)
-    return line
+  #queueOf(key: string) {
+    const queue = this.#queues.get(key) ?? []
+    this.#queues.set(key, queue)
+    return queue
   }
 
-  /** There and back. */
-  async #way(): Promise<void> {
+  /** The time that a message takes to the pacer and back. */
+  async #roundTrip(): Promise<void> {
     for (let hops = 0; hops < 3; hops++) await this.#now()
   }
 }
@@ -97,136 +97,136 @@ afterEach(async () => {
 })
 
 const now = () => Date.now()
-const pass = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
+const advance = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
 
-describe('one that answers by promises, and keeps places in line', () => {
-  test.each(pacerRows)('is one by the rows: $name', async (row) => {
+describe('a pacer that returns promises and keeps a queue', () => {
+  test.each(pacerCases)('passes the pacer cases: $name', async (row) => {
     const clock = startClock()
-    expect(await runPacerCase(row, new FarPacer(clock.now), clock.pass)).toEqual([])
+    expect(await runPacerCase(row, new RemotePacer(clock.now), clock.pass)).toEqual([])
   })
 
   function fleet(size: number) {
-    const pacer = new FarPacer(now)
+    const pacer = new RemotePacer(now)
     const gates = Array.from({ length: size }, () => new PoliteGate({ robots, now, pacer, minDelayMs: 1_000 }))
     const start = now()
-    const left: number[] = []
+    const starts: number[] = []
     const visit = async (gate: PoliteGate, signal?: AbortSignal) => {
       const one = await gate.enter(url(), signal && { signal })
-      left.push(now() - start)
+      starts.push(now() - start)
       one.release()
     }
-    return { pacer, gates, left, visit }
+    return { pacer, gates, starts, visit }
   }
 
-  test('the gates of a fleet keep one pace, and none is left out', async () => {
-    const { pacer, gates, left, visit } = fleet(3)
+  test('keeps one pace for the gates of a fleet, and serves all of them', async () => {
+    const { pacer, gates, starts, visit } = fleet(3)
     const all = gates.flatMap((gate) => [visit(gate), visit(gate), visit(gate)])
-    await pass(20_000)
+    await advance(20_000)
     await Promise.all(all)
-    expect(left.length).toBe(9)
-    for (const [n, at] of left.entries()) expect(at - (left[n - 1] ?? -1_000)).toBeGreaterThanOrEqual(1_000)
-    expect(left.at(-1)).toBeLessThanOrEqual(9_000)
+    expect(starts.length).toBe(9)
+    for (const [n, at] of starts.entries()) expect(at - (starts[n - 1] ?? -1_000)).toBeGreaterThanOrEqual(1_000)
+    expect(starts.at(-1)).toBeLessThanOrEqual(9_000)
     expect(gates.map(({ counters }) => counters.started)).toEqual([3, 3, 3])
-    expect(pacer.isQuiet).toBe(true)
+    expect(pacer.isIdle).toBe(true)
   })
 
-  test('who gives up gives the place in line back', async () => {
-    const { pacer, gates, left, visit } = fleet(2)
+  test('cancels the ticket of a request that is aborted', async () => {
+    const { pacer, gates, starts, visit } = fleet(2)
     const [one, two] = gates as [PoliteGate, PoliteGate]
     await visit(one)
     const controller = new AbortController()
     const gone = expect(visit(one, controller.signal)).rejects.toThrow()
-    await pass(1)
+    await advance(1)
     const other = visit(two)
-    await pass(1)
+    await advance(1)
     controller.abort()
     await gone
-    await pass(2_000)
+    await advance(2_000)
     await other
-    expect(left).toEqual([0, 2_000]) // it comes back when it was told to
-    expect(pacer.isQuiet).toBe(true)
-    expect(pacer.calls).toContain('give back t1')
+    expect(starts).toEqual([0, 2_000]) // the gate calls `reserve` again after the time that the pacer named
+    expect(pacer.isIdle).toBe(true)
+    expect(pacer.calls).toContain('cancel t1')
   })
 
-  test('who comes after it in the same gate takes its place in line', async () => {
-    const { pacer, gates, left, visit } = fleet(1)
+  test('passes the ticket of an aborted request to the next request in the queue', async () => {
+    const { pacer, gates, starts, visit } = fleet(1)
     const [gate] = gates as [PoliteGate]
     await visit(gate)
     const controller = new AbortController()
     const gone = expect(visit(gate, controller.signal)).rejects.toThrow()
     const next = visit(gate)
-    await pass(500)
+    await advance(500)
     controller.abort()
     await gone
-    await pass(500)
+    await advance(500)
     await next
-    expect(left).toEqual([0, 1_000])
-    expect(pacer.calls.filter((call) => call.startsWith('give back'))).toEqual([])
+    expect(starts).toEqual([0, 1_000])
+    expect(pacer.calls.filter((call) => call.startsWith('cancel'))).toEqual([])
   })
 
-  test('an abort while the pacer is asked gives the slot back that it then gives', async () => {
-    const { pacer, gates, left, visit } = fleet(1)
+  test('cancels a slot that the pacer reserves after the request was aborted', async () => {
+    const { pacer, gates, starts, visit } = fleet(1)
     const [gate] = gates as [PoliteGate]
     const controller = new AbortController()
     const gone = expect(visit(gate, controller.signal)).rejects.toThrow()
     while (pacer.calls.length === 0) await Promise.resolve()
     controller.abort()
     await gone
-    await pass()
-    expect(pacer.calls).toEqual(['reserve', 'give back 1'])
+    await advance()
+    expect(pacer.calls).toEqual(['reserve', 'cancel 1'])
     await visit(gate)
-    expect(left).toEqual([0])
+    expect(starts).toEqual([0])
     await gate.drain()
     expect(gate.queues()).toEqual([])
   })
 
-  test('a pushback that one gate is told of holds for the others', async () => {
-    const { gates, left, visit } = fleet(2)
+  test('applies a pushback at one gate to the others', async () => {
+    const { gates, starts, visit } = fleet(2)
     const [one, two] = gates as [PoliteGate, PoliteGate]
     const first = await one.enter(url())
     const waiting = visit(two)
-    await pass(500)
+    await advance(500)
     first.release({ status: 429, headers: { 'retry-after': '10' } })
-    await pass(10_000)
+    await advance(10_000)
     await waiting
-    expect(left).toEqual([10_500])
+    expect(starts).toEqual([10_500])
   })
 
-  test('close gives back what is kept for who waits', async () => {
+  test('close cancels the tickets of the requests that wait', async () => {
     const { pacer, gates, visit } = fleet(1)
     const [gate] = gates as [PoliteGate]
     await visit(gate)
     const waiting = expect(visit(gate)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
-    await pass(1)
+    await advance(1)
     gate.close()
     await waiting
-    await pass()
-    expect(pacer.isQuiet).toBe(true)
+    await advance()
+    expect(pacer.isIdle).toBe(true)
     expect(gate.queues()).toEqual([])
   })
 
-  test('one that wants to know hears when a request leaves, and not when it gives up', async () => {
+  test('calls `started` when a request starts, and not when it is aborted', async () => {
     const pacer = new LocalPacer(now)
-    const left = vi.spyOn(pacer, 'started')
+    const started = vi.spyOn(pacer, 'started')
     const gate = new PoliteGate({ robots, now, pacer, minDelayMs: 1_000 })
     await gate.enter(url())
     const delay = { delayMs: 1_000, because: 'own-delay' }
-    expect(left.mock.calls).toEqual([[site.at('a.test', ''), 1, delay]])
+    expect(started.mock.calls).toEqual([[site.at('a.test', ''), 1, delay]])
     const controller = new AbortController()
     const gone = expect(gate.enter(url(), { signal: controller.signal })).rejects.toThrow()
-    await pass(1)
+    await advance(1)
     controller.abort()
     await gone
-    expect(left).toHaveBeenCalledTimes(1)
+    expect(started).toHaveBeenCalledTimes(1)
   })
 
-  test('each slot is reported once, with an answer or without', async () => {
+  test('reports each slot once, with or without a response', async () => {
     const { pacer, gates } = fleet(1)
     const [gate] = gates as [PoliteGate]
     const one = await gate.enter(url())
     one.report({ status: 200, headers: {} })
     one.release({ status: 429, headers: {} })
-    await pass(1_000)
+    await advance(1_000)
     const two = await gate.enter(url())
     two.release()
     two.release()
@@ -234,16 +234,16 @@ describe('one that answers by promises, and keeps places in line', () => {
   })
 })
 
-describe('one that fails', () => {
-  const broken = new Error('the line is dead')
-  const failing = (some: Partial<Pacer>): Pacer => {
+describe('a pacer that fails', () => {
+  const broken = new Error('the pacer is unreachable')
+  const failing = (overrides: Partial<Pacer>): Pacer => {
     const pacer = new LocalPacer(now)
     return {
-      reserve: (key, wishes) => pacer.reserve(key, wishes),
+      reserve: (key, limits) => pacer.reserve(key, limits),
       cancel: (key, ticket) => pacer.cancel(key, ticket),
-      report: (key, ticket, answer) => pacer.report(key, ticket, answer),
-      estimate: (key, wishes, ahead) => pacer.estimate(key, wishes, ahead),
-      ...some,
+      report: (key, ticket, response) => pacer.report(key, ticket, response),
+      estimate: (key, limits, ahead) => pacer.estimate(key, limits, ahead),
+      ...overrides,
     }
   }
 
@@ -254,17 +254,14 @@ describe('one that fails', () => {
         throw broken
       },
     ],
-    ['by a promise', () => Promise.reject(broken)],
-  ] as const)(
-    'when a slot is asked for, %s: that request fails, nobody leaves, and no place is lost',
-    async (_, reserve) => {
-      const gate = new PoliteGate({ robots, now, pacer: failing({ reserve }), maxConcurrent: 1 })
-      for (let n = 0; n < 3; n++) await expect(gate.enter(url())).rejects.toBe(broken)
-      await gate.drain()
-      expect(gate.queues()).toEqual([])
-      expect(gate.counters).toMatchObject({ started: 0, abandoned: 3 })
-    },
-  )
+    ['by rejecting', () => Promise.reject(broken)],
+  ] as const)('in `reserve`, %s: the request is rejected, and the next one is admitted', async (_, reserve) => {
+    const gate = new PoliteGate({ robots, now, pacer: failing({ reserve }), maxConcurrent: 1 })
+    for (let n = 0; n < 3; n++) await expect(gate.enter(url())).rejects.toBe(broken)
+    await gate.drain()
+    expect(gate.queues()).toEqual([])
+    expect(gate.counters).toMatchObject({ started: 0, abandoned: 3 })
+  })
 
   test.each([
     [
@@ -273,19 +270,19 @@ describe('one that fails', () => {
         throw broken
       },
     ],
-    ['by a promise', () => Promise.reject(broken)],
-  ] as const)('when it is told of an answer, %s: that is counted, and told', async (_, report) => {
+    ['by rejecting', () => Promise.reject(broken)],
+  ] as const)('in `report`, %s: the failure is counted and published', async (_, report) => {
     const gate = new PoliteGate({ robots, now, pacer: failing({ report }) })
-    const told: FailureMessage[] = []
-    const stop = listenTo('politely:gate:failure', gate, (message) => told.push(message))
+    const published: FailureMessage[] = []
+    const stop = listenTo('politely:gate:failure', gate, (message) => published.push(message))
     ;(await gate.enter(url())).release({ status: 200, headers: {} })
-    await pass()
+    await advance()
     stop()
-    expect(told).toMatchObject([{ key: site.at('a.test', ''), error: broken }])
+    expect(published).toMatchObject([{ key: site.at('a.test', ''), error: broken }])
     expect(gate.counters.failures).toBe(1)
   })
 
-  test('when it is asked for a forecast: so does that', async () => {
+  test('in `estimate`: `when` rejects', async () => {
     const gate = new PoliteGate({ robots, now, pacer: failing({ estimate: () => Promise.reject(broken) }) })
     await expect(gate.when(url())).rejects.toBe(broken)
   })

@@ -1,7 +1,7 @@
-// When the gate lets go: pauses, order, places, pushbacks. DESIGN section 7; none of it is in RFC 9309 but the checks before it.
+// When the gate starts a request: delays, order, concurrency limits, pushbacks, aborts. RFC 9309 does not regulate any of this.
 //
-// robots.txt comes from a real server. After that no socket is needed, and timers and clock are simulated, so that pauses are
-// exact: by the gate's own clock nobody leaves a millisecond early or late.
+// robots.txt comes from a real server. After that no socket is needed. Timers and clock are simulated, so delays are exact: by the gate's own
+// clock, no request starts a millisecond early or late.
 import { getEventListeners } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -39,27 +39,27 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A gate on simulated time, and a log of who left when. */
+/** Creates a gate on simulated time, and a log of the requests that start. */
 function simulate(options: Omit<PoliteGateOptions, 'robots'> = {}) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   const gate = new PoliteGate({ robots, now: () => Date.now(), ...options })
   const start = Date.now()
-  const left: [name: string, atMs: number][] = []
-  /** Enters; notes when it was let go. */
-  const go = async (name: string, host: string, signal?: AbortSignal): Promise<Permit> => {
-    const pass = await gate.enter(url(host), signal && { signal })
-    left.push([name, Date.now() - start])
-    return pass
+  const starts: [name: string, atMs: number][] = []
+  /** Enters the gate. Adds the request to `starts` when it starts. */
+  const enter = async (name: string, host: string, signal?: AbortSignal): Promise<Permit> => {
+    const permit = await gate.enter(url(host), signal && { signal })
+    starts.push([name, Date.now() - start])
+    return permit
   }
-  /** Enters, and its request is over at once. */
-  const visit = async (name: string, host: string, answer?: ResponseLike): Promise<Permit> => {
-    const pass = await go(name, host)
-    pass.release(answer)
-    return pass
+  /** Enters the gate, and releases the permit at once. */
+  const visit = async (name: string, host: string, response?: ResponseLike): Promise<Permit> => {
+    const permit = await enter(name, host)
+    permit.release(response)
+    return permit
   }
-  /** Lets milliseconds pass; without a number, everything that is under way now. */
-  const pass = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
-  return { gate, left, go, visit, pass }
+  /** Advances the simulated time. Without a number, only runs what can run now. */
+  const advance = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
+  return { gate, starts, enter, visit, advance }
 }
 
 const saying = (status: number, retryAfter?: string): ResponseLike => ({
@@ -67,73 +67,85 @@ const saying = (status: number, retryAfter?: string): ResponseLike => ({
   headers: new Headers(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
 })
 
-describe('the pause between two requests to one origin', () => {
-  test('crawl-delay is kept, first come, first served', async () => {
-    const { left, visit, pass } = simulate({ minDelayMs: 0 })
+describe('the delay between two requests to one origin', () => {
+  test('is the crawl-delay; requests start in order of arrival', async () => {
+    const { starts, visit, advance } = simulate({ minDelayMs: 0 })
     const all = ['a', 'b', 'c', 'd', 'e'].map((name) => visit(name, 'two.test'))
-    await pass(7_999)
-    expect(left).toEqual([
+    await advance(7_999)
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 2_000],
       ['c', 4_000],
       ['d', 6_000],
     ])
-    await pass(1)
-    expect(left.at(-1)).toEqual(['e', 8_000])
+    await advance(1)
+    expect(starts.at(-1)).toEqual(['e', 8_000])
     const waited = (await Promise.all(all)).map(({ waitedMs }) => waitedMs)
     expect(waited).toEqual([0, 2_000, 4_000, 6_000, 8_000])
   })
 
-  test('a pause that nobody used is not saved up', async () => {
-    const { left, visit, pass } = simulate({ minDelayMs: 0 })
+  test('is not saved up if no request uses it', async () => {
+    const { starts, visit, advance } = simulate({ minDelayMs: 0 })
     await visit('a', 'two.test')
-    await pass(60_000)
+    await advance(60_000)
     void visit('b', 'two.test')
     void visit('c', 'two.test')
-    await pass(1_999)
-    expect(left).toEqual([
+    await advance(1_999)
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 60_000],
     ])
-    await pass(1)
-    expect(left.at(-1)).toEqual(['c', 62_000])
+    await advance(1)
+    expect(starts.at(-1)).toEqual(['c', 62_000])
   })
 
-  test('is counted from the moment the request leaves, however long it takes', async () => {
-    const { left, go, pass } = simulate({ minDelayMs: 0 })
-    const first = await go('a', 'two.test')
-    void go('b', 'two.test')
-    await pass(1_500)
+  test('counts from the start of a request, however long the request takes', async () => {
+    const { starts, enter, advance } = simulate({ minDelayMs: 0 })
+    const first = await enter('a', 'two.test')
+    void enter('b', 'two.test')
+    await advance(1_500)
     first.release()
-    await pass(500)
-    expect(left).toEqual([
+    await advance(500)
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 2_000],
     ])
   })
 
-  test('other origins are not held up by it', async () => {
-    const { left, visit, pass } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
+  test('does not delay other origins', async () => {
+    const { starts, visit, advance } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
     for (const name of ['slow 1', 'slow 2']) void visit(name, 'minute.test')
     for (const name of ['fast 1', 'fast 2', 'fast 3']) void visit(name, 'half.test')
-    await pass(1_000)
-    expect(left).toEqual([
+    await advance(1_000)
+    expect(starts).toEqual([
       ['slow 1', 0],
       ['fast 1', 0],
       ['fast 2', 500],
       ['fast 3', 1_000],
     ])
-    await pass(59_000)
-    expect(left.at(-1)).toEqual(['slow 2', 60_000])
+    await advance(59_000)
+    expect(starts.at(-1)).toEqual(['slow 2', 60_000])
   })
 
   test.each([
-    ['the default is one second', {}, 'none.test', 1_000, 'own-delay'],
-    ['minDelayMs is a floor', { minDelayMs: 700 }, 'half.test', 700, 'own-delay'],
-    ['the site may ask for more', { minDelayMs: 700 }, 'two.test', 2_000, 'crawl-delay'],
-    ['maxDelayMs is a cap', { minDelayMs: 0, maxDelayMs: 1_200 }, 'two.test', 1_200, 'cap'],
-    ['a cap that is not reached says nothing', { minDelayMs: 0, maxDelayMs: 1_200 }, 'half.test', 500, 'crawl-delay'],
-    ['a cap does not lower your own delay', { minDelayMs: 1_500, maxDelayMs: 1_000 }, 'two.test', 1_500, 'cap'],
+    ['is one second by default', {}, 'none.test', 1_000, 'own-delay'],
+    ['is at least minDelayMs', { minDelayMs: 700 }, 'half.test', 700, 'own-delay'],
+    ['is the crawl-delay if that is longer', { minDelayMs: 700 }, 'two.test', 2_000, 'crawl-delay'],
+    ['is at most maxDelayMs', { minDelayMs: 0, maxDelayMs: 1_200 }, 'two.test', 1_200, 'cap'],
+    [
+      'is not changed by a maxDelayMs that is not reached',
+      { minDelayMs: 0, maxDelayMs: 1_200 },
+      'half.test',
+      500,
+      'crawl-delay',
+    ],
+    [
+      'is not below minDelayMs even if maxDelayMs is smaller',
+      { minDelayMs: 1_500, maxDelayMs: 1_000 },
+      'two.test',
+      1_500,
+      'cap',
+    ],
     [
       'a cap is for the site, not for your own delay',
       { minDelayMs: 1_500, maxDelayMs: 1_000 },
@@ -141,93 +153,93 @@ describe('the pause between two requests to one origin', () => {
       1_500,
       'own-delay',
     ],
-    ['a delay without end has a cap, too', { maxDelayMs: 5_000 }, 'never.test', 5_000, 'cap'],
+    ['is at most maxDelayMs for an infinite crawl-delay', { maxDelayMs: 5_000 }, 'never.test', 5_000, 'cap'],
   ] as const)('%s', async (_, options, host, delayMs, because) => {
-    const { left, visit, pass } = simulate(options)
+    const { starts, visit, advance } = simulate(options)
     const first = await visit('a', host)
     expect(first.delay).toEqual({ delayMs, because })
     void visit('b', host)
-    await pass(delayMs - 1)
-    expect(left).toEqual([['a', 0]])
-    await pass(1)
-    expect(left).toEqual([
+    await advance(delayMs - 1)
+    expect(starts).toEqual([['a', 0]])
+    await advance(1)
+    expect(starts).toEqual([
       ['a', 0],
       ['b', delayMs],
     ])
   })
 
-  test('none, where neither the caller nor the site wants one', async () => {
-    const { left, visit, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 100 })
+  test('is 0 if neither the caller nor the site asks for one', async () => {
+    const { starts, visit, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 100 })
     for (let n = 0; n < 100; n++) void visit(String(n), 'none.test')
-    await pass()
-    expect(left.map(([name]) => name)).toEqual([...Array(100).keys()].map(String))
+    await advance()
+    expect(starts.map(([name]) => name)).toEqual([...Array(100).keys()].map(String))
   })
 
-  test('longer than a timer can hold', async () => {
-    const { left, visit, pass } = simulate()
+  test('may be longer than the maximum of a timer', async () => {
+    const { starts, visit, advance } = simulate()
     const month = 30 * 24 * 3600 * 1000
     await visit('a', 'month.test')
     void visit('b', 'month.test')
-    await pass(month - 1)
-    expect(left).toEqual([['a', 0]])
-    await pass(1)
-    expect(left).toEqual([
+    await advance(month - 1)
+    expect(starts).toEqual([['a', 0]])
+    await advance(1)
+    expect(starts).toEqual([
       ['a', 0],
       ['b', month],
     ])
   })
 
-  test('the clock decides, not the timer', async () => {
-    const { left, gate, visit, pass } = simulate({ now: () => Date.now() / 2 })
+  test('is measured by the clock, not by the timer', async () => {
+    const { starts, gate, visit, advance } = simulate({ now: () => Date.now() / 2 })
     void visit('a', 'two.test')
     void visit('b', 'two.test')
-    await pass(3_999)
-    expect(left).toEqual([['a', 0]])
-    await pass(1)
-    expect(left).toEqual([
+    await advance(3_999)
+    expect(starts).toEqual([['a', 0]])
+    await advance(1)
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 4_000],
     ])
     gate.close()
   })
 
-  test('holds on the clock that the gate brings itself', async () => {
+  test('is kept on the default clock', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const gate = new PoliteGate({ robots, minDelayMs: 0 })
     const start = performance.now()
-    const left: number[] = []
+    const starts: number[] = []
     for (let n = 0; n < 3; n++) {
-      void gate.enter(url('half.test')).then((pass) => {
-        left.push(performance.now() - start)
-        pass.release()
+      void gate.enter(url('half.test')).then((permit) => {
+        starts.push(performance.now() - start)
+        permit.release()
       })
     }
     await vi.advanceTimersByTimeAsync(1_001)
-    expect(left).toHaveLength(3)
-    for (const [n, at] of left.entries()) expect(at).toBeGreaterThanOrEqual(500 * n)
+    expect(starts).toHaveLength(3)
+    for (const [n, at] of starts.entries()) expect(at).toBeGreaterThanOrEqual(500 * n)
   })
 })
 
-describe('requests under way at once', () => {
-  test('to one origin: two, if nothing else is said', async () => {
-    const { left, go, pass } = simulate({ minDelayMs: 0 })
-    const [first] = [go('a', 'none.test'), go('b', 'none.test'), go('c', 'none.test'), go('d', 'none.test')]
-    await pass(60_000)
-    expect(left.map(([name]) => name)).toEqual(['a', 'b'])
+describe('the concurrency limits', () => {
+  test('default to two requests to one origin', async () => {
+    const { starts, enter, advance } = simulate({ minDelayMs: 0 })
+    const [first] = [enter('a', 'none.test'), enter('b', 'none.test'), enter('c', 'none.test'), enter('d', 'none.test')]
+    await advance(60_000)
+    expect(starts.map(([name]) => name)).toEqual(['a', 'b'])
     ;(await first)?.release()
-    await pass()
-    expect(left.map(([name]) => name)).toEqual(['a', 'b', 'c'])
+    await advance()
+    expect(starts.map(([name]) => name)).toEqual(['a', 'b', 'c'])
   })
 
-  test('to one origin and to all of them, never more than asked for', async () => {
-    const { gate, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 3, maxConcurrent: 5 })
+  test('are never exceeded, for one origin and in all', async () => {
+    const { gate, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 3, maxConcurrent: 5 })
     const hosts = ['none.test', 'other.test', 'third.test']
     const underWay = new Map(hosts.map((host) => [host, 0]))
     let most = 0
     let mostOfOne = 0
     let done = 0
     const visit = async (host: string, takesMs: number) => {
-      const pass = await gate.enter(url(host))
+      const permit = await gate.enter(url(host))
       underWay.set(host, (underWay.get(host) ?? 0) + 1)
       most = Math.max(
         most,
@@ -236,37 +248,37 @@ describe('requests under way at once', () => {
       mostOfOne = Math.max(mostOfOne, ...underWay.values())
       await new Promise((over) => setTimeout(over, takesMs))
       underWay.set(host, (underWay.get(host) ?? 0) - 1)
-      pass.release(saying(200))
+      permit.release(saying(200))
       done++
     }
     for (let n = 0; n < 300; n++) void visit(hosts[n % hosts.length] ?? '', 10 + ((n * 7) % 23))
-    await pass(10_000)
+    await advance(10_000)
     expect({ done, most, mostOfOne }).toEqual({ done: 300, most: 5, mostOfOne: 3 })
   })
 
-  test('an origin with many who wait does not keep the others out: origins take turns', async () => {
-    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
+  test('let origins take turns, so that one with many waiting requests does not block the others', async () => {
+    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
     const visit = async (name: string, host: string) => {
-      const ticket = await go(name, host)
+      const ticket = await enter(name, host)
       await new Promise((over) => setTimeout(over, 10))
       ticket.release()
     }
     for (let n = 0; n < 5; n++) void visit('A', 'none.test')
     for (let n = 0; n < 3; n++) void visit('B', 'other.test')
     void visit('C', 'third.test')
-    await pass(1_000)
-    expect(left.map(([name]) => name).join('')).toBe('AABCABABA')
+    await advance(1_000)
+    expect(starts.map(([name]) => name).join('')).toBe('AABCABABA')
   })
 
-  test('a place is free again for another origin while this one keeps its pause', async () => {
-    const { left, go, visit, pass } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
-    const first = await go('two 1', 'two.test')
+  test('do not count an origin that only waits for its delay', async () => {
+    const { starts, enter, visit, advance } = simulate({ minDelayMs: 0, maxConcurrent: 1 })
+    const first = await enter('two 1', 'two.test')
     void visit('two 2', 'two.test')
     void visit('half', 'half.test')
-    await pass(100)
+    await advance(100)
     first.release()
-    await pass(1_900)
-    expect(left).toEqual([
+    await advance(1_900)
+    expect(starts).toEqual([
       ['two 1', 0],
       ['half', 100],
       ['two 2', 2_000],
@@ -274,121 +286,121 @@ describe('requests under way at once', () => {
   })
 })
 
-describe('an answer that asks for a pause', () => {
+describe('a pushback', () => {
   test.each([
     ['429 with seconds', saying(429, '30'), 30_000],
     ['503 with seconds', saying(503, '30'), 30_000],
-    ['a pause shorter than the delay does not shorten it', saying(429, '1'), 2_000],
-    ['without Retry-After: five seconds', saying(429), 5_000],
-    ['with one that cannot be read: the same', saying(503, 'soon'), 5_000],
-    ['headers as an object', { status: 429, headers: { 'retry-after': '30' } }, 30_000],
-    ['headers as undici gives them', { status: 429, headers: { 'retry-after': ['30'] } }, 30_000],
-    ['a Response of fetch', new Response(null, { status: 429, headers: { 'retry-after': '30' } }), 30_000],
-    ['another status says nothing, even with Retry-After', saying(500, '30'), 2_000],
-    ['success says nothing', saying(200), 2_000],
-    ['no answer says nothing', undefined, 2_000],
-  ] as const)('%s', async (_, answer, pauseMs) => {
-    const { left, visit, pass } = simulate()
-    await visit('a', 'two.test', answer)
+    ['does not shorten the delay', saying(429, '1'), 2_000],
+    ['without Retry-After lasts five seconds', saying(429), 5_000],
+    ['with an invalid Retry-After lasts five seconds', saying(503, 'soon'), 5_000],
+    ['with headers as an object', { status: 429, headers: { 'retry-after': '30' } }, 30_000],
+    ['with headers as in undici', { status: 429, headers: { 'retry-after': ['30'] } }, 30_000],
+    ['as a Response of fetch', new Response(null, { status: 429, headers: { 'retry-after': '30' } }), 30_000],
+    ['needs status 429 or 503: 500 with Retry-After has no effect', saying(500, '30'), 2_000],
+    ['needs status 429 or 503: 200 has no effect', saying(200), 2_000],
+    ['needs a response', undefined, 2_000],
+  ] as const)('%s', async (_, response, pauseMs) => {
+    const { starts, visit, advance } = simulate()
+    await visit('a', 'two.test', response)
     void visit('b', 'two.test')
-    await pass(pauseMs - 1)
-    expect(left).toEqual([['a', 0]])
-    await pass(1)
-    expect(left).toEqual([
+    await advance(pauseMs - 1)
+    expect(starts).toEqual([['a', 0]])
+    await advance(1)
+    expect(starts).toEqual([
       ['a', 0],
       ['b', pauseMs],
     ])
   })
 
-  test('a date counts from now by the gate’s clock', async () => {
-    const { left, visit, pass } = simulate()
+  test('with a date in Retry-After counts from now by the gate’s clock', async () => {
+    const { starts, visit, advance } = simulate()
     vi.setSystemTime(Date.UTC(2026, 10, 20, 12, 0, 0))
     await visit('a', 'none.test', saying(503, 'Fri, 20 Nov 2026 12:01:30 GMT'))
     const since = Date.now()
     void visit('b', 'none.test')
-    await pass(89_999)
-    expect(left).toHaveLength(1)
-    await pass(1)
-    expect(left).toHaveLength(2)
+    await advance(89_999)
+    expect(starts).toHaveLength(1)
+    await advance(1)
+    expect(starts).toHaveLength(2)
     expect(Date.now() - since).toBe(90_000)
   })
 
-  test('pauses without Retry-After grow up to five minutes, and an answer of another kind ends that', async () => {
-    const { left, visit, pass } = simulate()
+  test('without Retry-After doubles the delay up to five minutes; another response resets it', async () => {
+    const { starts, visit, advance } = simulate()
     const pushedBack = Array(8).fill(429)
     for (const status of [...pushedBack, 200, 429, 404, 503, 200]) void visit('', 'none.test', saying(status))
-    await pass(2_000_000)
-    const pauses = left.slice(1).map(([, atMs], n) => (atMs - (left[n]?.[1] ?? 0)) / 1_000)
+    await advance(2_000_000)
+    const pauses = starts.slice(1).map(([, atMs], n) => (atMs - (starts[n]?.[1] ?? 0)) / 1_000)
     expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 1, 5, 1, 5])
   })
 
-  test('holds for those who wait already, and for that origin only', async () => {
-    const { left, go, visit, pass } = simulate({ minDelayMs: 100 })
-    const first = await go('a', 'none.test')
+  test('applies to requests that wait already, and to that origin only', async () => {
+    const { starts, enter, visit, advance } = simulate({ minDelayMs: 100 })
+    const first = await enter('a', 'none.test')
     void visit('b', 'none.test')
     void visit('c', 'none.test')
     void visit('other', 'other.test')
-    await pass(50)
+    await advance(50)
     first.release(saying(429, '10'))
-    await pass(10_099)
-    expect(left).toEqual([
+    await advance(10_099)
+    expect(starts).toEqual([
       ['a', 0],
       ['other', 0],
       ['b', 10_050],
     ])
-    await pass(51)
-    expect(left.at(-1)).toEqual(['c', 10_150])
+    await advance(51)
+    expect(starts.at(-1)).toEqual(['c', 10_150])
   })
 
-  test('the longer of two pauses holds', async () => {
-    const { left, go, visit, pass } = simulate({ minDelayMs: 0 })
-    const [first, second] = [await go('a', 'none.test'), await go('b', 'none.test')]
+  test('does not shorten a longer one', async () => {
+    const { starts, enter, visit, advance } = simulate({ minDelayMs: 0 })
+    const [first, second] = [await enter('a', 'none.test'), await enter('b', 'none.test')]
     first.release(saying(429, '60'))
     second.release(saying(429, '10'))
     void visit('c', 'none.test')
-    await pass(59_999)
-    expect(left).toHaveLength(2)
-    await pass(1)
-    expect(left.at(-1)).toEqual(['c', 60_000])
+    await advance(59_999)
+    expect(starts).toHaveLength(2)
+    await advance(1)
+    expect(starts.at(-1)).toEqual(['c', 60_000])
   })
 })
 
-describe('leaving', () => {
-  test('once is enough: a second time gives no second place, and its answer is not heard', async () => {
-    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
-    const first = await go('a', 'none.test')
-    void go('b', 'none.test')
-    void go('c', 'none.test')
+describe('release', () => {
+  test('has no effect the second time', async () => {
+    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const first = await enter('a', 'none.test')
+    void enter('b', 'none.test')
+    void enter('c', 'none.test')
     first.release()
     first.release(saying(429, '60'))
     first[Symbol.dispose]()
-    await pass()
-    expect(left).toEqual([
+    await advance()
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 0],
     ])
   })
 
-  test('at the end of `using`', async () => {
-    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
-    const first = await go('a', 'none.test')
-    void go('b', 'none.test')
+  test('is called at the end of `using`', async () => {
+    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const first = await enter('a', 'none.test')
+    void enter('b', 'none.test')
     first[Symbol.dispose]()
-    await pass()
-    expect(left).toEqual([
+    await advance()
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 0],
     ])
   })
 
-  test('with what is no answer is the caller’s mistake, and loses nobody’s place', async () => {
-    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
-    const first = await go('a', 'none.test')
-    void go('b', 'none.test')
+  test('throws for an invalid response, and releases the permit all the same', async () => {
+    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const first = await enter('a', 'none.test')
+    void enter('b', 'none.test')
     expect(() => first.release({ status: 200 } as unknown as ResponseLike)).toThrow(TypeError)
     first.release()
-    await pass()
-    expect(left).toEqual([
+    await advance()
+    expect(starts).toEqual([
       ['a', 0],
       ['b', 0],
     ])
@@ -396,7 +408,7 @@ describe('leaving', () => {
 })
 
 describe('an abort', () => {
-  test('before the call rejects with the signal’s reason, and robots.txt is not asked for', async () => {
+  test('before the call rejects with the signal’s reason, without a fetch of robots.txt', async () => {
     const reason = new Error('not today')
     const fetches = site.robotsFetches
     const gate = new PoliteGate({ robots })
@@ -432,39 +444,39 @@ describe('an abort', () => {
         ['c', 4_000],
       ],
     ],
-  ] as const)('of %s gives the turn back, and rejects with the reason', async (_, which, expected) => {
-    const { left, go, visit, pass } = simulate()
+  ] as const)('of %s rejects with the reason, and the next request starts', async (_, which, expected) => {
+    const { starts, enter, visit, advance } = simulate()
     await visit('a', 'two.test')
     const controllers = ['b', 'c', 'd'].map((name) => {
       const controller = new AbortController()
-      return { controller, promise: go(name, 'two.test', controller.signal) }
+      return { controller, promise: enter(name, 'two.test', controller.signal) }
     })
-    await pass(500)
+    await advance(500)
     const reason = new Error('enough')
     const outcome = expect(controllers[which]?.promise).rejects.toBe(reason)
     controllers[which]?.controller.abort(reason)
     await outcome
-    await pass(100_000)
-    expect(left).toEqual(expected)
+    await advance(100_000)
+    expect(starts).toEqual(expected)
   })
 
   test('without a reason rejects with an AbortError', async () => {
-    const { go, visit, pass } = simulate()
+    const { enter, visit, advance } = simulate()
     await visit('a', 'two.test')
     const controller = new AbortController()
-    const outcome = expect(go('b', 'two.test', controller.signal)).rejects.toMatchObject({ name: 'AbortError' })
-    await pass(1)
+    const outcome = expect(enter('b', 'two.test', controller.signal)).rejects.toMatchObject({ name: 'AbortError' })
+    await advance(1)
     controller.abort()
     await outcome
   })
 
-  test('of everyone leaves no timer and no listener behind', async () => {
-    const { gate, visit, go, pass } = simulate()
+  test('of all requests leaves no timer and no listener', async () => {
+    const { gate, visit, enter, advance } = simulate()
     await visit('a', 'two.test')
     const controller = new AbortController()
     const { signal } = controller
-    const outcomes = Promise.allSettled([1, 2, 3].map((n) => go(String(n), 'two.test', signal)))
-    await pass(1)
+    const outcomes = Promise.allSettled([1, 2, 3].map((n) => enter(String(n), 'two.test', signal)))
+    await advance(1)
     expect(vi.getTimerCount()).toBe(1)
     controller.abort()
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
@@ -473,38 +485,38 @@ describe('an abort', () => {
     gate.close()
   })
 
-  test('of a signal that outlives its request finds nobody listening', async () => {
-    const { visit, gate, pass } = simulate({ minDelayMs: 0 })
+  test('after the request has ended finds no listener', async () => {
+    const { visit, gate, advance } = simulate({ minDelayMs: 0 })
     const { signal } = new AbortController()
     for (let n = 0; n < 20; n++) (await gate.enter(url('none.test'), { signal })).release()
     await visit('', 'none.test')
-    await pass()
+    await advance()
     expect(getEventListeners(signal, 'abort')).toEqual([])
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('after the gate has let go, and before the caller runs again, gives the place back, too', async () => {
-    const { left, go, pass } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
-    const first = await go('a', 'none.test')
+  test('after the permit was granted, and before the caller gets it, cancels the permit', async () => {
+    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const first = await enter('a', 'none.test')
     const controller = new AbortController()
-    const second = expect(go('b', 'none.test', controller.signal)).rejects.toMatchObject({ name: 'AbortError' })
-    void go('c', 'none.test')
-    await pass()
-    first.release() // lets b go …
-    controller.abort() // … who is not there any more
+    const second = expect(enter('b', 'none.test', controller.signal)).rejects.toMatchObject({ name: 'AbortError' })
+    void enter('c', 'none.test')
+    await advance()
+    first.release() // starts b …
+    controller.abort() // … which is aborted before its caller gets the permit
     await second
-    await pass()
-    expect(left.map(([name]) => name)).toEqual(['a', 'c'])
+    await advance()
+    expect(starts.map(([name]) => name)).toEqual(['a', 'c'])
   })
 })
 
 describe('close', () => {
-  test('rejects everyone who waits and whoever comes later, and ends the timers', async () => {
-    const { gate, visit, go, pass } = simulate()
+  test('rejects waiting requests and later ones, and clears the timers', async () => {
+    const { gate, visit, enter, advance } = simulate()
     await visit('a', 'two.test')
     const { signal } = new AbortController()
-    const waiting = Promise.allSettled([go('b', 'two.test'), go('c', 'two.test', signal)])
-    await pass(1)
+    const waiting = Promise.allSettled([enter('b', 'two.test'), enter('c', 'two.test', signal)])
+    await advance(1)
     gate.close()
     for (const outcome of await waiting) {
       expect(outcome).toMatchObject({ reason: { name: 'GateClosedError', code: 'ERR_POLITELY_GATE_CLOSED' } })
@@ -515,12 +527,12 @@ describe('close', () => {
     gate.close()
   })
 
-  test('rejects who waits for robots.txt, and leaves the RobotsClient open', async () => {
-    let asked = () => {}
+  test('rejects requests that wait for robots.txt, and does not close the RobotsClient', async () => {
+    let requested = () => {}
     const asking = new Promise<void>((resolve) => {
-      asked = resolve
+      requested = resolve
     })
-    site.robots.set('mute.test', () => asked())
+    site.robots.set('mute.test', () => requested())
     const own = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
     const gate = new PoliteGate({ robots: own })
     const outcome = expect(gate.enter(url('mute.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
@@ -531,15 +543,15 @@ describe('close', () => {
     await own.close()
   })
 
-  test('leaves a pass that was given good: it may still be given back', async () => {
-    const { gate, go } = simulate()
-    const first = await go('a', 'none.test')
+  test('keeps granted permits valid: they can be released', async () => {
+    const { gate, enter } = simulate()
+    const first = await enter('a', 'none.test')
     gate.close()
     expect(() => first.release(saying(429))).not.toThrow()
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('of the RobotsClient rejects who comes later with its own code', async () => {
+  test('of the RobotsClient rejects later requests with its own code', async () => {
     const own = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
     const gate = new PoliteGate({ robots: own })
     await own.close()
@@ -547,8 +559,8 @@ describe('close', () => {
   })
 })
 
-describe('what robots.txt says while a request waits', () => {
-  /** A site that changes its mind after an hour; the clock of the RobotsClient is moved by hand. */
+describe('a change of robots.txt while requests wait', () => {
+  /** Serves a robots.txt that changes after an hour. The clock of the RobotsClient is set by the test. */
   async function changing(name: string, before: string) {
     const host = `${name}.test`
     site.robots.set(host, before)
@@ -564,14 +576,14 @@ describe('what robots.txt says while a request waits', () => {
     }
     const at = (path: string) => site.at(host, path)
     const visit = async (path: string) => {
-      const pass = await gate.enter(at(path))
-      pass.release()
-      return [Date.now() - start, pass.delay.delayMs]
+      const permit = await gate.enter(at(path))
+      permit.release()
+      return [Date.now() - start, permit.delay.delayMs]
     }
     return { gate, at, change, visit, end: () => own.close() }
   }
 
-  test('holds: a request that has become disallowed does not leave, and takes no turn', async () => {
+  test('rejects a request that has become disallowed, and uses no slot for it', async () => {
     const { change, visit, end } = await changing('strict', '')
     await visit('/1')
     const second = expect(visit('/2')).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
@@ -583,78 +595,78 @@ describe('what robots.txt says while a request waits', () => {
     await end()
   })
 
-  test('holds: a new crawl-delay is kept by those who came before it', async () => {
+  test('applies a new crawl-delay to requests that wait already', async () => {
     const { change, visit, end } = await changing('slower', '')
-    const passes = [visit('/1'), visit('/2'), visit('/3')]
-    expect(await passes[0]).toEqual([0, 1_000])
+    const permits = [visit('/1'), visit('/2'), visit('/3')]
+    expect(await permits[0]).toEqual([0, 1_000])
     change('User-agent: *\nCrawl-delay: 60\n')
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await passes[1]).toEqual([1_000, 60_000])
+    expect(await permits[1]).toEqual([1_000, 60_000])
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(await passes[2]).toEqual([61_000, 60_000])
+    expect(await permits[2]).toEqual([61_000, 60_000])
     await end()
   })
 
-  test('is asked for by one of them, and they leave one after another all the same', async () => {
+  test('is fetched once, and the requests keep their delay', async () => {
     const { change, visit, end } = await changing('sleepy', '')
     await visit('/1')
-    const passes = [visit('/2'), visit('/3')]
-    let answer = () => {}
+    const permits = [visit('/2'), visit('/3')]
+    let respond = () => {}
     change((_, response) => {
-      answer = () => void response.end('')
+      respond = () => void response.end('')
     })
     const fetches = site.robotsFetches
     await vi.advanceTimersByTimeAsync(1_000)
     await until(() => site.robotsFetches > fetches)
     await vi.advanceTimersByTimeAsync(5_000)
-    answer()
-    expect(await passes[0]).toEqual([6_000, 1_000])
+    respond()
+    expect(await permits[0]).toEqual([6_000, 1_000])
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await passes[1]).toEqual([7_000, 1_000])
+    expect(await permits[1]).toEqual([7_000, 1_000])
     expect(site.robotsFetches).toBe(fetches + 1)
     await end()
   })
 
-  test('does not undo a pause that an answer asks for in the meantime: who was about to leave keeps it, too', async () => {
+  test('does not undo a pushback that arrives during the fetch', async () => {
     const { gate, change, visit, end, at } = await changing('strained', '')
     const first = await gate.enter(at('/1'))
-    const passes = [visit('/2'), visit('/3')]
-    let answer = () => {}
+    const permits = [visit('/2'), visit('/3')]
+    let respond = () => {}
     change((_, response) => {
-      answer = () => void response.end('')
+      respond = () => void response.end('')
     })
     const fetches = site.robotsFetches
     await vi.advanceTimersByTimeAsync(1_000)
     await until(() => site.robotsFetches > fetches)
     first.release(saying(429, '60'))
-    answer()
+    respond()
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(await passes[0]).toEqual([61_000, 1_000])
+    expect(await permits[0]).toEqual([61_000, 1_000])
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(await passes[1]).toEqual([62_000, 1_000])
+    expect(await permits[1]).toEqual([62_000, 1_000])
     await end()
   })
 })
 
 describe('memory', () => {
-  test('origins with nothing to keep are forgotten; those with a request under way or a pause to keep are not', async () => {
+  test('evicts origins without a request under way or a delay to keep', async () => {
     const many = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
-    const crowd = [...Array(1_000).keys()].map((n) => url(`crowd${n}.test`))
-    for (let n = 0; n < crowd.length; n += 100)
-      await Promise.all(crowd.slice(n, n + 100).map((each) => many.check(each)))
+    const manyUrls = [...Array(1_000).keys()].map((n) => url(`many${n}.test`))
+    for (let n = 0; n < manyUrls.length; n += 100)
+      await Promise.all(manyUrls.slice(n, n + 100).map((each) => many.check(each)))
     for (const host of ['none.test', 'other.test', 'third.test']) await many.check(url(host))
 
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     const gate = new PoliteGate({ robots: many, now: () => Date.now(), maxConcurrentPerOrigin: 1 })
-    const visit = async (each: string, answer?: ResponseLike) => (await gate.enter(each)).release(answer)
+    const visit = async (each: string, response?: ResponseLike) => (await gate.enter(each)).release(response)
     const held = await gate.enter(url('third.test'))
-    await visit(url('none.test'), saying(429)) // pause 5 s; remembered for 5 minutes more
+    await visit(url('none.test'), saying(429)) // a delay of 5 s, then stored for 5 more minutes
     await vi.advanceTimersByTimeAsync(310_000)
     await visit(url('other.test'), saying(429))
     await vi.advanceTimersByTimeAsync(10_000)
-    for (const each of crowd) await visit(each) // the thousandth looks for what may be forgotten
+    for (const each of manyUrls) await visit(each) // each reservation checks two keys for eviction
 
-    /** The pause that a 429 without Retry-After earns. It grows from one to the next, while the origin is remembered. */
+    /** The delay after a 429 without Retry-After. It grows from one to the next as long as the origin is stored. */
     const pauseOf = async (host: string) => {
       await visit(url(host), saying(429))
       const start = Date.now()
@@ -667,10 +679,10 @@ describe('memory', () => {
     }
     const blocked = gate.enter(url('third.test'))
     await vi.advanceTimersByTimeAsync(60_000)
-    held.release() // still counted: only now is there a place
+    held.release() // it still counted towards maxConcurrent
     expect((await blocked).waitedMs).toBe(60_000)
-    expect(await pauseOf('other.test')).toBe(10_000) // the second in a row
-    expect(await pauseOf('none.test')).toBe(5_000) // forgotten, so the first again
+    expect(await pauseOf('other.test')).toBe(10_000) // the second 429 in a row
+    expect(await pauseOf('none.test')).toBe(5_000) // evicted, so it counts as the first again
     await many.close()
   })
 })

@@ -1,4 +1,4 @@
-// What politely(fetch) does beyond fetch: every request is allowed and waits its turn. What it leaves as it is: see
+// What politely(fetch) adds to fetch: every request is checked and waits for its slot. What stays the same as in fetch: see
 // same-fetch.test.ts.
 import { getEventListeners } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
@@ -41,7 +41,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
   const refusal = { name: 'RobotsDisallowedError', code: 'ERR_POLITELY_DISALLOWED' }
 
   describe('refuses', () => {
-    test('what robots.txt disallows, before it asks for it', async () => {
+    test('a disallowed URL, before it is requested', async () => {
       const error = await polite()(`${site.origin}/private/page`).catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(RobotsDisallowedError)
       expect(error).toMatchObject({ ...refusal, verdict: { because: 'rule', rule: { line: 2 } } })
@@ -53,25 +53,25 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       ['a Request', (path: string) => new Request(path)],
       ['a Request with a body', (path: string) => new Request(path, { method: 'POST', body: 'x' })],
       ['a fragment', (path: string) => `${path}#part`],
-      ['blanks around', (path: string) => ` \t${path}\n`],
-      ['controls before', (path: string) => `\u0000\u0001${path}`],
-      ['a line end in the scheme', (path: string) => path.replace('http', 'ht\ntp')],
+      ['surrounding white space', (path: string) => ` \t${path}\n`],
+      ['leading control characters', (path: string) => `\u0000\u0001${path}`],
+      ['a line break in the scheme', (path: string) => path.replace('http', 'ht\ntp')],
       ['a tab in the path', (path: string) => path.replace('private', 'pri\tvate')],
       ['capitals', (path: string) => path.replace('http', 'HTTP')],
       ['dot segments', (path: string) => path.replace('/private', '/open/../private')],
       ['backslashes', (path: string) => path.replaceAll('/', '\\')],
       ['no slashes', (path: string) => path.replace('://', ':')],
       ['percent-encoded letters', (path: string) => path.replace('private', '%70rivate')],
-    ])('it in whatever spelling: %s', async (_, spell) => {
+    ])('a disallowed URL in any spelling: %s', async (_, spell) => {
       const url = `${site.origin}/private`
       await expect(polite()(spell(url))).rejects.toMatchObject(refusal)
       expect(site.lines).toEqual([])
-      // The plain one would have gone there.
+      // The plain fetch requests it.
       await fetch(spell(url))
       expect(site.seen.length).toBe(1)
     })
 
-    test('a URL that was another when it was allowed', async () => {
+    test('a URL object that changes after the check', async () => {
       const url = new URL(`${site.origin}/open`)
       const response = polite()(url)
       url.pathname = '/private'
@@ -83,7 +83,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       ['on the same origin', () => '/private'],
       ['on another', () => `${other.origin}/private`],
       ['two hops away', () => `${other.origin}/go?to=${encodeURIComponent(`${site.origin}/private`)}`],
-    ])('a redirect to a disallowed path %s: it is never asked for', async (_, to) => {
+    ])('a redirect to a disallowed path %s, before it is requested', async (_, to) => {
       await expect(polite()(go(to()))).rejects.toMatchObject(refusal)
       expect([...site.lines, ...other.lines].filter((line) => line.includes('GET /private'))).toEqual([])
       expect(site.seen.length).toBe(1)
@@ -96,7 +96,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       expect(other.lines).toEqual([])
     })
 
-    test('and keeps the body of a Request for who wants it otherwise', async () => {
+    test('a Request without reading its body', async () => {
       const request = new Request(`${site.origin}/private`, { method: 'POST', body: 'precious' })
       await expect(polite()(request)).rejects.toMatchObject(refusal)
       expect(await request.text()).toBe('precious')
@@ -104,28 +104,28 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
   })
 
   describe('redirects', () => {
-    test('each origin on the way is asked for its own robots.txt, once', async () => {
+    test('fetch the robots.txt of each origin once', async () => {
       const fetch = polite()
       for (let n = 0; n < 3; n++) expect(await (await fetch(go(`${other.origin}/page`))).text()).toBe('page /page')
       expect([site.robotsFetches, other.robotsFetches]).toEqual([1, 1])
       expect([site.seen.length, other.lines]).toEqual([3, ['GET /page', 'GET /page', 'GET /page']])
     })
 
-    test('a hop waits its turn at its own origin', async () => {
+    test('wait for a slot of the origin of the hop', async () => {
       other.robots.set('*', 'User-agent: *\nCrawl-delay: 3600\n')
       const fetch = polite()
       await fetch(go(`${other.origin}/page`))
       const controller = new AbortController()
       const waiting = expect(fetch(go(`${other.origin}/page`), { signal: controller.signal })).rejects.toThrow()
       await until(() => site.seen.length === 2)
-      await fetch(`${site.origin}/open`) // the first origin is not held up by it
+      await fetch(`${site.origin}/open`) // it does not delay the first origin
       expect(other.lines).toEqual(['GET /page'])
       controller.abort()
       await waiting
       expect(other.lines).toEqual(['GET /page'])
     })
 
-    test('a hop on the same origin waits its turn, too', async () => {
+    test('wait for a slot also on the same origin', async () => {
       site.robots.set('*', 'User-agent: *\nCrawl-delay: 3600\n')
       const controller = new AbortController()
       const waiting = expect(polite()(go('/end'), { signal: controller.signal })).rejects.toThrow()
@@ -135,12 +135,12 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       expect(site.seen.length).toBe(1)
     })
 
-    test('do not hold a place for themselves: one is enough', async () => {
+    test('work with maxConcurrent: 1', async () => {
       const fetch = polite({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
       expect((await fetch(go(go('/end')))).url).toBe(`${site.origin}/end`)
     })
 
-    test('are waited for by `drain`, also between two hops', async () => {
+    test('are awaited by `drain`, also between two hops', async () => {
       const fetch = polite()
       const done = fetch(go(go(`${other.origin}/page`)))
       await until(() => site.seen.length === 1)
@@ -149,7 +149,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       await done
     })
 
-    test('the crawler’s User-Agent is sent with every hop', async () => {
+    test('send the crawler’s User-Agent with every hop', async () => {
       await polite()(go(`${other.origin}/page`))
       expect([...site.seen, ...other.seen].map(({ headers }) => headers['user-agent'])).toEqual([
         USER_AGENT,
@@ -157,7 +157,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       ])
     })
 
-    test('a form that is sent again carries the line between its parts in its header', async () => {
+    test('send a form again with the boundary in its header', async () => {
       const form = new FormData()
       form.append('a', 'b')
       await polite()(go('/end', 307), { method: 'POST', body: form })
@@ -168,18 +168,18 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       expect(site.seen.length).toBe(2)
     })
 
-    test('a stream in a Request can be sent again, which fetch itself could not', async () => {
+    test('send the stream of a Request again, which fetch cannot', async () => {
       const body = new Blob(['once']).stream()
       await polite()(new Request(go('/end', 307), { method: 'POST', body, duplex: 'half' } as RequestInit))
       expect(site.seen.map(({ body }) => body)).toEqual(['once', 'once'])
     })
 
-    test('the answer says that it was redirected, and from where it is', async () => {
+    test('set `redirected` and `url` of the response', async () => {
       const response = await polite()(`${go(`${other.origin}/page`)}#part`)
       expect([response.redirected, response.url]).toEqual([true, `${other.origin}/page`])
     })
 
-    test('a redirect whose body never ends is not waited for, and its connection is given up', async () => {
+    test('do not wait for a body that never ends, and close its connection', async () => {
       let isClosed = false
       site.pages.set('/endless', (_, response) => {
         response.once('close', () => {
@@ -191,12 +191,12 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       await until(() => isClosed)
     })
 
-    test('a redirect whose body breaks off is a redirect all the same', async () => {
+    test('follow a redirect whose body breaks off', async () => {
       site.pages.set('/broken', (request, response) => {
         response.writeHead(302, { location: '/end', 'content-length': '1000' }).flushHeaders()
         setImmediate(() => request.socket.destroy())
       })
-      /** By the time it is looked at, the body has failed. */
+      /** The body has failed before it is read. */
       const late = async (url: string, init?: RequestInit) => {
         const response = await fetch(url, init)
         if (response.status === 302)
@@ -216,7 +216,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
     const own = { 'User-Agent': 'Mine/2.0' }
 
     test.each([
-      ['nothing said', (url: string) => polite()(url)],
+      ['no headers', (url: string) => polite()(url)],
       ['other headers', (url: string) => polite()(url, { headers: { accept: 'text/html' } })],
       ['a Request', (url: string) => polite()(new Request(url))],
     ])('is the crawler’s: %s', async (_, get) => {
@@ -229,14 +229,14 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       ['pairs', (url: string) => polite()(url, { headers: Object.entries(own) })],
       ['Headers', (url: string) => polite()(url, { headers: new Headers(own) })],
       ['a Request', (url: string) => polite()(new Request(url, { headers: own }))],
-    ])('is the request’s own where it has one: %s', async (_, get) => {
+    ])('is the one of the request if it has one: %s', async (_, get) => {
       await get(go('/end'))
       expect(site.seen.map(({ headers }) => headers['user-agent'])).toEqual(['Mine/2.0', 'Mine/2.0'])
     })
   })
 
   describe('pace', () => {
-    test('requests to one origin reach the server no sooner than their turn', async () => {
+    test('keeps the delay between requests at the server', async () => {
       site.robots.set('*', 'User-agent: *\nCrawl-delay: 0.06\n')
       const fetch = polite()
       await fetch.gate.robots.check(site.origin)
@@ -244,30 +244,30 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       const paths = ['/1', '/2', '/3', '/4', '/5', '/6']
       await Promise.all(paths.map((path) => fetch(site.origin + path)))
       expect(site.lines).toEqual(paths.map((path) => `GET ${path}`))
-      // The first may be late at the server, by a connection; the others count from when it was let go.
+      // The first request may reach the server late, since it waits for a connection. So the delay counts from its start.
       for (const [n, { at }] of site.seen.entries()) expect(at - start).toBeGreaterThanOrEqual(60 * n - 2)
     })
 
-    test('an answer of 429 holds up the next request, as long as it says', async () => {
+    test('delays the next request by the Retry-After of a 429', async () => {
       site.pages.set('/busy', (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end())
       const fetch = polite()
       expect((await fetch(`${site.origin}/busy`)).status).toBe(429)
       const controller = new AbortController()
       const waiting = expect(fetch(`${site.origin}/page`, { signal: controller.signal })).rejects.toThrow()
-      expect((await fetch(`${other.origin}/page`)).status).toBe(200) // another origin is not held up
+      expect((await fetch(`${other.origin}/page`)).status).toBe(200) // other origins are not delayed
       controller.abort()
       await waiting
       expect(site.lines).toEqual(['GET /busy'])
     })
 
-    test('a request that fails gives its place back', async () => {
+    test('releases the permit of a request that fails', async () => {
       site.pages.set('/reset', (request) => request.socket.resetAndDestroy())
       const fetch = polite({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
       for (let n = 0; n < 3; n++) await expect(fetch(`${site.origin}/reset`)).rejects.toThrow(TypeError)
       expect((await fetch(`${site.origin}/page`)).status).toBe(200)
     })
 
-    test('a body that nobody reads holds no place', async () => {
+    test('releases the permit if the body is never read', async () => {
       site.pages.set('/long', (_, response) => void response.writeHead(200).write('for ever'))
       const fetch = polite({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
       const responses = []
@@ -286,14 +286,14 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       ['by init', asInit],
       ['by a Request', asRequest],
     ])('%s', (_, args) => {
-      test('before: nothing is asked for', async () => {
+      test('before the call: sends nothing', async () => {
         const aborted = polite()(...args(`${site.origin}/page`, AbortSignal.abort(reason)))
         await expect(aborted).rejects.toBe(reason)
         expect([site.robotsFetches, site.seen.length]).toEqual([0, 0])
       })
 
-      test('while it waits: the next one takes its turn', async () => {
-        site.pages.set('/hold', () => {}) // holds the only place
+      test('during the wait: the next request starts', async () => {
+        site.pages.set('/hold', () => {}) // never responds, so its permit is not released
         const fetch = polite({ maxConcurrentPerOrigin: 1 })
         const [holding, waiting] = [new AbortController(), new AbortController()]
         const first = expect(fetch(...args(`${site.origin}/hold`, holding.signal))).rejects.toBe(reason)
@@ -330,8 +330,8 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
     })
   })
 
-  describe('bodies of answers', () => {
-    test('arrive as they are sent, not before the end only', async () => {
+  describe('response bodies', () => {
+    test('arrive as they are sent, chunk by chunk', async () => {
       let more = () => {}
       site.pages.set('/drip', (_, response) => {
         response.writeHead(200).write('one')
@@ -340,7 +340,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       const response = await polite()(`${site.origin}/drip`)
       const reader = response.body?.getReader()
       expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one')
-      more() // the server goes on only now
+      more() // only now does the server continue
       expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('two')
       expect((await reader?.read())?.done).toBe(true)
     })
@@ -353,8 +353,8 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
     })
   })
 
-  describe('end', () => {
-    test('close rejects who waits and who comes later, and closes the RobotsClient', async () => {
+  describe('close', () => {
+    test('rejects waiting requests and later ones, and closes the RobotsClient', async () => {
       site.robots.set('*', 'User-agent: *\nCrawl-delay: 3600\n')
       const fetch = polite()
       await fetch(`${site.origin}/1`)
@@ -365,10 +365,10 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       await expect(fetch(`${site.origin}/3`)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
       await expect(fetch.gate.robots.check(site.origin)).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
       expect(site.lines).toEqual(['GET /1'])
-      await fetch.close() // once more does no harm
+      await fetch.close() // a second call has no effect
     })
 
-    test('a redirect that comes after close leads nowhere', async () => {
+    test('ends a redirect: the next hop is rejected', async () => {
       let redirect = () => {}
       site.pages.set('/late', (_, response) => {
         redirect = () => void response.writeHead(302, { location: '/end' }).end()
@@ -382,13 +382,13 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       expect(site.lines).toEqual(['GET /late'])
     })
 
-    test('`await using` closes it', async () => {
+    test('is called at the end of `await using`', async () => {
       const fetch = polite()
       await fetch[Symbol.asyncDispose]()
       await expect(fetch(site.origin)).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
     })
 
-    test('the signal that closes the RobotsClient ends the waiting, too', async () => {
+    test('is called when the signal of the RobotsClient is aborted', async () => {
       site.robots.set('*', 'User-agent: *\nCrawl-delay: 3600\n')
       const controller = new AbortController()
       const fetch = polite({ signal: controller.signal })
@@ -399,7 +399,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       await waiting
     })
 
-    test('close takes its listeners off a signal that lives on', async () => {
+    test('removes its listeners from the signal', async () => {
       const { signal } = new AbortController()
       const fetch = polite({ signal })
       await fetch(`${site.origin}/1`)
@@ -407,7 +407,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       expect(getEventListeners(signal, 'abort')).toEqual([])
     })
 
-    test('a gate of your own stays open, and so does its RobotsClient', async () => {
+    test('does not close a gate of your own, nor its RobotsClient', async () => {
       const robots = new RobotsClient({ userAgent: USER_AGENT })
       const gate = new PoliteGate({ robots, minDelayMs: 0 })
       const fetch = politely(globalThis.fetch, { gate })
@@ -420,7 +420,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       await robots.close()
     })
 
-    test('two fetches with one gate keep one pace', async () => {
+    test('keeps one pace for two fetches with one gate', async () => {
       const robots = new RobotsClient({ userAgent: USER_AGENT })
       const gate = new PoliteGate({ robots, minDelayMs: 3_600_000 })
       const [one, two] = [politely(globalThis.fetch, { gate }), politely(fetch, { gate })]
@@ -434,7 +434,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
     })
   })
 
-  test('nothing goes wrong unseen', async () => {
+  test('causes no unhandled rejection', async () => {
     const unseen: unknown[] = []
     const note = (error: unknown) => void unseen.push(error)
     process.on('unhandledRejection', note).on('warning', note)
@@ -460,7 +460,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
   })
 })
 
-test('a fetch of your own is given every hop, with what is left of the headers', async () => {
+test('passes every hop to a fetch of your own, with the remaining headers', async () => {
   const site = await Site.open({ '*': RULES })
   const elsewhere = site.at('elsewhere.test', '')
   const given: [url: string, headers: Record<string, string>, redirect: unknown][] = []

@@ -1,5 +1,5 @@
-// A redirect from a public site to a private address is refused before the private host is asked for anything, whichever client follows it.
-// All of it is our choice. 127.0.0.1 counts as public here, and 127.0.0.2 is private.
+// A redirect from a public site to a private address is refused before anything is sent to the private host, whichever client follows the
+// redirect. This is our choice. 127.0.0.1 counts as public here, and 127.0.0.2 is private.
 import { createServer, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
@@ -11,16 +11,16 @@ import { PoliteGate, politeAgent, politeHttpAgent, politeInterceptor, politely }
 const lookup = lookupIn({ 'example.com': '127.0.0.1', 'wiki.corp': '127.0.0.2', localhost: '127.0.0.2' })
 
 let port: number
-/** What the private host was asked for. */
-let asked: string[]
+/** The requests that the private host got. */
+let received: string[]
 let servers: Server[]
 let ends: (() => Promise<unknown>)[]
 
 beforeEach(async () => {
-  asked = []
+  received = []
   ends = []
   const inside = createServer(({ url = '' }, response) => {
-    asked.push(url)
+    received.push(url)
     response.writeHead(url === '/robots.txt' ? 404 : 200).end('secret')
   })
   const outside = createServer(({ url = '' }, response) => {
@@ -55,7 +55,7 @@ function newGate(options: Partial<RobotsClientOptions> = {}): PoliteGate {
   return new PoliteGate({ robots, minDelayMs: 0 })
 }
 
-/** Gets a URL, redirects followed. */
+/** Gets a URL, and follows redirects. */
 type Get = (url: string) => Promise<{ status: number }>
 
 function ending<T extends { close(): Promise<unknown> }>(one: T): T {
@@ -104,7 +104,7 @@ const ways: Readonly<Record<string, (gate: PoliteGate) => Get>> = {
   },
 }
 
-/** The error itself, or the first of its causes with a code. */
+/** Returns the error itself, or the first of its causes with a code. */
 function codeOf(error: unknown): unknown {
   for (let at = error; at instanceof Error; at = at.cause) if ('code' in at) return at.code
   return error
@@ -113,43 +113,43 @@ function codeOf(error: unknown): unknown {
 describe.for(Object.keys(ways))('%s', (name) => {
   const wayOf = (gate: PoliteGate) => (ways[name] as (gate: PoliteGate) => Get)(gate)
 
-  test.for(['127.0.0.2', '2130706434', 'localhost', 'wiki.corp'])('a redirect to %s', async (target) => {
+  test.for(['127.0.0.2', '2130706434', 'localhost', 'wiki.corp'])('refuses a redirect to %s', async (target) => {
     const gate = newGate()
     const refusal = await wayOf(gate)(`http://example.com:${port}/go?${target}`).catch(codeOf)
     expect(refusal).toBe('ERR_POLITELY_DISALLOWED')
     expect(gate.counters.refusals).toEqual({ unreachable: 1 })
-    expect(asked).toEqual([])
+    expect(received).toEqual([])
   })
 
-  test('a redirect over a hop on the same host', async () => {
+  test('refuses a redirect after a hop on the same host', async () => {
     const gate = newGate()
     const get = wayOf(gate)
     expect(await get(`http://example.com:${port}/again`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
-    expect(asked).toEqual([])
+    expect(received).toEqual([])
   })
 
-  test('with network: any in the RobotsClient', async () => {
+  test('refuses it also with network: any in the RobotsClient', async () => {
     const get = wayOf(newGate({ network: 'any' }))
     if (name.endsWith('through politeAgent')) {
-      // The agent has a guard of its own.
+      // The agent has its own network guard.
       expect(await get(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
-      expect(asked).toEqual([])
+      expect(received).toEqual([])
     } else {
       expect(await get(`http://example.com:${port}/go?wiki.corp`)).toMatchObject({ status: 200 })
-      expect(asked).toEqual(['/robots.txt', '/page'])
+      expect(received).toEqual(['/robots.txt', '/page'])
     }
   })
 
-  test('under public-only, /robots.txt of a private host is not fetched as a page', async () => {
+  test('does not fetch /robots.txt of a private host as a page with public-only', async () => {
     const gate = newGate({ network: 'public-only' })
     for (const path of ['/robots.txt', '/page']) {
       expect(await wayOf(gate)(`http://wiki.corp:${port}${path}`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
     }
     expect(await wayOf(gate)(`http://example.com:${port}/go?wiki.corp`).catch(codeOf)).toBe('ERR_POLITELY_DISALLOWED')
-    expect(asked).toEqual([])
+    expect(received).toEqual([])
   })
 
-  test('a direct request to a private name is allowed', async () => {
+  test('allows a direct request to a private name', async () => {
     expect(await wayOf(newGate())(`http://wiki.corp:${port}/page`)).toMatchObject({ status: 200 })
   })
 })

@@ -4,7 +4,7 @@ import { RedirectTargets } from '../src/redirect-targets.ts'
 const FROM = 'http://public.example.com/go'
 const CHAIN = ['http://public.example.com']
 
-/** What clients ask for after a redirect to each Location. */
+// The URLs that clients request after a redirect to each Location.
 test.for([
   [302, 'http://inside.test/page', 'http://inside.test/page#top'],
   [301, '//inside.test/page', 'http://inside.test/page'],
@@ -22,13 +22,13 @@ test.for([
   [302, 'http://[::1]/page', 'http://[::1]/page'],
   [302, 'http://localhost./page', 'http://localhost./page'],
   [302, 'http://127.0.0.1;.example.com/x', 'http://127.0.0.1/;.example.com/x'],
-  // As followers with `url.resolve` read them, and those that take the first of several values.
+  // As clients read them that use `url.resolve`, or take the first of several values.
   [302, 'http://127.0.0.1:8080 .example.com/x', 'http://127.0.0.1:8080/%20.example.com/x'],
   [302, 'http://127.0.0.1:8080|.example.com/x', 'http://127.0.0.1:8080/%7C.example.com/x'],
   [302, 'http://127.0.0.1/page, /other', 'http://127.0.0.1/page'],
   [302, 'http://127.0.0.1/%61dmin', 'http://127.0.0.1/admin'],
   [302, 'ftp://127.0.0.1/page', 'ftp://127.0.0.1/page'],
-] as const)('notes a %i to %s', ([status, location, target]) => {
+] as const)('stores the target of a %i to %s', ([status, location, target]) => {
   const targets = new RedirectTargets(() => 0)
   targets.note(FROM, status, location)
   expect(targets.to(target)).toEqual(CHAIN)
@@ -41,14 +41,14 @@ test.for([
   [302, null],
   [302, 'http://'],
   [302, '/page'],
-] as const)('notes nothing for %i and Location %s', ([status, location]) => {
+] as const)('stores nothing for %i and Location %s', ([status, location]) => {
   const targets = new RedirectTargets(() => 0)
   targets.note('http://inside.test/go', status, location)
   targets.note(FROM, 302, 'http://other.test/')
   expect(targets.to('http://inside.test/page')).toEqual([])
 })
 
-test('a public target needs no note, and cannot push out a private one', () => {
+test('does not store public targets, which would evict private ones', () => {
   const targets = new RedirectTargets(() => 0)
   targets.note(FROM, 302, 'http://inside.test/page')
   for (let i = 0; i < 20_000; i++) targets.note(FROM, 302, `http://h${i}.example.com/`)
@@ -56,7 +56,7 @@ test('a public target needs no note, and cannot push out a private one', () => {
   expect(targets.to('http://h1.example.com/')).toEqual([])
 })
 
-test('remembers a chain, also over hops on the same host', () => {
+test('stores the chain of origins, also over hops on the same host', () => {
   const targets = new RedirectTargets(() => 0)
   targets.note(FROM, 302, 'http://b.test/1')
   targets.note('http://b.test/1', 302, '/2')
@@ -64,7 +64,7 @@ test('remembers a chain, also over hops on the same host', () => {
   expect(targets.to('http://c.test/')).toEqual([...CHAIN, 'http://b.test', 'http://b.test'])
 })
 
-test('forgets a target after ten minutes', () => {
+test('evicts a target after ten minutes', () => {
   let now = 0
   const targets = new RedirectTargets(() => now)
   targets.note(FROM, 302, 'http://inside.test/page')
@@ -74,7 +74,7 @@ test('forgets a target after ten minutes', () => {
   expect(targets.to('http://inside.test/page')).toEqual([])
 })
 
-test('after too many targets every private URL counts as one, for ten minutes', () => {
+test('treats every private URL as a target for ten minutes after too many targets', () => {
   let now = 0
   const targets = new RedirectTargets(() => now)
   targets.note(FROM, 302, 'http://inside.test/page')
@@ -84,7 +84,7 @@ test('after too many targets every private URL counts as one, for ten minutes', 
   expect(targets.to('http://public.example.com/')).toEqual([])
   now = 10 * 60_000
   expect(targets.to('http://never.test/seen')).toEqual([])
-  // Targets that have expired make room.
+  // Expired targets are evicted first.
   targets.note(FROM, 302, 'http://127.0.0.1/another')
   expect(targets.to('http://never.test/seen')).toEqual([])
 })

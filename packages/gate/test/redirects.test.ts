@@ -1,5 +1,5 @@
-// Every hop of a redirect is checked and paced, whoever follows it: politely, fetch itself through our dispatcher, or undici's
-// interceptor. WHATWG Fetch, "HTTP-redirect fetch", for methods and bodies.
+// Every redirect hop enters the gate, whether it is followed by `politely`, by fetch through `politeAgent`, or by undici's interceptor. Methods
+// and bodies follow WHATWG Fetch, "HTTP-redirect fetch".
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RobotsClient } from '@politely/fetcher'
@@ -9,7 +9,7 @@ import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PoliteGate, politeAgent, politely, RobotsDisallowedError, type StartMessage } from '../src/index.ts'
 import { listenTo } from './listen.ts'
-import { askedOf, cellOf, type Mode, outcomeOf, type RedirectRow, redirectRows } from './redirect-cases.ts'
+import { cellOf, type Mode, outcomeOf, type RedirectRow, redirectRows, requestsOf } from './redirect-cases.ts'
 import { Site } from './site.ts'
 
 const RULES = 'User-agent: ExampleBot\nDisallow: /private\n'
@@ -83,14 +83,14 @@ function serve(row: RedirectRow): void {
   site.pages.set('/go', (_, response) => void response.writeHead(row.status, { location }).end('moved'))
 }
 
-/** What the servers saw, in order: `POST /go x`, with the body; `GET OTHER/end`. */
-function asked(): string[] {
+/** Returns the requests that the servers got, in order: `POST /go x`, with the body; `GET OTHER/end`. */
+function receivedRequests(): string[] {
   return [...site.seen, ...other.seen]
     .toSorted((one, two) => one.at - two.at)
     .map((seen) => `${seen.method} ${other.seen.includes(seen) ? 'OTHER' : ''}${seen.url} ${seen.body}`.trim())
 }
 
-function told(error: unknown): string {
+function errorOutcome(error: unknown): string {
   const { cause } = error as Error
   if (error instanceof RobotsDisallowedError || cause instanceof RobotsDisallowedError) return 'refused'
   return error instanceof TypeError ? 'fails' : `something else: ${error}`
@@ -100,28 +100,31 @@ describe.each(ways)('$name', ({ get }) => {
   describe.each(MODES)('redirect: %s', (mode) => {
     test.each(redirectRows)('to $name', async (row) => {
       serve(row)
-      const leaves: StartMessage[] = []
-      const stop = listenTo('politely:gate:start', gate, (message) => leaves.push(message))
-      const outcome = await get(gate, ends)(`${site.origin}/go`, row, mode).then(({ status }) => String(status), told)
-      expect([outcome, asked()]).toEqual([outcomeOf(row, mode), askedOf(row, mode)])
-      // Each request that the servers saw had a pass of its own, and each pass is given back.
-      expect(leaves.length).toBe(askedOf(row, mode).length)
+      const starts: StartMessage[] = []
+      const stop = listenTo('politely:gate:start', gate, (message) => starts.push(message))
+      const outcome = await get(gate, ends)(`${site.origin}/go`, row, mode).then(
+        ({ status }) => String(status),
+        errorOutcome,
+      )
+      expect([outcome, receivedRequests()]).toEqual([outcomeOf(row, mode), requestsOf(row, mode)])
+      // Each request that the servers got had its own permit, and each permit was released.
+      expect(starts.length).toBe(requestsOf(row, mode).length)
       await gate.drain()
-      expect(gate.counters).toMatchObject({ started: leaves.length, done: leaves.length })
+      expect(gate.counters).toMatchObject({ started: starts.length, done: starts.length })
       stop()
     })
   })
 
-  test('each hop waits its turn', async () => {
+  test('makes each hop wait for its slot', async () => {
     site.robots.set('*', 'User-agent: *\nCrawl-delay: 0.2\n')
-    serve({ name: '', status: 302, to: '/end', asked: [], follow: '200' })
-    const left: number[] = []
+    serve({ name: '', status: 302, to: '/end', requests: [], follow: '200' })
+    const starts: number[] = []
     ends.push(async () => stop())
-    const stop = listenTo('politely:gate:start', gate, ({ at }) => left.push(at))
+    const stop = listenTo('politely:gate:start', gate, ({ at }) => starts.push(at))
     await get(gate, ends)(`${site.origin}/go`, redirectRows[0] as RedirectRow, 'follow')
     await gate.drain()
     expect(gate.counters.waits).toMatchObject({ 'crawl-delay': 1 })
-    const [first = 0, second = 0] = left
+    const [first = 0, second = 0] = starts
     expect(second - first).toBeGreaterThanOrEqual(200)
   })
 })
@@ -137,26 +140,26 @@ describe('undici.request with the redirect interceptor', () => {
       .then(async ({ statusCode, body }) => {
         await body.dump()
         return String(statusCode)
-      }, told)
-    // Undici knows a loop as soon as it sees one.
+      }, errorOutcome)
+    // Undici detects a loop at the first repetition.
     if (row.follow === 'fails') expect(outcome).toMatch(/Redirect loop detected/)
-    else expect([outcome, asked()]).toEqual([row.follow, row.asked])
+    else expect([outcome, receivedRequests()]).toEqual([row.follow, row.requests])
     await gate.drain()
-    const requests = asked().length
+    const requests = receivedRequests().length
     expect(gate.counters).toMatchObject({ started: requests, done: requests })
   })
 
-  test('none is followed unless asked for', async () => {
+  test('follows none by default', async () => {
     serve(redirectRows[0] as RedirectRow)
     const agent = politeAgent({ gate })
     ends.push(() => agent.destroy())
     const { statusCode, body } = await undici.request(`${site.origin}/go`, { dispatcher: agent })
     await body.dump()
-    expect([statusCode, asked()]).toEqual([302, ['GET /go']])
+    expect([statusCode, receivedRequests()]).toEqual([302, ['GET /go']])
   })
 })
 
-test('the documentation’s table is that of these rows', async () => {
+test('writes these cases as a table into docs/waiting.md', async () => {
   const page = join(import.meta.dirname, '../../../docs/waiting.md')
   const head = ['a redirect to', ...MODES.map((mode) => `\`${mode}\``)]
   const rows = redirectRows.map((row) => [row.name, ...MODES.map((mode) => cellOf(row, mode))])

@@ -1,4 +1,4 @@
-// What the gate refuses, and what it says. RFC 9309 sections 2.2.2 and 2.3.1.4; the words are ours.
+// Refusals: `RobotsDisallowedError`, and `check`. RFC 9309 sections 2.2.2 and 2.3.1.4. The messages are our choice.
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GateMessages, PoliteGate, politely, RobotsDisallowedError } from '../src/index.ts'
@@ -20,10 +20,10 @@ afterAll(async () => {
   await site.close()
 })
 
-/** What enter throws. */
+/** Returns the error that `enter` throws. */
 async function refusalOf(gate: PoliteGate, url: string): Promise<RobotsDisallowedError> {
   const error = await gate.enter(url).then(
-    () => new Error('it was let in'),
+    () => new Error('the request was admitted'),
     (reason: unknown) => reason,
   )
   if (error instanceof RobotsDisallowedError) return error
@@ -31,7 +31,7 @@ async function refusalOf(gate: PoliteGate, url: string): Promise<RobotsDisallowe
 }
 
 describe('RobotsDisallowedError', () => {
-  test('names the rule and its line, in the verdict and in one sentence', async () => {
+  test('names the rule and its line, in the verdict and in the message', async () => {
     const error = await refusalOf(new PoliteGate({ robots }), site.at('rules.test', '/private/page?q=1'))
     expect(error).toMatchObject({
       name: 'RobotsDisallowedError',
@@ -51,7 +51,7 @@ describe('RobotsDisallowedError', () => {
     )
   })
 
-  test('says when robots.txt will be asked for again, where it is unreachable', async () => {
+  test('has retryAt if robots.txt is unreachable', async () => {
     const before = Date.now()
     const error = await refusalOf(new PoliteGate({ robots }), site.at('busy.test'))
     expect(error.verdict.because).toBe('unreachable')
@@ -62,10 +62,10 @@ describe('RobotsDisallowedError', () => {
   test.each([
     ['a connection that breaks', () => site.at('broken.test'), 'unreachable'],
     ['a host that has no address', () => 'http://nowhere.example/', 'unreachable'],
-    ['nothing', () => '', 'invalid-url'],
+    ['an empty string', () => '', 'invalid-url'],
     ['a path', () => '/page', 'invalid-url'],
     ['another scheme', () => 'mailto:bot@example.com', 'invalid-url'],
-  ])('%s: the message is one line', async (_, url, because) => {
+  ])('has a message of one line: %s', async (_, url, because) => {
     const error = await refusalOf(new PoliteGate({ robots }), url())
     expect(error.verdict.because).toBe(because)
     expect(error.message).toMatch(/^\S.* is disallowed: .*\w.*$/)
@@ -74,9 +74,9 @@ describe('RobotsDisallowedError', () => {
     else expect(error.retryAt).toBeUndefined()
   })
 
-  test('comes at once, past those who wait for their turn', async () => {
+  test('is thrown at once, before requests that wait', async () => {
     const gate = new PoliteGate({ robots })
-    ;(await gate.enter(site.at('rules.test', '/page'))).release() // now everyone waits for an hour
+    ;(await gate.enter(site.at('rules.test', '/page'))).release() // from now on requests wait for an hour
     const waiting = expect(gate.enter(site.at('rules.test', '/page'))).rejects.toMatchObject({
       code: 'ERR_POLITELY_GATE_CLOSED',
     })
@@ -85,56 +85,56 @@ describe('RobotsDisallowedError', () => {
     await waiting
   })
 
-  test('takes no turn: who comes after it need not wait for it', async () => {
+  test('uses no slot, so it does not delay the next request', async () => {
     const gate = new PoliteGate({ robots })
     await refusalOf(gate, site.at('rules.test', '/private'))
     expect((await gate.enter(site.at('rules.test', '/page'))).waitedMs).toBeLessThan(3_600_000)
   })
 
-  test('is what politely(fetch) rejects with, and no page is asked for', async () => {
+  test('is thrown by politely(fetch) before anything is sent', async () => {
     const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', lookup, network: 'any', retries: 0 })
-    const asked = site.seen.length
+    const before = site.seen.length
     for (const host of ['busy.test', 'broken.test']) {
       await expect(fetch(site.at(host))).rejects.toBeInstanceOf(RobotsDisallowedError)
     }
     await expect(fetch(site.at('rules.test', '/private'))).rejects.toBeInstanceOf(RobotsDisallowedError)
-    expect(site.seen.length).toBe(asked)
+    expect(site.seen.length).toBe(before)
     await fetch.close()
   })
 
-  test('survives being made into JSON', async () => {
+  test('is JSON-safe', async () => {
     const { verdict } = await refusalOf(new PoliteGate({ robots }), site.at('rules.test', '/private'))
     expect(JSON.parse(JSON.stringify(verdict))).toMatchObject({ because: 'rule', crawlDelayMs: 3_600_000 })
   })
 })
 
-test('/robots.txt itself is always let through (RFC 9309 section 2.2.2)', async () => {
+test('always admits /robots.txt itself (RFC 9309 section 2.2.2)', async () => {
   const gate = new PoliteGate({ robots })
-  const pass = await gate.enter(site.at('busy.test', '/robots.txt'))
-  expect(pass.verdict.because).toBe('robots-txt-itself')
-  pass.release()
+  const permit = await gate.enter(site.at('busy.test', '/robots.txt'))
+  expect(permit.verdict.because).toBe('robots-txt-itself')
+  permit.release()
 })
 
-describe('check, for what is requested along with something else', () => {
-  test('is counted and told as a refusal of enter is, and throws nothing', async () => {
+describe('check', () => {
+  test('counts and publishes a refusal like enter, and does not throw', async () => {
     const gate = new PoliteGate({ robots, now: () => 1_000_000 })
-    const told: GateMessages['politely:gate:refuse'][] = []
-    const deafen = listenTo('politely:gate:refuse', gate, (message) => told.push(message))
+    const published: GateMessages['politely:gate:refuse'][] = []
+    const unsubscribe = listenTo('politely:gate:refuse', gate, (message) => published.push(message))
     const [inside, busy] = [site.at('rules.test', '/private/image'), site.at('busy.test', '/image')]
     const verdicts = [await gate.check(inside), await gate.check(new URL(busy))]
-    deafen()
+    unsubscribe()
     expect(verdicts.map(({ because }) => because)).toEqual(['rule', 'unreachable'])
-    expect(told).toEqual(verdicts.map((verdict) => ({ gate, at: 1_000_000, url: verdict.url, verdict })))
+    expect(published).toEqual(verdicts.map((verdict) => ({ gate, at: 1_000_000, url: verdict.url, verdict })))
     expect(gate.counters.refusals).toEqual({ rule: 1, unreachable: 1 })
   })
 
-  test('takes no turn and waits for none; what is allowed is neither counted nor told', async () => {
+  test('does not wait for a slot; an allowed request is neither counted nor published', async () => {
     const gate = new PoliteGate({ robots })
     const before = gate.counters
     for (const path of ['/1', '/2']) expect((await gate.check(site.at('rules.test', path))).allowed).toBe(true)
     expect(gate.counters).toEqual(before)
     ;(await gate.enter(site.at('rules.test', '/page'))).release()
-    expect((await gate.check(site.at('rules.test', '/3'))).allowed).toBe(true) // the next turn is an hour away
+    expect((await gate.check(site.at('rules.test', '/3'))).allowed).toBe(true) // the next slot is an hour away
     expect(gate.queues()).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-// `onDisallowed: 'response'`: a refusal as an answer, for callers that look at statuses.
+// `onDisallowed: 'response'`: a refusal as a response, for callers that handle statuses.
 import { OptionError } from '@politely/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type PolitelyOptions, politely, RobotsDisallowedError, refusalOf } from '../src/index.ts'
@@ -23,7 +23,7 @@ const options = () => ({
   onDisallowed: 'response' as const,
 })
 
-test.each(kits)('$name: 403, with the sentence as its body, and the verdict', async ({ fetch }) => {
+test.each(kits)('$name: resolves to a 403 with the message as its body, and with the verdict', async ({ fetch }) => {
   await using polite = politely(fetch, options())
   const response = await polite(`${site.origin}/private`)
   expect([response.status, response.ok, response.url]).toEqual([403, false, `${site.origin}/private`])
@@ -34,7 +34,7 @@ test.each(kits)('$name: 403, with the sentence as its body, and the verdict', as
   expect(site.seen).toEqual([])
 })
 
-test('503 with Retry-After, where nobody knows what robots.txt says: a date by the clock that others have, too', async () => {
+test('resolves to a 503 with a date in Retry-After if robots.txt is unreachable', async () => {
   await using polite = politely(globalThis.fetch, options())
   const response = await polite(site.at('down.test', '/page'))
   expect(response.status).toBe(503)
@@ -44,14 +44,14 @@ test('503 with Retry-After, where nobody knows what robots.txt says: a date by t
   expect(refusalOf(response)?.retryAt).toBeGreaterThan(Date.now())
 })
 
-test('a hop of a redirect, too: its URL is that of the hop', async () => {
+test('resolves to a response with the URL of the refused hop', async () => {
   site.pages.set('/go', (_, response) => void response.writeHead(302, { location: '/private' }).end())
   await using polite = politely(globalThis.fetch, options())
   const response = await polite(`${site.origin}/go`)
   expect([response.status, response.url]).toEqual([403, `${site.origin}/private`])
 })
 
-test('a site’s own 403 is not taken for one, whatever it says', async () => {
+test('does not mistake a 403 of a site for a refusal', async () => {
   await using polite = politely(globalThis.fetch, options())
   const refused = await polite(`${site.origin}/private`)
   site.pages.set('/forged', (_, response) => {
@@ -62,14 +62,14 @@ test('a site’s own 403 is not taken for one, whatever it says', async () => {
   expect(refusalOf(forged)).toBeUndefined()
 })
 
-test('other errors are thrown all the same', async () => {
+test('throws other errors', async () => {
   await using polite = politely(globalThis.fetch, options())
   site.pages.set('/reset', (request) => request.socket.resetAndDestroy())
   await expect(polite(`${site.origin}/reset`)).rejects.toThrow(TypeError)
   await expect(polite(`${site.origin}/private`, { signal: AbortSignal.abort() })).rejects.toThrow('abort')
 })
 
-test('an option that is none is refused by name', () => {
+test('rejects an unknown value of onDisallowed', () => {
   const given = { ...options(), onDisallowed: 'ignore' } as unknown as PolitelyOptions
   expect(() => politely(globalThis.fetch, given)).toThrow(OptionError)
   expect(() => politely(globalThis.fetch, given)).toThrow(/^onDisallowed: .*throw, response/)

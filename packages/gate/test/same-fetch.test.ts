@@ -1,8 +1,7 @@
-// politely(fetch) is the same fetch: each row is done with the plain one and with the polite one, against the same server,
-// and what the server was asked and what came back must be equal. WHATWG Fetch, "HTTP-redirect fetch"; the standard's reading
-// is the one of Node's fetch and undici's, not ours.
+// politely(fetch) behaves like the wrapped fetch. Each case runs with the plain fetch and with the polite one, against the same server. The
+// requests that the server gets and the responses must be equal. WHATWG Fetch, "HTTP-redirect fetch", as implemented by Node and by undici.
 //
-// Not compared: the User-Agent, which is the crawler's (see polite-fetch.test.ts), and the words of errors.
+// Not compared: the User-Agent, which is the crawler's (see polite-fetch.test.ts), and the messages of errors.
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type PoliteFetch, politely } from '../src/index.ts'
@@ -16,7 +15,7 @@ beforeAll(async () => {
   site = await Site.open()
   other = await Site.open()
   for (const each of [site, other]) {
-    /** Answers as its query says: `s` is the status, `to` the Location. */
+    /** The query chooses the response: `s` is the status, `to` the Location. */
     each.pages.set('/go', (request, response) => {
       const query = new URL(request.url ?? '', 'http://x').searchParams
       const to = query.get('to')
@@ -27,7 +26,7 @@ beforeAll(async () => {
       if (left === 0) response.end('home')
       else response.writeHead(302, { location: `/count?left=${left - 1}` }).end()
     })
-    // Bytes beyond ASCII, as many servers send them; Node's own writeHead would not.
+    // Many servers send bytes beyond ASCII. Node's writeHead refuses to.
     each.pages.set('/raw', (_, response) => {
       response.socket?.end(
         Buffer.from('HTTP/1.1 302 Found\r\nlocation: /café\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'),
@@ -50,8 +49,12 @@ const go = (status: number, to?: string) =>
 const TEXT = 'some text, ünïcode'
 const SECRETS = { authorization: 'Bearer x', cookie: 'a=b', 'proxy-authorization': 'Basic y', 'x-mine': 'z' }
 
-/** What is done, and which requests the server must have seen: `POST go`, or `POST other/go` where it was the other one. */
-type Row = readonly [name: string, asked: string, act: (fetch: typeof globalThis.fetch, kit: Kit) => Promise<Response>]
+/** A call of fetch, and the requests that the server must get: `POST go`, or `POST other/go` for the other server. */
+type Row = readonly [
+  name: string,
+  requests: string,
+  act: (fetch: typeof globalThis.fetch, kit: Kit) => Promise<Response>,
+]
 
 const rows: Row[] = [
   ['a page', 'GET page', (fetch) => fetch(`${site.origin}/page?q=1`)],
@@ -63,9 +66,9 @@ const rows: Row[] = [
     (fetch) => fetch({ toString: () => `${site.origin}/page` } as unknown as string),
   ],
   ['status, reason, headers, cookies', 'GET answer', (fetch) => fetch(`${site.origin}/answer`)],
-  ['a body that is packed', 'GET gzip', (fetch) => fetch(`${site.origin}/gzip`)],
+  ['a compressed body', 'GET gzip', (fetch) => fetch(`${site.origin}/gzip`)],
   ['HEAD', 'HEAD page', (fetch) => fetch(`${site.origin}/page`, { method: 'HEAD' })],
-  ['a method in small letters', 'POST page', (fetch) => fetch(`${site.origin}/page`, { method: 'post', body: TEXT })],
+  ['a method in lower case', 'POST page', (fetch) => fetch(`${site.origin}/page`, { method: 'post', body: TEXT })],
   ['no content', 'GET go', (fetch) => fetch(go(204))],
   ['not found', 'GET go', (fetch) => fetch(go(404))],
   ['init: null', 'GET page', (fetch) => fetch(`${site.origin}/page`, null as unknown as undefined)],
@@ -73,28 +76,28 @@ const rows: Row[] = [
   ['cache: no-store', 'GET go, GET end', (fetch) => fetch(go(302, '/end'), { cache: 'no-store' } as RequestInit)],
   ['credentials: omit', 'GET go, GET end', (fetch) => fetch(go(302, '/end'), { credentials: 'omit' })],
 
-  // Where a redirect leads.
+  // The target of a redirect.
   ...[301, 302, 303, 307, 308].map(
     (status): Row => [`${status}`, 'GET go, GET end', (fetch) => fetch(go(status, '/end'))],
   ),
   ...[200, 201, 300, 304, 305, 306, 309, 404, 500].map(
-    (status): Row => [`${status} with a Location is no redirect`, 'GET go', (fetch) => fetch(go(status, '/end'))],
+    (status): Row => [`${status} with a Location is not a redirect`, 'GET go', (fetch) => fetch(go(status, '/end'))],
   ),
   ['a redirect without Location', 'GET go', (fetch) => fetch(go(302))],
   ...[
     ['a relative path', 'end?q=1', 'GET go, GET end'],
     ['a query', '?s=404', 'GET go, GET go'],
     ['dot segments', '/a/../end', 'GET go, GET end'],
-    ['a blank in it', '/a b', 'GET go, GET a%20b'],
+    ['a space', '/a b', 'GET go, GET a%20b'],
     ['a fragment of its own', '/end#there', 'GET go, GET end'],
     ['a backslash', '\\end', 'GET go, GET end'],
-    ['no URL', 'http://', 'GET go'],
-    ['no host', 'https://[', 'GET go'],
+    ['an invalid URL', 'http://', 'GET go'],
+    ['an invalid host', 'https://[', 'GET go'],
     ['ftp:', 'ftp://127.0.0.1/end', 'GET go'],
     ['data:', 'data:text/plain,hello', 'GET go'],
     ['mailto:', 'mailto:a@example.com', 'GET go'],
     ['javascript:', 'javascript:alert(1)', 'GET go'],
-  ].map(([name = '', to, asked = '']): Row => [`a Location with ${name}`, asked, (fetch) => fetch(go(302, to))]),
+  ].map(([name = '', to, requests = '']): Row => [`a Location with ${name}`, requests, (fetch) => fetch(go(302, to))]),
   ['a Location in bytes that are UTF-8', 'GET raw, GET caf%C3%A9', (fetch) => fetch(`${site.origin}/raw`)],
   ['a fragment is kept', 'GET go, GET end', (fetch) => fetch(`${go(302, '/end')}#here`)],
   [
@@ -104,8 +107,8 @@ const rows: Row[] = [
   ],
   ['a user and password for the same origin', 'GET go', (fetch) => fetch(go(302, site.origin.replace('//', '//u:p@')))],
   ['a user and password for another', 'GET go', (fetch) => fetch(go(302, other.origin.replace('//', '//u:p@')))],
-  ['as many as there may be', `${'GET count, '.repeat(20)}GET count`, (fetch) => fetch(`${site.origin}/count?left=20`)],
-  ['one too many', `${'GET count, '.repeat(20)}GET count`, (fetch) => fetch(`${site.origin}/count?left=21`)],
+  ['20 redirects', `${'GET count, '.repeat(20)}GET count`, (fetch) => fetch(`${site.origin}/count?left=20`)],
+  ['21 redirects', `${'GET count, '.repeat(20)}GET count`, (fetch) => fetch(`${site.origin}/count?left=21`)],
   ['an empty Location, which is a loop', `${'GET go, '.repeat(20)}GET go`, (fetch) => fetch(go(302, ''))],
   ['redirect: manual', 'GET go', (fetch) => fetch(go(302, '/end'), { redirect: 'manual' })],
   [
@@ -118,7 +121,7 @@ const rows: Row[] = [
   ['redirect: error, and no redirect', 'GET page', (fetch) => fetch(`${site.origin}/page`, { redirect: 'error' })],
   ['redirect: something else', '', (fetch) => fetch(go(302, '/end'), { redirect: 'sometimes' as 'follow' })],
 
-  // What becomes of method and body.
+  // Changes of the method and the body.
   ...[301, 302, 303].map(
     (status): Row => [
       `POST and ${status}`,
@@ -143,9 +146,9 @@ const rows: Row[] = [
   ['HEAD and 303', 'HEAD go, HEAD end', (fetch) => fetch(go(303, '/end'), { method: 'HEAD' })],
   ...(
     [
-      ['a text', () => TEXT],
-      ['an empty text', () => ''],
-      ['no body', () => undefined],
+      ['a string', () => TEXT],
+      ['an empty string', () => ''],
+      ['undefined', () => undefined],
       ['bytes', () => new Uint8Array([0, 255, 10, 13])],
       ['a part of a buffer', () => new Uint8Array([0, 255, 10, 13]).subarray(1, 3)],
       ['an ArrayBuffer', () => new Uint8Array([0, 255, 10, 13]).buffer],
@@ -212,7 +215,7 @@ const rows: Row[] = [
     (fetch) => fetch(go(307, '/end'), { method: 'POST', body: generate(), duplex: 'half' } as unknown as RequestInit),
   ],
 
-  // What becomes of headers.
+  // Changes of the headers.
   ['headers as an object', 'GET go, GET end', (fetch) => fetch(go(302, '/end'), { headers: SECRETS })],
   [
     'headers as pairs, some twice',
@@ -261,9 +264,9 @@ const rows: Row[] = [
     'GET go, GET other/end',
     (fetch) => fetch(go(302, `${other.origin}/end`), { headers: { host: new URL(site.origin).host } }),
   ],
-  ['headers that none may be', '', (fetch) => fetch(`${site.origin}/page`, { headers: { 'x-mine': 'a\nb' } })],
+  ['an invalid header value', '', (fetch) => fetch(`${site.origin}/page`, { headers: { 'x-mine': 'a\nb' } })],
 
-  // A Request and init together.
+  // A Request and options together.
   [
     'init over a Request',
     'PUT page',
@@ -300,7 +303,7 @@ const rows: Row[] = [
       fetch(new Request(`${site.origin}/page`, { signal: AbortSignal.abort() }), { signal: null }),
   ],
 
-  // What the caller does with what it gave, while the request waits.
+  // Changes that the caller makes to the arguments while the request waits.
   [
     'a URL object that is changed afterwards',
     'GET page',
@@ -322,17 +325,17 @@ const rows: Row[] = [
     },
   ],
 
-  // What needs no network, or fails before it.
+  // Calls that need no network, or fail before they use it.
   ['data:', '', (fetch) => fetch('data:text/plain,hello')],
   ['blob:', '', (fetch) => fetch(URL.createObjectURL(new Blob(['hello'])))],
   ['a relative URL', '', (fetch) => fetch('/page')],
-  ['nothing', '', (fetch) => fetch(undefined as unknown as string)],
+  ['undefined', '', (fetch) => fetch(undefined as unknown as string)],
   ['an empty string', '', (fetch) => fetch('')],
-  ['a scheme that fetch does not speak', '', (fetch) => fetch('gopher://127.0.0.1/')],
+  ['a scheme that fetch does not support', '', (fetch) => fetch('gopher://127.0.0.1/')],
   ['a user and password', '', (fetch) => fetch(site.origin.replace('//', '//u:p@'))],
   ['a GET with a body', '', (fetch) => fetch(`${site.origin}/page`, { body: TEXT })],
-  ['a method that is none', '', (fetch) => fetch(`${site.origin}/page`, { method: 'GET IT' })],
-  ['a signal that is none', '', (fetch) => fetch(`${site.origin}/page`, { signal: 'soon' as unknown as AbortSignal })],
+  ['an invalid method', '', (fetch) => fetch(`${site.origin}/page`, { method: 'GET IT' })],
+  ['an invalid signal', '', (fetch) => fetch(`${site.origin}/page`, { signal: 'soon' as unknown as AbortSignal })],
   ['an aborted signal', '', (fetch) => fetch(`${site.origin}/page`, { signal: AbortSignal.abort() })],
   [
     'an aborted signal with a reason',
@@ -355,7 +358,7 @@ async function* generate() {
   yield new TextEncoder().encode(TEXT)
 }
 
-/** What came of it, and what the servers saw. */
+/** Returns the outcome of a call, and the requests that the servers got. */
 async function tell(act: () => Promise<Response>) {
   site.seen.length = 0
   other.seen.length = 0
@@ -385,25 +388,25 @@ async function tell(act: () => Promise<Response>) {
         body: seen.body,
       }
     })
-  // The line between the parts of a form is made anew each time.
-  const told = JSON.stringify({ outcome, requests }).replaceAll(/formdata-undici-\d+/g, 'boundary')
-  return JSON.parse(told) as { outcome: unknown; requests: typeof requests }
+  // The boundary of a form differs from call to call.
+  const json = JSON.stringify({ outcome, requests }).replaceAll(/formdata-undici-\d+/g, 'boundary')
+  return JSON.parse(json) as { outcome: unknown; requests: typeof requests }
 }
 
-describe.each(kits)('politely($name) does what it does', (kit) => {
+describe.each(kits)('politely($name) behaves like it', (kit) => {
   let polite: PoliteFetch<typeof globalThis.fetch>
   beforeAll(() => {
     polite = politely(kit.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0, maxConcurrent: 1 })
   })
   afterEach(async () => {
-    // Whatever became of it, its place is free again.
-    const pass = await polite.gate.enter(`${site.origin}/`)
-    pass.release()
+    // Every permit has been released.
+    const permit = await polite.gate.enter(`${site.origin}/`)
+    permit.release()
   })
   afterAll(() => polite.close())
 
-  test.each(rows)('%s', async (name, asked, act) => {
-    // The fetch of Node 22 (undici 6) fails to send bytes again; the standard wants it, and undici 8 does it.
+  test.each(rows)('%s', async (name, requests, act) => {
+    // The standard sends bytes again after a redirect. undici 8 does; the fetch of Node 22 (undici 6) fails to.
     const isBroken =
       process.versions.undici?.startsWith('6.') && /^(bytes|a part of a buffer|an ArrayBuffer)/.test(name)
     const judge = isBroken ? undiciKit : kit
@@ -411,7 +414,7 @@ describe.each(kits)('politely($name) does what it does', (kit) => {
     const lines = plain.requests.map(
       ({ server, method, url }) => `${method} ${server}${url.slice(1).replace(/\?.*/, '')}`,
     )
-    expect(lines.join(', ')).toBe(asked) // so that two failures of the same kind are not taken for success
+    expect(lines.join(', ')).toBe(requests) // two calls that fail in the same way must not count as success
     expect(await tell(() => act(polite, kit))).toEqual(plain)
   })
 })

@@ -1,5 +1,5 @@
-// A crawl over real sockets, small: pauses are never shorter than asked, by when requests leave; and origins do not hold each other up.
-// How close it comes to the ideal schedule depends on the machine, and is measured in packages/bench.
+// A small crawl over real sockets. No delay between the starts of two requests is too short, and origins do not delay each other. How close the
+// crawl comes to the ideal schedule depends on the machine; packages/bench measures it.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
@@ -8,7 +8,7 @@ import { request } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { CrawlTimeline, PoliteGate, politeAgent } from '../src/index.ts'
 
-/** Crawl-delays in milliseconds, each of two origins. */
+/** Crawl-delays in milliseconds. Two origins have each of them. */
 const DELAYS = [0, 5, 10, 15, 20, 25, 30, 40, 50, 70]
 const REQUESTS_PER_ORIGIN = 12
 
@@ -18,18 +18,18 @@ afterEach(() => {
   server?.close()
 })
 
-test.each(['alone', 'with 429 and Retry-After among them'])('twenty origins, %s', async (name) => {
-  const isBusy = name !== 'alone'
+test.each(['without pushbacks', 'with 429 and Retry-After'])('keeps the delays of twenty origins, %s', async (name) => {
+  const isBusy = name !== 'without pushbacks'
   const hosts = DELAYS.flatMap((ms) => [`a${ms}.test`, `b${ms}.test`])
-  const asked = new Map<string, number>()
+  const requestCounts = new Map<string, number>()
   server = createServer((incoming, response) => {
     const host = (incoming.headers.host ?? '').replace(/:\d+$/, '')
     if (incoming.url === '/robots.txt') {
       return void response.end(`User-agent: *\nCrawl-delay: ${Number(host.slice(1, -5)) / 1_000}\n`)
     }
-    const n = (asked.get(host) ?? 0) + 1
-    asked.set(host, n)
-    // A pause of a second in the middle; of none, which counts as a pushback all the same; and answers that never come in time.
+    const n = (requestCounts.get(host) ?? 0) + 1
+    requestCounts.set(host, n)
+    // One 429 with a Retry-After of a second in the middle. Every fourth response is a 503 with a Retry-After of 0, which counts as a pushback too.
     if (isBusy && host.startsWith('b') && n === 6) response.writeHead(429, { 'retry-after': '1' }).end()
     else if (isBusy && n % 4 === 0) response.writeHead(503, { 'retry-after': '0' }).end()
     else response.end('page')
@@ -41,14 +41,14 @@ test.each(['alone', 'with 429 and Retry-After among them'])('twenty origins, %s'
   const gate = new PoliteGate({ robots, minDelayMs: 0 })
   using timeline = new CrawlTimeline({ gate })
   await using agent = politeAgent({ gate, lookup })
-  /** When a 429 was there: what leaves after that leaves a second later. */
-  const heard = new Map<string, number>()
+  /** When the headers of a 429 arrived. Requests that start after that start a second later. */
+  const pushedBackAt = new Map<string, number>()
 
   await Promise.all(
     hosts.flatMap((host) =>
       Array.from({ length: REQUESTS_PER_ORIGIN }, async (_, n) => {
         const { statusCode, body } = await request(`http://${host}:${port}/${n}`, { dispatcher: agent })
-        if (statusCode === 429) heard.set(host, performance.timeOrigin + performance.now())
+        if (statusCode === 429) pushedBackAt.set(host, performance.timeOrigin + performance.now())
         await body.dump()
       }),
     ),
@@ -59,14 +59,14 @@ test.each(['alone', 'with 429 and Retry-After among them'])('twenty origins, %s'
   expect(rows.length).toBe(20)
   for (const { origin, marks } of rows) {
     const delayMs = Number(new URL(origin).hostname.slice(1, -5))
-    const leaves = marks.flatMap(({ kind, at }) => (kind === 'start' ? [at] : []))
-    const gaps = leaves.slice(1).map((at, n) => at - (leaves[n] ?? 0))
-    expect(leaves.length).toBe(REQUESTS_PER_ORIGIN)
+    const starts = marks.flatMap(({ kind, at }) => (kind === 'start' ? [at] : []))
+    const gaps = starts.slice(1).map((at, n) => at - (starts[n] ?? 0))
+    expect(starts.length).toBe(REQUESTS_PER_ORIGIN)
     expect([origin, Math.min(...gaps) >= delayMs]).toEqual([origin, true])
-    if (heard.has(new URL(origin).hostname)) {
+    if (pushedBackAt.has(new URL(origin).hostname)) {
       const pushedBack = marks.find((mark) => mark.kind === 'pushback' && mark.status === 429)
-      const next = leaves.find((at) => at > (pushedBack?.at ?? 0))
-      // What had left before the answer was there is not held back; what leaves after it is, by a second.
+      const next = starts.find((at) => at > (pushedBack?.at ?? 0))
+      // Requests that started before the 429 arrived are not delayed. The next one starts a second after it.
       expect((next ?? 0) - (pushedBack?.at ?? 0)).toBeGreaterThanOrEqual(990)
     }
   }

@@ -1,4 +1,4 @@
-// A gate on simulated time, in front of sites whose robots.txt was fetched from a real server before.
+// A gate on simulated time. Its robots.txt files were fetched from a real server before the simulated time began.
 import { RobotsClient } from '@politely/fetcher'
 import { onTestFinished, vi } from 'vitest'
 import { type Permit, PoliteGate, type PoliteGateOptions } from '../src/index.ts'
@@ -8,17 +8,20 @@ export interface Simulation {
   readonly gate: PoliteGate
   readonly site: Site
   readonly robots: RobotsClient
-  /** When the simulation began. */
+  /** The time at which the simulation began. */
   readonly start: number
-  /** Who left, and how many milliseconds after the beginning. */
-  readonly left: [name: string, atMs: number][]
-  /** Enters, and notes when it was let go. */
-  readonly go: (name: string, host: string, signal?: AbortSignal) => Promise<Permit>
-  /** Lets milliseconds pass; without a number, everything that is under way now. */
-  readonly pass: (ms?: number) => Promise<void>
+  /** The requests that have started, in order, with the milliseconds since `start`. */
+  readonly starts: [name: string, atMs: number][]
+  /** Enters the gate with a request for `/name`. Adds it to `starts` when it starts. */
+  readonly enter: (name: string, host: string, signal?: AbortSignal) => Promise<Permit>
+  /** Advances the simulated time. Without a number, only runs what can run now. */
+  readonly advance: (ms?: number) => Promise<void>
 }
 
-/** `hosts` says what each robots.txt holds for everyone; `at` is the moment at which the simulation begins. */
+/**
+ * @param hosts The lines of each host's robots.txt after `User-agent: *`.
+ * @param at The time at which the simulation begins.
+ */
 export async function simulate(
   hosts: Readonly<Record<string, string>>,
   { at = Date.UTC(2026, 0, 1), ...options }: Omit<PoliteGateOptions, 'robots'> & { readonly at?: number } = {},
@@ -35,12 +38,12 @@ export async function simulate(
   for (const host of Object.keys(hosts)) await robots.check(site.at(host))
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: at })
   const gate = new PoliteGate({ robots, now: () => Date.now(), ...options })
-  const left: [name: string, atMs: number][] = []
-  const go = async (name: string, host: string, signal?: AbortSignal) => {
-    const pass = await gate.enter(site.at(host, `/${name}`), signal && { signal })
-    left.push([name, Date.now() - at])
-    return pass
+  const starts: [name: string, atMs: number][] = []
+  const enter = async (name: string, host: string, signal?: AbortSignal) => {
+    const permit = await gate.enter(site.at(host, `/${name}`), signal && { signal })
+    starts.push([name, Date.now() - at])
+    return permit
   }
-  const pass = async (ms = 0) => void (await vi.advanceTimersByTimeAsync(ms))
-  return { gate, site, robots, start: at, left, go, pass }
+  const advance = async (ms = 0) => void (await vi.advanceTimersByTimeAsync(ms))
+  return { gate, site, robots, start: at, starts, enter, advance }
 }

@@ -1,9 +1,9 @@
-// A server on loopback, for any host name that ends in .test, and what it was asked.
+// A server on loopback for any host name that ends in .test. It records the requests that it gets.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 
-/** One request as it came in. */
+/** A request that the server got. */
 export interface Seen {
   /** By the clock of `performance.now()`. */
   readonly at: number
@@ -19,16 +19,16 @@ export type Page = (request: IncomingMessage, response: ServerResponse) => void
 
 export class Site {
   readonly #server: Server
-  /** Requests for pages, in the order in which they came; those for robots.txt are counted apart. */
+  /** Requests for pages, in order of arrival. Requests for robots.txt are only counted. */
   readonly seen: Seen[] = []
   robotsFetches = 0
-  /** What /robots.txt says, by host name; `*` for the others. A page where the answer is more than a text. */
+  /** The robots.txt of each host name; `*` for the others. A `Page` if the response is more than a text. */
   readonly robots: Map<string, string | Page> = new Map()
-  /** What answers at a path; anything else says `page <path>`. */
+  /** The handlers of paths. The response for any other path is `page <path>`. */
   readonly pages: Map<string, Page> = new Map()
 
   private constructor() {
-    this.#server = createServer((request, response) => void this.#answer(request, response))
+    this.#server = createServer((request, response) => void this.#respond(request, response))
   }
 
   static async open(robots: Readonly<Record<string, string | Page>> = {}): Promise<Site> {
@@ -43,17 +43,17 @@ export class Site {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** The server by its address: what a fetch without a resolver of its own can reach. */
+  /** The server's origin with its IP address, for a fetch without `lookup`. */
   get origin(): string {
     return `http://127.0.0.1:${this.port}`
   }
 
-  /** A URL of this server by a host name, for clients that resolve with `lookup`. */
+  /** Returns a URL of this server with a host name, for clients that use `lookup`. */
   at(host: string, path = '/'): string {
     return `http://${host}:${this.port}${path}`
   }
 
-  /** `POST /path`, one for each page request. */
+  /** The requests for pages, such as `POST /path`. */
   get lines(): string[] {
     return this.seen.map(({ method, url }) => `${method} ${url}`)
   }
@@ -63,7 +63,7 @@ export class Site {
     await new Promise((closed) => this.#server.close(closed))
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const at = performance.now()
     const { url = '', method = '', headers } = request
     const host = (headers.host ?? '').replace(/:\d+$/, '')
@@ -76,7 +76,7 @@ export class Site {
     try {
       for await (const chunk of request) chunks.push(chunk)
     } catch {
-      return // the client broke off
+      return // the client aborted the request
     }
     this.seen.push({ at, method, url, host, headers, body: Buffer.concat(chunks).toString('latin1') })
     const page = this.pages.get(url.replace(/\?.*/, ''))
@@ -85,14 +85,14 @@ export class Site {
   }
 }
 
-/** Resolves *.test to loopback, and nothing else. */
+/** Resolves *.test to loopback. Fails for other names. */
 export const lookup: LookupFunction = (host, { all }, done) => {
   if (!host.endsWith('.test')) return done(new Error(`${host} is not of this test`), '', 0)
-  // Not at once: nothing on a network answers in the same turn.
+  // Asynchronous, like a real lookup.
   setImmediate(() => (all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)))
 }
 
-/** Ends when `holds` does; tests wait for what happens, not for time. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((turn) => setImmediate(turn))
+/** Resolves when the condition holds. Tests wait for events rather than for a time. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((turn) => setImmediate(turn))
 }

@@ -1,30 +1,30 @@
-// The timeline of a crawl, in characters and as a picture.
+// CrawlTimeline, as text and as SVG.
 import { expect, test } from 'vitest'
 import { CrawlTimeline } from '../src/index.ts'
 import { labelsOf, shortened, ticksOf } from '../src/timeline/scale.ts'
 import { simulate } from './simulation.ts'
 
-/** Two origins: one with a pause and a pushback, one with a refusal. */
+/** Crawls two origins: one with a delay and a pushback, one with a refusal. */
 async function crawl() {
   const simulation = await simulate({ 'a.test': 'Crawl-delay: 2', 'b.test': 'Disallow: /private' })
-  const { gate, go, pass, site } = simulation
+  const { gate, enter, advance, site } = simulation
   const timeline = new CrawlTimeline({ gate })
   for (let n = 0; n < 4; n++) {
-    const answer = n === 1 ? { status: 429, headers: { 'retry-after': '4' } } : undefined
-    void go(String(n), 'a.test').then((one) => one.release(answer))
+    const response = n === 1 ? { status: 429, headers: { 'retry-after': '4' } } : undefined
+    void enter(String(n), 'a.test').then((permit) => permit.release(response))
   }
-  void go('page', 'b.test').then((one) => one.release())
-  await pass(3_000)
+  void enter('page', 'b.test').then((one) => one.release())
+  await advance(3_000)
   await gate.enter(site.at('b.test', '/private')).catch(() => undefined)
   await gate.enter('no URL').catch(() => undefined)
-  await pass(10_000)
+  await advance(10_000)
   return { ...simulation, timeline }
 }
 
-/** The port differs from run to run. */
+/** Removes the port, which differs from run to run. */
 const plain = (text: string) => text.replaceAll(/test:\d+/g, 'test:80')
 
-test('rows: what happened at each origin, from the first mark on', async () => {
+test('rows: returns the marks of each origin, with times since the first mark', async () => {
   const { timeline } = await crawl()
   const rows = timeline.rows().map(({ origin, marks }) => [plain(origin), marks])
   expect(rows).toEqual([
@@ -49,7 +49,7 @@ test('rows: what happened at each origin, from the first mark on', async () => {
   expect(JSON.parse(JSON.stringify(timeline.rows()))).toEqual(timeline.rows())
 })
 
-test('in characters: no line is wider than asked for', async () => {
+test('text: draws lines of at most the given width', async () => {
   const { timeline, site } = await crawl()
   const width = `a.test:${site.port}`.length
   expect(timeline.text({ columns: 60 + width }).replaceAll(`test:${site.port}`, 'test:#####')).toBe(`\
@@ -57,8 +57,8 @@ a.test:##### │●············!··················
 b.test:##### │●                   x                                  │ 1
              └┬────────────┬─────────────┬─────────────┬────────────┬┘
               0 s          2 s           4 s           6 s         8 s
-● a request leaves   2 to 9: so many   + more   · one waits
-! answered 429 or 503   x refused
+● a request starts   2 to 9: that many start   + more   · one waits
+! 429 or 503   x refused by robots.txt
 `)
   for (const columns of [40, 60, 80, 120, 200]) {
     const lines = timeline.text({ columns }).split('\n')
@@ -66,48 +66,48 @@ b.test:##### │●                   x                                  │ 1
   }
 })
 
-test('as a picture: all of it within, and nothing from a site is markup', async () => {
+test('svg: draws everything inside the image, and escapes text from sites', async () => {
   const { timeline } = await crawl()
   const svg = timeline.svg({ width: 800 })
   expect(svg).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="800" /)
-  expect(svg.match(/<circle /g)?.length).toBe(5 + 1) // and one in the legend
+  expect(svg.match(/<circle /g)?.length).toBe(5 + 1) // one is in the legend
   expect(svg).toContain('>8 s</text>')
   const xs = Array.from(svg.matchAll(/ (?:cx|x)="([-\d.]+)"/g), ([, x]) => Number(x))
   expect(Math.min(...xs)).toBeGreaterThanOrEqual(0)
   expect(Math.max(...xs)).toBeLessThanOrEqual(800)
 })
 
-test('many origins: those with the most requests are shown, and the others are counted', async () => {
-  const { gate, site, pass } = await simulate({ '*': '' }, { minDelayMs: 0 })
+test('shows the origins with the most requests, and counts the others', async () => {
+  const { gate, site, advance } = await simulate({ '*': '' }, { minDelayMs: 0 })
   const timeline = new CrawlTimeline({ gate })
   for (let n = 0; n < 10; n++) {
     for (let times = 0; times <= n; times++) (await gate.enter(site.at(`o${n}.test`))).release()
   }
-  await pass(1)
+  await advance(1)
   const text = timeline.text({ columns: 80, maxRows: 2 })
   expect(text).toMatch(/^o8\.test.* {2}9\no9\.test.* 10\nand 8 more origins\n/)
   expect(timeline.svg({ maxRows: 2 })).toContain('>and 8 more origins</text>')
 })
 
-test('is bounded, and says what it left out', async () => {
+test('keeps at most maxMarks, and counts the dropped marks', async () => {
   const { gate, site } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
   const timeline = new CrawlTimeline({ gate, maxMarks: 5 })
   for (let n = 0; n < 8; n++) (await gate.enter(site.at('a.test'))).release()
   expect([timeline.rows()[0]?.marks.length, timeline.dropped]).toEqual([5, 3])
 })
 
-test('of one gate, or of all; and none after stop', async () => {
-  const { gate, site, go } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
+test('records one gate or all gates, until stop', async () => {
+  const { gate, site, enter } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
   const other = await simulate({ 'a.test': '' })
   const [own, all] = [new CrawlTimeline({ gate }), new CrawlTimeline()]
-  ;(await go('1', 'a.test')).release()
-  ;(await other.go('1', 'a.test')).release()
+  ;(await enter('1', 'a.test')).release()
+  ;(await other.enter('1', 'a.test')).release()
   own.stop()
   all[Symbol.dispose]()
   ;(await gate.enter(site.at('a.test'))).release()
-  const leaves = (timeline: CrawlTimeline) => timeline.rows().flatMap(({ marks }) => marks).length
-  expect([leaves(own), leaves(all)]).toEqual([1, 2])
-  expect(new CrawlTimeline().text()).toBe('nothing was asked for\n')
+  const marksIn = (timeline: CrawlTimeline) => timeline.rows().flatMap(({ marks }) => marks).length
+  expect([marksIn(own), marksIn(all)]).toEqual([1, 2])
+  expect(new CrawlTimeline().text()).toBe('no requests\n')
 })
 
 test.each([
@@ -115,12 +115,12 @@ test.each([
   ['maxRows', (timeline: CrawlTimeline) => timeline.text({ maxRows: 0 })],
   ['width', (timeline: CrawlTimeline) => timeline.svg({ width: Number.NaN })],
   ['maxMarks', () => new CrawlTimeline({ maxMarks: 0 })],
-] as const)('%s that cannot be used is refused by name', (option, make) => {
+] as const)('rejects an invalid %s', (option, make) => {
   using timeline = new CrawlTimeline()
   expect(() => make(timeline)).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }))
 })
 
-test('labels: without a scheme, unless two would be the same; cut in the middle', () => {
+test('labels: leave out the scheme unless two would be equal, and are shortened in the middle', () => {
   const rows = ['https://a.test', 'http://a.test', 'https://b.test'].map((origin) => ({ origin, marks: [] }))
   expect(labelsOf(rows)).toEqual(['https://a.test', 'http://a.test', 'b.test'])
   expect(shortened('a-very-long-name.example.com:8080', 16)).toBe('a-very-lon…:8080')
@@ -136,7 +136,7 @@ test.each([
   [600_000, '10 min'],
   [86_400_000, '24 h'],
   [40 * 86_400_000, '40 d'],
-])('ticks of %d ms: the last one says %s, or a little less', (spanMs, last) => {
+])('draws ticks for a span of %d ms, the last one near %s', (spanMs, last) => {
   const ticks = ticksOf(spanMs, 7)
   expect(ticks.length).toBeGreaterThan(2)
   expect(ticks.length).toBeLessThanOrEqual(7)

@@ -1,7 +1,7 @@
-// What every adapter and every recipe has to do, on one small web, and which of them cannot. The tests of each run the cases
-// against the real package; docs/frameworks.md shows the rows.
+// Test cases that every adapter and every recipe must pass, and the list of those that cannot pass some. The tests of each adapter run the cases
+// against the real package. docs/frameworks.md shows `adapterRows` as a table.
 //
-// The web is one server with two origins: `http://localhost:PORT`, where the visits go, and `http://127.0.0.1:PORT`.
+// Each case uses one server with two origins: `http://localhost:PORT`, where the visits begin, and `http://127.0.0.1:PORT`.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Reply, startSites } from './sites.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
@@ -17,9 +17,9 @@ export type Capability =
 
 export interface AdapterRow {
   readonly name: string
-  /** The page of docs/ that tells how. */
+  /** The page of docs/ that describes the adapter. */
   readonly page: string
-  /** What it cannot do, and why. All else is tested. */
+  /** What the adapter cannot do, and why. Tests cover everything else. */
   readonly cannot: Partial<Readonly<Record<Capability, string>>>
 }
 
@@ -50,7 +50,7 @@ export const adapterRows: readonly AdapterRow[] = [
   { name: 'MCP server', page: 'mcp.md', cannot: { 'sub-resources': LOADS_NOTHING } },
 ]
 
-/** What an adapter is opened with, as it stands: options of a RobotsClient and of a PoliteGate. */
+/** The options with which an adapter is opened: those of a RobotsClient and a PoliteGate. */
 export interface AdapterSettings {
   readonly userAgent: string
   readonly minDelayMs: number
@@ -58,18 +58,18 @@ export interface AdapterSettings {
 }
 
 export interface AdapterUnderTest {
-  /** Visits a page as those who use the adapter do; it is told when to give up by whatever means they have. */
+  /** Visits a page as a user of the adapter does. Aborts the visit with the signal, by whatever means the adapter has. */
   visit(url: string, signal: AbortSignal): Promise<Visit>
   close(): Promise<void>
 }
 
-/** What the user of an adapter sees of a visit. A visit that rejects has failed. */
+/** The result of a visit, as the user of an adapter sees it. A visit that rejects counts as failed. */
 export type Visit =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'refused'; readonly verdict: SeenVerdict | undefined }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-/** As much of a verdict as is looked at. */
+/** The part of a verdict that the cases check. */
 interface SeenVerdict {
   readonly url: string
   readonly because: string
@@ -79,26 +79,26 @@ interface SeenVerdict {
 export interface AdapterCase {
   readonly capability: Capability
   readonly name: string
-  /** What the URLs answer; all others 404. */
+  /** The responses of the server by URL. All other URLs return 404. */
   readonly web: Readonly<Record<string, Reply>>
-  /** These all at once. */
+  /** The URLs to visit, all at once. */
   readonly visits: readonly string[]
-  /** After them this one, which is told to give up as soon as it waits at the gate. */
+  /** A URL to visit after those. The visit is aborted as soon as it waits at the gate. */
   readonly abandoned?: string
   readonly expected: AdapterOutcome
 }
 
 export interface AdapterOutcome {
-  /** URLs that the server was asked for, each once, sorted. */
+  /** The URLs that the server got requests for, each once, sorted. */
   readonly asked: readonly string[]
-  /** What came of the visits, in their order: a status, the refusal, or `failed`. */
+  /** The results of the visits, in order: a status, the refusal, or `failed`. */
   readonly visits: readonly string[]
-  /** The User-Agent that asked for robots.txt. */
+  /** The User-Agent of the request for robots.txt. */
   readonly name?: string
-  /** Whether a visit that gave up has left its place in the queue. */
+  /** Whether the aborted visit has left the queue of the gate. */
   readonly abandoned?: boolean
-  /** The requests left the gate with this pause, and came to the server one after another. Milliseconds. */
-  readonly pausedFor?: number
+  /** The delay that was kept between the starts of the requests. Milliseconds. */
+  readonly delayMs?: number
 }
 
 const USER_AGENT = 'AdapterBot/1.0 (+https://adapter.example/bot)'
@@ -108,8 +108,8 @@ const HOME = 'http://localhost:PORT'
 const OTHER = 'http://127.0.0.1:PORT'
 const ROBOTS = `${HOME}/robots.txt`
 const RULES: Reply = { status: 200, body: 'User-agent: AdapterBot\nDisallow: /private\n' }
-const PAUSE: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 0.3\n' }
-const LONG_PAUSE: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 60\n' }
+const SHORT_DELAY: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 0.3\n' }
+const LONG_DELAY: Reply = { status: 200, body: 'User-agent: *\nCrawl-delay: 60\n' }
 const IMAGE: Reply = { status: 200, headers: { 'content-type': 'image/svg+xml' }, body: '<svg/>' }
 
 const refusedBy = (url: string, line: number) => `refused: rule of line ${line} for ${url}`
@@ -117,7 +117,7 @@ const refusedBy = (url: string, line: number) => `refused: rule of line ${line} 
 export const adapterCases: readonly AdapterCase[] = [
   {
     capability: 'first URL checked',
-    name: 'a page that robots.txt disallows is not asked for, one that it allows is',
+    name: 'requests an allowed page, and does not request a disallowed one',
     web: { [ROBOTS]: RULES, [`${HOME}/private`]: htmlPage(), [`${HOME}/open`]: htmlPage() },
     visits: [`${HOME}/private`, `${HOME}/open`],
     expected: {
@@ -127,21 +127,21 @@ export const adapterCases: readonly AdapterCase[] = [
   },
   {
     capability: 'first URL checked',
-    name: 'RFC 9309 §2.3.1.4: where robots.txt is unreachable, nothing is asked for',
+    name: 'requests nothing if robots.txt is unreachable (RFC 9309 §2.3.1.4)',
     web: { [ROBOTS]: { status: 503 }, [`${HOME}/open`]: htmlPage() },
     visits: [`${HOME}/open`],
     expected: { asked: [ROBOTS], visits: ['refused'] },
   },
   {
     capability: 'first URL checked',
-    name: 'RFC 9309 §2.3.1.3: where there is none, everything is',
+    name: 'requests every page if robots.txt does not exist (RFC 9309 §2.3.1.3)',
     web: { [`${HOME}/open`]: htmlPage() },
     visits: [`${HOME}/open`],
     expected: { asked: [`${HOME}/open`, ROBOTS], visits: ['200'] },
   },
   {
     capability: 'every hop checked',
-    name: 'a redirect to what is disallowed is not followed, one to what is allowed is',
+    name: 'follows a redirect to an allowed URL, and not to a disallowed one',
     web: {
       [ROBOTS]: RULES,
       [`${HOME}/hop`]: redirectTo('/private'),
@@ -154,7 +154,7 @@ export const adapterCases: readonly AdapterCase[] = [
   },
   {
     capability: 'every hop checked',
-    name: 'a redirect to another origin is a matter of its own robots.txt, at any hop',
+    name: 'checks each hop to another origin against its own robots.txt',
     web: {
       [`${HOME}/hop`]: redirectTo('/step'),
       [`${HOME}/step`]: redirectTo(`${OTHER}/private`),
@@ -169,18 +169,18 @@ export const adapterCases: readonly AdapterCase[] = [
   },
   {
     capability: 'crawl-delay kept',
-    name: 'pages that are asked for together leave one by one',
-    web: { [ROBOTS]: PAUSE, [`${HOME}/1`]: htmlPage(), [`${HOME}/2`]: htmlPage(), [`${HOME}/3`]: htmlPage() },
+    name: 'keeps the delay between pages that are requested together',
+    web: { [ROBOTS]: SHORT_DELAY, [`${HOME}/1`]: htmlPage(), [`${HOME}/2`]: htmlPage(), [`${HOME}/3`]: htmlPage() },
     visits: [`${HOME}/1`, `${HOME}/2`, `${HOME}/3`],
     expected: {
       asked: [`${HOME}/1`, `${HOME}/2`, `${HOME}/3`, ROBOTS],
       visits: ['200', '200', '200'],
-      pausedFor: 300,
+      delayMs: 300,
     },
   },
   {
     capability: 'sub-resources',
-    name: 'what a page shows is checked as the page is',
+    name: 'checks the sub-resources of a page',
     web: {
       [ROBOTS]: RULES,
       [`${HOME}/open`]: htmlPage('<img src="/image.svg"><img src="/private/image.svg"><img src="/hop.svg">'),
@@ -194,75 +194,75 @@ export const adapterCases: readonly AdapterCase[] = [
   },
   {
     capability: 'abort works',
-    name: 'who gives up while waiting leaves the queue, and nothing is asked for',
-    web: { [ROBOTS]: LONG_PAUSE, [`${HOME}/1`]: htmlPage(), [`${HOME}/2`]: htmlPage() },
+    name: 'takes an aborted request out of the queue, and does not send it',
+    web: { [ROBOTS]: LONG_DELAY, [`${HOME}/1`]: htmlPage(), [`${HOME}/2`]: htmlPage() },
     visits: [`${HOME}/1`],
     abandoned: `${HOME}/2`,
     expected: { asked: [`${HOME}/1`, ROBOTS], visits: ['200', 'failed'], abandoned: true },
   },
   {
     capability: 'verdict reaches the user',
-    name: 'it says which line decided',
+    name: 'includes the line of the rule that decided',
     web: { [ROBOTS]: RULES },
     visits: [`${HOME}/private/1`],
     expected: { asked: [ROBOTS], visits: [refusedBy(`${HOME}/private/1`, 2)] },
   },
   {
     capability: 'verdict reaches the user',
-    name: 'of a redirect, it is the hop that was not made',
+    name: 'is about the refused hop of a redirect',
     web: { [ROBOTS]: RULES, [`${HOME}/hop`]: redirectTo('/private/2') },
     visits: [`${HOME}/hop`],
     expected: { asked: [`${HOME}/hop`, ROBOTS], visits: [refusedBy(`${HOME}/private/2`, 2)] },
   },
   {
     capability: 'own name on robots.txt',
-    name: 'RFC 9309 §2.2.1: robots.txt is asked for under the name whose group is obeyed',
+    name: 'fetches robots.txt with the name whose group is applied (RFC 9309 §2.2.1)',
     web: { [ROBOTS]: RULES, [`${HOME}/open`]: htmlPage() },
     visits: [`${HOME}/open`],
     expected: { asked: [`${HOME}/open`, ROBOTS], visits: ['200'], name: USER_AGENT },
   },
 ]
 
-/** The cases that the tests of an adapter run: those of its row that it can. */
+/** Returns the cases for an adapter, without those that it cannot pass. */
 export function adapterCasesFor(name: string): readonly AdapterCase[] {
   const row = adapterRows.find((one) => one.name === name)
   if (row === undefined) throw new Error(`adapterRows has no ${name}`)
   return adapterCases.filter(({ capability }) => row.cannot[capability] === undefined)
 }
 
-/** Plays a case, and says as much of what happened as the case says what is expected. */
+/** Runs a case. The outcome has the same properties as `expected`, so that a test can compare the two. */
 export async function playAdapter(
   { web, visits, abandoned, expected }: AdapterCase,
   open: (settings: AdapterSettings) => AdapterUnderTest | Promise<AdapterUnderTest>,
 ): Promise<AdapterOutcome> {
   const sites = await startSites()
   sites.answerAll(web)
-  const listener = new GateListener(sites.withPort(HOME))
+  const recorder = new GateRecorder(sites.withPort(HOME))
   const adapter = await open(SETTINGS)
   try {
-    const seen = await Promise.all(visits.map((url) => visitOf(adapter, sites.withPort(url))))
+    const results = await Promise.all(visits.map((url) => visitOf(adapter, sites.withPort(url))))
     if (abandoned !== undefined) {
-      const giveUp = new AbortController()
+      const controller = new AbortController()
       const url = sites.withPort(abandoned)
-      const visit = visitOf(adapter, url, giveUp.signal)
-      // A visit that does not wait is over first; then what it was is told.
-      await Promise.race([listener.waits(url), visit])
-      giveUp.abort(new Error('who asked for it has given up'))
-      seen.push(await visit)
+      const visit = visitOf(adapter, url, controller.signal)
+      // If the visit does not wait, it ends first. Then its result shows why.
+      await Promise.race([recorder.waits(url), visit])
+      controller.abort(new Error('aborted by the test case'))
+      results.push(await visit)
     }
     const robots = sites.requests.find(({ url }) => url === ROBOTS)
-    const tellsVerdict = expected.visits.some((visit) => visit.startsWith('refused:'))
+    const withVerdict = expected.visits.some((visit) => visit.startsWith('refused:'))
     return {
       asked: [...new Set(sites.asked)].sort(),
-      visits: seen.map((visit) => described(visit, tellsVerdict).replaceAll(`:${sites.port}`, ':PORT')),
+      visits: results.map((visit) => described(visit, withVerdict).replaceAll(`:${sites.port}`, ':PORT')),
       ...(expected.name !== undefined && { name: robots?.headers['user-agent'] ?? '' }),
-      ...(expected.abandoned !== undefined && { abandoned: listener.abandoned }),
-      ...(expected.pausedFor !== undefined && {
-        pausedFor: pauseKept(expected.pausedFor, listener.left, sites.requests),
+      ...(expected.abandoned !== undefined && { abandoned: recorder.abandoned }),
+      ...(expected.delayMs !== undefined && {
+        delayMs: keptDelay(expected.delayMs, recorder.starts, sites.requests),
       }),
     }
   } finally {
-    listener.close()
+    recorder.close()
     await adapter.close()
     await sites.close()
   }
@@ -276,27 +276,31 @@ async function visitOf(
   return adapter.visit(url, signal).catch((error: unknown): Visit => ({ kind: 'failed', error }))
 }
 
-function described(visit: Visit, tellsVerdict: boolean): string {
+function described(visit: Visit, withVerdict: boolean): string {
   switch (visit.kind) {
     case 'answered':
       return String(visit.status)
     case 'failed':
       return 'failed'
     case 'refused':
-      if (!tellsVerdict) return 'refused'
+      if (!withVerdict) return 'refused'
       return `refused: ${visit.verdict?.because} of line ${visit.verdict?.rule?.line} for ${visit.verdict?.url}`
   }
 }
 
 /**
- * Returns the pause that was asked for if it was kept, otherwise the shortest one. It counts between the moments at which requests start. At the
- * server each request also has its way, so there the requests together must take at least half of what the pauses come to.
+ * Returns `delayMs` if that delay was kept between the starts of the requests, otherwise the shortest delay. The requests may arrive at the server
+ * closer together, since the first one also waits for a connection. There the average delay must be at least half of `delayMs`.
  */
-function pauseKept(asked: number, left: readonly number[], requests: readonly { url: string; at: number }[]): number {
+function keptDelay(
+  delayMs: number,
+  starts: readonly number[],
+  requests: readonly { url: string; at: number }[],
+): number {
   const arrived = requests.filter(({ url }) => url !== ROBOTS).map(({ at }) => at)
-  if (shortest(left) < asked) return shortest(left)
-  const spread = (Math.max(...arrived) - Math.min(...arrived)) / (arrived.length - 1)
-  return spread < asked / 2 ? spread : asked
+  if (shortest(starts) < delayMs) return shortest(starts)
+  const average = (Math.max(...arrived) - Math.min(...arrived)) / (arrived.length - 1)
+  return average < delayMs / 2 ? average : delayMs
 }
 
 function shortest(moments: readonly number[]): number {
@@ -304,16 +308,16 @@ function shortest(moments: readonly number[]): number {
   return Math.min(...sorted.slice(1).map((at, i) => at - (sorted[i] ?? 0)))
 }
 
-/** Hears what the gates of this process say of one origin. */
-class GateListener {
-  readonly left: number[] = []
+/** Records the messages of the gates of this process about one origin. */
+class GateRecorder {
+  readonly starts: number[] = []
   abandoned = false
   readonly #origin: string
   readonly #waiting = new Map<string, () => void>()
 
   constructor(origin: string) {
     this.#origin = origin
-    for (const [name, hear] of this.#ears) subscribe(name, hear)
+    for (const [name, listener] of this.#listeners) subscribe(name, listener)
   }
 
   /** Resolves as soon as a request for the URL waits at a gate. */
@@ -324,19 +328,19 @@ class GateListener {
   }
 
   close(): void {
-    for (const [name, hear] of this.#ears) unsubscribe(name, hear)
+    for (const [name, listener] of this.#listeners) unsubscribe(name, listener)
   }
 
-  readonly #hear =
-    (act: (message: { readonly url: string; readonly at: number }) => void) =>
+  readonly #ofOrigin =
+    (handle: (message: { readonly url: string; readonly at: number }) => void) =>
     (message: unknown): void => {
-      const said = message as { readonly url: string; readonly at: number }
-      if (URL.parse(said.url)?.origin === this.#origin) act(said)
+      const gateMessage = message as { readonly url: string; readonly at: number }
+      if (URL.parse(gateMessage.url)?.origin === this.#origin) handle(gateMessage)
     }
 
-  readonly #ears: readonly (readonly [string, (message: unknown) => void])[] = [
-    ['politely:gate:start', this.#hear(({ at }) => void this.left.push(at))],
-    ['politely:gate:wait', this.#hear(({ url }) => this.#waiting.get(url)?.())],
-    ['politely:gate:abandon', this.#hear(() => (this.abandoned = true))],
+  readonly #listeners: readonly (readonly [string, (message: unknown) => void])[] = [
+    ['politely:gate:start', this.#ofOrigin(({ at }) => void this.starts.push(at))],
+    ['politely:gate:wait', this.#ofOrigin(({ url }) => this.#waiting.get(url)?.())],
+    ['politely:gate:abandon', this.#ofOrigin(() => (this.abandoned = true))],
   ]
 }

@@ -1,34 +1,34 @@
-// What the two pictures of a timeline share: which rows, what they are called, and where the ticks stand.
+// Chooses rows, labels and ticks for the text and the SVG form of a timeline.
 import type { TimelineRow } from './timeline.ts'
 
-/** The rows that are shown, in their order, and how many are left out. */
+/** Returns the rows with the most requests, in their original order, and how many rows are left out. */
 export function shownRows(
   rows: readonly TimelineRow[],
-  most: number,
+  maxRows: number,
 ): { shown: readonly TimelineRow[]; hidden: number } {
-  if (rows.length <= most) return { shown: rows, hidden: 0 }
-  const busiest = new Set(rows.toSorted((one, other) => leavesOf(other) - leavesOf(one)).slice(0, most))
-  return { shown: rows.filter((row) => busiest.has(row)), hidden: rows.length - most }
+  if (rows.length <= maxRows) return { shown: rows, hidden: 0 }
+  const busiest = new Set(rows.toSorted((one, other) => requestCountOf(other) - requestCountOf(one)).slice(0, maxRows))
+  return { shown: rows.filter((row) => busiest.has(row)), hidden: rows.length - maxRows }
 }
 
-export function leavesOf({ marks }: TimelineRow): number {
+export function requestCountOf({ marks }: TimelineRow): number {
   return marks.filter(({ kind }) => kind === 'start').length
 }
 
-/** An origin without its scheme; with it, where two would have one name. */
+/** Returns the origins without their scheme; with it, if two labels would be equal. */
 export function labelsOf(rows: readonly TimelineRow[]): readonly string[] {
   const short = rows.map(({ origin }) => origin.replace(/^https?:\/\//, ''))
   return short.map((label, n) => (short.indexOf(label) === short.lastIndexOf(label) ? label : (rows[n]?.origin ?? '')))
 }
 
-/** No longer than so many characters: host names differ at their beginnings, ports at their ends. */
-export function shortened(label: string, most: number): string {
-  if (label.length <= most) return label
-  const end = Math.floor((most - 1) / 3)
-  return `${label.slice(0, most - 1 - end)}…${label.slice(label.length - end)}`
+/** Shortens a label in the middle, since host names differ at the start and ports at the end. */
+export function shortened(label: string, maxLength: number): string {
+  if (label.length <= maxLength) return label
+  const end = Math.floor((maxLength - 1) / 3)
+  return `${label.slice(0, maxLength - 1 - end)}…${label.slice(label.length - end)}`
 }
 
-/** How long the timeline is. Milliseconds, and never nothing. */
+/** Returns the time of the last mark. Milliseconds, from 1. */
 export function spanOf(rows: readonly TimelineRow[]): number {
   let last = 1
   for (const { marks } of rows) for (const { at } of marks) last = Math.max(last, at)
@@ -43,12 +43,12 @@ const UNITS: readonly (readonly [name: string, ms: number, steps: readonly numbe
   ['d', 86_400_000, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]],
 ]
 
-/** Ticks at round times, no more than so many: where, and what they say. */
-export function ticksOf(spanMs: number, most: number): readonly { readonly at: number; readonly label: string }[] {
+/** Returns at most `maxTicks` ticks at round times, with their labels. */
+export function ticksOf(spanMs: number, maxTicks: number): readonly { readonly at: number; readonly label: string }[] {
   for (const [name, unit, steps] of UNITS) {
     for (const step of steps) {
       const ms = step * unit
-      if (spanMs / ms > most - 1) continue
+      if (spanMs / ms > maxTicks - 1) continue
       const count = Math.floor(spanMs / ms) + 1
       const inSeconds = name === 'ms' && spanMs >= 1_000
       return Array.from({ length: count }, (_, n) => ({

@@ -1,31 +1,32 @@
-// A timeline as a picture: one SVG that needs nothing beside it.
+// Draws a timeline as an SVG image, without references to other files.
 
-import { labelsOf, leavesOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
+import { labelsOf, requestCountOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
 import type { TimelineRow } from './timeline.ts'
 
-const ROW = 22
+// Pixels.
+const ROW_HEIGHT = 22
 const TOP = 40
-const FONT = 12
-/** About how wide a letter is. */
-const LETTER = 6.7
-const MOST_LETTERS = 36
+const FONT_SIZE = 12
+/** The average width of a character. */
+const CHARACTER_WIDTH = 6.7
+const MAX_LABEL_LENGTH = 36
 
 const INK = '#1f2328'
 const FAINT = '#6e7781'
 const GRID = '#e3e7eb'
 const WAIT = '#c9d8ea'
-const LEAVE = '#0b63ce'
+const START = '#0b63ce'
 const PUSHBACK = '#c4320a'
 const REFUSED = '#8250df'
 
 export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows: number): string {
   const { shown, hidden } = shownRows(rows, maxRows)
-  const labels = labelsOf(shown).map((label) => shortened(label, MOST_LETTERS))
-  const counts = shown.map((row) => String(leavesOf(row)))
-  const left = 16 + Math.round(LETTER * Math.max(8, ...labels.map(({ length }) => length)))
-  const right = width - 16 - Math.round(LETTER * Math.max(2, ...counts.map(({ length }) => length))) - 8
-  const bottom = TOP + ROW * shown.length
-  const height = bottom + 34 + (hidden > 0 ? ROW : 0)
+  const labels = labelsOf(shown).map((label) => shortened(label, MAX_LABEL_LENGTH))
+  const counts = shown.map((row) => String(requestCountOf(row)))
+  const left = 16 + Math.round(CHARACTER_WIDTH * Math.max(8, ...labels.map(({ length }) => length)))
+  const right = width - 16 - Math.round(CHARACTER_WIDTH * Math.max(2, ...counts.map(({ length }) => length))) - 8
+  const bottom = TOP + ROW_HEIGHT * shown.length
+  const height = bottom + 34 + (hidden > 0 ? ROW_HEIGHT : 0)
   const spanMs = spanOf(shown)
   const x = (at: number) => round(left + 8 + (Math.max(0, at) / spanMs) * (right - left - 16))
 
@@ -37,7 +38,7 @@ export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows
     )
   }
   for (const [n, row] of shown.entries()) {
-    const y = TOP + ROW * n + ROW / 2
+    const y = TOP + ROW_HEIGHT * n + ROW_HEIGHT / 2
     parts.push(
       `<path d="M${left} ${y}H${right}" stroke="${GRID}"/>`,
       text(left - 6, y + 4, labels[n] ?? '', `fill="${INK}" text-anchor="end"`),
@@ -48,7 +49,7 @@ export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows
   if (hidden > 0) {
     parts.push(text(16, bottom + 40, `and ${hidden} more ${hidden === 1 ? 'origin' : 'origins'}`, `fill="${FAINT}"`))
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="${FONT}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="${FONT_SIZE}">
 <title>Requests by origin over time</title>
 <rect width="100%" height="100%" fill="#ffffff"/>
 ${legend()}
@@ -57,26 +58,26 @@ ${parts.join('\n')}
 `
 }
 
-/** Waits lie below, as bars; then refusals, requests, pushbacks. */
+/** Draws the marks of a row: waits as bars at the bottom, then requests and refusals, then pushbacks on top. */
 function marksOf({ marks }: TimelineRow, x: (at: number) => number, y: number): string[] {
   const bars: string[] = []
-  const signs: string[] = []
-  const above: string[] = []
-  let covered = Number.NEGATIVE_INFINITY // of several that wait at once, one bar is seen
+  const points: string[] = []
+  const pushbacks: string[] = []
+  let coveredUntil = Number.NEGATIVE_INFINITY // bars of requests that wait at the same time must not overlap
   for (const mark of marks) {
     if (mark.kind === 'start') {
-      const from = Math.max(mark.at - mark.waitedMs, covered)
+      const from = Math.max(mark.at - mark.waitedMs, coveredUntil)
       if (mark.waitedMs > 0 && x(mark.at) > x(from)) {
         bars.push(
           `<rect x="${x(from)}" y="${y - 5}" width="${round(x(mark.at) - x(from))}" height="10" fill="${WAIT}"/>`,
         )
-        covered = mark.at
+        coveredUntil = mark.at
       }
-      signs.push(`<circle cx="${x(mark.at)}" cy="${y}" r="3" fill="${LEAVE}" fill-opacity="0.75"/>`)
-    } else if (mark.kind === 'refuse') signs.push(cross(x(mark.at), y))
-    else above.push(triangle(x(mark.at), y))
+      points.push(`<circle cx="${x(mark.at)}" cy="${y}" r="3" fill="${START}" fill-opacity="0.75"/>`)
+    } else if (mark.kind === 'refuse') points.push(cross(x(mark.at), y))
+    else pushbacks.push(triangle(x(mark.at), y))
   }
-  return [...bars, ...signs, ...above]
+  return [...bars, ...points, ...pushbacks]
 }
 
 function cross(x: number, y: number): string {
@@ -90,8 +91,8 @@ function triangle(x: number, y: number): string {
 function legend(): string {
   const y = 20
   return [
-    `<circle cx="22" cy="${y}" r="3" fill="${LEAVE}"/>`,
-    text(32, y + 4, 'a request leaves', `fill="${INK}"`),
+    `<circle cx="22" cy="${y}" r="3" fill="${START}"/>`,
+    text(32, y + 4, 'a request starts', `fill="${INK}"`),
     `<rect x="146" y="${y - 5}" width="18" height="10" fill="${WAIT}"/>`,
     text(170, y + 4, 'one waits', `fill="${INK}"`),
     triangle(252, y + 3),
@@ -101,12 +102,12 @@ function legend(): string {
   ].join('\n')
 }
 
-function text(x: number, y: number, words: string, attributes: string): string {
-  return `<text x="${x}" y="${y}" ${attributes}>${escaped(words)}</text>`
+function text(x: number, y: number, content: string, attributes: string): string {
+  return `<text x="${x}" y="${y}" ${attributes}>${escaped(content)}</text>`
 }
 
-function escaped(words: string): string {
-  return words.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
+function escaped(content: string): string {
+  return content.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
 function round(value: number): number {

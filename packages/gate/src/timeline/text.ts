@@ -1,14 +1,21 @@
-// A timeline in characters: a line for each origin, a column for each piece of time.
+// Draws a timeline as text: one line for each origin, one column for each interval of time.
 
-import { labelsOf, leavesOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
+import { labelsOf, requestCountOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
 import type { TimelineRow } from './timeline.ts'
 
-const LEGEND = ['● a request leaves', '2 to 9: so many', '+ more', '· one waits', '! answered 429 or 503', 'x refused']
+const LEGEND = [
+  '● a request starts',
+  '2 to 9: that many start',
+  '+ more',
+  '· one waits',
+  '! 429 or 503',
+  'x refused by robots.txt',
+]
 
 export function timelineText(rows: readonly TimelineRow[], columns: number, maxRows: number): string {
-  if (rows.length === 0) return 'nothing was asked for\n'
+  if (rows.length === 0) return 'no requests\n'
   const { shown, hidden } = shownRows(rows, maxRows)
-  const counts = shown.map((row) => String(leavesOf(row)))
+  const counts = shown.map((row) => String(requestCountOf(row)))
   const countWidth = Math.max(...counts.map(({ length }) => length))
   const labels = labelsOf(shown)
   const labelWidth = Math.min(Math.max(...labels.map(({ length }) => length)), Math.floor(columns * 0.3))
@@ -28,25 +35,25 @@ export function timelineText(rows: readonly TimelineRow[], columns: number, maxR
     const column = columnOf(at)
     axis[column] = '┬'
     const start = Math.min(column + 1, names.length - label.length)
-    for (const [n, letter] of [...label].entries()) names[start + n] = letter
+    for (const [n, character] of [...label].entries()) names[start + n] = character
   }
   lines.push(line('', `└${axis.join('')}┘`, ''), line('', names.join(''), ''), ...wrapped(LEGEND, columns))
   return `${lines.join('\n')}\n`
 }
 
-/** What is said last about a piece of time is what counts most: a wait, a refusal, requests, a pushback. */
+/** Draws one character for each interval. The later steps overwrite the earlier ones: waits, refusals, requests, pushbacks. */
 function plotOf({ marks }: TimelineRow, spanMs: number, width: number): string {
   const cells = Array<string>(width).fill(' ')
-  const leaves = Array<number>(width).fill(0)
+  const starts = Array<number>(width).fill(0)
   const columnOf = (at: number) => Math.min(width - 1, Math.max(0, Math.floor((at / spanMs) * width)))
   for (const mark of marks) {
     if (mark.kind !== 'start') continue
     const column = columnOf(mark.at)
-    leaves[column] = (leaves[column] ?? 0) + 1
+    starts[column] = (starts[column] ?? 0) + 1
     if (mark.waitedMs > 0) cells.fill('·', columnOf(mark.at - mark.waitedMs), column)
   }
   for (const { kind, at } of marks) if (kind === 'refuse') cells[columnOf(at)] = 'x'
-  for (const [column, count] of leaves.entries()) {
+  for (const [column, count] of starts.entries()) {
     if (count > 0) cells[column] = count === 1 ? '●' : count > 9 ? '+' : String(count)
   }
   for (const { kind, at } of marks) if (kind === 'pushback') cells[columnOf(at)] = '!'

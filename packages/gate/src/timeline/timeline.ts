@@ -1,4 +1,4 @@
-// A crawl as it went, from what gates tell: which origin was asked when, who waited, who was pushed back. Pacing is better seen than read.
+// CrawlTimeline: records the messages of gates, and draws when each origin was requested, what waited, and which responses were 429 or 503.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isPushback } from '@politely/core'
 import { integer } from '@politely/fetcher/option-checks'
@@ -8,36 +8,36 @@ import { timelineSvg } from './svg.ts'
 import { timelineText } from './text.ts'
 
 export interface CrawlTimelineOptions {
-  /** Whose crawl. Default: that of all gates of this process. */
+  /** The gate to record. Default: all gates of this process. */
   readonly gate?: PoliteGate
-  /** So many marks are kept, the first ones. Default 100,000. */
+  /** How many marks are kept; later ones are dropped. Default 100,000. */
   readonly maxMarks?: number
 }
 
 export interface TimelineTextOptions {
-  /** How wide a line may be. Default 80. */
+  /** The maximum line width, in characters, from 40. Default 80. */
   readonly columns?: number
-  /** So many origins at most, those with the most requests. Default 40. */
+  /** How many origins are shown: those with the most requests. Default 40. */
   readonly maxRows?: number
 }
 
 export interface TimelineSvgOptions {
-  /** Pixels. Default 960. */
+  /** The width of the image, in pixels, from 300. Default 960. */
   readonly width?: number
-  /** So many origins at most, those with the most requests. Default 100. */
+  /** How many origins are shown: those with the most requests. Default 100. */
   readonly maxRows?: number
 }
 
-/** What is told of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe. */
+/** The events of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe. */
 export interface TimelineRow {
   readonly origin: string
   readonly marks: readonly TimelineMark[]
 }
 
 export type TimelineMark =
-  /** A request left, after it had waited so long. */
+  /** A request started, after it had waited for `waitedMs`. */
   | { readonly kind: 'start'; readonly at: number; readonly waitedMs: number }
-  /** An answer asked for a pause: 429 or 503. */
+  /** A response had status 429 or 503. */
   | { readonly kind: 'pushback'; readonly at: number; readonly status: number }
   /** robots.txt refused a request. */
   | { readonly kind: 'refuse'; readonly at: number }
@@ -47,13 +47,14 @@ export class CrawlTimeline implements Disposable {
   readonly #maxMarks: number
   readonly #rows = new Map<string, TimelineMark[]>()
   readonly #listeners: readonly (readonly [name: string, listener: (message: unknown) => void])[]
-  #start: number | undefined
-  #marks = 0
+  /** The time of the first mark. */
+  #firstAt: number | undefined
+  #markCount = 0
   #dropped = 0
 
   /**
-   * Listens from now on, until `stop`.
-   * @throws {OptionError} for an option that cannot be used.
+   * Starts recording. Call `stop` to end it.
+   * @throws {OptionError} for an invalid option.
    */
   constructor({ gate, maxMarks = 100_000 }: CrawlTimelineOptions = {}) {
     this.#gate = gate
@@ -66,7 +67,7 @@ export class CrawlTimeline implements Disposable {
     for (const [name, listener] of this.#listeners) subscribe(name, listener)
   }
 
-  /** Listens no more; what was heard can still be shown. */
+  /** Stops recording. The recorded marks can still be drawn. */
   stop(): void {
     for (const [name, listener] of this.#listeners) unsubscribe(name, listener)
   }
@@ -75,53 +76,53 @@ export class CrawlTimeline implements Disposable {
     this.stop()
   }
 
-  /** Marks that came when there were `maxMarks` already. */
+  /** How many marks were dropped because of `maxMarks`. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** By origin, in the order in which they were first heard of. */
+  /** The recorded marks by origin, in the order of each origin's first mark. */
   rows(): readonly TimelineRow[] {
     return Array.from(this.#rows, ([origin, marks]) => ({ origin, marks: [...marks] }))
   }
 
-  /** The timeline in characters. */
+  /** Draws the timeline as text. @throws {OptionError} for an invalid option. */
   text({ columns = 80, maxRows = 40 }: TimelineTextOptions = {}): string {
     return timelineText(this.rows(), integer('columns', columns, { min: 40 }), integer('maxRows', maxRows, { min: 1 }))
   }
 
-  /** The timeline as a picture that stands for itself. */
+  /** Draws the timeline as an SVG image, without references to other files. @throws {OptionError} for an invalid option. */
   svg({ width = 960, maxRows = 100 }: TimelineSvgOptions = {}): string {
     return timelineSvg(this.rows(), integer('width', width, { min: 300 }), integer('maxRows', maxRows, { min: 1 }))
   }
 
   #started({ gate, at, origin, waitedMs }: StartMessage): void {
-    if (this.#isOurs(gate)) this.#mark(origin, at, (since) => ({ kind: 'start', at: since, waitedMs }))
+    if (this.#records(gate)) this.#add(origin, at, (since) => ({ kind: 'start', at: since, waitedMs }))
   }
 
   #done({ gate, at, origin, status }: DoneMessage): void {
-    if (!this.#isOurs(gate) || status === undefined || !isPushback({ status })) return
-    this.#mark(origin, at, (since) => ({ kind: 'pushback', at: since, status }))
+    if (!this.#records(gate) || status === undefined || !isPushback({ status })) return
+    this.#add(origin, at, (since) => ({ kind: 'pushback', at: since, status }))
   }
 
   #refused({ gate, at, verdict }: RefuseMessage): void {
-    if (!this.#isOurs(gate) || verdict.because === 'invalid-url') return
-    this.#mark(verdict.origin, at, (since) => ({ kind: 'refuse', at: since }))
+    if (!this.#records(gate) || verdict.because === 'invalid-url') return
+    this.#add(verdict.origin, at, (since) => ({ kind: 'refuse', at: since }))
   }
 
-  #isOurs(gate: PoliteGate): boolean {
+  #records(gate: PoliteGate): boolean {
     return this.#gate === undefined || this.#gate === gate
   }
 
-  #mark(origin: string, at: number, mark: (since: number) => TimelineMark): void {
-    if (this.#marks >= this.#maxMarks) {
+  #add(origin: string, at: number, mark: (since: number) => TimelineMark): void {
+    if (this.#markCount >= this.#maxMarks) {
       this.#dropped++
       return
     }
-    this.#marks++
-    this.#start ??= at
+    this.#markCount++
+    this.#firstAt ??= at
     const marks = this.#rows.get(origin) ?? []
-    marks.push(mark(at - this.#start))
+    marks.push(mark(at - this.#firstAt))
     this.#rows.set(origin, marks)
   }
 }

@@ -1,4 +1,4 @@
-// politeAgent: an undici dispatcher with the gate in it, put together in the right order.
+// politeAgent: an undici dispatcher whose requests enter a gate. It composes the gate, the network guard and redirects in the right order.
 import type { LookupFunction } from 'node:net'
 import { NetworkGuard, type NetworkPolicy } from '@politely/fetcher'
 import { assertOptions, integer } from '@politely/fetcher/option-checks'
@@ -10,26 +10,26 @@ import { PageNetwork } from './page-network.ts'
 
 export type PoliteAgentOptions = GateOrOptions & {
   /**
-   * What requests for pages may connect to; default `guarded`. A redirect from a public host leads to public addresses only, also where
-   * `fetch` follows it. A link from a page looks like a request of your own: a crawler that follows links should write `public-only`.
+   * Which addresses requests for pages may connect to. Default `guarded`: a redirect from a public host may lead only to public addresses,
+   * also if `fetch` follows it. A link from a page is indistinguishable from a request of your own, so a crawler that follows links should
+   * use `public-only`.
    */
   readonly network?: NetworkPolicy
-  /** Addresses and blocks, such as `10.0.0.0/8`, that count as public although they are not. Default none. */
+  /** Private addresses and blocks, such as `10.0.0.0/8`, to treat as public. Default: none. */
   readonly allowAddresses?: readonly string[]
-  /** Your own resolver for pages, too, in the form of `dns.lookup`. */
+  /** A resolver with the signature of `dns.lookup`, for pages and for robots.txt. Default: `dns.lookup`. */
   readonly lookup?: LookupFunction
-  /** Redirects that the agent follows itself; for `undici.request`, since `fetch` follows its own. Default 0, as undici has it. */
+  /** How many redirects the agent follows, for `undici.request`; `fetch` follows redirects itself. Default 0, as in undici. */
   readonly maxRedirections?: number | undefined
-  /** Timeouts, pipelining and the like, for undici's Agent. */
+  /** Options for undici's Agent, such as timeouts and pipelining. */
   readonly agent?: Omit<Agent.Options, 'connect' | 'factory' | 'allowH2'> | undefined
 }
 
 /**
- * A dispatcher whose requests are allowed by robots.txt and wait their turn, each hop of a redirect included. For undici's `request` and
- * `fetch`, for the built-in `fetch` of every Node that is supported (`fetch(url, { dispatcher })`), and for all of them at once
- * (`setGlobalDispatcher` of undici 8). HTTP/1.1.
- *
- * @throws {OptionError} for an option that cannot be used.
+ * Returns an undici dispatcher. Each of its requests, redirect hops included, is checked against robots.txt and waits for its slot. It works
+ * with undici's `request` and `fetch`, with the built-in `fetch` of every supported Node (`fetch(url, { dispatcher })`), and with all of them
+ * at once (`setGlobalDispatcher` of undici 8). Supports HTTP/1.1.
+ * @throws {OptionError} for an invalid or unknown option.
  */
 export function politeAgent(options: PoliteAgentOptions): PoliteAgent {
   return new PoliteAgent(options)
@@ -42,7 +42,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   readonly #closeGate: () => Promise<void>
   #closed: Promise<void> | undefined
 
-  /** @internal Made by `politeAgent`. */
+  /** @internal Call `politeAgent`. */
   constructor(options: PoliteAgentOptions) {
     super()
     assertOptions(options)
@@ -55,32 +55,37 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     this.#closeGate = close
     const pages = new PageNetwork(guard, agent, (url) => gate.redirectedFrom(url))
     this.#network = pages
-    const gated = guardedInterceptor(gate, (url, its) => pages.refusalOf(url, its))(pages.dispatch)
+    const gated = guardedInterceptor(gate, (url, requestOptions) => pages.refusalOf(url, requestOptions))(
+      pages.dispatch,
+    )
     const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)
     this.#dispatch = this.#network.begin(redirecting)
   }
 
-  /** Also with a handler of an older undici, such as the one that Node 22 and 24 bring. */
+  /** Also accepts a handler of an older undici, such as the one in Node 22 and 24. */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     return this.#dispatch(options, currentHandler(handler))
   }
 
-  /** Turns away who waits at a gate that was made here, and resolves when the requests under way are over. */
+  /**
+   * Closes the gate, which rejects the requests that wait; a gate that you passed stays open. Resolves when the requests under way have
+   * ended.
+   */
   override close(): Promise<void>
   override close(callback: () => void): void
   override close(callback?: () => void): Promise<void> | void {
     this.#closed ??= this.#closeAll()
-    return told(this.#closed, callback)
+    return withCallback(this.#closed, callback)
   }
 
-  /** Ends requests under way as well. */
+  /** Like `close`, but aborts the requests under way. */
   override destroy(): Promise<void>
   override destroy(error: Error | null): Promise<void>
   override destroy(callback: () => void): void
   override destroy(error: Error | null, callback: () => void): void
   override destroy(first?: Error | null | (() => void), second?: () => void): Promise<void> | void {
     const [error, callback] = typeof first === 'function' ? [null, first] : [first ?? null, second]
-    return told(this.#destroyAll(error), callback)
+    return withCallback(this.#destroyAll(error), callback)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -97,12 +102,12 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   }
 }
 
-function told(done: Promise<void>, callback: (() => void) | undefined): Promise<void> | void {
+function withCallback(done: Promise<void>, callback: (() => void) | undefined): Promise<void> | void {
   if (callback === undefined) return done
   done.then(callback, callback)
 }
 
-/** What its types do not tell: it makes a handler of the present out of an older one. */
+/** A static method that undici's types omit. It converts a handler of an older undici. */
 const wrapper = Dispatcher1Wrapper as unknown as {
   wrapHandler(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler
 }

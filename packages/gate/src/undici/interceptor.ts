@@ -1,4 +1,4 @@
-// The gate in front of an undici dispatcher: every request that is dispatched is allowed by robots.txt and waits its turn.
+// politeInterceptor: puts a gate in front of an undici dispatcher, so that every dispatched request enters it.
 import { stringify } from 'node:querystring'
 import { headerOf, OptionError } from '@politely/core'
 import type { BlockedAddressError } from '@politely/fetcher'
@@ -12,29 +12,30 @@ import { assertOwnHost, originOf, targetOf } from '../target.ts'
 import { fixedHeaders } from './dispatched-headers.ts'
 
 /**
- * An interceptor for undici 8: `new Agent().compose(politeInterceptor(gate), interceptors.redirect({ maxRedirections: 5 }))`. The last one is
- * the outermost. What may make more requests of one (`redirect`, `retry`) comes after it, so that each of them is checked and waits;
- * what answers without one (`cache`) comes after it, too, and costs no turn. With `redirect` inside, the first request fails before it is
- * sent. CONNECT, which opens a tunnel and asks for no URL, passes through.
+ * Returns an interceptor for undici 8: `new Agent().compose(politeInterceptor(gate), interceptors.redirect({ maxRedirections: 5 }))`. The last
+ * interceptor is the outermost.
  *
- * The place among those under way is given back when the response ends: read the body, or `dump` it. A redirect gives it back with its headers.
+ * Put interceptors that may make several requests from one (`redirect`, `retry`) after this one, so that each request enters the gate. Put
+ * `cache` after it too, so that a cached response needs no permit. If `redirect` comes before this interceptor, the first request fails before
+ * it is sent. CONNECT requests open a tunnel and skip the gate.
+ *
+ * The permit is released when the response ends: read the body, or `dump` it. The permit of a redirect is released when its headers arrive.
  */
 export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherComposeInterceptor {
   return guardedInterceptor(gate, async () => undefined)
 }
 
 /**
- * The same, with a check that comes before robots.txt is asked for.
- * @param refusalOf Returns why a URL must not be connected to, if it must not.
+ * Returns the same interceptor, with a check that comes before that of robots.txt.
+ * @param refusalOf Returns why a URL must not be connected to; undefined if it may be.
  */
 export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     if (options.method === 'CONNECT') return dispatch(options, handler)
     if (typeof handler.onRequestStart !== 'function') {
-      const how = 'give it new Dispatcher1Wrapper(dispatcher), or take politeAgent'
       throw new OptionError(
         'dispatcher',
-        `the fetch of this Node speaks to dispatchers as undici 7 and older did; ${how}`,
+        'the fetch of this Node uses the dispatcher interface of undici 7; write new Dispatcher1Wrapper(dispatcher), or use politeAgent',
       )
     }
     const gated = new GatedRequest(gate, dispatch, { ...options }, handler, refusalOf)
@@ -45,8 +46,8 @@ export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Disp
 
 type RefusalOf = (url: string, options: Dispatcher.DispatchOptions) => Promise<BlockedAddressError | undefined>
 
-/** The options as they are sent, read once, and the URL that they ask for. Path and origin are rewritten to those that are judged. */
-function judgedOptions(
+/** Reads the options once. Returns the URL to check, and options that send a request for exactly this URL. */
+function checkedOptions(
   given: Dispatcher.DispatchOptions,
   userAgent: string,
 ): { readonly url: string; readonly options: Dispatcher.DispatchOptions } {
@@ -57,12 +58,12 @@ function judgedOptions(
   return { url: target.url, options: { ...others, origin: target.origin, path: target.path, headers } }
 }
 
-/** As undici makes one path of both when it sends them. */
+/** Combines path and query as undici does. */
 function withQuery(path: unknown, query: Dispatcher.DispatchOptions['query']): unknown {
   if (!query || typeof path !== 'string') return path
   if (/[?#]/.test(path))
     throw new InvalidRequestError(
-      `path ${describeValue(path)} has a query or fragment beside the option query; write one of them`,
+      `path ${describeValue(path)} has a query or a fragment beside the option \`query\`; write the query in one of them`,
     )
   const text = stringify(query)
   return text === '' ? path : `${path}?${text}`
@@ -71,11 +72,11 @@ function withQuery(path: unknown, query: Dispatcher.DispatchOptions['query']): u
 type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | null
 
 const WRONG_ORDER =
-  'redirect is inside of politeInterceptor, so that hops would not be checked; write .compose(politeInterceptor(gate), interceptors.redirect(…))'
+  'redirect comes before politeInterceptor, so redirect hops would not be checked; write .compose(politeInterceptor(gate), interceptors.redirect(…))'
 
 /**
- * One dispatched request. Its handler is started at once, before the turn has come, with this as the controller: so an abort while it
- * waits is heard, whoever it comes from.
+ * One dispatched request. It is the handler that undici gets, and the controller that the caller's handler gets. The caller's handler is
+ * started before the request enters the gate, so that the caller can abort the request while it waits.
  */
 class GatedRequest implements Dispatcher.DispatchController, Dispatcher.DispatchHandler {
   readonly #gate: PoliteGate
@@ -83,14 +84,15 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   readonly #options: Dispatcher.DispatchOptions
   readonly #handler: Dispatcher.DispatchHandler
   readonly #refusalOf: RefusalOf
-  readonly #waiting = new AbortController()
-  /** Undici's own, as soon as the request is on its way. */
+  /** Aborted when the caller aborts the request. */
+  readonly #aborting = new AbortController()
+  /** Undici's controller, once the request has been dispatched. */
   #inner: Dispatcher.DispatchController | undefined
-  #pass: Permit | undefined
+  #permit: Permit | undefined
   #paused = false
-  /** Until a redirect has ended: `drain` is to wait for the next hop. */
-  #release: (() => void) | undefined
-  /** Of a redirect whose body has not ended. */
+  /** Set while `drain` has to wait for the next hop of a redirect. Calling it ends the wait. */
+  #endHold: (() => void) | undefined
+  /** Set while the body of a redirect has not ended. To be called when it ends. */
   #redirectEnded: (() => void) | undefined
 
   constructor(
@@ -108,26 +110,26 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   async run(): Promise<void> {
-    const { signal } = this.#waiting
+    const { signal } = this.#aborting
     try {
       this.#handler.onRequestStart?.(this, null)
-      const { url, options } = judgedOptions(this.#options, this.#gate.robots.userAgent)
-      // The client's own request for robots.txt, through the global dispatcher, needs no verdict and no turn.
+      const { url, options } = checkedOptions(this.#options, this.#gate.robots.userAgent)
+      // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no permit.
       if (this.#gate.robots.isOwnRequest(url)) return void this.#dispatch(options, this)
       const refusal = await this.#refusalOf(url, this.#options)
       if (refusal !== undefined) this.#gate.refuse(url, refusal)
-      this.#pass = await this.#gate.enter(url, { signal })
+      this.#permit = await this.#gate.enter(url, { signal })
       signal.throwIfAborted()
-      this.#pass.run(() => this.#dispatch(options, this))
+      this.#permit.run(() => this.#dispatch(options, this))
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error), { cause: error }))
     }
   }
 
-  // The controller, for whoever made the request.
+  // The controller, for the caller.
 
   get aborted(): boolean {
-    return this.#inner?.aborted ?? this.#waiting.signal.aborted
+    return this.#inner?.aborted ?? this.#aborting.signal.aborted
   }
 
   get paused(): boolean {
@@ -135,7 +137,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   get reason(): Error | null {
-    return this.#inner?.reason ?? (this.#waiting.signal.reason as Error | undefined) ?? null
+    return this.#inner?.reason ?? (this.#aborting.signal.reason as Error | undefined) ?? null
   }
 
   get rawHeaders(): RawHeaders {
@@ -155,7 +157,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   abort(reason: Error): void {
-    this.#waiting.abort(reason)
+    this.#aborting.abort(reason)
     this.#inner?.abort(reason)
   }
 
@@ -177,27 +179,27 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       return
     }
     this.#inner = controller
-    // Undici's own controller: the request has a connection, whose events may run in this async context for as long as it lives.
-    if (!(controller instanceof GatedRequest)) this.#pass?.sent()
-    if (this.#waiting.signal.aborted) controller.abort(this.#waiting.signal.reason)
+    // Undici's own controller means that the request has a connection. Later events of the connection may run in this async context.
+    if (!(controller instanceof GatedRequest)) this.#permit?.sent()
+    if (this.#aborting.signal.aborted) controller.abort(this.#aborting.signal.reason)
     else if (this.#paused) controller.pause()
   }
 
   onRequestUpgrade(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
     const [, status, headers] = args
     this.#handler.onRequestUpgrade?.(...args)
-    this.#pass?.release({ status, headers }) // what is said on the socket from now on is no request
+    this.#permit?.release({ status, headers }) // the upgraded socket carries no more requests
   }
 
   onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
     const [, status, headers] = args
-    if (status >= 200) this.#pass?.report({ status, headers })
-    // Who follows a redirect may not read its body, and a site may never end it: its next hop would wait for the place for ever.
+    if (status >= 200) this.#permit?.report({ status, headers })
+    // The client may not read the body of a redirect, and a site may never end it. The next hop must not wait for that.
     if (isRedirect(status, headerOf(headers, 'location') ?? null)) {
-      this.#release = this.#gate.hold()
-      this.#pass?.release()
-      if (this.#pass !== undefined) {
-        this.#redirectEnded = this.#gate.openRedirect(this.#pass.url, (error) => this.#inner?.abort(error))
+      this.#endHold = this.#gate.hold()
+      this.#permit?.release()
+      if (this.#permit !== undefined) {
+        this.#redirectEnded = this.#gate.openRedirect(this.#permit.url, (error) => this.#inner?.abort(error))
       }
     }
     this.#handler.onResponseStart?.(...args)
@@ -205,14 +207,14 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   onResponseData(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseData']>>): void {
     this.#handler.onResponseData?.(...args)
-    if (args[0].paused) this.#letDrain() // nobody reads on, so its end may never come
+    if (args[0].paused) this.#stopHolding() // the caller has stopped reading, so the end may never come
   }
 
   onResponseEnd(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {
     try {
-      this.#handler.onResponseEnd?.(...args) // a redirect's next hop may come in here: `drain` waits for it
+      this.#handler.onResponseEnd?.(...args) // the next hop of a redirect may enter in this call, and `drain` waits for it
     } finally {
-      this.#over()
+      this.#end()
     }
   }
 
@@ -234,25 +236,25 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   #fail(error: Error): void {
     try {
-      this.#over()
+      this.#end()
     } finally {
       this.#handler.onResponseError?.(this.#inner ?? this, error)
     }
   }
 
-  #over(): void {
-    this.#pass?.release()
+  #end(): void {
+    this.#permit?.release()
     this.#redirectEnded?.()
-    this.#letDrain()
+    this.#stopHolding()
   }
 
-  #letDrain(): void {
-    this.#release?.()
-    this.#release = undefined
+  #stopHolding(): void {
+    this.#endHold?.()
+    this.#endHold = undefined
   }
 }
 
-/** Undici's redirect handler tells those outside of it where it has been. */
+/** Undici's redirect handler adds the list of URLs that it has followed. */
 function hasRedirectInside(context: unknown): boolean {
   return typeof context === 'object' && context !== null && 'history' in context
 }

@@ -1,20 +1,21 @@
-// What requests for pages may connect to: the guard that robots.txt is fetched behind, in front of pages as well.
+// Applies the network guard to requests for pages, as the RobotsClient applies it to requests for robots.txt.
 import { type BlockedAddressError, type NetworkGuard, registrableDomainOf } from '@politely/fetcher'
 import { LRUCache } from 'lru-cache'
 import { Agent, type Dispatcher } from 'undici'
 
-/** The URLs that led to a request, its own last. Redirects that the agent follows carry it in the options from hop to hop. */
+/** An option with the origins that led to a request, its own last. Redirects that the agent follows copy the options from hop to hop. */
 const CHAIN: unique symbol = Symbol('politely.chain')
 
 type Chained = Dispatcher.DispatchOptions & { readonly [CHAIN]?: string[] }
 
-/** A site may ask to keep an idle connection for ten minutes, on each of its hosts. */
+/** The longest time for which an idle connection is kept. Undici's default would let a site ask for ten minutes, on each of its hosts. */
 const MAX_KEEP_ALIVE_MS = 10_000
-/** Hosts of one registrable domain whose connections are kept. To a further one each request has its own. */
+/** How many hosts of one registrable domain may have idle connections. The connection of a request to a further host is closed after it. */
 const MAX_KEPT_HOSTS = 32
+/** How many registrable domains are tracked for this limit. */
 const MAX_DOMAINS = 10_000
 
-/** Agents for pages: one that reaches public addresses only, and one that reaches any. */
+/** Has two agents: one connects only to public addresses, and one connects to any. */
 export class PageNetwork {
   readonly #guard: NetworkGuard
   readonly #redirectedFrom: (url: string) => readonly string[]
@@ -23,7 +24,7 @@ export class PageNetwork {
   /** By registrable domain: the origins that may have an idle connection. */
   readonly #keptOrigins = new LRUCache<string, LRUCache<string, true>>({ max: MAX_DOMAINS })
 
-  /** @param redirectedFrom The URLs whose redirects led to a URL: a hop that `fetch` follows is dispatched like a new request. */
+  /** @param redirectedFrom Returns the origins whose redirects led to a URL: `fetch` dispatches a redirect hop like a new request. */
   constructor(guard: NetworkGuard, options: Agent.Options, redirectedFrom: (url: string) => readonly string[]) {
     this.#guard = guard
     this.#redirectedFrom = redirectedFrom
@@ -32,20 +33,20 @@ export class PageNetwork {
     this.#any = new Agent({ ...http1, connect: guard.connector({ reach: 'any', allowH2: false }) })
   }
 
-  /** Must be outside of everything that makes more requests of one. */
+  /** Must wrap each interceptor that may make several requests from one, such as `redirect`. */
   readonly begin: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
     const chain = this.#redirectedFrom(`${options.origin}${options.path}`)
     const chained: Chained = { ...options, [CHAIN]: [...chain] }
     return dispatch(chained, handler)
   }
 
-  /** Returns the refusal of a redirect's target, if the guard refuses it. */
+  /** Returns the guard's refusal of a redirect hop; undefined if the hop is allowed, or for a first request. */
   async refusalOf(url: string, options: Dispatcher.DispatchOptions): Promise<BlockedAddressError | undefined> {
     const chain = (options as Chained)[CHAIN] ?? []
     return chain.length === 0 ? undefined : this.#guard.refusalOfRedirect(chain, url)
   }
 
-  /** Where a request goes out. */
+  /** Sends a request through the agent that the guard allows. */
   readonly dispatch = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
     const chain = (options as Chained)[CHAIN] ?? []
     chain.push(String(options.origin))
@@ -53,7 +54,10 @@ export class PageNetwork {
     return agent.dispatch(this.#keepsAlive(String(options.origin)) ? options : { ...options, reset: true }, handler)
   }
 
-  /** A site with a wildcard in its DNS could leave an idle connection to each of its hosts, and use up all file descriptors. */
+  /**
+   * Returns whether the connection to this origin may be kept. A site with a wildcard in its DNS could otherwise use up all file descriptors
+   * with an idle connection to each of its hosts.
+   */
   #keepsAlive(origin: string): boolean {
     const domain = registrableDomainOf(origin)
     const kept = this.#keptOrigins.get(domain) ?? new LRUCache({ max: MAX_KEPT_HOSTS, ttl: MAX_KEEP_ALIVE_MS })

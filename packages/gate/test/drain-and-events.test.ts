@@ -1,4 +1,4 @@
-// What a gate tells of itself: drain, counters, queues, messages.
+// Watching a gate: `drain`, `counters`, `queues`, and the messages on its channels.
 import { describe, expect, test, vi } from 'vitest'
 import type { GateMessages, PoliteGate } from '../src/index.ts'
 import { listenTo } from './listen.ts'
@@ -14,7 +14,7 @@ const CHANNELS: readonly (keyof GateMessages)[] = [
 ]
 
 describe('drain', () => {
-  /** Whether it has resolved by now. */
+  /** Returns whether `drain` resolves at once. */
   async function isDrained(gate: PoliteGate): Promise<boolean> {
     let drained = false
     void gate.drain().then(() => {
@@ -24,39 +24,39 @@ describe('drain', () => {
     return drained
   }
 
-  test('resolves at once where nothing is going on', async () => {
+  test('resolves at once if nothing waits and nothing is under way', async () => {
     const { gate } = await simulate({})
     expect(await isDrained(gate)).toBe(true)
   })
 
-  test('waits for those who are under way and those who wait, and for who comes meanwhile', async () => {
-    const { gate, go, pass } = await simulate({ 'a.test': '' })
-    const first = await go('a', 'a.test')
-    const second = go('b', 'a.test')
+  test('waits for requests under way, for waiting requests, and for requests that enter meanwhile', async () => {
+    const { gate, enter, advance } = await simulate({ 'a.test': '' })
+    const first = await enter('a', 'a.test')
+    const second = enter('b', 'a.test')
     expect(await isDrained(gate)).toBe(false)
     first.release()
     expect(await isDrained(gate)).toBe(false)
-    const third = go('c', 'a.test') // is let in
-    await pass(1_000)
+    const third = enter('c', 'a.test') // is admitted
+    await advance(1_000)
     ;(await second).release()
     expect(await isDrained(gate)).toBe(false)
-    await pass(1_000)
+    await advance(1_000)
     ;(await third).release()
     expect(await isDrained(gate)).toBe(true)
   })
 
-  test('those who give up, are refused, or are turned away count as done', async () => {
-    const { gate, go, pass, site } = await simulate({ 'a.test': 'Disallow: /private' })
-    const first = await go('a', 'a.test')
+  test('does not wait for requests that were aborted, refused, or rejected by close', async () => {
+    const { gate, enter, advance, site } = await simulate({ 'a.test': 'Disallow: /private' })
+    const first = await enter('a', 'a.test')
     const controller = new AbortController()
     const outcomes = Promise.allSettled([
-      go('b', 'a.test', controller.signal),
+      enter('b', 'a.test', controller.signal),
       gate.enter(site.at('a.test', '/private')),
-      go('c', 'a.test'),
+      enter('c', 'a.test'),
     ])
-    await pass(1)
+    await advance(1)
     controller.abort()
-    await pass(1)
+    await advance(1)
     expect(await isDrained(gate)).toBe(false)
     first.release()
     gate.close()
@@ -64,38 +64,38 @@ describe('drain', () => {
     expect(await isDrained(gate)).toBe(true)
   })
 
-  test('asyncDispose closes, and does not wait', async () => {
-    const { gate, go, pass } = await simulate({ 'a.test': '' })
-    await go('a', 'a.test')
-    const second = expect(go('b', 'a.test')).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
-    await pass(1)
+  test('asyncDispose closes the gate without waiting', async () => {
+    const { gate, enter, advance } = await simulate({ 'a.test': '' })
+    await enter('a', 'a.test')
+    const second = expect(enter('b', 'a.test')).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+    await advance(1)
     await gate[Symbol.asyncDispose]()
     await second
     await gate[Symbol.asyncDispose]()
   })
 })
 
-test('counters: what left, was refused, gave up, and waited for what', async () => {
-  const { gate, go, pass, site } = await simulate(
+test('counters: counts requests that started, were refused, were abandoned, and waited, by reason', async () => {
+  const { gate, enter, advance, site } = await simulate(
     { 'a.test': 'Crawl-delay: 2\nDisallow: /private', 'b.test': '' },
     { maxConcurrent: 2, maxConcurrentPerOrigin: 2 },
   )
   await expect(gate.enter(site.at('a.test', '/private'))).rejects.toThrow()
   await expect(gate.enter('no URL')).rejects.toThrow()
-  ;(await go('1', 'a.test')).release({ status: 429, headers: { 'retry-after': '10' } })
-  const second = go('2', 'a.test')
+  ;(await enter('1', 'a.test')).release({ status: 429, headers: { 'retry-after': '10' } })
+  const second = enter('2', 'a.test')
   const controller = new AbortController()
-  const third = expect(go('3', 'a.test', controller.signal)).rejects.toThrow()
-  await pass(100)
+  const third = expect(enter('3', 'a.test', controller.signal)).rejects.toThrow()
+  await advance(100)
   controller.abort()
   await third
-  await pass(9_900)
+  await advance(9_900)
   ;(await second).release()
-  const fourth = go('4', 'a.test')
-  await pass(2_000)
-  const held = [await fourth, await go('5', 'b.test')]
-  const sixth = go('6', 'b.test')
-  await pass(1_500)
+  const fourth = enter('4', 'a.test')
+  await advance(2_000)
+  const held = [await fourth, await enter('5', 'b.test')]
+  const sixth = enter('6', 'b.test')
+  await advance(1_500)
   for (const one of held) one.release()
   ;(await sixth).release()
   expect(gate.counters).toEqual({
@@ -127,20 +127,20 @@ test('counters: what left, was refused, gave up, and waited for what', async () 
     refusals: { rule: 1, 'invalid-url': 1 },
   })
   const before = gate.counters
-  void go('7', 'b.test')
-  await pass(1_000)
+  void enter('7', 'b.test')
+  await advance(1_000)
   expect(gate.counters.started).toBe(6)
   expect(before.started).toBe(5) // a snapshot
 })
 
-test('queues: who stands where, and what the first waits for', async () => {
-  const { gate, go, pass, site } = await simulate(
+test('queues: lists how many requests wait and are under way, and what the first waits for', async () => {
+  const { gate, enter, advance, site } = await simulate(
     { 'a.test': 'Crawl-delay: 2', 'b.test': '' },
     { maxConcurrentPerOrigin: 1 },
   )
-  const [first, second] = [await go('1', 'a.test'), await go('2', 'b.test')]
-  for (const host of ['a.test', 'a.test', 'b.test']) void go('', host).then((one) => one.release())
-  await pass(1)
+  const [first, second] = [await enter('1', 'a.test'), await enter('2', 'b.test')]
+  for (const host of ['a.test', 'a.test', 'b.test']) void enter('', host).then((one) => one.release())
+  await advance(1)
   const [a, b] = [site.at('a.test', ''), site.at('b.test', '')]
   expect(gate.queues()).toEqual([
     { key: a, waiting: 2, underWay: 1, heldBy: 'concurrency' },
@@ -152,37 +152,37 @@ test('queues: who stands where, and what the first waits for', async () => {
     { key: a, waiting: 2, underWay: 0, heldBy: 'crawl-delay' },
     { key: b, waiting: 1, underWay: 0, heldBy: 'own-delay' },
   ])
-  await pass(2_000)
+  await advance(2_000)
   expect(gate.queues()).toEqual([{ key: a, waiting: 1, underWay: 0, heldBy: 'crawl-delay' }])
-  await pass(2_000)
+  await advance(2_000)
   expect(gate.queues()).toEqual([])
 })
 
-test('messages: a crawl as it is told', async () => {
-  const { gate, go, pass, site, start } = await simulate({ 'a.test': 'Disallow: /private' })
-  const told: unknown[] = []
+test('publishes the steps of a crawl on the channels', async () => {
+  const { gate, enter, advance, site, start } = await simulate({ 'a.test': 'Disallow: /private' })
+  const published: unknown[] = []
   const stops = CHANNELS.map((name) =>
     listenTo(name, gate, ({ gate: _, ...message }) => {
       const { verdict, ...others } = message as { verdict?: { because: string } }
-      told.push([name.replace('politely:gate:', ''), { ...others, ...(verdict && { verdict: verdict.because }) }])
+      published.push([name.replace('politely:gate:', ''), { ...others, ...(verdict && { verdict: verdict.because }) }])
     }),
   )
   const origin = site.at('a.test', '')
   const of = (path: string) => ({ url: `${origin}/${path}`, origin, key: origin })
-  const first = await go('1', 'a.test')
-  const second = go('2', 'a.test')
+  const first = await enter('1', 'a.test')
+  const second = enter('2', 'a.test')
   const reason = new Error('enough')
   const controller = new AbortController()
-  const third = expect(go('3', 'a.test', controller.signal)).rejects.toBe(reason)
-  await pass(100)
+  const third = expect(enter('3', 'a.test', controller.signal)).rejects.toBe(reason)
+  await advance(100)
   first.release({ status: 503, headers: {} })
   controller.abort(reason)
   await third
   await expect(gate.enter(`${origin}/private`)).rejects.toThrow()
-  await pass(5_000)
+  await advance(5_000)
   ;(await second).release()
   const delay = { delayMs: 1_000, because: 'own-delay' }
-  expect(told).toEqual([
+  expect(published).toEqual([
     ['start', { ...of('1'), at: start, waitedMs: 0, waitedFor: 'none', delay }],
     ['wait', { ...of('2'), at: start, because: 'own-delay', ahead: 0 }],
     ['wait', { ...of('3'), at: start, because: 'own-delay', ahead: 1 }],
@@ -193,7 +193,7 @@ test('messages: a crawl as it is told', async () => {
     ['done', { ...of('2'), at: start + 5_100, tookMs: 0, status: undefined }],
   ])
   for (const stop of stops) stop()
-  const many = told.length
-  ;(await go('4', 'other.test').catch(() => undefined))?.release()
-  expect(told.length).toBe(many)
+  const many = published.length
+  ;(await enter('4', 'other.test').catch(() => undefined))?.release()
+  expect(published.length).toBe(many)
 })

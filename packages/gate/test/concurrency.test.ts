@@ -1,10 +1,10 @@
-// Concurrency slots: what holds one, how many a registrable domain gets, and what a crowd of signals costs.
+// The concurrency limits: which requests count towards them, the limit for each registrable domain, and the cost of many abort signals.
 import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ConcurrencyLimit } from '../src/concurrency-limit.ts'
 import { PoliteGate, type PoliteGateOptions, politely } from '../src/index.ts'
-import { Slots } from '../src/slots.ts'
 import { lookup, Site, until } from './site.ts'
 
 const DAYS = 24 * 3_600_000
@@ -25,12 +25,12 @@ afterEach(async () => {
 })
 
 const gateWith = (options: Partial<PoliteGateOptions>) => new PoliteGate({ robots, minDelayMs: 0, ...options })
-const turns = async (count: number) => {
+const eventLoopTurns = async (count: number) => {
   for (let n = 0; n < count; n++) await new Promise((turn) => setImmediate(turn))
 }
 
-describe('a request whose turn has come, and whose robots.txt has expired', () => {
-  test('holds no slot while robots.txt is fetched', async () => {
+describe('the first request of a queue, whose robots.txt has expired', () => {
+  test('does not count towards maxConcurrent while robots.txt is fetched', async () => {
     const gate = gateWith({ maxConcurrent: 1 })
     for (const host of ['drip.test', 'a.test', 'b.test']) await robots.check(site.at(host))
     const held = await gate.enter(site.at('drip.test', '/1'))
@@ -44,7 +44,7 @@ describe('a request whose turn has come, and whose robots.txt has expired', () =
       drip = response
     })
     held.release()
-    for (const entering of others) (await entering).release() // each has the only slot
+    for (const entering of others) (await entering).release() // with maxConcurrent: 1, one after the other
     expect(gate.queues()).toMatchObject([{ waiting: 1, underWay: 0 }])
     await until(() => drip !== undefined)
     drip?.end(': *\n')
@@ -53,7 +53,7 @@ describe('a request whose turn has come, and whose robots.txt has expired', () =
     await gate.drain()
   })
 
-  test('is refused by new rules; who is behind it is not held up', async () => {
+  test('is rejected if the new rules disallow it, and does not delay the next request', async () => {
     const gate = gateWith({ maxConcurrent: 1 })
     const held = await gate.enter(site.at('a.test', '/1'))
     const refused = expect(gate.enter(site.at('a.test', '/new'))).rejects.toMatchObject({
@@ -69,19 +69,19 @@ describe('a request whose turn has come, and whose robots.txt has expired', () =
     expect(gate.counters).toMatchObject({ started: 2, done: 2, refusals: { rule: 1 } })
   })
 
-  test('may be aborted meanwhile, and the gate may be closed', async () => {
+  test('can be aborted during the fetch, and rejected by close', async () => {
     const gate = gateWith({ maxConcurrent: 1 })
     const held = await gate.enter(site.at('a.test', '/1'))
     const controller = new AbortController()
     const aborted = expect(gate.enter(site.at('a.test', '/2'), { signal: controller.signal })).rejects.toThrow('enough')
     await until(() => gate.queues()[0]?.waiting === 1)
     now += 30 * DAYS
-    site.robots.set('a.test', () => undefined) // never answers
+    site.robots.set('a.test', () => undefined) // never responds
     held.release()
     await until(() => site.robotsFetches === 2)
     controller.abort(new Error('enough'))
     await aborted
-    await turns(1)
+    await eventLoopTurns(1)
     expect(gate.queues()).toEqual([])
     const closed = expect(gate.enter(site.at('a.test', '/3'))).rejects.toMatchObject({
       code: 'ERR_POLITELY_GATE_CLOSED',
@@ -92,13 +92,13 @@ describe('a request whose turn has come, and whose robots.txt has expired', () =
   })
 })
 
-describe('5,000 that wait for the same moment', () => {
+describe('5,000 requests that wait for the same moment', () => {
   const many = 5_000
 
   test.each([
     { rules: 'User-agent: *\nDisallow: /old\n', status: 'fulfilled' },
     { rules: 'User-agent: *\nDisallow: /new\n', status: 'rejected' },
-  ])('are $status in a loop, not in a recursion', async ({ rules, status }) => {
+  ])('are $status without recursion', async ({ rules, status }) => {
     await robots.check(site.at('a.test'))
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     onTestFinished(() => void vi.useRealTimers())
@@ -114,21 +114,21 @@ describe('5,000 that wait for the same moment', () => {
 })
 
 describe('maxConcurrentPerDomain', () => {
-  test('keeps a domain with many hosts from occupying all slots', async () => {
+  test('keeps a domain with many hosts from using up maxConcurrent', async () => {
     const gate = gateWith({ maxConcurrent: 4, maxConcurrentPerDomain: 2 })
     const hosts = ['a.evil.test', 'b.evil.test', 'c.evil.test', 'd.evil.test']
     for (const host of [...hosts, 'honest.test']) await robots.check(site.at(host))
     const [a, b, ...rest] = hosts.map((host) => gate.enter(site.at(host)))
     const slow = [await a, await b]
-    await turns(2)
+    await eventLoopTurns(2)
     expect(gate.queues().map(({ heldBy }) => heldBy)).toEqual([undefined, undefined, 'concurrency', 'concurrency'])
     expect(await gate.when(site.at('e.evil.test'))).toMatchObject({ because: 'concurrency', waitMs: 0 })
     expect(await gate.when(site.at('honest.test'))).toMatchObject({ because: 'none' })
     expect((await gate.enter(site.at('honest.test'))).waitedFor).toBe('none')
-    for (const pass of slow) pass?.release()
-    for (const pass of await Promise.all(rest)) {
-      expect(pass.waitedFor).toBe('concurrency')
-      pass.release()
+    for (const permit of slow) permit?.release()
+    for (const permit of await Promise.all(rest)) {
+      expect(permit.waitedFor).toBe('concurrency')
+      permit.release()
     }
     expect(gate.queues()).toMatchObject([{ underWay: 1 }])
   })
@@ -138,18 +138,18 @@ describe('maxConcurrentPerDomain', () => {
     { given: { maxConcurrentPerOrigin: 10 }, most: 10 },
     { given: { maxConcurrentPerDomain: 3 }, most: 3 },
     { given: { maxConcurrentPerDomain: 12 }, most: 12 },
-  ])('is 8, or what one origin may have if that is more: $given', async ({ given, most }) => {
+  ])('defaults to 8, or to maxConcurrentPerOrigin if that is larger: $given', async ({ given, most }) => {
     const gate = gateWith(given)
     const entering = Array.from({ length: 14 }, (_, n) => gate.enter(site.at(`h${n}.many.test`)))
     for (const [n, one] of entering.entries()) if (n < most) await one
     await until(() => gate.queues().filter(({ underWay }) => underWay > 0).length === most)
-    await turns(3)
+    await eventLoopTurns(3)
     expect(gate.queues().filter(({ underWay }) => underWay > 0).length).toBe(most)
     gate.close()
     await Promise.allSettled(entering)
   })
 
-  test('a request of another domain in the same queue does not wait behind one that gave up', async () => {
+  test('does not delay a request to another domain once the request before it in the queue is aborted', async () => {
     const gate = gateWith({ maxConcurrentPerDomain: 1, paceBy: 'address', lookup })
     const held = await gate.enter(site.at('a.full.test'))
     const controller = new AbortController()
@@ -164,61 +164,63 @@ describe('maxConcurrentPerDomain', () => {
   })
 })
 
-describe('Slots', () => {
-  interface User {
+describe('ConcurrencyLimit', () => {
+  interface Queue {
     readonly name: string
     advance(): void
   }
 
-  /** Users that take a slot as soon as the slots call them, and a log of their names. */
+  /** Returns a function that adds queues which acquire the limit as soon as they are called, and a log of their names. */
   function open(maxConcurrent: number, maxConcurrentPerDomain: number) {
-    const slots = new Slots({ maxConcurrent, maxConcurrentPerDomain })
+    const limit = new ConcurrencyLimit({ maxConcurrent, maxConcurrentPerDomain })
     const called: string[] = []
-    const want = (name: string, domain: string): User => {
-      const user = {
+    const want = (name: string, domain: string): Queue => {
+      const queue = {
         name,
         advance: () => {
           called.push(name)
-          slots.take(user, domain)
+          limit.tryAcquire(queue, domain)
         },
       }
-      slots.take(user, domain)
-      return user
+      limit.tryAcquire(queue, domain)
+      return queue
     }
-    return { slots, called, want }
+    return { limit, called, want }
   }
 
-  test('domains take turns, and in a domain it is first come, first served', () => {
-    const { slots, called, want } = open(1, 1)
+  test('serves the registrable domains in turn, and the queues of a domain in order of arrival', () => {
+    const { limit, called, want } = open(1, 1)
     want('held', 'x')
     for (const name of ['a1', 'a2', 'a3']) want(name, 'a')
     for (const name of ['b1', 'b2']) want(name, 'b')
-    for (const domain of ['x', 'a', 'b', 'a', 'b']) slots.release(domain)
+    for (const domain of ['x', 'a', 'b', 'a', 'b']) limit.release(domain)
     expect(called).toEqual(['a1', 'b1', 'a2', 'b2', 'a3'])
   })
 
-  test('one release calls one user, not all that wait; more only where it does not take the slot', () => {
-    const { slots, called, want } = open(2, 2)
+  test('calls one waiting queue for each release, and the next one only if it does not acquire the limit', () => {
+    const { limit, called, want } = open(2, 2)
     want('held', 'x')
     want('held too', 'x')
     for (let n = 0; n < 1_000; n++) want(`${n}`, `${n}.test`)
-    slots.release('x')
+    limit.release('x')
     expect(called).toEqual(['0'])
-    const taker = slots.take.bind(slots)
-    vi.spyOn(slots, 'take').mockImplementation((user, domain) => domain !== '1.test' && taker(user, domain))
-    slots.release('x')
+    const tryAcquire = limit.tryAcquire.bind(limit)
+    vi.spyOn(limit, 'tryAcquire').mockImplementation(
+      (queue, domain) => domain !== '1.test' && tryAcquire(queue, domain),
+    )
+    limit.release('x')
     expect(called).toEqual(['0', '1', '2'])
   })
 
-  test('asking again keeps the place in line', () => {
-    const { slots, called, want } = open(1, 1)
+  test('keeps the position of a queue that tries again', () => {
+    const { limit, called, want } = open(1, 1)
     want('held', 'x')
     const a = want('a', 'x')
     want('b', 'x')
-    expect(slots.take(a, 'x')).toBe(false)
-    slots.release('x')
-    slots.forget(a)
-    slots.release('x')
+    expect(limit.tryAcquire(a, 'x')).toBe(false)
+    limit.release('x')
+    limit.forget(a)
+    limit.release('x')
     expect(called).toEqual(['a', 'b'])
   })
 })
@@ -226,7 +228,7 @@ describe('Slots', () => {
 describe('1,000 requests that wait', () => {
   const many = 1_000
 
-  test('with one signal add one listener to it, and leave none', async () => {
+  test('add one listener to a signal that they share, and remove it', async () => {
     const gate = gateWith({ minDelayMs: 100_000 })
     const url = site.at('a.test')
     ;(await gate.enter(url)).release()
@@ -248,7 +250,7 @@ describe('1,000 requests that wait', () => {
     gate.close()
   })
 
-  test('with distinct signals add one listener to each, and one to that of the gate', async () => {
+  test('add one listener to each of their signals, and one to that of the gate', async () => {
     const gate = gateWith({ minDelayMs: 100_000 })
     const url = site.at('a.test')
     ;(await gate.enter(url)).release()

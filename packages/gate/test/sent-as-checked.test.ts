@@ -1,4 +1,5 @@
-// What is judged is what is sent: every way to ask for a URL by one adapter and send another, and what is refused because it cannot be judged.
+// The URL that is checked is the URL that is sent. Tests every known way to make an adapter check one URL and send another, and the requests
+// that are refused because they cannot be checked.
 import { Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders, type RequestOptions } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import { Agent, type Dispatcher } from 'undici'
@@ -31,7 +32,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   site.seen.length = 0
-  // Whatever was refused, its slot is free.
+  // Every permit was released, also those of refused requests.
   await gate.drain()
   expect(gate.queues()).toEqual([])
 })
@@ -44,7 +45,7 @@ afterAll(async () => {
 
 const refusal = { code: 'ERR_POLITELY_REQUEST' }
 
-/** What the server saw, or the code of the error. */
+/** Returns the request that the server got, or the code of the error. */
 async function outcomeOf(act: () => Promise<unknown>): Promise<string> {
   try {
     await act()
@@ -79,7 +80,7 @@ function http(options: RequestOptions, change?: (request: ReturnType<typeof http
 const REFUSED = 'ERR_POLITELY_REQUEST'
 const DISALLOWED = 'ERR_POLITELY_DISALLOWED'
 
-/** A path as it is given, and what is sent by each adapter. */
+/** Paths as the caller gives them, and the paths that each adapter sends. */
 const paths: readonly { readonly path: string; readonly undici: string; readonly http?: string }[] = [
   { path: '/private/../pub', undici: 'GET /pub' },
   { path: '/pub/../private', undici: DISALLOWED },
@@ -103,16 +104,16 @@ const paths: readonly { readonly path: string; readonly undici: string; readonly
 ]
 
 describe.each(paths)('the path $path', ({ path, undici, http: sent = undici }) => {
-  test(`by undici: ${undici}`, async () => {
+  test(`undici sends ${undici}`, async () => {
     expect(await outcomeOf(() => dispatch({ path }))).toBe(undici)
   })
 
-  test(`by node:http: ${sent}`, async () => {
+  test(`node:http sends ${sent}`, async () => {
     expect(await outcomeOf(() => http({ path }))).toBe(sent)
   })
 })
 
-test('a whole URL as the path, for a proxy, is judged and sent as that URL', async () => {
+test('checks and sends a whole URL as the path, for a proxy', async () => {
   const path = `${site.origin}/private/../pub#x`
   expect(await outcomeOf(() => dispatch({ path }))).toBe(`GET ${site.origin}/pub`)
   site.seen.length = 0
@@ -164,7 +165,7 @@ describe('a Host header', () => {
     expect(await outcomeOf(() => dispatch({ path: '/pub', headers }))).toBe(REFUSED)
   })
 
-  test('undici, a pseudo-header of HTTP/2 is refused', async () => {
+  test('is refused by undici in the form of an HTTP/2 pseudo-header', async () => {
     const headers = { ':authority': 'other.example' }
     expect(await outcomeOf(() => dispatch({ path: '/pub', headers }))).toBe(REFUSED)
   })
@@ -180,7 +181,7 @@ describe('a Host header', () => {
     expect(await outcomeOf(() => http({ path: '/pub', headers: headers as OutgoingHttpHeaders }))).toBe(REFUSED)
   })
 
-  test('node:http, neither Host nor path can be changed after the request was judged', async () => {
+  test('cannot be changed after the check, nor the path (node:http)', async () => {
     const changes: ((sent: ReturnType<typeof httpRequest>) => void)[] = [
       (sent) => sent.setHeader('HOST', 'other.example'),
       (sent) => sent.appendHeader('host', 'other.example'),
@@ -193,7 +194,7 @@ describe('a Host header', () => {
     expect(await outcomeOf(() => http({ path: '/pub' }, (sent) => sent.setHeader('host', host)))).toBe('GET /pub')
   })
 
-  test('of the same site passes, in any spelling', async () => {
+  test('of the same site is accepted in any spelling', async () => {
     for (const headers of [{ host }, ['HOST', host]]) {
       for (const send of [dispatch, http]) {
         site.seen.length = 0
@@ -216,32 +217,32 @@ describe('a Host header', () => {
     expect(site.lines).toEqual([])
   })
 
-  test('the error says what to write', async () => {
+  test('causes an error that says what to write', async () => {
     await expect(dispatch({ path: '/pub', headers: { host: 'other.example' } })).rejects.toThrow(
-      `the Host header is "other.example", and the URL names ${host}; leave the header out, and write the site's name in the URL`,
+      `the Host header is "other.example"; expected ${host}, the host of the URL. Leave the header out, and write the site's name in the URL`,
     )
   })
 })
 
 describe('node:http', () => {
-  test('a socketPath, which decides who is asked, is refused', async () => {
+  test('refuses a socketPath, which chooses the server', async () => {
     expect(await outcomeOf(() => http({ path: '/pub', socketPath: '/tmp/some.sock' }))).toBe(REFUSED)
     const own = politeHttpAgent(new HttpAgent({ socketPath: '/tmp/some.sock' } as never), gate)
     expect(await outcomeOf(() => http({ path: '/pub', agent: own }))).toBe(REFUSED)
   })
 
-  test('an agent whose options name another host is judged by that host', async () => {
+  test('checks the host in the options of the agent', async () => {
     const own = politeHttpAgent(new HttpAgent({ host: 'other.example' } as never), gate)
     expect(await outcomeOf(() => http({ path: '/pub', agent: own }))).toBe(REFUSED)
   })
 
-  test('headers that are sent as they are: a path that would be sent differently is refused', async () => {
+  test('refuses headers as an array if the path is not in normal form', async () => {
     const headers = ['host', host, 'user-agent', 'ExampleBot/1.0'] as never
     expect(await outcomeOf(() => http({ path: '/private/../pub', headers }))).toBe(REFUSED)
     expect(await outcomeOf(() => http({ path: '/pub', headers }))).toBe('GET /pub')
   })
 
-  test('a host that is more than a host is refused', async () => {
+  test('refuses a host with more than a host name', async () => {
     for (const bad of ['127.0.0.1/x?', 'a@127.0.0.1']) {
       expect(await outcomeOf(() => http({ path: '/pub', host: bad }))).toBe(REFUSED)
     }
@@ -250,7 +251,7 @@ describe('node:http', () => {
 
 describe.each(kits)('politely($name)', ({ fetch, Request }) => {
   const polite = () => politely(fetch, { gate })
-  /** What the wrapped fetch was called with. */
+  /** The arguments of the wrapped fetch. */
   const recording = () => {
     const send = vi.fn(async (..._: unknown[]) => new Response('page'))
     return { send, fetch: politely(send, { gate }) as unknown as (input: unknown, init?: unknown) => Promise<Response> }
@@ -262,9 +263,9 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
     ['an unknown scheme', 'file:///etc/passwd'],
     ['gopher', 'gopher://a.example/'],
     ['ws', 'ws://a.example/'],
-    ['nothing', undefined],
+    ['undefined', undefined],
     ['null', null],
-  ])('refuses %s, and calls no fetch', async (_, input) => {
+  ])('refuses %s without calling fetch', async (_, input) => {
     const { send, fetch: polite } = recording()
     const error = await polite(input).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(InvalidRequestError)
@@ -275,11 +276,11 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
 
   test('says that a URL must be absolute', async () => {
     await expect(polite()('/private')).rejects.toThrow(
-      '"/private" is not an absolute URL; write one such as https://example.com/page',
+      '"/private" is invalid; expected an absolute URL, such as https://example.com/page',
     )
   })
 
-  test.each(['data:text/plain,x', 'about:blank', 'blob:null/x'])('passes %s without a turn', async (url) => {
+  test.each(['data:text/plain,x', 'about:blank', 'blob:null/x'])('fetches %s without a permit', async (url) => {
     const { send, fetch: polite } = recording()
     const { started } = gate.counters
     await polite(url)
@@ -287,10 +288,10 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
     expect(gate.counters.started).toBe(started)
   })
 
-  test('asks the gate about ftp', async () => {
+  test('checks an ftp URL', async () => {
     const { send, fetch: polite } = recording()
-    const enter = vi.spyOn(gate, 'enter').mockRejectedValueOnce(new Error('asked'))
-    await expect(polite('ftp://a.example/file')).rejects.toThrow('asked')
+    const enter = vi.spyOn(gate, 'enter').mockRejectedValueOnce(new Error('checked'))
+    await expect(polite('ftp://a.example/file')).rejects.toThrow('checked')
     expect(enter.mock.calls[0]?.[0]).toBe('ftp://a.example/file')
     enter.mockRestore()
     expect(send).not.toHaveBeenCalled()
@@ -315,7 +316,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
     expect(send).not.toHaveBeenCalled()
   })
 
-  test('reads an input and the options once', async () => {
+  test('reads the input and the options once', async () => {
     const { send, fetch: polite } = recording()
     let reads = 0
     const input = { toString: () => `${site.origin}${reads++ === 0 ? '/pub' : '/private'}` }
@@ -337,7 +338,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
     expect(send.mock.calls[1]).toMatchObject([`${site.origin}/pub`, { method: 'PUT' }])
   })
 
-  test('judges a Request by the URL that fetch will use', async () => {
+  test('checks the URL of a Request that fetch will use', async () => {
     class Lying extends Request {}
     Object.defineProperty(Lying.prototype, 'url', { get: () => `${site.origin}/pub` })
     const code = { code: DISALLOWED }
@@ -354,7 +355,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
     expect(site.lines).toEqual([])
   })
 
-  test('a redirect in a Request that is a subclass is not followed outside of the gate', async () => {
+  test('does not let a subclass of Request follow redirects outside the gate', async () => {
     site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/private' }).end())
     class Lying extends Request {}
     Object.defineProperty(Lying.prototype, 'redirect', { get: () => 'manual' })
@@ -364,7 +365,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
   })
 })
 
-test('politeAgent refuses the same', async () => {
+test('politeAgent refuses these too', async () => {
   const own = politeAgent({ gate })
   const foreign = own.request({ origin: site.origin, path: '/pub', method: 'GET', headers: { host: 'other.example' } })
   await expect(foreign).rejects.toMatchObject(refusal)

@@ -1,0 +1,109 @@
+// Calls a pacer on behalf of the gate. The caller may supply a pacer, such as one that asks a service for a fleet of crawlers. So the gate
+// validates its replies and contains its failures.
+import type { Delay, PaceLimits, PageResponse } from '@politely/core'
+import { PacerError } from './errors.ts'
+import { channels } from './events.ts'
+import type { EventSource } from './gate-context.ts'
+import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
+
+const REASONS: Readonly<Record<PaceReason, true>> = {
+  'own-delay': true,
+  'crawl-delay': true,
+  'request-rate': true,
+  'visit-time': true,
+  'retry-after': true,
+  backoff: true,
+  cap: true,
+}
+
+const REASON = `because one of ${Object.keys(REASONS).join(', ')}`
+const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because } }"
+const WAIT = "{ kind: 'wait', ticket, waitMs, because }"
+
+export class CheckedPacer {
+  readonly #pacer: Pacer
+  readonly #source: EventSource
+
+  constructor(pacer: Pacer, source: EventSource) {
+    this.#pacer = pacer
+    this.#source = source
+  }
+
+  /** @throws {PacerError} for an invalid reply; also whatever the pacer throws. A promise rejects with the same. */
+  reserve(key: string, limits: PaceLimits, ticket: Ticket | undefined): Reservation | Promise<Reservation> {
+    const reservation = this.#pacer.reserve(key, limits, ticket)
+    return isPromise(reservation)
+      ? Promise.resolve(reservation).then(checkedReservation)
+      : checkedReservation(reservation)
+  }
+
+  /** @throws {PacerError} for an invalid reply; also whatever the pacer throws. */
+  async estimate(key: string, limits: PaceLimits, ahead: number): Promise<WaitEstimate> {
+    return checkedEstimate(await this.#pacer.estimate(key, limits, ahead))
+  }
+
+  // The request of these calls has started, ended or gone already, so a failure must not reach it. It is counted and published instead.
+
+  started(key: string, ticket: Ticket, delay: Delay): void {
+    this.#contain(key, () => this.#pacer.started?.(key, ticket, delay))
+  }
+
+  cancel(key: string, ticket: Ticket): void {
+    this.#contain(key, () => this.#pacer.cancel(key, ticket))
+  }
+
+  report(key: string, ticket: Ticket, response: PageResponse | undefined): void {
+    this.#contain(key, () => this.#pacer.report(key, ticket, response))
+  }
+
+  /** Counts and publishes a failure of the pacer that no request can be rejected with. */
+  failed(key: string, error: unknown): void {
+    const { gate, now, counters } = this.#source
+    counters.failures++
+    if (channels.failure.hasSubscribers) channels.failure.publish({ gate, at: now(), key, error })
+  }
+
+  #contain(key: string, call: () => void | Promise<void>): void {
+    try {
+      const result = call()
+      if (isPromise(result)) Promise.resolve(result).catch((error: unknown) => this.failed(key, error))
+    } catch (error) {
+      this.failed(key, error)
+    }
+  }
+}
+
+function checkedReservation(reservation: Reservation): Reservation {
+  const { kind, ticket } = fieldsOf(reservation)
+  const isTicket = typeof ticket === 'string' || typeof ticket === 'number'
+  if (kind === 'slot' && isTicket && isDelay(fieldsOf(reservation).delay)) return reservation
+  if (kind === 'wait' && (isTicket || ticket === undefined) && isWait(reservation, isReason)) return reservation
+  throw new PacerError('reserve', reservation, `${SLOT} or ${WAIT}, with times in milliseconds and ${REASON}`)
+}
+
+function checkedEstimate(estimate: WaitEstimate): WaitEstimate {
+  if (isWait(estimate, (because) => because === 'none' || isReason(because))) return estimate
+  throw new PacerError('estimate', estimate, `{ waitMs, because }, with milliseconds and ${REASON}, or none`)
+}
+
+function isDelay(delay: unknown): boolean {
+  const { delayMs, because } = fieldsOf(delay)
+  return typeof delayMs === 'number' && Number.isFinite(delayMs) && delayMs >= 0 && isReason(because)
+}
+
+function isWait(reply: unknown, isKnown: (because: unknown) => boolean): boolean {
+  const { waitMs, because } = fieldsOf(reply)
+  return Number.isFinite(waitMs) && isKnown(because)
+}
+
+function isReason(because: unknown): boolean {
+  return typeof because === 'string' && Object.hasOwn(REASONS, because)
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value
+}

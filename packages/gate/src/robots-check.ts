@@ -1,0 +1,83 @@
+// Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each refusal.
+import type { HasHref } from '@politely/core'
+import type { CheckedUrl, ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { linkSignals } from '@politely/fetcher/abort-listeners'
+import { RobotsDisallowedError } from './errors.ts'
+import { channels } from './events.ts'
+import type { EventSource } from './gate-context.ts'
+import type { RedirectTargets } from './redirect-targets.ts'
+
+/** The verdict on a URL that robots.txt allows. It has an origin: an invalid URL is always refused. */
+export type AllowedVerdict = ClientVerdict & CheckedUrl
+
+export class RobotsCheck {
+  readonly #client: RobotsClient
+  readonly #redirects: RedirectTargets
+  readonly #closing: AbortSignal
+  readonly #source: EventSource
+
+  /** @param closing The gate aborts it when it closes. */
+  constructor(client: RobotsClient, redirects: RedirectTargets, closing: AbortSignal, source: EventSource) {
+    this.#client = client
+    this.#redirects = redirects
+    this.#closing = closing
+    this.#source = source
+  }
+
+  /** Returns the verdict on a URL. A known verdict needs no fetch, and so no signal. A refusal is not counted. */
+  async check(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
+    this.#closing.throwIfAborted()
+    signal?.throwIfAborted()
+    const redirectedFrom = this.#redirects.to(typeof url === 'string' ? url : url.href)
+    const known = redirectedFrom.length === 0 ? this.#client.checkNow(url) : undefined
+    return known ?? this.untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
+  }
+
+  /** @throws {RobotsDisallowedError} if robots.txt does not allow the URL. The refusal is counted. */
+  async requireAllowed(url: string | HasHref, signal: AbortSignal | undefined): Promise<AllowedVerdict> {
+    const verdict = await this.check(url, signal)
+    return this.#allowedOrThrow(verdict)
+  }
+
+  /**
+   * Does the same without a fetch. Returns undefined if the verdict is not known.
+   * @throws {RobotsDisallowedError}
+   */
+  requireAllowedNow(url: string): AllowedVerdict | undefined {
+    const verdict = this.#client.checkNow(url)
+    return verdict && this.#allowedOrThrow(verdict)
+  }
+
+  /** Counts and publishes a refusal. */
+  refused(verdict: ClientVerdict): void {
+    const { gate, now, counters } = this.#source
+    counters.refused(verdict.because)
+    if (channels.refuse.hasSubscribers) channels.refuse.publish({ gate, at: now(), url: verdict.url, verdict })
+  }
+
+  /**
+   * Runs work that is to end when the gate closes or the caller's signal is aborted. Both branches use `return await`: two requests that
+   * enter in one turn of the event loop, one of them with a signal, must keep their order.
+   */
+  async untilClosed<T>(signal: AbortSignal | undefined, work: (ends: AbortSignal) => Promise<T>): Promise<T> {
+    this.#closing.throwIfAborted()
+    if (signal === undefined) return await work(this.#closing)
+    signal.throwIfAborted()
+    const linked = linkSignals([signal, this.#closing])
+    try {
+      return await work(linked.signal)
+    } finally {
+      linked.unlink()
+    }
+  }
+
+  #allowedOrThrow(verdict: ClientVerdict): AllowedVerdict {
+    if (isAllowed(verdict)) return verdict
+    this.refused(verdict)
+    throw new RobotsDisallowedError(verdict)
+  }
+}
+
+export function isAllowed(verdict: ClientVerdict): verdict is AllowedVerdict {
+  return verdict.allowed
+}
