@@ -216,18 +216,14 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
     dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
     signal: withMethods('signal', options.signal, ['addEventListener'], 'an AbortSignal'),
-    guard: guardOf(options),
+    guard: new NetworkGuard({
+      network: options.network,
+      allowAddresses: options.allowAddresses,
+      lookup: options.lookup,
+    }),
     fetch: callable('fetch', options.fetch, 'a function like the global fetch'),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
   }
-}
-
-function guardOf({ network, allowAddresses, lookup }: RobotsClientOptions): NetworkGuard {
-  return new NetworkGuard({
-    ...(network !== undefined && { network }),
-    ...(allowAddresses !== undefined && { allowAddresses }),
-    ...(lookup !== undefined && { lookup }),
-  })
 }
 
 /** Those of `checkMany`, checked. @throws {OptionError} */

@@ -205,7 +205,7 @@ describe('a fetch that does not do as it is told', () => {
       'follows redirects, says that it does not, and shows the URL',
       async () => Object.defineProperty(new Response(forbidsPage), 'url', { value: 'http://10.0.0.1/rules' }),
       'malformed',
-      /answers for http:\/\/10\.0\.0\.1\/rules, and was asked for http:\/\/a\.test\/robots\.txt/,
+      /response from http:\/\/10\.0\.0\.1\/rules.*request for http:\/\/a\.test\/robots\.txt/,
     ],
     [
       'gives less than its Content-Length',
@@ -565,7 +565,7 @@ describe('a dispatcher of your own', () => {
     because: 'unreachable',
     access: { reason, detail: expect.stringMatching(detail) },
   })
-  const followed = failed('malformed', /follows redirects itself.*give one that answers with the 3xx itself/)
+  const followed = failed('malformed', /follows redirects itself.*give one that returns the 3xx response/)
 
   /** Answers without a connection. */
   function mockAgent(headers: Record<string, string>): Dispatcher {
