@@ -39,12 +39,17 @@ export class FetchTransport implements RobotsTransport {
       const response = await this.#fetchResponse(url, conditions, deadline)
       phase = 'body'
       const { status, body: stream } = response
+      const problem = problemOfHead(response, url, observer)
+      if (problem !== undefined) {
+        discard(response)
+        return problem
+      }
       const headers: ReplyHeaders = Object.fromEntries(response.headers)
       const isRead = stream !== null && isBodyWanted(status, policy)
-      const problem = problemOfHead(response, url, observer) ?? (isRead ? problemOfCodings(headers) : undefined)
-      if (problem !== undefined || !isRead) {
+      const codingProblem = isRead ? problemOfCodings(headers) : undefined
+      if (!isRead || codingProblem !== undefined) {
         discard(response)
-        return problem ?? { kind: 'response', status, headers }
+        return codingProblem ?? { kind: 'response', status, headers }
       }
       // The signal is passed again, since a fetch may ignore it once the response has begun. It cancels the rest of the body.
       const bytes = Readable.fromWeb(stream, { signal: deadline.signal })
