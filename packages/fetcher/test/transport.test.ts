@@ -838,7 +838,7 @@ test('fetch and dispatcher together: only one of them can make the request', ({ 
     expect.objectContaining({
       code: 'ERR_POLITELY_OPTION',
       option: 'fetch',
-      message: expect.stringMatching(/only one of them can make the request; give your fetch the dispatcher/),
+      message: expect.stringMatching(/only one of them can make the request; pass the dispatcher to your fetch/),
     }),
   )
 })

@@ -77,12 +77,12 @@ const closing: readonly BrowserRow[] = [
 ]
 
 const wrongOptions: readonly (readonly [string, unknown, RegExp])[] = [
-  ['none', undefined, /options: is missing; write/],
+  ['none', undefined, /options: is missing; expected/],
   ['no name', {}, /userAgent/],
   [
     'an unknown word',
     { ...CRAWLER, pageRequests: true },
-    /pageRequests: true is not known; write one of check, ignore/,
+    /pageRequests: true is not known; expected one of check, ignore/,
   ],
   ['a pause that is none', { ...CRAWLER, minDelayMs: -1 }, /minDelayMs/],
   ['a gate and more', { gate: 'none' }, /gate: must be a PoliteGate/],
