@@ -67,7 +67,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
   [
     ['check', URL, '--user-agent', 'Mozilla/5.0 (X11; Linux)'],
-    '--user-agent: "Mozilla/5.0 (X11; Linux)" contains no product token; begin it with a name such as ExampleBot/1.0, or set --product-token',
+    '--user-agent: "Mozilla/5.0 (X11; Linux)" contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token',
   ],
   [
     ['check', URL, ...BOT, '--product-token', 'Example Bot'],

@@ -1,6 +1,6 @@
 // Maps errors of Node, undici and basic-ftp to the reasons why robots.txt is unreachable. RFC 9309 §2.3.1.4.
 import type { Failure, FailureReason, Headers, Reply, Response } from '@politely/core'
-import type { Deadline } from './deadline.ts'
+import { DEADLINE_PASSED, type Deadline } from './deadline.ts'
 
 /** Reasons by error code. Every other code means `network`. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
@@ -76,9 +76,6 @@ export function failureOf(error: unknown, phase: 'request' | 'body', deadline: D
     cause instanceof Error ? cause.message || codeOf(cause) : String(cause),
   )
 }
-
-/** The detail of a failure by timeout. */
-export const DEADLINE_PASSED = 'the deadline passed'
 
 /** Returns the response that undici's `interceptors.responseError()` and `interceptors.retry()` report as an error, without its body. */
 function responseIn(error: unknown): Response | undefined {

@@ -276,7 +276,7 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
     if (token !== undefined) return [token]
     throw new OptionError(
       'userAgent',
-      `${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or set productToken`,
+      `${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give productToken`,
     )
   }
   const tokens: readonly unknown[] = Array.isArray(given) ? given : [given]

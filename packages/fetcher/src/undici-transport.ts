@@ -5,8 +5,8 @@ import { type Failure, type Headers, headerOf, type Reply } from '@politely/core
 import { buildConnector, Client, type Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, bodyOf, isCoded, readBody } from './body.ts'
 import { endsWithConnection, isChunked, problemOfConnection, TlsCarrier } from './body-end.ts'
-import type { Deadline } from './deadline.ts'
-import { DEADLINE_PASSED, failure, replyOf } from './failure.ts'
+import { DEADLINE_PASSED, type Deadline } from './deadline.ts'
+import { failure, replyOf } from './failure.ts'
 import type { NetworkGuard, Reach } from './network-guard.ts'
 import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
 import {

@@ -447,7 +447,9 @@ describe('NetworkGuard, for requests of your own', () => {
   ] as const)('allowAddresses, what it does not take: %s', ([wrong]) => {
     const construction = () => new NetworkGuard({ allowAddresses: ['10.0.0.0/8', wrong as string] })
     expect(construction).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option: 'allowAddresses' }))
-    expect(construction).toThrow(/write addresses and blocks such as \["10\.1\.2\.3", "10\.0\.0\.0\/8", "fd00::\/8"\]/)
+    expect(construction).toThrow(
+      /expected addresses and blocks such as \["10\.1\.2\.3", "10\.0\.0\.0\/8", "fd00::\/8"\]/,
+    )
   })
 })
 
