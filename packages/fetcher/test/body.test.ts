@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
-import { bodyLimit, bodyRows } from '@politely/testkit/body-cases'
+import { bodyCases, bodyLimit } from '@politely/testkit/body-cases'
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { describe, expect } from 'vitest'
 import { readBody } from '../src/body.ts'
@@ -10,7 +10,7 @@ import { test } from './with-sites.ts'
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 
-for (const { name, contentEncoding, body, expected } of bodyRows) {
+for (const { name, contentEncoding, body, expected } of bodyCases) {
   test(name, async ({ sites, newClient }) => {
     const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
     sites.answer(ROBOTS, { status: 200, headers, body: body() })

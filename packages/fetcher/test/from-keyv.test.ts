@@ -1,6 +1,6 @@
 // A Keyv keeps the contract of stores, as far as a Map behind it can.
 import { OptionError } from '@politely/core'
-import { storeRowsFor } from '@politely/testkit/store-contract'
+import { storeCasesFor } from '@politely/testkit/store-contract'
 import Keyv from 'keyv'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fromKeyv, type KeyvLike } from '../src/index.ts'
@@ -9,7 +9,7 @@ import { fromKeyv, type KeyvLike } from '../src/index.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
-test.for(storeRowsFor('fromKeyv over a Map'))('store contract, $name', async ({ run }) => {
+test.for(storeCasesFor('fromKeyv over a Map'))('store contract, $name', async ({ run }) => {
   const map = new Map()
   const clock = { now: Date.now, pass: (ms: number) => void vi.setSystemTime(Date.now() + ms) }
   await run({ open: () => fromKeyv(new Keyv({ store: map })), clock })

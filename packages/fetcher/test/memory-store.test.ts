@@ -4,11 +4,11 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { OptionError } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
-import { storeRowsFor } from '@politely/testkit/store-contract'
+import { storeCasesFor } from '@politely/testkit/store-contract'
 import { expect, test } from 'vitest'
 import { MemoryStore, type MemoryStoreOptions } from '../src/index.ts'
 
-test.for(storeRowsFor('MemoryStore'))('store contract, $name', async ({ run }) => {
+test.for(storeCasesFor('MemoryStore'))('store contract, $name', async ({ run }) => {
   const clock = startClock()
   const maxBytes = 4_000_000
   const store = new MemoryStore({ maxBytes, now: clock.now })

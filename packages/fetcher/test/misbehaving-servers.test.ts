@@ -2,10 +2,15 @@
 // RFC 9309 §2.3.1.4.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bodyRows } from '@politely/testkit/body-cases'
+import { bodyCases } from '@politely/testkit/body-cases'
 import { withTables } from '@politely/testkit/doc-table'
 import { lookupIn } from '@politely/testkit/lookup'
-import { type DoorRow, doorRows, type RudeRow, rudeRows } from '@politely/testkit/misbehaving-server-cases'
+import {
+  type ConnectionCase,
+  connectionCases,
+  type MisbehavingServerCase,
+  misbehavingServerCases,
+} from '@politely/testkit/misbehaving-server-cases'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
 import { askedPage, forbidsPage, type Meaning, replyRows } from '@politely/testkit/response-cases'
@@ -16,25 +21,28 @@ import { expect } from 'vitest'
 import { test } from './with-sites.ts'
 
 /** As much of the verdict as a row tells. */
-function verdictOf({ expected: { allowed, because, ...access } }: RudeRow | DoorRow): object {
+function verdictOf({ expected: { allowed, because, ...access } }: MisbehavingServerCase | ConnectionCase): object {
   return { allowed, because, access: { ...access, hops: [] } }
 }
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 
 // Side by side, since some of them wait for the deadline.
-test.concurrent.for(rudeRows.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {
-  sites.answer(ROBOTS, row.behave)
-  // Who waits for the deadline without need outlasts the test.
-  const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
+test.concurrent.for(misbehavingServerCases.map((row) => [row.name, row] as const))(
+  '%s',
+  async ([, row], { sites, newClient }) => {
+    sites.answer(ROBOTS, row.behave)
+    // Who waits for the deadline without need outlasts the test.
+    const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
 
-  const verdict = await client.check(sites.withPort(askedPage))
+    const verdict = await client.check(sites.withPort(askedPage))
 
-  expect(verdict).toMatchObject(verdictOf(row))
-  expect(sites.asked).toEqual([ROBOTS])
-})
+    expect(verdict).toMatchObject(verdictOf(row))
+    expect(sites.asked).toEqual([ROBOTS])
+  },
+)
 
-test.concurrent.for(doorRows.map((row) => [row.name, row] as const))(
+test.concurrent.for(connectionCases.map((row) => [row.name, row] as const))(
   '%s',
   async ([, row], { newClient, onTestFinished }) => {
     const server = await startRawServer(row.accept)
@@ -250,11 +258,11 @@ test('our choice, the connector of the client itself trusts no such certificate 
 })
 
 test('the page about rude servers shows the rows as they are', async () => {
-  const path = join(import.meta.dirname, '../../../docs/rude-servers.md')
+  const path = join(import.meta.dirname, '../../../docs/reference/misbehaving-servers.md')
   const tables = [
-    { head: ['on the wire', 'whose rule', 'what follows'], rows: shown([...doorRows, ...rudeRows]) },
-    { head: ['in the answer', 'whose rule', 'what follows'], rows: shown(replyRows) },
-    { head: ['in the body', 'whose rule', 'what follows'], rows: shown(bodyRows) },
+    { head: ['the server', 'source', 'result'], rows: shown([...connectionCases, ...misbehavingServerCases]) },
+    { head: ['the response', 'source', 'result'], rows: shown(replyRows) },
+    { head: ['the body', 'source', 'result'], rows: shown(bodyCases) },
   ]
   await expect(withTables(readFileSync(path, 'utf8'), tables)).toMatchFileSnapshot(path)
 })

@@ -7,9 +7,13 @@ import type { LookupFunction, Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { bodyRows } from '@politely/testkit/body-cases'
+import { bodyCases } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
-import { doorRows, type RudeExpectation, rudeRows } from '@politely/testkit/misbehaving-server-cases'
+import {
+  connectionCases,
+  misbehavingServerCases,
+  type ServerCaseExpectation,
+} from '@politely/testkit/misbehaving-server-cases'
 import { dice, pick } from '@politely/testkit/random-robots'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
@@ -38,7 +42,7 @@ interface Trial {
   /** Whether only the deadline ends it. */
   readonly lastsUntilDeadline?: true | undefined
   /** Sets up its servers' answers for hosts under `domain`; the URL to ask about, and what the verdict has to be. */
-  readonly open: (domain: string) => { readonly url: string; readonly expected: RudeExpectation }
+  readonly open: (domain: string) => { readonly url: string; readonly expected: ServerCaseExpectation }
   readonly close: (domain: string) => void
 }
 
@@ -183,7 +187,9 @@ test('a client that is closed amid five hundred flights ends them all', { timeou
 async function startWorld(): Promise<World> {
   const sites = await startSites()
   const refusing = await holdRefusingPort()
-  const doors = await Promise.all(doorRows.map(async (row) => ({ row, server: await startRawServer(row.accept) })))
+  const doors = await Promise.all(
+    connectionCases.map(async (row) => ({ row, server: await startRawServer(row.accept) })),
+  )
   const servers = [sites, refusing, ...doors.map(({ server }) => server)]
   const close = async () => void (await Promise.all(servers.splice(0).map((server) => server.close())))
   onTestFinished(close)
@@ -191,7 +197,7 @@ async function startWorld(): Promise<World> {
   const answering = (
     name: string,
     answers: () => readonly (readonly [string, Reply | ((socket: Socket) => void)])[],
-    expected: RudeExpectation,
+    expected: ServerCaseExpectation,
   ): Trial => ({
     name,
     open: (domain) => {
@@ -202,7 +208,7 @@ async function startWorld(): Promise<World> {
       for (const [url] of answers()) sites.answer(movedTo(domain, url))
     },
   })
-  const elsewhere = (name: string, url: string, expected: RudeExpectation): Trial => ({
+  const elsewhere = (name: string, url: string, expected: ServerCaseExpectation): Trial => ({
     name,
     open: (domain) => ({ url: movedTo(domain, url), expected }),
     close: () => undefined,
@@ -210,11 +216,11 @@ async function startWorld(): Promise<World> {
   const robots = 'http://a.test:PORT/robots.txt'
   const trials = [
     ...replyRows.map(({ name, answers, expected }) => answering(name, () => Object.entries(answers), expected)),
-    ...rudeRows.map(({ name, behave, expected, lastsUntilDeadline }) => ({
+    ...misbehavingServerCases.map(({ name, behave, expected, lastsUntilDeadline }) => ({
       ...answering(name, () => [[robots, behave]], expected),
       lastsUntilDeadline,
     })),
-    ...bodyRows.map(({ name, contentEncoding, body, expected }) => {
+    ...bodyCases.map(({ name, contentEncoding, body, expected }) => {
       const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
       const reply = { status: 200, headers, body: body() }
       return answering(name, () => [[robots, reply]], {
@@ -253,7 +259,7 @@ async function startWorld(): Promise<World> {
 const lookup: LookupFunction = (host, options, callback) =>
   lookupIn(host.startsWith('gone.') ? { [host]: 'ENOTFOUND' } : {})(host, options, callback)
 
-function unreachable(reason: string): RudeExpectation {
+function unreachable(reason: string): ServerCaseExpectation {
   return { allowed: false, because: 'unreachable', outcome: 'unreachable', reason, status: undefined }
 }
 
@@ -293,7 +299,7 @@ function wrongWords(): string[] {
   return wrong
 }
 
-function compare(wrong: string[], { name }: Trial, verdict: ClientVerdict, expected: RudeExpectation): void {
+function compare(wrong: string[], { name }: Trial, verdict: ClientVerdict, expected: ServerCaseExpectation): void {
   const words = ({ allowed, because, outcome, reason, status }: Meaning & { readonly status: unknown }) =>
     [allowed, because, outcome, reason, status].join(' ')
   const access = 'access' in verdict ? verdict.access : { outcome: 'none', reason: 'none', status: undefined }

@@ -8,9 +8,9 @@ import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { bodyRows } from '@politely/testkit/body-cases'
+import { bodyCases } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
-import { rudeRows } from '@politely/testkit/misbehaving-server-cases'
+import { misbehavingServerCases } from '@politely/testkit/misbehaving-server-cases'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
 import { askedPage, forbidsPage, replyRows } from '@politely/testkit/response-cases'
 import { isFullRun } from '@politely/testkit/scope'
@@ -70,7 +70,7 @@ const UNSEEN: readonly (readonly [name: RegExp, why: string])[] = [
   [/the same Location twice is one/, 'several Locations come joined by a comma, as one that leads elsewhere'],
   [/a Location that leads nowhere is unavailable: "\/one,\/other"/, 'the same'],
   [/its body is not read as rules: 421/, 'a fetch asks again after a 421 (WHATWG Fetch)'],
-  [/gzip as a transfer coding/, 'no fetch decodes one'],
+  [/gzip as an unrequested transfer coding/, 'no fetch decodes one'],
   [/205 with a body/, 'a fetch lets none have one'],
   [/zstd/, 'it is not asked for; whether a fetch knows it depends on its version'],
 ]
@@ -93,7 +93,7 @@ describe.for([
     expect(sites.asked).toEqual(asked)
   })
 
-  test.concurrent.for(rowsOf(rudeRows))('%s', async ([, row], { sites, newClient }) => {
+  test.concurrent.for(rowsOf(misbehavingServerCases))('%s', async ([, row], { sites, newClient }) => {
     sites.answer(ROBOTS, row.behave)
     const client = newClient({ ...transport(), timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
     const verdict = await client.check(sites.withPort(askedPage))
@@ -101,7 +101,7 @@ describe.for([
     expect(verdict).toMatchObject({ allowed, because, access })
   })
 
-  test.for(rowsOf(bodyRows))('%s', async ([, row], { sites, newClient }) => {
+  test.for(rowsOf(bodyCases))('%s', async ([, row], { sites, newClient }) => {
     const { contentEncoding, body, expected } = row
     const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
     sites.answer(ROBOTS, { status: 200, headers, body: body() })
@@ -113,7 +113,7 @@ describe.for([
 })
 
 test('what a fetch does not show is what is tested with the direct way', () => {
-  const names = [...replyRows, ...rudeRows, ...bodyRows].map(({ name }) => name)
+  const names = [...replyRows, ...misbehavingServerCases, ...bodyCases].map(({ name }) => name)
   for (const [unseen] of UNSEEN) expect(names.some((name) => unseen.test(name))).toBe(true)
 })
 
