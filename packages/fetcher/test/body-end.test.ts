@@ -1,4 +1,4 @@
-// Each way in which a body can end, through each transport: a truncated body never counts as complete. RFC 9112 §8, §9.8, RFC 9113 §8.1.
+// Every way in which a body can end, with every transport: a truncated body never counts as complete. RFC 9112 §8, §9.8, RFC 9113 §8.1.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
@@ -16,7 +16,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import type { RobotsClientOptions } from '../src/index.ts'
 import { test } from './with-sites.ts'
 
-/** Its types leave this method out. */
+/** The types lack this method. */
 const { wrapHandler } = Dispatcher1Wrapper as unknown as {
   wrapHandler(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler
 }
@@ -40,7 +40,7 @@ const transports: readonly (readonly [name: string, options: () => Options])[] =
     '`fetch` of Node',
     () => {
       const agent = newAgent()
-      // What undici's Dispatcher1Wrapper does for the fetches of Node 22 and 24; but that one leaves out HTTP/2.
+      // Like undici's Dispatcher1Wrapper, which Node 22 and 24 need, but with HTTP/2.
       const dispatcher = {
         dispatch: (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) =>
           agent.dispatch(options, wrapHandler(handler)),
@@ -89,7 +89,7 @@ async function start(row: BodyEndCase): Promise<string> {
   return `https://a.test:${(server.address() as AddressInfo).port}`
 }
 
-/** The client's own connections speak HTTP/1.1 only. */
+/** The client's own connections support only HTTP/1.1. */
 function isSpoken({ over }: BodyEndCase, transport: string): boolean {
   return over !== 'HTTP/2' || transport !== 'its own'
 }
@@ -112,7 +112,7 @@ for (const [transport, options] of transports) {
   )
 }
 
-/** Takes whatever ends the stream for the end of the body. */
+/** A fetch that treats any end of the stream as the end of the body. */
 const fetchOverHttp2: typeof fetch = (input) =>
   new Promise((resolve, reject) => {
     const { origin, pathname } = new URL(String(input))
@@ -137,7 +137,7 @@ test.for(
   )
 })
 
-test('the page about rude servers shows the rows as they are', async () => {
+test('docs/reference/misbehaving-servers.md contains these cases', async () => {
   const path = join(import.meta.dirname, '../../../docs/reference/misbehaving-servers.md')
   const rows = bodyEndCases.map((row) => [
     row.over,

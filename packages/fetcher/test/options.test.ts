@@ -1,11 +1,11 @@
-// Options that cannot be used are found at construction, and the error names the option. Our choice.
+// The constructor rejects invalid options, and the error names the option. Our choice.
 import { OptionError } from '@politely/core'
 import { expect, test } from 'vitest'
 import { RobotsClient, type RobotsClientOptions } from '../src/index.ts'
 
 const userAgent = 'ExampleBot/1.0'
 
-/** As a caller without TypeScript may call it. */
+/** Like a caller without TypeScript. */
 const construct = (options: unknown) => new RobotsClient(options as RobotsClientOptions)
 
 test.for([
@@ -87,7 +87,7 @@ test.for([undefined, null, userAgent])('options: %s', (options) => {
   expect(() => construct(options)).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option: 'options' }))
 })
 
-// What JSON cannot hold is quoted all the same, and a list's members are looked at as they are.
+// Values that JSON cannot represent, and invalid members of lists.
 test.for([
   ['retries', { retries: 10n }],
   ['dialect', { dialect: 10n }],
@@ -117,13 +117,13 @@ test.for<Partial<RobotsClientOptions>>([
   { maxFlights: 1, maxFlightsPerDomain: 1, refreshAheadMs: 0 },
   { logger: console },
   { logger: {} },
-])('what can be used: %o', async (given) => {
+])('accepts %o', async (given) => {
   const client = construct({ userAgent, ...given })
   expect(client.userAgent).toBe((given.userAgent ?? userAgent).trim())
   await client.close()
 })
 
-test('a list of tokens is taken as it is now, whatever becomes of it', async () => {
+test('copies the list of product tokens', async () => {
   const productToken = ['ExampleBot']
   const client = construct({ userAgent, productToken })
   productToken[0] = 'a b'

@@ -1,5 +1,5 @@
-// Thousands of origins that misbehave in all the ways of the tables at once, asked by one client: each verdict is the one of its
-// row, everything ends, and nothing stays behind. Who gets which row is dice with a seed. All of it is our choice.
+// One client checks thousands of origins that misbehave in all ways of the tables at once. Each verdict must be that of its case, everything
+// must end, and nothing may stay behind. A seeded random generator assigns the cases. All of it is our choice.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { getEventListeners } from 'node:events'
@@ -24,24 +24,24 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ClientClosedError, type ClientVerdict, RobotsClient, type RobotsClientOptions } from '../src/index.ts'
 
 const { SOAK_ORIGINS } = process.env
-/** Ten thousand take half a minute. */
+/** Ten thousand origins take half a minute. */
 const ORIGINS = Number(SOAK_ORIGINS ?? sampled(4_000))
 const REGISTRABLE_DOMAINS = 300
 const CALLERS = sampled(3_000)
-/** How many are asked about at once. Servers and client share one event loop: with more, one turn of it takes long. */
-const AT_ONCE = 200
-/** For those that only the deadline ends; far more than the others need. */
+/** Concurrent checks. Servers and client share one event loop, so more would slow each turn. */
+const CONCURRENCY = 200
+/** The deadline for cases that only the deadline ends; far more than the others need. */
 const TIMEOUT_MS = isFullRun ? 20_000 : 60_000 // in the short run nothing lasts until the deadline
-/** Little: what the cache holds, or should, is not what is looked for here. */
+/** Small, since this test looks for memory outside the cache. */
 const CACHE_BYTES = 2 ** 20
-const MOST_BODY_BYTES = 500 * 1024
+const MAX_BODY_BYTES = 500 * 1024
 
-/** An origin to be, with a row of a table. */
+/** One case of a table, for an origin to be created. */
 interface Trial {
   readonly name: string
-  /** Whether only the deadline ends it. */
+  /** Set if only the deadline ends the request. */
   readonly lastsUntilDeadline?: true | undefined
-  /** Sets up its servers' answers for hosts under `domain`; the URL to ask about, and what the verdict has to be. */
+  /** Sets the responses for hosts under `domain`. Returns the URL to check and the expected verdict. */
   readonly open: (domain: string) => { readonly url: string; readonly expected: ServerCaseExpectation }
   readonly close: (domain: string) => void
 }
@@ -53,40 +53,40 @@ interface World {
   readonly close: () => Promise<void>
 }
 
-/** What keeps this process alive before the first test: the runner's own. */
-const BEFORE = resources()
+/** The resources that keep this process alive before the first test: those of the test runner. */
+const INITIAL_RESOURCES = resources()
 
-test(`${ORIGINS} rude origins`, { timeout: 60_000 + 20 * ORIGINS }, async () => {
-  const { sites, trials, newClient, close } = await startWorld()
+test(`${ORIGINS} misbehaving origins`, { timeout: 60_000 + 20 * ORIGINS }, async () => {
+  const { sites, trials, newClient, close } = await startServers()
   const sockets = countOwnSockets()
-  const wrong = wrongWords()
+  const wrong = collectProblems()
   const client = newClient()
   const roll = dice(20_260_101)
-  const dealt = new Set<string>()
-  const swift = trials.filter(({ lastsUntilDeadline }) => !lastsUntilDeadline)
+  const usedCases = new Set<string>()
+  const fastTrials = trials.filter(({ lastsUntilDeadline }) => !lastsUntilDeadline)
   const ask = async (origin: number) => {
-    // Not at the start nor at the end, where everybody would wait for the last one.
-    const trial = pick(roll, AT_ONCE <= origin && origin < ORIGINS / 2 ? trials : swift)
-    dealt.add(trial.name)
+    // Slow cases only in the middle: at the start or the end, the whole test would wait for them.
+    const trial = pick(roll, CONCURRENCY <= origin && origin < ORIGINS / 2 ? trials : fastTrials)
+    usedCases.add(trial.name)
     const domain = domainOf(origin)
     const { url, expected } = trial.open(domain)
     compare(wrong, trial, await client.check(url), expected)
     trial.close(domain)
   }
 
-  await inParallel(AT_ONCE, AT_ONCE, ask) // so that code, pools and the cache are there
+  await runConcurrently(CONCURRENCY, CONCURRENCY, ask) // warms up code, pools and the cache
   sites.forget()
   const baseline = memory('collected')
   const peak = watchPeak()
-  await inParallel(AT_ONCE, ORIGINS, async (n) => {
-    await ask(AT_ONCE + n)
+  await runConcurrently(CONCURRENCY, ORIGINS, async (n) => {
+    await ask(CONCURRENCY + n)
     if (n % 100 === 0) sites.forget()
   })
   const most = peak.end()
   memory('collected')
-  await sites.deserted() // by itself: no flight goes on, and connections are not kept for long
+  await sites.deserted() // without `close`: no flight continues, and connections are closed after use
   sites.forget()
-  await nextTurn() // for what is told of garbage
+  await nextTurn() // for finalizers
   const after = memory('collected')
   await client.close()
   const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20)
@@ -96,23 +96,23 @@ test(`${ORIGINS} rude origins`, { timeout: 60_000 + 20 * ORIGINS }, async () => 
   )
 
   expect(wrong).toEqual([])
-  if (ORIGINS >= 10_000) expect(dealt.size).toBe(new Set(trials.map(({ name }) => name)).size)
+  if (ORIGINS >= 10_000) expect(usedCases.size).toBe(new Set(trials.map(({ name }) => name)).size)
   await expect.poll(() => sockets.open).toBe(0)
   expect(sockets.opened).toBeGreaterThan(ORIGINS / 2)
   await close()
   await quiet()
-  // It is about nothing. Two thousand sockets that anything held on to were 60 MiB.
+  // The difference is about 0. A leak of two thousand sockets would take 60 MiB.
   expect(after.live - baseline.live).toBeLessThan(CACHE_BYTES + 24 * 2 ** 20)
-  // Each flight may hold a file three times (pieces, the whole, its text); servers and what is not collected yet, as much again.
-  expect(most.live - baseline.live).toBeLessThan(2 * 3 * AT_ONCE * MOST_BODY_BYTES)
+  // Each flight may hold a file three times (chunks, buffer, text). The servers and garbage take as much again.
+  expect(most.live - baseline.live).toBeLessThan(2 * 3 * CONCURRENCY * MAX_BODY_BYTES)
 })
 
-test(`${CALLERS} callers of rude origins, two thirds of whom leave at some moment`, {
+test(`${CALLERS} callers of misbehaving origins, two thirds of which abort at random times`, {
   timeout: 60_000,
 }, async () => {
-  const { sites, trials, newClient, close } = await startWorld()
+  const { sites, trials, newClient, close } = await startServers()
   const sockets = countOwnSockets()
-  const wrong = wrongWords()
+  const wrong = collectProblems()
   const client = newClient({ timeoutMs: 5_000, maxCacheBytes: 64 * 2 ** 20 })
   const roll = dice(7)
   const origins = Array.from({ length: sampled(400) }, (_, n) => {
@@ -121,14 +121,14 @@ test(`${CALLERS} callers of rude origins, two thirds of whom leave at some momen
   })
   const fates = { answered: 0, left: 0 }
   const signals: AbortSignal[] = []
-  await inParallel(100, CALLERS, async (n) => {
+  await runConcurrently(100, CALLERS, async (n) => {
     const { trial, url, expected } = pick(roll, origins)
     const leaver = new AbortController()
     signals.push(leaver.signal)
     const reason = new Error(`caller ${n} had enough`)
     const leave = () => leaver.abort(reason)
     const timer = n % 3 === 0 ? undefined : setTimeout(leave, roll() * 40)
-    if (n % 30 === 1) leave() // before it has asked
+    if (n % 30 === 1) leave() // before the check
     try {
       compare(wrong, trial, await client.check(url, { signal: leaver.signal }), expected)
       fates.answered++
@@ -151,10 +151,10 @@ test(`${CALLERS} callers of rude origins, two thirds of whom leave at some momen
   await quiet()
 })
 
-test('a client that is closed amid five hundred flights ends them all', { timeout: 60_000 }, async () => {
-  const { sites, trials, newClient, close } = await startWorld()
+test('a client that closes during five hundred flights ends them all', { timeout: 60_000 }, async () => {
+  const { sites, trials, newClient, close } = await startServers()
   const sockets = countOwnSockets()
-  const wrong = wrongWords()
+  const wrong = collectProblems()
   const client = newClient()
   const roll = dice(8)
   const fates = { answered: 0, closed: 0 }
@@ -183,8 +183,8 @@ test('a client that is closed amid five hundred flights ends them all', { timeou
   await quiet()
 })
 
-/** All servers, and all rows as trials. They end when the test does. */
-async function startWorld(): Promise<World> {
+/** Starts all servers and returns all cases as trials. Closes with the test. */
+async function startServers(): Promise<World> {
   const sites = await startSites()
   const refusing = await holdRefusingPort()
   const doors = await Promise.all(
@@ -193,7 +193,7 @@ async function startWorld(): Promise<World> {
   const servers = [sites, refusing, ...doors.map(({ server }) => server)]
   const close = async () => void (await Promise.all(servers.splice(0).map((server) => server.close())))
   onTestFinished(close)
-  /** A trial of well-formed or odd answers of the one server, by URL. */
+  /** A trial on the shared server: responses by URL. */
   const answering = (
     name: string,
     answers: () => readonly (readonly [string, Reply | ((socket: Socket) => void)])[],
@@ -267,7 +267,7 @@ function domainOf(origin: number): string {
   return `o${origin}.site${origin % REGISTRABLE_DOMAINS}.test`
 }
 
-/** The text with every host `x.test` as `x.<domain>`. */
+/** Replaces every host `x.test` in a text by `x.<domain>`. */
 function movedTo(domain: string, text: string): string {
   return text.replaceAll(/\.test(?=:)/gi, `.${domain.slice(0, -'.test'.length)}$&`)
 }
@@ -281,8 +281,8 @@ function moved<T extends Reply | ((socket: Socket) => void)>(domain: string, ans
   return { ...answer, headers: Object.fromEntries(headers) }
 }
 
-/** Runs `work` for 0 to `count` - 1, so many at once. */
-async function inParallel(atOnce: number, count: number, work: (n: number) => Promise<void>): Promise<void> {
+/** Runs `work` for 0 to `count` - 1 with the given concurrency. */
+async function runConcurrently(atOnce: number, count: number, work: (n: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async () => {
     while (next < count) await work(next++)
@@ -290,8 +290,8 @@ async function inParallel(atOnce: number, count: number, work: (n: number) => Pr
   await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
-/** What is not as its row says, to be shown all at once. Errors that nobody caught are among it. */
-function wrongWords(): string[] {
+/** Collects deviations from the expected verdicts, and uncaught errors, to report them together. */
+function collectProblems(): string[] {
   const wrong: string[] = []
   const note = (error: unknown) => wrong.push(`nobody caught ${String(error)}`)
   process.on('unhandledRejection', note).on('uncaughtException', note)
@@ -320,28 +320,28 @@ function countOwnSockets(): { readonly opened: number; readonly open: number } {
   return count
 }
 
-/** What keeps this process alive, by kind: sockets, servers, timers, requests. */
+/** The resources that keep this process alive, by kind: sockets, servers, timers, requests. */
 function resources(): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1
   return counts
 }
 
-/** The resources that were not there before the first test. */
+/** The resources that did not exist before the first test. */
 function newResources(): string[] {
   return Object.entries(resources()).flatMap(([kind, count]) =>
-    count > (BEFORE[kind] ?? 0) ? [`${count} of ${kind}, not ${BEFORE[kind] ?? 0}`] : [],
+    count > (INITIAL_RESOURCES[kind] ?? 0) ? [`${count} of ${kind}, not ${INITIAL_RESOURCES[kind] ?? 0}`] : [],
   )
 }
 
-/** Waits until no more is held than at the start. Sockets and timers end a few turns after what they were for. */
+/** Waits until no more resources exist than at the start. Sockets and timers end a few turns after their requests. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 10_000 && newResources().length > 0; turn++) await nextTurn()
   expect(newResources()).toEqual([])
 }
 
 interface Memory {
-  /** Heap, and what it holds outside of it. Bytes. */
+  /** The heap and external memory, in bytes. */
   readonly live: number
   readonly rss: number
 }
