@@ -151,11 +151,13 @@ export class Entries {
 }
 
 /**
- * The store did not answer within two seconds. The client continues without it; the event `store-failed` carries this error.
- * Remedy: look for what blocks the store, such as a locked database or a slow network.
+ * The store did not answer within two seconds. The client continues without it; its event `store-failed` carries this error.
+ *
+ * Remedy: find what blocks the store, such as a locked database or a slow network.
  */
 class StoreTimeoutError extends Error {
   override readonly name = 'StoreTimeoutError'
+  /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_STORE_TIMEOUT'
   constructor(operation: string) {
     super(`the store did not answer to ${operation} within ${STORE_TIMEOUT_MS} ms`)

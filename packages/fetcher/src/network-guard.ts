@@ -95,8 +95,8 @@ export class NetworkGuard {
   }
 
   /**
-   * Returns the refusal of a connected socket. To be called before a byte is sent. The result of a DNS lookup is no proof: a later lookup may
-   * give another address, so the address of the socket decides.
+   * Returns the refusal of a connected socket. To be called before a byte is sent. The result of a DNS lookup does not decide: a later lookup
+   * may give another address.
    */
   refusalOfSocket(host: string, { remoteAddress }: Socket): BlockedAddressError | undefined {
     if (remoteAddress !== undefined && isPublicAddress(remoteAddress, this.#allowed)) return undefined
@@ -117,7 +117,8 @@ export class NetworkGuard {
   }
 
   /**
-   * Returns the refusal of a redirect's target, before a request to it. For a public name there is none: the guard checks its connections.
+   * Returns the refusal of a redirect's target, before a request to it. Does not refuse public names, since the guard checks their
+   * connections.
    * @param chain The URLs that led to the target, in order.
    * @throws {Error} the error of `lookup` if it does not find the name.
    */

@@ -208,7 +208,7 @@ describe.each(orders)('in order %s', (order) => {
     expect([await iterator.next(), await iterator.next()].map(({ value }) => value)).toEqual([0, 1])
     const third = iterator.next()
     await settled()
-    void iterator.return() // stands behind the third, which hangs
+    void iterator.return() // comes after the third, which hangs
     const aborting = new AbortController()
     const other = concurrentMap(hanging(), async (item) => item, options({ order, signal: aborting.signal }))
     await other.next()
