@@ -24,7 +24,7 @@ const DECODERS: Readonly<Record<string, () => Transform[]>> = {
   zstd: createZstdDecoders,
 }
 
-/** Servers use at most two. Each further coding multiplies the size to which a few bytes can decompress. */
+/** No server needs more. Each further coding multiplies the size to which a few bytes can decompress. */
 const MAX_CODINGS = 2
 
 /**

@@ -95,7 +95,7 @@ export class RobotsClient {
     return this.#settings.productTokens
   }
 
-  /** Emits the client's events: `client.events.on('fetch', …)`. An error that a listener throws is uncaught; it does not reach the check. */
+  /** Emits the client's events: `client.events.on('fetch', …)`. If a listener throws, the error is uncaught; it does not reject the check. */
   get events(): EventEmitter<ClientEvents> {
     return this.#telemetry.events
   }
@@ -116,7 +116,7 @@ export class RobotsClient {
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
   isAllowed(url: string | HasHref, options?: AbortOptions): Promise<boolean> {
-    // Not an async function, and shared promises for known results: new promises would add a twentieth to the time of such a check.
+    // This is not an async function, and known results use shared promises. New promises would take a twentieth of the time of such a check.
     try {
       const allowed = options?.signal?.aborted
         ? undefined
@@ -178,7 +178,7 @@ export class RobotsClient {
   }
 
   /**
-   * Checks a stream of URLs concurrently. Takes the next URL only when the caller takes verdicts. Leaving the loop ends all checks.
+   * Checks a stream of URLs concurrently. Reads the URLs only as fast as the caller takes the verdicts. Leaving the loop aborts the checks under way.
    * @throws {ClientClosedError}, the signal's reason, or an error of the source.
    */
   checkMany(

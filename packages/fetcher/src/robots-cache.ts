@@ -1,7 +1,7 @@
-// The robots.txt files that a client knows. Answers from memory where it may; otherwise reads the store or fetches the file.
+// Gives a client the rules of an origin: from memory if its entry is usable, otherwise from the store or by a fetch.
 //
-// Calls go one way: a client asks this cache, and the cache asks its entries (memory and store), its flights (who fetches when) and its
-// fetcher (requests). Events go to telemetry.
+// Calls go one way. The client calls this cache. The cache calls `Entries` (memory and store), `Flights` (which fetch runs when) and
+// `RobotsFetcher` (the requests of one attempt), and reports to `Telemetry`. None of them calls the client.
 import {
   type CrawlerRules,
   type Entry,
@@ -155,8 +155,8 @@ export class RobotsCache {
     if (this.#flights.phaseOf(origin) !== undefined) return
     this.#telemetry.count('refreshesAhead')
     const flight = this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead'))
-    // No caller waits for this flight; its result goes into the entry. It may fail because the client was closed or asked itself.
-    // Any other error is a bug, and is thrown as an unhandled rejection.
+    // No caller waits for this flight; its result goes into the entry. It fails if the client is closed, or if the caller's fetch asks the
+    // client. Any other error is a bug, and becomes an unhandled rejection.
     flight.catch((error: unknown) => {
       if (this.#closeReason === undefined && !(error instanceof ReentryError)) throw error
     })
