@@ -290,5 +290,5 @@ function resultOf({
 }: Meaning & { readonly truncated?: boolean | undefined }): string {
   if (outcome !== 'success') return reason === 'status' ? `${outcome}, by its status` : `${outcome}, \`${reason}\``
   const rules = because === 'rule' ? 'its rules apply' : 'no rule matches the page'
-  return `success, ${truncated ? 'cut: ' : ''}${rules}`
+  return `success, ${truncated ? 'cut at the size limit: ' : ''}${rules}`
 }

@@ -180,7 +180,7 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
     ['a Content-Length of 24 digits', '9'.repeat(24)],
     ['a Content-Length in two words', '3 0'],
     ['a Content-Length with decimals', '30.0'],
-    ['the same Content-Length twice; undici rejects all of these', '30\r\nContent-Length: 30'],
+    ['the same Content-Length twice, which a client may accept; undici does not', '30\r\nContent-Length: 30'],
     ['the same Content-Length twice in one header', '30, 30'],
     ['spaces after the Content-Length, which a client must ignore; undici does not', '30  '],
   ].map(
