@@ -42,7 +42,7 @@ describe('our choice, an endless body is read up to the limit, and its connectio
     const verdict = await newClient().check(sites.withPort(askedPage))
 
     expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { copy: { truncated: true } } })
-    await sites.deserted()
+    await sites.allConnectionsClosed()
   })
 })
 

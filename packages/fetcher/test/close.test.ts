@@ -95,7 +95,7 @@ describe('close', () => {
       { status: 'rejected', reason: closed },
       { status: 'rejected', reason: closed },
     ])
-    await sites.deserted()
+    await sites.allConnectionsClosed()
     expect(sites.asked).toEqual([ROBOTS])
   })
 
@@ -128,7 +128,7 @@ describe('close', () => {
     const client = newClient({ retries: 20 })
     const pending = Promise.allSettled([client.check(sites.withPort(askedPage))])
     await sites.requested(1)
-    await sites.deserted() // so the answer has been read
+    await sites.allConnectionsClosed() // so the answer has been read
     await client.close()
     expect(await pending).toMatchObject([{ status: 'rejected', reason: closed }])
     expect(sites.asked).toEqual([ROBOTS])
@@ -141,7 +141,7 @@ describe('close', () => {
     const { opened } = watchOwnSockets()
     await client.check(sites.withPort(askedPage))
     expect(opened.map(({ destroyed }) => destroyed)).toEqual([true, true])
-    await sites.deserted()
+    await sites.allConnectionsClosed()
   })
 
   test('rejects every later check, even of a cached origin or an invalid URL', async ({ sites, newClient }) => {
@@ -193,7 +193,7 @@ describe('the option `signal`', () => {
     ending.abort(new Error('the program ends'))
     await expect(pending).rejects.toMatchObject(closed)
     await expect(client.check(sites.withPort(askedPage))).rejects.toMatchObject(closed)
-    await sites.deserted()
+    await sites.allConnectionsClosed()
   })
 
   test('leaves no listener on the signal when the client is closed', async ({ newClient }) => {

@@ -46,7 +46,7 @@ interface Trial {
   readonly close: (domain: string) => void
 }
 
-interface World {
+interface Servers {
   readonly sites: Sites
   readonly trials: readonly Trial[]
   readonly newClient: (options?: Partial<RobotsClientOptions>) => RobotsClient
@@ -59,7 +59,7 @@ const INITIAL_RESOURCES = resources()
 test(`${ORIGINS} misbehaving origins`, { timeout: 60_000 + 20 * ORIGINS }, async () => {
   const { sites, trials, newClient, close } = await startServers()
   const sockets = countOwnSockets()
-  const wrong = collectProblems()
+  const problems = collectProblems()
   const client = newClient()
   const roll = dice(20_260_101)
   const usedCases = new Set<string>()
@@ -70,22 +70,22 @@ test(`${ORIGINS} misbehaving origins`, { timeout: 60_000 + 20 * ORIGINS }, async
     usedCases.add(trial.name)
     const domain = domainOf(origin)
     const { url, expected } = trial.open(domain)
-    compare(wrong, trial, await client.check(url), expected)
+    compare(problems, trial, await client.check(url), expected)
     trial.close(domain)
   }
 
   await runConcurrently(CONCURRENCY, CONCURRENCY, ask) // warms up code, pools and the cache
-  sites.forget()
+  sites.clearRecords()
   const baseline = memory('collected')
   const peak = watchPeak()
   await runConcurrently(CONCURRENCY, ORIGINS, async (n) => {
     await ask(CONCURRENCY + n)
-    if (n % 100 === 0) sites.forget()
+    if (n % 100 === 0) sites.clearRecords()
   })
   const most = peak.end()
   memory('collected')
-  await sites.deserted() // without `close`: no flight continues, and connections are closed after use
-  sites.forget()
+  await sites.allConnectionsClosed() // without `close`: no flight continues, and connections are closed after use
+  sites.clearRecords()
   await nextTurn() // for finalizers
   const after = memory('collected')
   await client.close()
@@ -95,7 +95,7 @@ test(`${ORIGINS} misbehaving origins`, { timeout: 60_000 + 20 * ORIGINS }, async
       `${mebibytes(baseline.rss)} resident; at most ${mebibytes(most.live)}, ${mebibytes(most.rss)}; after ${mebibytes(after.live)}, ${mebibytes(after.rss)}`,
   )
 
-  expect(wrong).toEqual([])
+  expect(problems).toEqual([])
   if (ORIGINS >= 10_000) expect(usedCases.size).toBe(new Set(trials.map(({ name }) => name)).size)
   await expect.poll(() => sockets.open).toBe(0)
   expect(sockets.opened).toBeGreaterThan(ORIGINS / 2)
@@ -112,39 +112,39 @@ test(`${CALLERS} callers of misbehaving origins, two thirds of which abort at ra
 }, async () => {
   const { sites, trials, newClient, close } = await startServers()
   const sockets = countOwnSockets()
-  const wrong = collectProblems()
+  const problems = collectProblems()
   const client = newClient({ timeoutMs: 5_000, maxCacheBytes: 64 * 2 ** 20 })
   const roll = dice(7)
   const origins = Array.from({ length: sampled(400) }, (_, n) => {
     const trial = pick(roll, isFullRun ? trials : trials.filter(({ lastsUntilDeadline }) => !lastsUntilDeadline))
     return { trial, ...trial.open(domainOf(n)) }
   })
-  const fates = { answered: 0, left: 0 }
+  const totals = { answered: 0, aborted: 0 }
   const signals: AbortSignal[] = []
   await runConcurrently(100, CALLERS, async (n) => {
     const { trial, url, expected } = pick(roll, origins)
-    const leaver = new AbortController()
-    signals.push(leaver.signal)
-    const reason = new Error(`caller ${n} had enough`)
-    const leave = () => leaver.abort(reason)
-    const timer = n % 3 === 0 ? undefined : setTimeout(leave, roll() * 40)
-    if (n % 30 === 1) leave() // before the check
+    const controller = new AbortController()
+    signals.push(controller.signal)
+    const reason = new Error(`caller ${n} aborted`)
+    const abort = () => controller.abort(reason)
+    const timer = n % 3 === 0 ? undefined : setTimeout(abort, roll() * 40)
+    if (n % 30 === 1) abort() // before the check
     try {
-      compare(wrong, trial, await client.check(url, { signal: leaver.signal }), expected)
-      fates.answered++
+      compare(problems, trial, await client.check(url, { signal: controller.signal }), expected)
+      totals.answered++
     } catch (error) {
       expect(error).toBe(reason)
-      fates.left++
+      totals.aborted++
     } finally {
       clearTimeout(timer)
     }
   })
 
-  expect(wrong).toEqual([])
-  expect(fates.answered).toBeGreaterThan(CALLERS / 3)
-  expect(fates.left).toBeGreaterThan(CALLERS / 10)
+  expect(problems).toEqual([])
+  expect(totals.answered).toBeGreaterThan(CALLERS / 3)
+  expect(totals.aborted).toBeGreaterThan(CALLERS / 10)
   expect(signals.filter((signal) => getEventListeners(signal, 'abort').length > 0)).toEqual([])
-  await sites.deserted()
+  await sites.allConnectionsClosed()
   await client.close()
   await expect.poll(() => sockets.open).toBe(0)
   await close()
@@ -154,19 +154,19 @@ test(`${CALLERS} callers of misbehaving origins, two thirds of which abort at ra
 test('a client that closes during five hundred flights ends them all', { timeout: 60_000 }, async () => {
   const { sites, trials, newClient, close } = await startServers()
   const sockets = countOwnSockets()
-  const wrong = collectProblems()
+  const problems = collectProblems()
   const client = newClient()
   const roll = dice(8)
-  const fates = { answered: 0, closed: 0 }
+  const totals = { answered: 0, closed: 0 }
   const flights = Array.from({ length: 500 }, async (_, n) => {
     const trial = pick(roll, trials)
     const { url, expected } = trial.open(domainOf(n))
     try {
-      compare(wrong, trial, await client.check(url), expected)
-      fates.answered++
+      compare(problems, trial, await client.check(url), expected)
+      totals.answered++
     } catch (error) {
       expect(error).toBeInstanceOf(ClientClosedError)
-      fates.closed++
+      totals.closed++
     }
   })
   await sites.requested(100)
@@ -174,17 +174,17 @@ test('a client that closes during five hundred flights ends them all', { timeout
   await client.close()
   await Promise.all(flights)
 
-  expect(wrong).toEqual([])
-  expect(fates.answered).toBeGreaterThan(0)
-  expect(fates.closed).toBeGreaterThan(0)
-  await sites.deserted()
+  expect(problems).toEqual([])
+  expect(totals.answered).toBeGreaterThan(0)
+  expect(totals.closed).toBeGreaterThan(0)
+  await sites.allConnectionsClosed()
   await expect.poll(() => sockets.open).toBe(0)
   await close()
   await quiet()
 })
 
 /** Starts all servers and returns all cases as trials. Closes with the test. */
-async function startServers(): Promise<World> {
+async function startServers(): Promise<Servers> {
   const sites = await startSites()
   const refusing = await holdRefusingPort()
   const doors = await Promise.all(
@@ -282,30 +282,30 @@ function moved<T extends Reply | ((socket: Socket) => void)>(domain: string, ans
 }
 
 /** Runs `work` for 0 to `count` - 1 with the given concurrency. */
-async function runConcurrently(atOnce: number, count: number, work: (n: number) => Promise<void>): Promise<void> {
+async function runConcurrently(concurrency: number, count: number, work: (n: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async () => {
     while (next < count) await work(next++)
   }
-  await Promise.all(Array.from({ length: atOnce }, worker))
+  await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
 /** Collects deviations from the expected verdicts, and uncaught errors, to report them together. */
 function collectProblems(): string[] {
-  const wrong: string[] = []
-  const note = (error: unknown) => wrong.push(`nobody caught ${String(error)}`)
+  const problems: string[] = []
+  const note = (error: unknown) => problems.push(`uncaught: ${String(error)}`)
   process.on('unhandledRejection', note).on('uncaughtException', note)
   onTestFinished(() => void process.off('unhandledRejection', note).off('uncaughtException', note))
-  return wrong
+  return problems
 }
 
-function compare(wrong: string[], { name }: Trial, verdict: ClientVerdict, expected: ServerCaseExpectation): void {
-  const words = ({ allowed, because, outcome, reason, status }: Meaning & { readonly status: unknown }) =>
+function compare(problems: string[], { name }: Trial, verdict: ClientVerdict, expected: ServerCaseExpectation): void {
+  const summary = ({ allowed, because, outcome, reason, status }: Meaning & { readonly status: unknown }) =>
     [allowed, because, outcome, reason, status].join(' ')
   const access = 'access' in verdict ? verdict.access : { outcome: 'none', reason: 'none', status: undefined }
   const { allowed, because } = verdict
-  const said = words({ ...access, allowed, because })
-  if (said !== words(expected)) wrong.push(`${name}: ${said}, not ${words(expected)}`)
+  const actual = summary({ ...access, allowed, because })
+  if (actual !== summary(expected)) problems.push(`${name}: ${actual}, not ${summary(expected)}`)
 }
 
 function countOwnSockets(): { readonly opened: number; readonly open: number } {

@@ -774,7 +774,7 @@ describe("the caller's dispatcher", () => {
       ['dispatcher', (agent: Dispatcher) => ({ dispatcher: agent })],
       ['fetch', (agent: Dispatcher) => ({ fetch: fetchOfUndici(agent as Agent) })],
     ] as const) {
-      sites.forget()
+      sites.clearRecords()
       sites.answer(ROBOTS, fresh)
       const agent = loopbackAgent().compose(cache())
       const client = newClient({ ...over(agent), ttlMs: 0, minTtlMs: 0, maxTtlMs: 0 })

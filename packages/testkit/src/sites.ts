@@ -104,7 +104,7 @@ export class Sites {
   }
 
   /** Clears `requests` and `connections`. A test that measures memory would count these records as a leak. */
-  forget(): void {
+  clearRecords(): void {
     this.requests.length = 0
     this.connections.length = 0
   }
@@ -140,7 +140,7 @@ export class Sites {
   }
 
   /** Resolves when no connection is open. */
-  async deserted(): Promise<void> {
+  async allConnectionsClosed(): Promise<void> {
     await this.#waitUntil(() => this.#open.size === 0)
   }
 
