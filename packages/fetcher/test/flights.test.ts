@@ -307,7 +307,7 @@ test('in random order of calls, aborts and results, the limits hold and every ca
           ),
         )
       } else if (what < 0.7 && controllers.length > 0) {
-        pick(roll, controllers).abort(new Error('left'))
+        pick(roll, controllers).abort(new Error('aborted'))
       } else if (flying.size > 0) {
         const [origin, flight] = pick(roll, [...flying])
         flying.delete(origin)

@@ -156,12 +156,12 @@ describe('an entry in the store', () => {
 describe('an invalid entry in the store is a miss', () => {
   const changes: readonly (readonly [name: string, change: (text: string) => unknown])[] = [
     ['garbage', () => '\u0000\ufffd{'],
-    ['nothing', () => ''],
+    ['an empty text', () => ''],
     ['null', () => null],
     ['a number', () => 42],
     ['an object', (text) => JSON.parse(text)],
     ['bytes', (text) => Buffer.from(text)],
-    ['a text cut off', (text) => text.slice(0, -1)],
+    ['a truncated text', (text) => text.slice(0, -1)],
     ['another version', (text) => text.replace(/"version":\d+/, '"version":99')],
     ["another origin's entry", (text) => text.replaceAll('a.test', 'b.test')],
     ['a huge text', (text) => text.replace(/"bytes":"/, `$&${'#'.repeat(6_000_000)}`)],

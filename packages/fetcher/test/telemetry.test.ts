@@ -45,7 +45,7 @@ describe('counters', () => {
   const asked = { questions: 1, waits: 1, fetches: 1, requests: 1 }
   const rows: readonly Row[] = [
     ['a file', { [ROBOTS]: rules }, [askedPage], { ...asked, disallowed: 1, successes: 1, bytes: forbidsPage.length }],
-    ['none', { [ROBOTS]: { status: 404 } }, [askedPage], { ...asked, allowed: 1, unavailable: 1 }],
+    ['a 404', { [ROBOTS]: { status: 404 } }, [askedPage], { ...asked, allowed: 1, unavailable: 1 }],
     ['a failure', { [ROBOTS]: { status: 500 } }, [askedPage], { ...asked, disallowed: 1, unreachable: 1 }],
     [
       '401 in a dialect in which it restricts',
@@ -75,7 +75,7 @@ describe('counters', () => {
         reusedRedirects: 1,
       },
     ],
-    ['what is no URL', {}, ['mailto:a@b.test', ''], { questions: 2, disallowed: 2 }],
+    ['invalid URLs', {}, ['mailto:a@b.test', ''], { questions: 2, disallowed: 2 }],
     [
       'cached origins',
       { [ROBOTS]: rules },
