@@ -61,14 +61,17 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   [['check', URL], `--user-agent: is missing or empty; ${WRITE_A_UA}`],
   [['check', URL, '--user-agent', ''], `--user-agent: is missing or empty; ${WRITE_A_UA}`],
   [['check', URL, '--user-agent'], "option '--user-agent <name>' argument missing; see politely check --help"],
-  [['check', URL, '--user-agent', 'Example\nBot'], `--user-agent: holds characters that no header may; ${WRITE_A_UA}`],
+  [
+    ['check', URL, '--user-agent', 'Example\nBot'],
+    `--user-agent: contains characters that a header must not contain; ${WRITE_A_UA}`,
+  ],
   [
     ['check', URL, '--user-agent', 'Mozilla/5.0 (X11; Linux)'],
-    '--user-agent: no product token can be taken from "Mozilla/5.0 (X11; Linux)"; begin it with a name such as ExampleBot/1.0, or give --product-token',
+    '--user-agent: "Mozilla/5.0 (X11; Linux)" contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token',
   ],
   [
     ['check', URL, ...BOT, '--product-token', 'Example Bot'],
-    '--product-token: "Example Bot" is not one; write a name of letters, digits, "-" and "_", such as ExampleBot',
+    '--product-token: "Example Bot" is not a product token; write a name of letters, digits, "-" and "_", such as ExampleBot',
   ],
   [
     ['match', '--robots', robots, '--agent', ''],

@@ -1,20 +1,20 @@
 // Abort listeners that share one real listener for each signal.
 //
 // Node scans the list of listeners whenever one is added to an AbortSignal or removed from it. A crawler that gives one signal to
-// 100,000 requests would add 100,000 listeners, which takes time in the square of their number.
+// 100,000 requests would add 100,000 listeners, in quadratic time.
 
 type Listener = () => void
 
-/** An object for each call, since the same function may be added twice. */
+/** Each call gets an object of its own, since the same function may be added twice. */
 interface Entry {
   readonly listener: Listener
 }
 
-/** The entries of each signal that has any. */
+/** The entries of each signal that has listeners. */
 const entriesOf = new WeakMap<AbortSignal, SignalEntries>()
 
 /**
- * Calls the listener when the signal is aborted, or at once if it was aborted before.
+ * Calls the listener when the signal is aborted, or at once if it is already aborted.
  * @returns A function that removes the listener. Nothing stays on the signal when its last listener is removed.
  */
 export function onAbort(signal: AbortSignal, listener: Listener): () => void {
@@ -34,7 +34,7 @@ export interface LinkedSignal {
   readonly unlink: () => void
 }
 
-/** Replaces `AbortSignal.any`: on Node 22 a source keeps memory for each signal made of it, as long as the source lives (measured). */
+/** Replaces `AbortSignal.any`. On Node 22, a source of `AbortSignal.any` keeps memory for every signal derived from it (measured). */
 export function linkSignals(sources: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController()
   const removals = sources.map((source) => onAbort(source, () => controller.abort(source.reason)))
@@ -78,7 +78,7 @@ class SignalEntries {
   }
 }
 
-/** As for listeners of the signal itself, an error is reported as uncaught and the other listeners are still called. */
+/** Calls a listener. As with listeners of the signal itself, an error is reported as uncaught, and the other listeners still run. */
 function callOne({ listener }: Entry): void {
   try {
     listener()

@@ -1,16 +1,19 @@
-// A response's body, decoded and bounded. RFC 9309 §2.5.
+// Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { type Body, type Headers, headerOf } from '@politely/core'
 import { createZstdDecoders } from './zstd.ts'
 
-/** A coding that this client does not decode. `failure.ts` maps its code to `undecodable`. */
+/** A coding that the client does not decode. `failure.ts` maps the code to `undecodable`. */
 class UnknownCodingError extends Error {
   override readonly name = 'UnknownCodingError'
   readonly code = 'Z_UNKNOWN_CODING'
 }
 
-/** The codings that are offered to servers. Deflate and zstd are understood too: some caches send to all what one client asked for. */
+/**
+ * The codings that the client requests. It also decodes deflate and zstd, since some caches send every client the coding that one client
+ * requested.
+ */
 export const ACCEPT_ENCODING = 'gzip, br'
 
 const DECODERS: Readonly<Record<string, () => Transform[]>> = {
@@ -21,12 +24,12 @@ const DECODERS: Readonly<Record<string, () => Transform[]>> = {
   zstd: createZstdDecoders,
 }
 
-/** Nobody needs more; each one multiplies what a few bytes can unpack to. */
+/** No server needs more. Each further coding multiplies the size to which a few bytes can decompress. */
 const MAX_CODINGS = 2
 
 /**
- * Reads up to `maxBytes` of decoded body; what a bomb would unpack to beyond that is never unpacked. A body that is cut keeps
- * its last whole line only: half a rule could forbid, or allow, far more than the whole one.
+ * Reads up to `maxBytes` of decoded body, and decompresses no more than that. A body that is longer is cut after its last complete line, since
+ * half a rule could disallow or allow far more than the whole rule.
  */
 export async function readBody(body: Readable, headers: Headers, maxBytes: number): Promise<Body> {
   const decoded = decode(body, decodersFor(codingsOf(headers)))
@@ -38,11 +41,11 @@ export async function readBody(body: Readable, headers: Headers, maxBytes: numbe
     for await (const chunk of decoded as AsyncIterable<Buffer>) {
       chunks.push(chunk)
       size += chunk.length
-      if (size > maxBytes) break // which ends the streams behind it, and the connection
+      if (size > maxBytes) break // also destroys the source streams and the connection
     }
   } catch (error) {
-    // Servers that compress whatever they have send an empty body for an empty file. It must say that it is empty: without a length or a
-    // last chunk it may have been cut before its first byte.
+    // Some servers send an empty body for a compressed empty file. It counts only if Content-Length or a last chunk shows that it is empty;
+    // otherwise it may have been truncated before its first byte.
     if (decoded === body || received > 0 || !body.readableEnded || !hasOwnEnd(headers)) throw error
   }
   return bodyOf(chunks, maxBytes)
@@ -53,14 +56,14 @@ function hasOwnEnd(headers: Headers): boolean {
   return listed(headerOf(headers, 'transfer-encoding')).at(-1) === 'chunked'
 }
 
-/** The same of a body that is at hand as it is, or as much of it as passes the limit. */
+/** Builds the body from its decoded chunks. They may end as soon as they exceed `maxBytes`. */
 export function bodyOf(chunks: readonly Buffer[], maxBytes: number): Body {
   const all = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
   const bytes = all.toString('latin1', 0, Math.min(all.length, maxBytes))
-  return all.length > maxBytes ? { bytes: wholeLines(bytes), truncated: true } : { bytes: bytes, truncated: false }
+  return all.length > maxBytes ? { bytes: wholeLines(bytes), truncated: true } : { bytes, truncated: false }
 }
 
-/** Does a body with these headers have to be decoded? */
+/** Returns whether a body with these headers has to be decoded. */
 export function isCoded(headers: Headers): boolean {
   if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
   return codingsOf(headers).length > 0
@@ -68,15 +71,15 @@ export function isCoded(headers: Headers): boolean {
 
 function decode(body: Readable, decoders: readonly Transform[]): Readable {
   if (decoders.length === 0) return body
-  // An error anywhere, and an early end, reach every stream of the line; who reads the last one meets the error there.
+  // The pipeline passes an error or an early end of any stream to the last one, where its reader gets it.
   pipeline([body, ...decoders], () => undefined)
   return decoders.at(-1) as Transform
 }
 
-/** All that the body is coded with, in the order in which it was put on. Only chunks have been taken off so far. */
+/** Returns the codings of the body, in the order in which the server applied them. undici has already removed the chunks. */
 function codingsOf(headers: Headers): string[] {
   const transferCodings = listed(headerOf(headers, 'transfer-encoding'))
-  // Chunks that are not the last coding are not looked for, and so no more understood than any other name. RFC 9112 §6.3.
+  // `chunked` is removed only as the last coding. Elsewhere it stays in the list, as an unknown coding. RFC 9112 §6.3.
   if (transferCodings.at(-1) === 'chunked') transferCodings.pop()
   const codings = [...listed(headerOf(headers, 'content-encoding')), ...transferCodings]
   return codings.filter((coding) => coding !== 'identity')
@@ -88,16 +91,17 @@ function listed(value = ''): string[] {
 }
 
 function decodersFor(codings: readonly string[]): Transform[] {
-  if (codings.length > MAX_CODINGS) throw new UnknownCodingError(`${codings.length} codings on one another`)
-  // The last one was put on last, so it comes off first. RFC 9110 §8.4.
+  if (codings.length > MAX_CODINGS)
+    throw new UnknownCodingError(`${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
+  // The coding that was applied last is removed first. RFC 9110 §8.4.
   return codings.toReversed().flatMap((coding) => {
     const decoders = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
-    if (decoders === undefined) throw new UnknownCodingError(`coding ${JSON.stringify(coding)}`)
+    if (decoders === undefined) throw new UnknownCodingError(`unknown coding ${JSON.stringify(coding)}`)
     return decoders()
   })
 }
 
-/** Up to the last line end; all of it where there is none, since a line has a bound of its own. */
+/** Cuts the text after its last line end. A text without a line end is kept, since the parser bounds the length of a line. */
 function wholeLines(bytes: string): string {
   const end = Math.max(bytes.lastIndexOf('\n'), bytes.lastIndexOf('\r'))
   return end === -1 ? bytes : bytes.slice(0, end + 1)

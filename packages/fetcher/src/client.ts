@@ -1,175 +1,128 @@
-// RobotsClient: may I fetch this URL, and why? Gets robots.txt when it must, remembers it while it may.
+// RobotsClient: decides whether a crawler may fetch a URL, and says why. The cache behind it fetches and keeps robots.txt.
 import type { EventEmitter } from 'node:events'
-import {
-  type Access,
-  allows,
-  type CrawlerRules,
-  type DayRange,
-  decide,
-  type Entry,
-  entryText,
-  type Failure,
-  type HasHref,
-  holdsUntil,
-  type InvalidUrl,
-  type Outcome,
-  type ParsedUrl,
-  parseRobots,
-  parseUrl,
-  plan,
-  type RequestRate,
-  settle,
-  stateOf,
-  type Verdict,
-} from '@politely/core'
+import { type Access, allows, type Failure, type HasHref, type InvalidUrl, parseUrl, settle } from '@politely/core'
+import { type ClientVerdict, invalidUrlVerdict, verdictOf } from './client-verdict.ts'
 import { type ConcurrentMapOptions, concurrentMap } from './concurrent-map.ts'
 import { Deadline } from './deadline.ts'
-import { Entries } from './entries.ts'
 import { failureOf } from './failure.ts'
-import { fetchRobotsTxt } from './fetch-robots-txt.ts'
-import { Flights } from './flights.ts'
 import { type Inspection, inspectionOf } from './inspection.ts'
-import type { CachedRules } from './memory.ts'
-import { linesIn } from './ndjson.ts'
 import type { BlockedAddressError } from './network-guard.ts'
 import { checkedManyOptions, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
-import { OwnRequests, ReentryError } from './own-requests.ts'
-import { type ClientEvents, type Counters, type FetchEvent, Telemetry } from './telemetry.ts'
-import { Transport } from './transport.ts'
-
-/** The answer about one URL. JSON-safe; a discriminated union by `because`. */
-export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & { readonly url: string })
-
-/** What was asked, and where the answer comes from. */
-export interface CheckedUrl {
-  readonly url: string
-  /** Scheme, host as an A-label, and port unless it is the default. RFC 9309 §2.3. */
-  readonly origin: string
-  readonly access: Access
-  /** The pause that the site asks this crawler to keep between requests, if it names one. Milliseconds. */
-  readonly crawlDelayMs: number | undefined
-  /** The rates that the site asks this crawler to keep; undefined where it names none. */
-  readonly requestRates?: readonly RequestRate[] | undefined
-  /** When the site wants visits, in any of these hours; undefined for at any time. */
-  readonly visitTimes?: readonly DayRange[] | undefined
-}
+import { isFresh, RobotsCache } from './robots-cache.ts'
+import { type ClientEvents, type Counters, Telemetry, traceCheck } from './telemetry.ts'
 
 export interface AbortOptions {
-  /** Aborting it rejects this call with the signal's reason; a fetch that others wait for goes on. */
+  /** Aborting it rejects this call with the signal's reason. A fetch that other callers wait for continues. */
   readonly signal?: AbortSignal
 }
 
 export interface CheckOptions extends AbortOptions {
   /**
-   * The URLs whose redirects led to this one, in their order. A redirect from a public host must lead to a public address (`network`); where it
-   * does not, the answer is `unreachable` with reason `blocked-address`, and the target is asked nothing. Default: none.
+   * The URLs whose redirects led to this one, in order. A redirect from a public host must lead to a public address (see `network`). If it
+   * does not, the verdict is `unreachable` with reason `blocked-address`, and the client sends nothing to the target. Default: none.
    */
   readonly redirectedFrom?: readonly string[]
 }
 
 export interface ManyOptions extends AbortOptions {
-  /** How many questions are under way, or answered and not yet taken, at most. Default 64. */
+  /** The maximum number of checks that are under way, or done and not yet taken by the caller. Default 64. */
   readonly concurrency?: number
 }
 
 export interface CheckManyOptions extends ManyOptions {
-  /** `input`: verdicts come in the order of the URLs (the default). `ready`: each as soon as it is known. */
+  /** `input`: verdicts come in the order of the URLs (the default). `ready`: each verdict comes as soon as it is known. */
   readonly order?: ConcurrentMapOptions['order']
 }
 
-/** How many of the URLs that were given to `prefetch` were answered so. */
+/** The number of URLs given to `prefetch`, by the outcome for their origin. */
 export type PrefetchCounts = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
 
-/** How many lines `import` took, how many it knew later news of, and how many are no entries. */
+/** The number of lines that `import` took, skipped because it knew a newer entry, and could not read. */
 export interface ImportCounts {
   readonly taken: number
   readonly older: number
   readonly unreadable: number
 }
 
-/** What a client holds just now. */
+/** The current size of a client. */
 export interface Gauges {
-  /** Origins in memory, and about how many bytes they take. */
+  /** Origins in memory. */
   readonly origins: number
+  /** The memory that these origins take, in bytes, about. */
   readonly memoryBytes: number
   readonly flightsUnderWay: number
   readonly flightsWaiting: number
 }
 
-/** Thrown by every question after `close`. */
+/**
+ * A method of a `RobotsClient` was called after `close`, or `close` was called while the method ran.
+ *
+ * Remedy: close the client after its last check, or create a new client.
+ */
 export class ClientClosedError extends Error {
   override readonly name = 'ClientClosedError'
+  /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_CLIENT_CLOSED'
   constructor() {
-    super('this RobotsClient is closed; make a new one')
+    super('this RobotsClient is closed; create a new one')
   }
 }
 
 export class RobotsClient {
   readonly #settings: Settings
-  readonly #transport: Transport
   readonly #telemetry: Telemetry
-  readonly #entries: Entries
-  readonly #flights: Flights<CachedRules>
-  readonly #ownRequests = new OwnRequests()
+  readonly #cache: RobotsCache
   readonly #closing = new AbortController()
   #isClosed = false
-  /** Of the attempts under way. Not listeners of one signal: each of those is looked for among all when it goes. */
-  readonly #underWay = new Set<Deadline>()
 
-  /** @throws {OptionError} for an option that cannot be used. */
+  /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: RobotsClientOptions) {
     this.#settings = settingsOf(options)
-    this.#transport = new Transport(this.#settings)
     this.#telemetry = new Telemetry(this.#settings.logger)
-    const rulesOf = (bytes: string, origin?: string) => this.#rulesOf(bytes, origin)
-    this.#entries = new Entries({ ...this.#settings, telemetry: this.#telemetry, rulesOf })
-    this.#flights = new Flights(this.#settings)
+    this.#cache = new RobotsCache(this.#settings, this.#telemetry)
     const { signal } = this.#settings
     if (signal?.aborted) void this.close()
     else signal?.addEventListener('abort', () => this.close(), { once: true, signal: this.#closing.signal })
   }
 
-  /** The User-Agent that robots.txt is asked with, for whoever asks for the pages. */
+  /** The User-Agent header of robots.txt requests. Send the same one with page requests. */
   get userAgent(): string {
     return this.#settings.userAgent
   }
 
-  /** The names that are looked for in robots.txt. */
+  /** The product tokens that select this crawler's group in robots.txt. */
   get productTokens(): readonly string[] {
     return this.#settings.productTokens
   }
 
-  /** Where to listen: `client.events.on('fetch', …)`. What a listener throws is thrown outside of the question it heard of. */
+  /** Emits the client's events: `client.events.on('fetch', …)`. If a listener throws, the error is uncaught; it does not reject the check. */
   get events(): EventEmitter<ClientEvents> {
     return this.#telemetry.events
   }
 
-  /** What has been counted so far; these numbers only grow. */
+  /** Totals since the client was created. They never decrease. */
   get counters(): Counters {
     return this.#telemetry.counters
   }
 
   get gauges(): Gauges {
-    const { count: origins, bytes: memoryBytes } = this.#entries
-    return {
-      origins,
-      memoryBytes,
-      flightsUnderWay: this.#flights.underWay,
-      flightsWaiting: this.#flights.waiting,
-    }
+    const { origins, memoryBytes, flightsUnderWay, flightsWaiting } = this.#cache
+    return { origins, memoryBytes, flightsUnderWay, flightsWaiting }
   }
 
   /**
-   * May this URL be fetched?
-   * @throws {ClientClosedError} after `close`. What a site does is never thrown.
+   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is stale.
+   * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the client's policy decides.
+   * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
   isAllowed(url: string | HasHref, options?: AbortOptions): Promise<boolean> {
-    // Not an async function, and no promise for each answer that is known: they would take a twentieth of such a question.
+    // This is not an async function, and known results use shared promises. New promises would take a twentieth of the time of such a check.
     try {
-      const allowed = options?.signal?.aborted ? undefined : this.#allowsNow(typeof url === 'string' ? url : url.href)
-      if (allowed === undefined) return this.#allowsLater(url, options)
-      this.#telemetry.answered(allowed)
+      const allowed = options?.signal?.aborted
+        ? undefined
+        : this.#isAllowedNow(typeof url === 'string' ? url : url.href)
+      if (allowed === undefined) return this.#isAllowedLater(url, options)
+      this.#telemetry.countVerdict(allowed)
       return allowed ? ALLOWED : DISALLOWED
     } catch (error) {
       return Promise.reject(error)
@@ -177,56 +130,56 @@ export class RobotsClient {
   }
 
   /**
-   * May it, and why? Fetches robots.txt if it is not known or no longer fresh. RFC 9309 §2.3 and §2.4.
-   * @throws {ClientClosedError} after `close`. What a site does is never thrown: it is in the verdict.
-   * @throws {ReentryError} where the client's own `fetch` or `dispatcher` asked the client.
+   * Returns the verdict about this URL: whether the crawler may fetch it, and why. Fetches robots.txt if it is not cached or is stale.
+   * RFC 9309 §2.3 and §2.4.
+   * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the verdict describes it.
+   * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
   async check(url: string | HasHref, { signal, redirectedFrom = [] }: CheckOptions = {}): Promise<ClientVerdict> {
     this.#throwIfClosed()
     signal?.throwIfAborted()
     const text = typeof url === 'string' ? url : url.href
-    return this.#telemetry.tracedCheck(text, () => this.#check(text, signal, redirectedFrom))
+    const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom))
+    this.#telemetry.checked(verdict)
+    return verdict
   }
 
   /**
-   * @internal The verdict about a URL whose host must not be connected to, or could not be looked up. It says nothing about the origin, so it
-   * is not kept.
+   * @internal Returns the verdict about a URL whose host the guard refuses, or whose name could not be resolved. The verdict says nothing
+   * about the origin, so it is not cached.
    */
   blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
-    const address = parseUrl(url)
-    if (typeof address === 'string') return invalid(url, address)
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
     const { now, policy } = this.#settings
-    const { origin, robotsUrl } = address
     const { reason, detail } =
       'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
-    const outcome = { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] } as const
-    const entry = settle(undefined, origin, outcome, now(), policy)
-    const { verdict, access } = decide(entry, this.#rulesOf('', undefined), address, now(), policy)
-    return { url, origin, ...verdict, access, ...NO_PACE }
+    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
+    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
+    return verdictOf(url, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
   }
 
-  /** @internal Whether this client makes a request for this URL right now, in this async context: the request needs no verdict. */
+  /** @internal Returns whether this client makes a request for this URL right now, in this async context. Such a request needs no verdict. */
   isOwnRequest(url: string): boolean {
-    return this.#ownRequests.includes(url)
+    return this.#cache.isOwnRequest(url)
   }
 
   /**
-   * The verdict of `check`, if it is known without a fetch of robots.txt and without the store; otherwise undefined. A verdict is counted
-   * and published as one of `check` is.
+   * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the store or fetch robots.txt. The client
+   * counts and publishes the verdict as it does those of `check`.
    * @throws {ClientClosedError} after `close`.
    */
   checkNow(url: string | HasHref): ClientVerdict | undefined {
     this.#throwIfClosed()
     const text = typeof url === 'string' ? url : url.href
-    const address = parseUrl(text)
-    if (typeof address === 'string') return this.#telemetry.checkedNow(invalid(text, address))
-    const known = this.#known(address.origin)
-    return known && this.#telemetry.checkedNow(this.#verdict(text, address, known))
+    const verdict = this.#cachedVerdict(text)
+    if (verdict !== undefined) this.#telemetry.checkedNow(verdict)
+    return verdict
   }
 
   /**
-   * Answers about a stream of URLs, many at once, no faster than the answers are taken. Leaving the loop ends it.
-   * @throws {ClientClosedError}, the signal's reason, or what the source throws.
+   * Checks a stream of URLs concurrently. Reads the URLs only as fast as the caller takes the verdicts. Leaving the loop aborts the checks under way.
+   * @throws {ClientClosedError}, the signal's reason, or an error of the source.
    */
   checkMany(
     urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
@@ -235,7 +188,7 @@ export class RobotsClient {
     return concurrentMap(urls, (url, signal) => this.check(url, { signal }), checkedManyOptions(options))
   }
 
-  /** Gets the robots.txt of every URL's origin that is not known, so that later questions need not wait. */
+  /** Fetches the robots.txt of each URL's origin unless it is cached, so that later checks need not wait. */
   async prefetch(
     urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
     options: ManyOptions = {},
@@ -248,52 +201,36 @@ export class RobotsClient {
   }
 
   /**
-   * All that is known of the URL's origin and how it came about; asks nobody but the store.
+   * Returns all that the client knows about the URL's origin: its state, attempts and copy. Reads the store, but sends no requests.
    * @throws {ClientClosedError} after `close`.
    */
   async inspect(url: string | HasHref): Promise<Inspection | InvalidUrl> {
     this.#throwIfClosed()
-    const address = parseUrl(url)
-    if (typeof address === 'string') return { allowed: false, because: 'invalid-url', problem: address }
-    const { origin } = address
-    const remembered = this.#entries.peek(origin)
-    const entry = remembered ?? (await this.#entries.inStore(origin))
-    const source = remembered !== undefined ? 'memory' : entry !== undefined ? 'store' : 'nowhere'
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', problem: parsed }
+    const known = await this.#cache.inspect(parsed.origin)
     const { now, policy } = this.#settings
-    return inspectionOf(address, { entry, source, flight: this.#flights.phaseOf(origin) }, now(), policy)
+    return inspectionOf(parsed, known, now(), policy)
   }
 
-  /** What memory holds, as NDJSON: one entry on each line, with its end. For another process, or another day. */
-  *export(): Generator<string, void, undefined> {
-    for (const entry of this.#entries.all()) yield `${entryText(entry)}\n`
+  /** Yields the entries in memory as NDJSON: one entry on each line, with its line end. Another process can `import` them. */
+  export(): Generator<string, void, undefined> {
+    return this.#cache.exportLines()
   }
 
-  /** Takes what `export` gave, in pieces of any size. Of two entries about one origin the later one is kept. */
+  /** Imports the text of `export`, in chunks of any size. Of two entries about one origin, the newer one wins. */
   async import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
     const counts = { taken: 0, older: 0, unreadable: 0 }
-    for await (const line of linesIn(chunks, this.#entries.longestText)) {
-      this.#throwIfClosed()
-      const entry = line === undefined ? undefined : this.#entries.read(line)
-      const known = entry && (await this.#entries.recall(entry.origin))
-      if (entry === undefined) counts.unreadable++
-      else if (known !== undefined && known.entry.latest.at >= entry.latest.at) counts.older++
-      else {
-        counts.taken++
-        await this.#entries.keep(entry)
-      }
-    }
+    for await (const result of this.#cache.importLines(chunks)) counts[result]++
     return counts
   }
 
-  /** Ends all fetches and connections of this client. Questions under way are rejected. The store stays yours to close. */
+  /** Aborts all fetches, closes all connections and rejects all calls under way. The caller closes the store. */
   async close(): Promise<void> {
     const reason = new ClientClosedError()
     this.#isClosed = true
     this.#closing.abort(reason)
-    for (const deadline of this.#underWay) deadline.end()
-    await this.#flights.close(reason)
-    await this.#transport.destroy()
-    this.#entries.clear()
+    await this.#cache.close(reason)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -305,22 +242,26 @@ export class RobotsClient {
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
   ): Promise<ClientVerdict> {
-    const address = parseUrl(text)
-    if (typeof address === 'string') return invalid(text, address)
+    const url = parseUrl(text)
+    if (typeof url === 'string') return invalidUrlVerdict(text, url)
     if (redirectedFrom.length > 0) {
       const blocked = await this.#blockedRedirect(text, redirectedFrom)
       if (blocked !== undefined) return blocked
     }
-    return this.#verdict(text, address, this.#known(address.origin) ?? (await this.#wait(address, signal)))
-  }
-
-  #verdict(text: string, address: ParsedUrl, { entry, rules }: CachedRules): ClientVerdict {
+    const cached = this.#cache.get(url.origin) ?? (await this.#cache.load(url, signal))
     const { now, policy } = this.#settings
-    const { verdict, access } = decide(entry, rules, address, now(), policy)
-    return { url: text, origin: address.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
+    return verdictOf(text, url, cached, now(), policy)
   }
 
-  /** The verdict about the target of a redirect, if the guard refuses it. */
+  #cachedVerdict(text: string): ClientVerdict | undefined {
+    const url = parseUrl(text)
+    if (typeof url === 'string') return invalidUrlVerdict(text, url)
+    const cached = this.#cache.get(url.origin)
+    const { now, policy } = this.#settings
+    return cached && verdictOf(text, url, cached, now(), policy)
+  }
+
+  /** Returns the verdict about the target of a redirect if the guard refuses it. */
   async #blockedRedirect(url: string, redirectedFrom: readonly string[]): Promise<ClientVerdict | undefined> {
     const { guard, timeoutMs } = this.#settings
     const deadline = new Deadline(timeoutMs)
@@ -331,155 +272,29 @@ export class RobotsClient {
     return refusal && this.blockedVerdict(url, refusal)
   }
 
-  async #allowsLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {
+  async #isAllowedLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {
     return (await this.check(url, options)).allowed
   }
 
-  /** The answer about a URL that is as clients send it, if what it takes is known and nobody else is to hear of it; for most questions so. */
-  #allowsNow(text: string): boolean | undefined {
-    if (this.#isClosed || this.#telemetry.isHeardOnVerdicts) return undefined
-    const known = this.#entries.ofUrl(text)
-    if (known === undefined) return undefined
+  /**
+   * Returns the result of `isAllowed` without a promise or a verdict object. This is the common case: memory has the rules, the URL's text
+   * is in normal form, and nothing listens for verdicts. Otherwise returns undefined.
+   */
+  #isAllowedNow(text: string): boolean | undefined {
+    if (this.#isClosed || this.#telemetry.needsVerdicts) return undefined
     const { now, policy, dialect } = this.#settings
     const at = now()
-    const isSteady = at < known.freshUntil && at >= known.entry.latest.at
-    if (!isSteady && !this.#holds(known.entry, at)) return undefined
-    // Google's reading compares the URL as it is given; here it is given as it would be sent.
+    const cached = this.#cache.getByUrl(text, at)
+    if (cached === undefined) return undefined
+    // Google's dialect matches the URL's text as the caller wrote it. `new URL` turns it into the text that is sent.
     const url = dialect.parsing.compare === 'google' ? new URL(text) : text
-    return isSteady ? known.rules.isAllowed(url) : allows(known.entry, known.rules, url, at, policy)
-  }
-
-  /** What is known of an origin, unless robots.txt has to be asked for first. */
-  #known(origin: string): CachedRules | undefined {
-    const known = this.#entries.inMemory(origin)
-    return known !== undefined && this.#holds(known.entry, this.#settings.now()) ? known : undefined
-  }
-
-  /** Whether an entry answers questions as it stands. */
-  #holds(entry: Entry, at: number): boolean {
-    const next = plan(entry, at, this.#settings.policy)
-    switch (next) {
-      case 'answer':
-        return true
-      case 'answer-and-refresh':
-        this.#refreshAhead(entry.origin)
-        return true
-      case 'obtain':
-        return false
-    }
-  }
-
-  async #wait({ origin, robotsUrl }: ParsedUrl, signal: AbortSignal | undefined): Promise<CachedRules> {
-    this.#ownRequests.assertOutside(robotsUrl)
-    this.#telemetry.count('waits')
-    return this.#flights.join(origin, () => this.#refresh(origin, robotsUrl), signal)
-  }
-
-  #refreshAhead(origin: string): void {
-    if (this.#flights.phaseOf(origin) !== undefined) return
-    this.#telemetry.count('refreshesAhead')
-    // No caller waits for it: its result is in the entry. It fails when the client is closed, or asks itself; any other error is a bug.
-    const flight = this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead'))
-    flight.catch((error: unknown) => {
-      if (!this.#closing.signal.aborted && !(error instanceof ReentryError)) throw error
-    })
-  }
-
-  /** One flight: what another process has learned meanwhile, or else an attempt. */
-  async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead' = 'due'): Promise<CachedRules> {
-    const { now, policy } = this.#settings
-    const last = await this.#entries.recall(origin)
-    this.#closing.signal.throwIfAborted() // the store may have taken its time
-    const next = plan(last?.entry, now(), policy)
-    if (last !== undefined && (next === 'answer' || (next === 'answer-and-refresh' && when === 'due'))) return last
-    let known = last
-    const trace = { origin, robotsUrl }
-    await this.#telemetry.tracedFetch(trace, async () => {
-      const event = await this.#attempt(origin, robotsUrl, last?.entry)
-      known = await this.#entries.keep(event.entry)
-      return event
-    })
-    return known as CachedRules
-  }
-
-  async #attempt(origin: string, robotsUrl: string, last: Entry | undefined): Promise<FetchEvent> {
-    const { policy, retries, timeoutMs, now, fetch, dispatcher } = this.#settings
-    const startedAt = now()
-    const deadline = new Deadline(timeoutMs)
-    this.#underWay.add(deadline)
-    let requests = 0
-    try {
-      const outcome = await fetchRobotsTxt(robotsUrl, last?.copy, {
-        send: (asking) => {
-          requests++
-          const send = () => this.#transport.send(asking, deadline)
-          // Our own connections never ask this client, and an async context costs time.
-          return fetch === undefined && dispatcher === undefined
-            ? send()
-            : this.#ownRequests.run(asking.url, robotsUrl, send)
-        },
-        policy,
-        retries,
-        deadline,
-      })
-      this.#closing.signal.throwIfAborted() // what came of it says nothing about the site
-      const at = now()
-      const entry = settle(last, origin, outcome, at, policy)
-      if (outcome.kind === 'success') this.#telemetry.count('bytes', outcome.body.bytes.length)
-      await this.#keepForTarget(origin, outcome, at)
-      const from = stateOf(last, startedAt, policy)
-      return { origin, from, to: stateOf(entry, at, policy), entry, requests, tookMs: at - startedAt }
-    } finally {
-      deadline.clear()
-      this.#underWay.delete(deadline)
-    }
-  }
-
-  /**
-   * The answer at the end of a redirect, where that is another origin's /robots.txt, is that origin's answer too, and saves its
-   * fetch. Nothing is ever kept for an origin that did not answer so itself, and no answer that still holds is changed.
-   */
-  async #keepForTarget(origin: string, outcome: Outcome, at: number): Promise<void> {
-    const isAnswer = outcome.kind === 'success' || (outcome.kind === 'unavailable' && outcome.reason === 'status')
-    if (!isAnswer || outcome.hops.length === 0) return
-    const target = parseUrl(outcome.url)
-    if (typeof target === 'string') return
-    if (target.origin === origin || target.robotsUrl !== outcome.url) return
-    const { policy } = this.#settings
-    const last = (await this.#entries.recall(target.origin))?.entry
-    if (this.#flights.phaseOf(target.origin) !== undefined) return
-    // What failed has answered now, before its wait is over; what was answered is left to its own time.
-    if (last !== undefined && (last.latest.at >= at || holdsUntil(last, at, policy) > at)) return
-    this.#telemetry.count('reusedRedirects')
-    await this.#entries.keep(settle(last, target.origin, { ...outcome, hops: [] }, at, policy))
+    return isFresh(cached, at) ? cached.rules.isAllowed(url) : allows(cached.entry, cached.rules, url, at, policy)
   }
 
   #throwIfClosed(): void {
     if (this.#isClosed) throw new ClientClosedError()
   }
-
-  #rulesOf(bytes: string, origin: string | undefined): CrawlerRules {
-    const { dialect, productTokens } = this.#settings
-    return parseRobots({ bytes: bytes }, { dialect, ...(origin && { origin }) }).forCrawler(productTokens)
-  }
 }
 
 const ALLOWED: Promise<boolean> = Promise.resolve(true)
 const DISALLOWED: Promise<boolean> = Promise.resolve(false)
-
-function invalid(url: string, problem: InvalidUrl['problem']): ClientVerdict {
-  return { url, allowed: false, because: 'invalid-url', problem }
-}
-
-type PaceWishes = Pick<CheckedUrl, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>
-
-const NO_PACE: PaceWishes = { crawlDelayMs: undefined, requestRates: undefined, visitTimes: undefined }
-
-/** What the site asks of this crawler's pace; what it does not name is undefined. */
-function paceOf({ crawlDelayMs, requestRates, visitTimes }: CrawlerRules): PaceWishes {
-  return {
-    crawlDelayMs,
-    requestRates: requestRates.length > 0 ? requestRates : undefined,
-    visitTimes: visitTimes.length > 0 ? visitTimes : undefined,
-  }
-}

@@ -1,12 +1,12 @@
-// Many questions at once, out of a stream and into a stream: bounded, in order or not, no faster than they are taken.
+// Maps a stream to a stream concurrently. Bounds the number of items in progress, and reads the source only as fast as the results are taken.
 import { onAbort } from './abort-listeners.ts'
 
 export interface ConcurrentMapOptions {
-  /** How many are under way, or done and not yet taken, at most. */
+  /** The maximum number of items that are under way, or done and not yet taken. */
   readonly concurrency: number
-  /** `input`: in the order in which they came. `ready`: each as soon as it is done. */
+  /** `input`: results come in the order of the source. `ready`: each result comes as soon as it is done. */
   readonly order: 'input' | 'ready'
-  /** Aborting it ends everything with its reason. */
+  /** Aborting it ends the generator with the signal's reason. */
   readonly signal: AbortSignal | undefined
 }
 
@@ -15,8 +15,9 @@ interface Slot<R> {
 }
 
 /**
- * Works on every item. Takes the next one only when there is room, so a source of any length does. The first error, the source's or the
- * work's, ends it when its turn comes. Whoever stops reading ends it too: `signal` tells the work that is under way, and the source is closed.
+ * Calls `work` for every item of the source and yields the results. The source may be of any length, since the next item is read only below
+ * `concurrency`. An error of the source or of `work` ends the generator when its turn in the order comes. When the generator ends, also
+ * because the consumer stops reading, it aborts the signal of the work under way and closes the source.
  */
 export async function* concurrentMap<T, R>(
   source: AsyncIterable<T> | Iterable<T>,
@@ -25,7 +26,7 @@ export async function* concurrentMap<T, R>(
 ): AsyncGenerator<R, void, undefined> {
   const items = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
   const ending = new AbortController()
-  /** In the order in which they will be taken; in order of input also those that are not done. */
+  /** The results in the order in which they are yielded. With order `input`, also the slots of items under way. */
   const slots = new Set<Slot<R>>()
   let underWay = 0
   let isPulling = false
@@ -43,7 +44,7 @@ export async function* concurrentMap<T, R>(
     slots.add(slot)
     change()
   }
-  const begin = (item: T) => {
+  const start = (item: T) => {
     const slot: Slot<R> = { result: undefined }
     if (order === 'input') slots.add(slot)
     underWay++
@@ -58,7 +59,7 @@ export async function* concurrentMap<T, R>(
       const next = await items.next()
       if (ending.signal.aborted) return
       if (next.done) isDrained = true
-      else begin(next.value)
+      else start(next.value)
     } catch (error) {
       isDrained = true
       underWay++
@@ -68,23 +69,22 @@ export async function* concurrentMap<T, R>(
       change()
     }
   }
-  /** Tells the source that no more is wanted. One that is asked for an item answers to nothing else before, and is not waited for. */
+  /** Closes the source. An async generator with a pending `next()` settles `return()` only after it, so the close is then not awaited. */
   const close = async () => {
     ending.abort()
     if (isDrained) return
     isDrained = true
     if (!isPulling) return void (await items.return?.())
-    const isLeft = () => undefined // nobody is there to hear how it ends
-    Promise.resolve(items.return?.()).then(isLeft, isLeft)
+    Promise.resolve(items.return?.()).catch(() => undefined)
   }
-  const taken = () => (order === 'input' ? slots.size : underWay + slots.size)
+  const itemsInProgress = () => (order === 'input' ? slots.size : underWay + slots.size)
 
   const unlisten = signal && onAbort(signal, abort)
   try {
     for (;;) {
       signal?.throwIfAborted()
       changed = Promise.withResolvers()
-      if (!isPulling && !isDrained && taken() < concurrency) void pull()
+      if (!isPulling && !isDrained && itemsInProgress() < concurrency) void pull()
       const [first] = slots
       if (first?.result !== undefined) {
         slots.delete(first)
@@ -97,7 +97,7 @@ export async function* concurrentMap<T, R>(
       }
     }
   } catch (error) {
-    await close().catch(() => undefined) // of two errors the first is told, as `for await` does
+    await close().catch(() => undefined) // of two errors, the first is thrown, as by `for await`
     throw error
   } finally {
     unlisten?.()

@@ -1,4 +1,6 @@
-// The end of an attempt: one for all its requests, redirects and retries, and whatever else they wait for.
+// The deadline of an attempt. It bounds all its requests, redirects, retries and lookups together.
+
+export const DEADLINE_PASSED = 'the deadline passed'
 
 export class Deadline {
   readonly #timer: NodeJS.Timeout
@@ -15,7 +17,7 @@ export class Deadline {
     return this.#isOver
   }
 
-  /** For who knows signals only. Made when it is asked for: most attempts need none, and they take long to make and to heed. */
+  /** A signal for APIs that need one. Created on first use: most attempts need none, and signals are slow to create and to observe. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -24,14 +26,14 @@ export class Deadline {
     return this.#controller.signal
   }
 
-  /** Calls the listener when the deadline is over, or at once if it is. @returns What takes the listener away again. */
+  /** Calls the listener when the deadline passes, or at once if it has passed. @returns A function that removes the listener. */
   onOver(listener: () => void): () => void {
     if (this.#isOver) listener()
     else this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** It is over, before its time. */
+  /** Ends the deadline early. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -40,15 +42,15 @@ export class Deadline {
     this.#controller?.abort()
   }
 
-  /** Nothing waits for it any more. */
+  /** Stops the timer, since nothing waits any more. */
   clear(): void {
     clearTimeout(this.#timer)
   }
 
-  /** The promise, or a rejection when the deadline is over before. Who gave the promise may still have to clean up after it. */
+  /** Settles like `work`, or rejects when the deadline passes first. The caller may then still have to clean up the result of `work`. */
   orBefore<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const forget = this.onOver(() => reject(new Error('the deadline passed')))
+    const forget = this.onOver(() => reject(new Error(DEADLINE_PASSED)))
     work.then(resolve, reject).finally(forget)
     return promise
   }

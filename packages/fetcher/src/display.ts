@@ -1,9 +1,9 @@
-// Host names as people read them.
+// Displays internationalised host names.
 import punycode from 'punycode/punycode.js'
 
 /**
- * An origin or URL with its host's A-labels (`xn--bcher-kva`) as Unicode (`bücher`). For people's eyes only: two different
- * names may look alike, and nothing is ever fetched or compared by this form.
+ * Returns an origin or URL with the A-labels of its host (`xn--bcher-kva`) as Unicode (`bücher`). Use the result only for display: two
+ * different names may look alike, so do not fetch or compare it.
  */
 export function displayUrl(url: string): string {
   const parsed = URL.parse(url)

@@ -1,7 +1,7 @@
 // Limits how many items are under way at once, in all and to one registrable domain, and gives waiting items their turns.
 //
-// A site with a wildcard in its DNS has as many hosts as it likes. So a registrable domain has a limit of its own, and the domains that may start an
-// item take turns: none starves the others.
+// A site with a wildcard in its DNS has any number of hosts. So each registrable domain has its own limit, and the domains that may start an item
+// take turns. No domain can starve the others.
 import { Fifo } from './fifo.ts'
 
 interface Domain<T> {
@@ -16,7 +16,7 @@ export class DomainTurns<T> {
   readonly #maxPerDomain: number
   /** Domains with items under way or waiting. */
   readonly #domains = new Map<string, Domain<T>>()
-  /** Domains with waiting items and with room of their own, in turn. */
+  /** Domains that have waiting items and are below their own limit, in the order of their turns. */
   readonly #ready = new Fifo<Domain<T>>()
   #underWay = 0
 
@@ -29,7 +29,7 @@ export class DomainTurns<T> {
     return this.#underWay
   }
 
-  /** Whether an item of this domain would have to wait. */
+  /** Returns whether an item of this domain would have to wait. */
   isFull(name: string): boolean {
     return this.#underWay >= this.#max || (this.#domains.get(name)?.underWay ?? 0) >= this.#maxPerDomain
   }
@@ -42,7 +42,7 @@ export class DomainTurns<T> {
     this.#update(domain)
   }
 
-  /** An item that was under way has ended. */
+  /** Counts an item of this domain as ended. */
   end(name: string): void {
     const domain = this.#domains.get(name)
     if (domain === undefined) return
@@ -51,14 +51,14 @@ export class DomainTurns<T> {
     this.#update(domain)
   }
 
-  /** Lets an item wait. */
+  /** Adds an item to the queue of its domain. */
   add(name: string, item: T): void {
     const domain = this.#domainOf(name)
     domain.waiting.add(item)
     this.#update(domain)
   }
 
-  /** The item waits no longer. */
+  /** Removes an item from the queue of its domain. */
   delete(name: string, item: T): void {
     const domain = this.#domains.get(name)
     if (domain === undefined) return
@@ -72,7 +72,7 @@ export class DomainTurns<T> {
     const item = domain?.waiting.first
     if (domain === undefined || item === undefined) return undefined
     domain.waiting.delete(item)
-    this.#ready.delete(domain) // its next turn comes after that of the others
+    this.#ready.delete(domain) // moves it behind the other domains
     this.#update(domain)
     return item
   }
@@ -86,7 +86,7 @@ export class DomainTurns<T> {
     return domain
   }
 
-  /** Puts the domain among those that are ready, where it keeps its turn, or takes it out; and drops it when nothing is left of it. */
+  /** Adds the domain to the ready ones or removes it; a domain that is already ready keeps its turn. Deletes a domain without items. */
   #update(domain: Domain<T>): void {
     const { name, underWay, waiting } = domain
     if (waiting.size > 0 && underWay < this.#maxPerDomain) this.#ready.add(domain)

@@ -1,113 +1,108 @@
-// Where entries are: in memory, and behind it in the store, if there is one.
+// The entries of a client: in memory, and in the store if the caller gave one.
 import {
-  type AccessPolicy,
   type CrawlerRules,
   type Entry,
   entryFrom,
   entryText,
   freshUntil,
   keepUntil,
+  parseRobots,
   startsWithOrigin,
 } from '@politely/core'
 import { type CachedRules, createMemory } from './memory.ts'
-import type { Store } from './store.ts'
+import type { Settings } from './options.ts'
 import type { Telemetry } from './telemetry.ts'
 
-export interface EntriesOptions {
-  readonly maxCacheBytes: number
-  readonly maxBodyBytes: number
-  readonly store: Store | undefined
-  readonly policy: AccessPolicy
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  readonly telemetry: Telemetry
-  /** Reads the rules of a file for the client's crawler; without an origin, those of any. */
-  readonly rulesOf: (bytes: string, origin?: string) => CrawlerRules
-}
+/** How long to wait for the store, in milliseconds. A store is there to save time, so a slow one is treated as failed. */
+const STORE_TIMEOUT_MS = 2_000
 
-/** A store that does not answer by then is gone without: it must not hold up what it is there to speed up. Milliseconds. */
-const STORE_PATIENCE_MS = 2_000
-
-const BEHIND_SCHEME = 'https://'.length
+/** The first position in a URL at which its host may end. */
+const AFTER_SCHEME = 'https://'.length
 
 export class Entries {
-  readonly #options: EntriesOptions
+  readonly #settings: Settings
+  readonly #telemetry: Telemetry
   readonly #memory
-  /** The rules of no file: everything is left to what is known of the origin. */
-  readonly #noRules: CrawlerRules
-  /** What was looked up last; nothing, once there is something newer. */
+  /** The rules of an entry without a copy. They allow everything; the entry's state decides. */
+  readonly noRules: CrawlerRules
+  /** The result of the last lookup. Cleared by every write. */
   #last: CachedRules | undefined
 
-  constructor(options: EntriesOptions) {
-    this.#options = options
-    this.#memory = createMemory(options.maxCacheBytes)
-    this.#noRules = options.rulesOf('')
+  constructor(settings: Settings, telemetry: Telemetry) {
+    this.#settings = settings
+    this.#telemetry = telemetry
+    this.#memory = createMemory(settings.maxCacheBytes)
+    this.noRules = this.#parseRules('', undefined)
   }
 
-  /** What memory holds, which is then used last. */
+  /** Returns the entry in memory and marks it as the most recently used. */
   inMemory(origin: string): CachedRules | undefined {
-    const known = this.#memory.get(origin)
-    this.#last = known
-    return known
+    const cached = this.#memory.get(origin)
+    this.#last = cached
+    return cached
   }
 
-  /** The same for a URL that begins with its origin as that is kept, and a slash. Most do, and for them no URL parser is needed. */
-  ofUrl(url: string): CachedRules | undefined {
+  /** Like `inMemory`, for a URL whose text begins with its origin in normal form and a slash. Most do, and need no URL parser. */
+  byUrl(url: string): CachedRules | undefined {
     const last = this.#last
-    if (last !== undefined && startsWithOrigin(url, last.entry.origin)) return last // as most links of a page are
-    const end = url.indexOf('/', BEHIND_SCHEME)
+    if (last !== undefined && startsWithOrigin(url, last.entry.origin)) return last // most links of a page share its origin
+    const end = url.indexOf('/', AFTER_SCHEME)
     return end === -1 ? undefined : this.inMemory(url.slice(0, end))
   }
 
-  /** The same for who only looks. */
+  /** Like `inMemory`, but does not update recency. */
   peek(origin: string): Entry | undefined {
     return this.#memory.peek(origin)?.entry
   }
 
-  /** What memory and the store know, the later of both; another process may have asked since. */
-  async recall(origin: string): Promise<CachedRules | undefined> {
+  /** Returns the newer of the entries in memory and in the store, since another process may have made an attempt. */
+  async newest(origin: string): Promise<CachedRules | undefined> {
     const stored = await this.inStore(origin)
-    const known = this.#memory.get(origin) // it may have come while the store was asked
-    if (stored === undefined || (known !== undefined && known.entry.latest.at >= stored.latest.at)) return known
-    return this.#remember(stored)
+    const cached = this.#memory.get(origin) // read after the store, since a write may have come meanwhile
+    if (stored === undefined || (cached !== undefined && cached.entry.latest.at >= stored.latest.at)) return cached
+    return this.#saveInMemory(stored)
   }
 
-  /** What the store knows, without remembering it. */
+  /** Returns the entry in the store without a copy in memory. */
   async inStore(origin: string): Promise<Entry | undefined> {
-    const { store, telemetry } = this.#options
+    const { store } = this.#settings
     if (store === undefined) return undefined
-    const text = await this.#patiently('get', origin, () => store.get(origin))
-    const entry = typeof text === 'string' ? this.read(text, origin) : undefined
-    telemetry.count(entry === undefined ? 'storeMisses' : 'storeHits')
+    const text = await this.#callStore('get', origin, () => store.get(origin))
+    const entry = typeof text === 'string' ? this.parse(text, origin) : undefined
+    this.#telemetry.count(entry === undefined ? 'storeMisses' : 'storeHits')
     return entry
   }
 
-  /** The entry in a text from elsewhere, of that origin or of any; undefined for what is none, or longer than any of ours. */
-  read(text: string, of?: string): Entry | undefined {
-    return text.length <= this.longestText ? entryFrom(text, of) : undefined
+  /**
+   * Parses an entry from a text of unknown origin. Returns undefined for an invalid text, and for one that is longer than
+   * `maxTextLength`.
+   * @param origin The origin that the entry must be about. Default: any.
+   */
+  parse(text: string, origin?: string): Entry | undefined {
+    return text.length <= this.maxTextLength ? entryFrom(text, origin) : undefined
   }
 
-  /** Each byte of a file may take six characters in JSON; what else there is are URLs, a few dozen. */
-  get longestText(): number {
-    return 6 * this.#options.maxBodyBytes + 1_048_576
+  /** The length of the longest entry as text: six characters of JSON for each byte of the file, and 1 MiB for URLs and the rest. */
+  get maxTextLength(): number {
+    return 6 * this.#settings.maxBodyBytes + 1_048_576
   }
 
-  /** Remembers an entry; resolves when the store has it too, or cannot. */
-  async keep(entry: Entry): Promise<CachedRules> {
-    const { store, policy, now } = this.#options
-    const remembered = this.#remember(entry)
+  /** Saves an entry in memory and in the store. Resolves when the store has saved it or has failed. */
+  async save(entry: Entry): Promise<CachedRules> {
+    const { store, policy, now } = this.#settings
+    const cached = this.#saveInMemory(entry)
     const { origin } = entry
     if (store !== undefined) {
-      await this.#patiently('set', origin, () => store.set(origin, entryText(entry), keepUntil(entry, now(), policy)))
+      await this.#callStore('set', origin, () => store.set(origin, entryText(entry), keepUntil(entry, now(), policy)))
     }
-    return remembered
+    return cached
   }
 
-  /** Of all entries in memory, the one used longest ago first. */
+  /** Yields all entries in memory, the least recently used first. */
   *all(): Generator<Entry> {
     for (const origin of [...this.#memory.rkeys()]) {
-      const remembered = this.#memory.peek(origin) // it may have gone since
-      if (remembered !== undefined) yield remembered.entry
+      const cached = this.#memory.peek(origin) // may have been evicted since
+      if (cached !== undefined) yield cached.entry
     }
   }
 
@@ -119,28 +114,35 @@ export class Entries {
     return this.#memory.calculatedSize
   }
 
+  /** Removes all entries from memory. The store keeps its own. */
   clear(): void {
     this.#last = undefined
     this.#memory.clear()
   }
 
-  #remember(entry: Entry): CachedRules {
+  #saveInMemory(entry: Entry): CachedRules {
     const { copy, origin } = entry
-    const rules = copy === undefined ? this.#noRules : this.#options.rulesOf(copy.bytes, origin)
-    const remembered = { entry, rules, freshUntil: freshUntil(entry, this.#options.policy) }
-    this.#memory.set(origin, remembered)
+    const rules = copy === undefined ? this.noRules : this.#parseRules(copy.bytes, origin)
+    const cached = { entry, rules, freshUntil: freshUntil(entry, this.#settings.policy) }
+    this.#memory.set(origin, cached)
     this.#last = undefined
-    return remembered
+    return cached
   }
 
-  /** A store that fails is a store that knows nothing; somebody should hear of it, but not the caller. */
-  async #patiently<T>(operation: 'get' | 'set', origin: string, ask: () => Promise<T>): Promise<T | undefined> {
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new StoreTimeoutError(operation)), STORE_PATIENCE_MS)
+  /** Parses robots.txt and binds its rules to the client's crawler. */
+  #parseRules(bytes: string, origin: string | undefined): CrawlerRules {
+    const { dialect, productTokens } = this.#settings
+    return parseRobots({ bytes }, { dialect, ...(origin && { origin }) }).forCrawler(productTokens)
+  }
+
+  /** Calls the store. A store that throws or times out counts as empty; telemetry reports it, and the caller does not notice. */
+  async #callStore<T>(operation: 'get' | 'set', origin: string, call: () => Promise<T>): Promise<T | undefined> {
+    const { promise: timeout, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new StoreTimeoutError(operation)), STORE_TIMEOUT_MS)
     try {
-      return await Promise.race([ask(), late])
+      return await Promise.race([call(), timeout])
     } catch (error) {
-      this.#options.telemetry.storeFailed({ operation, origin, error })
+      this.#telemetry.storeFailed({ operation, origin, error })
       return undefined
     } finally {
       clearTimeout(timer)
@@ -148,11 +150,16 @@ export class Entries {
   }
 }
 
-/** What the event `store-failed` carries where the store did not answer at all. */
+/**
+ * The store did not answer within two seconds. The client continues without it; its event `store-failed` carries this error.
+ *
+ * Remedy: find what blocks the store, such as a locked database or a slow network.
+ */
 class StoreTimeoutError extends Error {
   override readonly name = 'StoreTimeoutError'
+  /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_STORE_TIMEOUT'
   constructor(operation: string) {
-    super(`the store did not answer to ${operation} within ${STORE_PATIENCE_MS} ms`)
+    super(`the store did not answer to ${operation} within ${STORE_TIMEOUT_MS} ms`)
   }
 }

@@ -1,8 +1,8 @@
-// What the platform throws -> why robots.txt is unreachable. RFC 9309 §2.3.1.4.
-import type { Failure, FailureReason, Headers, Response } from '@politely/core'
-import type { Deadline } from './deadline.ts'
+// Maps errors of Node, undici and basic-ftp to the reasons why robots.txt is unreachable. RFC 9309 §2.3.1.4.
+import type { Failure, FailureReason, Headers, Reply, Response } from '@politely/core'
+import { DEADLINE_PASSED, type Deadline } from './deadline.ts'
 
-/** By the error's code; what stands in no row is `network`. */
+/** Reasons by error code. Every other code means `network`. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
   ERR_POLITELY_BLOCKED_ADDRESS: 'blocked-address',
   ERR_POLITELY_FTP_CLOSED: 'reset',
@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   UND_ERR_BODY_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_OVERFLOW: 'too-large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'truncated',
-  ERR_ASSERTION: 'malformed', // how undici 8.12 takes a status under 100, and a 101 that nobody asked for
+  ERR_ASSERTION: 'malformed', // undici 8.12, for a status under 100 and for an unrequested 101
   EPROTO: 'tls',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'tls',
   SELF_SIGNED_CERT_IN_CHAIN: 'tls',
@@ -37,8 +37,8 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   UND_ERR_PRX_TLS: 'tls',
 }
 
-/** Families of codes: HTTP that the parser refuses, certificates and TLS, codings that do not decode. */
-const FAMILIES: readonly (readonly [beginning: string, reason: FailureReason])[] = [
+/** Reasons by code prefix: HTTP that the parser rejects, certificate and TLS errors, content codings that do not decode. */
+const REASONS_BY_PREFIX: readonly (readonly [prefix: string, reason: FailureReason])[] = [
   ['HPE_', 'malformed'],
   ['ERR_HTTP2_', 'malformed'],
   ['CERT_', 'tls'],
@@ -50,36 +50,40 @@ const FAMILIES: readonly (readonly [beginning: string, reason: FailureReason])[]
   ['ERR__ERROR_FORMAT_', 'undecodable'],
 ]
 
-/** A fetch says no more than "fetch failed"; what did is its cause, or the cause of that. */
-const MOST_CAUSES = 5
+/** How many nested causes are searched. The error of a fetch only says "fetch failed"; its causes say why. */
+const MAX_CAUSES = 5
+
+export function failure(reason: FailureReason, detail: string): Failure {
+  return { kind: 'failure', reason, detail }
+}
+
+/** Converts an error of a request to a reply: the response that the error carries, or a failure. See `failureOf` for `phase`. */
+export function replyOf(error: unknown, phase: 'request' | 'body', deadline: Deadline): Reply {
+  return (phase === 'request' ? responseIn(error) : undefined) ?? failureOf(error, phase, deadline)
+}
 
 /**
- * A failure as a value. `phase` tells a body that ended early from an answer that never came; where the deadline has passed, that
- * is what ended it.
+ * Converts an error to a failure.
+ * @param phase `body` once a response has begun: the same error then means a truncated body. If the deadline has passed, the
+ * failure is `timeout` in either phase.
  */
 export function failureOf(error: unknown, phase: 'request' | 'body', deadline: Deadline): Failure {
-  if (deadline.isOver) return { kind: 'failure', reason: 'timeout', detail: 'the deadline passed' }
-  const telling = tellingOf(error)
-  const reason = reasonOf(telling)
-  return {
-    kind: 'failure',
-    reason: reason === 'reset' && phase === 'body' ? 'truncated' : reason,
-    detail: telling instanceof Error ? telling.message || String(codeOf(telling)) : String(telling),
-  }
+  if (deadline.isOver) return failure('timeout', DEADLINE_PASSED)
+  const cause = firstClassified(error)
+  const reason = reasonOf(cause)
+  return failure(
+    reason === 'reset' && phase === 'body' ? 'truncated' : reason,
+    cause instanceof Error ? cause.message || codeOf(cause) : String(cause),
+  )
 }
 
-/** A body that is not complete. @param detail Why, for people. */
-export function truncated(detail: string): Failure {
-  return { kind: 'failure', reason: 'truncated', detail }
-}
-
-/** The response that undici's `interceptors.responseError()` and `interceptors.retry()` report as an error; without its body. */
-export function answerIn(error: unknown): Response | undefined {
+/** Returns the response that undici's `interceptors.responseError()` and `interceptors.retry()` report as an error, without its body. */
+function responseIn(error: unknown): Response | undefined {
   let at = error
-  for (let i = 0; i <= MOST_CAUSES && at instanceof Error; i++) {
+  for (let i = 0; i <= MAX_CAUSES && at instanceof Error; i++) {
     const { code, statusCode, headers } = at as { code?: unknown; statusCode?: unknown; headers?: unknown }
-    const isAnswer = code === 'UND_ERR_RESPONSE' || code === 'UND_ERR_REQ_RETRY'
-    if (isAnswer && typeof statusCode === 'number' && statusCode >= 400) {
+    const hasResponse = code === 'UND_ERR_RESPONSE' || code === 'UND_ERR_REQ_RETRY'
+    if (hasResponse && typeof statusCode === 'number' && statusCode >= 400) {
       return { kind: 'response', status: statusCode, headers: (headers ?? {}) as Headers }
     }
     at = at.cause
@@ -87,10 +91,10 @@ export function answerIn(error: unknown): Response | undefined {
   return undefined
 }
 
-/** The error itself or the first of its causes that has a reason; where none has, the error. */
-function tellingOf(error: unknown): unknown {
+/** Returns the first of the error and its causes that has a reason other than `network`; the error itself if none has. */
+function firstClassified(error: unknown): unknown {
   let at = error
-  for (let i = 0; i <= MOST_CAUSES && at instanceof Error; i++) {
+  for (let i = 0; i <= MAX_CAUSES && at instanceof Error; i++) {
     if (reasonOf(at) !== 'network') return at
     at = at.cause
   }
@@ -99,12 +103,12 @@ function tellingOf(error: unknown): unknown {
 
 function reasonOf(error: unknown): FailureReason {
   if (!(error instanceof Error)) return 'network'
-  // undici 8.12 forgets the HPE_ code of these; of HPE_INVALID_EOF_STATE the message is left.
+  // undici 8.12 loses the HPE_ code of these errors. HPE_INVALID_EOF_STATE shows only in the message.
   if (error.name === 'HTTPParserError') return error.message.includes('Invalid EOF state') ? 'reset' : 'malformed'
   if (error.name === 'TimeoutError') return 'timeout' // AbortSignal.timeout
-  if (error.message.startsWith('too many content-encodings')) return 'undecodable' // undici gives it no code
+  if (error.message.startsWith('too many content-encodings')) return 'undecodable' // this error of undici has no code
   const code = codeOf(error)
-  return REASONS[code] ?? FAMILIES.find(([beginning]) => code.startsWith(beginning))?.[1] ?? 'network'
+  return REASONS[code] ?? REASONS_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'network'
 }
 
 function codeOf(error: Error): string {

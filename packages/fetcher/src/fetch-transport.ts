@@ -1,4 +1,4 @@
-// Robots.txt by the caller's own fetch: of the platform, of undici, or one that signs requests. It decodes the body itself.
+// Fetches robots.txt with the caller's fetch: that of the platform, of undici, or one that signs requests. It decodes bodies itself.
 import { Readable } from 'node:stream'
 import {
   brotliDecompressSync,
@@ -11,12 +11,12 @@ import {
 import type { Body, Failure, Reply, Headers as ReplyHeaders } from '@politely/core'
 import { isCoded, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
-import { answerIn, failureOf, truncated } from './failure.ts'
-import { cutIn, type Exchange, problemOfCoding, RequestWatch } from './request-watch.ts'
+import { failure, replyOf } from './failure.ts'
+import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
 import {
   ACCEPT,
+  BYPASS_CACHES,
   isBodyWanted,
-  PAST_CACHES,
   type RobotsRequest,
   type RobotsTransport,
   type TransportSettings,
@@ -33,86 +33,85 @@ export class FetchTransport implements RobotsTransport {
 
   async send({ url, conditions }: RobotsRequest, deadline: Deadline): Promise<Reply> {
     const { policy, maxBodyBytes } = this.#settings
-    const watch = new RequestWatch(url, maxBodyBytes)
+    const observer = new RequestObserver(url, maxBodyBytes)
     let phase: 'request' | 'body' = 'request'
     try {
-      const response = await this.#ask(url, conditions, deadline)
+      const response = await this.#fetchResponse(url, conditions, deadline)
       phase = 'body'
-      const { status, body } = response
-      const isRead = body !== null && isBodyWanted(status, policy)
-      const problem =
-        problemOfHead(response, url, watch) ?? (isRead ? problemOfCodings(headersOf(response)) : undefined)
-      if (problem !== undefined || !isRead) {
+      const { status, body: stream } = response
+      const problem = problemOfHead(response, url, observer)
+      if (problem !== undefined) {
         discard(response)
-        return problem ?? { kind: 'response', status, headers: headersOf(response) }
+        return problem
       }
-      // With the signal, since a fetch may have forgotten it by now. Cancels what is not read.
-      const bytes = Readable.fromWeb(body, { signal: deadline.signal })
-      // A body of the caller's own making may neither end nor heed the signal.
-      const read = await deadline.orBefore(readBody(bytes, {}, maxBodyBytes))
-      const headers = headersOf(response)
-      return (
-        (await problemOfBody(read, headers, watch.answeredWith(status), maxBodyBytes)) ?? {
-          kind: 'response',
-          status,
-          headers,
-          body: read,
-        }
-      )
+      const headers: ReplyHeaders = Object.fromEntries(response.headers)
+      const isRead = stream !== null && isBodyWanted(status, policy)
+      const codingProblem = isRead ? problemOfCodings(headers) : undefined
+      if (!isRead || codingProblem !== undefined) {
+        discard(response)
+        return codingProblem ?? { kind: 'response', status, headers }
+      }
+      // The signal is passed again, since a fetch may ignore it once the response has begun. It cancels the rest of the body.
+      const bytes = Readable.fromWeb(stream, { signal: deadline.signal })
+      // A stream that the caller's code made may ignore the signal and never end.
+      const body = await deadline.orBefore(readBody(bytes, {}, maxBodyBytes))
+      const bodyProblem = await problemOfBody(body, headers, observer.withStatus(status), maxBodyBytes)
+      return bodyProblem ?? { kind: 'response', status, headers, body }
     } catch (error) {
-      const answered = phase === 'request' ? answerIn(error) : undefined
-      if (answered !== undefined) return answered
-      const failure = failureOf(error, phase, deadline)
-      // Some fetches say no more of a body than that it is "terminated".
-      return (failure.reason === 'network' && phase === 'body' ? cutIn(watch.exchanges) : undefined) ?? failure
+      const reply = replyOf(error, phase, deadline)
+      // The error of some fetches only says that the body was "terminated".
+      const isUnexplained = phase === 'body' && reply.kind === 'failure' && reply.reason === 'network'
+      return (isUnexplained ? truncationOf(observer.exchanges) : undefined) ?? reply
     } finally {
-      watch.stop()
+      observer.stop()
     }
   }
 
-  async #ask(url: string, conditions: RobotsRequest['conditions'], deadline: Deadline): Promise<Response> {
+  async #fetchResponse(url: string, conditions: RobotsRequest['conditions'], deadline: Deadline): Promise<Response> {
     const { userAgent } = this.#settings
-    const fetch = this.#fetch // a platform's own must not be called as a method of ours
-    const asked = fetch(url, {
+    const fetch = this.#fetch // the platform's fetch must not be called as a method of another object
+    const pending = fetch(url, {
       method: 'GET',
-      // Not coded: some fetches hand out what they could decode of a coding that ends early.
+      // Asks for an uncoded body: some fetches return the decoded beginning of a truncated coded body as if it were complete.
       headers: {
         'user-agent': userAgent,
         accept: ACCEPT,
         'accept-encoding': 'identity',
-        ...PAST_CACHES,
+        ...BYPASS_CACHES,
         ...conditions,
       },
-      redirect: 'manual', // redirects are ours: each hop is counted, and looked at by the guard
+      redirect: 'manual', // the client follows redirects itself: it counts each hop, and the guard checks it
       credentials: 'omit',
       referrer: '',
       referrerPolicy: 'no-referrer',
       signal: deadline.signal,
     })
     try {
-      return await deadline.orBefore(asked)
+      return await deadline.orBefore(pending)
     } catch (error) {
-      asked.then(discard, () => undefined) // a fetch that does not heed the signal may answer yet
+      pending.then(discard, () => undefined) // a fetch that ignores the signal may still return a response
       throw error
     }
   }
 }
 
-/** Why a response does not answer the request that was made. */
-function problemOfHead(response: Response, url: string, watch: RequestWatch): Failure | undefined {
-  const { type, status, redirected, url: answered } = response
-  if (redirected || watch.wasRedirected(status)) {
-    return malformed('the fetch that was given follows redirects itself; it must heed `redirect: "manual"`')
+/** Returns why a response cannot be the reply to a request for this URL, if so. */
+function problemOfHead(response: Response, url: string, observer: RequestObserver): Failure | undefined {
+  const { type, status, redirected, url: responseUrl } = response
+  if (redirected || observer.wasRedirected(status)) {
+    return failure('malformed', 'the given fetch follows redirects itself; it must support `redirect: "manual"`')
   }
   if (type === 'opaqueredirect' || status === 0) {
-    return malformed(
-      'the fetch that was given hides redirects; it must answer `redirect: "manual"` with the 3xx itself, as that of Node does',
+    return failure(
+      'malformed',
+      'the given fetch hides redirects; with `redirect: "manual"` it must return the 3xx response, as the fetch of Node does',
     )
   }
-  // A Response that the caller has made has no URL.
-  if (answered !== '' && !isSameUrl(answered, url)) {
-    return malformed(
-      `the fetch that was given answers for ${answered}, and was asked for ${url}; it must heed \`redirect: "manual"\` and ask for the URL it is given`,
+  // A Response that the caller's code made has no URL.
+  if (responseUrl !== '' && !isSameUrl(responseUrl, url)) {
+    return failure(
+      'malformed',
+      `the given fetch returned a response from ${responseUrl} to a request for ${url}; it must support \`redirect: "manual"\` and request the URL it is given`,
     )
   }
   return undefined
@@ -122,11 +121,11 @@ function isSameUrl(one: string, other: string): boolean {
   return URL.canParse(one) && new URL(one).href.replace(/#.*/, '') === new URL(other).href.replace(/#.*/, '')
 }
 
-/** Tells whether bytes are still coded: all of a stream, or the beginning of one that is longer than the limit. */
-type Test = (bytes: Buffer, isBeginning: boolean) => boolean
+/** Returns whether bytes are still coded. They are a whole stream, or the beginning of one that is longer than the limit. */
+type IsCoded = (bytes: Buffer, isBeginning: boolean) => boolean
 
-/** The codings that every fetch decodes, of Node 22 and later and of undici. */
-const STILL_CODED: Readonly<Record<string, Test>> = {
+/** The codings that every fetch of undici and of Node 22 and later decodes, each with a check for bytes that were not decoded. */
+const DECODED_CODINGS: Readonly<Record<string, IsCoded>> = {
   gzip: isGzip,
   'x-gzip': isGzip,
   deflate: (bytes, isBeginning) =>
@@ -135,33 +134,33 @@ const STILL_CODED: Readonly<Record<string, Test>> = {
   br: (bytes, isBeginning) => decodes(brotliDecompressSync, bytes, isBeginning && constants.BROTLI_OPERATION_FLUSH),
 }
 
-/** As many as the other transports decode. */
+/** The same limit as that of the other transports. */
 const MAX_CODINGS = 2
 
 /**
- * Why not every fetch decodes a body with these headers. The fetches of Node hand out the bytes as they were received where one
- * member of the list is unknown to them, be it `identity` or empty, and none decodes a transfer coding.
+ * Returns why some fetches would not decode a body with these headers, if so. The fetches of Node return the bytes as received if they do
+ * not know one member of the list, which includes `identity` and an empty member. No fetch decodes a transfer coding.
  */
 function problemOfCodings(headers: ReplyHeaders): Failure | undefined {
   const content = String(headers['content-encoding'] ?? '')
   const transfer = String(headers['transfer-encoding'] ?? '')
   const codings = codingsOf(content)
-  if (codings.length > MAX_CODINGS || codings.some((coding) => !Object.hasOwn(STILL_CODED, coding))) {
-    return undecodable(`no fetch is sure to decode Content-Encoding ${JSON.stringify(content)}`)
+  if (codings.length > MAX_CODINGS || codings.some((coding) => !Object.hasOwn(DECODED_CODINGS, coding))) {
+    return failure('undecodable', `not every fetch decodes Content-Encoding ${JSON.stringify(content)}`)
   }
   if (!['', 'identity', 'chunked'].includes(transfer.trim().toLowerCase())) {
-    return undecodable(`no fetch decodes Transfer-Encoding ${JSON.stringify(transfer)}`)
+    return failure('undecodable', `no fetch decodes Transfer-Encoding ${JSON.stringify(transfer)}`)
   }
   return undefined
 }
 
-/** All members of the list, known or not; empty where nothing has to be decoded. */
+/** Returns all members of the list, known or unknown; an empty list if the body is not coded. */
 function codingsOf(contentEncoding: string): readonly string[] {
   const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())
   return codings.length === 1 && (codings[0] === '' || codings[0] === 'identity') ? [] : codings
 }
 
-/** Why a body that was read to its end, or to the limit, cannot be used. */
+/** Returns why a body that was read to its end or to the limit cannot be used, if so. */
 async function problemOfBody(
   { bytes, truncated: isAtLimit }: Body,
   headers: ReplyHeaders,
@@ -170,45 +169,48 @@ async function problemOfBody(
 ): Promise<Failure | undefined> {
   const codings = codingsOf(String(headers['content-encoding'] ?? ''))
   if (!isAtLimit) {
-    const cut = cutIn(exchanges)
-    if (cut !== undefined) return cut
+    const truncation = truncationOf(exchanges)
+    if (truncation !== undefined) return truncation
     const length = Number(headers['content-length'] ?? 0)
     if (codings.length === 0 && bytes.length < length) {
-      return truncated(`${bytes.length} bytes of a body with Content-Length ${length}`)
+      return failure('truncated', `${bytes.length} bytes of a body with Content-Length ${length}`)
     }
-    if (bytes.length === 0 && exchanges.some(hasText)) return malformed(NO_BODY)
-    const coded = exchanges.find((exchange) => exchange.end === 'whole' && isCoded(exchange.headers))
+    if (bytes.length === 0 && exchanges.some(hasText)) return DROPPED_BODY
+    const coded = exchanges.find((exchange) => exchange.end === 'complete' && isCoded(exchange.headers))
     const problem = coded && (await problemOfCoding(coded, maxBodyBytes))
     if (problem !== undefined) return problem
   }
   const received = Buffer.from(bytes, 'latin1')
-  const coding = codings.find((name) => STILL_CODED[name]?.(received, isAtLimit))
+  const coding = codings.find((name) => DECODED_CODINGS[name]?.(received, isAtLimit))
   return coding === undefined
     ? undefined
-    : undecodable(
-        `the fetch that was given says Content-Encoding ${JSON.stringify(coding)} and hands out the coded bytes`,
+    : failure(
+        'undecodable',
+        `the given fetch returned Content-Encoding ${JSON.stringify(coding)} and a body that is still coded`,
       )
 }
 
-/** Whether the site sent more than a byte order mark. */
+/** Returns whether the site sent a body that is longer than a byte order mark. */
 function hasText({ end, headers, size }: Exchange): boolean {
-  return end === 'whole' && !isCoded(headers) && size > 3
+  return end === 'complete' && !isCoded(headers) && size > 3
 }
 
-const NO_BODY =
-  'the fetch that was given does not hand out the body that was received; leave out interceptors that drop it, such as `interceptors.dump()`'
+const DROPPED_BODY = failure(
+  'malformed',
+  'the given fetch did not return the body that was received; remove interceptors that drop it, such as `interceptors.dump()`',
+)
 
-/** By its magic number, which begins no text. RFC 1952 §2.3.1. */
+/** Detects gzip by its magic number, which no text begins with. RFC 1952 §2.3.1. */
 function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
-/** As much as is decoded to see that bytes are a stream of a coding. */
+/** How many bytes are decoded to detect a coding. */
 const MAX_OUTPUT_BYTES = 2 ** 22
 
 /**
- * Whether all of the bytes are one stream of a coding. A text that is one by chance would have to be very short.
- * @param finishFlush For the beginning of a stream: the flush that takes it for one.
+ * Returns whether all the bytes are one stream of a coding. Only a very short text could be one by chance.
+ * @param finishFlush The flush value that makes the decoder accept the beginning of a stream; `false` for a whole stream.
  */
 function decodes(
   decode: (bytes: InputType, options: ZlibOptions) => unknown,
@@ -224,19 +226,7 @@ function decodes(
   }
 }
 
-function malformed(detail: string): Failure {
-  return { kind: 'failure', reason: 'malformed', detail }
-}
-
-function undecodable(detail: string): Failure {
-  return { kind: 'failure', reason: 'undecodable', detail }
-}
-
-function headersOf({ headers }: Response): ReplyHeaders {
-  return Object.fromEntries(headers)
-}
-
-/** Nobody is there to hear that what is not wanted could not be given back either. */
+/** Cancels a body that is not needed. An error of the cancellation does not matter. */
 function discard({ body }: Response): void {
   body?.cancel().catch(() => undefined)
 }

@@ -1,13 +1,13 @@
-// One flight per origin: a thousand callers who want the same robots.txt at once make one fetch. And not too many flights at once,
-// neither in all nor to the hosts of one registrable domain: a site with a wildcard in its DNS has as many hosts as it likes.
+// Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
+// all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts.
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
 import { registrableDomainOf } from './host-name.ts'
 
 export interface FlightLimits {
-  /** Flights under way at once. */
+  /** The maximum number of concurrent flights. */
   readonly maxFlights: number
-  /** Of them, those to hosts of one registrable domain. */
+  /** The maximum number of concurrent flights to hosts of one registrable domain. */
   readonly maxFlightsPerDomain: number
 }
 
@@ -16,12 +16,12 @@ interface Flight<T> {
   readonly domain: string
   readonly start: () => Promise<T>
   readonly result: PromiseWithResolvers<T>
-  /** Who still wants it; it is begun only for somebody. */
+  /** The number of callers that have not aborted. Without callers, a waiting flight never starts. */
   callers: number
   phase: FlightPhase
 }
 
-/** `waiting` for others to end, or `under-way`. */
+/** `waiting` for other flights to end, or `under-way`. */
 export type FlightPhase = 'waiting' | 'under-way'
 
 export class Flights<T> {
@@ -33,14 +33,15 @@ export class Flights<T> {
   }
 
   /**
-   * Joins the flight for an origin, or makes one. An abort leaves this caller only: a flight that is under way goes on for the others, and
-   * its result is kept for who asks next; one that nobody waits for any more is never begun.
+   * Joins the flight of an origin, or creates it. `signal` aborts only this caller's wait. A flight that is under way then continues, for other
+   * callers and for the cache. A flight that has not started is removed when its last caller aborts.
+   * @param start The work of a new flight. Ignored if the flight exists.
    */
   join(origin: string, start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const flight = this.#flights.get(origin) ?? this.#make(origin, start)
+    const flight = this.#flights.get(origin) ?? this.#create(origin, start)
     flight.callers++
-    this.#begin()
-    return signal === undefined ? flight.result.promise : this.#leavable(flight, signal)
+    this.#startNext()
+    return signal === undefined ? flight.result.promise : this.#abortable(flight, signal)
   }
 
   get underWay(): number {
@@ -55,31 +56,31 @@ export class Flights<T> {
     return this.#flights.get(origin)?.phase
   }
 
-  /** Rejects those that wait, and ends when those under way have ended, however they end. */
+  /** Rejects the waiting flights. Resolves when all flights under way have ended, with whatever result. */
   async close(reason: Error): Promise<void> {
     const flights = [...this.#flights.values()]
     for (const flight of flights.filter(({ phase }) => phase === 'waiting')) {
-      this.#forget(flight)
+      this.#remove(flight)
       flight.result.reject(reason)
     }
     await Promise.allSettled(flights.map(({ result }) => result.promise))
   }
 
-  #make(origin: string, start: () => Promise<T>): Flight<T> {
+  #create(origin: string, start: () => Promise<T>): Flight<T> {
     const domain = registrableDomainOf(origin)
     const flight: Flight<T> = { origin, domain, start, result: Promise.withResolvers(), callers: 0, phase: 'waiting' }
-    // Every caller may have left by the time it fails; those who have not are told by their own promise.
+    // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
     this.#flights.set(origin, flight)
     this.#turns.add(domain, flight)
     return flight
   }
 
-  #begin(): void {
-    for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) void this.#fly(flight)
+  #startNext(): void {
+    for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) void this.#run(flight)
   }
 
-  async #fly(flight: Flight<T>): Promise<void> {
+  async #run(flight: Flight<T>): Promise<void> {
     const { origin, domain, start, result } = flight
     flight.phase = 'under-way'
     this.#turns.start(domain)
@@ -90,24 +91,25 @@ export class Flights<T> {
     } finally {
       this.#turns.end(domain)
       this.#flights.delete(origin)
-      this.#begin()
+      this.#startNext()
     }
   }
 
-  #leavable(flight: Flight<T>, signal: AbortSignal): Promise<T> {
+  /** Returns the result of the flight, or rejects when the signal is aborted. */
+  #abortable(flight: Flight<T>, signal: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const leave = () => {
+    const abort = () => {
       reject(signal.reason)
       flight.callers--
-      if (flight.callers === 0 && flight.phase === 'waiting') this.#forget(flight)
+      if (flight.callers === 0 && flight.phase === 'waiting') this.#remove(flight)
     }
-    const unlisten = onAbort(signal, leave)
+    const unlisten = onAbort(signal, abort)
     flight.result.promise.then(resolve, reject).finally(unlisten)
     return promise
   }
 
-  /** Of a flight that has not begun. */
-  #forget(flight: Flight<T>): void {
+  /** Removes a flight that has not started. */
+  #remove(flight: Flight<T>): void {
     this.#flights.delete(flight.origin)
     this.#turns.delete(flight.domain, flight)
   }

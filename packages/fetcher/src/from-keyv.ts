@@ -1,8 +1,8 @@
-// A Keyv as a store, for whoever has one already.
+// Adapts a Keyv to the Store interface.
 import { OptionError } from '@politely/core'
 import type { Store } from './store.ts'
 
-/** What is used of a Keyv, version 6: `new Keyv(…)` fits. */
+/** The methods of Keyv 6 that the store calls. `new Keyv(…)` has them. */
 export interface KeyvLike {
   get(key: string): Promise<unknown>
   /** @param ttl Milliseconds. */
@@ -10,24 +10,29 @@ export interface KeyvLike {
   delete(key: string): Promise<unknown>
 }
 
-/** Thrown by `set` where Keyv says that it could not keep a text. Why, it tells the listeners of its event `error` only. */
+/**
+ * Keyv reported that it could not save an entry. The client continues without the store; its event `store-failed` carries this error.
+ *
+ * Remedy: listen to the event `error` of the Keyv, the only place where Keyv reports the cause.
+ */
 export class KeyvSetError extends Error {
   override readonly name = 'KeyvSetError'
+  /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_KEYV_SET'
   readonly origin: string
   constructor(origin: string) {
-    super(`Keyv did not keep the text of ${origin}; listen to its event "error" for why`)
+    super(`Keyv did not save the entry of ${origin}; listen to its event "error" for the cause`)
     this.origin = origin
   }
 }
 
 /**
- * Keyv's promises are those of what is behind it. A plain Keyv, over a Map, has no bound and grows with every origin: give it a
- * store that has one, or use `MemoryStore`. Expiry is by Keyv's clock, `Date.now`. Reads that fail are misses where Keyv
- * only says so by its event `error`. There is no `close`: the Keyv stays yours to disconnect.
+ * Creates a store over a Keyv. Its guarantees are those of the Keyv's own storage. A Keyv over a Map has no size limit and grows with every
+ * origin: use a storage with a limit, or `MemoryStore`. Entries expire by Keyv's clock, `Date.now`. A failed read is a miss if Keyv reports it
+ * only by its event `error`. The store has no `close`: the caller disconnects the Keyv.
  *
- * @param keyv One with a namespace of its own, if it holds other things as well: the keys are bare origins.
- * @throws {OptionError} for what is no Keyv.
+ * @param keyv The Keyv. Give it a namespace if it holds other data, since the keys are plain origins.
+ * @throws {OptionError} if `keyv` lacks one of the methods.
  */
 export function fromKeyv(keyv: KeyvLike): Store {
   for (const method of ['get', 'set', 'delete'] as const) {
@@ -37,11 +42,11 @@ export function fromKeyv(keyv: KeyvLike): Store {
   return {
     async get(origin) {
       const text = await keyv.get(origin)
-      return typeof text === 'string' ? text : undefined // another's value is none of ours
+      return typeof text === 'string' ? text : undefined // a value of another type is not an entry
     },
     async set(origin, text, keepUntil) {
       const ttl = keepUntil - Date.now()
-      // To Keyv a ttl of 0, or one below it, means for ever.
+      // To Keyv, a ttl of 0 or less means that the value never expires.
       if (ttl <= 0) await keyv.delete(origin)
       else if ((await keyv.set(origin, text, ttl)) === false) throw new KeyvSetError(origin)
     },

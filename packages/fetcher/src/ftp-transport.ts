@@ -1,4 +1,4 @@
-// Robots.txt by FTP (RFC 959): anonymous, binary, passive, one file. basic-ftp speaks it, if the caller has installed it.
+// Fetches robots.txt over FTP (RFC 959): anonymous login, binary type, passive mode. Needs the optional package basic-ftp.
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { Body, Failure, Reply } from '@politely/core'
@@ -29,26 +29,26 @@ export class FtpTransport implements RobotsTransport {
     const library = await loadLibrary()
     if ('kind' in library) return library
     const sockets: Socket[] = []
-    const end = () => {
+    const destroySockets = () => {
       for (const socket of sockets) socket.destroy()
     }
-    const forget = deadline.onOver(end)
-    const client = new library.Client(0) // the deadline is the only clock
+    const unlisten = deadline.onOver(destroySockets)
+    const client = new library.Client(0) // the deadline is the only timeout
     let phase: 'request' | 'body' = 'request'
     try {
       deadline.signal.throwIfAborted()
       const target = new URL(url)
       const path = pathOf(target)
       const control = await this.#connect(target, reach, sockets)
-      await greeting(client.ftp, control, library)
-      await client.login('anonymous', this.#settings.userAgent) // FTP has no other place to say who asks
+      await receiveGreeting(client.ftp, control, library)
+      await client.login('anonymous', this.#settings.userAgent) // the password is FTP's only place for a User-Agent
       await client.send('TYPE I')
       client.prepareTransfer = async (ftp) => {
-        const answer = await enterPassiveMode(ftp, library)
-        // Where the server says that its data is may be anywhere; it is where the server is.
-        ftp.dataSocket = await connected({ host: control.remoteAddress ?? '', port: portOf(answer) }, sockets)
+        const reply = await enterPassiveMode(ftp, library)
+        // The host in the reply is ignored, since it may be any host. The data connection goes to the server itself.
+        ftp.dataSocket = await connected({ host: control.remoteAddress ?? '', port: portOf(reply) }, sockets)
         phase = 'body'
-        return answer
+        return reply
       }
       return { kind: 'response', status: 200, headers: {}, body: await this.#retrieve(client, path) }
     } catch (error) {
@@ -56,13 +56,13 @@ export class FtpTransport implements RobotsTransport {
       if (error instanceof library.FTPError) return { kind: 'response', status: statusOf(error.code), headers: {} }
       return failureOf(error, phase, deadline)
     } finally {
-      forget()
+      unlisten()
       client.close()
-      end()
+      destroySockets()
     }
   }
 
-  /** The control connection, before a byte is sent on it. */
+  /** Opens the control connection. The guard checks it before a byte is sent. */
   async #connect(url: URL, reach: Reach, sockets: Socket[]): Promise<Socket> {
     const host = bareHost(url.hostname)
     const guard = reach === 'public' ? this.#guard : undefined
@@ -78,16 +78,16 @@ export class FtpTransport implements RobotsTransport {
   async #retrieve(client: BasicFtp.Client, path: string): Promise<Body> {
     const file = new PassThrough()
     const transfer = client.downloadTo(file, path)
-    transfer.catch(() => undefined) // of a file that is cut nobody waits for the end
+    transfer.catch(() => undefined) // not awaited if the file exceeds the limit
     const body = await readBody(file, {}, this.#settings.maxBodyBytes)
-    if (!body.truncated) await transfer // which tells a whole file from one that ended early
+    if (!body.truncated) await transfer // rejects if the file is incomplete
     return body
   }
 }
 
-/** What an FTP server does wrong, or a URL that FTP cannot ask for. `failure.ts` knows the codes, which outlive the client's wrapping. */
-class FtpProblem extends Error {
-  override readonly name = 'FtpProblem'
+/** An invalid reply of an FTP server, or a URL that FTP cannot request. `failure.ts` maps the codes, also if basic-ftp wraps the error. */
+class FtpTransportError extends Error {
+  override readonly name = 'FtpTransportError'
   readonly code: string
   constructor(problem: 'CLOSED' | 'TOO_LARGE' | 'MALFORMED', message: string) {
     super(message)
@@ -109,47 +109,50 @@ async function loadLibrary(): Promise<typeof BasicFtp | Failure> {
 }
 
 /**
- * What follows the host's slash, relative to where an anonymous user arrives (RFC 1738 §3.2.2), as bytes.
- * @throws {FtpProblem} where it would become another command.
+ * Returns the path after the host's slash, as bytes. It is relative to the directory in which an anonymous login starts (RFC 1738 §3.2.2).
+ * @throws {FtpTransportError} if the path contains a line end or NUL, which could start another command.
  */
 function pathOf({ pathname, search }: URL): string {
-  const encoded = pathname.slice(1) + search // FTP has no queries: a `?` is a letter of the name
+  const encoded = pathname.slice(1) + search // FTP has no queries; a `?` is part of the name
   const path = encoded.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 16)),
   )
   if (/[\r\n\0]/.test(path))
-    throw new FtpProblem('MALFORMED', 'the path holds a line end or NUL, which no FTP command may')
+    throw new FtpTransportError(
+      'MALFORMED',
+      'the path contains a line end or NUL, which an FTP command must not contain',
+    )
   return path === '' ? '/' : path
 }
 
-/** A connection that is ended with the others, also while it is not yet made. */
+/** Connects a socket. Adds it to `sockets` at once, so that it can be destroyed while it connects. */
 function connected(options: TcpNetConnectOpts, sockets: Socket[]): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const socket = connect(options, () => resolve(socket))
   sockets.push(socket)
   socket.on('error', reject)
-  socket.once('close', () => reject(new FtpProblem('CLOSED', 'the connection was closed')))
+  socket.once('close', () => reject(new FtpTransportError('CLOSED', 'the connection was closed')))
   return promise
 }
 
-/** Hands the control connection to the client, and waits for the server's first words. */
-function greeting(ftp: BasicFtp.FTPContext, control: Socket, { FTPError }: typeof BasicFtp): Promise<void> {
+/** Passes the control connection to basic-ftp, and waits for the server's greeting. */
+function receiveGreeting(ftp: BasicFtp.FTPContext, control: Socket, { FTPError }: typeof BasicFtp): Promise<void> {
   ftp.encoding = 'latin1' // a path is bytes
-  // Before the client listens, which would have no names for these.
-  control.once('end', () => ftp.closeWithError(new FtpProblem('CLOSED', 'the server closed the connection')))
+  // These listeners run before those of basic-ftp, which would report errors without a code.
+  control.once('end', () => ftp.closeWithError(new FtpTransportError('CLOSED', 'the server closed the connection')))
   control.on('data', () => {
     if (control.bytesRead > MAX_HEADER_BYTES)
-      ftp.closeWithError(new FtpProblem('TOO_LARGE', 'the server says too much'))
+      ftp.closeWithError(new FtpTransportError('TOO_LARGE', 'the replies of the server are too long'))
   })
   ftp.socket = control
-  return ftp.handle(undefined, (answer, task) => {
-    if (answer instanceof Error) task.reject(answer)
-    else if (answer.code >= 200 && answer.code <= 299) task.resolve(undefined)
-    else task.reject(new FTPError(answer)) // 120 says that it will be ready in some minutes
+  return ftp.handle(undefined, (reply, task) => {
+    if (reply instanceof Error) task.reject(reply)
+    else if (reply.code >= 200 && reply.code <= 299) task.resolve(undefined)
+    else task.reject(new FTPError(reply)) // such as 120: ready in some minutes
   })
 }
 
-/** EPSV (RFC 2428), which is for IPv4 and IPv6; PASV for servers that are older. */
+/** Sends EPSV (RFC 2428), which works for IPv4 and IPv6; then PASV to servers that do not know EPSV. */
 async function enterPassiveMode(
   ftp: BasicFtp.FTPContext,
   { FTPError }: typeof BasicFtp,
@@ -162,19 +165,19 @@ async function enterPassiveMode(
   }
 }
 
-/** `229 … (|||6446|)`, or the last two numbers of `227 … (192,0,2,1,25,46)`. */
+/** Parses the port of the data connection: `229 … (|||6446|)`, or the last two numbers of `227 … (192,0,2,1,25,46)`. */
 function portOf({ code, message }: BasicFtp.FTPResponse): number {
   const [, , extended = ''] = /([|!])\1\1(\d{1,5})\1/.exec(message) ?? []
   const [, high = '', low = ''] = /\d{1,3},\d{1,3},\d{1,3},\d{1,3},(\d{1,3}),(\d{1,3})/.exec(message) ?? []
   const port = code === 229 ? Number(extended) : Number(high) * 256 + Number(low)
   if (port > 0 && port <= 65_535) return port
-  throw new FtpProblem('MALFORMED', 'the server does not say where its data is')
+  throw new FtpTransportError('MALFORMED', 'the reply to EPSV or PASV contains no port')
 }
 
-/** The status of HTTP that says the same. RFC 959 §4.2; the RFC for robots.txt knows those of HTTP only. */
+/** Maps a reply code to the HTTP status with the same meaning, since RFC 9309 defines only HTTP statuses. RFC 959 §4.2. */
 function statusOf(code: number): number {
   if (code === 550 || code === 551 || code === 553) return 404
-  if (code === 530 || code === 532 || code === 332) return 401 // anonymous is not welcome
-  if (code < 500) return 503 // 4xx is transient, 120 too
+  if (code === 530 || code === 532 || code === 332) return 401 // no anonymous access
+  if (code < 500) return 503 // 4xx and 120 are temporary
   return 500
 }

@@ -34,8 +34,8 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
 
 /**
  * Returns the registrable domain of an origin's host: `example.co.uk` for `https://www.example.co.uk`. Counts only ICANN suffixes as public,
- * so `a.github.io` and `b.github.io` share one domain; our choice. Returns the host itself for an IPv4 address, a single label, and a public
- * suffix; and the /64 of an IPv6 address, since one site has all of that.
+ * so `a.github.io` and `b.github.io` share one domain; our choice. Returns the host itself for an IPv4 address, a single label and a public
+ * suffix. Returns the /64 of an IPv6 address, since one site usually has the whole block.
  */
 export function registrableDomainOf(origin: string): string {
   const host = new URL(origin).hostname
@@ -48,8 +48,8 @@ export function registrableDomainOf(origin: string): string {
 }
 
 /**
- * Whether a host name may lead to any host on the internet. Private are only names under a suffix that is never delegated, such as
- * `localhost`, and single labels except top-level domains. Every other name is public, also where the Public Suffix List does not know
+ * Returns whether a host name may lead to a host on the internet. Private names are only those under a suffix that is never delegated, such as
+ * `localhost`, and single labels except top-level domains. Every other name is public, even if the Public Suffix List does not contain
  * its suffix.
  *
  * @param host A name as `URL.hostname` gives it; not an IP address.
@@ -60,7 +60,7 @@ export function isPublicName(host: string): boolean {
   return name.includes('.') || parse(name, PARSE_OPTIONS).isIcann === true
 }
 
-/** Whether a host, as `URL.hostname` gives it, may lead to an address that is not public: a private name, or such an address. */
+/** Returns whether a host, as `URL.hostname` gives it, is a private name or an address that is not public. */
 export function isPrivateHost(host: string): boolean {
   const address = host.startsWith('[') ? host.slice(1, -1) : host
   return isIP(address) === 0 ? !isPublicName(host) : !isPublicAddress(address, [])
@@ -72,7 +72,7 @@ function networkOf(ipv6: string): string {
   return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`
 }
 
-/** `example.com.` is the name `example.com`, written as absolute. */
+/** Removes the trailing dot of an absolute name: `example.com.` is `example.com`. */
 function withoutTrailingDot(host: string): string {
   return host.replace(/\.+$/, '')
 }

@@ -1,18 +1,17 @@
-// Everything that `@politely/fetcher` offers, and nothing else.
+// The public API of `@politely/fetcher`.
 
 export {
   type AbortOptions,
-  type CheckedUrl,
   type CheckManyOptions,
   type CheckOptions,
   ClientClosedError,
-  type ClientVerdict,
   type Gauges,
   type ImportCounts,
   type ManyOptions,
   type PrefetchCounts,
   RobotsClient,
 } from './client.ts'
+export type { CheckedUrl, ClientVerdict } from './client-verdict.ts'
 export { displayUrl } from './display.ts'
 export type { FlightPhase } from './flights.ts'
 export { fromKeyv, type KeyvLike, KeyvSetError } from './from-keyv.ts'

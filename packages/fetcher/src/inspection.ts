@@ -1,37 +1,39 @@
-// All that is known of one origin, for people who ask why.
+// Builds the report of `inspect` about one origin.
 import { type AccessPolicy, type Attempt, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core'
 import { displayUrl } from './display.ts'
 import type { FlightPhase } from './flights.ts'
 
-/** What `inspect` shows. JSON-safe. */
+/** What a client knows about one origin. JSON-safe. */
 export interface Inspection {
   readonly origin: string
-  /** With its host as people write it, `https://bücher.example`. */
+  /** The origin with its host in Unicode, such as `https://bücher.example`. For display only. */
   readonly displayOrigin: string
   readonly robotsUrl: string
   readonly state: State
-  /** Why it is in that state, and what holds there: one sentence. */
+  /** One sentence: why the origin is in this state, and what applies in it. */
   readonly why: string
-  /** Where it is known from. */
+  /** Where the client found the entry. */
   readonly source: 'memory' | 'store' | 'nowhere'
-  /** Whether robots.txt is being asked for just now. */
+  /** Whether a fetch of robots.txt is under way or waiting. */
   readonly flight: FlightPhase | 'none'
-  /** The last attempts to get robots.txt, the latest first: status, redirects, time, and what each meant. */
+  /** The last attempts to fetch robots.txt, the latest first: status, redirects, time and outcome of each. */
   readonly attempts: readonly Attempt[]
-  /** When the next is due. Milliseconds since 1970. */
+  /** When the next attempt is due. Milliseconds since 1970. */
   readonly nextAttemptAt: number | undefined
-  /** How many have failed in a row, and since when. */
+  /** The number of failed attempts in a row. */
   readonly failures: number
+  /** The time of the first of these failures. Milliseconds since 1970. */
   readonly unreachableSince: number | undefined
-  /** The last good copy, without its text. */
+  /** The last good copy, without its content. */
   readonly copy: CopyInspection | undefined
 }
 
 export interface CopyInspection {
+  /** The size of the copy. */
   readonly bytes: number
-  /** Whether the size limit cut it off. RFC 9309 §2.5. */
+  /** Whether the copy was cut at the size limit. RFC 9309 §2.5. */
   readonly truncated: boolean
-  /** When a server last said that this is the file. Milliseconds since 1970. */
+  /** When the server last sent or confirmed this file. Milliseconds since 1970. */
   readonly confirmedAt: number
   readonly url: string
   readonly etag: string | undefined

@@ -1,8 +1,8 @@
 // Resolves host names without letting one domain's name server block all others.
 //
-// `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A name server that never answers holds a
-// thread for ten seconds or more, and no API cancels that. So lookups of one registrable domain run one at a time, and the next one starts only
-// when the last one has really ended, whatever became of the request that asked for it.
+// `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A name server that never answers blocks a
+// thread for ten seconds or more, and no API can cancel that. So lookups of one registrable domain run one at a time. The next one starts when
+// the last one has really ended, even if its request was aborted earlier.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
@@ -16,8 +16,8 @@ const MAX_WAITING_PER_DOMAIN = 256
 const bounded = new WeakMap<LookupFunction, LookupFunction>()
 
 /**
- * Returns a lookup function that runs one lookup at a time for each registrable domain. All callers who pass the same function share the
- * bound, since they share its threads. Default: `dns.lookup`.
+ * Returns a lookup function that runs one lookup at a time for each registrable domain. All callers that pass the same function share the
+ * limit, since they share its threads. Default: `dns.lookup`.
  */
 export function boundedLookup(lookup: LookupFunction = systemLookup): LookupFunction {
   let found = bounded.get(lookup)
@@ -29,18 +29,18 @@ export function boundedLookup(lookup: LookupFunction = systemLookup): LookupFunc
 }
 
 function createBoundedLookup(lookup: LookupFunction): LookupFunction {
-  /** By domain: the lookups that wait. A domain is here while one of its lookups runs. */
+  /** The waiting lookups of each domain. A domain has a list, maybe empty, while one of its lookups runs. */
   const waiting = new Map<string, (() => void)[]>()
 
   const run: LookupFunction = (host, options, callback) => {
     const domain = registrableDomainOf(`http://${host.includes(':') ? `[${host}]` : host}`)
     const start = () => {
       let isOver = false
-      const finish: typeof callback = (...answer) => {
+      const finish: typeof callback = (...result) => {
         if (isOver) return
         isOver = true
         startNext(domain)
-        callback(...checkedAnswer(host, answer))
+        callback(...checkedResult(host, result))
       }
       try {
         lookup(host, options, finish)
@@ -62,38 +62,38 @@ function createBoundedLookup(lookup: LookupFunction): LookupFunction {
   const startNext = (domain: string) => {
     const next = waiting.get(domain)?.shift()
     if (next === undefined) waiting.delete(domain)
-    else process.nextTick(next) // a lookup that answers at once must not nest the ones after it
+    else process.nextTick(next) // avoids recursion if lookups call back synchronously
   }
   return run
 }
 
 type Callback = Parameters<LookupFunction>[2]
 
-/** A copy of the answer, or an error for an answer that Node would throw at, outside of any request. */
-function checkedAnswer(host: string, [error, found, family]: Parameters<Callback>): Parameters<Callback> {
+/** Returns a copy of a lookup's result, or an error if Node would throw for the result, outside of any request. */
+function checkedResult(host: string, [error, found, family]: Parameters<Callback>): Parameters<Callback> {
   if (error) return [error, []]
   if (typeof found === 'string') return [null, found, family]
   const list: readonly unknown[] = Array.isArray(found) ? found : [found]
-  // Read once: what is checked is what is connected to.
+  // Copied, so that the addresses that the guard checks are those that are connected to.
   const copies = list.map((one) => ({ ...(one as LookupAddress) }))
   if (copies.every(({ address }) => typeof address === 'string')) return [null, copies]
-  const problem = `lookup gave no address for ${host}; expected an address, or a list of { address, family }`
+  const problem = `lookup returned an invalid result for ${host}; expected an address, or a list of { address, family }`
   return [Object.assign(new Error(problem), { code: 'EAI_FAIL' }), []]
 }
 
 export interface DnsLookupOptions {
-  /** How long one name server is waited for in the first try; later tries wait longer. Milliseconds; default 2,000. */
+  /** How long the first try waits for one name server, in milliseconds. Later tries wait longer. Default 2,000. */
   readonly timeoutMs?: number
-  /** How often each name server is asked. Default 2. */
+  /** How often each name server is queried. Default 2. */
   readonly tries?: number
-  /** IP addresses of name servers, each with a port or without. Default: those of the system. */
+  /** IP addresses of name servers, each with or without a port. Default: those of the system. */
   readonly servers?: readonly string[]
 }
 
 /**
- * Creates a lookup function that asks DNS servers itself (c-ares) instead of getaddrinfo. It uses no threads and every lookup ends by its own
- * timeout, so any number of silent name servers delays no other site. It does not read the hosts file or NSS for public names; private
- * names, such as `localhost`, still go to `dns.lookup`. Give it as the option `lookup`.
+ * Creates a lookup function that queries DNS servers directly (c-ares) instead of calling getaddrinfo. It uses no threads, and every lookup has
+ * a timeout, so unresponsive name servers of one site do not delay other sites. It does not read the hosts file or NSS for public names.
+ * Private names, such as `localhost`, still go to `dns.lookup`. Pass the function as the option `lookup`.
  *
  * @throws {OptionError} for an invalid option.
  */
@@ -137,7 +137,7 @@ async function addresses(query: Promise<string[]>, family: 4 | 6) {
   return (await query).map((address) => ({ address, family }))
 }
 
-/** `ENOTFOUND` where every query says that the name has no address; otherwise `EAI_AGAIN`, since a later lookup may succeed. */
+/** Returns `ENOTFOUND` if every query reports that the name has no address; otherwise `EAI_AGAIN`, since a later lookup may succeed. */
 function failureOf(host: string, results: readonly PromiseSettledResult<unknown>[]): NodeJS.ErrnoException {
   const errors = results.flatMap((result) =>
     result.status === 'rejected' ? [result.reason as NodeJS.ErrnoException] : [],

@@ -1,25 +1,33 @@
-// The simplest store: texts in memory. For clients of one process that share what they know, for tests, and as an example.
+// A store in memory: for several clients of one process, for tests, and as an example of a store.
 import { LRUCache } from 'lru-cache'
 import { assertKnown, callable, integer } from './option-checks.ts'
 import type { Store } from './store.ts'
 
 export interface MemoryStoreOptions {
-  /** Bytes of memory for all texts, with what keeping them takes. Default 64 MiB; the least recently used go first. */
+  /**
+   * The size limit of the store in bytes, including its own overhead for each entry. Default 64 MiB. The store evicts the least recently
+   * used entries.
+   */
   readonly maxBytes?: number
-  /** The clock: milliseconds since 1970. Default `Date.now`. For tests and simulations. */
+  /** The clock: returns milliseconds since 1970. For tests and simulations. Default `Date.now`. */
   readonly now?: () => number
 }
 
-/** Thrown by every method of a store after `close`. */
+/**
+ * A method of a store was called after `close`. The client continues without the store; its event `store-failed` carries this error.
+ *
+ * Remedy: close the store after the clients that use it, or create a new store.
+ */
 export class StoreClosedError extends Error {
   override readonly name = 'StoreClosedError'
+  /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_STORE_CLOSED'
   constructor() {
-    super('this store is closed; make a new one')
+    super('this store is closed; create a new one')
   }
 }
 
-interface Kept {
+interface StoredText {
   readonly text: string
   /** Milliseconds since 1970. */
   readonly keepUntil: number
@@ -27,74 +35,74 @@ interface Kept {
 
 const DEFAULT_BYTES = 64 * 1024 * 1024
 /**
- * What a text takes beside its characters and its key's: two strings, an object with a number, a place in the cache's map and
- * in its lists, which are up to twice as long as they need be. Measured with up to a million origins: npm run bench -- store-memory.
+ * The memory that an entry takes in addition to the characters of its text and key: two strings, an object with a number, and a slot in the
+ * cache's map and lists, which are up to twice as long as needed. Measured with up to a million origins: npm run bench -- store-memory.
  */
-const KEEPING_BYTES = 220
+const OVERHEAD_BYTES = 220
 const KNOWN: Readonly<Record<keyof MemoryStoreOptions, true>> = { maxBytes: true, now: true }
 
 /**
- * Keeps texts as long as the process lives, in a bounded part of its memory. What has expired is not given back, and makes room
- * before anything else is forgotten.
+ * Keeps entries in memory of a limited size while the process runs. It never returns expired entries, and removes them before it evicts
+ * others.
  */
 export class MemoryStore implements Store {
   readonly #now: () => number
-  readonly #kept: LRUCache<string, Kept>
-  /** Sets since expired texts were last looked for. */
+  readonly #texts: LRUCache<string, StoredText>
+  /** Calls of `set` since the last search for expired entries. */
   #sets = 0
   #isClosed = false
 
-  /** @throws {OptionError} for an option that cannot be used. */
+  /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: MemoryStoreOptions = {}) {
     assertKnown(options, KNOWN)
     const { maxBytes = DEFAULT_BYTES, now = Date.now } = options
     this.#now = callable('now', now, 'a function that returns milliseconds')
-    this.#kept = new LRUCache({ maxSize: integer('maxBytes', maxBytes, { min: 1 }) })
+    this.#texts = new LRUCache({ maxSize: integer('maxBytes', maxBytes, { min: 1 }) })
   }
 
-  /** Bytes of memory that it takes now, about: rather too many than too few. */
+  /** The current size in bytes: an upper estimate. */
   get memoryBytes(): number {
-    return this.#kept.calculatedSize
+    return this.#texts.calculatedSize
   }
 
   async get(origin: string): Promise<string | undefined> {
     this.#throwIfClosed()
-    const kept = this.#kept.get(origin)
-    if (kept === undefined || kept.keepUntil > this.#now()) return kept?.text
-    this.#kept.delete(origin)
+    const stored = this.#texts.get(origin)
+    if (stored === undefined || stored.keepUntil > this.#now()) return stored?.text
+    this.#texts.delete(origin)
     return undefined
   }
 
-  /** A text that is larger than all of `maxBytes` is not kept, nor is the one that it was to replace. */
+  /** Saves a text. A text that is larger than `maxBytes` is not saved, and the text that it would replace is deleted. */
   async set(origin: string, text: string, keepUntil: number): Promise<void> {
     this.#throwIfClosed()
-    const size = bytesOf(origin) + bytesOf(text) + KEEPING_BYTES
-    if (this.#kept.calculatedSize + size > this.#kept.maxSize) this.#sweep()
+    const size = bytesOf(origin) + bytesOf(text) + OVERHEAD_BYTES
+    if (this.#texts.calculatedSize + size > this.#texts.maxSize) this.#deleteExpired()
     this.#sets++
-    this.#kept.set(ownCopyOf(origin), { text: ownCopyOf(text), keepUntil }, { size })
+    this.#texts.set(copyOf(origin), { text: copyOf(text), keepUntil }, { size })
   }
 
   async delete(origin: string): Promise<void> {
     this.#throwIfClosed()
-    this.#kept.delete(origin)
+    this.#texts.delete(origin)
   }
 
-  /** Forgets everything. */
+  /** Deletes all entries. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#kept.clear()
+    this.#texts.clear()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
 
-  /** Looks at everything, and so is done no more often than once in as many sets as there are texts. */
-  #sweep(): void {
-    if (this.#sets < this.#kept.size) return
+  /** Deletes expired entries. It scans all entries, so it runs at most once in as many sets as there are entries. */
+  #deleteExpired(): void {
+    if (this.#sets < this.#texts.size) return
     this.#sets = 0
     const now = this.#now()
-    for (const [origin, { keepUntil }] of this.#kept.entries()) if (keepUntil <= now) this.#kept.delete(origin)
+    for (const [origin, { keepUntil }] of this.#texts.entries()) if (keepUntil <= now) this.#texts.delete(origin)
   }
 
   #throwIfClosed(): void {
@@ -102,13 +110,13 @@ export class MemoryStore implements Store {
   }
 }
 
-/** V8 keeps an byte for a character where all of a string are Latin-1, else two. */
+/** Returns the size of a string in V8: one byte per character if all are Latin-1, otherwise two. */
 function bytesOf(text: string): number {
   return isLatin1(text) ? text.length : 2 * text.length
 }
 
-/** The same text in memory of its own: a part of a longer string would keep all of that alive. */
-function ownCopyOf(text: string): string {
+/** Copies a string. A substring would keep the longer string alive that it is a part of. */
+function copyOf(text: string): string {
   const encoding = isLatin1(text) ? 'latin1' : 'utf16le'
   return Buffer.from(text, encoding).toString(encoding)
 }

@@ -1,23 +1,26 @@
-// What a client remembers, bounded by memory and not by count: a file may be 10 bytes long or 500 KiB.
+// The memory cache of a client. Its limit is a size, not a count, since a file may have 10 bytes or 500 KiB.
 import type { Attempt, CrawlerRules, Entry } from '@politely/core'
 import { LRUCache } from 'lru-cache'
 
-/** An entry, and the rules of its copy (of an empty file, where it has none) bound to the client's crawler. */
+/** An entry, and the rules of its copy for the client's crawler. Without a copy, the rules are those of an empty file. */
 export interface CachedRules {
   readonly entry: Entry
   readonly rules: CrawlerRules
-  /** Until when, from the entry's last attempt on, nothing but the rules has to be asked. Milliseconds since 1970. */
+  /** From the entry's last attempt until this time, only the rules decide. Milliseconds since 1970. */
   readonly freshUntil: number
 }
 
-/** What an entry takes beside its texts and rules: objects, and the cache's own links. Measured, rounded up. */
+/** The memory of an entry without its texts and rules: objects and the cache's links. Measured and rounded up. */
 const ENTRY_BYTES = 700
-/** And each of its earlier attempts. */
+/** The memory of each earlier attempt. */
 const ATTEMPT_BYTES = 150
-/** And each hop of one. */
+/** The memory of each hop of an attempt. */
 const HOP_BYTES = 80
 
-/** Holds about `maxBytes`; one entry that is larger takes all of it, since a file that is never kept is asked for again and again. */
+/**
+ * Creates a cache of about `maxBytes`. An entry that is larger counts as `maxBytes` and evicts all others: without a cached entry, every check
+ * would fetch the file again.
+ */
 export function createMemory(maxBytes: number): LRUCache<string, CachedRules> {
   return new LRUCache({
     maxSize: maxBytes,
@@ -25,7 +28,7 @@ export function createMemory(maxBytes: number): LRUCache<string, CachedRules> {
   })
 }
 
-/** Of the file, and of all else that a site may make long: the URLs of redirects, ETag, what is told of a failure. */
+/** Returns the size of the file and of all other texts whose length the site controls: redirect URLs, ETag, details of failures. */
 function textBytesOf({ origin, latest, earlier, held, copy }: Entry): number {
   let bytes = origin.length + attemptBytes(latest)
   for (const attempt of held === undefined ? earlier : [held.attempt, ...earlier])

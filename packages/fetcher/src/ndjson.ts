@@ -1,31 +1,31 @@
-// Lines out of chunks of text, for files of one JSON value on each line.
+// Splits chunks of text into lines, for files with one JSON value on each line.
 
-/** The lines of a text that comes in pieces, without their ends; undefined for one that is too long to be read. Empty ones are left out. */
+/** Yields the lines of a text that comes in chunks, without line ends. Yields undefined for a line over `maxLength`. Skips empty lines. */
 export async function* linesIn(
   chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
-  longest: number,
+  maxLength: number,
 ): AsyncGenerator<string | undefined> {
   const decoder = new TextDecoder()
   let line = ''
   let isTooLong = false
-  const add = (piece: string) => {
-    isTooLong ||= line.length + piece.length > longest
+  const append = (piece: string) => {
+    isTooLong ||= line.length + piece.length > maxLength
     line = isTooLong ? '' : line + piece
   }
   for await (const chunk of chunks) {
     const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
-    let from = 0
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
-      add(text.slice(from, end))
+    let start = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      append(text.slice(start, end))
       if (isTooLong) yield undefined
       else if (line.trim() !== '') yield line
       line = ''
       isTooLong = false
-      from = end + 1
+      start = end + 1
     }
-    add(text.slice(from))
+    append(text.slice(start))
   }
-  add(decoder.decode())
+  append(decoder.decode())
   if (isTooLong) yield undefined
   else if (line.trim() !== '') yield line
 }

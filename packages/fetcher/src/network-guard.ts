@@ -8,36 +8,40 @@ import { assertKnown, assertOptions, callable, oneOf } from './option-checks.ts'
 import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-address.ts'
 
 /**
- * `guarded` (the default): public hosts lead to public addresses only, whatever DNS says at that moment, and so does every redirect from a
- * public host. Public hosts are public addresses and all names except private ones: `localhost`, single labels such as `printer`, and names
- * under a suffix that is never delegated, such as `.internal` or `.test`. A private address or name that the caller asks for directly is
- * allowed. `public-only`: public addresses only, also for direct requests. `any`: no guard.
+ * `guarded` (the default): a public host must lead to a public address, and so must every redirect from a public host. The guard checks the
+ * address at the moment of the connection. Public hosts are public addresses and all names except private ones: `localhost`, single labels
+ * such as `printer`, and names under a suffix that is never delegated, such as `.internal` or `.test`. The caller itself may request a
+ * private address or name. `public-only`: public addresses only, also for the caller's requests. `any`: no guard.
  */
 export type NetworkPolicy = 'guarded' | 'public-only' | 'any'
 
-/** The addresses that one request may connect to. */
+/** Which addresses one request may connect to: only public ones, or any. */
 export type Reach = 'public' | 'any'
 
 export interface NetworkGuardOptions {
   /** Default `guarded`. */
-  readonly network?: NetworkPolicy
-  /** Addresses and blocks, such as `10.0.0.0/8`, that count as public although they are not. Default none. */
-  readonly allowAddresses?: readonly string[]
-  /** Your own resolver, in the form of `dns.lookup`. Default the system's. */
-  readonly lookup?: LookupFunction
+  readonly network?: NetworkPolicy | undefined
+  /** Private addresses and blocks, such as `10.0.0.0/8`, that the guard treats as public. Default none. */
+  readonly allowAddresses?: readonly string[] | undefined
+  /** The caller's resolver, with the signature of `dns.lookup`. Default: that of the system. */
+  readonly lookup?: LookupFunction | undefined
 }
 
-/** For undici's `connect`, and how far the connector may reach; without `reach` each host's own name says it. */
+/** Options of undici's `connect`, and which addresses the connector may connect to. Without `reach`, each host's own name decides. */
 export interface GuardedConnectorOptions extends Omit<buildConnector.BuildOptions, 'lookup'> {
   readonly reach?: Reach
 }
 
-/** A connection that the guard refuses. */
+/**
+ * The network guard refused a connection, since the host does not lead to a public address.
+ *
+ * Remedy: if the address is meant, add it to `allowAddresses`, or choose another value of `network`.
+ */
 export class BlockedAddressError extends Error {
   override readonly name = 'BlockedAddressError'
   /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_BLOCKED_ADDRESS'
-  /** The name or address that was asked for. */
+  /** The host name or address of the request. */
   readonly host: string
 
   constructor(host: string, addresses: readonly string[]) {
@@ -63,12 +67,12 @@ export class NetworkGuard {
     this.#hasOwnLookup = lookup !== undefined
   }
 
-  /** How far a request may reach. `chain` holds the URLs that led to it, its own one last. */
+  /** Returns which addresses a request may connect to. `chain` holds the URLs of the redirects that led to it, and its own URL last. */
   reachOf(chain: readonly string[]): Reach {
     return this.#reachOfHosts(chain.map(hostOf))
   }
 
-  /** A connector for an undici Agent or Client: `new Agent({ connect: guard.connector() })`. */
+  /** Creates a connector for an undici Agent or Client: `new Agent({ connect: guard.connector() })`. */
   connector({ reach, ...options }: GuardedConnectorOptions = {}): buildConnector.connector {
     if (reach !== undefined) oneOf('reach', reach, ['public', 'any'])
     const any = buildConnector({ ...options, lookup: this.#lookup })
@@ -85,14 +89,14 @@ export class NetworkGuard {
     return reach === 'public' ? this.#publicLookup : this.#lookup
   }
 
-  /** The refusal of a literal address that is not public, before anything is connected. */
+  /** Returns the refusal of a literal address that is not public. To be called before a connection is made. */
   refusalOfHost(host: string): BlockedAddressError | undefined {
     return isIP(host) === 0 || isPublicAddress(host, this.#allowed) ? undefined : new BlockedAddressError(host, [host])
   }
 
   /**
-   * The refusal of a connected socket, to be asked for before a byte is sent. What DNS said is not enough: only the address of
-   * the socket is the truth.
+   * Returns the refusal of a connected socket. To be called before a byte is sent. The result of a DNS lookup does not decide: a later lookup
+   * may give another address.
    */
   refusalOfSocket(host: string, { remoteAddress }: Socket): BlockedAddressError | undefined {
     if (remoteAddress !== undefined && isPublicAddress(remoteAddress, this.#allowed)) return undefined
@@ -100,10 +104,10 @@ export class NetworkGuard {
   }
 
   /**
-   * Returns the refusal of a URL that the caller's own dispatcher or fetch is about to connect to: of a private literal address and of a
-   * private name. Where the caller gave a `lookup`, that decides about names: each address must be public, since the dispatcher may connect to
-   * any of them.
-   * @throws {Error} what `lookup` reports of a name that it does not find.
+   * Returns the refusal of a URL that the caller's own dispatcher or fetch is about to connect to: a private literal address or a private
+   * name. If the caller gave a `lookup`, it decides about names. Then each address must be public, since the dispatcher may connect to any
+   * of them.
+   * @throws {Error} the error of `lookup` if it does not find the name.
    */
   async refusalBeforehand(url: string): Promise<BlockedAddressError | undefined> {
     const host = hostOf(url)
@@ -113,9 +117,10 @@ export class NetworkGuard {
   }
 
   /**
-   * Returns the refusal of a redirect's target, before anything is asked of it. A public name needs none: connections to it are guarded.
-   * @param chain The URLs that led to the target, in their order.
-   * @throws {Error} what `lookup` reports of a name that it does not find.
+   * Returns the refusal of a redirect's target, before a request to it. Does not refuse public names, since the guard checks their
+   * connections.
+   * @param chain The URLs that led to the target, in order.
+   * @throws {Error} the error of `lookup` if it does not find the name.
    */
   async refusalOfRedirect(chain: readonly string[], target: string): Promise<BlockedAddressError | undefined> {
     if (this.reachOf([...chain, target]) === 'any') return undefined
@@ -126,9 +131,9 @@ export class NetworkGuard {
 
   async #refusalOfName(host: string): Promise<BlockedAddressError | undefined> {
     const found = await new Promise<readonly string[]>((resolve, reject) => {
-      this.#lookup(host, { all: true }, (error, answer, family) => {
+      this.#lookup(host, { all: true }, (error, result, family) => {
         if (error) reject(error)
-        else resolve(listOf(answer, family).map(({ address }) => address))
+        else resolve(listOf(result, family).map(({ address }) => address))
       })
     })
     const isPublic = found.length > 0 && found.every((address) => isPublicAddress(address, this.#allowed))
@@ -148,9 +153,9 @@ export class NetworkGuard {
     const connect = buildConnector({ ...options, lookup: this.#publicLookup })
     return (target, callback) => {
       const host = bareHost(target.hostname)
-      const literal = this.refusalOfHost(host) // undici looks up no literal address
+      const literal = this.refusalOfHost(host) // undici does not call `lookup` for literal addresses
       if (literal !== undefined) return callback(literal, null)
-      // Without TLS for now; so the default port has to be named, or it would be that of http.
+      // Connects without TLS first. The port must be given, since the default for `http:` would be 80.
       const port = target.port || (target.protocol === 'https:' ? '443' : '80')
       return connect({ ...target, protocol: 'http:', port }, (error, socket) => {
         if (error !== null) return callback(error, null)
@@ -165,36 +170,34 @@ export class NetworkGuard {
     }
   }
 
-  /** Private addresses are taken out of the answer: to connect to an internal port is a signal in itself. */
+  /** Removes private addresses from the result of a lookup. A mere connection to an internal port may already have an effect. */
   readonly #publicLookup: LookupFunction = (host, options, callback) => {
-    this.#lookup(host, { ...options, all: true }, (error, answer, family) => {
+    this.#lookup(host, { ...options, all: true }, (error, result, family) => {
       if (error) return callback(error, options.all ? [] : '', 0)
-      const found = listOf(answer, family)
-      const fit = found.filter(({ address }) => isPublicAddress(address, this.#allowed))
-      const [first] = fit
+      const found = listOf(result, family)
+      const allowed = found.filter(({ address }) => isPublicAddress(address, this.#allowed))
+      const [first] = allowed
       if (first === undefined) {
         const addresses = found.map(({ address }) => address)
         callback(new BlockedAddressError(host, addresses), options.all ? [] : '', 0)
-      } else if (options.all) callback(null, fit)
+      } else if (options.all) callback(null, allowed)
       else callback(null, first.address, first.family)
     })
   }
 }
 
-type Found = readonly { readonly address: string; readonly family: number }[]
+type AddressList = readonly { readonly address: string; readonly family: number }[]
 
-/** What a resolver answered; one that knows of one address only may do as if it had not been asked for all. */
-function listOf(answer: string | Found, family: number | undefined): Found {
-  // Copied: what is looked at is what is connected to.
-  if (typeof answer !== 'string') return answer.map(({ address, family }) => ({ address, family }))
-  return [{ address: answer, family: family ?? isIP(answer) }]
+/** Returns the result of a lookup as a list. A resolver may return a single address although it was called with `all: true`. */
+function listOf(result: string | AddressList, family: number | undefined): AddressList {
+  return typeof result === 'string' ? [{ address: result, family: family ?? isIP(result) }] : result
 }
 
 function hostOf(url: string): string {
   return bareHost(new URL(url).hostname)
 }
 
-/** A URL's host; an IPv6 address without its brackets. */
+/** Returns a URL's host; an IPv6 address without its brackets. */
 export function bareHost(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }

@@ -1,79 +1,93 @@
-// What options are checked with, here and in the packages that stand on this one: a value that does is given back, for any other an error is
-// thrown that names the option and says what to write instead.
+// Checks options, for this package and for those that depend on it. Each check returns a valid value unchanged. For an invalid value it
+// throws an `OptionError` that names the option, says what is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'
 
-/** Timers hold no more than 2^31 - 1 milliseconds. */
+/** The longest delay of a timer, in milliseconds: 2^31 - 1. */
 export const LONGEST_TIMER_MS: number = 2 ** 31 - 1
 
-const CRAWLER = '{ userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }'
+const CLIENT_EXAMPLE = '{ userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }'
 
-/** @param example What to write, where nothing was given. @throws {OptionError} */
-export function assertOptions(options: unknown, example: string = CRAWLER): void {
+/** @param example Options to show in the error message. @throws {OptionError} if `options` is not an object. */
+export function assertOptions(options: unknown, example: string = CLIENT_EXAMPLE): void {
   if (typeof options === 'object' && options !== null) return
-  throw new OptionError('options', `is missing; write ${example}`)
+  const problem = options === undefined ? 'is missing' : `${describeValue(options)} is not an object`
+  throw new OptionError('options', `${problem}; expected an object such as ${example}`)
 }
 
-/** @throws {OptionError} for an option with a name that is not one of the `known`. */
+/** @throws {OptionError} for an option whose name is not in `known`. */
 export function assertKnown(options: object, known: Readonly<Record<string, true>>): void {
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(known, name))
-      throw new OptionError(name, `there is no such option; known are ${Object.keys(known).join(', ')}`)
+      throw new OptionError(name, `is an unknown option; expected one of ${Object.keys(known).join(', ')}`)
   }
 }
 
-/** What a number may be; infinite only where that is `allowed`. */
+/** The range of a number. Infinity is valid only if it is `allowed`. */
 interface Bounds {
   readonly min: number
+  /** Default: no upper bound. */
   readonly max?: number
   readonly infinite?: 'allowed'
 }
 
 export function number(option: string, value: number, bounds: Bounds): number {
-  if (isWithin(value, bounds)) return value
-  throw new OptionError(option, `${describeValue(value)} does not do; write a number ${inWords(bounds)}`)
+  const problem = problemOf(value, bounds)
+  if (problem === undefined) return value
+  throw new OptionError(option, `${describeValue(value)} ${problem}; expected a number${rangeOf(option, bounds)}`)
 }
 
 export function integer(option: string, value: number, bounds: Bounds): number {
-  if (isWithin(value, bounds) && Number.isInteger(value)) return value
-  throw new OptionError(option, `${describeValue(value)} does not do; write a whole number ${inWords(bounds)}`)
+  const problem = problemOf(value, bounds) ?? (Number.isInteger(value) ? undefined : 'is not a whole number')
+  if (problem === undefined) return value
+  throw new OptionError(option, `${describeValue(value)} ${problem}; expected a whole number${rangeOf(option, bounds)}`)
 }
 
-function isWithin(value: unknown, { min: least, max: most = Number.POSITIVE_INFINITY, infinite }: Bounds): boolean {
-  if (typeof value !== 'number' || (infinite !== 'allowed' && !Number.isFinite(value))) return false
-  return value >= least && value <= most
+function problemOf(value: unknown, { min, max = Number.POSITIVE_INFINITY, infinite }: Bounds): string | undefined {
+  if (typeof value !== 'number' || Number.isNaN(value)) return 'is not a number'
+  const isInRange = value >= min && value <= max && (Number.isFinite(value) || infinite === 'allowed')
+  return isInRange ? undefined : 'is out of range'
 }
 
-function inWords({ min: least, max: most }: Bounds): string {
-  return `of at least ${least}${most === undefined ? '' : ` and at most ${most}`}`
+/** The units of options, by the suffix of their names. */
+const UNITS: Readonly<Record<string, string>> = { Ms: 'milliseconds', Bytes: 'bytes', Days: 'days' }
+
+/** Describes a range, such as ` of milliseconds from 0, such as 1000`. */
+function rangeOf(option: string, { min, max, infinite }: Bounds): string {
+  const unit = UNITS[/[A-Z][a-z]+$/.exec(option)?.[0] ?? '']
+  const range = max === undefined ? `from ${min}` : `from ${min} to ${max}`
+  const example = Math.min(Math.max(unit === 'milliseconds' ? 1000 : 1, min), max ?? Number.POSITIVE_INFINITY)
+  return `${unit === undefined ? '' : ` of ${unit}`} ${range}${infinite === 'allowed' ? ', or Infinity' : ''}, such as ${example}`
 }
 
 export function oneOf<const T extends string>(option: string, value: T, words: readonly T[]): T {
   if (words.includes(value)) return value
-  throw new OptionError(option, `${describeValue(value)} is not known; write one of ${words.join(', ')}`)
+  throw new OptionError(option, `${describeValue(value)} is not known; expected one of ${words.join(', ')}`)
 }
 
-/** @param wanted What it must be, in words. */
-export function callable<T>(option: string, value: T, wanted: string): T {
+/** Checks an optional function. @param expected What the option must be, for the error message. */
+export function callable<T>(option: string, value: T, expected: string): T {
   if (value === undefined || typeof value === 'function') return value
-  throw new OptionError(option, `must be ${wanted}`)
+  throw new OptionError(option, `${describeValue(value)} is not a function; expected ${expected}`)
 }
 
-/** The same for an object. @param methods Those that it must have. */
+/** Checks an optional object. @param methods The methods that it must have. @param expected What it must be, for the error message. */
 export function withMethods<T extends object>(
   option: string,
   value: T | undefined,
   methods: readonly (keyof T & string)[],
-  wanted: string,
+  expected: string,
 ): T | undefined {
-  const fits =
-    value === undefined ||
-    (typeof value === 'object' && value !== null && methods.every((method) => typeof value[method] === 'function'))
-  if (fits) return value
-  throw new OptionError(option, `must be ${wanted}`)
+  if (value === undefined) return value
+  const isObject = typeof value === 'object' && value !== null
+  const missing = isObject ? methods.find((method) => typeof value[method] !== 'function') : undefined
+  if (isObject && missing === undefined) return value
+  const problem = isObject ? `has no method ${missing}` : `${describeValue(value)} is not an object`
+  throw new OptionError(option, `${problem}; expected ${expected}`)
 }
 
-/** A wrong value as people can find it again; also one that JSON cannot hold. */
+/** Describes an invalid value in an error message, also one that JSON cannot represent. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'function') return 'a function'
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }

@@ -1,4 +1,4 @@
-// What a caller may choose, checked at construction.
+// The options of a RobotsClient, and their checks at construction.
 import type { LookupFunction } from 'node:net'
 import {
   type AccessPolicy,
@@ -30,68 +30,86 @@ import type { Logger } from './telemetry.ts'
 
 export interface RobotsClientOptions {
   /**
-   * The User-Agent header to send, such as `ExampleBot/1.0 (+https://example.com/bot)`. The product token is taken from it.
-   * RFC 9309 §2.2.1 wants the token in the header.
+   * The User-Agent header to send, such as `ExampleBot/1.0 (+https://example.com/bot)`. It supplies the default of `productToken`, and should
+   * contain the product token in any case (RFC 9309 §2.2.1).
    */
   readonly userAgent: string
-  /** The name to look for in robots.txt; a list means the first that has a group. Default: taken from `userAgent`. */
+  /** The name to look for in robots.txt. Of a list, the first name with a group counts. Default: the product token in `userAgent`. */
   readonly productToken?: string | readonly string[]
-  /** How robots.txt is read, and what its absence means: a name, or a dialect of your own. Default `rfc9309`. */
+  /** How robots.txt is parsed, and what its absence means: the name of a dialect, or a custom one. Default `rfc9309`. */
   readonly dialect?: DialectName | Dialect
-  /** How long an answer without Cache-Control or Expires holds. Default: the dialect's, 24 hours. RFC 9309 §2.4. */
+  /**
+   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: that of the dialect, 24 hours.
+   * RFC 9309 §2.4.
+   */
   readonly ttlMs?: number
-  /** The shortest that any answer holds; the waits after failures are their own. Default 1 minute. */
+  /** The minimum time for which a response is fresh, in milliseconds. Waits after failures are separate. Default 1 minute. */
   readonly minTtlMs?: number
-  /** The longest that any answer holds. Default 7 days. */
+  /** The maximum time for which a response is fresh, in milliseconds. Default 7 days. */
   readonly maxTtlMs?: number
-  /** One deadline for one robots.txt, redirects and retries included. Default 20 seconds. */
+  /** The deadline of one attempt in milliseconds, for all its redirects and retries. Default 20,000. */
   readonly timeoutMs?: number
-  /** How often a request is made again after 429, 5xx or a failure that may pass. Default 2. */
+  /** How often a request is repeated after 429, 5xx or a temporary failure. Default 2. */
   readonly retries?: number
-  /** How many redirects are followed. Default 5; RFC 9309 §2.3.1.2 asks for at least five. */
+  /** How many redirects the client follows. Default 5; RFC 9309 §2.3.1.2 recommends at least five. */
   readonly maxRedirects?: number
-  /** Bytes of decoded robots.txt that are read. Default, and least, 512,000: the 500 KiB of RFC 9309 §2.5. */
+  /** The size limit of a decoded robots.txt, in bytes. Default and minimum 512,000: the 500 KiB of RFC 9309 §2.5. */
   readonly maxBodyBytes?: number
-  /** Bytes of memory for remembered robots.txt files, about, and one at the least. Default 64 MiB; the least recently used go first. */
+  /**
+   * The approximate size of the memory cache, in bytes. Default 64 MiB. The client evicts the least recently used origins, but always
+   * keeps one.
+   */
   readonly maxCacheBytes?: number
-  /** Where entries are kept beyond the memory of this client: for other processes, or after a restart. It stays yours to close. */
+  /** Keeps entries outside this client, for other processes or after a restart. The caller closes it. */
   readonly store?: Store
   /**
-   * How long before its end an answer that is asked about is asked for again, off the caller's path, so that no crawler waits.
-   * Milliseconds; default 0: not before. It never uses up more than half of the time for which the answer holds.
+   * How long before an entry becomes stale a check refreshes it in the background, in milliseconds. The check itself does not wait. Default 0:
+   * no early refresh. A refresh never starts in the first half of the time for which the entry is fresh.
    */
   readonly refreshAheadMs?: number
-  /** How many robots.txt files are asked for at once. Default 200; who comes later waits. */
+  /** The maximum number of concurrent robots.txt fetches. Further ones wait. Default 200. */
   readonly maxFlights?: number
-  /** How many of them from hosts of one registrable domain, which may have as many hosts as it likes. Default 8. */
+  /** The maximum number of concurrent fetches for one registrable domain, which may have any number of hosts. Default 8. */
   readonly maxFlightsPerDomain?: number
-  /** What holds while robots.txt is unreachable and a last good copy is at hand. Default: the dialect's, `use-copy`. RFC 9309 §2.3.1.4, §2.4. */
+  /**
+   * What applies while robots.txt is unreachable and the client has a last good copy: use it, or disallow everything. Default: that of the
+   * dialect, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
+   */
   readonly whenUnreachable?: AccessPolicy['whenUnreachable']
-  /** After how many days without an answer `thenAssume` holds; `Infinity` for never. Default 30. RFC 9309 §2.3.1.4. */
+  /** After how many days without a response `thenAssume` applies. `Infinity` means never. Default 30. RFC 9309 §2.3.1.4. */
   readonly afterDays?: number
-  /** What holds after `afterDays`: the last good `copy`, if there is one, or robots.txt is `unavailable`. Default `copy`. */
+  /**
+   * What applies after `afterDays`: the last good `copy` if there is one, or everything is allowed as if robots.txt were `unavailable`.
+   * Default `copy`.
+   */
   readonly thenAssume?: AccessPolicy['thenAssume']
-  /** What a 5xx means whose page says that nothing was found. Default `by-status`; `unavailable` is Google's way. */
+  /** What a 5xx response means if its page says "not found". Default `by-status`; Google treats it as `unavailable`. */
   readonly notFoundPages?: AccessPolicy['notFoundPages']
-  /** What a fetch of robots.txt may connect to. Default `guarded`. */
+  /** Which addresses a fetch of robots.txt may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy
-  /** Addresses and blocks, such as `10.0.0.0/8`, that count as public although they are not. Default none. */
+  /** Private addresses and blocks, such as `10.0.0.0/8`, that the guard treats as public. Default none. */
   readonly allowAddresses?: readonly string[]
-  /** Your own undici dispatcher: a proxy, HTTP/2, another CA. Then connections are its business, and the guard sees URLs only. */
+  /**
+   * The caller's undici dispatcher, for a proxy, HTTP/2 or another CA. It makes the connections, so the guard sees only URLs. Cannot be
+   * combined with `fetch`.
+   */
   readonly dispatcher?: Dispatcher
-  /** Your own fetch, called with `redirect: 'manual'`. Then connections are its business, and the guard sees URLs only. */
+  /**
+   * The caller's fetch, called with `redirect: 'manual'`. It makes the connections, so the guard sees only URLs. Cannot be combined with
+   * `dispatcher`.
+   */
   readonly fetch?: typeof globalThis.fetch
-  /** Your own resolver, in the form of `dns.lookup`. With `dispatcher` or `fetch` it only tells the guard where names lead. */
+  /** The caller's resolver, with the signature of `dns.lookup`. With `dispatcher` or `fetch`, only the guard uses it. */
   readonly lookup?: LookupFunction
-  /** Is told of every attempt (`info`; `warn` where it failed), store failure (`warn`) and verdict (`debug`): `console` will do. */
+  /** Logs attempts (`info`, or `warn` if they failed), store failures (`warn`) and verdicts (`debug`). `console` is one. Default: none. */
   readonly logger?: Logger
   /** Aborting it closes the client. */
   readonly signal?: AbortSignal
-  /** The clock: milliseconds since 1970. Default `Date.now`. For tests and simulations. */
+  /** The clock: returns milliseconds since 1970. For tests and simulations. Default `Date.now`. */
   readonly now?: () => number
 }
 
-/** The options with their defaults, checked. */
+/** The checked options, with defaults filled in. */
 export interface Settings {
   readonly userAgent: string
   readonly productTokens: readonly string[]
@@ -112,7 +130,7 @@ export interface Settings {
   readonly now: () => number
 }
 
-const LEAST_BODY_BYTES = 500 * 1024
+const MIN_BODY_BYTES = 500 * 1024
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 20_000
 const DEFAULT_MAX_FLIGHTS = 200
@@ -150,7 +168,7 @@ const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
   now: true,
 }
 
-/** @throws {OptionError} naming the option, what is wrong with it, and what to write instead. */
+/** Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
 export function settingsOf(options: RobotsClientOptions): Settings {
   assertOptions(options)
   assertKnown(options, KNOWN)
@@ -182,18 +200,21 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     ]),
   }
   if (policy.minTtlMs > policy.maxTtlMs) {
-    throw new OptionError('minTtlMs', `${policy.minTtlMs} is over maxTtlMs, ${policy.maxTtlMs}; write a smaller one`)
+    throw new OptionError(
+      'minTtlMs',
+      `${policy.minTtlMs} is greater than maxTtlMs, which is ${policy.maxTtlMs}; write a smaller minTtlMs or a larger maxTtlMs`,
+    )
   }
   if (options.ttlMs !== undefined && policy.ttlMs > policy.maxTtlMs) {
     throw new OptionError(
       'ttlMs',
-      `${policy.ttlMs} is over maxTtlMs, ${policy.maxTtlMs}; write a smaller one, or a larger maxTtlMs`,
+      `${policy.ttlMs} is greater than maxTtlMs, which is ${policy.maxTtlMs}; write a smaller ttlMs or a larger maxTtlMs`,
     )
   }
   if (options.fetch !== undefined && options.dispatcher !== undefined) {
     throw new OptionError(
       'fetch',
-      'cannot be had together with dispatcher, since only one of them can make the request; give your fetch the dispatcher instead',
+      'cannot be combined with dispatcher, since only one of them can make the request; pass the dispatcher to your fetch instead',
     )
   }
   return {
@@ -203,8 +224,8 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     policy,
     timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: LONGEST_TIMER_MS }),
     retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
-    maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? LEAST_BODY_BYTES, {
-      min: LEAST_BODY_BYTES,
+    maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? MIN_BODY_BYTES, {
+      min: MIN_BODY_BYTES,
       max: 2 ** 28,
     }),
     maxCacheBytes: integer('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, { min: 1 }),
@@ -216,21 +237,17 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
     dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
     signal: withMethods('signal', options.signal, ['addEventListener'], 'an AbortSignal'),
-    guard: guardOf(options),
+    guard: new NetworkGuard({
+      network: options.network,
+      allowAddresses: options.allowAddresses,
+      lookup: options.lookup,
+    }),
     fetch: callable('fetch', options.fetch, 'a function like the global fetch'),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
   }
 }
 
-function guardOf({ network, allowAddresses, lookup }: RobotsClientOptions): NetworkGuard {
-  return new NetworkGuard({
-    ...(network !== undefined && { network }),
-    ...(allowAddresses !== undefined && { allowAddresses }),
-    ...(lookup !== undefined && { lookup }),
-  })
-}
-
-/** Those of `checkMany`, checked. @throws {OptionError} */
+/** Checks the options of `checkMany` and fills in the defaults. @throws {OptionError} for an invalid option. */
 export function checkedManyOptions({
   concurrency = DEFAULT_CONCURRENCY,
   order = 'input',
@@ -249,7 +266,7 @@ function headerValue(userAgent: unknown): string {
     throw new OptionError('userAgent', `is missing or empty; ${example}`)
   // Field values are visible ASCII, spaces and tabs. RFC 9110 §5.5.
   if (!/^[\t\x20-\x7e]+$/.test(userAgent))
-    throw new OptionError('userAgent', `holds characters that no header may; ${example}`)
+    throw new OptionError('userAgent', `contains characters that a header must not contain; ${example}`)
   return userAgent.trim()
 }
 
@@ -259,14 +276,14 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
     if (token !== undefined) return [token]
     throw new OptionError(
       'userAgent',
-      `no product token can be taken from ${JSON.stringify(userAgent)}; begin it with a name such as ExampleBot/1.0, or give productToken`,
+      `${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give productToken`,
     )
   }
   const tokens: readonly unknown[] = Array.isArray(given) ? given : [given]
-  const wrong = tokens.findIndex((token) => typeof token !== 'string' || !isProductToken(token))
-  if (wrong === -1 && tokens.length > 0) return [...tokens] as readonly string[]
+  const invalid = tokens.findIndex((token) => typeof token !== 'string' || !isProductToken(token))
+  if (invalid === -1 && tokens.length > 0) return [...tokens] as readonly string[]
   throw new OptionError(
     'productToken',
-    `${tokens.length === 0 ? 'an empty list' : describeValue(tokens[wrong])} is not one; write a name of letters, digits, "-" and "_", such as ExampleBot`,
+    `${tokens.length === 0 ? 'an empty list' : describeValue(tokens[invalid])} is not a product token; write a name of letters, digits, "-" and "_", such as ExampleBot`,
   )
 }

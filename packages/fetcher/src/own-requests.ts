@@ -1,22 +1,26 @@
-// Recognises the requests of a RobotsClient that come back to it.
+// Detects calls of a RobotsClient from within its own requests.
 //
-// A `fetch` or `dispatcher` that the caller gives may itself ask the client, directly or through a gate: the global fetch does so under a global
-// `politeAgent`. The client would then wait for itself. The async context tells such a call from all others.
+// The caller's `fetch` or `dispatcher` may itself ask the client, directly or through a gate. The global fetch does so under a global
+// `politeAgent`. The client would then wait for itself. The async context distinguishes such a call from all others.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Reply } from '@politely/core'
 
 interface OwnRequest {
   readonly url: string
-  /** Where robots.txt of the origin is that the request is made for. */
+  /** The robots.txt that the request is part of fetching. */
   readonly robotsUrl: string
-  /** The request in whose context this one is made. */
+  /** The request in whose async context this one is made. */
   readonly outer: OwnRequest | undefined
-  /** A connection keeps the context in which it was made, and may outlive the request. */
+  /** Whether the request has ended. A connection keeps the async context in which it was created, and may outlive the request. */
   isOver: boolean
   error: ReentryError | undefined
 }
 
-/** The given `fetch` or `dispatcher` asked the client for the robots.txt that it was fetching, and so would wait for its own end. */
+/**
+ * The `fetch` or `dispatcher` given to a client asked the same client for the robots.txt that it was fetching. It would wait for itself.
+ *
+ * Remedy: give the client a `fetch` or `dispatcher` without a gate, or none.
+ */
 export class ReentryError extends Error {
   override readonly name = 'ReentryError'
   /** Stable; messages may change. */
@@ -24,7 +28,7 @@ export class ReentryError extends Error {
 
   constructor(robotsUrl: string) {
     super(
-      `the fetch or dispatcher given to this RobotsClient asked the same client for ${robotsUrl} while it was fetching that; ` +
+      `the fetch or dispatcher given to this RobotsClient asked the same client for ${robotsUrl} while it was fetching that URL; ` +
         'give the client a fetch or dispatcher that does not ask it',
     )
   }
@@ -34,15 +38,15 @@ export class OwnRequests {
   readonly #current = new AsyncLocalStorage<OwnRequest>()
 
   /**
-   * Makes a request.
-   * @param robotsUrl Where robots.txt of the origin is that the request is made for.
-   * @throws {ReentryError} if the request waited for itself.
+   * Calls `send` in the async context of a new request.
+   * @param robotsUrl The robots.txt that the request is part of fetching. After a redirect, it differs from `url`.
+   * @throws {ReentryError} if `send` asked the client for the same robots.txt and failed for that reason.
    */
   async run(url: string, robotsUrl: string, send: () => Promise<Reply>): Promise<Reply> {
     const request: OwnRequest = { url, robotsUrl, outer: this.#open(), isOver: false, error: undefined }
     try {
       const reply = await this.#current.run(request, send)
-      // The reply of a request that was refused says nothing about the site.
+      // A failure that this error caused says nothing about the site.
       if (reply.kind === 'failure' && request.error !== undefined) throw request.error
       return reply
     } finally {
@@ -50,13 +54,13 @@ export class OwnRequests {
     }
   }
 
-  /** Whether the current async context belongs to a request for exactly this URL. */
+  /** Returns whether the current async context belongs to a request for exactly this URL. */
   includes(url: string): boolean {
     const request = this.#open()
     return request !== undefined && URL.parse(url)?.href === request.url
   }
 
-  /** @throws {ReentryError} in the context of a request for this robots.txt that has not ended. */
+  /** @throws {ReentryError} in the async context of a request for this robots.txt that has not ended. */
   assertOutside(robotsUrl: string): void {
     for (let request = this.#open(); request !== undefined; request = openOf(request.outer)) {
       if (request.robotsUrl !== robotsUrl) continue

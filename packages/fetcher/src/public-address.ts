@@ -1,32 +1,32 @@
-// Which addresses are public. What the registries keep for private, local and special use is not, in whatever form it is written.
+// Decides which addresses are public. The IANA registries reserve the others for private, local and special use; every spelling counts.
 import { isIP } from 'node:net'
 import { OptionError } from '@politely/core'
 import ipaddr from 'ipaddr.js'
+import { describeValue } from './option-checks.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Addresses with the same first `bits`. */
+/** The addresses whose first `bits` equal those of `first`. */
 export type AddressBlock = readonly [first: Address, bits: number]
 
 /**
- * Reads addresses and blocks such as `10.0.0.0/8`.
- * @throws {OptionError} naming `option` and the one that is wrong.
+ * Parses addresses and blocks such as `10.0.0.0/8`.
+ * @throws {OptionError} that names `option` and the invalid item.
  */
 export function addressBlocksOf(option: string, given: unknown): readonly AddressBlock[] {
-  const example = 'write addresses and blocks such as ["10.1.2.3", "10.0.0.0/8", "fd00::/8"]'
-  if (!Array.isArray(given)) throw new OptionError(option, `must be a list; ${example}`)
+  const expected = 'expected addresses and blocks such as ["10.1.2.3", "10.0.0.0/8", "fd00::/8"]'
+  if (!Array.isArray(given)) throw new OptionError(option, `${describeValue(given)} is not a list; ${expected}`)
   return given.map((text: unknown) => {
     const block = typeof text === 'string' ? blockOf(text) : undefined
     if (block !== undefined) return block
-    const shown = typeof text === 'string' ? JSON.stringify(text) : `a value of type ${typeof text}`
-    throw new OptionError(option, `${shown} is neither an address nor a block; ${example}`)
+    throw new OptionError(option, `${describeValue(text)} is neither an address nor a block; ${expected}`)
   })
 }
 
 /**
- * Is this the text of a public address, or in a block that counts as public? A zone (`%eth0`) is dropped. IPv6 that stands for
- * IPv4, mapped (`::ffff:`) or translated (64:ff9b::/96, RFC 6052), is the IPv4 that it leads to. What the library has no name
- * for it calls unicast, but of IPv6 only 2000::/3 is public (RFC 4291 §2.4). What is no address is not public either.
+ * Returns whether the text is a public address, or an address in one of the allowed blocks. Ignores a zone (`%eth0`). An IPv6 address that
+ * stands for an IPv4 address, mapped (`::ffff:`) or translated (64:ff9b::/96, RFC 6052), counts as that IPv4 address. ipaddr.js reports every
+ * address without a special range as `unicast`, but of IPv6 only 2000::/3 is public (RFC 4291 §2.4). An invalid address is not public.
  */
 export function isPublicAddress(text: string, allowed: readonly AddressBlock[]): boolean {
   const plain = text.replace(/%.*$/, '')
@@ -41,16 +41,16 @@ function blockOf(text: string): AddressBlock | undefined {
   const [address = '', prefix, ...rest] = text.split('/')
   if (isIP(address) === 0 || address.includes('%') || rest.length > 0) return undefined
   const first = ipaddr.parse(address)
-  const most = first.kind() === 'ipv4' ? 32 : 128
-  const bits = prefix === undefined ? most : /^\d{1,3}$/.test(prefix) ? Number(prefix) : most + 1
-  if (bits > most) return undefined
-  // Addresses are compared in the form that they stand for.
+  const maxBits = first.kind() === 'ipv4' ? 32 : 128
+  const bits = prefix === undefined ? maxBits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : maxBits + 1
+  if (bits > maxBits) return undefined
+  // `isPublicAddress` compares IPv4-mapped addresses as IPv4.
   return first instanceof ipaddr.IPv6 && first.isIPv4MappedAddress() && bits >= 96
     ? [first.toIPv4Address(), bits - 96]
     : [first, bits]
 }
 
-/** On a network without IPv4, its translator is how every IPv4 site is reached. */
+/** Converts a translated address to its IPv4 address. On a network without IPv4, all IPv4 sites have translated addresses (NAT64). */
 function untranslated(address: Address): Address {
   if (!(address instanceof ipaddr.IPv6) || !address.match(TRANSLATED, 96)) return address
   return new ipaddr.IPv4(address.toByteArray().slice(12))

@@ -1,21 +1,23 @@
-// What keeps entries longer than a process lives, or for several processes.
+// The interface of a store: a cache of entries outside the client, for several processes or after a restart.
 
 /**
- * Four methods over texts, so that anything can be a store: a map, a file, a database. A client asks it once for each origin it
- * does not remember, and tells it after each fetch. Texts are at most about 1.5 MB; JSON, whose shape is the client's business.
- * A store is not trusted: what it gives back may be old, cut, or another's, and is then a miss. A method that rejects costs the
- * caller nothing but the time: the client goes on without the store and says so (`store-failed`).
+ * A cache of texts by origin. Anything with these methods can be a store: a map, a file, a database. A client reads an origin's text before
+ * each fetch and writes it after. Texts are JSON in a format of the client. With the default `maxBodyBytes` they have at
+ * most about 4 million characters.
+ *
+ * The client does not trust a store: it treats an outdated, truncated or foreign text as a miss. If a method rejects or takes longer than two
+ * seconds, the client continues without the store and emits `store-failed`.
  */
 export interface Store {
-  /** What was last set for this origin; undefined where nothing was, or its time has passed. */
+  /** Returns the text that was last set for this origin; undefined if there is none or it has expired. */
   get(origin: string): Promise<string | undefined>
   /**
-   * Keeps a text; resolves when it is safe. Of two writers the last one wins. `keepUntil` (milliseconds since 1970) is when it may
-   * be forgotten; a store that is full may do so sooner.
+   * Saves a text. Resolves when the text is durable. Of two writers, the last one wins. The text expires at `keepUntil` (milliseconds since
+   * 1970); a full store may evict it earlier.
    */
   set(origin: string, text: string, keepUntil: number): Promise<void>
-  /** Forgets it; no error where there is nothing. */
+  /** Deletes the text. A missing text is not an error. */
   delete(origin: string): Promise<void>
-  /** Ends what the store holds open. The client that was given the store does not call it: the store is yours. */
+  /** Closes the store. Clients never call it; the caller does. */
   close?(): Promise<void>
 }

@@ -1,16 +1,16 @@
-// What a client tells of its work: typed events, tracing channels, counters, and a line of log for each of them.
+// Reports what a client does: typed events, tracing channels, counters, and a log line for each event.
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, type Entry, escapeControls, type State } from '@politely/core'
-import type { ClientVerdict } from './client.ts'
+import type { ClientVerdict } from './client-verdict.ts'
 
-/** Events of a `RobotsClient`, by name; a listener gets one object. */
+/** Events of a `RobotsClient`, by name. Each listener is called with one object. */
 export interface ClientEvents {
-  /** A question was answered. */
+  /** The client returned a verdict. */
   verdict: [VerdictEvent]
-  /** An attempt to get a robots.txt has ended: its requests, redirects and retries together. */
+  /** An attempt to fetch a robots.txt has ended, including its redirects and retries. */
   fetch: [FetchEvent]
-  /** The store threw, or did not answer in time; the client goes on without it. */
+  /** The store threw or did not answer in time. The client continues without it. */
   'store-failed': [StoreFailure]
 }
 
@@ -20,14 +20,15 @@ export interface VerdictEvent {
 
 export interface FetchEvent {
   readonly origin: string
-  /** The state of the origin before and after. */
+  /** The state of the origin before the attempt. */
   readonly from: State
+  /** The state of the origin after the attempt. */
   readonly to: State
-  /** What is known now; `latest` is this attempt. Read only. */
+  /** The new entry of the origin; `latest` is this attempt. Read only. */
   readonly entry: Entry
-  /** The requests it took. */
+  /** The number of requests of the attempt. */
   readonly requests: number
-  /** How long it took, by the client's clock. Milliseconds. */
+  /** The duration of the attempt by the client's clock, in milliseconds. */
   readonly tookMs: number
 }
 
@@ -38,8 +39,9 @@ export interface StoreFailure {
 }
 
 /**
- * Of `console`, and of most loggers. Each message is one line, and safe to print whatever a site wrote. Nothing comes with it: console
- * and others would take a `%d0` of a URL for a place to put that. Who wants the values listens to the events.
+ * The logging methods of `console` and of most loggers. Each message is one line. Control characters of a site are escaped, so a message is
+ * safe to print. The client passes no further arguments: `console` and others would substitute them for a `%d0` in a URL. Listen to
+ * the events for the values.
  */
 export interface Logger {
   debug?(message: string): void
@@ -47,41 +49,41 @@ export interface Logger {
   warn?(message: string): void
 }
 
-/** What is counted since the client was made, and what each number means. They only grow. */
+/** The counters of a client, and the meaning of each. They start at 0 when the client is created, and never decrease. */
 export const counterMeanings = {
-  questions: 'URLs that were asked about',
-  allowed: 'of them, those that may be fetched',
-  disallowed: 'those that may not, URLs that are none included',
-  waits: 'questions that had to wait for robots.txt',
-  fetches: 'attempts to get a robots.txt',
-  requests: 'the requests that they took, redirects and retries included',
-  successes: 'attempts that ended in a file, 304 included',
-  unavailable: 'attempts that ended in: there is none',
-  restricted: 'attempts that ended in 401 or 403, where those restrict',
+  questions: 'URLs that were checked',
+  allowed: 'checked URLs that the crawler may fetch',
+  disallowed: 'checked URLs that it may not fetch, including invalid URLs',
+  waits: 'checks that had to wait for robots.txt',
+  fetches: 'attempts to fetch a robots.txt',
+  requests: 'requests of these attempts, including redirects and retries',
+  successes: 'attempts that ended with a file, including 304',
+  unavailable: 'attempts that ended without a file: the site has none',
+  restricted: 'attempts that ended with 401 or 403, in dialects where these restrict access',
   unreachable: 'attempts that failed',
-  refreshesAhead: 'attempts off the caller’s path, before the answer had ended',
-  reusedRedirects: 'files that answered a redirect, and were their own origin’s answer too',
-  bytes: 'decoded bytes of robots.txt that were received',
-  storeHits: 'entries that the store had',
-  storeMisses: 'entries that it had not, or not whole',
-  storeFailures: 'times that it threw or did not answer',
+  refreshesAhead: 'attempts that started before the entry was stale, while no check waited',
+  reusedRedirects: 'files at the end of a redirect that were also saved for the target’s origin',
+  bytes: 'decoded bytes of robots.txt received',
+  storeHits: 'entries found in the store',
+  storeMisses: 'entries missing from the store, or incomplete there',
+  storeFailures: 'store calls that threw or timed out',
 } as const
 
 export type CounterName = keyof typeof counterMeanings
 export type Counters = Readonly<Record<CounterName, number>>
 
-/** Channels of `node:diagnostics_channel`, for all clients of the process: `tracing:politely:check:start` and so on. */
+/** Channels of `node:diagnostics_channel`, shared by all clients of the process: `tracing:politely:check:start` and so on. */
 const checkChannel = tracingChannel<unknown, CheckTrace>('politely:check')
 const fetchChannel = tracingChannel<unknown, FetchTrace>('politely:fetch')
 
-/** The message of the channels `tracing:politely:check:*`. At `asyncEnd` it has a result, or an error. */
+/** The message of the channels `tracing:politely:check:*`. At `asyncEnd` it has a result or an error. */
 export interface CheckTrace {
   readonly url: string
   readonly result?: ClientVerdict
   readonly error?: unknown
 }
 
-/** The message of the channels `tracing:politely:fetch:*`. At `asyncEnd` it has a result, or an error. */
+/** The message of the channels `tracing:politely:fetch:*`. At `asyncEnd` it has a result or an error. */
 export interface FetchTrace {
   readonly origin: string
   readonly robotsUrl: string
@@ -89,14 +91,24 @@ export interface FetchTrace {
   readonly error?: unknown
 }
 
+/** Runs a check inside a trace, if anything subscribes to the channel. */
+export function traceCheck(url: string, check: () => Promise<ClientVerdict>): Promise<ClientVerdict> {
+  return checkChannel.hasSubscribers ? checkChannel.tracePromise(check, { url }) : check()
+}
+
+/** Runs a fetch inside a trace, if anything subscribes to the channel. */
+export function traceFetch(trace: FetchTrace, fetch: () => Promise<FetchEvent>): Promise<FetchEvent> {
+  return fetchChannel.hasSubscribers ? fetchChannel.tracePromise(fetch, trace) : fetch()
+}
+
 export class Telemetry {
-  /** Made when it is asked for: nobody listens to what nobody has, and that is told faster than by counting listeners. */
+  /** Created on first use. Without an emitter there are no listeners, which is faster to check than a listener count. */
   #events: EventEmitter<ClientEvents> | undefined
   readonly #counters = Object.fromEntries(Object.keys(counterMeanings).map((name) => [name, 0])) as Record<
     CounterName,
     number
   >
-  /** Apart from the others, since they are counted a million times a second. */
+  /** Fields of their own, since they are incremented up to a million times a second. */
   #allowed = 0
   #disallowed = 0
   readonly #logger: Logger | undefined
@@ -119,70 +131,65 @@ export class Telemetry {
     this.#counters[name] += by
   }
 
-  /** One more question, and its answer. */
-  answered(allowed: boolean): void {
+  /** Counts one checked URL. */
+  countVerdict(allowed: boolean): void {
     if (allowed) this.#allowed++
     else this.#disallowed++
   }
 
-  /** Whether anybody wants to hear of each verdict; else none has to be made for a plain yes or no. */
-  get isHeardOnVerdicts(): boolean {
-    return this.#logger?.debug !== undefined || checkChannel.hasSubscribers || this.#isHeardOn('verdict')
+  /** Whether a listener, subscriber or logger needs each verdict. If not, `isAllowed` need not create any. */
+  get needsVerdicts(): boolean {
+    return this.#logger?.debug !== undefined || checkChannel.hasSubscribers || this.#hasListeners('verdict')
   }
 
-  async tracedCheck(url: string, check: () => Promise<ClientVerdict>): Promise<ClientVerdict> {
-    return this.#checked(await (checkChannel.hasSubscribers ? checkChannel.tracePromise(check, { url }) : check()))
-  }
-
-  /** Counts and publishes a verdict that was found without waiting. The trace has the same four messages as that of `tracedCheck`. */
-  checkedNow(verdict: ClientVerdict): ClientVerdict {
-    const { url } = verdict
-    if (checkChannel.hasSubscribers) void checkChannel.tracePromise(async () => verdict, { url })
-    return this.#checked(verdict)
-  }
-
-  #checked(verdict: ClientVerdict): ClientVerdict {
-    this.answered(verdict.allowed)
-    this.#tell('verdict', { verdict })
+  /** Counts and publishes a verdict. */
+  checked(verdict: ClientVerdict): void {
+    this.countVerdict(verdict.allowed)
+    this.#emit('verdict', { verdict })
     if (this.#logger?.debug) this.#log('debug', `${verdict.url}: ${describeVerdict(verdict)}`)
-    return verdict
   }
 
-  async tracedFetch(trace: FetchTrace, fetch: () => Promise<FetchEvent>): Promise<void> {
-    const event = await (fetchChannel.hasSubscribers ? fetchChannel.tracePromise(fetch, trace) : fetch())
+  /** Counts and publishes a verdict that was found without waiting. Its trace has the same four messages as that of `traceCheck`. */
+  checkedNow(verdict: ClientVerdict): void {
+    if (checkChannel.hasSubscribers) void checkChannel.tracePromise(async () => verdict, { url: verdict.url })
+    this.checked(verdict)
+  }
+
+  /** Counts and publishes an attempt. */
+  fetched({ robotsUrl }: FetchTrace, event: FetchEvent): void {
     const { entry, from, to, requests } = event
     const { kind, reason, status } = entry.latest
     this.count('fetches')
     this.count(kind === 'success' ? 'successes' : kind)
     this.count('requests', requests)
-    this.#tell('fetch', event)
+    this.#emit('fetch', event)
     const level = kind === 'unreachable' ? 'warn' : 'info'
     const cause = reason === 'status' ? `status ${status}` : reason
-    this.#log(level, `${trace.robotsUrl}: ${kind} (${cause}); ${from} -> ${to}`)
+    this.#log(level, `${robotsUrl}: ${kind} (${cause}); ${from} -> ${to}`)
   }
 
   storeFailed(failure: StoreFailure): void {
     this.count('storeFailures')
-    this.#tell('store-failed', failure)
+    this.#emit('store-failed', failure)
     const { operation, origin, error } = failure
     this.#log('warn', `the store failed to ${operation} ${origin}: ${textOf(error)}`)
   }
 
-  #tell<N extends keyof ClientEvents>(name: N, event: ClientEvents[N][0]): void {
-    if (this.#isHeardOn(name)) aside(() => (this.events as EventEmitter).emit(name, event))
+  #emit<N extends keyof ClientEvents>(name: N, event: ClientEvents[N][0]): void {
+    if (this.#hasListeners(name)) callSafely(() => (this.events as EventEmitter).emit(name, event))
   }
 
-  #isHeardOn(name: keyof ClientEvents): boolean {
+  #hasListeners(name: keyof ClientEvents): boolean {
     return this.#events !== undefined && this.#events.listenerCount(name) > 0
   }
 
   #log(level: keyof Logger, line: string): void {
-    aside(() => this.#logger?.[level]?.(escapeControls(line)))
+    callSafely(() => this.#logger?.[level]?.(escapeControls(line)))
   }
 }
 
-/** Calls somebody else's code. What it throws must not end the question that it hears of, nor be passed over in silence. */
-function aside(call: () => void): void {
+/** Calls the caller's code. An error that it throws does not reach the check it hears of; it is reported as uncaught. */
+function callSafely(call: () => void): void {
   try {
     call()
   } catch (error) {
@@ -192,11 +199,11 @@ function aside(call: () => void): void {
   }
 }
 
-/** Also of what cannot be made a text. */
+/** Converts an error to text, even if its `toString` throws. */
 function textOf(error: unknown): string {
   try {
     return String(error)
   } catch {
-    return 'something that is no error'
+    return 'an error that cannot be converted to text'
   }
 }

@@ -1,57 +1,70 @@
-// One request for robots.txt: a URL in, a reply out. Redirects and retries are decided elsewhere; here it is decided who makes
-// the request, by the URL's scheme and by what the caller brought along.
+// Sends one request for robots.txt and returns its reply. Chooses the transport by the URL's scheme and the caller's options.
 import type { Reply, RobotsRequest } from '@politely/core'
 import type { Dispatcher } from 'undici'
 import type { Deadline } from './deadline.ts'
-import { failureOf } from './failure.ts'
+import { failure, failureOf } from './failure.ts'
 import { FetchTransport } from './fetch-transport.ts'
 import { FtpTransport } from './ftp-transport.ts'
-import type { NetworkGuard } from './network-guard.ts'
+import type { NetworkGuard, Reach } from './network-guard.ts'
+import type { OwnRequests } from './own-requests.ts'
 import type { RobotsTransport, TransportSettings } from './robots-transport.ts'
 import { CallersConnections, OwnConnections, UndiciTransport } from './undici-transport.ts'
 
 export interface TransportOptions extends TransportSettings {
   readonly guard: NetworkGuard
-  /** The caller's own; then connections are its business, and the guard sees URLs only. At most one of the two. */
+  /** The caller's dispatcher. It makes the connections, so the guard sees only URLs. Excludes `fetch`. */
   readonly dispatcher: Dispatcher | undefined
+  /** The caller's fetch. It makes the connections, so the guard sees only URLs. Excludes `dispatcher`. */
   readonly fetch: typeof globalThis.fetch | undefined
 }
 
 export class Transport {
   readonly #guard: NetworkGuard
-  readonly #web: RobotsTransport
+  readonly #ownRequests: OwnRequests
+  readonly #http: RobotsTransport
   readonly #ftp: RobotsTransport
-  /** Who makes the connections. */
-  readonly #connections: 'ours' | "the caller's"
-  readonly #own: OwnConnections
+  /** Whether the caller's dispatcher or fetch makes the connections. */
+  readonly #usesCallers: boolean
+  readonly #ownConnections: OwnConnections
 
-  constructor(options: TransportOptions) {
+  constructor(options: TransportOptions, ownRequests: OwnRequests) {
     const { guard, dispatcher, fetch, timeoutMs } = options
     this.#guard = guard
-    this.#own = new OwnConnections(guard, timeoutMs)
-    this.#web =
+    this.#ownRequests = ownRequests
+    this.#ownConnections = new OwnConnections(guard, timeoutMs)
+    this.#http =
       fetch === undefined
-        ? new UndiciTransport(options, dispatcher ? new CallersConnections(dispatcher, options) : this.#own)
+        ? new UndiciTransport(options, dispatcher ? new CallersConnections(dispatcher, options) : this.#ownConnections)
         : new FetchTransport(options, fetch)
     this.#ftp = new FtpTransport(options, guard)
-    this.#connections = dispatcher === undefined && fetch === undefined ? 'ours' : "the caller's"
+    this.#usesCallers = dispatcher !== undefined || fetch !== undefined
   }
 
-  /** Makes the request. Never throws: what goes wrong is a reply, and so is the end of the deadline. */
-  async send({ url, conditions, hops }: RobotsRequest, deadline: Deadline): Promise<Reply> {
-    const reach = this.#guard.reachOf([...hops.map((hop) => hop.url), url])
-    const isFtp = url.startsWith('ftp:')
-    if (this.#connections !== 'ours') {
-      if (isFtp) return { kind: 'failure', reason: 'no-transport', detail: FTP_IS_OURS }
-      const refusal = reach === 'public' ? await this.#refusalBeforehand(url, deadline) : undefined
-      if (refusal !== undefined) return refusal
+  /**
+   * Sends the request. Network errors and the end of the deadline are replies.
+   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this robots.txt.
+   */
+  async send(request: RobotsRequest, deadline: Deadline): Promise<Reply> {
+    const { url, conditions, hops } = request
+    const urls = [...hops.map((hop) => hop.url), url]
+    const reach = this.#guard.reachOf(urls)
+    if (this.#usesCallers) {
+      const [robotsUrl = url] = urls
+      return this.#ownRequests.run(url, robotsUrl, () => this.#sendByCaller(request, reach, deadline))
     }
-    return (isFtp ? this.#ftp : this.#web).send({ url, conditions, reach }, deadline)
+    // The client's own connections never ask this client, so they need no async context, which costs time.
+    return (url.startsWith('ftp:') ? this.#ftp : this.#http).send({ url, conditions, reach }, deadline)
   }
 
-  /** Ends our own connections; the caller's dispatcher is the caller's. */
-  async destroy(): Promise<void> {
-    await this.#own.destroy()
+  /** Closes the client's own connections. The caller closes its dispatcher. */
+  async close(): Promise<void> {
+    await this.#ownConnections.close()
+  }
+
+  async #sendByCaller({ url, conditions }: RobotsRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
+    if (url.startsWith('ftp:')) return FTP_BYPASSES_CALLER
+    const refusal = reach === 'public' ? await this.#refusalBeforehand(url, deadline) : undefined
+    return refusal ?? this.#http.send({ url, conditions, reach }, deadline)
   }
 
   async #refusalBeforehand(url: string, deadline: Deadline): Promise<Reply | undefined> {
@@ -64,5 +77,8 @@ export class Transport {
   }
 }
 
-/** Whoever makes all connections through a proxy would not like one that goes past it, least of all where a site says so. */
-const FTP_IS_OURS = 'ftp: is not spoken where your own dispatcher or fetch makes the connections'
+/** A caller that sends everything through a proxy must not get a direct connection, least of all because a site redirects to one. */
+const FTP_BYPASSES_CALLER = failure(
+  'no-transport',
+  'ftp: is not supported together with your own dispatcher or fetch, since FTP connections would bypass it',
+)

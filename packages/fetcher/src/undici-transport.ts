@@ -1,41 +1,41 @@
-// Robots.txt by undici: with our own connections, which the network guard watches, or with the caller's dispatcher.
+// Fetches robots.txt with undici: over the client's own connections, which the network guard checks, or with the caller's dispatcher.
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { type Failure, type Headers, headerOf, type Reply } from '@politely/core'
 import { buildConnector, Client, type Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, bodyOf, isCoded, readBody } from './body.ts'
 import { endsWithConnection, isChunked, problemOfConnection, TlsCarrier } from './body-end.ts'
-import type { Deadline } from './deadline.ts'
-import { answerIn, failureOf, truncated } from './failure.ts'
+import { DEADLINE_PASSED, type Deadline } from './deadline.ts'
+import { failure, replyOf } from './failure.ts'
 import type { NetworkGuard, Reach } from './network-guard.ts'
-import { cutIn, type Exchange, problemOfCoding, RequestWatch } from './request-watch.ts'
+import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
 import {
   ACCEPT,
+  BYPASS_CACHES,
   isBodyWanted,
   MAX_HEADER_BYTES,
-  PAST_CACHES,
   type RobotsRequest,
   type RobotsTransport,
   type TransportSettings,
 } from './robots-transport.ts'
 
-/** One request's way to the server, and what can be known there of its response. */
+/** The connection of one request, and what it shows about the response. */
 export interface Connection {
   readonly dispatcher: Dispatcher
-  /** Dispatch options beside the common ones. */
+  /** Dispatch options in addition to the common ones. */
   readonly options?: Partial<Dispatcher.DispatchOptions>
-  /** Why a response cannot be used, judged by its head. */
+  /** Returns why a response with this status cannot be used, if so. Called when the head arrives. */
   problemOfHead?(status: number): Failure | undefined
-  /** Why a body that has ended cannot be used; called at the moment of the end. */
+  /** Returns why a body that has ended cannot be used, if so. Called at the moment of the end. */
   problemOfBody(received: ReceivedBody): Failure | undefined | Promise<Failure | undefined>
-  /** The request needs it no more. */
+  /** Called when the request has ended. */
   close(): void
 }
 
 interface ReceivedBody {
   readonly status: number
   readonly headers: Headers
-  /** How many bytes the handler was given. */
+  /** The number of bytes that the handler received. */
   readonly size: number
 }
 
@@ -55,9 +55,9 @@ export class UndiciTransport implements RobotsTransport {
   async send({ url, conditions, reach }: RobotsRequest, deadline: Deadline): Promise<Reply> {
     const target = new URL(url)
     const connection = this.#connections.open(target, reach)
-    const answer = new Answer(this.#settings, connection, deadline)
-    // Undici heeds a signal only once it has a connection, and how long that takes is up to the site.
-    const forget = deadline.onOver(() => answer.fail(new Error('the deadline passed')))
+    const handler = new ResponseHandler(this.#settings, connection, deadline)
+    // undici observes a signal only once it has a connection, and the site decides how long that takes.
+    const unlisten = deadline.onOver(() => handler.fail(new Error(DEADLINE_PASSED)))
     const { headers, ...options } = connection.options ?? {}
     const init: Dispatcher.DispatchOptions = {
       origin: target.origin,
@@ -71,29 +71,29 @@ export class UndiciTransport implements RobotsTransport {
         ...headers,
         ...conditions,
       },
-      headersTimeout: 0, // the deadline is the only clock
+      headersTimeout: 0, // the deadline is the only timeout
       bodyTimeout: 0,
       ...options,
     }
     try {
-      connection.dispatcher.dispatch(init, answer)
+      connection.dispatcher.dispatch(init, handler)
     } catch (error) {
-      answer.fail(error)
+      handler.fail(error)
     }
     try {
-      return await answer.reply
+      return await handler.reply
     } finally {
-      forget()
+      unlisten()
       connection.close()
     }
   }
 }
 
 /**
- * Takes an answer as undici hands it out, piece by piece. For a file that comes as it is, which most do, there is no stream: to make
- * one costs more than to read the file.
+ * Receives a response from undici, chunk by chunk. An uncoded body, the common case, is collected without a stream: creating one costs
+ * more than reading the file.
  */
-class Answer implements Dispatcher.DispatchHandler {
+class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly reply: Promise<Reply>
   readonly #resolve: (reply: Reply) => void
   readonly #settings: TransportSettings
@@ -101,12 +101,12 @@ class Answer implements Dispatcher.DispatchHandler {
   readonly #deadline: Deadline
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
-  /** Once there are headers that count. */
+  /** Status and headers of the final response, once received. */
   #head: { readonly status: number; readonly headers: Headers } | undefined
-  /** Of a file that comes as it is. */
+  /** The chunks of an uncoded body. */
   readonly #chunks: Buffer[] = []
   #size = 0
-  /** Of one that has to be decoded. */
+  /** The bytes of a coded body, on their way to the decoder. */
   #coded: Readable | undefined
 
   constructor(settings: TransportSettings, connection: Connection, deadline: Deadline) {
@@ -119,25 +119,23 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 
   fail(error: unknown): void {
-    // Some interceptors report the status of a response as an error.
-    const answered = this.#head === undefined ? answerIn(error) : undefined
-    this.#end(answered ?? failureOf(error, this.#head === undefined ? 'request' : 'body', this.#deadline))
+    this.#end(replyOf(error, this.#head === undefined ? 'request' : 'body', this.#deadline))
     this.#coded?.destroy()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController, context?: { readonly history?: unknown } | null): void {
     this.#controller = controller
-    if (this.#isOver) controller.abort(NOT_WANTED)
-    // A redirect handler of undici gives its history to the handlers outside of it, from the first request on.
+    if (this.#isOver) controller.abort(NOT_NEEDED)
+    // A redirect handler of undici passes its history to the outer handlers, from the first request on.
     else if (context?.history !== undefined) this.#end(FOLLOWS_REDIRECTS)
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    if (status >= 100 && status < 200) return // the answer is yet to come. RFC 9110 §15.2.
+    if (status >= 100 && status < 200) return // an interim response. RFC 9110 §15.2.
     this.#head = { status, headers }
     const problem = this.#connection.problemOfHead?.(status)
     if (problem !== undefined) this.#end(problem)
-    else if (status < 100) this.#end({ kind: 'failure', reason: 'malformed', detail: `status ${status}` })
+    else if (status < 100) this.#end(failure('malformed', `status ${status}`))
     else if (!isBodyWanted(status, this.#settings.policy)) this.#end({ kind: 'response', status, headers })
     else if (isCoded(headers)) this.#decode(status, headers)
   }
@@ -175,7 +173,7 @@ class Answer implements Dispatcher.DispatchHandler {
 
   #decode(status: number, headers: Headers): void {
     const coded = new Readable({ read: () => this.#controller?.resume() })
-    coded.on('error', () => undefined) // whoever reads it is told
+    coded.on('error', () => undefined) // `readBody` reports it
     this.#coded = coded
     readBody(coded, headers, this.#settings.maxBodyBytes).then(
       (body) => this.#end({ kind: 'response', status, headers, body }),
@@ -189,22 +187,22 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'response', status, headers, body: bodyOf(this.#chunks, this.#settings.maxBodyBytes) })
   }
 
-  /** What has not come yet is not wanted, and a site may take for ever to send it. */
+  /** Resolves the reply and aborts the request: the rest of the response is not needed, and may never come. */
   #end(reply: Reply): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#resolve(reply)
-    this.#controller?.abort(NOT_WANTED)
+    this.#controller?.abort(NOT_NEEDED)
   }
 }
 
-/** Made once: undici would make an error for the end of each connection, and their stacks cost more than reading the file. */
-const NOT_WANTED = new Error('the rest is not wanted')
+/** One shared error. undici would create one for each connection that ends, and their stack traces cost more than reading the file. */
+const NOT_NEEDED = new Error('the rest of the response is not needed')
 
 /**
- * Our own: one for each request, ended with it. The next request to an origin comes tomorrow, and few redirects lead to the host
- * that they come from; an undici Agent would keep a pool for each of a million origins, and look through all of them at the end of
- * each.
+ * The client's own connections: one for each request, closed when the request ends. Keeping them open would not help: the next request to an
+ * origin comes a day later, and few redirects stay on one host. An undici Agent would keep a pool for each of a million origins, and
+ * scan all of them whenever a connection ends.
  */
 export class OwnConnections implements Connections {
   readonly #connectors: Readonly<Record<Reach, buildConnector.connector>>
@@ -212,7 +210,7 @@ export class OwnConnections implements Connections {
   readonly #open = new Set<OwnConnection>()
 
   constructor(guard: NetworkGuard, timeoutMs: number) {
-    // No TCP keep-alive: it would begin when the deadline has long passed.
+    // No TCP keep-alive: its first probe would come long after the deadline.
     const options = { allowH2: false, timeout: timeoutMs, keepAlive: false }
     this.#connectors = {
       public: guard.connector({ reach: 'public', ...options }),
@@ -228,7 +226,7 @@ export class OwnConnections implements Connections {
     return connection
   }
 
-  async destroy(): Promise<void> {
+  async close(): Promise<void> {
     const open = [...this.#open]
     for (const connection of open) connection.close()
     await Promise.all(open.map(({ dispatcher }) => dispatcher.destroy()))
@@ -243,7 +241,7 @@ interface Connectors {
 class OwnConnection implements Connection {
   readonly dispatcher: Dispatcher
   readonly #onClose: () => void
-  /** While it is being made: a client leaves it to its own time-out when it ends. */
+  /** Sockets that are connecting. A destroyed undici Client leaves them open until they time out. */
   readonly #connecting = new Set<Socket>()
   #carrier: TlsCarrier | undefined
   #socket: Socket | undefined
@@ -260,7 +258,7 @@ class OwnConnection implements Connection {
         if (error !== null) return done(error, null)
         const carrier = new TlsCarrier(socket)
         this.#carrier = carrier
-        // Its type says Socket; to Node any stream is one to run TLS on.
+        // The type requires a Socket, but Node runs TLS over any stream.
         const overTls = this.#connect(tls, { ...target, httpSocket: carrier as unknown as Socket }, done)
         if (overTls !== undefined) carrier.carry(overTls)
       })
@@ -271,13 +269,13 @@ class OwnConnection implements Connection {
   problemOfBody({ status, headers }: ReceivedBody): Failure | undefined {
     if (!endsWithConnection(status, headers) || this.#socket === undefined) return undefined
     const problem = problemOfConnection(this.#socket, this.#carrier)
-    return problem === undefined ? undefined : truncated(problem)
+    return problem === undefined ? undefined : failure('truncated', problem)
   }
 
   close(): void {
     this.#onClose()
-    void this.dispatcher.destroy(NOT_WANTED)
-    for (const socket of this.#connecting) socket.destroy(NOT_WANTED)
+    void this.dispatcher.destroy(NOT_NEEDED)
+    for (const socket of this.#connecting) socket.destroy(NOT_NEEDED)
   }
 
   #connect(
@@ -285,20 +283,20 @@ class OwnConnection implements Connection {
     target: buildConnector.Options,
     callback: buildConnector.Callback,
   ): Socket | undefined {
-    let isOver = false // maybe before the connector returns
+    let isOver = false // may become true before the connector returns
     let socket: Socket | undefined
     const returned: unknown = connector(target, (...result) => {
       isOver = true
       if (socket !== undefined) this.#connecting.delete(socket)
       callback(...result)
     })
-    socket = returned as Socket | undefined // its type does not say so, but it returns the socket
+    socket = returned as Socket | undefined // undici's connector returns the socket, although its type does not say so
     if (!isOver && socket !== undefined) this.#connecting.add(socket)
     return socket
   }
 }
 
-/** The caller's dispatcher. Nothing it says of the end of a body is trusted without evidence. */
+/** Connections of the caller's dispatcher. A body counts as complete only if the observed request or its length shows that it is. */
 export class CallersConnections implements Connections {
   readonly #dispatcher: Dispatcher
   readonly #maxBodyBytes: number
@@ -315,58 +313,57 @@ export class CallersConnections implements Connections {
 
 class CallersConnection implements Connection {
   readonly dispatcher: Dispatcher
-  // Heeded by undici's redirect interceptor. A caching one would give a body whose end was not seen.
-  readonly options: Connection['options'] & { maxRedirections: 0 } = { maxRedirections: 0, headers: PAST_CACHES }
-  readonly #watch: RequestWatch
+  // `maxRedirections` turns off undici's redirect interceptor. A caching interceptor would return a body whose end was not observed.
+  readonly options: Connection['options'] & { maxRedirections: 0 } = { maxRedirections: 0, headers: BYPASS_CACHES }
+  readonly #observer: RequestObserver
   readonly #maxBodyBytes: number
 
   constructor(dispatcher: Dispatcher, url: string, maxBodyBytes: number) {
     this.dispatcher = dispatcher
-    this.#watch = new RequestWatch(url, maxBodyBytes)
+    this.#observer = new RequestObserver(url, maxBodyBytes)
     this.#maxBodyBytes = maxBodyBytes
   }
 
   problemOfHead(status: number): Failure | undefined {
-    return this.#watch.wasRedirected(status) ? FOLLOWS_REDIRECTS : undefined
+    return this.#observer.wasRedirected(status) ? FOLLOWS_REDIRECTS : undefined
   }
 
   problemOfBody({ status, headers, size }: ReceivedBody): Failure | undefined | Promise<Failure | undefined> {
-    const exchanges = this.#watch.answeredWith(status)
-    const cut = cutIn(exchanges)
-    if (cut !== undefined) return cut
-    const whole = exchanges.filter(({ end }) => end === 'whole')
-    const decoded = isCoded(headers) ? undefined : whole.find((exchange) => isCoded(exchange.headers))
+    const exchanges = this.#observer.withStatus(status)
+    const truncation = truncationOf(exchanges)
+    if (truncation !== undefined) return truncation
+    const complete = exchanges.filter(({ end }) => end === 'complete')
+    const decoded = isCoded(headers) ? undefined : complete.find((exchange) => isCoded(exchange.headers))
     if (decoded !== undefined) return problemOfCoding(decoded, this.#maxBodyBytes)
     if (status === 204) return undefined
-    if (whole.length > 0) return whole.some((exchange) => sizeOf(exchange, size) === size) ? undefined : OTHER_BODY
+    if (complete.length > 0) {
+      return complete.some((exchange) => sizeOf(exchange, size) === size) ? undefined : CHANGED_BODY
+    }
     if (isChunked(headerOf(headers, 'transfer-encoding') ?? '')) return undefined
-    return headerOf(headers, 'content-length') === String(size) ? undefined : UNSEEN_END
+    return headerOf(headers, 'content-length') === String(size) ? undefined : UNOBSERVED_END
   }
 
   close(): void {
-    this.#watch.stop()
+    this.#observer.stop()
   }
 }
 
-/** The bytes of the body on the wire. Older versions of undici do not report them; a Content-Length still tells how many. */
-function sizeOf({ size, headers }: Exchange, unknown: number): number {
-  return size || Number(headerOf(headers, 'content-length') ?? unknown)
+/** Returns the number of body bytes received. undici 6 does not report it; then the Content-Length counts, or else `fallback`. */
+function sizeOf({ size, headers }: Exchange, fallback: number): number {
+  return size || Number(headerOf(headers, 'content-length') ?? fallback)
 }
 
-const FOLLOWS_REDIRECTS: Failure = {
-  kind: 'failure',
-  reason: 'malformed',
-  detail:
-    'the dispatcher that was given follows redirects itself; give one that answers with the 3xx itself, such as `new Agent()` without a redirect interceptor or handler',
-}
-
-const UNSEEN_END: Failure = truncated(
-  'the dispatcher that was given does not show whether the body is whole; give an Agent, Pool, Client or ProxyAgent of undici, or answer with a Content-Length that is right',
+const FOLLOWS_REDIRECTS = failure(
+  'malformed',
+  'the given dispatcher follows redirects itself; give one that returns the 3xx response, such as `new Agent()` without a redirect interceptor or handler',
 )
 
-const OTHER_BODY: Failure = {
-  kind: 'failure',
-  reason: 'malformed',
-  detail:
-    'the dispatcher that was given does not hand out the body that was received; leave out interceptors that change or drop it, such as `interceptors.dump()`',
-}
+const UNOBSERVED_END = failure(
+  'truncated',
+  'the given dispatcher does not show whether the body is complete; give an Agent, Pool, Client or ProxyAgent of undici, or send a correct Content-Length',
+)
+
+const CHANGED_BODY = failure(
+  'malformed',
+  'the given dispatcher did not return the body that was received; remove interceptors that change or drop it, such as `interceptors.dump()`',
+)

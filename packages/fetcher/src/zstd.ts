@@ -1,60 +1,61 @@
 // zstd as a content coding. RFC 8878, RFC 9659.
 //
-// The platform decodes it, but does not always see an end that comes too early: Node 22 takes any beginning of a frame for the whole
-// of it, and Node 24 drops every frame but the first. Half a file could lack the line that forbids, so the bytes are followed
-// here from block to block, on their way to the decoder.
+// Node decodes zstd, but does not always detect a truncated body: Node 22 accepts any beginning of a frame, and Node 24 ignores every frame
+// after the first. A truncated file could lack the line that disallows a URL. So this module parses the frame from block to block before
+// the bytes reach the decoder.
 import { Transform, type TransformCallback } from 'node:stream'
 import { constants, createZstdDecompress } from 'node:zlib'
 
-/** What a decoder of one frame is made of. More than one frame, and frames to skip, are not understood: our choice. */
+/** Creates the streams that decode one frame. Several frames and skippable frames are errors: our choice. */
 export function createZstdDecoders(): Transform[] {
-  return [new WholeFrame(), createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX } })]
+  return [new FrameCheck(), createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX } })]
 }
 
-/** 8 MiB: more than that no content coding may ask a decoder to hold. RFC 9659 §3. */
+/** 8 MiB: the largest window that a content coding may require. RFC 9659 §3. */
 const WINDOW_LOG_MAX = 23
 
-/** `failure.ts` maps its code to `undecodable`. */
+/** The body is not exactly one zstd frame. `failure.ts` maps the code to `undecodable`. */
 class ZstdFrameError extends Error {
   override readonly name = 'ZstdFrameError'
   readonly code = 'ZSTD_NOT_ONE_FRAME'
 }
 
-/** Passes bytes on as they are, and fails unless they are one whole frame, or nothing at all. */
-class WholeFrame extends Transform {
+/** Passes bytes through unchanged. Fails unless they are exactly one complete frame, or empty. */
+class FrameCheck extends Transform {
   readonly #parts = partsOfFrame()
   #part = this.#parts.next()
   #value = 0
-  #seen = 0
-  #begun = false
+  /** Bytes read of the current part. */
+  #partBytes = 0
+  #isEmpty = true
   #problem: string | undefined
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    for (const byte of chunk) this.#follow(byte)
+    for (const byte of chunk) this.#read(byte)
     if (this.#problem === undefined) done(null, chunk)
     else done(new ZstdFrameError(this.#problem))
   }
 
   override _flush(done: TransformCallback): void {
-    done(this.#part.done || !this.#begun ? null : new ZstdFrameError('the zstd frame ends early'))
+    done(this.#part.done || this.#isEmpty ? null : new ZstdFrameError('the zstd frame is truncated'))
   }
 
-  #follow(byte: number): void {
-    this.#begun = true
+  #read(byte: number): void {
+    this.#isEmpty = false
     if (this.#part.done) {
       this.#problem ??= 'bytes follow the zstd frame'
       return
     }
-    this.#value |= byte << (8 * this.#seen++) // of a part longer than four bytes nobody asks the value
-    if (this.#seen < this.#part.value) return
+    this.#value |= byte << (8 * this.#partBytes++) // overflows in parts longer than four bytes, whose value is not used
+    if (this.#partBytes < this.#part.value) return
     this.#part = this.#parts.next(this.#value)
-    if (this.#part.value === 'no-frame') this.#problem = 'this is no zstd frame'
+    if (this.#part.value === 'no-frame') this.#problem = 'the body is not a zstd frame'
     this.#value = 0
-    this.#seen = 0
+    this.#partBytes = 0
   }
 }
 
-/** The parts of a frame: yields how many bytes come next, and is given their value, little-endian. RFC 8878 §3.1.1. */
+/** Parses a frame part by part: yields the length of the next part in bytes, and receives its little-endian value. RFC 8878 §3.1.1. */
 function* partsOfFrame(): Generator<number, 'no-frame' | 'whole', number> {
   if ((yield 4) !== MAGIC_NUMBER) return 'no-frame'
   const descriptor = yield 1
@@ -70,12 +71,12 @@ function* partsOfFrame(): Generator<number, 'no-frame' | 'whole', number> {
     const type = (header >> 1) & 3
     const bytes = type === RUN_LENGTH ? 1 : header >> 3
     if (bytes > 0) yield bytes
-  } while ((header & 1) === 0) // which is set in the last block
+  } while ((header & 1) === 0) // the bit marks the last block
   if ((descriptor & 4) !== 0) yield 4 // the checksum
   return 'whole'
 }
 
-/** As a signed number, which is what four bytes come to. */
+/** As a signed 32-bit number, which is what the bitwise operators above produce. */
 const MAGIC_NUMBER = 0xfd2fb528 | 0
-/** The type of a block that is one byte, repeated. */
+/** The block type of one repeated byte. */
 const RUN_LENGTH = 1

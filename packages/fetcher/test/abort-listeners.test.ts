@@ -1,4 +1,4 @@
-// One real listener for each signal, whatever the number of calls.
+// One real listener for each signal, for any number of calls.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
 import { linkSignals, onAbort } from '../src/abort-listeners.ts'
@@ -7,7 +7,7 @@ import { RobotsClient } from '../src/index.ts'
 const count = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
 
 describe('onAbort', () => {
-  test('adds one listener to the signal, and removes it with its last call', () => {
+  test('adds one listener to the signal, and removes it with the last call', () => {
     const { signal } = new AbortController()
     const same = () => undefined
     const removals = Array.from({ length: 1_000 }, () => onAbort(signal, same))
@@ -20,7 +20,7 @@ describe('onAbort', () => {
     expect(count(signal)).toBe(0)
   })
 
-  test('calls all that are left in their order, once, and nothing stays', () => {
+  test('calls the remaining listeners in order, once, and leaves none', () => {
     const controller = new AbortController()
     const { signal } = controller
     const called: string[] = []
@@ -41,7 +41,7 @@ describe('onAbort', () => {
     expect(count(signal)).toBe(0)
   })
 
-  test('one listener that throws does not keep the others from hearing', async () => {
+  test('calls the other listeners if one throws', async () => {
     const controller = new AbortController()
     const uncaught = new Promise((resolve) => {
       vi.stubGlobal('queueMicrotask', (callback: () => void) => {
@@ -64,7 +64,7 @@ describe('onAbort', () => {
     expect(await uncaught).toBe(broken)
   })
 
-  test('linkSignals is aborted with the reason of the first source, and leaves nothing on the others', () => {
+  test('linkSignals is aborted with the reason of the first source, and leaves no listener on the others', () => {
     const [one, two] = [new AbortController(), new AbortController()]
     const linked = linkSignals([one.signal, two.signal])
     two.abort('two')
@@ -78,7 +78,7 @@ describe('onAbort', () => {
   })
 })
 
-test('1,000 questions with one signal add one listener to it, and leave none', async () => {
+test('1,000 checks with one signal add one listener to it, and leave none', async () => {
   const controller = new AbortController()
   const { signal } = controller
   const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any', lookup: () => undefined }) // never answers

@@ -1,11 +1,11 @@
-// Each way in which a body can end, through each transport: what is cut is never taken for the whole of it. RFC 9112 §8, §9.8, RFC 9113 §8.1.
+// Every way in which a body can end, with every transport: a truncated body never counts as complete. RFC 9112 §8, §9.8, RFC 9113 §8.1.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { type BodyEnd, type BodyEndRow, bodyEndRows } from '@politely/testkit/body-end-cases'
+import { type BodyEnd, type BodyEndCase, bodyEndCases } from '@politely/testkit/body-end-cases'
 import { withTables } from '@politely/testkit/doc-table'
 import { startFrameServer } from '@politely/testkit/frame-server'
 import { lookupIn } from '@politely/testkit/lookup'
@@ -16,7 +16,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import type { RobotsClientOptions } from '../src/index.ts'
 import { test } from './with-sites.ts'
 
-/** Its types leave this method out. */
+/** The types lack this method. */
 const { wrapHandler } = Dispatcher1Wrapper as unknown as {
   wrapHandler(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler
 }
@@ -40,7 +40,7 @@ const transports: readonly (readonly [name: string, options: () => Options])[] =
     '`fetch` of Node',
     () => {
       const agent = newAgent()
-      // What undici's Dispatcher1Wrapper does for the fetches of Node 22 and 24; but that one leaves out HTTP/2.
+      // Like undici's Dispatcher1Wrapper, which Node 22 and 24 need, but with HTTP/2.
       const dispatcher = {
         dispatch: (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) =>
           agent.dispatch(options, wrapHandler(handler)),
@@ -60,7 +60,7 @@ const transports: readonly (readonly [name: string, options: () => Options])[] =
 ]
 
 /** @returns The server's URL. */
-async function start(row: BodyEndRow): Promise<string> {
+async function start(row: BodyEndCase): Promise<string> {
   if (row.over === 'HTTP/2') {
     const server = await startFrameServer(certificate, row.behave)
     onTestFinished(() => server.close())
@@ -89,30 +89,30 @@ async function start(row: BodyEndRow): Promise<string> {
   return `https://a.test:${(server.address() as AddressInfo).port}`
 }
 
-/** The client's own connections speak HTTP/1.1 only. */
-function isSpoken({ over }: BodyEndRow, transport: string): boolean {
+/** The client's own connections support only HTTP/1.1. */
+function isSpoken({ over }: BodyEndCase, transport: string): boolean {
   return over !== 'HTTP/2' || transport !== 'its own'
 }
 
-function expectedOf({ expected, expectedOfOthers = expected }: BodyEndRow, transport: string): BodyEnd {
-  return transport === 'its own' ? expected : expectedOfOthers
+function expectedOf({ expected, expectedOfCallers = expected }: BodyEndCase, transport: string): BodyEnd {
+  return transport === 'its own' ? expected : expectedOfCallers
 }
 
 for (const [transport, options] of transports) {
-  const rows = bodyEndRows.filter((row) => isSpoken(row, transport))
+  const rows = bodyEndCases.filter((row) => isSpoken(row, transport))
   test.for(rows.map((row) => [`${row.over}, ${row.name}`, row] as const))(
     `${transport}: %s`,
     async ([, row], { newClient }) => {
       const url = await start(row)
       const verdict = await newClient(options()).check(`${url}/page`)
-      const isWhole = verdict.because === 'rule' && !verdict.allowed
-      const end = isWhole ? 'whole' : 'access' in verdict ? verdict.access.reason : verdict.because
+      const isComplete = verdict.because === 'rule' && !verdict.allowed
+      const end = isComplete ? 'complete' : 'access' in verdict ? verdict.access.reason : verdict.because
       expect(end).toBe(expectedOf(row, transport))
     },
   )
 }
 
-/** Takes whatever ends the stream for the end of the body. */
+/** A fetch that treats any end of the stream as the end of the body. */
 const fetchOverHttp2: typeof fetch = (input) =>
   new Promise((resolve, reject) => {
     const { origin, pathname } = new URL(String(input))
@@ -125,7 +125,7 @@ const fetchOverHttp2: typeof fetch = (input) =>
   })
 
 test.for(
-  bodyEndRows.flatMap((row) =>
+  bodyEndCases.flatMap((row) =>
     row.over === 'HTTP/2' && /^(END_STREAM|RST_STREAM.*: (NO_ERROR|CANCEL)$)/.test(row.name)
       ? [[row.name, row] as const]
       : [],
@@ -133,13 +133,13 @@ test.for(
 )('a fetch on node:http2: %s', async ([, row], { newClient }) => {
   const verdict = await newClient({ fetch: fetchOverHttp2 }).check(`${await start(row)}/page`)
   expect(verdict).toMatchObject(
-    row.expected === 'whole' ? { because: 'rule' } : { because: 'unreachable', access: { reason: row.expected } },
+    row.expected === 'complete' ? { because: 'rule' } : { because: 'unreachable', access: { reason: row.expected } },
   )
 })
 
-test('the page about rude servers shows the rows as they are', async () => {
-  const path = join(import.meta.dirname, '../../../docs/rude-servers.md')
-  const rows = bodyEndRows.map((row) => [
+test('docs/reference/misbehaving-servers.md contains these cases', async () => {
+  const path = join(import.meta.dirname, '../../../docs/reference/misbehaving-servers.md')
+  const rows = bodyEndCases.map((row) => [
     row.over,
     row.name.replaceAll('_', '\\_'),
     ...transports.map(([transport]) => (isSpoken(row, transport) ? expectedOf(row, transport) : '')),

@@ -1,8 +1,8 @@
-// Bodies: content codings, the limit of RFC 9309 §2.5, and bombs.
+// Bodies: content codings, the size limit of RFC 9309 §2.5, and decompression bombs.
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
-import { bodyLimit, bodyRows } from '@politely/testkit/body-cases'
+import { bodyCases, bodyLimit } from '@politely/testkit/body-cases'
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { describe, expect } from 'vitest'
 import { readBody } from '../src/body.ts'
@@ -10,7 +10,7 @@ import { test } from './with-sites.ts'
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 
-for (const { name, contentEncoding, body, expected } of bodyRows) {
+for (const { name, contentEncoding, body, expected } of bodyCases) {
   test(name, async ({ sites, newClient }) => {
     const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
     sites.answer(ROBOTS, { status: 200, headers, body: body() })
@@ -23,10 +23,10 @@ for (const { name, contentEncoding, body, expected } of bodyRows) {
   })
 }
 
-describe('our choice, a body without end is read up to the limit, and its connection ends', () => {
+describe('our choice, an endless body is read up to the limit, and its connection is closed', () => {
   const comments = `${'#'.repeat(99)}\n`.repeat(100)
   test.for([
-    ['as it is', '', Buffer.from(forbidsPage), Buffer.from(comments)],
+    ['uncoded', '', Buffer.from(forbidsPage), Buffer.from(comments)],
     ['gzip', 'Content-Encoding: gzip\r\n', gzipSync(forbidsPage), gzipSync(comments)],
   ] as const)('%s', async ([, header, beginning, again], { sites, newClient }) => {
     sites.answer(ROBOTS, (socket) => {
@@ -42,11 +42,11 @@ describe('our choice, a body without end is read up to the limit, and its connec
     const verdict = await newClient().check(sites.withPort(askedPage))
 
     expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { copy: { truncated: true } } })
-    await sites.deserted()
+    await sites.allConnectionsClosed()
   })
 })
 
-test('our choice, a larger limit is read to its end', async ({ sites, newClient }) => {
+test('our choice, a larger maxBodyBytes applies', async ({ sites, newClient }) => {
   const body = `User-agent: *\n${'#\n'.repeat(bodyLimit)}Disallow: /page\n`
   sites.answer(ROBOTS, { status: 200, body })
 
@@ -55,17 +55,17 @@ test('our choice, a larger limit is read to its end', async ({ sites, newClient 
   expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { copy: { truncated: false } } })
 })
 
-// What is kept, byte for byte: a verdict does not show it.
-describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 bytes', () => {
+// The bytes that are kept, which a verdict does not show.
+describe('RFC 9309 §2.5, the bytes kept of a body with a limit of 10 bytes', () => {
   test.each([
     ['under the limit', ['a\nb\nc'], 'a\nb\nc', false],
     ['exactly the limit', ['12345678\n0'], '12345678\n0', false],
-    ['the limit and a half line', ['1234\n6789012'], '1234\n', true],
-    ['the limit ends a line', ['1234\n6789\nx'], '1234\n6789\n', true],
-    ['the limit ends a line with CR', ['1234\r6789\rx'], '1234\r6789\r', true],
+    ['the limit inside a line', ['1234\n6789012'], '1234\n', true],
+    ['the limit after LF', ['1234\n6789\nx'], '1234\n6789\n', true],
+    ['the limit after CR', ['1234\r6789\rx'], '1234\r6789\r', true],
     ['the limit between CR and LF', ['12345678\r\r\n'], '12345678\r\r', true],
     ['no line end', ['12345678901234'], '1234567890', true],
-    ['in pieces', ['12', '34\n', '', '678', '901234'], '1234\n', true],
+    ['several chunks', ['12', '34\n', '', '678', '901234'], '1234\n', true],
     ['bytes, not characters', ['é\n678é\n'], 'Ã©\n678Ã©\n', false],
     ['nothing', [], '', false],
   ])('%s', async (_, chunks, bytes, truncated) => {
@@ -73,7 +73,7 @@ describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 bytes', () =
     expect(await readBody(body, {}, 10)).toEqual({ bytes, truncated })
   })
 
-  test('a bomb', async () => {
+  test('a decompression bomb', async () => {
     const body = Readable.from([gzipSync('0123\n'.repeat(1_000_000))])
     expect(await readBody(body, { 'content-encoding': 'gzip' }, 10)).toEqual({
       bytes: '0123\n0123\n',
@@ -82,10 +82,10 @@ describe('RFC 9309 §2.5, what is kept of a body with a limit of 10 bytes', () =
   })
 
   test.each([
-    ['as it is', undefined, Buffer.from('0123\n')],
+    ['uncoded', undefined, Buffer.from('0123\n')],
     ['gzip', 'gzip', gzipSync('0123\n')],
     ['gzip twice', 'gzip, gzip', gzipSync(gzipSync('0123\n'))],
-  ])('a body without end, of which no more is taken than streams hold: %s', async (_, coding, chunk) => {
+  ])('an endless body, of which only the buffers of the streams are read: %s', async (_, coding, chunk) => {
     let taken = 0
     function* endless() {
       for (; taken < 100_000; taken++) yield chunk

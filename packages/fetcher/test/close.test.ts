@@ -1,4 +1,4 @@
-// Leaving before the answer: one caller by its signal, all of them when the client is closed. All of it is our choice.
+// Ending a check early: one caller by its signal, all callers when the client closes. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import { lookupIn } from '@politely/testkit/lookup'
@@ -16,7 +16,7 @@ const rules = { status: 200, body: forbidsPage }
 const closed = { name: 'ClientClosedError', code: 'ERR_POLITELY_CLIENT_CLOSED' }
 
 describe('an abort', () => {
-  test('rejects its caller with its reason, and leaves the others', async ({ sites, newClient }) => {
+  test('rejects its own caller with its reason, and no other caller', async ({ sites, newClient }) => {
     const held = Promise.withResolvers<typeof rules>()
     sites.answer(ROBOTS, held.promise)
     const client = newClient()
@@ -26,7 +26,7 @@ describe('an abort', () => {
     const third = client.isAllowed(sites.withPort(askedPage))
     await sites.requested(1)
 
-    const reason = new Error('no longer wanted')
+    const reason = new Error('no longer needed')
     leaver.abort(reason)
     await expect(first).rejects.toBe(reason)
     held.resolve(rules)
@@ -34,7 +34,10 @@ describe('an abort', () => {
     expect(sites.asked).toEqual([ROBOTS])
   })
 
-  test('of all callers lets the flight go on: its result is there for who asks next', async ({ sites, newClient }) => {
+  test('of all callers does not end the flight, whose result is cached for later checks', async ({
+    sites,
+    newClient,
+  }) => {
     const held = Promise.withResolvers<typeof rules>()
     sites.answer(ROBOTS, held.promise)
     const client = newClient()
@@ -50,22 +53,22 @@ describe('an abort', () => {
     expect(sites.asked).toEqual([ROBOTS])
   })
 
-  test('before the question asks nothing', async ({ sites, newClient }) => {
-    const reason = new Error('never wanted')
+  test('before the check prevents all requests', async ({ sites, newClient }) => {
+    const reason = new Error('not needed')
     const client = newClient()
     await expect(client.check(sites.withPort(askedPage), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     expect(sites.connections).toEqual([])
   })
 
-  test('before a question whose answer is known rejects it too', async ({ sites, newClient }) => {
-    const reason = new Error('never wanted')
+  test('also rejects a check whose result is cached', async ({ sites, newClient }) => {
+    const reason = new Error('not needed')
     const client = newClient()
     await client.check(sites.withPort(askedPage))
     const options = { signal: AbortSignal.abort(reason) }
     await expect(client.isAllowed(sites.withPort(askedPage), options)).rejects.toBe(reason)
   })
 
-  test('after the answer changes nothing', async ({ sites, newClient }) => {
+  test('after the check has no effect', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const client = newClient()
     const late = new AbortController()
@@ -77,9 +80,9 @@ describe('an abort', () => {
 
 describe('close', () => {
   test.for<readonly [name: string, behave: Behaviour]>([
-    ['no answer yet', () => undefined],
-    ['half an answer', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-')],
-  ])('rejects questions under way, and ends their connections: %s', async ([, behave], { sites, newClient }) => {
+    ['before the response', () => undefined],
+    ['in the body', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-')],
+  ])('rejects checks under way and closes their connections: %s', async ([, behave], { sites, newClient }) => {
     sites.answer(ROBOTS, behave)
     const client = newClient()
     const pending = Promise.allSettled([
@@ -92,15 +95,15 @@ describe('close', () => {
       { status: 'rejected', reason: closed },
       { status: 'rejected', reason: closed },
     ])
-    await sites.deserted()
+    await sites.allConnectionsClosed()
     expect(sites.asked).toEqual([ROBOTS])
   })
 
   test.for([
-    ['TCP accepts, TLS never answers', 'https'],
-    ['no address yet', 'http'],
+    ['TLS handshake without a response', 'https'],
+    ['DNS lookup without a result', 'http'],
   ] as const)(
-    'does not wait for connections that are being made: %s',
+    'does not wait for connections that are not yet established: %s',
     async ([, scheme], { newClient, onTestFinished }) => {
       const server = await startRawServer(() => undefined)
       onTestFinished(() => server.close())
@@ -120,28 +123,28 @@ describe('close', () => {
     },
   )
 
-  test('rejects questions in the wait for the next try, which is not made', async ({ sites, newClient }) => {
+  test('rejects checks that wait for a retry, and makes no retry', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n'))
     const client = newClient({ retries: 20 })
     const pending = Promise.allSettled([client.check(sites.withPort(askedPage))])
     await sites.requested(1)
-    await sites.deserted() // so the answer has been read
+    await sites.allConnectionsClosed() // so the answer has been read
     await client.close()
     expect(await pending).toMatchObject([{ status: 'rejected', reason: closed }])
     expect(sites.asked).toEqual([ROBOTS])
   })
 
-  test('has no idle connections to end: each ends with its request', async ({ sites, newClient }) => {
+  test('has no idle connections to close, since each closes with its request', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { status: 302, headers: { location: '/rules' } })
     sites.answer('http://a.test:PORT/rules', rules)
     const client = newClient()
     const { opened } = watchOwnSockets()
     await client.check(sites.withPort(askedPage))
     expect(opened.map(({ destroyed }) => destroyed)).toEqual([true, true])
-    await sites.deserted()
+    await sites.allConnectionsClosed()
   })
 
-  test('rejects every later question, also one that was known or is none', async ({ sites, newClient }) => {
+  test('rejects every later check, even of a cached origin or an invalid URL', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const client = newClient()
     await client.check(sites.withPort(askedPage))
@@ -155,14 +158,14 @@ describe('close', () => {
     expect(sites.asked).toEqual([ROBOTS])
   })
 
-  test('may be called twice, at once, and before any question', async ({ newClient }) => {
+  test('may be called twice, concurrently, and before any check', async ({ newClient }) => {
     const client = newClient()
     await Promise.all([client.close(), client.close()])
     await client.close()
     await expect(client.check('http://a.test/')).rejects.toMatchObject(closed)
   })
 
-  test('is what `await using` does at the end', async ({ newClient }) => {
+  test('is called by `await using`', async ({ newClient }) => {
     const client = newClient()
     await client[Symbol.asyncDispose]()
     await expect(client.check('http://a.test/')).rejects.toMatchObject(closed)
@@ -190,10 +193,10 @@ describe('the option `signal`', () => {
     ending.abort(new Error('the program ends'))
     await expect(pending).rejects.toMatchObject(closed)
     await expect(client.check(sites.withPort(askedPage))).rejects.toMatchObject(closed)
-    await sites.deserted()
+    await sites.allConnectionsClosed()
   })
 
-  test('has no listener left when the client is closed', async ({ newClient }) => {
+  test('leaves no listener on the signal when the client is closed', async ({ newClient }) => {
     const { signal } = new AbortController()
     const client = newClient({ signal })
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
@@ -201,7 +204,7 @@ describe('the option `signal`', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('aborted beforehand makes a closed client', async ({ sites, newClient }) => {
+  test('closes the client at once if it is already aborted', async ({ sites, newClient }) => {
     const client = newClient({ signal: AbortSignal.abort() })
     await expect(client.check(sites.withPort(askedPage))).rejects.toMatchObject(closed)
     expect(sites.connections).toEqual([])

@@ -1,4 +1,4 @@
-// Many at once, out of a stream and into a stream. All of it is our choice.
+// Concurrent work on a stream. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { type ConcurrentMapOptions, concurrentMap } from '../src/concurrent-map.ts'
@@ -11,7 +11,7 @@ const options = (given: Partial<ConcurrentMapOptions> = {}): ConcurrentMapOption
   ...given,
 })
 
-/** Work that ends when the test says so. */
+/** Work whose promises the test settles. */
 function work() {
   const started: number[] = []
   const signals = new Set<AbortSignal>()
@@ -29,10 +29,10 @@ function work() {
   }
 }
 
-/** Lets everything happen that can happen by itself. */
+/** Waits until all pending microtasks and immediates have run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-/** A source that counts what was taken from it, and whether it was closed. */
+/** A source that counts the items taken from it, and records whether it was closed. */
 function numbers(length: number, kind: 'sync' | 'async' = 'sync') {
   const seen = { pulled: 0, closed: 0 }
   function* sync() {
@@ -58,7 +58,7 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe.each(orders)('in order %s', (order) => {
-  test.each([1, 2, 7, 1_000])('with concurrency %i every item is worked on once', async (concurrency) => {
+  test.each([1, 2, 7, 1_000])('with concurrency %i, processes every item once', async (concurrency) => {
     let underWay = 0
     let most = 0
     const run = async (item: number) => {
@@ -76,12 +76,12 @@ describe.each(orders)('in order %s', (order) => {
     expect(seen).toEqual({ pulled: 100, closed: 1 })
   })
 
-  test.each(['sync', 'async'] as const)('an empty source, %s, gives nothing', async (kind) => {
+  test.each(['sync', 'async'] as const)('an empty source, %s, yields nothing', async (kind) => {
     expect(await all(concurrentMap(numbers(0, kind).source, async () => 1, options({ order })))).toEqual([])
   })
 
   test.each(['sync', 'async'] as const)(
-    'of a million items, %s, no more are pulled than were taken and there is room for',
+    'takes from a source of a million items, %s, only the results taken plus the concurrency',
     async (kind) => {
       const { source, seen } = numbers(1_000_000, kind)
       let count = 0
@@ -95,7 +95,7 @@ describe.each(orders)('in order %s', (order) => {
     },
   )
 
-  test('leaving early tells the work that is under way, and closes the source', async () => {
+  test('leaving the loop aborts the work under way and closes the source', async () => {
     const { source, seen } = numbers(100)
     const jobs = work()
     const iterator = concurrentMap(source, jobs.do, options({ order }))
@@ -107,12 +107,12 @@ describe.each(orders)('in order %s', (order) => {
     await iterator.return()
     expect([...jobs.signals].map(({ aborted }) => aborted)).toEqual([true])
     expect(seen.closed).toBe(1)
-    for (const { reject } of jobs.results) reject(new Error('left')) // and nobody hears of it
+    for (const { reject } of jobs.results) reject(new Error('aborted')) // must not become an unhandled rejection
     await settled()
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('what the work throws comes in its turn, closes the source, and ends it', async () => {
+  test('an error of the work is thrown in its turn, ends the loop and closes the source', async () => {
     const { source, seen } = numbers(100)
     const jobs = work()
     const iterator = concurrentMap(source, jobs.do, options({ order, concurrency: 2 }))
@@ -127,44 +127,47 @@ describe.each(orders)('in order %s', (order) => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
   })
 
-  test.each(['sync', 'async'] as const)('what the source throws, %s, comes after what it gave before', async (kind) => {
-    let returned = 0
-    const items: Iterator<number> = {
-      next: (() => {
-        let i = 0
-        return () => {
-          if (i === 3) throw new Error('the source broke')
-          return { done: false, value: i++ }
-        }
-      })(),
-      return: () => {
-        returned++
-        return { done: true, value: undefined }
-      },
-    }
-    const source =
-      kind === 'sync'
-        ? { [Symbol.iterator]: () => items }
-        : {
-            [Symbol.asyncIterator]: () => ({
-              next: async () => items.next(),
-              return: async () => items.return?.() as never,
-            }),
+  test.each(['sync', 'async'] as const)(
+    'an error of the source, %s, is thrown after the results of its earlier items',
+    async (kind) => {
+      let returned = 0
+      const items: Iterator<number> = {
+        next: (() => {
+          let i = 0
+          return () => {
+            if (i === 3) throw new Error('the source broke')
+            return { done: false, value: i++ }
           }
-    const taken: number[] = []
-    const run = async () => {
-      for await (const one of concurrentMap(source as Iterable<number>, async (item) => item, options({ order })))
-        taken.push(one)
-    }
-    await expect(run()).rejects.toThrow('the source broke')
-    expect(taken).toEqual([0, 1, 2])
-    expect(returned, 'a source that threw is over').toBe(0)
-  })
+        })(),
+        return: () => {
+          returned++
+          return { done: true, value: undefined }
+        },
+      }
+      const source =
+        kind === 'sync'
+          ? { [Symbol.iterator]: () => items }
+          : {
+              [Symbol.asyncIterator]: () => ({
+                next: async () => items.next(),
+                return: async () => items.return?.() as never,
+              }),
+            }
+      const taken: number[] = []
+      const run = async () => {
+        for await (const one of concurrentMap(source as Iterable<number>, async (item) => item, options({ order })))
+          taken.push(one)
+      }
+      await expect(run()).rejects.toThrow('the source broke')
+      expect(taken).toEqual([0, 1, 2])
+      expect(returned, 'a source that threw is over').toBe(0)
+    },
+  )
 
   test.each([
     ['before', 0],
     ['in the middle', 2],
-  ])('a signal that is aborted %s ends it with its reason', async (_, after) => {
+  ])('a signal that is aborted %s ends the loop with its reason', async (_, after) => {
     const aborting = new AbortController()
     if (after === 0) aborting.abort(new Error('enough'))
     const { source, seen } = numbers(100)
@@ -185,7 +188,7 @@ describe.each(orders)('in order %s', (order) => {
     expect(getEventListeners(aborting.signal, 'abort')).toEqual([])
   })
 
-  test('a signal that is aborted while it waits ends the wait, and tells the work why', async () => {
+  test('a signal that is aborted during a wait ends the wait, and aborts the work with its reason', async () => {
     const aborting = new AbortController()
     const jobs = work()
     const taken = all(concurrentMap(numbers(10).source, jobs.do, options({ order, signal: aborting.signal })))
@@ -195,7 +198,7 @@ describe.each(orders)('in order %s', (order) => {
     expect([...jobs.signals].map(({ reason }) => reason)).toEqual([aborting.signal.reason])
   })
 
-  test('a source that hangs holds back no result, and leaving it does not wait for it', async () => {
+  test('a source that hangs delays no result, and leaving the loop does not wait for it', async () => {
     async function* hanging() {
       yield 0
       yield 1
@@ -205,7 +208,7 @@ describe.each(orders)('in order %s', (order) => {
     expect([await iterator.next(), await iterator.next()].map(({ value }) => value)).toEqual([0, 1])
     const third = iterator.next()
     await settled()
-    void iterator.return() // stands behind the third, which hangs
+    void iterator.return() // comes after the third, which hangs
     const aborting = new AbortController()
     const other = concurrentMap(hanging(), async (item) => item, options({ order, signal: aborting.signal }))
     await other.next()
@@ -219,7 +222,7 @@ describe.each(orders)('in order %s', (order) => {
 })
 
 describe('the order', () => {
-  test('input: a slow one holds back those behind it', async () => {
+  test('input: a slow item delays the results after it', async () => {
     const jobs = work()
     const taken = all(concurrentMap(numbers(3).source, jobs.do, options({ order: 'input' })))
     await settled()
@@ -230,7 +233,7 @@ describe('the order', () => {
     expect(await taken).toEqual(['0', '1', '2'])
   })
 
-  test('ready: it does not', async () => {
+  test('ready: a slow item delays no other result', async () => {
     const jobs = work()
     const taken = all(concurrentMap(numbers(3).source, jobs.do, options({ order: 'ready' })))
     await settled()
@@ -252,14 +255,14 @@ describe('a source that throws when it is closed', () => {
     }),
   })
 
-  test('is heard of by who left it', async () => {
+  test('throws its error to the caller that left the loop', async () => {
     const run = async () => {
       for await (const _ of concurrentMap(source(), async (item) => item, options())) break
     }
     await expect(run()).rejects.toThrow('will not close')
   })
 
-  test('does not hide the error that ended it', async () => {
+  test('does not replace the error that ended the loop', async () => {
     const run = all(concurrentMap(source(), () => Promise.reject(new Error('broken')), options()))
     await expect(run).rejects.toThrow('broken')
   })

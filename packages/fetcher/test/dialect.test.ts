@@ -1,8 +1,8 @@
-// A dialect in a client, where there is a URL to be sent.
+// Dialects in a client, which matches the URL that it sends.
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
 
-test('our choice, google is asked about the URL that is sent, as its own crawler asks it', async ({
+test("our choice, the google dialect matches the URL that is sent, as Google's crawler does", async ({
   sites,
   newClient,
 }) => {
@@ -13,7 +13,7 @@ test('our choice, google is asked about the URL that is sent, as its own crawler
   }
 })
 
-test('the draft of 1996 §3.1, 403 restricts the whole site, and nothing is known of its pauses', async ({
+test('the draft of 1996 §3.1, 403 restricts the whole site, and its crawl-delay is unknown', async ({
   sites,
   newClient,
 }) => {

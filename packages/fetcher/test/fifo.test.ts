@@ -1,9 +1,9 @@
-// A line that any item may leave, compared with an array that does the same in the obvious way.
+// Compares the queue with an array that does the same in the simplest way.
 import { dice, pick } from '@politely/testkit/random-robots'
 import { expect, test } from 'vitest'
 import { Fifo } from '../src/fifo.ts'
 
-test.each([1, 2, 3])('does what an array does, seed %i', (seed) => {
+test.each([1, 2, 3])('behaves like an array, seed %i', (seed) => {
   const roll = dice(seed)
   const fifo = new Fifo<number>()
   let plain: number[] = []

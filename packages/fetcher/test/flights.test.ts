@@ -1,4 +1,4 @@
-// One flight per origin, and not too many at once. All of it is our choice.
+// Single flight per origin, and limits on concurrent flights. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ const ROBOTS = 'http://a.test:PORT/robots.txt'
 const rules: Reply = { status: 200, body: forbidsPage }
 const closed = { code: 'ERR_POLITELY_CLIENT_CLOSED' }
 
-/** A server that answers when it is told to, and counts what waits with it, in all and by registrable domain. */
+/** A server that responds only when the test calls `answer`. Counts the requests that wait, in all and by registrable domain. */
 async function startSlowServer() {
   const waiting: { readonly host: string; readonly response: ServerResponse }[] = []
   const order: string[] = []
@@ -42,17 +42,17 @@ async function startSlowServer() {
     order,
     waiting,
     page: (host: string) => `http://${host}:${port}/page`,
-    /** Resolves when so many wait. */
-    async holds(count: number) {
+    /** Resolves when `count` requests wait. */
+    async received(count: number) {
       while (waiting.length < count) {
         await arrived.promise
         arrived = Promise.withResolvers()
       }
     },
-    /** Answers whoever waits, until so many have been answered. */
+    /** Responds to `count` requests, in order of arrival. */
     async answer(count: number) {
       for (let answered = 0; answered < count; ) {
-        await this.holds(1)
+        await this.received(1)
         const [first] = waiting.splice(0, 1)
         first?.response.end(forbidsPage)
         answered++
@@ -62,7 +62,7 @@ async function startSlowServer() {
 }
 
 describe('one flight per origin', () => {
-  test('a thousand simultaneous questions make one request', async ({ sites, newClient }) => {
+  test('a thousand simultaneous checks make one request', async ({ sites, newClient }) => {
     const held = Promise.withResolvers<Reply>()
     sites.answer(ROBOTS, held.promise)
     const client = newClient()
@@ -76,7 +76,7 @@ describe('one flight per origin', () => {
     expect(sites.asked).toEqual([ROBOTS])
   })
 
-  test('so do those that come when the copy is due again', async ({ sites, newClient }) => {
+  test('a thousand simultaneous checks of a stale origin make one request', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const clock = startClock()
     const client = newClient({ now: clock.now })
@@ -86,7 +86,7 @@ describe('one flight per origin', () => {
     expect(sites.asked).toEqual([ROBOTS, ROBOTS])
   })
 
-  test('questions about other origins do not wait for it', async ({ sites, newClient }) => {
+  test('checks of other origins do not wait for it', async ({ sites, newClient }) => {
     const held = Promise.withResolvers<Reply>()
     sites.answer(ROBOTS, held.promise)
     const client = newClient()
@@ -99,7 +99,7 @@ describe('one flight per origin', () => {
 })
 
 describe('a thousand callers on one signal', () => {
-  test('leave no listener, and warn of nothing', async ({ sites, newClient }) => {
+  test('leave no listener, and cause no warning', async ({ sites, newClient }) => {
     const warnings: string[] = []
     const warn = ({ name }: Error) => void warnings.push(name)
     process.on('warning', warn)
@@ -119,34 +119,34 @@ describe('a thousand callers on one signal', () => {
     expect(warnings).toEqual([])
   })
 
-  test('can all leave at once, and leave no listener either', async ({ sites, newClient }) => {
+  test('can all abort at once, and leave no listener', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, () => undefined)
     const client = newClient()
-    const leaver = new AbortController()
+    const controller = new AbortController()
     const asked = Array.from({ length: 1_000 }, () =>
-      client.check(sites.withPort(askedPage), { signal: leaver.signal }),
+      client.check(sites.withPort(askedPage), { signal: controller.signal }),
     )
     await sites.requested(1)
-    leaver.abort()
+    controller.abort()
     expect(new Set((await Promise.allSettled(asked)).map(({ status }) => status))).toEqual(new Set(['rejected']))
-    expect(getEventListeners(leaver.signal, 'abort')).toEqual([])
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([])
   })
 })
 
 describe('a flight that waits for others to end', () => {
-  test('is dropped when all its callers have left, and is never fetched', async ({ newClient }) => {
+  test('is dropped when all its callers have aborted, and never starts', async ({ newClient }) => {
     const server = await startSlowServer()
     const client = newClient({ maxFlights: 1 })
     const first = client.check(server.page('a.test'))
-    const leaver = new AbortController()
-    const leaving = [1, 2].map(() => client.check(server.page('b.test'), { signal: leaver.signal }))
+    const controller = new AbortController()
+    const aborted = [1, 2].map(() => client.check(server.page('b.test'), { signal: controller.signal }))
     const other = client.check(server.page('c.test'))
-    await server.holds(1)
+    await server.received(1)
     expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 2 })
     expect(await client.inspect(server.page('b.test'))).toMatchObject({ flight: 'waiting' })
     expect(await client.inspect(server.page('a.test'))).toMatchObject({ flight: 'under-way' })
-    leaver.abort(new Error('no longer wanted'))
-    for (const one of leaving) await expect(one).rejects.toThrow('no longer wanted')
+    controller.abort(new Error('no longer needed'))
+    for (const one of aborted) await expect(one).rejects.toThrow('no longer needed')
     expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 1 })
     await server.answer(2)
     await Promise.all([first, other])
@@ -154,16 +154,16 @@ describe('a flight that waits for others to end', () => {
     expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
   })
 
-  test('goes on for one who has not left, and for one who comes back', async ({ newClient }) => {
+  test('continues for a caller that has not aborted, and for one that comes later', async ({ newClient }) => {
     const server = await startSlowServer()
     const client = newClient({ maxFlights: 1 })
     const first = client.check(server.page('a.test'))
-    const leaver = new AbortController()
-    const leaving = client.check(server.page('b.test'), { signal: leaver.signal })
+    const controller = new AbortController()
+    const aborted = client.check(server.page('b.test'), { signal: controller.signal })
     const staying = client.check(server.page('b.test'), { signal: new AbortController().signal })
-    const gone = client.check(server.page('c.test'), { signal: leaver.signal })
-    const results = Promise.allSettled([leaving, gone])
-    leaver.abort()
+    const gone = client.check(server.page('c.test'), { signal: controller.signal })
+    const results = Promise.allSettled([aborted, gone])
+    controller.abort()
     await results
     const back = client.check(server.page('c.test'))
     await server.answer(3)
@@ -173,7 +173,7 @@ describe('a flight that waits for others to end', () => {
 })
 
 describe('maxFlights and maxFlightsPerDomain', () => {
-  test('a domain keeps its turn while more of its origins are asked about', async () => {
+  test('a domain keeps its turn while more of its origins are added', async () => {
     const flights = new Flights<void>({ maxFlights: 1, maxFlightsPerDomain: 1 })
     const begun: string[] = []
     const ends: (() => void)[] = []
@@ -190,12 +190,12 @@ describe('maxFlights and maxFlightsPerDomain', () => {
     expect(begun).toEqual(['held.test', 'a1.a.test', 'b1.b.test', 'a2.a.test', 'a3.a.test'])
   })
 
-  test('hold under a thousand origins, and the server sees that they are used', async ({ newClient }) => {
+  test('are used up but not exceeded with a thousand origins', async ({ newClient }) => {
     const server = await startSlowServer()
     const client = newClient({ maxFlights: 20, maxFlightsPerDomain: 3 })
     const hosts = Array.from({ length: 1_000 }, (_, i) => `h${i}.d${i % 50}.test`)
     const asked = hosts.map((host) => client.isAllowed(server.page(host)))
-    await server.holds(20)
+    await server.received(20)
     expect(client.gauges).toMatchObject({ flightsUnderWay: 20, flightsWaiting: 980 })
     await server.answer(1_000)
     expect(new Set(await Promise.all(asked))).toEqual(new Set([false]))
@@ -205,12 +205,12 @@ describe('maxFlights and maxFlightsPerDomain', () => {
     expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
   })
 
-  test('hosts of one registrable domain share theirs, and no other domain waits for them', async ({ newClient }) => {
+  test('hosts of one registrable domain share a limit, and no other domain waits for them', async ({ newClient }) => {
     const server = await startSlowServer()
     const client = newClient({ maxFlights: 5, maxFlightsPerDomain: 2 })
     const trap = Array.from({ length: 100 }, (_, i) => client.check(server.page(`x${i}${i % 2 ? '-' : ''}.trap.test`)))
     const others = ['a.test', 'b.test', 'c.test'].map((host) => client.check(server.page(host)))
-    await server.holds(5)
+    await server.received(5)
     expect(server.order.filter((host) => host.endsWith('.trap.test'))).toHaveLength(2)
     expect(server.order).toHaveLength(5)
     await server.answer(103)
@@ -218,7 +218,9 @@ describe('maxFlights and maxFlightsPerDomain', () => {
     expect(server.most).toEqual({ all: 5, domain: 2 })
   })
 
-  test('domains take turns: who came last is not behind all of the first', async ({ newClient }) => {
+  test('domains take turns, so a later domain does not wait for all flights of an earlier one', async ({
+    newClient,
+  }) => {
     const server = await startSlowServer()
     const client = newClient({ maxFlights: 1 })
     const many = Array.from({ length: 50 }, (_, i) => client.check(server.page(`x${i}.big.test`)))
@@ -230,7 +232,7 @@ describe('maxFlights and maxFlightsPerDomain', () => {
     await Promise.all(many)
   })
 
-  test('a flight that fails gives its room back', async ({ sites, newClient }) => {
+  test('a flight that fails frees its slot', async ({ sites, newClient }) => {
     const hosts = Array.from({ length: 20 }, (_, i) => `http://h${i}.test:PORT/`)
     for (const host of hosts) sites.answer(`${host}robots.txt`, (socket) => socket.resetAndDestroy())
     const client = newClient({ maxFlights: 2 })
@@ -240,13 +242,13 @@ describe('maxFlights and maxFlightsPerDomain', () => {
   })
 })
 
-test('close rejects all that wait and all under way, and leaves nothing behind', async ({ newClient }) => {
+test('close rejects all waiting flights and those under way, and leaves nothing behind', async ({ newClient }) => {
   const server = await startSlowServer()
   const client = newClient({ maxFlights: 4 })
   const { signal } = new AbortController()
   const asked = Array.from({ length: 200 }, (_, i) => client.check(server.page(`h${i}.test`), { signal }))
   const results = Promise.allSettled(asked)
-  await server.holds(4)
+  await server.received(4)
   await client.close()
   for (const result of await results) expect(result).toMatchObject({ status: 'rejected', reason: closed })
   expect(server.order).toHaveLength(4)
@@ -255,7 +257,7 @@ test('close rejects all that wait and all under way, and leaves nothing behind',
   expect(client.counters).toMatchObject({ questions: 0, fetches: 0, waits: 200 })
 })
 
-test('close while a refresh ahead is under way rejects nobody, and throws nowhere', async ({ newClient }) => {
+test('close during a refresh ahead rejects no call and causes no unhandled rejection', async ({ newClient }) => {
   const server = await startSlowServer()
   let now = Date.UTC(2026, 0, 1)
   const client = newClient({ refreshAheadMs: 3_600_000, now: () => now })
@@ -264,19 +266,19 @@ test('close while a refresh ahead is under way rejects nobody, and throws nowher
   await first
   now += 86_400_000 - 1
   await client.check(server.page('a.test'))
-  await server.holds(1)
+  await server.received(1)
   await client.close()
   expect(client.counters).toMatchObject({ refreshesAhead: 1, fetches: 1 })
 })
 
-test('whoever comes, leaves and ends in whatever order: the bounds hold, and nobody is forgotten', async () => {
+test('in random order of calls, aborts and results, the limits hold and every call settles', async () => {
   const seen = { joined: 0, answered: 0, failed: 0, left: 0, begun: 0 }
   for (let seed = 1; seed <= 100; seed++) {
     const roll = dice(seed)
     const limits = { maxFlights: 1 + Math.floor(roll() * 4), maxFlightsPerDomain: 1 + Math.floor(roll() * 3) }
     const flights = new Flights<string>(limits)
     const flying = new Map<string, PromiseWithResolvers<string>>()
-    const leavers: AbortController[] = []
+    const controllers: AbortController[] = []
     const asked: Promise<unknown>[] = []
     let begun = 0
     const origins = new Set<string>()
@@ -284,7 +286,7 @@ test('whoever comes, leaves and ends in whatever order: the bounds hold, and nob
       const what = roll()
       if (what < 0.5) {
         const origin = `https://h${Math.floor(roll() * 4)}.d${Math.floor(roll() * 4)}.test`
-        const leaver = roll() < 0.5 ? new AbortController() : undefined
+        const controller = roll() < 0.5 ? new AbortController() : undefined
         const start = () => {
           begun++
           expect(flying.has(origin), 'one for each origin').toBe(false)
@@ -292,11 +294,11 @@ test('whoever comes, leaves and ends in whatever order: the bounds hold, and nob
           flying.set(origin, flight)
           return flight.promise
         }
-        if (leaver !== undefined) leavers.push(leaver)
+        if (controller !== undefined) controllers.push(controller)
         origins.add(origin)
         seen.joined++
         asked.push(
-          flights.join(origin, start, leaver?.signal).then(
+          flights.join(origin, start, controller?.signal).then(
             (answer) => {
               expect(answer).toBe(origin)
               seen.answered++
@@ -304,8 +306,8 @@ test('whoever comes, leaves and ends in whatever order: the bounds hold, and nob
             (error: Error) => void (error.message === 'broken' ? seen.failed++ : seen.left++),
           ),
         )
-      } else if (what < 0.7 && leavers.length > 0) {
-        pick(roll, leavers).abort(new Error('left'))
+      } else if (what < 0.7 && controllers.length > 0) {
+        pick(roll, controllers).abort(new Error('aborted'))
       } else if (flying.size > 0) {
         const [origin, flight] = pick(roll, [...flying])
         flying.delete(origin)

@@ -1,27 +1,27 @@
-// A Keyv keeps the contract of stores, as far as a Map behind it can.
+// The store contract over a Keyv, as far as its Map supports it.
 import { OptionError } from '@politely/core'
-import { storeRowsFor } from '@politely/testkit/store-contract'
+import { storeCasesFor } from '@politely/testkit/store-contract'
 import Keyv from 'keyv'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fromKeyv, type KeyvLike } from '../src/index.ts'
 
-// Keyv goes by Date.now, and by nothing else.
+// Keyv uses Date.now and has no option for another clock.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
-test.for(storeRowsFor('fromKeyv over a Map'))('store contract, $name', async ({ run }) => {
+test.for(storeCasesFor('fromKeyv over a Map'))('store contract, $name', async ({ run }) => {
   const map = new Map()
   const clock = { now: Date.now, pass: (ms: number) => void vi.setSystemTime(Date.now() + ms) }
   await run({ open: () => fromKeyv(new Keyv({ store: map })), clock })
 })
 
-test("another's value under an origin is a miss", async () => {
+test('a value of another type is a miss', async () => {
   const keyv = new Keyv()
   await keyv.set('https://a.test', { not: 'a text' })
   expect(await fromKeyv(keyv).get('https://a.test')).toBeUndefined()
 })
 
-test('a text that Keyv could not keep is an error, with a code', async () => {
+test('set rejects with a code if Keyv could not save the text', async () => {
   const failing = new Map()
   failing.set = () => {
     throw new Error('no space')
@@ -36,6 +36,6 @@ test('a text that Keyv could not keep is an error, with a code', async () => {
   expect(said).toEqual([expect.objectContaining({ message: 'no space' })])
 })
 
-test.for([undefined, null, {}, new Map().entries()])('what is no Keyv: %o', (given) => {
+test.for([undefined, null, {}, new Map().entries()])('rejects a value that is not a Keyv: %o', (given) => {
   expect(() => fromKeyv(given as unknown as KeyvLike)).toThrow(OptionError)
 })

@@ -1,36 +1,36 @@
-// FTP servers on loopback that do as a test says: each answers a command with a text, or does with the connections what it likes.
+// FTP servers on loopback with scripted replies: for each command a text, or a function that uses the connections.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 interface Connections {
   readonly control: Socket
-  /** The data connection, as soon as the client has made it. */
+  /** Resolves with the data connection when the client has opened it. */
   readonly data: Promise<Socket>
-  /** The port that data connections come to. */
+  /** The port for data connections. */
   readonly dataPort: number
 }
 
-/** Lines of text, the line ends included; `DATA` in them is the port for data. Or what to do instead. */
+/** Lines of text with their line ends, in which `DATA` is replaced by the data port; or a function to call instead. */
 type FtpAnswer = string | ((connections: Connections) => void)
 
 export interface FtpScript {
-  /** What is said at first; nothing if it is undefined. */
+  /** The greeting; none if undefined. */
   readonly greeting: FtpAnswer | undefined
-  /** By the command's name. A command that is not named is not answered. */
+  /** The replies by command. Other commands get no reply. */
   readonly answers: Readonly<Record<string, FtpAnswer>>
 }
 
 export interface FtpServer {
   readonly port: number
   readonly dataPort: number
-  /** What the client said, line by line. */
+  /** The commands of the client, one per line. */
   readonly commands: readonly string[]
-  /** How many data connections there were. */
+  /** The number of data connections. */
   readonly transfers: () => number
 }
 
-/** Ended with the test. */
+/** Starts a server that closes when the test ends. */
 export async function startFtp({ greeting, answers }: FtpScript, host = '127.0.0.1'): Promise<FtpServer> {
   const commands: string[] = []
   const sockets: Socket[] = []
@@ -70,7 +70,7 @@ export async function startFtp({ greeting, answers }: FtpScript, host = '127.0.0
   return { port: (server.address() as AddressInfo).port, dataPort, commands, transfers: () => transfers.length }
 }
 
-/** A server that does everything right, and has a robots.txt with these bytes. */
+/** The script of a correct server whose robots.txt has these bytes. */
 export function politeFtp(bytes: string): FtpScript {
   return {
     greeting: '220 Hello\r\n',

@@ -1,4 +1,4 @@
-// Robots.txt by FTP. RFC 9309 §2.3 names the scheme, and leaves open how; what is not in RFC 959 is our choice.
+// Robots.txt over FTP. RFC 9309 §2.3 names the scheme without details; everything that is not in RFC 959 is our choice.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -17,13 +17,13 @@ import { test } from './with-sites.ts'
 
 const obeyed = { allowed: false, because: 'rule', access: { outcome: 'success', status: 200, reason: 'status' } }
 
-/** A polite server, but for the answers given. */
+/** A correct server, except for the given replies. */
 function ftpBut(answers: FtpScript['answers'], greeting: FtpScript['greeting'] = '220 Hello\r\n'): FtpScript {
   return { greeting, answers: { ...politeFtp(forbidsPage).answers, ...answers } }
 }
 
-describe('a server as people run it (ftp-srv)', () => {
-  /** Serves a folder of its own to anybody, or to nobody. */
+describe('a real server (ftp-srv)', () => {
+  /** Serves its own folder, to any login or to none. */
   async function startFtpSrv(
     files: Readonly<Record<string, string>>,
     who: 'anybody' | 'nobody' = 'anybody',
@@ -44,7 +44,7 @@ describe('a server as people run it (ftp-srv)', () => {
     return ((server as unknown as { readonly server: Server }).server.address() as AddressInfo).port
   }
 
-  test('its rules hold', async ({ newClient }) => {
+  test('its rules apply', async ({ newClient }) => {
     const port = await startFtpSrv({ 'robots.txt': forbidsPage })
     const url = `ftp://a.test:${port}/robots.txt`
     const client = newClient()
@@ -56,7 +56,7 @@ describe('a server as people run it (ftp-srv)', () => {
     expect(await client.isAllowed(`ftp://a.test:${port}/other`)).toBe(true)
   })
 
-  test('a file that is not there is unavailable', async ({ newClient }) => {
+  test('a missing file is unavailable', async ({ newClient }) => {
     const port = await startFtpSrv({})
     expect(await newClient().check(`ftp://a.test:${port}/page`)).toMatchObject({
       allowed: true,
@@ -65,7 +65,7 @@ describe('a server as people run it (ftp-srv)', () => {
     })
   })
 
-  test('a login that is refused is unavailable, or restricted', async ({ newClient }) => {
+  test('a refused login is unavailable, or restricted by the dialect', async ({ newClient }) => {
     const port = await startFtpSrv({ 'robots.txt': forbidsPage }, 'nobody')
     const page = `ftp://a.test:${port}/page`
     expect(await newClient().check(page)).toMatchObject({
@@ -89,19 +89,25 @@ describe('a server as people run it (ftp-srv)', () => {
   })
 })
 
-describe('what is said to the server', () => {
-  const SAID = ['USER anonymous', 'PASS ExampleBot/1.0 (+https://example.com/bot)', 'TYPE I', 'EPSV', 'RETR robots.txt']
+describe('the commands that the client sends', () => {
+  const COMMANDS = [
+    'USER anonymous',
+    'PASS ExampleBot/1.0 (+https://example.com/bot)',
+    'TYPE I',
+    'EPSV',
+    'RETR robots.txt',
+  ]
 
-  test('no credentials, and who asks', async ({ newClient }) => {
+  test('contain no credentials, and the User-Agent as password', async ({ newClient }) => {
     const { port, commands } = await startFtp(politeFtp(forbidsPage))
     const client = newClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
     expect(await client.check(`ftp://me:secret@a.test:${port}/page`)).toMatchObject(obeyed)
-    await expect.poll(() => commands).toEqual([...SAID, 'QUIT'])
+    await expect.poll(() => commands).toEqual([...COMMANDS, 'QUIT'])
   })
 
   test.for([
     ['http://a.test:PORT/rules', 'ftp://you:hidden@b.test:FTP/robots.txt', 'RETR robots.txt'],
-    ['bytes as they are', 'ftp://b.test:FTP/a%20b/%C3%B6.txt?x', 'RETR a b/\u00c3\u00b6.txt?x'],
+    ['raw bytes', 'ftp://b.test:FTP/a%20b/%C3%B6.txt?x', 'RETR a b/\u00c3\u00b6.txt?x'],
     ['from the root', 'ftp://b.test:FTP/%2Fetc/robots.txt', 'RETR /etc/robots.txt'],
     ['no path', 'ftp://b.test:FTP', 'RETR /'],
   ] as const)('RFC 1738 §3.2, a redirect to ftp, %s: %s', async ([, location, said], { sites, newClient }) => {
@@ -115,7 +121,7 @@ describe('what is said to the server', () => {
   })
 
   test.for(['%0D%0ADELE%20robots.txt', '%0a', '%0D', 'robots%00.txt'])(
-    'a path that would become another command is not sent: %s',
+    'does not send a path that contains another command: %s',
     async (path, { sites, newClient }) => {
       const { port, commands } = await startFtp(politeFtp(forbidsPage))
       sites.answer('http://a.test:PORT/robots.txt', {
@@ -128,7 +134,7 @@ describe('what is said to the server', () => {
     },
   )
 
-  test('an internationalised name is looked up as its A-label', async ({ newClient }) => {
+  test('resolves an internationalised name as its A-label', async ({ newClient }) => {
     const { port } = await startFtp(politeFtp(forbidsPage))
     const hosts: string[] = []
     const lookup: LookupFunction = (host, options, callback) => {
@@ -146,7 +152,7 @@ describe('what is said to the server', () => {
 })
 
 const lines = `${'#'.repeat(98)}\r\n`.repeat(100)
-/** Says the same again and again, for as long as the client takes it. */
+/** Repeats a text for as long as the client accepts it. */
 function sayForever(socket: Socket, text: string): void {
   const more = () => {
     while (!socket.destroyed && socket.write(text)) {}
@@ -159,9 +165,9 @@ const endlessly =
   ({ control }) =>
     sayForever(control, text)
 
-type Row = readonly [name: string, script: FtpScript, expected: string | number, lasts?: 'until the deadline']
-const rows: readonly Row[] = [
-  ['says nothing', { greeting: undefined, answers: {} }, 'timeout', 'until the deadline'],
+type FtpCase = readonly [name: string, script: FtpScript, expected: string | number, lasts?: 'until the deadline']
+const cases: readonly FtpCase[] = [
+  ['never sends a greeting', { greeting: undefined, answers: {} }, 'timeout', 'until the deadline'],
   ['hangs after the greeting', { greeting: '220 Hello\r\n', answers: {} }, 'timeout', 'until the deadline'],
   ['hangs after the login', ftpBut({ TYPE: () => undefined }), 'timeout', 'until the deadline'],
   ['hangs after RETR', ftpBut({ RETR: () => undefined }), 'timeout', 'until the deadline'],
@@ -177,7 +183,7 @@ const rows: readonly Row[] = [
     'until the deadline',
   ],
   [
-    'never says that the file is whole',
+    'never confirms the transfer',
     ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
@@ -187,10 +193,10 @@ const rows: readonly Row[] = [
     'timeout',
     'until the deadline',
   ],
-  ['a greeting without end', { greeting: endlessly(`220-${lines}`), answers: {} }, 'too-large'],
-  ['garbage without end', { greeting: endlessly(lines), answers: {} }, 'too-large'],
+  ['an endless greeting', { greeting: endlessly(`220-${lines}`), answers: {} }, 'too-large'],
+  ['endless garbage', { greeting: endlessly(lines), answers: {} }, 'too-large'],
   [
-    'a greeting drop by drop',
+    'a slow and endless greeting',
     {
       greeting: ({ control }) => {
         const timer = setInterval(() => control.write('220-x\r\n'), 5)
@@ -201,16 +207,16 @@ const rows: readonly Row[] = [
     'timeout',
     'until the deadline',
   ],
-  ['asks for the password again and again', ftpBut({ PASS: '331 And again\r\n' }), 'too-large'],
+  ['asks for the password endlessly', ftpBut({ PASS: '331 And again\r\n' }), 'too-large'],
   [
     'another protocol',
     { greeting: ({ control }) => control.end('HTTP/1.1 400 Bad Request\r\n\r\n'), answers: {} },
     'reset',
   ],
-  ['closes at once', { greeting: ({ control }) => control.end(), answers: {} }, 'reset'],
-  ['resets at once', { greeting: ({ control }) => control.resetAndDestroy(), answers: {} }, 'reset'],
+  ['closes when accepted', { greeting: ({ control }) => control.end(), answers: {} }, 'reset'],
+  ['resets when accepted', { greeting: ({ control }) => control.resetAndDestroy(), answers: {} }, 'reset'],
   ['closes after the login', ftpBut({ TYPE: ({ control }) => control.end() }), 'reset'],
-  ['closes right after a good answer', ftpBut({ PASS: ({ control }) => control.end('230 Welcome\r\n') }), 'reset'],
+  ['closes right after a positive reply', ftpBut({ PASS: ({ control }) => control.end('230 Welcome\r\n') }), 'reset'],
   ['RFC 959 §4.2, 120: ready in some minutes', { greeting: '120 In 9 minutes\r\n', answers: {} }, 503],
   [
     'RFC 959 §4.2, 421 instead of a greeting',
@@ -221,24 +227,24 @@ const rows: readonly Row[] = [
   ['RFC 959 §4.2, 425', ftpBut({ RETR: '425 No data connection\r\n' }), 503],
   ['RFC 959 §4.2, 450', ftpBut({ RETR: '450 Busy\r\n' }), 503],
   ['RFC 959 §4.2, 530', ftpBut({ PASS: '530 Not logged in\r\n' }), 401],
-  ['RFC 959 §4.2, 530 without asking for a password', ftpBut({ USER: '530 No anonymous users\r\n' }), 401],
+  ['RFC 959 §4.2, 530 in reply to USER', ftpBut({ USER: '530 No anonymous users\r\n' }), 401],
   ['RFC 959 §4.2, 332', ftpBut({ PASS: '332 Need account\r\n' }), 401],
   ['RFC 959 §4.2, 550', ftpBut({ RETR: '550 No such file\r\n' }), 404],
   ['RFC 959 §4.2, 550 in several lines', ftpBut({ RETR: '550-No\r\n such\r\n550 file\r\n' }), 404],
   ['RFC 959 §4.2, 553', ftpBut({ RETR: '553 Name not allowed\r\n' }), 404],
   ['RFC 959 §4.2, 502', ftpBut({ RETR: '502 Not implemented\r\n' }), 500],
-  ['RFC 959 §4.2, 230 without a password', ftpBut({ USER: '230 Come in\r\n' }), 200],
+  ['RFC 959 §4.2, 230 in reply to USER', ftpBut({ USER: '230 Come in\r\n' }), 200],
   [
-    'RFC 2428 §3, no port in the answer to EPSV',
+    'RFC 2428 §3, no port in the reply to EPSV',
     ftpBut({ EPSV: '229 Entering Extended Passive Mode\r\n' }),
     'malformed',
   ],
   ['RFC 2428 §3, port 0', ftpBut({ EPSV: '229 OK (|||0|)\r\n' }), 'malformed'],
   ['RFC 2428 §3, port 99999', ftpBut({ EPSV: '229 OK (|||99999|)\r\n' }), 'malformed'],
-  ['RFC 959 §4.2, no port in the answer to PASV', ftpBut({ EPSV: '500 What?\r\n', PASV: '227 OK\r\n' }), 'malformed'],
+  ['RFC 959 §4.2, no port in the reply to PASV', ftpBut({ EPSV: '500 What?\r\n', PASV: '227 OK\r\n' }), 'malformed'],
   ['RFC 959 §4.2, neither EPSV nor PASV', ftpBut({ EPSV: '500 What?\r\n', PASV: '502 No\r\n' }), 500],
   [
-    'the connection of the file is reset',
+    'the data connection is reset',
     ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
@@ -249,7 +255,7 @@ const rows: readonly Row[] = [
     'truncated',
   ],
   [
-    'the file ends, and the server says that it was cut off',
+    'the file ends, and the server reports an aborted transfer',
     ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
@@ -259,7 +265,7 @@ const rows: readonly Row[] = [
     503,
   ],
   [
-    'the control connection ends in the file',
+    'the control connection closes during the transfer',
     ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
@@ -269,7 +275,7 @@ const rows: readonly Row[] = [
     'truncated',
   ],
   [
-    'the control connection is reset in the file',
+    'the control connection is reset during the transfer',
     ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
@@ -279,7 +285,7 @@ const rows: readonly Row[] = [
     'truncated',
   ],
   [
-    'says that it is done before it is',
+    'confirms the transfer before the file is complete',
     ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n226 Done\r\n')
@@ -290,7 +296,7 @@ const rows: readonly Row[] = [
     200,
   ],
   [
-    'no file at all in a good answer',
+    'an empty file',
     ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
@@ -301,8 +307,8 @@ const rows: readonly Row[] = [
   ],
 ]
 
-describe('servers that are rude, or refuse', () => {
-  test.for(rows.map((row) => [row[0], row] as const))('%s', async ([, [, script, expected, lasts]], { newClient }) => {
+describe('servers that misbehave or refuse', () => {
+  test.for(cases.map((row) => [row[0], row] as const))('%s', async ([, [, script, expected, lasts]], { newClient }) => {
     const { port } = await startFtp(script)
     const { opened } = watchOwnSockets()
     const client = newClient({ timeoutMs: lasts === undefined ? 60_000 : 300 })
@@ -321,7 +327,7 @@ describe('servers that are rude, or refuse', () => {
     expect(opened.every(({ destroyed }) => destroyed)).toBe(true)
   })
 
-  test('a file without end is cut, and its connections end', async ({ newClient }) => {
+  test('an endless file is cut, and its connections are closed', async ({ newClient }) => {
     const script = ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
@@ -335,7 +341,7 @@ describe('servers that are rude, or refuse', () => {
     expect(opened.every(({ destroyed }) => destroyed)).toBe(true)
   })
 
-  test('a port that refuses, for the control connection and for data', async ({ newClient }) => {
+  test('a refusing port, for the control and the data connection', async ({ newClient }) => {
     const refusing = await holdRefusingPort()
     onTestFinished(() => refusing.close())
     const refused = { because: 'unreachable', access: { reason: 'refused' } }
@@ -344,11 +350,11 @@ describe('servers that are rude, or refuse', () => {
     expect(await newClient().check(`ftp://a.test:${port}/page`)).toMatchObject(refused)
   })
 
-  test('a name that is not found', async ({ newClient }) => {
+  test('a name without an address', async ({ newClient }) => {
     expect(await newClient().check('ftp://gone.invalid/page')).toMatchObject({ access: { reason: 'dns' } })
   })
 
-  test('close ends a fetch', async ({ newClient }) => {
+  test('close aborts a fetch', async ({ newClient }) => {
     const { port } = await startFtp({ greeting: undefined, answers: {} })
     const { opened } = watchOwnSockets()
     const client = newClient()
@@ -361,10 +367,8 @@ describe('servers that are rude, or refuse', () => {
   })
 })
 
-describe('where data connections lead', () => {
-  test('RFC 959 §4.1.2, PASV for a server without EPSV; the address that it names is not used', async ({
-    newClient,
-  }) => {
+describe('the host of data connections', () => {
+  test('RFC 959 §4.1.2, PASV for a server without EPSV, whose address is ignored', async ({ newClient }) => {
     const { port, dataPort, commands } = await startFtp(
       ftpBut({
         EPSV: '500 What?\r\n',
@@ -378,7 +382,7 @@ describe('where data connections lead', () => {
     expect(ports).toEqual([port, dataPort])
   })
 
-  test('the guard holds for the control connection, before USER is sent', async ({ newClient }) => {
+  test('the guard checks the control connection before USER is sent', async ({ newClient }) => {
     const { port, commands } = await startFtp(politeFtp(forbidsPage))
     const lookup = lookupIn({ 'example.com': '127.0.0.1' })
     const { ports } = watchOwnSockets()
@@ -392,12 +396,12 @@ describe('where data connections lead', () => {
   })
 })
 
-// The real thing: the package's sources where no basic-ftp can be found, and for comparison where it can.
+// Runs the package's sources in a folder without basic-ftp, and for comparison in one with it.
 describe.for([
   ['without basic-ftp', [], 'no-transport', /npm install basic-ftp/],
   ['with it', ['basic-ftp'], 'refused', /ECONNREFUSED/],
 ] as const)('%s', ([, extra, reason, detail]) => {
-  test('what an ftp: URL comes to', async () => {
+  test('the reason for an ftp: URL', async () => {
     const here = join(import.meta.dirname, '..')
     const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')) as { dependencies: object }
     const folder = mkdtempSync(join(tmpdir(), 'fetcher-'))

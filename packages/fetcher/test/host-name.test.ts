@@ -1,4 +1,4 @@
-// Which hosts share the limits of one registrable domain. Our choice.
+// Which hosts share one registrable domain, and so its limits. Our choice.
 import { expect, test } from 'vitest'
 import { registrableDomainOf } from '../src/index.ts'
 
@@ -9,7 +9,7 @@ test.for([
   ['https://EXAMPLE.com', 'example.com'],
   ['https://bücher.example.com', 'example.com'],
   ['https://a.github.io', 'github.io'],
-  // Names that are not valid host names, but that resolvers look up.
+  // Invalid host names that resolvers accept.
   ['http://a-.example.com', 'example.com'],
   ['http://-a.example.com', 'example.com'],
   ['http://a~b.example.com', 'example.com'],
@@ -18,13 +18,13 @@ test.for([
   ['http://a.b.example.com..', 'example.com'],
   [`http://${'a'.repeat(64)}.example.com`, 'example.com'],
   [`http://${'a.'.repeat(150)}example.com`, 'example.com'],
-  // A suffix that the Public Suffix List does not know.
+  // A suffix that is not in the Public Suffix List.
   ['http://a-.b.nosuchtld', 'b.nosuchtld'],
-  // Hosts without a registrable domain count by themselves.
+  // Hosts without a registrable domain are their own domain.
   ['http://localhost:8080', 'localhost'],
   ['http://co.uk', 'co.uk'],
   ['http://127.0.0.1:8080', '127.0.0.1'],
-  // One site has all addresses of an IPv6 /64.
+  // All addresses of an IPv6 /64 belong to one site.
   ['http://[2001:db8:1:2:3:4:5:6]:8080', '2001:db8:1:2::/64'],
   ['http://[2001:db8:1:2::]', '2001:db8:1:2::/64'],
   ['http://[::ffff:127.0.0.1]', '127.0.0.1'],

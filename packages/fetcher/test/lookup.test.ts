@@ -1,4 +1,4 @@
-// Lookups that never end, or end late, must delay only the domain that they belong to. Our choice.
+// A lookup that never ends or ends late must delay only its own domain. Our choice.
 import { createSocket } from 'node:dgram'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -7,7 +7,7 @@ import { test } from './with-sites.ts'
 
 type Answer = Parameters<LookupFunction>[2]
 
-/** A resolver with as many threads as libuv's pool, where names under `evil.com` hold a thread until they are released. */
+/** A resolver with as many threads as libuv's pool. A lookup under `evil.com` blocks a thread until the test releases it. */
 function startThreadedLookup(threads = 4) {
   const running: { readonly host: string; readonly callback: Answer }[] = []
   const waiting: { readonly host: string; readonly callback: Answer }[] = []
@@ -34,7 +34,7 @@ function startThreadedLookup(threads = 4) {
 }
 
 describe('one lookup at a time for each registrable domain', () => {
-  test('200 hosts of a domain whose name server is silent hold one thread, and other sites are answered', async ({
+  test('200 hosts of a domain with a silent name server block one thread, and other sites resolve', async ({
     newClient,
     sites,
   }) => {
@@ -50,7 +50,7 @@ describe('one lookup at a time for each registrable domain', () => {
     expect(honest).toMatchObject({ because: 'unavailable' })
     const [first] = await Promise.all(evil.slice(0, 8))
     expect(first).toMatchObject({ access: { reason: 'timeout' } })
-    // The deadlines have passed, the lookup has not ended: it still counts.
+    // The deadlines have passed, but the lookup has not ended and still counts.
     expect(threaded.running()).toBe(1)
     expect(threaded.started).toEqual(['h0-.evil.com', 'honest.test'])
     threaded.release()
@@ -61,13 +61,13 @@ describe('one lookup at a time for each registrable domain', () => {
     await ended
   })
 
-  test('the bound is shared by all who use the same resolver', () => {
+  test('all users of one resolver share the limit', () => {
     const { lookup, started } = startThreadedLookup()
     for (const one of [boundedLookup(lookup), boundedLookup(lookup)]) one('a.evil.com', {}, () => undefined)
     expect(started).toEqual(['a.evil.com'])
   })
 
-  test('too many that wait fail at once', async () => {
+  test('lookups over the queue limit fail at once', async () => {
     const { lookup, started } = startThreadedLookup()
     const bounded = boundedLookup(lookup)
     const codes: (string | undefined)[] = []
@@ -77,7 +77,7 @@ describe('one lookup at a time for each registrable domain', () => {
     expect(started).toEqual(['h0.evil.com'])
   })
 
-  test('a resolver that throws, or answers twice, does not hold up the next lookup', async () => {
+  test('a resolver that throws or calls back twice does not block the next lookup', async () => {
     let calls = 0
     const bounded = boundedLookup((_host, _options, callback) => {
       if (++calls === 1) throw new Error('broken')
@@ -92,7 +92,7 @@ describe('one lookup at a time for each registrable domain', () => {
 })
 
 test.for([[undefined], [null], [5], [[null]], [[{}]], [[{ address: 5 }]], [['127.0.0.1']]] as const)(
-  'an answer that is no address is a failure of the lookup: %j',
+  'an invalid result is a failure of the lookup: %j',
   async ([answer], { newClient }) => {
     const lookup: LookupFunction = (_host, _options, callback) => callback(null, answer as never, 4)
     const client = newClient({ lookup })
@@ -101,8 +101,8 @@ test.for([[undefined], [null], [5], [[null]], [[{}]], [[{ address: 5 }]], [['127
   },
 )
 
-describe('dnsLookup asks name servers itself', () => {
-  /** A DNS server on loopback: A of `good.example.com` is 127.0.0.1, `evil.com` gets no answer, all else does not exist. */
+describe('dnsLookup queries name servers directly', () => {
+  /** A DNS server on loopback: `good.example.com` is 127.0.0.1, `evil.com` gets no response, all other names do not exist. */
   async function startNameServer(): Promise<string> {
     const socket = createSocket('udp4')
     socket.on('message', (query, { port, address }) => {
@@ -145,7 +145,7 @@ describe('dnsLookup asks name servers itself', () => {
       lookup(host, options, (error, address, family) => resolve(error?.code ?? [address, family])),
     )
 
-  test('addresses, names without one, and silent servers', async () => {
+  test('resolves names, and handles missing names and silent servers', async () => {
     const lookup = dnsLookup({ servers: [await startNameServer()], timeoutMs: 50, tries: 1 })
     expect(await ask(lookup, 'good.example.com')).toEqual(['127.0.0.1', 4])
     expect(await ask(lookup, 'good.example.com', { all: true })).toEqual([
@@ -158,7 +158,7 @@ describe('dnsLookup asks name servers itself', () => {
     expect(await ask(lookup, 'localhost', { family: 4 })).toEqual(['127.0.0.1', 4])
   })
 
-  test('its names are guarded as all others are', async ({ newClient }) => {
+  test('the network guard checks its results', async ({ newClient }) => {
     const lookup = dnsLookup({ servers: [await startNameServer()] })
     const verdict = await newClient({ lookup }).check('http://good.example.com/page')
     expect(verdict).toMatchObject({ access: { reason: 'blocked-address' } })

@@ -1,4 +1,4 @@
-// Questions by the stream, and what a client knows, out of one and into another. All of it is our choice.
+// Streams of checks, and the export and import of entries. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import { startClock } from '@politely/testkit/clock'
@@ -20,20 +20,23 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('checkMany', () => {
-  test.for(['input', 'ready'] as const)('gives what check gives, in order %s', async (order, { sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
-    const { now } = startClock()
-    const client = newClient({ now })
-    const urls = [...hosts, askedPage, 'mailto:a@b.test', '', ROBOTS].map((url) => sites.withPort(url))
-    const verdicts = await all(client.checkMany(urls, { order, concurrency: 3 }))
-    const expected = await Promise.all(urls.map((url) => client.check(url)))
-    const sorted = (list: ClientVerdict[]) =>
-      order === 'input' ? list : list.toSorted((a, b) => (a.url < b.url ? -1 : 1))
-    expect(sorted(verdicts)).toEqual(sorted(expected))
-    expect(sites.requests).toHaveLength(hosts.length)
-  })
+  test.for(['input', 'ready'] as const)(
+    'yields the same verdicts as check, in order %s',
+    async (order, { sites, newClient }) => {
+      sites.answer(ROBOTS, rules)
+      const { now } = startClock()
+      const client = newClient({ now })
+      const urls = [...hosts, askedPage, 'mailto:a@b.test', '', ROBOTS].map((url) => sites.withPort(url))
+      const verdicts = await all(client.checkMany(urls, { order, concurrency: 3 }))
+      const expected = await Promise.all(urls.map((url) => client.check(url)))
+      const sorted = (list: ClientVerdict[]) =>
+        order === 'input' ? list : list.toSorted((a, b) => (a.url < b.url ? -1 : 1))
+      expect(sorted(verdicts)).toEqual(sorted(expected))
+      expect(sites.requests).toHaveLength(hosts.length)
+    },
+  )
 
-  test('ready: a slow site holds back no other', async ({ sites, newClient }) => {
+  test('ready: a slow site does not delay the others', async ({ sites, newClient }) => {
     const slow = Promise.withResolvers<Reply>()
     sites.answer(ROBOTS, slow.promise)
     const verdicts = newClient().checkMany(hosts.map(sites.withPort, sites), { order: 'ready' })
@@ -44,7 +47,7 @@ describe('checkMany', () => {
     expect(await all(verdicts)).toMatchObject([{ url: sites.withPort(askedPage), because: 'rule' }])
   })
 
-  test('never has more than its concurrency under way', async ({ sites, newClient }) => {
+  test('never has more checks under way than its concurrency', async ({ sites, newClient }) => {
     const slow = Promise.withResolvers<Reply>()
     for (const host of hosts) sites.answer(host.replace('page', 'robots.txt'), slow.promise)
     const client = newClient()
@@ -57,10 +60,7 @@ describe('checkMany', () => {
     expect(await verdicts).toHaveLength(hosts.length)
   })
 
-  test('leaving it lets the fetches under way go on, for who asks next, and asks no more', async ({
-    sites,
-    newClient,
-  }) => {
+  test('leaving the loop starts no more fetches, and those under way are cached', async ({ sites, newClient }) => {
     const slow = Promise.withResolvers<Reply>()
     sites.answer('http://b.test:PORT/robots.txt', slow.promise)
     const client = newClient()
@@ -70,7 +70,7 @@ describe('checkMany', () => {
     expect(sites.requests.length).toBeLessThanOrEqual(3)
   })
 
-  test('a hundred thousand known URLs', async ({ sites, newClient }) => {
+  test('checks a hundred thousand URLs of cached origins', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const client = newClient()
     const base = sites.withPort('http://a.test:PORT/')
@@ -83,7 +83,7 @@ describe('checkMany', () => {
     expect(client.counters).toMatchObject({ questions: 100_000, allowed: 50_000, disallowed: 50_000, requests: 1 })
   })
 
-  test('leaves no listener on its signal, and ends by it', async ({ sites, newClient }) => {
+  test('ends when its signal is aborted, and leaves no listener on it', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, () => undefined)
     const client = newClient()
     const aborting = new AbortController()
@@ -97,7 +97,7 @@ describe('checkMany', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('is rejected when the client is closed', async ({ sites, newClient }) => {
+  test('rejects when the client closes', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, () => undefined)
     const client = newClient()
     const verdicts = all(client.checkMany([sites.withPort(askedPage)]))
@@ -117,7 +117,7 @@ describe('checkMany', () => {
     ['concurrency', { concurrency: Number.POSITIVE_INFINITY }],
     ['order', { order: 'fast' }],
     ['signal', { signal: true }],
-  ] as const)('an option that cannot be used is found at once: %s', ([option, options], { newClient }) => {
+  ] as const)('rejects an invalid option at once: %s', ([option, options], { newClient }) => {
     const client = newClient()
     expect(() => client.checkMany([], options as unknown as CheckManyOptions)).toThrow(
       expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }),
@@ -125,7 +125,7 @@ describe('checkMany', () => {
   })
 })
 
-test('prefetch gets what is not known, and says what came of it', async ({ sites, newClient }) => {
+test('prefetch fetches what is not cached, and counts the outcomes', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, rules)
   sites.answer('http://b.test:PORT/robots.txt', { status: 500 })
   const client = newClient()
@@ -158,7 +158,10 @@ describe('export and import', () => {
     Object.fromEntries(Array.from(lines, (line) => [JSON.parse(line).origin, JSON.parse(line)]))
   const urls = Object.keys(answers).map((name) => `http://${name}.test:PORT/page`)
 
-  test('the same verdicts, without a request; for another crawler its own', async ({ sites, newClient }) => {
+  test('give another client the same verdicts without a request, and another crawler its own', async ({
+    sites,
+    newClient,
+  }) => {
     const body = 'User-agent: ExampleBot\nDisallow: /page\n\nUser-agent: Other\nDisallow: /other\n'
     for (const [name, answer] of Object.entries(answers)) sites.answer(`http://${name}.test:PORT/robots.txt`, answer)
     sites.answer(ROBOTS, { status: 200, body })
@@ -179,7 +182,7 @@ describe('export and import', () => {
     expect(sites.requests).toHaveLength(urls.length)
   })
 
-  test('as a stream of bytes, in pieces of any size', async ({ sites, newClient }) => {
+  test('work on a stream of bytes in chunks of any size', async ({ sites, newClient }) => {
     for (const [name, answer] of Object.entries(answers)) sites.answer(`http://${name}.test:PORT/robots.txt`, answer)
     const { now } = startClock()
     const client = newClient({ now })
@@ -202,7 +205,7 @@ describe('export and import', () => {
     }
   })
 
-  test('what is no entry is counted, and what is whole beside it is taken', async ({ sites, newClient }) => {
+  test('count invalid lines, and take the valid lines between them', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const first = newClient()
     await first.check(sites.withPort(askedPage))
@@ -231,7 +234,7 @@ describe('export and import', () => {
     }
   })
 
-  test('of two entries about one origin the later one is kept, also where only the store has it', async ({
+  test('keep the newer of two entries about one origin, even if only the store has it', async ({
     sites,
     newClient,
   }) => {
@@ -262,7 +265,7 @@ describe('export and import', () => {
     expect(sites.requests).toHaveLength(2)
   })
 
-  test('a source that throws ends it; a closed client takes nothing', async ({ sites, newClient }) => {
+  test('end with an error of the source, and import nothing into a closed client', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const client = newClient()
     await client.check(sites.withPort(askedPage))
@@ -281,7 +284,7 @@ describe('export and import', () => {
 })
 
 describe('inspect', () => {
-  test('shows all that is known of an origin, and asks nobody', async ({ sites, newClient }) => {
+  test('shows all that is known about an origin, and sends no requests', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 503 })
     const clock = startClock()
     const client = newClient({ now: clock.now })
@@ -321,7 +324,7 @@ describe('inspect', () => {
     expect(client.counters).toMatchObject({ questions: 2 })
   })
 
-  test('an IDN is shown as people write it; what is no URL has its reason', async ({ newClient }) => {
+  test('shows an internationalised name in Unicode, and a reason for an invalid URL', async ({ newClient }) => {
     const client = newClient()
     expect(await client.inspect('https://b\u00fccher.test/')).toMatchObject({
       origin: 'https://xn--bcher-kva.test',
@@ -337,7 +340,7 @@ describe('inspect', () => {
   })
 })
 
-test('gauges say what a client holds', async ({ sites, newClient }) => {
+test('gauges show the current size of a client', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, rules)
   const client = newClient()
   expect(client.gauges).toEqual({ origins: 0, memoryBytes: 0, flightsUnderWay: 0, flightsWaiting: 0 })

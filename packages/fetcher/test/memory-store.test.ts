@@ -1,21 +1,21 @@
-// MemoryStore keeps the contract of stores, in memory that it truly takes.
+// The store contract for MemoryStore, and its use of memory.
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { OptionError } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
-import { storeRowsFor } from '@politely/testkit/store-contract'
+import { storeCasesFor } from '@politely/testkit/store-contract'
 import { expect, test } from 'vitest'
 import { MemoryStore, type MemoryStoreOptions } from '../src/index.ts'
 
-test.for(storeRowsFor('MemoryStore'))('store contract, $name', async ({ run }) => {
+test.for(storeCasesFor('MemoryStore'))('store contract, $name', async ({ run }) => {
   const clock = startClock()
   const maxBytes = 4_000_000
   const store = new MemoryStore({ maxBytes, now: clock.now })
   await run({ open: () => store, clock, maxBytes, heldBytes: () => store.memoryBytes })
 })
 
-test('our choice, who was asked about longest ago is forgotten first', async () => {
+test('our choice, the least recently used text is evicted first', async () => {
   const store = new MemoryStore({ maxBytes: 10_000 })
   const keepUntil = Date.now() + 60_000
   const text = 'x'.repeat(1_500)
@@ -26,7 +26,7 @@ test('our choice, who was asked about longest ago is forgotten first', async () 
   expect(await store.get('b')).toBeUndefined()
 })
 
-test('our choice, a character outside Latin-1 makes a text count twice', async () => {
+test('our choice, a text with a character outside Latin-1 counts two bytes per character', async () => {
   const store = new MemoryStore({ maxBytes: 10_000 })
   await store.set('a', 'x'.repeat(6_000), Number.POSITIVE_INFINITY)
   await store.set('b', `${'x'.repeat(6_000)}€`, Number.POSITIVE_INFINITY)
@@ -34,7 +34,7 @@ test('our choice, a character outside Latin-1 makes a text count twice', async (
   expect(await store.get('b')).toBeUndefined()
 })
 
-test('what is forgotten, and what has expired, takes no memory', async () => {
+test('deleted and expired texts take no memory', async () => {
   const clock = startClock()
   const store = new MemoryStore({ now: clock.now })
   await store.set('a', 'x'.repeat(1_000), clock.now() + 1)
@@ -46,7 +46,7 @@ test('what is forgotten, and what has expired, takes no memory', async () => {
   expect(store.memoryBytes).toBe(0)
 })
 
-test('a text that is a part of a longer one does not keep that alive', async () => {
+test('a text that is a substring does not keep the longer string alive', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const store = new MemoryStore()
@@ -66,7 +66,7 @@ test('a text that is a part of a longer one does not keep that alive', async () 
   expect(await store.get('1 '.repeat(20))).toBe('1 '.repeat(50))
 })
 
-test('await using closes it', async () => {
+test('await using closes the store', async () => {
   let kept: MemoryStore
   {
     await using store = new MemoryStore()
@@ -82,7 +82,7 @@ test.for([
   ['maxBytes', { maxBytes: '64 MiB' }],
   ['now', { now: 5 }],
   ['maxSize', { maxSize: 5 }],
-] as const)('%s: %o cannot be used', ([option, options]) => {
+] as const)('%s: rejects %o', ([option, options]) => {
   const construction = () => new MemoryStore(options as MemoryStoreOptions)
   expect(construction).toThrow(OptionError)
   expect(construction).toThrow(expect.objectContaining({ option }))

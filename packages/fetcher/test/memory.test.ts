@@ -1,4 +1,4 @@
-// What is remembered, for how long, and how much of it. The clock is the test's; the server is real.
+// What the memory cache keeps, for how long, and within which size. The clock is a fake, the server is real.
 import type { Entry } from '@politely/core'
 import { type Clock, startClock } from '@politely/testkit/clock'
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
@@ -13,7 +13,7 @@ const ROBOTS = 'http://a.test:PORT/robots.txt'
 const rules = { status: 200, body: forbidsPage }
 const noRules = { status: 200, body: '' }
 
-/** How many requests have come since the last time this was asked. */
+/** Returns the number of requests since the last call. */
 function counter(sites: Sites): () => number {
   let before = 0
   return () => {
@@ -23,15 +23,15 @@ function counter(sites: Sites): () => number {
   }
 }
 
-describe('RFC 9309 §2.4, how long an answer is remembered', () => {
+describe('RFC 9309 §2.4, how long a response is fresh', () => {
   test.for([
-    ['24 hours: a success', rules, DAY],
-    ['24 hours: a 404', { status: 404 }, DAY],
-    ['as long as it says: a success', { ...rules, headers: { 'cache-control': 'max-age=7200' } }, 2 * HOUR],
-    ['as long as it says: a 404', { status: 404, headers: { 'cache-control': 'max-age=7200' } }, 2 * HOUR],
-    ['our choice, a minute after a failure', { status: 500 }, MINUTE],
-    ['our choice, half a minute after a 503', { status: 503 }, MINUTE / 2],
-    ['our choice, as long as Retry-After says', { status: 503, headers: { 'retry-after': '7200' } }, 2 * HOUR],
+    ['a success is fresh for 24 hours', rules, DAY],
+    ['a 404 is fresh for 24 hours', { status: 404 }, DAY],
+    ['a success is fresh for its max-age', { ...rules, headers: { 'cache-control': 'max-age=7200' } }, 2 * HOUR],
+    ['a 404 is fresh for its max-age', { status: 404, headers: { 'cache-control': 'max-age=7200' } }, 2 * HOUR],
+    ['our choice, tries again a minute after a failure', { status: 500 }, MINUTE],
+    ['our choice, tries again half a minute after a 503', { status: 503 }, MINUTE / 2],
+    ['our choice, tries again after Retry-After', { status: 503, headers: { 'retry-after': '7200' } }, 2 * HOUR],
   ] as const)('%s', async ([, answer, due], { sites, newClient }) => {
     sites.answer(ROBOTS, answer)
     const clock = startClock()
@@ -54,7 +54,7 @@ describe('RFC 9309 §2.4, how long an answer is remembered', () => {
     ['ttlMs', { ttlMs: HOUR }, undefined, HOUR],
     ['minTtlMs', { minTtlMs: HOUR }, 'max-age=60', HOUR],
     ['maxTtlMs', { maxTtlMs: HOUR }, 'max-age=7200', HOUR],
-    ['minTtlMs of nothing', { minTtlMs: 0 }, 'no-store', 0],
+    ['minTtlMs of 0', { minTtlMs: 0 }, 'no-store', 0],
   ] as const)('our choice, %s', async ([, options, cacheControl, due], { sites, newClient }) => {
     sites.answer(ROBOTS, { ...rules, headers: cacheControl === undefined ? {} : { 'cache-control': cacheControl } })
     const clock = startClock()
@@ -63,10 +63,10 @@ describe('RFC 9309 §2.4, how long an answer is remembered', () => {
   })
 })
 
-describe('RFC 9110 §13.1, is it still the file', () => {
+describe('RFC 9110 §13.1, conditional requests', () => {
   const validators = { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
 
-  test('a 304 renews the copy, again and again', async ({ sites, newClient }) => {
+  test('a 304 renews the copy, any number of times', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { ...rules, headers: validators }, { status: 304, headers: { etag: '"2"' } })
     const clock = startClock()
     const client = newClient({ now: clock.now })
@@ -95,7 +95,7 @@ describe('RFC 9110 §13.1, is it still the file', () => {
     expect(await client.isAllowed(sites.withPort(askedPage))).toBe(true)
   })
 
-  test('the condition goes to the URL that gave the copy', async ({ sites, newClient }) => {
+  test('the condition is sent only to the URL of the copy', async ({ sites, newClient }) => {
     const elsewhere = 'http://b.test:PORT/robots.txt'
     sites.answer(ROBOTS, { status: 301, headers: { location: elsewhere, etag: '"redirect"' } })
     sites.answer(elsewhere, { ...rules, headers: validators }, { status: 304 })
@@ -114,7 +114,7 @@ describe('RFC 9110 §13.1, is it still the file', () => {
 })
 
 describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
-  /** Asks for the first time, and then every day until robots.txt has been unreachable for so many days. */
+  /** Checks once, and then every day until robots.txt has been unreachable for `days` days. */
   async function unreachableFor(days: number, clock: Clock, ask: () => Promise<unknown>): Promise<void> {
     clock.pass(DAY)
     await ask()
@@ -125,7 +125,7 @@ describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
     }
   }
 
-  test('the last good copy is obeyed, marked stale, until there is a new one', async ({ sites, newClient }) => {
+  test('the last good copy applies, marked as stale, until there is a new one', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules, { status: 503 }, (socket) => socket.resetAndDestroy(), noRules)
     const clock = startClock()
     const client = newClient({ now: clock.now })
@@ -152,7 +152,7 @@ describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
     expect(sites.requests).toHaveLength(4)
   })
 
-  test('its letter: everything is disallowed in spite of a copy', async ({ sites, newClient }) => {
+  test('with whenUnreachable: disallow, everything is disallowed in spite of a copy', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, noRules, { status: 503 })
     const clock = startClock()
     const client = newClient({ now: clock.now, whenUnreachable: 'disallow' })
@@ -176,9 +176,9 @@ describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
       30,
       { allowed: true, because: 'unreachable-too-long' },
     ],
-    ['our choice, 3 days', { afterDays: 3 }, undefined, 3, { allowed: true, because: 'unreachable-too-long' }],
+    ['our choice, afterDays: 3', { afterDays: 3 }, undefined, 3, { allowed: true, because: 'unreachable-too-long' }],
     [
-      'our choice, never',
+      'our choice, afterDays: Infinity',
       { afterDays: Number.POSITIVE_INFINITY },
       undefined,
       40,
@@ -196,7 +196,7 @@ describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
 })
 
 describe('our choice, maxCacheBytes', () => {
-  test('counts all that a site makes long, such as the URLs of redirects', async ({ sites, newClient }) => {
+  test('counts everything that a site can make long, such as the URLs of redirects', async ({ sites, newClient }) => {
     const client = newClient({ maxCacheBytes: 100_000 })
     const urls = ['a', 'b', 'c'].map((name) => `http://${name}.test:PORT`)
     for (const url of urls) {
@@ -212,7 +212,7 @@ describe('our choice, maxCacheBytes', () => {
     expect(requests()).toBe(6)
   })
 
-  test('counts the answer that is held beside a failure', async ({ sites, newClient }) => {
+  test('counts the valid response that an entry keeps after a failed early refresh', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, noRules)
     const client = newClient()
     await client.check(sites.withPort(askedPage))
@@ -235,7 +235,7 @@ describe('our choice, maxCacheBytes', () => {
 
   const hosts = Array.from('abcdefghij', (name) => `http://${name}.test:PORT/page`)
 
-  test('what is larger than all of it is remembered alone', async ({ sites, newClient }) => {
+  test('an entry over the size limit is cached alone', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const client = newClient({ maxCacheBytes: 1 })
     const requests = counter(sites)
@@ -246,7 +246,7 @@ describe('our choice, maxCacheBytes', () => {
     expect(requests()).toBe(2)
   })
 
-  test('who was asked about longest ago is forgotten first', async ({ sites, newClient }) => {
+  test('the least recently used origin is evicted first', async ({ sites, newClient }) => {
     const client = newClient({ maxCacheBytes: 5_000 })
     const requests = counter(sites)
     for (const url of hosts) await client.check(sites.withPort(url))
@@ -257,7 +257,7 @@ describe('our choice, maxCacheBytes', () => {
     expect(requests()).toBe(1)
   })
 
-  test('a large file takes the room of many small ones', async ({ sites, newClient }) => {
+  test('a large file evicts many small ones', async ({ sites, newClient }) => {
     sites.answer('http://j.test:PORT/robots.txt', { status: 200, body: `${'#'.repeat(99)}\n`.repeat(1_000) })
     const client = newClient({ maxCacheBytes: 500_000 })
     const requests = counter(sites)

@@ -1,11 +1,15 @@
-// Servers that misbehave, hosts that are not there, and schemes that nobody speaks: unreachable, and never thrown.
-// RFC 9309 §2.3.1.4.
+// Misbehaving servers, missing hosts and unsupported schemes make robots.txt unreachable, and are never thrown. RFC 9309 §2.3.1.4.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bodyRows } from '@politely/testkit/body-cases'
+import { bodyCases } from '@politely/testkit/body-cases'
 import { withTables } from '@politely/testkit/doc-table'
 import { lookupIn } from '@politely/testkit/lookup'
-import { type DoorRow, doorRows, type RudeRow, rudeRows } from '@politely/testkit/misbehaving-server-cases'
+import {
+  type ConnectionCase,
+  connectionCases,
+  type MisbehavingServerCase,
+  misbehavingServerCases,
+} from '@politely/testkit/misbehaving-server-cases'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
 import { askedPage, type ExpectedAccess, forbidsPage, replyCases } from '@politely/testkit/response-cases'
@@ -15,26 +19,29 @@ import { Agent } from 'undici'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
 
-/** As much of the verdict as a row tells. */
-function verdictOf({ expected: { allowed, because, ...access } }: RudeRow | DoorRow): object {
+/** The part of the verdict that a case defines. */
+function verdictOf({ expected: { allowed, because, ...access } }: MisbehavingServerCase | ConnectionCase): object {
   return { allowed, because, access: { ...access, hops: [] } }
 }
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 
-// Side by side, since some of them wait for the deadline.
-test.concurrent.for(rudeRows.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {
-  sites.answer(ROBOTS, row.behave)
-  // Who waits for the deadline without need outlasts the test.
-  const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
+// Concurrent, since some cases wait for the deadline.
+test.concurrent.for(misbehavingServerCases.map((row) => [row.name, row] as const))(
+  '%s',
+  async ([, row], { sites, newClient }) => {
+    sites.answer(ROBOTS, row.behave)
+    // A fetch that waits for the deadline although its case does not require it exceeds the time limit of the test.
+    const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
 
-  const verdict = await client.check(sites.withPort(askedPage))
+    const verdict = await client.check(sites.withPort(askedPage))
 
-  expect(verdict).toMatchObject(verdictOf(row))
-  expect(sites.asked).toEqual([ROBOTS])
-})
+    expect(verdict).toMatchObject(verdictOf(row))
+    expect(sites.asked).toEqual([ROBOTS])
+  },
+)
 
-test.concurrent.for(doorRows.map((row) => [row.name, row] as const))(
+test.concurrent.for(connectionCases.map((row) => [row.name, row] as const))(
   '%s',
   async ([, row], { newClient, onTestFinished }) => {
     const server = await startRawServer(row.accept)
@@ -59,7 +66,7 @@ test('RFC 9309 §2.3.1.2, a redirect whose body stalls is followed', async ({ si
   expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { outcome: 'success' } })
 })
 
-test('our choice, one deadline for all redirects together: none of them takes so long', async ({
+test('our choice, one deadline covers all redirects together, none of which takes that long', async ({
   sites,
   newClient,
 }) => {
@@ -75,8 +82,8 @@ test('our choice, one deadline for all redirects together: none of them takes so
   expect(sites.asked.length).toBeLessThan(40)
 })
 
-test('our choice, the deadline holds also while a connection is being made', async ({ newClient, onTestFinished }) => {
-  // This one would wait for its address longer than the test lasts.
+test('our choice, the deadline also covers the time to connect', async ({ newClient, onTestFinished }) => {
+  // The lookup of this name would last longer than the test.
   const dispatcher = new Agent({ connect: { timeout: 60_000, lookup: () => undefined } })
   onTestFinished(() => dispatcher.destroy())
 
@@ -85,7 +92,7 @@ test('our choice, the deadline holds also while a connection is being made', asy
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'timeout' } })
 })
 
-test('RFC 9309 §2.3.1.4, a port that refuses', async ({ newClient, onTestFinished }) => {
+test('RFC 9309 §2.3.1.4, a port that refuses connections', async ({ newClient, onTestFinished }) => {
   const refusing = await holdRefusingPort()
   onTestFinished(() => refusing.close())
 
@@ -98,7 +105,7 @@ test('RFC 9309 §2.3.1.4, a port that refuses', async ({ newClient, onTestFinish
   })
 })
 
-test('our choice, several addresses that all refuse are one refusal', async ({ newClient, onTestFinished }) => {
+test('our choice, several addresses that all refuse connections', async ({ newClient, onTestFinished }) => {
   const refusing = await holdRefusingPort()
   onTestFinished(() => refusing.close())
   const lookup = lookupIn({ 'two.test': ['127.0.0.1', '::1'] })
@@ -124,7 +131,7 @@ test.for([
   expect(sites.connections).toEqual([])
 })
 
-test('RFC 9309 §2.3.1.4, a redirect to a name that is not found', async ({ sites, newClient }) => {
+test('RFC 9309 §2.3.1.4, a redirect to a name without an address', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, { status: 301, headers: { location: 'http://gone.invalid/robots.txt' } })
 
   const verdict = await newClient().check(sites.withPort(askedPage))
@@ -139,14 +146,14 @@ test('RFC 9309 §2.3.1.4, a redirect to a name that is not found', async ({ site
   })
 })
 
-test('RFC 9309 §2.3.1.4, https of a server that does not speak TLS', async ({ sites, newClient }) => {
+test('RFC 9309 §2.3.1.4, https to a server without TLS', async ({ sites, newClient }) => {
   const verdict = await newClient().check(sites.withPort('https://a.test:PORT/page'))
 
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'tls' } })
   expect(sites.requests).toEqual([])
 })
 
-test('our choice, http of a server that speaks TLS only', async ({ newClient, onTestFinished }) => {
+test('our choice, http to a server that supports only TLS', async ({ newClient, onTestFinished }) => {
   const sites = await startSites({ certificate: selfSigned('a.test') })
   onTestFinished(() => sites.close())
 
@@ -155,7 +162,7 @@ test('our choice, http of a server that speaks TLS only', async ({ newClient, on
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'reset' } })
 })
 
-test('our choice, a certificate that has expired', async ({ newClient, onTestFinished }) => {
+test('our choice, an expired certificate', async ({ newClient, onTestFinished }) => {
   const certificate = selfSigned('a.test', '20200101000000Z')
   const sites = await startSites({ certificate })
   onTestFinished(() => sites.close())
@@ -167,7 +174,7 @@ test('our choice, a certificate that has expired', async ({ newClient, onTestFin
   expect(verdict).toMatchObject({ access: { outcome: 'unreachable', reason: 'tls' } })
 })
 
-test('RFC 9309 §2.3.1.2, a redirect from https to http is followed, for the initial origin', async ({
+test('RFC 9309 §2.3.1.2, a redirect from https to http is followed, and its rules apply to the original origin', async ({
   sites,
   newClient,
   onTestFinished,
@@ -190,7 +197,7 @@ test('RFC 9309 §2.3.1.2, a redirect from https to http is followed, for the ini
   })
 })
 
-test('RFC 9112 §9.3, an answer that is sent ahead of the next question is not taken for its answer', async ({
+test('RFC 9112 §9.3, a response that is sent before the next request does not count as its response', async ({
   sites,
   newClient,
 }) => {
@@ -204,7 +211,7 @@ test('RFC 9112 §9.3, an answer that is sent ahead of the next question is not t
   expect(sites.connections).toHaveLength(2)
 })
 
-test('RFC 9112 §9.3.1, a kept connection that breaks under the next request is passing: it is made again', async ({
+test('RFC 9112 §9.3.1, the failure of a kept-alive connection is temporary, and the request is repeated', async ({
   sites,
   newClient,
 }) => {
@@ -219,9 +226,9 @@ test('RFC 9112 §9.3.1, a kept connection that breaks under the next request is 
 })
 
 test.for([
-  ['our choice, a certificate that nobody trusts', 'a.test', 'a.test', 'distrust', 'unreachable'],
-  ['our choice, a certificate of another host', 'a.test', 'b.test', 'trust', 'unreachable'],
-  ['our choice, a certificate that your own dispatcher trusts', 'a.test', 'a.test', 'trust', 'success'],
+  ['our choice, an untrusted certificate', 'a.test', 'a.test', 'distrust', 'unreachable'],
+  ['our choice, a certificate for another host', 'a.test', 'b.test', 'trust', 'unreachable'],
+  ["our choice, a certificate that the caller's dispatcher trusts", 'a.test', 'a.test', 'trust', 'success'],
 ] as const)('%s', async ([, named, host, trust, outcome], { newClient, onTestFinished }) => {
   const certificate = selfSigned(named)
   const sites = await startSites({ certificate })
@@ -236,7 +243,7 @@ test.for([
   expect(sites.requests).toHaveLength(outcome === 'success' ? 1 : 0)
 })
 
-test('our choice, the connector of the client itself trusts no such certificate either', async ({
+test("our choice, the client's own connections reject untrusted certificates too", async ({
   newClient,
   onTestFinished,
 }) => {
@@ -249,22 +256,22 @@ test('our choice, the connector of the client itself trusts no such certificate 
   expect(sites.requests).toEqual([])
 })
 
-test('the page about rude servers shows the rows as they are', async () => {
-  const path = join(import.meta.dirname, '../../../docs/rude-servers.md')
+test('docs/reference/misbehaving-servers.md contains these cases', async () => {
+  const path = join(import.meta.dirname, '../../../docs/reference/misbehaving-servers.md')
   const tables = [
-    { head: ['on the wire', 'whose rule', 'what follows'], rows: shown([...doorRows, ...rudeRows]) },
-    { head: ['in the answer', 'whose rule', 'what follows'], rows: shown(replyCases) },
-    { head: ['in the body', 'whose rule', 'what follows'], rows: shown(bodyRows) },
+    { head: ['the server', 'source', 'result'], rows: tableRows([...connectionCases, ...misbehavingServerCases]) },
+    { head: ['the response', 'source', 'result'], rows: tableRows(replyCases) },
+    { head: ['the body', 'source', 'result'], rows: tableRows(bodyCases) },
   ]
   await expect(withTables(readFileSync(path, 'utf8'), tables)).toMatchFileSnapshot(path)
 })
 
-/** Rows that differ only in what stands behind a colon are one. */
-function shown(rows: readonly { readonly name: string; readonly expected: ExpectedAccess }[]): string[][] {
+/** Converts cases to table rows. Cases that differ only in the text after a colon share a row. */
+function tableRows(rows: readonly { readonly name: string; readonly expected: ExpectedAccess }[]): string[][] {
   const cases = new Map<string, { readonly cells: readonly [string, string, string]; readonly variants: string[] }>()
   for (const { name, expected } of rows) {
     const [, source = '', what = '', variant] = /^(.*?), (.*?)(?:: (.*))?$/.exec(name) ?? []
-    const cells = [what, source, consequence(expected)] as const
+    const cells = [what, source, resultOf(expected)] as const
     const known = cases.get(cells.join()) ?? { cells, variants: [] }
     cases.set(cells.join(), known)
     if (variant !== undefined) known.variants.push(variant)
@@ -275,13 +282,13 @@ function shown(rows: readonly { readonly name: string; readonly expected: Expect
   })
 }
 
-function consequence({
+function resultOf({
   because,
   outcome,
   reason,
   truncated,
 }: ExpectedAccess & { readonly truncated?: boolean | undefined }): string {
   if (outcome !== 'success') return reason === 'status' ? `${outcome}, by its status` : `${outcome}, \`${reason}\``
-  const rules = because === 'rule' ? 'its rules hold' : 'it has no rule for the page'
-  return `success, ${truncated ? 'cut: ' : ''}${rules}`
+  const rules = because === 'rule' ? 'its rules apply' : 'no rule matches the page'
+  return `success, ${truncated ? 'cut at the size limit: ' : ''}${rules}`
 }

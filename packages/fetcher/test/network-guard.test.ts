@@ -1,5 +1,5 @@
-// What a fetch of robots.txt may connect to. All of it is our choice. Names on the ICANN list stand for public hosts; they
-// are found on loopback, so that nothing leaves this machine whatever the guard does.
+// Which addresses a fetch of robots.txt may connect to. All of it is our choice. Names with ICANN suffixes serve as public hosts. They resolve
+// to loopback, so that no test connects to another machine.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const refused = {
 }
 const obeyed = { allowed: false, because: 'rule', access: { outcome: 'success' } }
 
-describe('a public name that is on a private address', () => {
+describe('a public name with a private address', () => {
   test.for([
     'http://example.com:PORT',
     'http://EXAMPLE.com:PORT',
@@ -36,7 +36,7 @@ describe('a public name that is on a private address', () => {
     'http://bücher.example.com:PORT',
     'https://example.com:PORT',
     'ftp://example.com:PORT',
-  ])('is refused, and nothing is connected: %s', async (origin, { sites, newClient }) => {
+  ])('is refused without a connection: %s', async (origin, { sites, newClient }) => {
     const { ports } = watchOwnSockets()
     const client = newClient({ lookup, retries: 2 })
     const verdict = await client.check(sites.withPort(`${origin}/page`))
@@ -71,13 +71,13 @@ describe('a public name that is on a private address', () => {
     expect(await client.inspect(pages[0] ?? '')).toMatchObject({ state: 'lost', copy: { bytes: forbidsPage.length } })
   })
 
-  test('is asked where no guard is wanted', async ({ sites, newClient }) => {
+  test('is fetched with network: any', async ({ sites, newClient }) => {
     sites.answer('http://example.com:PORT/robots.txt', rules)
     const client = newClient({ lookup, network: 'any' })
     expect(await client.check(sites.withPort('http://example.com:PORT/page'))).toMatchObject(obeyed)
   })
 
-  test('is refused as the target of a redirect too', async ({ sites, newClient }) => {
+  test('is also refused as the target of a redirect', async ({ sites, newClient }) => {
     sites.answer('http://a.test:PORT/robots.txt', movedTo('http://example.com:PORT/robots.txt'))
     const verdict = await newClient({ lookup }).check(sites.withPort('http://a.test:PORT/page'))
     expect(verdict).toMatchObject({ ...refused, access: { ...refused.access, hops: [{ status: 302 }] } })
@@ -85,7 +85,7 @@ describe('a public name that is on a private address', () => {
   })
 })
 
-describe('what the caller asks for itself is its own business', () => {
+describe('private hosts that the caller itself requests are allowed', () => {
   test.for([
     ['http://127.0.0.1:PORT', 'http://127.0.0.1:PORT'],
     ['http://2130706433:PORT', 'http://127.0.0.1:PORT'],
@@ -96,14 +96,14 @@ describe('what the caller asks for itself is its own business', () => {
     expect(await newClient({ lookup }).check(sites.withPort(`${origin}/page`))).toMatchObject(obeyed)
   })
 
-  test('and it may redirect to another such host', async ({ sites, newClient }) => {
+  test('and may redirect to other private hosts', async ({ sites, newClient }) => {
     sites.answer('http://a.test:PORT/robots.txt', movedTo('http://127.0.0.1:PORT/rules'))
     sites.answer('http://127.0.0.1:PORT/rules', rules)
     expect(await newClient({ lookup }).check(sites.withPort('http://a.test:PORT/page'))).toMatchObject(obeyed)
   })
 })
 
-describe('public-only refuses that too', () => {
+describe('public-only refuses private hosts in direct requests too', () => {
   test.for([
     'localhost',
     'a.test',
@@ -123,8 +123,8 @@ describe('public-only refuses that too', () => {
   })
 })
 
-describe("with the caller's own dispatcher, of which the guard sees nothing but the URLs", () => {
-  /** Takes every request to loopback, as a proxy would; so a public name can answer, and redirect. */
+describe("with the caller's dispatcher, the guard sees only URLs", () => {
+  /** Sends every request to loopback, like a proxy, so that a public name can respond and redirect. */
   function proxyTo(port: number): Agent {
     const connect = buildConnector({ allowH2: false })
     return new Agent({
@@ -170,8 +170,8 @@ describe("with the caller's own dispatcher, of which the guard sees nothing but 
   })
 })
 
-// The guard connects without TLS first, so it must know itself where a scheme's default port is. Whatever may listen there on
-// this machine, 127.0.0.1 says no more than that it may be connected to.
+// The guard connects without TLS first, so it must know the default port of a scheme. The test does not depend on what listens on
+// these ports of 127.0.0.1.
 test.for([
   ['http://example.com/page', 80],
   ['https://example.com/page', 443],
@@ -182,7 +182,7 @@ test.for([
   expect(ports).toEqual([port])
 })
 
-describe('a page that a redirect led to', () => {
+describe('a page that was reached by a redirect', () => {
   const privateNames = lookupIn({ 'wiki.corp': '127.0.0.1', 'example.com': '127.0.0.1' })
   test.for<readonly [from: string, target: string, network: NetworkPolicy, expected: 'asked' | 'refused']>([
     ['http://example.com/', 'http://127.0.0.1:PORT', 'guarded', 'refused'],
@@ -224,7 +224,7 @@ describe('a page that a redirect led to', () => {
   })
 })
 
-describe('allowAddresses, what counts as public although it is not', () => {
+describe('allowAddresses', () => {
   test.for<readonly [allowAddresses: readonly string[], host: string, network: NetworkPolicy, expected: object]>([
     [['127.0.0.1'], 'example.com', 'guarded', obeyed],
     [['127.0.0.0/8'], 'example.com', 'guarded', obeyed],
@@ -243,7 +243,7 @@ describe('allowAddresses, what counts as public although it is not', () => {
     expect(await client.check(sites.withPort(`http://${host}:PORT/page`))).toMatchObject(expected)
   })
 
-  test('what counts as public may not lead to what does not', async ({ sites, newClient }) => {
+  test('an allowed address may not redirect to other private addresses', async ({ sites, newClient }) => {
     sites.answer('http://127.0.0.1:PORT/robots.txt', movedTo('http://localhost:PORT/rules'))
     sites.answer('http://localhost:PORT/rules', rules)
     const names = { localhost: '127.0.0.2' }
@@ -253,13 +253,18 @@ describe('allowAddresses, what counts as public although it is not', () => {
   })
 })
 
-// 127.0.0.2 stands for a public address; nobody but 127.0.0.1 listens, so a connection to it is refused by the system.
+// 127.0.0.2 serves as a public address. Servers listen only on 127.0.0.1, so the system refuses connections to it.
 describe('a name with several addresses', () => {
   test.for<readonly [name: string, found: readonly string[], tried: readonly string[], reason: string]>([
-    ['private ones are taken out', ['127.0.0.1', '127.0.0.2', '::1'], ['127.0.0.2'], 'refused'],
-    ['in any order', ['127.0.0.2', '::1', '127.0.0.1'], ['127.0.0.2'], 'refused'],
-    ['all that are left are tried', ['127.0.0.2', '127.0.0.1', '127.0.0.3'], ['127.0.0.2', '127.0.0.3'], 'refused'],
-    ['if none is left, nothing is connected', ['127.0.0.1', '::1'], [], 'blocked-address'],
+    ['private addresses are removed', ['127.0.0.1', '127.0.0.2', '::1'], ['127.0.0.2'], 'refused'],
+    ['private addresses are removed in any order', ['127.0.0.2', '::1', '127.0.0.1'], ['127.0.0.2'], 'refused'],
+    [
+      'all remaining addresses are tried',
+      ['127.0.0.2', '127.0.0.1', '127.0.0.3'],
+      ['127.0.0.2', '127.0.0.3'],
+      'refused',
+    ],
+    ['without remaining addresses, there is no connection', ['127.0.0.1', '::1'], [], 'blocked-address'],
   ])('%s', async ([, found, tried, reason], { sites, newClient }) => {
     for (const scheme of ['http', 'https', 'ftp']) {
       const { addresses } = watchOwnSockets()
@@ -274,7 +279,7 @@ describe('a name with several addresses', () => {
     expect(sites.connections).toEqual([])
   })
 
-  test('the one that is left answers', async ({ sites, newClient }) => {
+  test('the remaining address responds', async ({ sites, newClient }) => {
     sites.answer('http://example.com:PORT/robots.txt', rules)
     const { addresses } = watchOwnSockets()
     const mixed = lookupIn({ 'example.com': ['::1', '127.0.0.2', '127.0.0.1'] })
@@ -284,8 +289,8 @@ describe('a name with several addresses', () => {
   })
 })
 
-describe('a resolver that says something else each time', () => {
-  /** Answers with the lists in turn, as a name does that is rebound. */
+describe('a resolver whose results change', () => {
+  /** Returns the lists in turn, as in DNS rebinding. */
   function rebinding(...answers: readonly (readonly string[])[]): LookupFunction {
     let asked = 0
     return (host, options, callback) =>
@@ -295,7 +300,7 @@ describe('a resolver that says something else each time', () => {
   const PRIVATE = '127.0.0.2'
   const allowAddresses = [PUBLIC]
 
-  test('public first, then private: the second request is refused', async ({ sites, newClient }) => {
+  test('public first, then private: refuses the second request', async ({ sites, newClient }) => {
     sites.answer('http://example.com:PORT/robots.txt', (socket) => {
       socket.end('HTTP/1.1 302 Found\r\nLocation: /rules\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
     })
@@ -306,27 +311,17 @@ describe('a resolver that says something else each time', () => {
     expect(addresses).toEqual([PUBLIC])
   })
 
-  test('private first, then public: refused, and not tried again', async ({ sites, newClient }) => {
+  test('private first, then public: refused without a retry', async ({ sites, newClient }) => {
     const client = newClient({ lookup: rebinding([PRIVATE], [PUBLIC]), allowAddresses, retries: 2 })
     expect(await client.check(sites.withPort('http://example.com:PORT/page'))).toMatchObject(refused)
     expect(sites.connections).toEqual([])
   })
 
   test.for([
-    [
-      'public when it is looked at, private when it is connected to',
-      [PUBLIC, PRIVATE, PRIVATE, PRIVATE],
-      [PUBLIC],
-      'rule',
-    ],
-    [
-      'private when it is looked at, public when it is connected to',
-      [PRIVATE, PUBLIC, PUBLIC, PUBLIC],
-      [],
-      'unreachable',
-    ],
+    ['public at the check, private at the connection', [PUBLIC, PRIVATE, PRIVATE, PRIVATE], [PUBLIC], 'rule'],
+    ['private at the check, public at the connection', [PRIVATE, PUBLIC, PUBLIC, PUBLIC], [], 'unreachable'],
   ] as const)(
-    'an answer that changes while it is read: %s',
+    'a result object that changes between reads: %s',
     async ([, reads, connected, because], { sites, newClient }) => {
       sites.answer('http://example.com:PORT/robots.txt', rules)
       const { addresses } = watchOwnSockets()
@@ -343,7 +338,7 @@ describe('a resolver that says something else each time', () => {
     },
   )
 
-  test('one that knows of one address only, although it is asked for all', async ({ sites, newClient }) => {
+  test('a resolver that returns one address in spite of all: true', async ({ sites, newClient }) => {
     sites.answer('http://example.com:PORT/robots.txt', rules)
     const single =
       (address: string): LookupFunction =>
@@ -356,7 +351,7 @@ describe('a resolver that says something else each time', () => {
   })
 })
 
-test("with the caller's own dispatcher, a lookup tells where names lead", async ({
+test("with the caller's dispatcher, the guard resolves names by the given lookup", async ({
   sites,
   newClient,
   onTestFinished,
@@ -369,7 +364,7 @@ test("with the caller's own dispatcher, a lookup tells where names lead", async 
     newClient({ dispatcher, lookup: lookupIn({ 'example.com': found }), allowAddresses: ['127.0.0.1'] })
 
   expect(await clientWith('127.0.0.1').check(page)).toMatchObject(obeyed)
-  // It may connect to any of them.
+  // The dispatcher may connect to any of the addresses.
   expect(await clientWith(['127.0.0.1', '127.0.0.2']).check(page)).toMatchObject(refused)
   expect(await clientWith([]).check(page)).toMatchObject({ access: { reason: 'dns' } })
   expect(await clientWith('EAI_AGAIN').check(page)).toMatchObject({ access: { reason: 'dns-unavailable' } })
@@ -378,7 +373,7 @@ test("with the caller's own dispatcher, a lookup tells where names lead", async 
   expect(sites.requests).toHaveLength(1)
 })
 
-describe('NetworkGuard, for requests of your own', () => {
+describe('NetworkGuard, for other connections', () => {
   const names = lookupIn({
     'example.com': '127.0.0.1',
     'example.org': ['127.0.0.2', '127.0.0.1'],
@@ -394,18 +389,21 @@ describe('NetworkGuard, for requests of your own', () => {
     ['public-only', 'http://127.0.0.1:PORT/', blocked],
     ['public-only', 'http://[::1]:PORT/', blocked],
     ['any', 'http://example.com:PORT/', 200],
-  ])('its connector, by the name of each host: %s, %s', async ([network, url, expected], { sites, onTestFinished }) => {
-    sites.answer(url, { status: 200 })
-    const guard = new NetworkGuard({ network, lookup: names })
-    const dispatcher = new Agent({ connect: guard.connector({ allowH2: false }) })
-    onTestFinished(() => dispatcher.destroy())
-    const answer = request(sites.withPort(url), { dispatcher })
-    if (expected === 200) expect(await (await answer).body.text()).toBe('')
-    else await expect(answer).rejects.toMatchObject(expected)
-    expect(sites.connections).toHaveLength(expected === 200 ? 1 : 0)
-  })
+  ])(
+    'its connector decides by the name of each host: %s, %s',
+    async ([network, url, expected], { sites, onTestFinished }) => {
+      sites.answer(url, { status: 200 })
+      const guard = new NetworkGuard({ network, lookup: names })
+      const dispatcher = new Agent({ connect: guard.connector({ allowH2: false }) })
+      onTestFinished(() => dispatcher.destroy())
+      const answer = request(sites.withPort(url), { dispatcher })
+      if (expected === 200) expect(await (await answer).body.text()).toBe('')
+      else await expect(answer).rejects.toMatchObject(expected)
+      expect(sites.connections).toHaveLength(expected === 200 ? 1 : 0)
+    },
+  )
 
-  test('a socket without an address is refused before an byte is sent', async ({ onTestFinished }) => {
+  test('a socket without an address is refused before a byte is sent', async ({ onTestFinished }) => {
     const folder = mkdtempSync(join(tmpdir(), 'guard-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'socket')
@@ -444,14 +442,16 @@ describe('NetworkGuard, for requests of your own', () => {
     ['::/129'],
     [5],
     [null],
-  ] as const)('allowAddresses, what it does not take: %s', ([wrong]) => {
+  ] as const)('allowAddresses rejects %s', ([wrong]) => {
     const construction = () => new NetworkGuard({ allowAddresses: ['10.0.0.0/8', wrong as string] })
     expect(construction).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option: 'allowAddresses' }))
-    expect(construction).toThrow(/write addresses and blocks such as \["10\.1\.2\.3", "10\.0\.0\.0\/8", "fd00::\/8"\]/)
+    expect(construction).toThrow(
+      /expected addresses and blocks such as \["10\.1\.2\.3", "10\.0\.0\.0\/8", "fd00::\/8"\]/,
+    )
   })
 })
 
-describe('where a request may lead', () => {
+describe('reachOf', () => {
   const PUBLIC = 'http://example.com/robots.txt'
   const PRIVATE = 'http://10.0.0.1/robots.txt'
   test.for<readonly [policy: NetworkPolicy, chain: readonly string[], expected: 'public' | 'any']>([
@@ -478,7 +478,7 @@ describe('where a request may lead', () => {
   })
 })
 
-// A host in any spelling that a URL takes; by itself, and as where a public site redirects to. Every name is at 127.0.0.1.
+// Hosts in every spelling that a URL accepts, as direct requests and as targets of redirects from a public site. Every name is at 127.0.0.1.
 describe('hosts in every spelling, under each policy', () => {
   type Verdict = 'asked' | 'refused'
   const LOCAL = ['asked', 'refused', 'refused'] as const
@@ -593,7 +593,7 @@ describe('hosts in every spelling, under each policy', () => {
       'metadata.google.com',
       'bücher.example.com',
       'com',
-      // Names that are not valid host names, but that resolvers look up.
+      // Invalid host names that resolvers accept.
       'a-.example.com',
       '-a.example.com',
       'a~b.example.com',
@@ -605,7 +605,7 @@ describe('hosts in every spelling, under each policy', () => {
       `${'a'.repeat(64)}.example.com`,
       `${'a.'.repeat(150)}example.com`,
       'ab--.example.com',
-      // Suffixes that the Public Suffix List does not know may be delegated later.
+      // Suffixes that are not in the Public Suffix List may be delegated later.
       'a.nosuchtld',
       'a-.nosuchtld',
       '-.nosuchtld.',
@@ -652,7 +652,7 @@ describe('hosts in every spelling, under each policy', () => {
     '[::ffff:127.1]',
     '127.0.0.1%00',
     'local host',
-  ])('what is no host for a URL: %s', async (host, { newClient }) => {
+  ])('a URL with an invalid host: %s', async (host, { newClient }) => {
     expect(await newClient().check(`http://${host}/page`)).toMatchObject({ because: 'invalid-url' })
   })
 })

@@ -1,11 +1,11 @@
-// Options that cannot be used are found at construction, and the error names the option. Our choice.
+// The constructor rejects invalid options, and the error names the option. Our choice.
 import { OptionError } from '@politely/core'
 import { expect, test } from 'vitest'
 import { RobotsClient, type RobotsClientOptions } from '../src/index.ts'
 
 const userAgent = 'ExampleBot/1.0'
 
-/** As a caller without TypeScript may call it. */
+/** Like a caller without TypeScript. */
 const construct = (options: unknown) => new RobotsClient(options as RobotsClientOptions)
 
 test.for([
@@ -87,7 +87,32 @@ test.for([undefined, null, userAgent])('options: %s', (options) => {
   expect(() => construct(options)).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option: 'options' }))
 })
 
-// What JSON cannot hold is quoted all the same, and a list's members are looked at as they are.
+test.for([
+  ['retries', { retries: -5 }, '-5 is out of range; expected a whole number from 0 to 20, such as 1'],
+  ['retries', { retries: 1.5 }, '1.5 is not a whole number; expected a whole number from 0 to 20, such as 1'],
+  ['ttlMs', { ttlMs: -5 }, '-5 is out of range; expected a number of milliseconds from 0, such as 1000'],
+  ['ttlMs', { ttlMs: '1h' }, '"1h" is not a number; expected a number of milliseconds from 0, such as 1000'],
+  ['afterDays', { afterDays: -1 }, '-1 is out of range; expected a number of days from 0, or Infinity, such as 1'],
+  [
+    'maxBodyBytes',
+    { maxBodyBytes: 100 },
+    '100 is out of range; expected a whole number of bytes from 512000 to 268435456, such as 512000',
+  ],
+  ['thenAssume', { thenAssume: 'allowed' }, '"allowed" is not known; expected one of copy, unavailable'],
+  ['lookup', { lookup: 5 }, '5 is not a function; expected a function like dns.lookup'],
+  ['store', { store: { get: () => undefined } }, 'has no method set; expected a Store, with get, set and delete'],
+  [
+    'logger',
+    { logger: 'debug' },
+    '"debug" is not an object; expected an object with debug, info or warn, such as console',
+  ],
+  ['allowAddresses', { allowAddresses: '::1' }, '"::1" is not a list; expected addresses and blocks such as'],
+  ['minTtlMs', { minTtlMs: 2, maxTtlMs: 1 }, '2 is greater than maxTtlMs, which is 1; write a smaller minTtlMs'],
+] as const)('says what is wrong and what was expected: %s, %o', ([option, given, message]) => {
+  expect(() => construct({ userAgent, ...given })).toThrow(`${option}: ${message}`)
+})
+
+// Values that JSON cannot represent, and invalid members of lists.
 test.for([
   ['retries', { retries: 10n }],
   ['dialect', { dialect: 10n }],
@@ -117,13 +142,13 @@ test.for<Partial<RobotsClientOptions>>([
   { maxFlights: 1, maxFlightsPerDomain: 1, refreshAheadMs: 0 },
   { logger: console },
   { logger: {} },
-])('what can be used: %o', async (given) => {
+])('accepts %o', async (given) => {
   const client = construct({ userAgent, ...given })
   expect(client.userAgent).toBe((given.userAgent ?? userAgent).trim())
   await client.close()
 })
 
-test('a list of tokens is taken as it is now, whatever becomes of it', async () => {
+test('copies the list of product tokens', async () => {
   const productToken = ['ExampleBot']
   const client = construct({ userAgent, productToken })
   productToken[0] = 'a b'

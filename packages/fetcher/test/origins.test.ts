@@ -1,4 +1,4 @@
-// Which robots.txt is asked for, and for whom. RFC 9309 §2.3 and §2.2.1.
+// Which robots.txt the client fetches, and for which crawler. RFC 9309 §2.3 and §2.2.1.
 import { lookupIn } from '@politely/testkit/lookup'
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { selfSigned } from '@politely/testkit/self-signed'
@@ -22,7 +22,10 @@ test.for<readonly [name: string, url: string]>([
   expect(sites.asked).toEqual([ROBOTS])
 })
 
-test('Google, one origin, one request: an internationalised name and its A-label', async ({ sites, newClient }) => {
+test('Google, an internationalised name and its A-label are one origin with one request', async ({
+  sites,
+  newClient,
+}) => {
   sites.answer('http://xn--bcher-kva.test:PORT/robots.txt', { status: 200, body: forbidsPage })
   const client = newClient()
   for (const host of ['bücher.test', 'xn--bcher-kva.test', 'BÜCHER.TEST', 'b%C3%BCcher.test']) {
@@ -60,13 +63,13 @@ test('RFC 9309 §2.3, another port, and another scheme, is another origin', asyn
   expect([sites.asked, otherPort.asked, secure.asked]).toEqual([[ROBOTS], [ROBOTS], ['https://a.test:PORT/robots.txt']])
 })
 
-test('our choice, a question may be anything with an href', async ({ sites, newClient }) => {
+test('our choice, check accepts any object with an href', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, { status: 200, body: forbidsPage })
   const url = new URL(sites.withPort(askedPage))
   expect(await newClient().check(url)).toMatchObject({ url: url.href, allowed: false, because: 'rule' })
 })
 
-test('RFC 9309 §2.3, a known origin answers for its own URLs, however they are written, and for no others', async ({
+test('RFC 9309 §2.3, a cached origin applies to its own URLs in any spelling, and to no others', async ({
   sites,
   newClient,
 }) => {
@@ -83,7 +86,7 @@ test('RFC 9309 §2.3, a known origin answers for its own URLs, however they are 
     'http://me@a.test:PORT/page': false,
     'http://a.test:PORT': true,
     'http://a.test:PORT?/page': true,
-    'http://a.test:PORT1': false, // no port is so high
+    'http://a.test:PORT1': false, // not a valid port
     'http://a.test:PORT@b.test:PORT/page': true,
     'http://b.test:PORT/page': true,
     'http://b.test:PORT/http://a.test:PORT/page': true,
@@ -99,14 +102,14 @@ test('RFC 9309 §2.3, a known origin answers for its own URLs, however they are 
   expect(sites.asked).toEqual([ROBOTS, 'http://b.test:PORT/robots.txt', 'http://a.test.b.test:PORT/robots.txt'])
 })
 
-test('RFC 9309 §2.3, a host that begins as a known one does is another, also where nothing follows', async ({
+test('RFC 9309 §2.3, a host that begins like a cached one is another origin, even without a path', async ({
   sites,
   newClient,
   onTestFinished,
 }) => {
   const connect = buildConnector({})
   const { port } = new URL(sites.withPort(askedPage))
-  // All hosts, whatever their names, and on port 80, are the sites.
+  // Connects every host on port 80 to the test's server.
   const dispatcher = new Agent({
     connect: (target, callback) => connect({ ...target, hostname: '127.0.0.1', port }, callback),
   })
@@ -121,7 +124,9 @@ test('RFC 9309 §2.3, a host that begins as a known one does is another, also wh
   expect(sites.asked).toEqual(['http://a.tes/robots.txt', 'http://a.test/robots.txt'])
 })
 
-test('our choice, what is no question at all is a rejection, never thrown at once', async ({ newClient }) => {
+test('our choice, an invalid argument rejects the promise, and is never thrown synchronously', async ({
+  newClient,
+}) => {
   const client = newClient()
   for (const nothing of [undefined, null, 7] as unknown as string[]) {
     const answers = [client.isAllowed(nothing), client.check(nothing)]
@@ -147,7 +152,7 @@ test.for([
   expect(await client.isAllowed(url)).toBe(false)
 })
 
-test('RFC 9309 §2.2.2, robots.txt itself is allowed, even where it is unreachable', async ({ sites, newClient }) => {
+test('RFC 9309 §2.2.2, robots.txt itself is allowed, even if it is unreachable', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, { status: 503 })
   const client = newClient()
   expect(await client.check(sites.withPort(ROBOTS))).toMatchObject({ allowed: true, because: 'robots-txt-itself' })
@@ -158,20 +163,20 @@ const GROUPS =
   'User-agent: ExampleBot\nDisallow: /example\n\nUser-agent: Other\nDisallow: /other\n\nUser-agent: *\nDisallow: /all\n'
 test.for([
   [
-    'the token is taken from the header',
+    'the token comes from the User-Agent',
     { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' },
     ['ExampleBot'],
     '/example',
   ],
   [
-    'out of a browser-like header',
+    'the token comes from a browser-like User-Agent',
     { userAgent: 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)' },
     ['ExampleBot'],
     '/example',
   ],
   ['or given', { userAgent: 'ExampleBot/1.0', productToken: 'Other' }, ['Other'], '/other'],
   [
-    'of several the first that has a group',
+    'of several tokens, the first with a group counts',
     { userAgent: 'x/1', productToken: ['Nobody', 'Other', 'ExampleBot'] },
     ['Nobody', 'Other', 'ExampleBot'],
     '/other',
@@ -187,20 +192,23 @@ test.for([
   expect(allowed).toEqual(paths.map((path) => path !== forbidden))
 })
 
-test('our choice, the dialect is used: Google leaves robots.txt itself to its rules', async ({ sites, newClient }) => {
+test('our choice, the dialect applies: in google, the rules decide about robots.txt itself', async ({
+  sites,
+  newClient,
+}) => {
   sites.answer(ROBOTS, { status: 200, body: 'User-agent: *\nDisallow: /' })
   expect(await newClient({ dialect: 'google' }).isAllowed(sites.withPort(ROBOTS))).toBe(false)
   expect(await newClient({ dialect: 'rfc9309' }).isAllowed(sites.withPort(ROBOTS))).toBe(true)
 })
 
-test('our choice, the answer says how long a pause the site asks for', async ({ sites, newClient }) => {
+test('our choice, the verdict contains the crawl-delay', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, { status: 200, body: 'User-agent: *\nCrawl-delay: 2.5\n' })
   const client = newClient()
   expect(await client.check(sites.withPort(askedPage))).toMatchObject({ crawlDelayMs: 2_500 })
   expect(await client.check(sites.withPort('http://b.test:PORT/page'))).toMatchObject({ crawlDelayMs: undefined })
 })
 
-test('our choice, the answer says what rates and hours the site asks for, and nothing where it asks for none', async ({
+test('our choice, the verdict contains request rates and visit times, if there are any', async ({
   sites,
   newClient,
 }) => {
@@ -215,7 +223,7 @@ test('our choice, the answer says what rates and hours the site asks for, and no
   expect(await client.check(sites.withPort('http://b.test:PORT/page'))).toMatchObject(nothing)
 })
 
-test('our choice, an answer is JSON-safe', async ({ sites, newClient }) => {
+test('our choice, a verdict is JSON-safe', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, { status: 301, headers: { location: 'http://b.test:PORT/robots.txt' } })
   sites.answer('http://b.test:PORT/robots.txt', { status: 200, body: forbidsPage })
   const verdict = await newClient().check(sites.withPort(askedPage))

@@ -1,4 +1,4 @@
-// A fetch or dispatcher that asks the client it was given to. Our choice.
+// A fetch or dispatcher that asks the client that it was given to. Our choice.
 import { forbidsPage } from '@politely/testkit/response-cases'
 import { Agent, type Dispatcher } from 'undici'
 import { expect } from 'vitest'
@@ -9,7 +9,7 @@ const rules = { status: 200, body: forbidsPage }
 const ROBOTS = 'http://127.0.0.1:PORT/robots.txt'
 const PAGE = 'http://127.0.0.1:PORT/page'
 
-test('a fetch that asks about another page of the same origin is an error, and the site is not blamed', async ({
+test('a fetch that checks another page of the same origin is an error, not a failure of the site', async ({
   sites,
   newClient,
 }) => {
@@ -30,7 +30,7 @@ test('a fetch that asks about another page of the same origin is an error, and t
   expect(await client.check(sites.withPort(PAGE))).toMatchObject({ because: 'rule' })
 })
 
-test('a fetch that handles the error itself answers as it likes', async ({ sites, newClient }) => {
+test('a fetch that handles the error may return any response', async ({ sites, newClient }) => {
   const client: RobotsClient = newClient({
     fetch: async () => {
       await client.isAllowed(sites.withPort(PAGE)).catch(() => undefined)
@@ -40,7 +40,7 @@ test('a fetch that handles the error itself answers as it likes', async ({ sites
   expect(await client.check(sites.withPort(PAGE))).toMatchObject({ because: 'unavailable' })
 })
 
-test('a dispatcher that asks is an error, too', async ({ sites, newClient, onTestFinished }) => {
+test('a dispatcher that asks the client is an error', async ({ sites, newClient, onTestFinished }) => {
   const agent = new Agent()
   onTestFinished(() => agent.close())
   const asking = (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch => {
@@ -53,7 +53,7 @@ test('a dispatcher that asks is an error, too', async ({ sites, newClient, onTes
   await expect(client.check(sites.withPort(PAGE))).rejects.toMatchObject({ code: 'ERR_POLITELY_REENTRY' })
 })
 
-test('a fetch may ask about an origin that is known, and knows its own request', async ({ sites, newClient }) => {
+test('a fetch may check a cached origin, and isOwnRequest recognises its request', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, rules)
   const own: boolean[] = []
   const client: RobotsClient = newClient({
@@ -69,7 +69,7 @@ test('a fetch may ask about an origin that is known, and knows its own request',
   expect(client.isOwnRequest(sites.withPort(ROBOTS))).toBe(false)
 })
 
-test('a callback that outlives the request may ask', async ({ sites, newClient }) => {
+test('a callback that outlives the request may ask the client', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, rules)
   const later = Promise.withResolvers<unknown>()
   const client: RobotsClient = newClient({

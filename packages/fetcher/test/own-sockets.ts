@@ -1,10 +1,10 @@
-// The sockets that this process opens, as Node reports them: what a client did is seen without asking the client.
+// The sockets that this process opens, as Node reports them, independent of the client under test.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export interface OwnSockets {
-  /** Every socket that has been opened since, servers' ends not among them. */
+  /** All sockets opened since, without those that servers accepted. */
   readonly opened: readonly Socket[]
   /** The addresses that they tried to connect to, in order. */
   readonly addresses: readonly string[]
@@ -12,7 +12,7 @@ export interface OwnSockets {
   readonly ports: readonly number[]
 }
 
-/** Watches until the test ends. */
+/** Records sockets until the test ends. */
 export function watchOwnSockets(): OwnSockets {
   const opened: Socket[] = []
   const addresses: string[] = []

@@ -1,4 +1,4 @@
-// What well-formed answers mean, asked for over a socket. The same rows run as values in core.
+// The meaning of valid responses, over a real connection. Core's tests run the same cases as values.
 import { askedPage, replyCases } from '@politely/testkit/response-cases'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
@@ -19,7 +19,7 @@ test.for(replyCases.map((row) => [row.name, row] as const))(
 )
 
 test.for([
-  ['RFC 9309 §2.3.1.2, asks for five, but that is for the caller to know', 0],
+  ['RFC 9309 §2.3.1.2 recommends five, but the caller may choose 0', 0],
   ['our choice, more than five', 7],
 ] as const)('maxRedirects: %s', async ([, maxRedirects], { sites, newClient }) => {
   const urls = Array.from(

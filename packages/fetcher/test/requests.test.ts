@@ -1,5 +1,4 @@
-// What a request for robots.txt shows of the crawler, and what it must not show. Our choice, all of it: the User-Agent that
-// was given, and no credentials, cookies or Referer, wherever they may come from.
+// The headers of requests for robots.txt: the given User-Agent, and never credentials, cookies or a Referer. All of it is our choice.
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
@@ -13,7 +12,7 @@ const withCookie = (location: string) => ({
   headers: { location, 'set-cookie': ['session=1; Path=/', 'other=2'], 'www-authenticate': 'Basic realm="a"' },
 })
 
-test('a request is a GET with the User-Agent as it was given', async ({ sites, newClient }) => {
+test('a request is a GET with the given User-Agent', async ({ sites, newClient }) => {
   const userAgent = 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)'
   await newClient({ userAgent }).check(sites.withPort(askedPage))
   expect(sites.requests).toMatchObject([
@@ -24,7 +23,7 @@ test('a request is a GET with the User-Agent as it was given', async ({ sites, n
 test.for([
   ['a plain URL', 'http://a.test:PORT/page', { status: 404 }, [ROBOTS]],
   [
-    'userinfo, query and fragment in the URL asked about',
+    'userinfo, query and fragment in the checked URL',
     'http://me:secret@a.test:PORT/page?key=1#here',
     { status: 404 },
     [ROBOTS],
@@ -38,17 +37,14 @@ test.for([
     { status: 401, headers: { 'www-authenticate': 'Basic realm="a"' } },
     [ROBOTS],
   ],
-] as const)('no header says more than it must: %s', async ([, url, answer, asked], { sites, newClient }) => {
+] as const)('sends no unnecessary header: %s', async ([, url, answer, asked], { sites, newClient }) => {
   sites.answer(ROBOTS, answer)
   await newClient().check(sites.withPort(url))
   expect(sites.asked).toEqual(asked)
   expect(sites.requests.map(({ headers }) => Object.keys(headers).sort())).toEqual(asked.map(() => SENT))
 })
 
-test('the second request to an origin carries the validators of its copy, and nothing else of it', async ({
-  sites,
-  newClient,
-}) => {
+test('the second request to an origin carries only the validators of its copy', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, {
     status: 200,
     headers: { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT', 'set-cookie': 'session=1' },

@@ -1,4 +1,4 @@
-// How often robots.txt is asked for. Retries wait for half a second and more, so these tests run side by side.
+// How often the client requests robots.txt. Retries wait for at least half a second, so these tests run concurrently.
 import { lookupIn } from '@politely/testkit/lookup'
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import { type Answer, startSites } from '@politely/testkit/sites'
@@ -15,56 +15,56 @@ const halfBody: Answer = (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Leng
 test.concurrent.for<
   readonly [name: string, retries: number, answers: readonly Answer[], requests: number, outcome: string]
 >([
-  ['our choice, never after a success', 2, [rules], 1, 'success'],
-  ['our choice, never after a 404', 2, [{ status: 404 }, rules], 1, 'unavailable'],
-  ['our choice, never after a 403', 2, [{ status: 403 }, rules], 1, 'unavailable'],
-  ['our choice, never after a redirect without Location', 2, [{ status: 302 }, rules], 1, 'unavailable'],
-  ['our choice, never after a 304', 2, [{ status: 304 }, rules], 1, 'unreachable'],
-  ['our choice, not after what is no HTTP', 2, [(socket) => socket.end('SSH-2.0-x\r\n'), rules], 1, 'unreachable'],
+  ['our choice, no retry after a success', 2, [rules], 1, 'success'],
+  ['our choice, no retry after a 404', 2, [{ status: 404 }, rules], 1, 'unavailable'],
+  ['our choice, no retry after a 403', 2, [{ status: 403 }, rules], 1, 'unavailable'],
+  ['our choice, no retry after a redirect without Location', 2, [{ status: 302 }, rules], 1, 'unavailable'],
+  ['our choice, no retry after a 304', 2, [{ status: 304 }, rules], 1, 'unreachable'],
+  ['our choice, no retry after invalid HTTP', 2, [(socket) => socket.end('SSH-2.0-x\r\n'), rules], 1, 'unreachable'],
   [
-    'RFC 9110 §10.2.3, not when a 503 says when',
+    'RFC 9110 §10.2.3, no retry after a 503 with Retry-After',
     2,
     [{ status: 503, headers: { 'retry-after': '1' } }, rules],
     1,
     'unreachable',
   ],
   [
-    'RFC 9110 §10.2.3, not when a 429 says when',
+    'RFC 9110 §10.2.3, no retry after a 429 with Retry-After',
     2,
     [{ status: 429, headers: { 'retry-after': '1' } }, rules],
     1,
     'unreachable',
   ],
-  ['our choice, once more after a 500, and no more', 1, [{ status: 500 }], 2, 'unreachable'],
-  ['our choice, twice more after a 500, and no more', 2, [{ status: 500 }], 3, 'unreachable'],
-  ['our choice, not at all', 0, [{ status: 500 }, rules], 1, 'unreachable'],
+  ['our choice, one retry after a 500', 1, [{ status: 500 }], 2, 'unreachable'],
+  ['our choice, two retries after a 500', 2, [{ status: 500 }], 3, 'unreachable'],
+  ['our choice, no retry with retries: 0', 0, [{ status: 500 }, rules], 1, 'unreachable'],
   ['our choice, a 429 without Retry-After', 1, [{ status: 429 }], 2, 'unreachable'],
-  ['our choice, a 500 that passes', 2, [{ status: 500 }, rules], 2, 'success'],
+  ['our choice, a success after a 500', 2, [{ status: 500 }, rules], 2, 'success'],
   ['our choice, a 500 and then a 404', 2, [{ status: 500 }, { status: 404 }], 2, 'unavailable'],
   [
-    'our choice, a 500 and then a 503 that says when',
+    'our choice, a 500 and then a 503 with Retry-After',
     2,
     [{ status: 500 }, { status: 503, headers: { 'retry-after': '1' } }],
     2,
     'unreachable',
   ],
   ['our choice, a reset', 1, [reset], 2, 'unreachable'],
-  ['our choice, a reset that passes', 1, [reset, rules], 2, 'success'],
-  ['our choice, half a body that is whole the next time', 1, [halfBody, rules], 2, 'success'],
+  ['our choice, a success after a reset', 1, [reset, rules], 2, 'success'],
+  ['our choice, a complete body after a truncated one', 1, [halfBody, rules], 2, 'success'],
 ])('%s', async ([, retries, answers, requests, outcome], { sites, newClient }) => {
   sites.answer(ROBOTS, ...answers)
   expect(await newClient({ retries }).check(sites.withPort(askedPage))).toMatchObject({ access: { outcome } })
   expect(sites.asked).toEqual(Array(requests).fill(ROBOTS))
 })
 
-test.concurrent('our choice, behind a redirect only the last request is made again', async ({ sites, newClient }) => {
+test.concurrent('our choice, after a redirect, only the last request is repeated', async ({ sites, newClient }) => {
   sites.answer(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
   sites.answer(ELSEWHERE, { status: 500 }, rules)
   expect(await newClient({ retries: 1 }).check(sites.withPort(askedPage))).toMatchObject({ because: 'rule' })
   expect(sites.asked).toEqual([ROBOTS, ELSEWHERE, ELSEWHERE])
 })
 
-test.concurrent('our choice, a deadline in the wait for the next try: what the site said last is the reason', async ({
+test.concurrent('our choice, if the deadline passes before a retry, the last response is the reason', async ({
   sites,
   newClient,
 }) => {
@@ -75,8 +75,8 @@ test.concurrent('our choice, a deadline in the wait for the next try: what the s
 })
 
 test.concurrent.for([
-  ['a resolver that does not answer is asked again', 'EAI_AGAIN', 2],
-  ['a name without address is not', 'ENOTFOUND', 1],
+  ['repeats a lookup that fails temporarily', 'EAI_AGAIN', 2],
+  ['does not repeat the lookup of a missing name', 'ENOTFOUND', 1],
 ] as const)('our choice, %s', async ([, code, lookups], { newClient }) => {
   const lookup = lookupIn({ 'away.test': code })
   let count = 0

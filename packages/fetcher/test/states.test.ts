@@ -1,5 +1,5 @@
-// What happens to an origin in the course of time: the clock is the test's, the server is real. Which state leads where is
-// core's to say (core/test/access-states.test.ts); here is that the client does it.
+// The states of an origin over time, with a fake clock and a real server. core/test/access-states.test.ts tests every transition; these tests
+// check that the client follows them.
 import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/lookup'
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
@@ -25,13 +25,13 @@ const busy: Reply = { status: 503 }
 const busyFor = (retryAfter: string): Reply => ({ status: 503, headers: { 'retry-after': retryAfter } })
 const movedTo = (location: string): Reply => ({ status: 301, headers: { location } })
 
-/** Milliseconds after the step before; what the server answers from then on; the state, and yes or no; the requests it took. */
+/** Milliseconds after the previous step, the server's response from then on, the expected state and verdict, and the requests of this step. */
 type Step = readonly [afterMs: number, answer: Reply, state: string, allowed: boolean, requests?: 0 | 1]
-type Row = readonly [name: string, steps: readonly Step[], options?: Partial<RobotsClientOptions>]
+type StateCase = readonly [name: string, steps: readonly Step[], options?: Partial<RobotsClientOptions>]
 
-const rows: readonly Row[] = [
+const stateCases: readonly StateCase[] = [
   [
-    'RFC 9309 §2.4, fresh to the last moment, then asked about',
+    'RFC 9309 §2.4, fresh until the last moment, then fetched again',
     [
       [0, rules, 'rules', false],
       [DAY - 1, gone, 'rules', false, 0],
@@ -39,7 +39,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'RFC 9111 §4.3.3, revalidated, which renews the time',
+    'RFC 9111 §4.3.3, a revalidation renews the freshness',
     [
       [0, rules, 'rules', false],
       [DAY, unchanged, 'rules', false],
@@ -48,7 +48,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'RFC 9309 §2.3.1.4, lost, and back again',
+    'RFC 9309 §2.3.1.4, unreachable, and then reachable again',
     [
       [0, down, 'lost', false],
       [MINUTE - 1, others, 'lost', false, 0],
@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'RFC 9309 §2.4, lost with a copy, revalidated after that',
+    'RFC 9309 §2.4, unreachable with a copy, which is then revalidated',
     [
       [0, rules, 'rules', false],
       [DAY, down, 'lost-with-copy', false],
@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'RFC 9309 §2.3.1.4, 30 days without a copy, and lost again after an answer',
+    'RFC 9309 §2.3.1.4, 30 days without a copy, and unreachable again after a response',
     [
       [0, down, 'lost', false],
       ...Array.from({ length: 5 }, (): Step => [5 * DAY, down, 'lost', false]),
@@ -87,14 +87,14 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'our choice, two failures a year apart show nothing about the time between',
+    'our choice, two failures a year apart do not count as a year',
     [
       [0, down, 'lost', false],
       [365 * DAY, down, 'lost', false],
     ],
   ],
   [
-    'our choice, nor do two on both sides of a clock that jumps, and back',
+    'our choice, two failures before and after a jump of the clock do not count either',
     [
       [0, down, 'lost', false],
       [31 * DAY, down, 'lost', false],
@@ -103,7 +103,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'our choice, each failure doubles the wait, to an hour, and an answer ends that',
+    'our choice, each failure doubles the wait, up to an hour, and a response resets it',
     [
       [0, down, 'lost', false],
       ...[1, 2, 4, 8, 16, 32, 60, 60].flatMap((minutes): Step[] => [
@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'Google, after a 503 in half that time',
+    'Google, half the wait after a 503',
     [
       [0, busy, 'lost', false],
       [30 * SECOND - 1, busy, 'lost', false, 0],
@@ -141,7 +141,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'our choice, Retry-After in the past is a minute',
+    'our choice, Retry-After in the past means a minute',
     [
       [0, busyFor('Thu, 01 Jan 1970 00:00:00 GMT'), 'lost', false],
       [MINUTE - 1, gone, 'lost', false, 0],
@@ -149,7 +149,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'our choice, a huge Retry-After is a week, in which the copy is obeyed',
+    'our choice, a huge Retry-After means a week, in which the copy applies',
     [
       [0, rules, 'rules', false],
       [DAY, busyFor('9'.repeat(300)), 'lost-with-copy', false],
@@ -158,7 +158,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'RFC 9309 §2.3.1.3, a 4xx takes the rules back, and a success brings others',
+    'RFC 9309 §2.3.1.3, a 4xx removes the rules, and a success brings new ones',
     [
       [0, rules, 'rules', false],
       [DAY, gone, 'unavailable', true],
@@ -167,7 +167,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'RFC 9309 §2.3.1.4, rules taken back do not come back when the site goes down',
+    'RFC 9309 §2.3.1.4, removed rules do not return when the site goes down',
     [
       [0, rules, 'rules', false],
       [DAY, gone, 'unavailable', true],
@@ -175,7 +175,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'draft of 2019, §2.3.1.3, after a 4xx the copy is obeyed until it is a day old',
+    'draft of 2019, §2.3.1.3, after a 4xx the copy applies until it is a day old',
     [
       [0, rules, 'rules', false],
       [HOUR, gone, 'unavailable-with-copy', false],
@@ -185,7 +185,7 @@ const rows: readonly Row[] = [
     { dialect: 'draft-koster-rep-00', ttlMs: HOUR },
   ],
   [
-    'draft of 1996, §3.1, 401 restricts, and a failure after it disallows',
+    'draft of 1996, §3.1, 401 restricts the site, and a later failure disallows everything',
     [
       [0, { status: 401 }, 'restricted', false],
       [7 * DAY, down, 'lost', false],
@@ -195,7 +195,7 @@ const rows: readonly Row[] = [
     { dialect: 'koster-1996' },
   ],
   [
-    'our choice, a clock that was set back: asked again, and what it says holds',
+    'our choice, a clock set back: the client fetches again, and the response applies',
     [
       [0, rules, 'rules', false],
       [-HOUR, others, 'rules', true],
@@ -204,7 +204,7 @@ const rows: readonly Row[] = [
     ],
   ],
   [
-    'our choice, a clock that was set back, and no answer: nobody knows how old the copy is',
+    'our choice, a clock set back without a response: the age of the copy is unknown',
     [
       [0, rules, 'rules', false],
       [-HOUR, down, 'lost-with-copy', false],
@@ -214,7 +214,7 @@ const rows: readonly Row[] = [
 ]
 
 describe('timelines', () => {
-  test.for(rows)('%s', async ([, steps, options], { sites, newClient }) => {
+  test.for(stateCases)('%s', async ([, steps, options], { sites, newClient }) => {
     const clock = startClock()
     const client = newClient({ ...options, now: clock.now })
     const url = sites.withPort(askedPage)
@@ -230,7 +230,7 @@ describe('timelines', () => {
     }
   })
 
-  test('our choice, a clock that was set back, and nobody who wants to know why', async ({ sites, newClient }) => {
+  test('our choice, isAllowed after the clock was set back', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules, others)
     const clock = startClock()
     const client = newClient({ now: clock.now })
@@ -243,7 +243,7 @@ describe('timelines', () => {
     expect(sites.asked).toEqual([ROBOTS, ROBOTS, ROBOTS])
   })
 
-  test('RFC 9110 §13.1, a redirect whose target moves: the condition goes to no other URL', async ({
+  test('RFC 9110 §13.1, a redirect whose target changes: the condition is not sent to another URL', async ({
     sites,
     newClient,
   }) => {
@@ -263,7 +263,7 @@ describe('timelines', () => {
     for (const { headers } of sites.requests) expect(headers).not.toHaveProperty('if-none-match')
   })
 
-  test('our choice, what happened is remembered, the last of it first', async ({ sites, newClient }) => {
+  test('our choice, inspect lists the attempts, the latest first', async ({ sites, newClient }) => {
     const clock = startClock()
     const client = newClient({ now: clock.now })
     const url = sites.withPort(askedPage)
@@ -290,7 +290,7 @@ describe('timelines', () => {
 describe('our choice, refreshAheadMs', () => {
   const options = { refreshAheadMs: HOUR }
 
-  test('nobody waits for it, it is made once, and its answer holds', async ({ sites, newClient }) => {
+  test('no check waits for it, it runs once, and its response applies', async ({ sites, newClient }) => {
     const held = Promise.withResolvers<Reply>()
     sites.answer(ROBOTS, rules, held.promise)
     const clock = startClock()
@@ -305,7 +305,7 @@ describe('our choice, refreshAheadMs', () => {
     expect(new Set(answers)).toEqual(new Set([false]))
     expect(await client.inspect(url)).toMatchObject({ flight: 'under-way', state: 'rules' })
     await sites.requested(2)
-    expect(await client.isAllowed(url)).toBe(false) // the answer is still not there
+    expect(await client.isAllowed(url)).toBe(false) // the response has not arrived
     const fetched = new Promise((resolve) => client.events.once('fetch', resolve))
     held.resolve(others)
     await fetched
@@ -314,7 +314,7 @@ describe('our choice, refreshAheadMs', () => {
     expect(client.counters).toMatchObject({ refreshesAhead: 1, fetches: 2, waits: 1, questions: 104 })
   })
 
-  test('when its end comes before the new answer, a question waits for that one flight', async ({
+  test('if the entry becomes stale before the new response, a check waits for the same flight', async ({
     sites,
     newClient,
   }) => {
@@ -334,7 +334,7 @@ describe('our choice, refreshAheadMs', () => {
     expect(sites.requests).toHaveLength(2)
   })
 
-  test('what fails leaves the answer to its end, and is tried again after growing waits', async ({
+  test('a failure leaves the entry valid to its end, and is repeated after growing waits', async ({
     sites,
     newClient,
   }) => {
@@ -359,7 +359,7 @@ describe('our choice, refreshAheadMs', () => {
       clock.pass(1)
     }
     for (const minutes of [1, 2, 4, 8, 16]) await failed(minutes * MINUTE)
-    // The next one fails as well, and its wait goes over the end of the answer.
+    // The next attempt fails too, and its wait extends beyond the freshness of the entry.
     const last = new Promise((resolve) => client.events.once('fetch', resolve))
     await client.check(url)
     await last
@@ -373,18 +373,18 @@ describe('our choice, refreshAheadMs', () => {
   })
 })
 
-describe('our choice, the answer at the end of a redirect is its own origin’s answer too', () => {
+describe('our choice, the response at the end of a redirect is also saved for the target’s origin', () => {
   const asked = (url: string) => url.replace('robots.txt', 'page')
 
   test.for<readonly [name: string, target: string, answer: Reply, requests: number]>([
-    ['a file', ELSEWHERE, rules, 0],
-    ['none', ELSEWHERE, gone, 0],
-    ['but not with a query', `${ELSEWHERE}?v=1`, rules, 1],
-    ['nor with an empty one', `${ELSEWHERE}?`, rules, 1],
-    ['nor at another path', 'http://b.test:PORT/x/robots.txt', rules, 1],
-    ['nor in another case', 'http://b.test:PORT/Robots.txt', rules, 1],
-    ['nor a failure', ELSEWHERE, down, 1],
-    ['nor a redirect that leads nowhere', ELSEWHERE, { status: 301 }, 1],
+    ['saves a file', ELSEWHERE, rules, 0],
+    ['saves a 404', ELSEWHERE, gone, 0],
+    ['does not save the response of a URL with a query', `${ELSEWHERE}?v=1`, rules, 1],
+    ['does not save the response of a URL with an empty query', `${ELSEWHERE}?`, rules, 1],
+    ['does not save the response of another path', 'http://b.test:PORT/x/robots.txt', rules, 1],
+    ['does not save the response of a path in another case', 'http://b.test:PORT/Robots.txt', rules, 1],
+    ['does not save a failure', ELSEWHERE, down, 1],
+    ['does not save a redirect without a usable Location', ELSEWHERE, { status: 301 }, 1],
   ])('%s', async ([, target, answer, requests], { sites, newClient }) => {
     sites.answer(ROBOTS, movedTo(target))
     sites.answer(target, answer)
@@ -398,7 +398,7 @@ describe('our choice, the answer at the end of a redirect is its own origin’s 
       expect(verdict).toMatchObject({ access: { hops: [], status: answer.status, url: sites.withPort(ELSEWHERE) } })
   })
 
-  test('only the last origin of the chain answered itself', async ({ sites, newClient }) => {
+  test('saves the response only for the last origin of the chain', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, movedTo(ELSEWHERE))
     sites.answer(ELSEWHERE, movedTo('http://c.test:PORT/robots.txt'))
     sites.answer('http://c.test:PORT/robots.txt', rules)
@@ -408,7 +408,7 @@ describe('our choice, the answer at the end of a redirect is its own origin’s 
     expect(await client.inspect(sites.withPort('http://c.test:PORT/'))).toMatchObject({ state: 'rules' })
   })
 
-  test('it holds for as long as its own headers say', async ({ sites, newClient }) => {
+  test('the headers of the target decide how long the response is fresh', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { status: 301, headers: { location: ELSEWHERE, 'cache-control': 'max-age=60' } })
     sites.answer(ELSEWHERE, { ...rules, headers: { 'cache-control': 'max-age=7200' } })
     const clock = startClock()
@@ -419,13 +419,10 @@ describe('our choice, the answer at the end of a redirect is its own origin’s 
     })
   })
 
-  test('an answer that still holds is left alone; one that has ended, or a failure, is not', async ({
-    sites,
-    newClient,
-  }) => {
+  test('does not replace a fresh entry, but a stale or failed one', async ({ sites, newClient }) => {
     const clock = startClock()
     const client = newClient({ now: clock.now })
-    const learn = async (answer: Reply) => {
+    const redirectAfter = async (answer: Reply) => {
       sites.answer(ELSEWHERE, answer)
       sites.answer(ROBOTS, { ...movedTo(ELSEWHERE) })
       await client.check(sites.withPort(asked(ROBOTS)))
@@ -434,18 +431,18 @@ describe('our choice, the answer at the end of a redirect is its own origin’s 
     sites.answer(ELSEWHERE, rules)
     await client.check(sites.withPort(asked(ELSEWHERE)))
     clock.pass(HOUR)
-    expect(await learn(gone)).toMatchObject({ state: 'rules' })
+    expect(await redirectAfter(gone)).toMatchObject({ state: 'rules' })
     clock.pass(DAY)
-    expect(await learn(gone)).toMatchObject({ state: 'unavailable', attempts: [{ at: clock.now() }, {}] })
+    expect(await redirectAfter(gone)).toMatchObject({ state: 'unavailable', attempts: [{ at: clock.now() }, {}] })
     clock.pass(DAY)
     sites.answer(ELSEWHERE, busyFor('864000'))
     await client.check(sites.withPort(asked(ELSEWHERE)))
     clock.pass(1)
-    expect(await learn(rules)).toMatchObject({ state: 'rules', attempts: [{ at: clock.now() }, {}, {}, {}] })
+    expect(await redirectAfter(rules)).toMatchObject({ state: 'rules', attempts: [{ at: clock.now() }, {}, {}, {}] })
     expect(client.counters.reusedRedirects).toBe(2)
   })
 
-  test('nothing is learned of a private address through a public one: it is not asked', async ({
+  test('a redirect from a public to a private address saves nothing and sends no request', async ({
     sites,
     newClient,
   }) => {
@@ -463,7 +460,10 @@ describe('our choice, the answer at the end of a redirect is its own origin’s 
     expect(sites.asked).toEqual(['http://www.example.com:PORT/robots.txt'])
   })
 
-  test('not while a flight to it is under way, whose answer is the newer one', async ({ sites, newClient }) => {
+  test('does not save during a flight of the target’s origin, whose response is newer', async ({
+    sites,
+    newClient,
+  }) => {
     const slow = Promise.withResolvers<Reply>()
     sites.answer(ROBOTS, movedTo(ELSEWHERE))
     sites.answer(ELSEWHERE, slow.promise, rules)

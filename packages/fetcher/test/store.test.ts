@@ -1,4 +1,4 @@
-// A store behind memory: what it knows is used, and what it does wrong costs nobody an answer. All of it is our choice.
+// A store behind the memory cache: the client uses its entries, and survives its failures. All of it is our choice.
 import { entryFrom } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
@@ -39,8 +39,8 @@ function failuresOf(client: RobotsClient): StoreFailure[] {
   return failures
 }
 
-describe('what the store knows', () => {
-  test('is what a fetch gave, until it is not worth keeping', async ({ sites, newClient }) => {
+describe('an entry in the store', () => {
+  test('is saved after a fetch, with an expiry time', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const store = mapStore()
     const clock = startClock()
@@ -53,7 +53,7 @@ describe('what the store knows', () => {
     expect(store.keptUntil.get(origin)).toBe(clock.now() + 31 * DAY)
   })
 
-  test('saves the second client its request, and its first question says so', async ({ sites, newClient }) => {
+  test('saves a second client the request, which inspect shows', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const store = mapStore()
     const { now } = startClock()
@@ -67,7 +67,7 @@ describe('what the store knows', () => {
     expect(second.counters).toMatchObject({ storeMisses: 0, storeHits: 2, fetches: 0, waits: 1 })
   })
 
-  test('after its end is asked about by one of them; the other takes what came of it', async ({ sites, newClient }) => {
+  test('is refreshed by one client when stale, and the other client uses the result', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules, others)
     const store = mapStore()
     const clock = startClock()
@@ -83,7 +83,7 @@ describe('what the store knows', () => {
     expect(sites.requests).toHaveLength(2)
   })
 
-  test('saves a refresh ahead too, where another client has just made it', async ({ sites, newClient }) => {
+  test('saves a refresh ahead that another client has just made', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules, others)
     const store = mapStore()
     const clock = startClock()
@@ -98,7 +98,7 @@ describe('what the store knows', () => {
     expect(sites.requests).toHaveLength(2)
   })
 
-  test('is obeyed after a restart, also while the server is down', async ({ sites, newClient }) => {
+  test('applies after a restart, even while the server is down', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules, (socket) => socket.resetAndDestroy())
     const store = mapStore()
     const clock = startClock()
@@ -110,7 +110,7 @@ describe('what the store knows', () => {
       access: { outcome: 'unreachable', reason: 'reset', copy: { freshness: 'stale', ageMs: 2 * DAY } },
     })
     expect(sites.requests[1]?.headers).toMatchObject({ 'if-none-match': '"1"' })
-    // And the growing wait goes on after one more.
+    // The growing wait continues after one more attempt.
     clock.pass(MINUTE - 1)
     const third = newClient({ store, now: clock.now })
     await third.check(sites.withPort(askedPage))
@@ -121,7 +121,7 @@ describe('what the store knows', () => {
     })
   })
 
-  test('of this client’s own is older than what it remembers, and is not used', async ({ sites, newClient }) => {
+  test('is not used if the entry in memory is newer', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules, { status: 304 })
     const store = mapStore()
     const clock = startClock()
@@ -139,7 +139,7 @@ describe('what the store knows', () => {
     })
   })
 
-  test('is kept for the target of a redirect too', async ({ sites, newClient }) => {
+  test('is also saved for the target of a redirect', async ({ sites, newClient }) => {
     const elsewhere = 'http://b.test:PORT/robots.txt'
     sites.answer(ROBOTS, { status: 301, headers: { location: elsewhere } })
     sites.answer(elsewhere, rules)
@@ -153,15 +153,15 @@ describe('what the store knows', () => {
   })
 })
 
-describe('what the store gives that is no entry of this origin is a miss', () => {
+describe('an invalid entry in the store is a miss', () => {
   const changes: readonly (readonly [name: string, change: (text: string) => unknown])[] = [
     ['garbage', () => '\u0000\ufffd{'],
-    ['nothing', () => ''],
+    ['an empty text', () => ''],
     ['null', () => null],
     ['a number', () => 42],
     ['an object', (text) => JSON.parse(text)],
     ['bytes', (text) => Buffer.from(text)],
-    ['a text cut off', (text) => text.slice(0, -1)],
+    ['a truncated text', (text) => text.slice(0, -1)],
     ['another version', (text) => text.replace(/"version":\d+/, '"version":99')],
     ["another origin's entry", (text) => text.replaceAll('a.test', 'b.test')],
     ['a huge text', (text) => text.replace(/"bytes":"/, `$&${'#'.repeat(6_000_000)}`)],
@@ -215,7 +215,7 @@ describe('a store that fails', () => {
     })
   })
 
-  test('a store that answers at once, without a promise, is taken as it is', async ({ sites, newClient }) => {
+  test('a store that returns values instead of promises works', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const { texts } = mapStore()
     const store = {
@@ -228,7 +228,7 @@ describe('a store that fails', () => {
     expect(sites.requests).toHaveLength(1)
   })
 
-  test('one that never answers is gone without, and holds no flight for ever', async ({ sites, newClient }) => {
+  test('the client continues without a store that never answers, and its flights end', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     sites.answer('http://b.test:PORT/robots.txt', rules)
     const store = mapStore()
@@ -252,7 +252,7 @@ describe('a store that fails', () => {
     ])
   })
 
-  test('close while it is asked: no request is made after that', async ({ sites, newClient }) => {
+  test('close during a call of the store: the client makes no request after it', async ({ sites, newClient }) => {
     const asked = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<undefined>()
     const client = newClient({

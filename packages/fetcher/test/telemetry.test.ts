@@ -1,4 +1,4 @@
-// What a client tells of its work. All of it is our choice.
+// Events, counters, traces and logs of a client. All of it is our choice.
 import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ const ROBOTS = 'http://a.test:PORT/robots.txt'
 const ELSEWHERE = 'http://b.test:PORT/robots.txt'
 const rules: Reply = { status: 200, body: forbidsPage }
 
-/** A store that knows nothing and, if so asked, keeps nothing. */
+/** Creates a store that is always empty. Its `set` does nothing by default. */
 const emptyStore = (set: Store['set'] = async () => undefined): Store => ({
   get: async () => undefined,
   set,
@@ -45,10 +45,10 @@ describe('counters', () => {
   const asked = { questions: 1, waits: 1, fetches: 1, requests: 1 }
   const rows: readonly Row[] = [
     ['a file', { [ROBOTS]: rules }, [askedPage], { ...asked, disallowed: 1, successes: 1, bytes: forbidsPage.length }],
-    ['none', { [ROBOTS]: { status: 404 } }, [askedPage], { ...asked, allowed: 1, unavailable: 1 }],
+    ['a 404', { [ROBOTS]: { status: 404 } }, [askedPage], { ...asked, allowed: 1, unavailable: 1 }],
     ['a failure', { [ROBOTS]: { status: 500 } }, [askedPage], { ...asked, disallowed: 1, unreachable: 1 }],
     [
-      '401 where it restricts',
+      '401 in a dialect in which it restricts',
       { [ROBOTS]: { status: 401 } },
       [askedPage],
       { ...asked, disallowed: 1, restricted: 1 },
@@ -62,7 +62,7 @@ describe('counters', () => {
       { retries: 1 },
     ],
     [
-      'a redirect to another origin, whose answer it is too',
+      'a redirect to another origin, for which the response is also saved',
       { [ROBOTS]: { status: 301, headers: { location: ELSEWHERE } }, [ELSEWHERE]: rules },
       [askedPage, ELSEWHERE.replace('robots.txt', 'page')],
       {
@@ -75,15 +75,15 @@ describe('counters', () => {
         reusedRedirects: 1,
       },
     ],
-    ['what is no URL', {}, ['mailto:a@b.test', ''], { questions: 2, disallowed: 2 }],
+    ['invalid URLs', {}, ['mailto:a@b.test', ''], { questions: 2, disallowed: 2 }],
     [
-      'what is known',
+      'cached origins',
       { [ROBOTS]: rules },
       [askedPage, askedPage, askedPage.replace('page', 'x')],
       { ...asked, questions: 3, disallowed: 2, allowed: 1, successes: 1, bytes: forbidsPage.length },
     ],
     [
-      'a store that knows nothing',
+      'an empty store',
       { [ROBOTS]: { status: 404 } },
       [askedPage],
       { ...asked, allowed: 1, unavailable: 1, storeMisses: 1 },
@@ -109,7 +109,7 @@ describe('counters', () => {
     })
   }
 
-  test('what the store had, a 304, and a refresh ahead', async ({ sites, newClient }) => {
+  test('store hits, a 304, and a refresh ahead', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 304 })
     const texts = new Map<string, string>()
     const store: Store = {
@@ -138,12 +138,12 @@ describe('counters', () => {
     })
   })
 
-  test('each of them is moved by one of these tests', () => {
+  test('each counter is covered by one of these tests', () => {
     const moved = new Set(rows.flatMap(([, , , counters]) => Object.keys(counters)))
     expect([...moved, 'storeHits', 'refreshesAhead'].sort()).toEqual(Object.keys(counterMeanings).sort())
   })
 
-  test('a question that is rejected is none that was answered', async ({ sites, newClient }) => {
+  test('a rejected check does not count as answered', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, () => undefined)
     const client = newClient()
     const leaver = new AbortController()
@@ -154,7 +154,7 @@ describe('counters', () => {
     expect(client.counters).toEqual({ ...zero, waits: 1 })
   })
 
-  test('docs/observing.md lists them', async () => {
+  test('docs/observing.md lists all counters', async () => {
     const path = join(import.meta.dirname, '../../../docs/observing.md')
     const rows = Object.entries(counterMeanings).map(([name, meaning]) => [`\`${name}\``, meaning])
     await expect(
@@ -164,7 +164,7 @@ describe('counters', () => {
 })
 
 describe('events', () => {
-  test('verdict and fetch carry what check gives, and what came of the attempt', async ({ sites, newClient }) => {
+  test('verdict carries the verdict of check, and fetch the result of the attempt', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
     sites.answer(ELSEWHERE, rules)
     const clock = startClock()
@@ -194,7 +194,7 @@ describe('events', () => {
     expect(fetches[1]).toMatchObject({ from: 'rules', to: 'lost-with-copy', requests: 1 })
   })
 
-  /** What is thrown outside of everything, while `work` is done. */
+  /** Returns the uncaught errors during `work`. */
   async function uncaughtDuring(count: number, work: () => Promise<unknown>): Promise<unknown[]> {
     const before = process.listeners('uncaughtException')
     process.removeAllListeners('uncaughtException')
@@ -213,10 +213,7 @@ describe('events', () => {
     return caught
   }
 
-  test('what a listener or logger throws is thrown outside of the question, which is answered', async ({
-    sites,
-    newClient,
-  }) => {
+  test('an error of a listener or logger is uncaught, and the check still resolves', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const broken = (what: string) => () => {
       throw new Error(what)
@@ -246,7 +243,7 @@ describe('tracing channels', () => {
     return messages
   }
 
-  test('politely:check and politely:fetch: begin, end, and what came of it', async ({ sites, newClient }) => {
+  test('politely:check and politely:fetch: start, end and result', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const checks = listen('politely:check')
     const fetches = listen('politely:fetch')
@@ -274,7 +271,7 @@ describe('tracing channels', () => {
     ])
   })
 
-  test('what is rejected has its error', async ({ sites, newClient }) => {
+  test('a rejected check has an error', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, () => undefined)
     const checks = listen('politely:check')
     const fetches = listen('politely:fetch')
@@ -297,13 +294,16 @@ describe('tracing channels', () => {
 })
 
 describe('checkNow', () => {
-  test('gives the verdict of check, counts and publishes it alike, and asks nobody', async ({ sites, newClient }) => {
+  test('returns the verdict of check, counts and publishes it the same way, and sends no request', async ({
+    sites,
+    newClient,
+  }) => {
     sites.answer(ROBOTS, rules)
     const clock = startClock()
     const lines: string[] = []
     const client = newClient({ now: clock.now, logger: { debug: (line) => void lines.push(line) } })
     const url = sites.withPort(askedPage)
-    expect(client.checkNow(url)).toBeUndefined() // nothing is known yet
+    expect(client.checkNow(url)).toBeUndefined() // not cached yet
     expect(sites.asked).toEqual([])
     const verdict = await client.check(url)
     const events: VerdictEvent[] = []
@@ -320,7 +320,7 @@ describe('checkNow', () => {
     expect(checks).toHaveLength(3)
     expect(lines.filter((line) => line.startsWith(`${url}: `))).toHaveLength(2)
     clock.pass(30 * DAY)
-    expect(client.checkNow(url)).toBeUndefined() // it has to be fetched again
+    expect(client.checkNow(url)).toBeUndefined() // stale
     expect(sites.asked).toHaveLength(1)
     await client.close()
     expect(() => client.checkNow(url)).toThrow('closed')
@@ -337,7 +337,7 @@ describe('logger', () => {
     return { lines, logger: { debug: say('debug'), info: say('info'), warn: say('warn') } satisfies Logger }
   }
 
-  test('a line for each attempt, verdict and failure of the store, and nothing with it', async ({
+  test('gets one line for each attempt, verdict and store failure, and no further arguments', async ({
     sites,
     newClient,
   }) => {
@@ -364,7 +364,7 @@ describe('logger', () => {
     )
   })
 
-  test('what a site, a caller or a store wrote moves no cursor', async ({ sites, newClient }) => {
+  test('escapes control characters from sites, callers and stores', async ({ sites, newClient }) => {
     const nasty = '\u001b[2J\u009b\u202e\u2028\r\n\u0007\u0000'
     const body = Buffer.from(`User-agent: *\u001b[31m\nDisallow: /page\u001b[2J\u202e\u0007\n`)
     sites.answer(ROBOTS, { status: 200, body })
@@ -378,7 +378,7 @@ describe('logger', () => {
     for (const [, line] of lines) expect(line).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u)
   })
 
-  test('part of one is enough, and console will do', async ({ sites, newClient }) => {
+  test('may have some of the methods only, and may be console', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { status: 500 })
     const lines: string[] = []
     await newClient({ logger: { warn: (line) => void lines.push(line) } }).check(sites.withPort(askedPage))
@@ -389,7 +389,7 @@ describe('logger', () => {
   })
 })
 
-describe('a plain yes or no takes a short way, and says what check says', () => {
+describe('isAllowed has a fast path with the same results as check', () => {
   const names = Object.keys(dialects) as DialectName[]
   const own: Dialect = { ...dialects.google, name: 'own' }
 
@@ -429,7 +429,7 @@ describe('a plain yes or no takes a short way, and says what check says', () => 
     expect(Math.min(counts.true, counts.false)).toBeGreaterThan(60)
   })
 
-  test('while everything is allowed or disallowed too', async ({ sites, newClient }) => {
+  test('also while everything is allowed or disallowed', async ({ sites, newClient }) => {
     const answers: readonly Reply[] = [{ status: 404 }, { status: 500 }, { status: 401 }]
     for (const [i, answer] of answers.entries()) sites.answer(`http://h${i}.test:PORT/robots.txt`, answer)
     const same = async (client: RobotsClient) => {

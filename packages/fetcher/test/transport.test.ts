@@ -1,5 +1,5 @@
-// Robots.txt through what the caller brings along: a fetch, or an undici dispatcher. Our choice, that the policy is the same
-// whoever makes the request: redirects, bounds, deadline, and the reasons for which robots.txt is unreachable.
+// Fetches robots.txt with the caller's fetch or undici dispatcher. Our choice: redirects, limits, the deadline and the reasons for `unreachable`
+// are the same for every transport.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -8,9 +8,9 @@ import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { bodyRows } from '@politely/testkit/body-cases'
+import { bodyCases } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
-import { rudeRows } from '@politely/testkit/misbehaving-server-cases'
+import { misbehavingServerCases } from '@politely/testkit/misbehaving-server-cases'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
 import { askedPage, forbidsPage, replyCases } from '@politely/testkit/response-cases'
 import { isFullRun } from '@politely/testkit/scope'
@@ -41,51 +41,54 @@ type Fetch = typeof globalThis.fetch
 /** The limit of the client's own connections. */
 const MAX_HEADERS = { maxHeaderSize: 16_384 }
 
-/** Destroyed with the last test: among tests that run at once, `onTestFinished` does not know which one calls it. */
+/** Destroyed after the last test. In concurrent tests, `onTestFinished` cannot know which test calls it. */
 const agents: Agent[] = []
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.destroy()))
 })
 
-/** Finds `*.test` on loopback. */
+/** Resolves `*.test` to loopback. */
 function loopbackAgent(connect: object = {}, options: object = {}): Agent {
   const agent = new Agent({ ...options, connect: { lookup: lookupIn(), ...connect } })
   agents.push(agent)
   return agent
 }
 
-/** undici's own fetch; it is of this version, and the types of Node's are of another. */
+/** The fetch of the installed undici, whose types differ from those of Node's fetch. */
 function fetchOfUndici(agent: Agent = loopbackAgent()): Fetch {
   return ((url: string, init: object) => undiciFetch(url, { ...init, dispatcher: agent })) as unknown as Fetch
 }
 
-/** The platform's. Those of Node 22 and 24 take the dispatchers of undici 8 in a wrapper only. */
+/** The fetch of Node. Node 22 and 24 accept dispatchers of undici 8 only in a wrapper. */
 function fetchOfNode(agent: Agent = loopbackAgent()): Fetch {
   const dispatcher = new Dispatcher1Wrapper(agent)
   return (url, init) => fetch(url, { ...init, dispatcher } as unknown as RequestInit)
 }
 
-// What a fetch does not show, and why. Everything else that the direct way is tested with, it is tested with too.
-const UNSEEN: readonly (readonly [name: RegExp, why: string])[] = [
-  [/two equal Locations count as one/, 'several Locations come joined by a comma, as one that leads elsewhere'],
+// The cases in which a fetch gives another result than the client's own connections, and why. A fetch passes all other cases.
+const DIFFERENT_WITH_FETCH: readonly (readonly [name: RegExp, why: string])[] = [
+  [/two equal Locations count as one/, 'a fetch joins several Locations by a comma, which gives another URL'],
   [/a redirect with an unusable Location is unavailable: "\/one,\/other"/, 'the same'],
-  [/its body is not read as rules: 421/, 'a fetch asks again after a 421 (WHATWG Fetch)'],
-  [/gzip as a transfer coding/, 'no fetch decodes one'],
-  [/205 with a body/, 'a fetch lets none have one'],
-  [/zstd/, 'it is not asked for; whether a fetch knows it depends on its version'],
+  [/its body is not read as rules: 421/, 'a fetch repeats a request after a 421 (WHATWG Fetch)'],
+  [/gzip as an unrequested transfer coding/, 'no fetch decodes a transfer coding'],
+  [/205 with a body/, 'a fetch drops the body'],
+  [/zstd/, 'the client does not request it, and only some versions of fetch decode it'],
 ]
-const isSeen = ({ name }: { readonly name: string }) => !UNSEEN.some(([unseen]) => unseen.test(name))
+const isSameWithFetch = ({ name }: { readonly name: string }) =>
+  !DIFFERENT_WITH_FETCH.some(([pattern]) => pattern.test(name))
 
 describe.for([
-  ["a fetch of your own, the platform's", () => ({ fetch: fetchOfNode() }), isSeen, 0],
-  ["a fetch of your own, undici's", () => ({ fetch: fetchOfUndici() }), isSeen, 1],
-  ['a dispatcher of your own', () => ({ dispatcher: loopbackAgent({}, MAX_HEADERS) }), () => true, 2],
-] as const)('%s', ([, transport, isSeen, turn]) => {
-  /** In the short run each row goes through one of the three transports. */
-  const rowsOf = <T extends { readonly name: string }>(rows: readonly T[]) =>
-    rows.filter((row, i) => isSeen(row) && (isFullRun || i % 3 === turn)).map((row) => [row.name, row] as const)
+  ["the caller's fetch: Node's", () => ({ fetch: fetchOfNode() }), isSameWithFetch, 0],
+  ["the caller's fetch: undici's", () => ({ fetch: fetchOfUndici() }), isSameWithFetch, 1],
+  ["the caller's dispatcher", () => ({ dispatcher: loopbackAgent({}, MAX_HEADERS) }), () => true, 2],
+] as const)('%s', ([, transport, isSameWithFetch, turn]) => {
+  /** In the short run, each case runs with one of the three transports. */
+  const casesOf = <T extends { readonly name: string }>(rows: readonly T[]) =>
+    rows
+      .filter((row, i) => isSameWithFetch(row) && (isFullRun || i % 3 === turn))
+      .map((row) => [row.name, row] as const)
 
-  test.for(rowsOf(replyCases))('%s', async ([, { replies: answers, expected }], { sites, newClient }) => {
+  test.for(casesOf(replyCases))('%s', async ([, { replies, expected }], { sites, newClient }) => {
     for (const [url, reply] of Object.entries(answers)) sites.answer(url, reply)
     const verdict = await newClient(transport()).check(sites.withPort(askedPage))
     const { requestedUrls: asked, allowed, because, ...access } = expected
@@ -93,7 +96,7 @@ describe.for([
     expect(sites.asked).toEqual(asked)
   })
 
-  test.concurrent.for(rowsOf(rudeRows))('%s', async ([, row], { sites, newClient }) => {
+  test.concurrent.for(casesOf(misbehavingServerCases))('%s', async ([, row], { sites, newClient }) => {
     sites.answer(ROBOTS, row.behave)
     const client = newClient({ ...transport(), timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
     const verdict = await client.check(sites.withPort(askedPage))
@@ -101,7 +104,7 @@ describe.for([
     expect(verdict).toMatchObject({ allowed, because, access })
   })
 
-  test.for(rowsOf(bodyRows))('%s', async ([, row], { sites, newClient }) => {
+  test.for(casesOf(bodyCases))('%s', async ([, row], { sites, newClient }) => {
     const { contentEncoding, body, expected } = row
     const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
     sites.answer(ROBOTS, { status: 200, headers, body: body() })
@@ -112,13 +115,13 @@ describe.for([
   })
 })
 
-test('what a fetch does not show is what is tested with the direct way', () => {
-  const names = [...replyCases, ...rudeRows, ...bodyRows].map(({ name }) => name)
-  for (const [unseen] of UNSEEN) expect(names.some((name) => unseen.test(name))).toBe(true)
+test('every pattern of the differences matches a case', () => {
+  const names = [...replyCases, ...misbehavingServerCases, ...bodyCases].map(({ name }) => name)
+  for (const [pattern] of DIFFERENT_WITH_FETCH) expect(names.some((name) => pattern.test(name))).toBe(true)
 })
 
-describe('what a fetch of your own is called with', () => {
-  test('and what comes out on the wire', async ({ sites, newClient }) => {
+describe("how the client calls the caller's fetch", () => {
+  test('with these options, and sends these headers', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { status: 302, headers: { location: '/rules', 'set-cookie': 'session=1' } })
     sites.answer('http://a.test:PORT/rules', { ...rules, headers: { etag: '"1"' } })
     const calls: (readonly [input: unknown, init: RequestInit | undefined])[] = []
@@ -168,7 +171,7 @@ describe('what a fetch of your own is called with', () => {
     expect(await client.check(sites.withPort(askedPage))).toMatchObject({ because: 'rule', access: { status: 304 } })
   })
 
-  test('one that signs requests', async ({ sites, newClient }) => {
+  test('allows a fetch that signs requests', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, rules)
     const real = fetchOfUndici()
     const fetch: Fetch = (input, init) => {
@@ -185,7 +188,7 @@ describe('what a fetch of your own is called with', () => {
   })
 })
 
-describe('a fetch that does not do as it is told', () => {
+describe('a fetch that violates its contract', () => {
   const page = 'http://a.test/page'
   test.for<readonly [name: string, fetch: Fetch, reason: string, detail: RegExp]>([
     [
@@ -194,7 +197,7 @@ describe('a fetch that does not do as it is told', () => {
       'malformed',
       /hides redirects/,
     ],
-    ['answers with an error response', async () => Response.error(), 'malformed', /hides redirects/],
+    ['returns an error response', async () => Response.error(), 'malformed', /hides redirects/],
     [
       'follows redirects',
       async () => Object.defineProperty(new Response(forbidsPage), 'redirected', { value: true }),
@@ -202,19 +205,19 @@ describe('a fetch that does not do as it is told', () => {
       /follows redirects itself/,
     ],
     [
-      'follows redirects, says that it does not, and shows the URL',
+      'follows redirects without `redirected`, but with the new URL',
       async () => Object.defineProperty(new Response(forbidsPage), 'url', { value: 'http://10.0.0.1/rules' }),
       'malformed',
-      /answers for http:\/\/10\.0\.0\.1\/rules, and was asked for http:\/\/a\.test\/robots\.txt/,
+      /response from http:\/\/10\.0\.0\.1\/rules.*request for http:\/\/a\.test\/robots\.txt/,
     ],
     [
-      'gives less than its Content-Length',
+      'returns less than its Content-Length',
       async () => new Response(forbidsPage, { headers: { 'content-length': '31' } }),
       'truncated',
       /30 bytes of a body with Content-Length 31/,
     ],
     [
-      'throws at once',
+      'throws synchronously',
       () => {
         throw new Error('no, thanks')
       },
@@ -222,16 +225,16 @@ describe('a fetch that does not do as it is told', () => {
       /no, thanks/,
     ],
     [
-      'throws what is no error',
+      'throws a value that is not an error',
       async () => {
         throw 'no, thanks'
       },
       'network',
       /no, thanks/,
     ],
-    ['answers with nothing', (async () => undefined) as unknown as Fetch, 'network', /undefined/],
+    ['returns undefined', (async () => undefined) as unknown as Fetch, 'network', /undefined/],
     [
-      'has a deadline of its own',
+      'has its own timeout',
       async () => {
         throw new DOMException('too late', 'TimeoutError')
       },
@@ -239,7 +242,7 @@ describe('a fetch that does not do as it is told', () => {
       /too late/,
     ],
     [
-      'has a cause that is its own',
+      'throws an error whose cause is itself',
       async () => {
         const error = new TypeError('fetch failed')
         error.cause = error
@@ -249,7 +252,7 @@ describe('a fetch that does not do as it is told', () => {
       /fetch failed/,
     ],
     [
-      'has a cause of a cause',
+      'throws an error with nested causes',
       async () => {
         throw new TypeError('fetch failed', {
           cause: new Error('proxy', { cause: Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }) }),
@@ -263,7 +266,7 @@ describe('a fetch that does not do as it is told', () => {
     expect(verdict).toMatchObject({ because: 'unreachable', access: { reason, detail: expect.stringMatching(detail) } })
   })
 
-  test('does not heed the signal: the deadline holds, and what comes late is given back', async ({ newClient }) => {
+  test('ignores the signal: the deadline applies, and a late response is cancelled', async ({ newClient }) => {
     const late = Promise.withResolvers<Response>()
     const cancelled = Promise.withResolvers<unknown>()
     const client = newClient({ fetch: () => late.promise, timeoutMs: 50 })
@@ -272,7 +275,7 @@ describe('a fetch that does not do as it is told', () => {
     await cancelled.promise
   })
 
-  test('does not heed it in the body either', async ({ newClient }) => {
+  test('ignores the signal in the body', async ({ newClient }) => {
     const cancelled = Promise.withResolvers<unknown>()
     const body = new ReadableStream({
       start: (stream) => stream.enqueue(new TextEncoder().encode(forbidsPage)),
@@ -283,7 +286,7 @@ describe('a fetch that does not do as it is told', () => {
     await cancelled.promise
   })
 
-  test.for([200, 404, 302])('a body without end, status %s: it is cancelled', async (status, { newClient }) => {
+  test.for([200, 404, 302])('cancels an endless body, status %s', async (status, { newClient }) => {
     const cancelled = Promise.withResolvers<unknown>()
     const body = new ReadableStream({
       pull: (stream) => stream.enqueue(Buffer.from('User-agent: *\nDisallow: /page\n'.repeat(1_000))),
@@ -297,11 +300,11 @@ describe('a fetch that does not do as it is told', () => {
   })
 })
 
-describe('a fetch of your own, codings that it does not decode', () => {
+describe("the caller's fetch: codings that it does not decode", () => {
   const gzipped = gzipSync(forbidsPage)
   const undecodable = { because: 'unreachable', access: { reason: 'undecodable' } }
 
-  /** Decodes nothing and says all that the site says. */
+  /** Decodes nothing and returns all headers of the site. */
   const rawFetch: Fetch = (url) =>
     new Promise((resolve, reject) => {
       const { hostname: host, port, pathname: path } = new URL(String(url))
@@ -314,7 +317,7 @@ describe('a fetch of your own, codings that it does not decode', () => {
   const fetches = [
     ["the platform's", () => fetchOfNode()],
     ["undici's", () => fetchOfUndici()],
-    ['of node:http, which decodes nothing', () => rawFetch],
+    ['a fetch on node:http, which decodes nothing', () => rawFetch],
   ] as const
 
   test.for(
@@ -353,7 +356,7 @@ describe('a fetch of your own, codings that it does not decode', () => {
     })
     expect(await newClient({ fetch: fetchOf() }).check(sites.withPort(askedPage))).toMatchObject({
       because: 'unreachable',
-      access: { reason: expect.stringMatching(/^(undecodable|malformed)$/) }, // node:http takes some of these for no HTTP
+      access: { reason: expect.stringMatching(/^(undecodable|malformed)$/) }, // node:http rejects some of these as invalid HTTP
     })
   })
 
@@ -367,22 +370,22 @@ describe('a fetch of your own, codings that it does not decode', () => {
     ['br', brotliCompressSync(forbidsPage)],
     ['gzip, br', brotliCompressSync(gzipSync(forbidsPage))],
     ['br, gzip', gzipSync(brotliCompressSync(forbidsPage))],
-    ['br, of more than the limit', brotliCompressSync(randomBytes(600_000))],
-    ['br, of much more than it has bytes', brotliCompressSync(long)],
-  ] as const)('bytes that are handed out as they came, %s', async ([name, body], { sites, newClient }) => {
+    ['br over the size limit', brotliCompressSync(randomBytes(600_000))],
+    ['br of a body that compresses well', brotliCompressSync(long)],
+  ] as const)('a body that is still coded: %s', async ([name, body], { sites, newClient }) => {
     const coding = name.replace(/, of.*/, '')
     sites.answer(ROBOTS, { status: 200, headers: { 'content-encoding': coding }, body })
     expect(await newClient({ fetch: rawFetch }).check(sites.withPort(askedPage))).toMatchObject(undecodable)
   })
 
-  test.for(['', 'identity', 'Identity'])('no coding: "%s"', async (coding, { sites, newClient }) => {
+  test.for(['', 'identity', 'Identity'])('an uncoded body: "%s"', async (coding, { sites, newClient }) => {
     for (const [, fetchOf] of fetches) {
       sites.answer(ROBOTS, { ...rules, headers: { 'content-encoding': coding } })
       expect(await newClient({ fetch: fetchOf() }).check(sites.withPort(askedPage))).toMatchObject(obeyed)
     }
   })
 
-  test('a fetch that has decoded, and says what it was', async ({ newClient }) => {
+  test('a fetch that has decoded the body and kept the Content-Encoding header', async ({ newClient }) => {
     for (const coding of ['gzip', 'deflate', 'br', 'gzip, br']) {
       const headers = { 'content-encoding': coding, 'content-length': '55' }
       const client = newClient({ fetch: async () => new Response(forbidsPage, { headers }) })
@@ -391,8 +394,8 @@ describe('a fetch of your own, codings that it does not decode', () => {
   })
 })
 
-describe('a fetch of your own, failures', () => {
-  test('a body that neither ends nor heeds the signal ends with the deadline', async ({ newClient }) => {
+describe("the caller's fetch: failures", () => {
+  test('a body that never ends and ignores the signal ends with the deadline', async ({ newClient }) => {
     const never = () => new Promise<void>(() => undefined)
     const client = newClient({
       fetch: async () => new Response(new ReadableStream({ pull: never, cancel: never })),
@@ -425,7 +428,7 @@ describe('a fetch of your own, failures', () => {
     expect(await reasonOf('http://example.com/page', guarded)).toBe('blocked-address')
   })
 
-  test('one that follows redirects and hides it is found out by its requests', async ({ sites, newClient }) => {
+  test('detects a fetch that follows redirects silently, by its requests', async ({ sites, newClient }) => {
     sites.answer(ROBOTS, { status: 302, headers: { location: '/rules' } })
     sites.answer('http://a.test:PORT/rules', rules)
     const hides =
@@ -446,7 +449,7 @@ describe('a fetch of your own, failures', () => {
     }
   })
 
-  test('one whose dispatcher drops the body is found out', async ({ sites, newClient }) => {
+  test('detects a fetch whose dispatcher drops the body', async ({ sites, newClient }) => {
     const chunks = `1e\r\n${forbidsPage}\r\n0\r\n\r\n`
     sites.answer(
       ROBOTS,
@@ -460,7 +463,7 @@ describe('a fetch of your own, failures', () => {
     })
   })
 
-  test('the guard sees URLs: literal addresses, and names if there is a lookup', async ({ sites, newClient }) => {
+  test('the guard checks URLs: literal addresses, and names if there is a lookup', async ({ sites, newClient }) => {
     const fetch = fetchOfNode(loopbackAgent({ lookup: lookupIn({ 'example.com': '127.0.0.1' }) }))
     sites.answer('http://example.com:PORT/robots.txt', {
       status: 302,
@@ -478,7 +481,7 @@ describe('a fetch of your own, failures', () => {
     expect(sites.requests).toHaveLength(1)
   })
 
-  test('ftp: is not spoken past them', async ({ newClient }) => {
+  test("ftp: URLs do not bypass the caller's transport", async ({ newClient }) => {
     const { ports } = watchOwnSockets()
     for (const client of [newClient({ fetch: fetchOfNode() }), newClient({ dispatcher: loopbackAgent() })]) {
       const verdict = await client.check('ftp://a.test/page')
@@ -490,7 +493,7 @@ describe('a fetch of your own, failures', () => {
   })
 })
 
-test('a cut response that an interceptor shares between two clients is truncated for both', async ({
+test('a truncated response that an interceptor shares between two clients is truncated for both', async ({
   sites,
   newClient,
 }) => {
@@ -504,8 +507,8 @@ test('a cut response that an interceptor shares between two clients is truncated
   for (const verdict of verdicts) expect(verdict).toMatchObject({ access: { reason: 'truncated' } })
 })
 
-describe('a dispatcher of your own', () => {
-  /** A proxy: absolute URLs for http, CONNECT for https. Every name is on loopback for it. */
+describe("the caller's dispatcher", () => {
+  /** A proxy: absolute URLs for http, CONNECT for https. It resolves every name to loopback. */
   async function startProxy() {
     const seen: string[] = []
     const sockets = new Set<Socket>()
@@ -535,7 +538,7 @@ describe('a dispatcher of your own', () => {
     return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
   }
 
-  test('a proxy: the names are its business', async ({ sites, newClient }) => {
+  test('a proxy resolves the names itself', async ({ sites, newClient }) => {
     const certificate = selfSigned('example.com')
     const secure = await startSites({ certificate })
     onTestFinished(() => secure.close())
@@ -565,18 +568,18 @@ describe('a dispatcher of your own', () => {
     because: 'unreachable',
     access: { reason, detail: expect.stringMatching(detail) },
   })
-  const followed = failed('malformed', /follows redirects itself.*give one that answers with the 3xx itself/)
+  const followed = failed('malformed', /follows redirects itself.*give one that returns the 3xx response/)
 
-  /** Answers without a connection. */
+  /** Responds without a connection. */
   function mockAgent(headers: Record<string, string>): Dispatcher {
     const agent = new MockAgent()
     agent.disableNetConnect()
     agent.get(/./).intercept({ path: '/robots.txt' }).reply(200, forbidsPage, { headers })
-    agent.destroy = async () => undefined // it has none
+    agent.destroy = async () => undefined // it has no connections
     return agent
   }
 
-  /** Follows redirects by itself, and shows nothing of it. */
+  /** Follows redirects silently. */
   function followingAgent(): Dispatcher {
     const agent = loopbackAgent()
     const follow = (dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] => {
@@ -601,7 +604,7 @@ describe('a dispatcher of your own', () => {
     return agent.compose(follow)
   }
 
-  /** Always by undici's handler, whatever the options of a request say. */
+  /** Always uses undici's redirect handler, whatever the options of a request are. */
   function handlerOfRedirects(): Dispatcher {
     const agent = loopbackAgent()
     return agent.compose(
@@ -623,30 +626,30 @@ describe('a dispatcher of your own', () => {
     readonly [name: string, dispatcher: () => Dispatcher, answers: readonly Answer[], verdict: object, asked: number]
   >([
     [
-      'redirect: told not to follow',
+      'redirect: turned off by maxRedirections',
       () => loopbackAgent().compose(redirect({ maxRedirections: 5 })),
       [moved],
       obeyed,
       1,
     ],
-    ['a RedirectHandler: refused before it asks', handlerOfRedirects, [moved], followed, 0],
-    ['redirects followed by hand: refused', followingAgent, [moved], followed, 1],
+    ['a RedirectHandler: refused before its request', handlerOfRedirects, [moved], followed, 0],
+    ['redirects followed silently: refused', followingAgent, [moved], followed, 1],
     [
-      'redirects followed by hand to a 404: refused',
+      'redirects followed silently to a 404: refused',
       followingAgent,
       [{ status: 302, headers: { location: '/none' } }],
       followed,
       1,
     ],
     [
-      'retry: what comes of it counts',
+      'retry: the last response counts',
       () => loopbackAgent().compose(retry(quickly)),
       [{ status: 503 }, rules],
       obeyed,
       2,
     ],
     [
-      'RetryAgent: the status that stays counts',
+      'RetryAgent: the last status counts',
       () => new RetryAgent(loopbackAgent(), quickly),
       [{ status: 503 }],
       { access: { reason: 'status', status: 503 } },
@@ -660,7 +663,7 @@ describe('a dispatcher of your own', () => {
       2,
     ],
     [
-      'retry: a body in two parts is not taken',
+      'retry: a body assembled from two responses is refused',
       () => loopbackAgent().compose(retry(quickly)),
       [resets, rest],
       failed('truncated'),
@@ -689,7 +692,7 @@ describe('a dispatcher of your own', () => {
       1,
     ],
     [
-      'decompress: gzip that ends early',
+      'decompress: truncated gzip',
       () => loopbackAgent().compose(decompress()),
       [coded('gzip', gzipSync(forbidsPage).subarray(0, -9))],
       failed('undecodable'),
@@ -703,7 +706,7 @@ describe('a dispatcher of your own', () => {
       1,
     ],
     [
-      'decompress: zstd of which Node decodes one part',
+      'decompress: zstd in two frames, of which Node decodes one',
       () => loopbackAgent().compose(decompress()),
       [coded('zstd', twoFrames)],
       failed('undecodable'),
@@ -728,14 +731,20 @@ describe('a dispatcher of your own', () => {
       1,
     ],
     [
-      'a dispatcher whose answers undici does not see: refused',
+      'a MockAgent, whose responses undici does not report: refused',
       () => mockAgent({}),
       [],
       failed('truncated', /does not show/),
       0,
     ],
-    ['the same with the right Content-Length', () => mockAgent({ 'content-length': '30' }), [], obeyed, 0],
-    ['the same with a wrong one', () => mockAgent({ 'content-length': '31' }), [], failed('truncated'), 0],
+    ['a MockAgent with the correct Content-Length', () => mockAgent({ 'content-length': '30' }), [], obeyed, 0],
+    [
+      'a MockAgent with a wrong Content-Length',
+      () => mockAgent({ 'content-length': '31' }),
+      [],
+      failed('truncated'),
+      0,
+    ],
   ])('with interceptors, %s', async ([, newDispatcher, answers, expected, asked], { sites, newClient }) => {
     sites.answer(ROBOTS, ...answers)
     sites.answer(RULES, rules)
@@ -759,13 +768,13 @@ describe('a dispatcher of your own', () => {
     expect(sites.asked).toEqual(['http://example.com:PORT/robots.txt'])
   })
 
-  test('with interceptors, cache: robots.txt comes from the site, and is not stored', async ({ sites, newClient }) => {
+  test('with interceptors, cache: robots.txt comes from the site and is not stored', async ({ sites, newClient }) => {
     const fresh = { ...rules, headers: { 'cache-control': 'max-age=3600', date: new Date().toUTCString() } }
     for (const [option, over] of [
       ['dispatcher', (agent: Dispatcher) => ({ dispatcher: agent })],
       ['fetch', (agent: Dispatcher) => ({ fetch: fetchOfUndici(agent as Agent) })],
     ] as const) {
-      sites.forget()
+      sites.clearRecords()
       sites.answer(ROBOTS, fresh)
       const agent = loopbackAgent().compose(cache())
       const client = newClient({ ...over(agent), ttlMs: 0, minTtlMs: 0, maxTtlMs: 0 })
@@ -779,7 +788,7 @@ describe('a dispatcher of your own', () => {
     readonly headers: IncomingHttpHeaders
   }
 
-  /** Answers over HTTP/2 and nothing else. */
+  /** A server that supports only HTTP/2. */
   async function startHttp2(
     certificate: Certificate,
   ): Promise<{ port: number; spoken: Spoken[]; server: Http2SecureServer }> {
@@ -805,7 +814,7 @@ describe('a dispatcher of your own', () => {
     return { port, spoken, server }
   }
 
-  test('HTTP/2, with a certificate of your own', async ({ newClient }) => {
+  test('HTTP/2, with a private certificate', async ({ newClient }) => {
     const certificate = selfSigned('a.test')
     const { port, spoken } = await startHttp2(certificate)
     const dispatcher = loopbackAgent({ ca: certificate.cert, allowH2: true, checkServerIdentity: () => undefined })
@@ -823,7 +832,7 @@ describe('a dispatcher of your own', () => {
     expect(spoken[0]?.headers).toMatchObject({ 'user-agent': 'ExampleBot/1.0', ':path': '/robots.txt' })
   })
 
-  test('without it, a server that speaks nothing else is unreachable', async ({ newClient }) => {
+  test('without HTTP/2, a server that supports nothing else is unreachable', async ({ newClient }) => {
     const certificate = selfSigned('a.test')
     const { port, spoken } = await startHttp2(certificate)
     const dispatcher = loopbackAgent({ ca: certificate.cert, allowH2: false })
@@ -833,12 +842,12 @@ describe('a dispatcher of your own', () => {
   })
 })
 
-test('fetch and dispatcher together: only one of them can make the request', ({ newClient }) => {
+test('fetch and dispatcher cannot be combined', ({ newClient }) => {
   expect(() => newClient({ fetch: fetchOfNode(), dispatcher: loopbackAgent() })).toThrow(
     expect.objectContaining({
       code: 'ERR_POLITELY_OPTION',
       option: 'fetch',
-      message: expect.stringMatching(/only one of them can make the request; give your fetch the dispatcher/),
+      message: expect.stringMatching(/only one of them can make the request; pass the dispatcher to your fetch/),
     }),
   )
 })

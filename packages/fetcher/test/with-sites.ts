@@ -1,4 +1,4 @@
-// A test with servers and clients of its own, all of them closed when it ends.
+// A vitest `test` with its own servers and clients, all closed when the test ends.
 import { lookupIn } from '@politely/testkit/lookup'
 import { type Sites, startSites } from '@politely/testkit/sites'
 import { test as plainTest, type TestAPI } from 'vitest'
@@ -6,7 +6,7 @@ import { RobotsClient, type RobotsClientOptions } from '../src/index.ts'
 
 interface Fixtures {
   readonly sites: Sites
-  /** A client that finds `*.test` on loopback, asks no network, and makes every request once unless `retries` says more. */
+  /** Creates a client that resolves `*.test` to loopback, uses no network, and does not retry unless `retries` is given. */
   readonly newClient: (options?: Partial<RobotsClientOptions>) => RobotsClient
 }
 
@@ -15,7 +15,7 @@ export const test: TestAPI<Fixtures> = plainTest.extend<Fixtures>({
   newClient: async ({}, use) => {
     const clients: RobotsClient[] = []
     await use((options) => {
-      // Where others make the connections, they look up the names.
+      // With `fetch` or `dispatcher`, the caller's transport resolves names.
       const lookup = options?.dispatcher === undefined && options?.fetch === undefined && { lookup: lookupIn() }
       const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', ...lookup, retries: 0, ...options })
       clients.push(client)
@@ -23,7 +23,7 @@ export const test: TestAPI<Fixtures> = plainTest.extend<Fixtures>({
     })
     await Promise.all(clients.map((client) => client.close()))
   },
-  // Made after the clients, and so closed before them: a client that cannot end by itself loses its connections.
+  // Created after the clients, and so closed before them: a client that would hang loses its connections.
   sites: async ({ newClient: _ }, use) => {
     const sites = await startSites()
     await use(sites)

@@ -1,12 +1,12 @@
 // SqliteStore keeps the contract of stores, with a file in a folder of its own.
 import { startClock } from '@politely/testkit/clock'
-import { storeRowsFor } from '@politely/testkit/store-contract'
+import { storeCasesFor } from '@politely/testkit/store-contract'
 import { expect } from 'vitest'
 import { later, test } from './folder.ts'
 
 const maxBytes = 16 * 1024 * 1024
 
-test.for(storeRowsFor('SqliteStore'))('store contract, $name', async ({ run }, { folder }) => {
+test.for(storeCasesFor('SqliteStore'))('store contract, $name', async ({ run }, { folder }) => {
   const clock = startClock()
   await run({ open: () => folder.open({ maxBytes, now: clock.now }), clock, maxBytes, heldBytes: folder.heldBytes })
 })

@@ -1,23 +1,23 @@
-// Bodies of robots.txt as servers send them: coded, over-long, broken.
+// Bodies of robots.txt as servers send them: coded, too long, damaged.
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { dice } from './random-robots.ts'
 import { type ExpectedAccess, forbidsPage } from './response-cases.ts'
 
-export interface BodyRow {
-  /** The standard's section, or that it is our choice. */
+export interface BodyCase {
+  /** Source and case: a section of a standard or `our choice`, a comma, and the body. */
   readonly name: string
   readonly contentEncoding?: string
-  /** Made when it is needed: some are large. */
+  /** Creates the body on demand, since some are large. */
   readonly body: () => Uint8Array
   readonly expected: BodyExpectation
 }
 
 export interface BodyExpectation extends ExpectedAccess {
-  /** Whether the limit cut the file; undefined where there is none to be had. */
+  /** Whether the file was cut at the size limit; undefined if there is no file. */
   readonly truncated: boolean | undefined
 }
 
-/** The default and least of what is read, in bytes. RFC 9309 §2.5. */
+/** The default and minimum of the size limit, in bytes. RFC 9309 §2.5. */
 export const bodyLimit: number = 500 * 1024
 
 const success = { outcome: 'success', reason: 'status', truncated: false }
@@ -32,7 +32,7 @@ const undecodable: BodyExpectation = {
   truncated: undefined,
 }
 
-/** `beginning` and comment lines up to `length` bytes in all, then `end`. */
+/** Returns `beginning`, comment lines up to `length` bytes in all, and then `end`. */
 function padded(beginning: string, length: number, end = '', lineEnd = '\n'): Buffer {
   const gap = length - beginning.length
   const lines = `${'#'.repeat(99)}${lineEnd}`.repeat(Math.ceil(gap / 100))
@@ -40,14 +40,14 @@ function padded(beginning: string, length: number, end = '', lineEnd = '\n'): Bu
 }
 
 const EVERYONE = 'User-agent: *\n'
-/** A rule that is none of `/page`, until it is cut off behind `/page`. */
+/** A rule that does not match `/page` unless it is cut after `/page`. */
 const FORBIDS_IF_CUT = 'Disallow: /page-of-another-kind\n'
 const ALLOWS_IF_CUT = 'Allow: /page-of-another-kind\n'
-const behindPage = (rule: string) => rule.indexOf('/page') + '/page'.length
+const afterPage = (rule: string) => rule.indexOf('/page') + '/page'.length
 
 const plain = Buffer.from(forbidsPage)
 const gzipped = gzipSync(plain)
-/** What nothing can compress, always the same. */
+/** Returns the same incompressible bytes on every call. */
 function randomBytes(length: number): Buffer {
   const roll = dice(1)
   return Buffer.from(Array.from({ length }, () => 128 + Math.floor(roll() * 128)))
@@ -55,9 +55,9 @@ function randomBytes(length: number): Buffer {
 /** Magic number, no flags, a window of 1 KiB. RFC 8878 §3.1.1.1. */
 const zstdHeader = Buffer.from('28b52ffd0000', 'hex')
 /** RFC 8878 §3.1.1.2. */
-function zstdBlock(type: 'raw' | 'run', bytes: Uint8Array | string, size = bytes.length, place = 'inner'): Buffer {
+function zstdBlock(type: 'raw' | 'run', bytes: Uint8Array | string, size = bytes.length, position = 'inner'): Buffer {
   const header = Buffer.alloc(3)
-  header.writeUIntLE((size << 3) | (type === 'run' ? 2 : 0) | (place === 'last' ? 1 : 0), 0, 3)
+  header.writeUIntLE((size << 3) | (type === 'run' ? 2 : 0) | (position === 'last' ? 1 : 0), 0, 3)
   return Buffer.concat([header, Buffer.from(bytes)])
 }
 /** Changes one byte, counted from the end. */
@@ -68,7 +68,7 @@ function damaged(bytes: Buffer, fromEnd: number): Buffer {
 }
 
 const zstd = zstdCompressSync(plain)
-/** Frames of every make: what a compressor writes, and by hand one with all fields of the header and both kinds of plain block. */
+/** Frames of every form: from a compressor, and handmade ones with raw and run-length blocks. */
 const zstdFrames = [
   ['a frame', zstd],
   ['with a checksum', zstdCompressSync(plain, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })],
@@ -79,33 +79,33 @@ const zstdFrames = [
   ['with an empty last block', Buffer.concat([zstdHeader, zstdBlock('raw', plain), zstdBlock('raw', '', 0, 'last')])],
 ] as const
 
-/** 8 MiB, out of a few KiB. */
+/** 8 MiB that compress to a few KiB. */
 const bomb = () => padded(forbidsPage, 8 * 1024 * 1024)
 
-export const bodyRows: readonly BodyRow[] = [
+export const bodyCases: readonly BodyCase[] = [
   // RFC 9110 §8.4.1: content codings.
   { name: 'RFC 9110 §8.4.1, gzip', contentEncoding: 'gzip', body: () => gzipped, expected: rulesHold },
   { name: 'RFC 9110 §8.4.1, x-gzip', contentEncoding: 'x-gzip', body: () => gzipped, expected: rulesHold },
   { name: 'RFC 9110 §8.4.1, in upper case', contentEncoding: 'GZIP', body: () => gzipped, expected: rulesHold },
   { name: 'RFC 9110 §8.4.1, deflate', contentEncoding: 'deflate', body: () => deflateSync(plain), expected: rulesHold },
   {
-    name: 'our choice, deflate without its zlib header, which nobody asked for',
+    name: 'our choice, unrequested deflate without a zlib header',
     contentEncoding: 'deflate',
     body: () => deflateRawSync(plain),
     expected: undecodable,
   },
   { name: 'RFC 7932, br', contentEncoding: 'br', body: () => brotliCompressSync(plain), expected: rulesHold },
   ...zstdFrames.map(
-    ([name, frame]): BodyRow => ({
-      name: `RFC 8878 §3.1.1, zstd that nobody asked for: ${name}`,
+    ([name, frame]): BodyCase => ({
+      name: `RFC 8878 §3.1.1, unrequested zstd: ${name}`,
       contentEncoding: 'zstd',
       body: () => frame,
       expected: rulesHold,
     }),
   ),
-  { name: 'our choice, identity is no coding', contentEncoding: 'identity', body: () => plain, expected: rulesHold },
+  { name: 'our choice, identity means uncoded', contentEncoding: 'identity', body: () => plain, expected: rulesHold },
   {
-    name: 'our choice, an empty Content-Encoding is none',
+    name: 'our choice, an empty Content-Encoding means uncoded',
     contentEncoding: '',
     body: () => plain,
     expected: rulesHold,
@@ -117,7 +117,7 @@ export const bodyRows: readonly BodyRow[] = [
     expected: rulesHold,
   },
   {
-    name: 'RFC 9110 §8.4, the last coding comes off first',
+    name: 'RFC 9110 §8.4, the last coding is removed first',
     contentEncoding: 'gzip, br',
     body: () => brotliCompressSync(gzipped),
     expected: rulesHold,
@@ -129,38 +129,38 @@ export const bodyRows: readonly BodyRow[] = [
     expected: rulesHold,
   },
   {
-    name: 'our choice, gzip with zeros behind it',
+    name: 'our choice, gzip followed by zeros',
     contentEncoding: 'gzip',
     body: () => Buffer.concat([gzipped, Buffer.alloc(16)]),
     expected: rulesHold,
   },
   ...['gzip', 'deflate', 'br', 'zstd', 'gzip, gzip'].map(
-    (contentEncoding): BodyRow => ({
-      name: `our choice, ${contentEncoding} of nothing at all is an empty file`,
+    (contentEncoding): BodyCase => ({
+      name: `our choice, an empty ${contentEncoding} body is an empty file`,
       contentEncoding,
       body: () => Buffer.alloc(0),
       expected: noRules,
     }),
   ),
 
-  // RFC 9309 §2.3.1.4: what does not decode is no file.
+  // RFC 9309 §2.3.1.4: a body that does not decode makes robots.txt unreachable.
   {
-    name: 'our choice, three codings are one too many',
+    name: 'our choice, three codings are too many',
     contentEncoding: 'gzip, gzip, gzip',
     body: () => gzipSync(gzipSync(gzipped)),
     expected: undecodable,
   },
   ...['compress', 'utf-8', 'none', 'gzip;q=1', '__proto__', 'gzip, compress', 'chunked', 'aws-chunked'].map(
-    (contentEncoding): BodyRow => ({
-      name: `our choice, a coding that is not known: "${contentEncoding}"`,
+    (contentEncoding): BodyCase => ({
+      name: `our choice, an unknown coding: "${contentEncoding}"`,
       contentEncoding,
       body: () => plain,
       expected: undecodable,
     }),
   ),
   ...['gzip', 'deflate', 'br', 'zstd'].map(
-    (contentEncoding): BodyRow => ({
-      name: `our choice, said to be ${contentEncoding} and is not`,
+    (contentEncoding): BodyCase => ({
+      name: `our choice, Content-Encoding ${contentEncoding} with an uncoded body`,
       contentEncoding,
       body: () => plain,
       expected: undecodable,
@@ -173,25 +173,25 @@ export const bodyRows: readonly BodyRow[] = [
     expected: undecodable,
   },
   {
-    name: 'our choice, gzip with damage in the middle',
+    name: 'our choice, gzip with a damaged middle',
     contentEncoding: 'gzip',
     body: () => damaged(gzipped, gzipped.length - 16),
     expected: undecodable,
   },
   {
-    name: 'our choice, gzip with garbage behind it',
+    name: 'our choice, gzip followed by garbage',
     contentEncoding: 'gzip',
     body: () => Buffer.concat([gzipped, plain]),
     expected: undecodable,
   },
   {
-    name: 'our choice, gzip in two members, the second one cut short',
+    name: 'our choice, gzip in two members, the second one truncated',
     contentEncoding: 'gzip',
     body: () => Buffer.concat([gzipped, gzipped.subarray(0, -4)]),
     expected: undecodable,
   },
   {
-    name: 'our choice, gzip twice, the inner one cut short',
+    name: 'our choice, gzip twice, the inner one truncated',
     contentEncoding: 'gzip, gzip',
     body: () => gzipSync(gzipped.subarray(0, -4)),
     expected: undecodable,
@@ -205,12 +205,12 @@ export const bodyRows: readonly BodyRow[] = [
     ] as const
   ).flatMap(([contentEncoding, bytes]) =>
     [
-      ['ends early', bytes.subarray(0, -4)],
-      ['ends an byte early', bytes.subarray(0, -1)],
-      ['ends after an byte', bytes.subarray(0, 1)],
+      ['without its last 4 bytes', bytes.subarray(0, -4)],
+      ['without its last byte', bytes.subarray(0, -1)],
+      ['cut after one byte', bytes.subarray(0, 1)],
     ].map(
-      ([how, body]): BodyRow => ({
-        name: `our choice, ${contentEncoding} that ${how}`,
+      ([how, body]): BodyCase => ({
+        name: `our choice, ${contentEncoding} ${how}`,
         contentEncoding,
         body: () => body as Buffer,
         expected: undecodable,
@@ -218,8 +218,8 @@ export const bodyRows: readonly BodyRow[] = [
     ),
   ),
   ...zstdFrames.map(
-    ([name, frame]): BodyRow => ({
-      name: `our choice, zstd that ends early: ${name}`,
+    ([name, frame]): BodyCase => ({
+      name: `our choice, truncated zstd: ${name}`,
       contentEncoding: 'zstd',
       body: () => frame.subarray(0, -1),
       expected: undecodable,
@@ -228,18 +228,18 @@ export const bodyRows: readonly BodyRow[] = [
   ...(
     [
       ['in two frames', Buffer.concat([zstd, zstd])],
-      ['in two frames, the second one cut short', Buffer.concat([zstd, zstd.subarray(0, -9)])],
-      ['with garbage behind it', Buffer.concat([zstd, plain])],
-      ['behind a frame to skip', Buffer.concat([Buffer.from('502a4d180100000000', 'hex'), zstd])],
+      ['in two frames, the second one truncated', Buffer.concat([zstd, zstd.subarray(0, -9)])],
+      ['followed by garbage', Buffer.concat([zstd, plain])],
+      ['after a skippable frame', Buffer.concat([Buffer.from('502a4d180100000000', 'hex'), zstd])],
       [
-        'whose window is 1 GiB',
+        'with a window of 1 GiB',
         Buffer.concat([Buffer.from('28b52ffd00a0', 'hex'), zstdBlock('raw', plain, 30, 'last')]),
       ],
-      ['whose block is of no known type', Buffer.concat([zstdHeader, Buffer.from('070000', 'hex')])],
+      ['with a block of unknown type', Buffer.concat([zstdHeader, Buffer.from('070000', 'hex')])],
       ['without a last block', Buffer.concat([zstdHeader, zstdBlock('raw', plain)])],
     ] as const
   ).map(
-    ([how, frame]): BodyRow => ({
+    ([how, frame]): BodyCase => ({
       name: `our choice, zstd ${how}`,
       contentEncoding: 'zstd',
       body: () => frame,
@@ -247,25 +247,25 @@ export const bodyRows: readonly BodyRow[] = [
     }),
   ),
 
-  // RFC 9309 §2.2, §2.3: bytes that are no UTF-8. NUL ends a line, as in Google's reader.
+  // RFC 9309 §2.2, §2.3: bytes that are not UTF-8. NUL ends a line, as in Google's parser.
   ...(
     [
-      ['our choice, a byte order mark is passed over', '\xef\xbb\xbf', forbidsPage, rulesHold],
-      ['our choice, half a byte order mark is passed over', '\xef\xbb', forbidsPage, rulesHold],
+      ['our choice, a byte order mark is ignored', '\xef\xbb\xbf', forbidsPage, rulesHold],
+      ['our choice, half a byte order mark is ignored', '\xef\xbb', forbidsPage, rulesHold],
       ['our choice, a byte order mark twice hides the first line', '\xef\xbb\xbf\xef\xbb\xbf', forbidsPage, noRules],
-      ['our choice, bytes that are no UTF-8 are a comment', '# caf\xe9 \xff\xfe\n', forbidsPage, rulesHold],
+      ['our choice, bytes that are not UTF-8 in a comment', '# caf\xe9 \xff\xfe\n', forbidsPage, rulesHold],
       [
-        'our choice, NUL ends a line: what follows it is not read',
+        'our choice, NUL ends a line, and the rest of the line is ignored',
         '',
         'User-agent: *\nDisallow: /page\0/one\n',
         rulesHold,
       ],
       ['our choice, a line of NULs', `${'\0'.repeat(1000)}\n`, forbidsPage, rulesHold],
       ['our choice, CR ends a line', '', forbidsPage.replaceAll('\n', '\r'), rulesHold],
-      ['our choice, the last line has no end', '', forbidsPage.trimEnd(), rulesHold],
+      ['our choice, the last line has no line end', '', forbidsPage.trimEnd(), rulesHold],
     ] as const
   ).map(
-    ([name, beginning, rest, expected]): BodyRow => ({
+    ([name, beginning, rest, expected]): BodyCase => ({
       name,
       body: () => Buffer.from(beginning + rest, 'latin1'),
       expected,
@@ -279,73 +279,73 @@ export const bodyRows: readonly BodyRow[] = [
       ['big endian with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le').swap16()],
     ] as const
   ).map(
-    ([order, bytes]): BodyRow => ({
-      name: `RFC 9309 §2.3, robots.txt is UTF-8; UTF-16 has no rules: ${order}`,
+    ([order, bytes]): BodyCase => ({
+      name: `RFC 9309 §2.3, robots.txt is UTF-8, so UTF-16 has no rules: ${order}`,
       body: () => bytes,
       expected: noRules,
     }),
   ),
   {
-    name: 'our choice, half a mebibyte of NULs is cut at the limit',
+    name: 'our choice, 512 KiB of NULs are cut at the size limit',
     body: () => Buffer.concat([plain, Buffer.alloc(2 ** 19)]),
     expected: { ...rulesHold, truncated: true },
   },
 
-  // RFC 9309 §2.5: the limit.
+  // RFC 9309 §2.5: the size limit.
   {
-    name: 'RFC 9309 §2.5, exactly the limit is read whole',
+    name: 'RFC 9309 §2.5, a file of exactly the limit is read completely',
     body: () => padded(EVERYONE, bodyLimit - 16, 'Disallow: /page\n'),
     expected: rulesHold,
   },
   {
-    name: 'RFC 9309 §2.5, one byte over the limit: what is whole before it holds',
+    name: 'RFC 9309 §2.5, one byte over the limit: the complete lines before it apply',
     body: () => padded(EVERYONE, bodyLimit - 16, 'Disallow: /page\n#'),
     expected: { ...rulesHold, truncated: true },
   },
   {
-    name: 'our choice, one byte over the limit: the line that is cut is dropped',
+    name: 'our choice, one byte over the limit: the cut line is ignored',
     body: () => padded(EVERYONE, bodyLimit - 15, 'Disallow: /page\n'),
     expected: { ...noneMatches, truncated: true },
   },
   {
-    name: 'our choice, a cut Disallow must not forbid more than it says',
-    body: () => padded(EVERYONE, bodyLimit - behindPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT),
+    name: 'our choice, a cut Disallow does not disallow more than the whole line',
+    body: () => padded(EVERYONE, bodyLimit - afterPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT),
     expected: { ...noneMatches, truncated: true },
   },
   {
-    name: 'our choice, a cut Allow must not allow more than it says',
-    body: () => padded(`${EVERYONE}Disallow: /\n`, bodyLimit - behindPage(ALLOWS_IF_CUT), ALLOWS_IF_CUT),
+    name: 'our choice, a cut Allow does not allow more than the whole line',
+    body: () => padded(`${EVERYONE}Disallow: /\n`, bodyLimit - afterPage(ALLOWS_IF_CUT), ALLOWS_IF_CUT),
     expected: { ...rulesHold, truncated: true },
   },
   {
-    name: 'our choice, a cut Disallow of a file with CR for line ends',
+    name: 'our choice, a cut Disallow in a file with CR line ends',
     body: () =>
-      padded('User-agent: *\r', bodyLimit - behindPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT.replace('\n', '\r'), '\r'),
+      padded('User-agent: *\r', bodyLimit - afterPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT.replace('\n', '\r'), '\r'),
     expected: { ...noneMatches, truncated: true },
   },
   {
-    name: 'our choice, the same after gzip: the limit counts decoded bytes',
+    name: 'our choice, a cut Disallow after gzip, since the limit counts decoded bytes',
     contentEncoding: 'gzip',
-    body: () => gzipSync(padded(EVERYONE, bodyLimit - behindPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT)),
+    body: () => gzipSync(padded(EVERYONE, bodyLimit - afterPage(FORBIDS_IF_CUT), FORBIDS_IF_CUT)),
     expected: { ...noneMatches, truncated: true },
   },
   {
-    name: 'our choice, over the limit without any line end: one line, and it names a group',
+    name: 'our choice, a line over the limit without a line end names a group',
     body: () => Buffer.from(`User-agent: * ${'x'.repeat(bodyLimit)}`),
     expected: { ...noneMatches, truncated: true },
   },
   {
-    name: 'RFC 9309 §2.5, 5 MiB: what stands before the limit holds',
+    name: 'RFC 9309 §2.5, 5 MiB: the rules before the limit apply',
     body: () => padded(forbidsPage, 5 * 1024 * 1024),
     expected: { ...rulesHold, truncated: true },
   },
   {
-    name: 'RFC 9309 §2.5, 5 MiB: what stands behind the limit does not',
+    name: 'RFC 9309 §2.5, 5 MiB: the rules after the limit do not apply',
     body: () => padded(EVERYONE, 5 * 1024 * 1024, 'Disallow: /page\n'),
     expected: { ...noneMatches, truncated: true },
   },
 
-  // Bombs.
+  // Decompression bombs.
   ...(
     [
       ['gzip', gzipSync],
@@ -356,8 +356,8 @@ export const bodyRows: readonly BodyRow[] = [
       ['gzip, br', (bytes: Buffer) => brotliCompressSync(gzipSync(bytes))],
     ] as const
   ).map(
-    ([contentEncoding, compress]): BodyRow => ({
-      name: `our choice, a bomb is unpacked up to the limit: ${contentEncoding}`,
+    ([contentEncoding, compress]): BodyCase => ({
+      name: `our choice, a decompression bomb is decompressed up to the limit: ${contentEncoding}`,
       contentEncoding,
       body: () => compress(bomb()),
       expected: { ...rulesHold, truncated: true },

@@ -1,27 +1,27 @@
-// The ways in which a response's body can end, whole or cut, over each protocol; and what each transport makes of it.
+// The ways in which a response's body can end over each protocol, complete or truncated, and the result with each transport.
 import { constants } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { END_HEADERS, END_STREAM, type FrameBehaviour, field, frame, STATUS_200, words } from './frame-server.ts'
+import { END_HEADERS, END_STREAM, field, frame, type RespondWithFrames, STATUS_200, words } from './frame-server.ts'
 import { forbidsPage } from './response-cases.ts'
 
-/** `whole`: its rules are obeyed; any other word is the reason for which robots.txt is unreachable. */
-export type BodyEnd = 'whole' | 'truncated' | 'undecodable'
+/** `complete`: the rules apply. Any other word is the reason why robots.txt is unreachable. */
+export type BodyEnd = 'complete' | 'truncated' | 'undecodable'
 
 interface Row {
   readonly name: string
   readonly expected: BodyEnd
-  /** Through a caller's transport, where less can be seen. */
-  readonly expectedOfOthers?: BodyEnd
+  /** The result with the caller's transport, if it differs: there the client can observe less. */
+  readonly expectedOfCallers?: BodyEnd
 }
 
-export type BodyEndRow = Row &
+export type BodyEndCase = Row &
   (
     | { readonly over: 'HTTP/1.1'; readonly behave: (socket: Socket) => void }
-    /** `socket` is the TCP connection below TLS: to end that one sends no close_notify. */
+    /** `socket` is the TCP connection under TLS. Ending it sends no close_notify. */
     | { readonly over: 'HTTP/1.1 and TLS'; readonly behave: (tls: TLSSocket, socket: Socket) => void }
-    | { readonly over: 'HTTP/2'; readonly behave: FrameBehaviour }
+    | { readonly over: 'HTTP/2'; readonly behave: RespondWithFrames }
   )
 
 const OK = 'HTTP/1.1 200 OK\r\n'
@@ -34,25 +34,30 @@ const gzipped = gzipSync(forbidsPage).toString('latin1')
 const gzip = (head: string) => head.replace(OK, `${OK}Content-Encoding: gzip\r\n`)
 const length = forbidsPage.length
 
-type How = 'FIN' | 'RST' | 'nothing'
+type ConnectionEnd = 'FIN' | 'RST' | 'nothing'
 
-/** Sends the bytes (latin1), and then ends the connection so. */
-function sends(bytes: string, how: How): (socket: Socket) => void {
+/** Sends the bytes (latin1), and then ends the connection in this way. */
+function sends(bytes: string, end: ConnectionEnd): (socket: Socket) => void {
   return (socket) => {
     socket.write(Buffer.from(bytes, 'latin1'), () => {
-      if (how === 'FIN') socket.end()
-      if (how === 'RST') socket.resetAndDestroy()
+      if (end === 'FIN') socket.end()
+      if (end === 'RST') socket.resetAndDestroy()
     })
   }
 }
 
-const overTcp: readonly (readonly [name: string, bytes: string, how: How, expected: BodyEnd])[] = [
-  ['as long as its Content-Length', sized(length) + forbidsPage, 'nothing', 'whole'],
+const overTcp: readonly (readonly [name: string, bytes: string, end: ConnectionEnd, expected: BodyEnd])[] = [
+  ['as long as its Content-Length', sized(length) + forbidsPage, 'nothing', 'complete'],
   ['shorter than its Content-Length, then FIN', sized(length + 9) + forbidsPage, 'FIN', 'truncated'],
   ['shorter than its Content-Length, then RST', sized(length + 9) + forbidsPage, 'RST', 'truncated'],
-  ['longer than its Content-Length, which ends it', `${sized(length)}${forbidsPage}Allow: /\n`, 'FIN', 'whole'],
-  ['chunks with the last one', CHUNKED + chunk(forbidsPage) + LAST_CHUNK, 'nothing', 'whole'],
-  ['chunks with the last one, then FIN', CHUNKED + chunk(forbidsPage) + LAST_CHUNK, 'FIN', 'whole'],
+  [
+    'as long as its Content-Length, followed by more bytes',
+    `${sized(length)}${forbidsPage}Allow: /\n`,
+    'FIN',
+    'complete',
+  ],
+  ['chunks with the last one', CHUNKED + chunk(forbidsPage) + LAST_CHUNK, 'nothing', 'complete'],
+  ['chunks with the last one, then FIN', CHUNKED + chunk(forbidsPage) + LAST_CHUNK, 'FIN', 'complete'],
   ['chunks without the last one, then FIN', CHUNKED + chunk(forbidsPage), 'FIN', 'truncated'],
   ['chunks without the last one, then RST', CHUNKED + chunk(forbidsPage), 'RST', 'truncated'],
   [
@@ -67,43 +72,43 @@ const overTcp: readonly (readonly [name: string, bytes: string, how: How, expect
     'RST',
     'truncated',
   ],
-  ['neither Content-Length nor chunks, then FIN', unsized + forbidsPage, 'FIN', 'whole'],
+  ['neither Content-Length nor chunks, then FIN', unsized + forbidsPage, 'FIN', 'complete'],
   ['neither Content-Length nor chunks, then RST', unsized + forbidsPage, 'RST', 'truncated'],
-  ['gzip, whole', gzip(sized(gzipped.length)) + gzipped, 'nothing', 'whole'],
+  ['gzip, complete', gzip(sized(gzipped.length)) + gzipped, 'nothing', 'complete'],
   [
-    'gzip that ends early in a message that does not',
+    'truncated gzip in a complete message',
     gzip(sized(gzipped.length - 9)) + gzipped.slice(0, -9),
     'nothing',
     'undecodable',
   ],
   [
-    'gzip that ends early in chunks that do not',
+    'truncated gzip in complete chunks',
     gzip(CHUNKED) + chunk(gzipped.slice(0, -9)) + LAST_CHUNK,
     'nothing',
     'undecodable',
   ],
   [
-    'gzip that ends early with its message, then FIN',
+    'truncated gzip in a truncated message, then FIN',
     gzip(sized(gzipped.length)) + gzipped.slice(0, -9),
     'FIN',
     'truncated',
   ],
-  ['gzip, neither Content-Length nor chunks, then FIN', gzip(unsized) + gzipped, 'FIN', 'whole'],
+  ['gzip, neither Content-Length nor chunks, then FIN', gzip(unsized) + gzipped, 'FIN', 'complete'],
   [
-    'gzip that ends early, neither Content-Length nor chunks, then RST',
+    'truncated gzip, neither Content-Length nor chunks, then RST',
     gzip(unsized) + gzipped.slice(0, -9),
     'RST',
     'truncated',
   ],
 ]
 
-/** Sends the bytes, and then ends the TLS connection with a close_notify, or the TCP connection without. */
-function sendsOverTls(bytes: string, how: 'close_notify' | 'FIN' | 'RST'): (tls: TLSSocket, socket: Socket) => void {
+/** Sends the bytes, and then ends TLS with close_notify, or the TCP connection without it. */
+function sendsOverTls(bytes: string, end: 'close_notify' | 'FIN' | 'RST'): (tls: TLSSocket, socket: Socket) => void {
   return (tls, socket) => {
     tls.write(bytes, () => {
-      if (how === 'close_notify') tls.end()
-      if (how === 'FIN') socket.end()
-      if (how === 'RST') socket.resetAndDestroy()
+      if (end === 'close_notify') tls.end()
+      if (end === 'FIN') socket.end()
+      if (end === 'RST') socket.resetAndDestroy()
     })
   }
 }
@@ -111,15 +116,15 @@ function sendsOverTls(bytes: string, how: 'close_notify' | 'FIN' | 'RST'): (tls:
 const overTls: readonly (readonly [
   name: string,
   bytes: string,
-  how: 'close_notify' | 'FIN' | 'RST',
+  end: 'close_notify' | 'FIN' | 'RST',
   expected: BodyEnd,
 ])[] = [
-  ['as long as its Content-Length, then FIN without close_notify', sized(length) + forbidsPage, 'FIN', 'whole'],
+  ['as long as its Content-Length, then FIN without close_notify', sized(length) + forbidsPage, 'FIN', 'complete'],
   [
     'chunks with the last one, then FIN without close_notify',
     CHUNKED + chunk(forbidsPage) + LAST_CHUNK,
     'FIN',
-    'whole',
+    'complete',
   ],
   ['shorter than its Content-Length, then close_notify', sized(length + 9) + forbidsPage, 'close_notify', 'truncated'],
   [
@@ -161,17 +166,22 @@ const goAway = (id: number, code: number) => frame('goAway', 0, 0, words(id, cod
 const contentLength = (bytes: number) => field('content-length', String(bytes))
 const isGzip = field('content-encoding', 'gzip')
 
-const overHttp2: readonly (readonly [name: string, frames: Frames, how: How, expected: BodyEnd])[] = [
-  ['END_STREAM', (id) => [headers(id), data(id, END_STREAM)], 'nothing', 'whole'],
-  ['END_STREAM in a frame of its own', (id) => [headers(id), data(id), data(id, END_STREAM, '')], 'nothing', 'whole'],
+const overHttp2: readonly (readonly [name: string, frames: Frames, end: ConnectionEnd, expected: BodyEnd])[] = [
+  ['END_STREAM', (id) => [headers(id), data(id, END_STREAM)], 'nothing', 'complete'],
+  [
+    'END_STREAM in a frame of its own',
+    (id) => [headers(id), data(id), data(id, END_STREAM, '')],
+    'nothing',
+    'complete',
+  ],
   [
     'END_STREAM with trailers',
     (id) => [headers(id), data(id), frame('headers', END_HEADERS | END_STREAM, id, field('x', 'y'))],
     'nothing',
-    'whole',
+    'complete',
   ],
-  ['END_STREAM, then RST_STREAM', (id) => [headers(id), data(id, END_STREAM), reset(id, 0)], 'nothing', 'whole'],
-  ['GOAWAY, then END_STREAM', (id) => [headers(id), goAway(id, 0), data(id, END_STREAM)], 'nothing', 'whole'],
+  ['END_STREAM, then RST_STREAM', (id) => [headers(id), data(id, END_STREAM), reset(id, 0)], 'nothing', 'complete'],
+  ['GOAWAY, then END_STREAM', (id) => [headers(id), goAway(id, 0), data(id, END_STREAM)], 'nothing', 'complete'],
   ...ERROR_CODES.map(
     (code) =>
       [
@@ -195,7 +205,7 @@ const overHttp2: readonly (readonly [name: string, frames: Frames, how: How, exp
     'as long as its Content-Length',
     (id) => [headers(id, contentLength(length)), data(id, END_STREAM)],
     'nothing',
-    'whole',
+    'complete',
   ],
   [
     'as long as its Content-Length, then RST_STREAM without END_STREAM',
@@ -221,36 +231,36 @@ const overHttp2: readonly (readonly [name: string, frames: Frames, how: How, exp
     'nothing',
     'truncated',
   ],
-  ['gzip, whole', (id) => [headers(id, isGzip), data(id, END_STREAM, gzipped)], 'nothing', 'whole'],
+  ['gzip, complete', (id) => [headers(id, isGzip), data(id, END_STREAM, gzipped)], 'nothing', 'complete'],
   [
-    'gzip that ends early, with END_STREAM',
+    'truncated gzip, with END_STREAM',
     (id) => [headers(id, isGzip), data(id, END_STREAM, gzipped.slice(0, -9))],
     'nothing',
     'undecodable',
   ],
   [
-    'gzip that ends early, then RST_STREAM',
+    'truncated gzip, then RST_STREAM',
     (id) => [headers(id, isGzip), data(id, 0, gzipped.slice(0, -9)), reset(id, 0)],
     'nothing',
     'truncated',
   ],
   [
-    'gzip, whole, then RST_STREAM without END_STREAM',
+    'gzip, complete, then RST_STREAM without END_STREAM',
     (id) => [headers(id, isGzip), data(id, 0, gzipped), reset(id, 0)],
     'nothing',
     'truncated',
   ],
 ]
 
-export const bodyEndRows: readonly BodyEndRow[] = [
+export const bodyEndCases: readonly BodyEndCase[] = [
   ...overTcp.map(
-    ([name, bytes, how, expected]): BodyEndRow => ({ over: 'HTTP/1.1', name, behave: sends(bytes, how), expected }),
+    ([name, bytes, end, expected]): BodyEndCase => ({ over: 'HTTP/1.1', name, behave: sends(bytes, end), expected }),
   ),
   ...overTls.map(
-    ([name, bytes, how, expected]): BodyEndRow => ({
+    ([name, bytes, end, expected]): BodyEndCase => ({
       over: 'HTTP/1.1 and TLS',
       name,
-      behave: sendsOverTls(bytes, how),
+      behave: sendsOverTls(bytes, end),
       expected,
     }),
   ),
@@ -258,17 +268,17 @@ export const bodyEndRows: readonly BodyEndRow[] = [
     over: 'HTTP/1.1 and TLS',
     name: 'neither Content-Length nor chunks, then close_notify',
     behave: sendsOverTls(unsized + forbidsPage, 'close_notify'),
-    expected: 'whole',
-    expectedOfOthers: 'truncated', // Node does not report the close_notify of a connection that it makes
+    expected: 'complete',
+    expectedOfCallers: 'truncated', // Node does not report the close_notify of its own connections
   },
   ...overHttp2.map(
-    ([name, frames, how, expected]): BodyEndRow => ({
+    ([name, frames, end, expected]): BodyEndCase => ({
       over: 'HTTP/2',
       name,
       behave: ({ id, tls, socket }) => {
         tls.write(Buffer.concat(frames(id)), () => {
-          if (how === 'FIN') tls.end()
-          if (how === 'RST') setTimeout(() => socket.resetAndDestroy(), 20) // later than the frames are read
+          if (end === 'FIN') tls.end()
+          if (end === 'RST') setTimeout(() => socket.resetAndDestroy(), 20) // after the client has read the frames
         })
       },
       expected,

@@ -1,14 +1,15 @@
-// An HTTP/2 server of frames (RFC 9113 §4), which can end a response in ways that node:http2 does not offer.
+// An HTTP/2 server that sends raw frames (RFC 9113 §4). It can end a response in ways that node:http2 does not offer.
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import type { Certificate } from './self-signed.ts'
 
-/** Answers one request. `socket` is the TCP connection below TLS. */
-export type FrameBehaviour = (stream: FrameStream) => void
+/** Responds to one request. */
+export type RespondWithFrames = (stream: FrameStream) => void
 
 export interface FrameStream {
   readonly id: number
   readonly tls: TLSSocket
+  /** The TCP connection under TLS. */
   readonly socket: Socket
 }
 
@@ -35,7 +36,7 @@ export function frame(
   return Buffer.concat([head, payload])
 }
 
-/** Numbers of 32 bits, as the payloads of RST_STREAM and GOAWAY are made of. */
+/** Encodes 32-bit numbers, for the payloads of RST_STREAM and GOAWAY. */
 export function words(...numbers: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * numbers.length)
   for (const [i, number] of numbers.entries()) bytes.writeUInt32BE(number, 4 * i)
@@ -45,30 +46,30 @@ export function words(...numbers: readonly number[]): Buffer {
 /** `:status: 200` (RFC 7541, index 8 of the static table). */
 export const STATUS_200: Buffer = Buffer.of(0x88)
 
-/** A field without indexing, its name and value as they are. RFC 7541 §6.2.2. */
+/** Encodes a header field without indexing, with literal name and value. RFC 7541 §6.2.2. */
 export function field(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.of(0, name.length), Buffer.from(name), Buffer.of(value.length), Buffer.from(value)])
 }
 
 const PREFACE_LENGTH = 24
 
-export async function startFrameServer(certificate: Certificate, respond: FrameBehaviour): Promise<FrameServer> {
+export async function startFrameServer(certificate: Certificate, respond: RespondWithFrames): Promise<FrameServer> {
   const open = new Set<Socket>()
   const tcpOf = new Map<number | undefined, Socket>()
   const server = createServer({ ...certificate, ALPNProtocols: ['h2'] }, (tls) => {
     tls.on('error', () => undefined)
     tls.write(frame('settings', 0, 0))
     let received = Buffer.alloc(0)
-    let at = PREFACE_LENGTH
+    let offset = PREFACE_LENGTH
     tls.on('data', (bytes: Buffer) => {
       received = Buffer.concat([received, bytes])
-      while (received.length >= at + 9) {
-        const length = received.readUIntBE(at, 3)
-        if (received.length < at + 9 + length) return
-        const type = received.readUInt8(at + 3)
-        const isAcknowledged = (received.readUInt8(at + 4) & 1) === 1
-        const id = received.readUInt32BE(at + 5)
-        at += 9 + length
+      while (received.length >= offset + 9) {
+        const length = received.readUIntBE(offset, 3)
+        if (received.length < offset + 9 + length) return
+        const type = received.readUInt8(offset + 3)
+        const isAcknowledged = (received.readUInt8(offset + 4) & 1) === 1
+        const id = received.readUInt32BE(offset + 5)
+        offset += 9 + length
         if (type === TYPES.settings && !isAcknowledged) tls.write(frame('settings', 1, 0))
         const socket = tcpOf.get(tls.remotePort)
         if (type === TYPES.headers && socket !== undefined) respond({ id, tls, socket })

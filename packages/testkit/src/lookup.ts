@@ -1,4 +1,4 @@
-// Names without DNS. Nothing that a test does may leave this machine.
+// Resolves names without DNS. Tests must not send anything to other machines.
 import { BlockList, type LookupFunction } from 'node:net'
 
 const LOOPBACK = new BlockList()
@@ -6,8 +6,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
 /**
- * A `dns.lookup` that knows `*.test`, which is 127.0.0.1, and the names given: each with loopback addresses, or with the
- * error's code instead. Any other name has no address (ENOTFOUND).
+ * Creates a replacement of `dns.lookup`. It resolves `*.test` to 127.0.0.1, and the given names to their loopback addresses or to an error with
+ * the given code. Any other name fails with ENOTFOUND.
  */
 export function lookupIn(names: Readonly<Record<string, string | readonly string[]>> = {}): LookupFunction {
   return (host, options, callback) => {
@@ -17,7 +17,7 @@ export function lookupIn(names: Readonly<Record<string, string | readonly string
       family: familyOf(address),
     }))
     const [first] = addresses
-    // As the system does it: the answer comes later, never at once.
+    // Asynchronous, like `dns.lookup`.
     queueMicrotask(() => {
       if (first === undefined || first.family === 0) {
         const code = first?.address ?? 'ENOTFOUND'
@@ -29,7 +29,7 @@ export function lookupIn(names: Readonly<Record<string, string | readonly string
   }
 }
 
-/** 4 or 6; 0 for what is no address, and so an error's code. */
+/** Returns 4 or 6, or 0 for an error code. */
 function familyOf(address: string): 0 | 4 | 6 {
   const family = address.includes(':') ? 6 : /^[\d.]+$/.test(address) ? 4 : 0
   if (family !== 0 && !LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')) {

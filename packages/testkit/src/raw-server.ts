@@ -1,4 +1,4 @@
-// A server of bytes, which can misbehave before a request has come.
+// A TCP server, for servers that misbehave before they have read a request.
 import { type AddressInfo, createServer } from 'node:net'
 import type { Behaviour } from './sites.ts'
 
@@ -9,7 +9,7 @@ export interface RawServer {
   close(): Promise<void>
 }
 
-/** Does with every connection what it is told, as soon as it is made. */
+/** Starts a server that calls `accept` with every new connection. */
 export async function startRawServer(accept: Behaviour): Promise<RawServer> {
   const open = new Set<Parameters<Behaviour>[0]>()
   const first = Promise.withResolvers<void>()
@@ -18,7 +18,7 @@ export async function startRawServer(accept: Behaviour): Promise<RawServer> {
     open.add(socket)
     socket.once('close', () => open.delete(socket)).on('error', () => undefined)
     accept(socket)
-    socket.resume() // or the client's end would never be seen
+    socket.resume() // without reading, the end of the client would never be reported
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -1,4 +1,4 @@
-// A port that refuses connections, and that no server of another test can be given meanwhile.
+// A port that refuses connections, and that the system gives to no other server in the meantime.
 import { type AddressInfo, connect, createServer } from 'node:net'
 
 export interface RefusingPort {
@@ -7,8 +7,8 @@ export interface RefusingPort {
 }
 
 /**
- * The near end of a connection on 127.0.0.1: nobody listens there, and the system gives it to nobody else. A port that was
- * merely free a moment ago would do most of the time.
+ * Holds the client port of a connection on 127.0.0.1. No server listens there, and the system does not give the port to another process. A
+ * port that was only just closed could be reused at any time.
  */
 export async function holdRefusingPort(): Promise<RefusingPort> {
   const server = createServer()

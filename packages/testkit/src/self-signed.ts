@@ -1,4 +1,4 @@
-// A certificate that signs itself, made while the test runs: no file, no tool, no expiry date to trip over.
+// Creates a self-signed certificate while the test runs, without files, tools or an expiry date.
 import { generateKeyPairSync, sign } from 'node:crypto'
 
 export interface Certificate {
@@ -8,7 +8,7 @@ export interface Certificate {
   readonly cert: string
 }
 
-/** X.509 v1 (RFC 5280 §4.1 without extensions) with an Ed25519 key (RFC 8410): as small as a certificate gets. */
+/** X.509 v1 (RFC 5280 §4.1 without extensions) with an Ed25519 key (RFC 8410): the smallest possible certificate. */
 export function selfSigned(host: string, until = '99991231235959Z'): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const name = sequence(element(SET, sequence(COMMON_NAME, element(UTF8_STRING, Buffer.from(host)))))
@@ -31,7 +31,7 @@ export function selfSigned(host: string, until = '99991231235959Z'): Certificate
   }
 }
 
-// As much of DER (X.690) as that takes.
+// The parts of DER (X.690) that the certificate needs.
 const INTEGER = 0x02
 const BIT_STRING = 0x03
 const OBJECT_IDENTIFIER = 0x06

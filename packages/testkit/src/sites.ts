@@ -1,6 +1,6 @@
-// A small web on loopback: one real server, one ephemeral port, as many host names as a test likes.
+// A server for tests on loopback: one real server, one ephemeral port, any number of host names.
 //
-// URLs are written with `:PORT` for the server's port, which nobody knows beforehand: `http://a.test:PORT/robots.txt`.
+// URLs contain `:PORT` for the server's port, which is not known in advance: `http://a.test:PORT/robots.txt`.
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -12,31 +12,31 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Certificate } from './self-signed.ts'
 
-/** A well-formed answer. */
+/** A valid response. */
 export interface Reply {
   readonly status: number
-  /** `:PORT` in a value is the server's port. */
+  /** `:PORT` in a value is replaced by the server's port. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: string | Uint8Array
 }
 
-/** An answer that does with the connection what it likes. It is the only one that the connection gets. */
+/** Responds by writing to the connection directly. The connection then serves no further requests. */
 export type Behaviour = (socket: Socket) => void
 
-/** A promise holds the answer back until the test lets it go. */
+/** The response to a request. A promise delays the response until the test resolves it. */
 export type Answer = Reply | Behaviour | Promise<Reply>
 
 export interface SeenRequest {
   readonly method: string
-  /** With `:PORT`. */
+  /** Contains `:PORT`. */
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  /** When it came, by `performance.now()`. Milliseconds. */
+  /** The time of arrival by `performance.now()`, in milliseconds. */
   readonly at: number
 }
 
 export interface SitesOptions {
-  /** With it the server speaks TLS and nothing else, and its URLs begin with https. */
+  /** With a certificate the server supports only TLS, and its URLs begin with https. */
   readonly certificate?: Certificate
 }
 
@@ -46,13 +46,13 @@ export async function startSites(options: SitesOptions = {}): Promise<Sites> {
   return sites
 }
 
-/** Stands for a colon and the server's port. */
+/** Replaces a colon and the server's port in URLs. */
 const PLACEHOLDER = ':PORT'
 
 export class Sites {
-  /** Every request that came, in order. */
+  /** All requests received, in order. */
   readonly requests: SeenRequest[] = []
-  /** Every connection that was made, in order, also those on which nothing was said. */
+  /** All connections accepted, in order, including those without a request. */
   readonly connections: Socket[] = []
   readonly #open = new Set<Socket>()
   readonly #answers = new Map<string, Answer[]>()
@@ -61,7 +61,7 @@ export class Sites {
   readonly #server: Server
   #port = 0
 
-  /** @internal Made by `startSites`. */
+  /** @internal Use `startSites`. */
   constructor({ certificate }: SitesOptions) {
     this.#scheme = certificate === undefined ? 'http' : 'https'
     const serve = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response)
@@ -69,12 +69,12 @@ export class Sites {
     this.#server.on('connection', (socket: Socket) => {
       this.connections.push(socket)
       this.#open.add(socket)
-      socket.on('error', () => undefined) // clients break connections too
+      socket.on('error', () => undefined) // clients may reset connections
       socket.once('close', () => {
         this.#open.delete(socket)
-        this.#changed()
+        this.#notify()
       })
-      this.#changed()
+      this.#notify()
     })
   }
 
@@ -90,58 +90,58 @@ export class Sites {
     return this.#port
   }
 
-  /** Sets what a URL (with `:PORT`) answers: one answer each time, or several in turn, of which the last one stays; 404 if none. */
+  /** Sets the responses of a URL (with `:PORT`): each request gets the next one, and the last one repeats. Without any, the URL is a 404. */
   answer(url: string, ...answers: readonly Answer[]): void {
     if (answers.length > 0) this.#answers.set(url, [...answers])
     else this.#answers.delete(url)
   }
 
-  /** The same for several, each with one answer. In bodies, too, `:PORT` is the server's port. */
+  /** Sets the responses of several URLs, one each. Replaces `:PORT` in bodies too. */
   answerAll(web: Readonly<Record<string, Reply>>): void {
     for (const [url, reply] of Object.entries(web)) {
       this.answer(url, typeof reply.body === 'string' ? { ...reply, body: this.withPort(reply.body) } : reply)
     }
   }
 
-  /** Drops the records of what came so far; a test of thousands would count them for memory that leaked. */
-  forget(): void {
+  /** Clears `requests` and `connections`. A test that measures memory would count these records as a leak. */
+  clearRecords(): void {
     this.requests.length = 0
     this.connections.length = 0
   }
 
-  /** The text with the server's port for `:PORT`. */
+  /** Replaces `:PORT` in a text by the server's port. */
   withPort(text: string): string {
     return text.replaceAll(PLACEHOLDER, `:${this.#port}`)
   }
 
-  /** The URLs that were asked for, in order, with `:PORT`. */
+  /** The URLs of all requests, in order, with `:PORT`. */
   get asked(): readonly string[] {
     return this.requests.map(({ url }) => url)
   }
 
-  /** What was asked for, robots.txt aside, each once and sorted. */
+  /** The distinct URLs of all requests except those for robots.txt, sorted. */
   get askedPages(): readonly string[] {
     return [...new Set(this.asked.filter((url) => !url.endsWith('/robots.txt')))].sort()
   }
 
-  /** Bytes that came over all connections, TLS included. */
+  /** The number of bytes received over all connections, including TLS overhead. */
   get bytesReceived(): number {
     return this.connections.reduce((sum, { bytesRead }) => sum + bytesRead, 0)
   }
 
-  /** Resolves as soon as so many requests have come in all. */
+  /** Resolves when the total number of requests reaches `count`. */
   async requested(count: number): Promise<void> {
-    await this.#until(() => this.requests.length >= count)
+    await this.#waitUntil(() => this.requests.length >= count)
   }
 
-  /** Resolves as soon as so many connections have been made in all. */
+  /** Resolves when the total number of connections reaches `count`. */
   async connected(count: number): Promise<void> {
-    await this.#until(() => this.connections.length >= count)
+    await this.#waitUntil(() => this.connections.length >= count)
   }
 
-  /** Resolves as soon as no connection is open. */
-  async deserted(): Promise<void> {
-    await this.#until(() => this.#open.size === 0)
+  /** Resolves when no connection is open. */
+  async allConnectionsClosed(): Promise<void> {
+    await this.#waitUntil(() => this.#open.size === 0)
   }
 
   async close(): Promise<void> {
@@ -155,7 +155,7 @@ export class Sites {
     const authority = (request.headers.host ?? '').replace(new RegExp(`:${this.#port}$`), PLACEHOLDER)
     const url = `${this.#scheme}://${authority}${request.url}`
     this.requests.push({ method: request.method ?? '', url, headers: request.headers, at: performance.now() })
-    this.#changed()
+    this.#notify()
     const answers = this.#answers.get(url) ?? []
     const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? { status: 404 }
     if (typeof answer === 'function') answer(request.socket)
@@ -164,25 +164,25 @@ export class Sites {
 
   #reply(response: ServerResponse, { status, headers = {}, body }: Reply): void {
     response.statusCode = status
-    response.sendDate = false // a test's clock is not the server's
+    response.sendDate = false // the client under test may use a fake clock
     for (const [name, value] of Object.entries(headers)) {
       response.setHeader(
         name,
-        typeof value === 'string' ? this.withPort(value) : value.map((one) => this.withPort(one)),
+        typeof value === 'string' ? this.withPort(value) : value.map((item) => this.withPort(item)),
       )
     }
     response.end(body)
   }
 
-  async #until(holds: () => boolean): Promise<void> {
-    while (!holds()) {
+  async #waitUntil(condition: () => boolean): Promise<void> {
+    while (!condition()) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#waiting.add(resolve)
       await promise
     }
   }
 
-  #changed(): void {
+  #notify(): void {
     const waiting = [...this.#waiting]
     this.#waiting.clear()
     for (const resolve of waiting) resolve()

@@ -1,10 +1,10 @@
-// What every store keeps to: rows with a function each, which throws where a promise is broken. They run on each store we have,
-// and on yours: give them a kit.
+// The contract of a store, as test cases. The function of a case throws if the store breaks the contract. The cases run on every store of this
+// project, and on other stores that supply a `StoreKit`.
 import assert from 'node:assert/strict'
 import type { Clock } from './clock.ts'
 import { dice, pick } from './random-robots.ts'
 
-/** As `Store` of `@politely/fetcher`, which the testkit does not know. */
+/** The same as `Store` of `@politely/fetcher`, which the testkit does not depend on. */
 export interface StoreHandle {
   get(origin: string): Promise<string | undefined>
   set(origin: string, text: string, keepUntil: number): Promise<void>
@@ -13,41 +13,41 @@ export interface StoreHandle {
 }
 
 /**
- * What not every store can do. `ordered`: what one handle is told without waiting counts in that order. `bounded`: holds no more than
- * so many bytes. `closing`: has a `close`. `shared`: several handles on one storage. `lasting`: outlives its handles.
+ * Abilities that only some stores have. `ordered`: concurrent calls of one handle take effect in the order of the calls. `bounded`: has a size
+ * limit in bytes. `closing`: has `close`. `shared`: supports several handles on one storage. `lasting`: outlives its handles.
  */
 export type StoreAbility = 'ordered' | 'bounded' | 'closing' | 'shared' | 'lasting'
 
-/** Storage that is empty, and nobody else's. */
+/** An empty storage for one test case. */
 export interface StoreKit {
-  /** A handle on the storage. Where it is not `shared`, one is all that a row asks for. */
+  /** Opens a handle on the storage. On a store that is not `shared`, a case opens only one. */
   open(): StoreHandle
-  /** What the handles go by. */
+  /** The clock of the handles. */
   readonly clock: Clock
-  /** What all of it may take, in bytes; undefined where it is not `bounded`. */
+  /** The size limit of the storage in bytes; undefined if it is not `bounded`. */
   readonly maxBytes?: number
-  /** What it takes now, where that can be seen from outside. */
+  /** Returns the current size in bytes, if it can be measured from outside. */
   heldBytes?(): number
 }
 
-export interface StoreRow {
+export interface StoreCase {
   readonly name: string
-  /** Runs only on stores that are able to; undefined for all. */
+  /** The ability that a store needs for this case; undefined if every store must pass it. */
   readonly needs?: StoreAbility
   run(kit: StoreKit): Promise<void>
 }
 
 export type StoreName = 'MemoryStore' | 'SqliteStore' | 'fromKeyv over a Map'
 
-/** Which store is able to do what. docs/stores.md shows it. */
+/** The abilities of each store. docs/stores.md shows them. */
 export const storeAbilities: Readonly<Record<StoreName, readonly StoreAbility[]>> = {
   MemoryStore: ['ordered', 'bounded', 'closing'],
   SqliteStore: ['ordered', 'bounded', 'closing', 'shared', 'lasting'],
-  'fromKeyv over a Map': ['shared', 'lasting'], // handles on one Map; behind another Keyv they are what that one is
+  'fromKeyv over a Map': ['shared', 'lasting'], // several Keyvs over one Map; other storages may have other abilities
 }
 
-export function storeRowsFor(store: StoreName): readonly StoreRow[] {
-  return storeRows.filter(({ needs }) => needs === undefined || storeAbilities[store].includes(needs))
+export function storeCasesFor(store: StoreName): readonly StoreCase[] {
+  return storeCases.filter(({ needs }) => needs === undefined || storeAbilities[store].includes(needs))
 }
 
 const A = 'https://a.test'
@@ -83,23 +83,23 @@ const origins: readonly string[] = [
   '😀',
 ]
 
-const everyStore: readonly StoreRow[] = [
-  row('what was never set is undefined', async (kit) => {
+const everyStore: readonly StoreCase[] = [
+  row('a text that was never set is undefined', async (kit) => {
     const store = kit.open()
     for (const origin of [A, ...origins]) assert.equal(await store.get(origin), undefined)
   }),
-  row('what was set is given back', async (kit) => {
+  row('returns the text that was set', async (kit) => {
     const store = kit.open()
     await store.set(A, 'text of a', later(kit))
     assert.equal(await store.get(A), 'text of a')
     assert.equal(await store.get(B), undefined)
   }),
-  row('the last text counts', async (kit) => {
+  row('returns the last text that was set', async (kit) => {
     const store = kit.open()
     for (const text of ['a long text, the first one', 'second', 'the third']) await store.set(A, text, later(kit))
     assert.equal(await store.get(A), 'the third')
   }),
-  row('what was deleted is gone, and can be set again', async (kit) => {
+  row('a deleted text is gone, and can be set again', async (kit) => {
     const store = kit.open()
     await store.set(A, 'of a', later(kit))
     await store.set(B, 'of b', later(kit))
@@ -109,20 +109,20 @@ const everyStore: readonly StoreRow[] = [
     await store.set(A, 'again', later(kit))
     assert.equal(await store.get(A), 'again')
   }),
-  row('deleting what is not there is no error', async (kit) => {
+  row('deleting a missing text is not an error', async (kit) => {
     const store = kit.open()
     await store.delete(A)
     await store.delete(A)
     assert.equal(await store.get(A), undefined)
   }),
   ...texts.map(([name, text]) =>
-    row(`kept whole: ${name}`, async (kit) => {
+    row(`returns unchanged: ${name}`, async (kit) => {
       const store = kit.open()
       await store.set(A, text, later(kit))
       assertSame(await store.get(A), text)
     }),
   ),
-  row('any origin is a key, and each of them another one', async (kit) => {
+  row('any text can be an origin, and each is a separate key', async (kit) => {
     const store = kit.open()
     for (const origin of origins) await store.set(origin, `of ${origin}`, later(kit))
     for (const origin of origins) assertSame(await store.get(origin), `of ${origin}`)
@@ -131,7 +131,7 @@ const everyStore: readonly StoreRow[] = [
     assert.equal(await store.get('constructor'), 'of constructor')
   }),
 
-  row('until its time it is there, a millisecond later it is not', async (kit) => {
+  row('a text exists until its expiry time, and not after it', async (kit) => {
     const store = kit.open()
     await store.set(A, 'of a', later(kit, HOUR))
     await store.set(B, 'of b', later(kit, 2 * HOUR))
@@ -141,7 +141,7 @@ const everyStore: readonly StoreRow[] = [
     assert.equal(await store.get(A), undefined)
     assert.equal(await store.get(B), 'of b')
   }),
-  row('what is set with a time that has passed is not kept, and takes the place of what was', async (kit) => {
+  row('a text that is set with an expiry time in the past replaces the old one and is not stored', async (kit) => {
     const store = kit.open()
     await store.set(A, 'before', later(kit))
     await store.set(A, 'too late', later(kit, -1))
@@ -149,7 +149,7 @@ const everyStore: readonly StoreRow[] = [
     await store.set(A, 'just too late', kit.clock.now())
     assert.equal(await store.get(A), undefined)
   }),
-  row('a new time takes the place of the old one, longer or shorter', async (kit) => {
+  row('a new expiry time replaces the old one, whether later or earlier', async (kit) => {
     const store = kit.open()
     await store.set(A, 'longer', later(kit, HOUR))
     await store.set(A, 'longer', later(kit, 3 * HOUR))
@@ -159,54 +159,54 @@ const everyStore: readonly StoreRow[] = [
     assert.equal(await store.get(A), 'longer')
     assert.equal(await store.get(B), undefined)
   }),
-  row('a time may have a fraction, and may be far off', async (kit) => {
+  row('an expiry time may have a fraction, and may be far in the future', async (kit) => {
     const store = kit.open()
     await store.set(A, 'of a', later(kit, HOUR + 0.5))
-    await store.set(B, 'of b', 8.64e15) // the last moment that a Date knows
+    await store.set(B, 'of b', 8.64e15) // the largest valid Date
     assert.equal(await store.get(A), 'of a')
     kit.clock.pass(1_000 * HOUR)
     assert.equal(await store.get(B), 'of b')
   }),
 
-  row('of many sets of one origin at once, one wins whole', async (kit) => {
+  row('of many concurrent sets of one origin, one wins completely', async (kit) => {
     const store = kit.open()
     const given = Array.from({ length: 50 }, (_, i) => `${i} `.repeat(1 + 997 * (i % 7)))
     await Promise.all(given.map((text) => store.set(A, text, later(kit))))
-    const kept = await store.get(A)
-    assert(kept !== undefined && given.includes(kept), 'it is none of the texts')
+    const stored = await store.get(A)
+    assert(stored !== undefined && given.includes(stored), 'the stored text is none of those that were set')
   }),
-  row('a thousand origins at once', async (kit) => {
+  row('stores a thousand origins concurrently', async (kit) => {
     const store = kit.open()
     const many = Array.from({ length: 1_000 }, (_, i) => `https://n${i}.test`)
     await Promise.all(many.map((origin) => store.set(origin, `of ${origin}`, later(kit))))
-    const kept = await Promise.all(many.map((origin) => store.get(origin)))
+    const stored = await Promise.all(many.map((origin) => store.get(origin)))
     assert.deepEqual(
-      kept,
+      stored,
       many.map((origin) => `of ${origin}`),
     )
   }),
-  row('by dice: a thousand calls, and a map says the same', async (kit) => {
+  row('behaves like a Map in a thousand random calls', async (kit) => {
     const store = kit.open()
     const random = dice(1)
-    const said = new Map<string, string>()
+    const expected = new Map<string, string>()
     for (let call = 0; call < 1_000; call++) {
       const origin = pick(random, origins)
       const what = random()
       if (what < 0.4) {
         const text = `${call}${pick(random, texts)[1].slice(0, 1_000)}`
-        said.set(origin, text)
+        expected.set(origin, text)
         await store.set(origin, text, later(kit))
       } else if (what < 0.6) {
-        said.delete(origin)
+        expected.delete(origin)
         await store.delete(origin)
-      } else assertSame(await store.get(origin), said.get(origin))
+      } else assertSame(await store.get(origin), expected.get(origin))
     }
-    for (const origin of origins) assertSame(await store.get(origin), said.get(origin))
+    for (const origin of origins) assertSame(await store.get(origin), expected.get(origin))
   }),
 ]
 
-const ordered: readonly StoreRow[] = [
-  row('sets and deletes of one handle count in the order in which they were asked for', async (kit) => {
+const ordered: readonly StoreCase[] = [
+  row('concurrent sets and deletes of one handle take effect in the order of the calls', async (kit) => {
     const store = kit.open()
     await Promise.all([store.set(A, 'one', later(kit)), store.delete(A), store.set(A, 'two', later(kit))])
     await Promise.all([store.set(B, 'one', later(kit)), store.delete(B)])
@@ -215,34 +215,34 @@ const ordered: readonly StoreRow[] = [
   }),
 ]
 
-const bounded: readonly StoreRow[] = [
-  row('the bound holds while three times as much is set, and the last ones are there', async (kit) => {
+const bounded: readonly StoreCase[] = [
+  row('stays within the size limit while three times as much is set, and keeps the newest texts', async (kit) => {
     const { store, size, text, originOf } = filled(kit)
     for (let i = 0; i < 300; i++) {
       await store.set(originOf(i), text, later(kit))
       if (kit.heldBytes) assertWithin(kit, kit.heldBytes())
     }
-    const there = []
-    for (let i = 0; i < 300; i++) if ((await store.get(originOf(i))) === text) there.push(i)
-    assertWithin(kit, there.length * size)
-    assert(there.length >= 30, `only ${there.length} of 100 are there`)
-    assert.deepEqual(there.slice(-20), ascending(280, 300))
+    const present = []
+    for (let i = 0; i < 300; i++) if ((await store.get(originOf(i))) === text) present.push(i)
+    assertWithin(kit, present.length * size)
+    assert(present.length >= 30, `only ${present.length} of 100 texts are present`)
+    assert.deepEqual(present.slice(-20), ascending(280, 300))
   }),
-  row('the bound holds when all of it is set at once', async (kit) => {
+  row('stays within the size limit when everything is set concurrently', async (kit) => {
     const { store, size, text, originOf } = filled(kit)
     await Promise.all(ascending(0, 300).map((i) => store.set(originOf(i), text, later(kit))))
     if (kit.heldBytes) assertWithin(kit, kit.heldBytes())
-    const there = await Promise.all(ascending(0, 300).map((i) => store.get(originOf(i))))
-    assertWithin(kit, there.filter((one) => one === text).length * size)
-    assert.deepEqual(there.slice(-20), Array(20).fill(text))
+    const present = await Promise.all(ascending(0, 300).map((i) => store.get(originOf(i))))
+    assertWithin(kit, present.filter((one) => one === text).length * size)
+    assert.deepEqual(present.slice(-20), Array(20).fill(text))
   }),
-  row('one origin set over and over again drives out nobody', async (kit) => {
+  row('repeated sets of one origin evict no other origin', async (kit) => {
     const { store, text, originOf } = filled(kit)
     await store.set(B, 'of b', later(kit))
     for (let i = 0; i < 300; i++) await store.set(originOf(0), text, later(kit))
     assert.equal(await store.get(B), 'of b')
   }),
-  row('what has expired goes before what has not, though that is older', async (kit) => {
+  row('evicts expired texts before older texts that have not expired', async (kit) => {
     const { store, text, originOf } = filled(kit)
     for (let i = 0; i < 10; i++) await store.set(originOf(i), text, later(kit, 3 * HOUR))
     for (let i = 10; i < 55; i++) await store.set(originOf(i), text, later(kit, HOUR))
@@ -251,7 +251,7 @@ const bounded: readonly StoreRow[] = [
     for (let i = 0; i < 10; i++) assertSame(await store.get(originOf(i)), text)
     for (let i = 55; i < 100; i++) assertSame(await store.get(originOf(i)), text)
   }),
-  row('a text larger than the bound is not kept, nor is the one before it; the others stay', async (kit) => {
+  row('a text over the size limit is not stored and deletes the one before it, but no others', async (kit) => {
     const store = kit.open()
     const { maxBytes = 0 } = kit
     await store.set(A, 'before', later(kit))
@@ -263,8 +263,8 @@ const bounded: readonly StoreRow[] = [
   }),
 ]
 
-const closing: readonly StoreRow[] = [
-  row('after close every method rejects, with a code', async (kit) => {
+const closing: readonly StoreCase[] = [
+  row('after close, every method rejects with a code', async (kit) => {
     const store = kit.open()
     await store.set(A, 'of a', later(kit))
     await store.close?.()
@@ -273,32 +273,32 @@ const closing: readonly StoreRow[] = [
     await assert.rejects(store.set(A, 'of a', later(kit)), closed)
     await assert.rejects(store.delete(A), closed)
   }),
-  row('closing twice is closing once, also at the same time', async (kit) => {
+  row('close can be called repeatedly and concurrently', async (kit) => {
     const store = kit.open()
     await Promise.all([store.close?.(), store.close?.()])
     await store.close?.()
   }),
 ]
 
-const shared: readonly StoreRow[] = [
-  row('two handles see what the other one says', async (kit) => {
-    const [one, other] = [kit.open(), kit.open()]
-    await one.set(A, 'by one', later(kit))
-    assert.equal(await other.get(A), 'by one')
-    await other.set(A, 'by the other', later(kit))
-    assert.equal(await one.get(A), 'by the other')
-    await one.delete(A)
-    assert.equal(await other.get(A), undefined)
+const shared: readonly StoreCase[] = [
+  row('two handles see each other’s texts', async (kit) => {
+    const [first, second] = [kit.open(), kit.open()]
+    await first.set(A, 'by the first', later(kit))
+    assert.equal(await second.get(A), 'by the first')
+    await second.set(A, 'by the second', later(kit))
+    assert.equal(await first.get(A), 'by the second')
+    await first.delete(A)
+    assert.equal(await second.get(A), undefined)
   }),
-  row('two handles that set one origin at once: one wins whole', async (kit) => {
+  row('of concurrent sets of one origin by two handles, one wins completely', async (kit) => {
     const handles = [kit.open(), kit.open()]
     const given = Array.from({ length: 40 }, (_, i) => `${i} `.repeat(1 + 997 * (i % 7)))
     await Promise.all(given.map((text, i) => handles[i % 2]?.set(A, text, later(kit))))
-    const kept = await handles[0]?.get(A)
-    assert(kept !== undefined && given.includes(kept), 'it is none of the texts')
-    assertSame(await handles[1]?.get(A), kept)
+    const stored = await handles[0]?.get(A)
+    assert(stored !== undefined && given.includes(stored), 'the stored text is none of those that were set')
+    assertSame(await handles[1]?.get(A), stored)
   }),
-  row('two handles that set many origins at once lose none', async (kit) => {
+  row('two handles that set many origins concurrently lose none', async (kit) => {
     const handles = [kit.open(), kit.open()]
     const many = ascending(0, 500)
     await Promise.all(many.map((i) => handles[i % 2]?.set(`https://n${i}.test`, `${i}`, later(kit))))
@@ -310,8 +310,8 @@ const shared: readonly StoreRow[] = [
   }),
 ]
 
-const lasting: readonly StoreRow[] = [
-  row('a handle that is opened later has what an earlier one set, and its times', async (kit) => {
+const lasting: readonly StoreCase[] = [
+  row('a handle that is opened later has the texts and expiry times of an earlier one', async (kit) => {
     const before = kit.open()
     await before.set(A, 'of a', later(kit, HOUR))
     await before.set(B, 'of b', later(kit, 3 * HOUR))
@@ -322,7 +322,7 @@ const lasting: readonly StoreRow[] = [
     assert.equal(await after.get(A), undefined)
     assert.equal(await after.get(B), 'of b')
   }),
-  row('what was asked for before close is done', async (kit) => {
+  row('calls before close take effect', async (kit) => {
     const before = kit.open()
     await before.set(B, 'of b', later(kit))
     await Promise.all([before.set(A, 'of a', later(kit)), before.delete(B), before.close?.()])
@@ -332,7 +332,7 @@ const lasting: readonly StoreRow[] = [
   }),
 ]
 
-export const storeRows: readonly StoreRow[] = [
+export const storeCases: readonly StoreCase[] = [
   ...everyStore,
   ...needing('ordered', ordered),
   ...needing('bounded', bounded),
@@ -341,11 +341,11 @@ export const storeRows: readonly StoreRow[] = [
   ...needing('lasting', lasting),
 ]
 
-function row(name: string, run: StoreRow['run']): StoreRow {
+function row(name: string, run: StoreCase['run']): StoreCase {
   return { name, run }
 }
 
-function needing(needs: StoreAbility, rows: readonly StoreRow[]): StoreRow[] {
+function needing(needs: StoreAbility, rows: readonly StoreCase[]): StoreCase[] {
   return rows.map((one) => ({ ...one, needs }))
 }
 
@@ -353,21 +353,22 @@ function later(kit: StoreKit, ms: number = HOUR): number {
   return kit.clock.now() + ms
 }
 
-/** A hundred of these texts fill the bound. */
+/** Opens a store and returns a text of which a hundred fill the size limit. */
 function filled(kit: StoreKit) {
   const { maxBytes } = kit
-  assert(maxBytes !== undefined, 'a kit of a bounded store has maxBytes')
+  assert(maxBytes !== undefined, 'the kit of a bounded store must have maxBytes')
   const size = Math.ceil(maxBytes / 100)
   return { store: kit.open(), size, text: 'x'.repeat(size), originOf: (i: number) => `https://n${i}.test` }
 }
 
 function assertWithin({ maxBytes = 0 }: StoreKit, bytes: number): void {
-  assert(bytes <= maxBytes, `${bytes} bytes are over the bound, ${maxBytes}`)
+  assert(bytes <= maxBytes, `${bytes} bytes exceed the size limit of ${maxBytes} bytes`)
 }
 
-/** Without printing a text of a million characters. */
+/** Compares texts; the error message shows only their beginnings. */
 function assertSame(actual: string | undefined, expected: string | undefined): void {
-  if (actual !== expected) assert.equal(shortened(actual), shortened(expected), 'the texts differ behind what is shown')
+  if (actual !== expected)
+    assert.equal(shortened(actual), shortened(expected), 'the texts differ after the part that is shown')
 }
 
 function shortened(text: string | undefined): string | undefined {

@@ -77,12 +77,12 @@ const closing: readonly BrowserCase[] = [
 ]
 
 const wrongOptions: readonly (readonly [string, unknown, RegExp])[] = [
-  ['no options', undefined, /options: is missing; write/],
+  ['no options', undefined, /options: is missing; expected/],
   ['no userAgent', {}, /userAgent/],
   [
     'an unknown pageRequests',
     { ...CRAWLER, pageRequests: true },
-    /pageRequests: true is not known; write one of check, ignore/,
+    /pageRequests: true is not known; expected one of check, ignore/,
   ],
   ['a negative minDelayMs', { ...CRAWLER, minDelayMs: -1 }, /minDelayMs/],
   ['an invalid gate', { gate: 'none' }, /gate: must be a PoliteGate/],

@@ -3,20 +3,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { withTables } from '../src/doc-table.ts'
-import { type StoreName, storeRows, storeRowsFor } from '../src/store-contract.ts'
+import { type StoreName, storeCases, storeCasesFor } from '../src/store-contract.ts'
 
 it('docs/stores.md shows these rows', async () => {
   const path = join(import.meta.dirname, '../../../docs/stores.md')
   const stores: readonly StoreName[] = ['MemoryStore', 'SqliteStore', 'fromKeyv over a Map']
   const head = ['promise', ...stores.map((store) => store.replace(/^\w+/, '`$&`'))]
-  const rows = storeRows.map((row) => [
+  const rows = storeCases.map((row) => [
     row.name,
-    ...stores.map((store) => (storeRowsFor(store).includes(row) ? 'yes' : '–')),
+    ...stores.map((store) => (storeCasesFor(store).includes(row) ? 'yes' : '–')),
   ])
   await expect(withTables(readFileSync(path, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(path)
 })
 
 it('no promise is named twice', () => {
-  expect(new Set(storeRows.map(({ name }) => name)).size).toBe(storeRows.length)
-  expect(storeRows.length).toBeGreaterThan(30)
+  expect(new Set(storeCases.map(({ name }) => name)).size).toBe(storeCases.length)
+  expect(storeCases.length).toBeGreaterThan(30)
 })

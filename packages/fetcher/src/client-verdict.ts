@@ -1,0 +1,64 @@
+// Builds the verdicts of a RobotsClient from an entry and its rules.
+import {
+  type Access,
+  type AccessPolicy,
+  type CrawlerRules,
+  type DayRange,
+  decide,
+  type Entry,
+  type InvalidUrl,
+  type ParsedUrl,
+  type RequestRate,
+  type Verdict,
+} from '@politely/core'
+
+/** The verdict about one URL. JSON-safe; a discriminated union by `because`. */
+export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & { readonly url: string })
+
+/** The URL of a verdict, and what the client knows about its origin. */
+export interface CheckedUrl {
+  readonly url: string
+  /** Scheme, host as an A-label, and port unless it is the default. RFC 9309 §2.3. */
+  readonly origin: string
+  readonly access: Access
+  /** The delay between requests that the site asks of this crawler, in milliseconds; undefined if it asks for none. */
+  readonly crawlDelayMs: number | undefined
+  /** The request rates that the site asks of this crawler; undefined if it asks for none. */
+  readonly requestRates?: readonly RequestRate[] | undefined
+  /** The hours in which the site wants visits, any of these; undefined for any time. */
+  readonly visitTimes?: readonly DayRange[] | undefined
+}
+
+/** What decides about the URLs of one origin. */
+interface OriginRules {
+  readonly entry: Entry
+  readonly rules: CrawlerRules
+}
+
+/** Returns the verdict about a URL. `text` is the URL as the caller wrote it. */
+export function verdictOf(
+  text: string,
+  url: ParsedUrl,
+  { entry, rules }: OriginRules,
+  now: number,
+  policy: AccessPolicy,
+): ClientVerdict {
+  const { verdict, access } = decide(entry, rules, url, now, policy)
+  return { url: text, origin: url.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
+}
+
+export function invalidUrlVerdict(text: string, problem: InvalidUrl['problem']): ClientVerdict {
+  return { url: text, allowed: false, because: 'invalid-url', problem }
+}
+
+type RequestedPace = Pick<CheckedUrl, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>
+
+const NO_PACE: RequestedPace = { crawlDelayMs: undefined, requestRates: undefined, visitTimes: undefined }
+
+function paceOf({ crawlDelayMs, requestRates, visitTimes }: CrawlerRules): RequestedPace {
+  return {
+    crawlDelayMs,
+    requestRates: requestRates.length > 0 ? requestRates : undefined,
+    visitTimes: visitTimes.length > 0 ? visitTimes : undefined,
+  }
+}

@@ -1,0 +1,118 @@
+// Fetches robots.txt: makes the requests of one attempt, until core names its outcome. One deadline bounds the whole attempt.
+import {
+  type AccessPolicy,
+  advance,
+  type Copy,
+  isWorthRetrying,
+  type Outcome,
+  type Reply,
+  type RobotsRequest,
+  startAttempt,
+} from '@politely/core'
+import pRetry from 'p-retry'
+import { Deadline } from './deadline.ts'
+import type { OwnRequests } from './own-requests.ts'
+import { Transport, type TransportOptions } from './transport.ts'
+
+export interface RobotsFetcherOptions extends TransportOptions {
+  /** How many times one request is repeated after a temporary failure. */
+  readonly retries: number
+}
+
+/** What one attempt led to. */
+export interface FetchResult {
+  readonly outcome: Outcome
+  /** The number of requests, including redirects and retries. */
+  readonly requests: number
+}
+
+export class RobotsFetcher {
+  readonly #options: RobotsFetcherOptions
+  readonly #transport: Transport
+  /**
+   * The deadlines of the attempts under way. They are not abort listeners of one signal: Node scans all listeners of a signal whenever one
+   * is removed.
+   */
+  readonly #deadlines = new Set<Deadline>()
+
+  constructor(options: RobotsFetcherOptions, ownRequests: OwnRequests) {
+    this.#options = options
+    this.#transport = new Transport(options, ownRequests)
+  }
+
+  /**
+   * Makes one attempt. `maxRedirects` and `retries` bound the number of its requests. Whatever the site does is an outcome.
+   * @param copy The last copy, if there is one: the server may confirm it instead of sending the file again.
+   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this robots.txt.
+   */
+  async fetch(robotsUrl: string, copy: Copy | undefined): Promise<FetchResult> {
+    const deadline = new Deadline(this.#options.timeoutMs)
+    this.#deadlines.add(deadline)
+    try {
+      return await new Attempt(this.#options, this.#transport, deadline).run(robotsUrl, copy)
+    } finally {
+      deadline.clear()
+      this.#deadlines.delete(deadline)
+    }
+  }
+
+  /** Ends all attempts under way, as if their deadlines had passed. */
+  abortAll(): void {
+    for (const deadline of this.#deadlines) deadline.end()
+  }
+
+  /** Closes the client's own connections. */
+  async close(): Promise<void> {
+    await this.#transport.close()
+  }
+}
+
+/** The wait before the first retry, in milliseconds. Each further wait is twice the last. */
+const FIRST_RETRY_MS = 500
+
+class Attempt {
+  readonly #policy: AccessPolicy
+  readonly #retries: number
+  readonly #transport: Transport
+  readonly #deadline: Deadline
+  #requests = 0
+
+  constructor({ policy, retries }: RobotsFetcherOptions, transport: Transport, deadline: Deadline) {
+    this.#policy = policy
+    this.#retries = retries
+    this.#transport = transport
+    this.#deadline = deadline
+  }
+
+  async run(robotsUrl: string, copy: Copy | undefined): Promise<FetchResult> {
+    let state: RobotsRequest | Outcome = startAttempt(robotsUrl, copy)
+    while (state.kind === 'request') state = advance(state, await this.#sendWithRetries(state), this.#policy)
+    return { outcome: state, requests: this.#requests }
+  }
+
+  async #sendWithRetries(request: RobotsRequest): Promise<Reply> {
+    let last = await this.#send(request)
+    if (!isWorthRetrying(last, this.#policy)) return last // the common case, without the cost of p-retry
+    const attempt = async (number: number) => {
+      if (number > 1) last = await this.#send(request)
+      if (isWorthRetrying(last, this.#policy)) throw new TemporaryReplyError(last.kind)
+      return last
+    }
+    try {
+      const options = { retries: this.#retries, minTimeout: FIRST_RETRY_MS, factor: 2, signal: this.#deadline.signal }
+      return await pRetry(attempt, options)
+    } catch (error) {
+      // No retries are left, or the deadline passed between two of them: the site's last reply says most.
+      if (error instanceof TemporaryReplyError || this.#deadline.isOver) return last
+      throw error
+    }
+  }
+
+  #send(request: RobotsRequest): Promise<Reply> {
+    this.#requests++
+    return this.#transport.send(request, this.#deadline)
+  }
+}
+
+/** Tells p-retry, which retries only after errors, that a reply is worth a retry. */
+class TemporaryReplyError extends Error {}
