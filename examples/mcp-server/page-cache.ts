@@ -1,10 +1,10 @@
-// The last few pages, so that who reads one part by part asks the site once, and reads one page and not several.
+// Caches the last few pages, so that a client can read one page in parts with one request.
 import type { Page } from './page-reader.ts'
 
-const MOST_PAGES = 8
-const KEPT_MS = 5 * 60 * 1000
+const MAX_PAGES = 8
+const MAX_AGE_MS = 5 * 60 * 1000
 
-export class PageMemory {
+export class PageCache {
   readonly #pages = new Map<string, { readonly page: Page; readonly until: number }>()
 
   get(key: string): Page | undefined {
@@ -14,9 +14,9 @@ export class PageMemory {
 
   set(key: string, page: Page): void {
     this.#pages.delete(key)
-    this.#pages.set(key, { page, until: performance.now() + KEPT_MS })
+    this.#pages.set(key, { page, until: performance.now() + MAX_AGE_MS })
     const [oldest] = this.#pages.keys()
-    if (this.#pages.size > MOST_PAGES && oldest !== undefined) this.#pages.delete(oldest)
+    if (this.#pages.size > MAX_PAGES && oldest !== undefined) this.#pages.delete(oldest)
   }
 
   clear(): void {
