@@ -223,7 +223,7 @@ describe('the command line', () => {
     [['--agent', 'x'], /--agent/],
     [['--user-agent', ''], /userAgent: /],
     [['--timeout', 'soon'], /--timeout: "soon" is invalid; expected a number of seconds/],
-  ])('%o is said in a line', async (args, says) => {
+  ])('rejects %o with one line', async (args, message) => {
     const { printed, ended } = await run(args)
     expect(await ended).toBe(2)
     expect(printed.stderr).toMatch(message)
