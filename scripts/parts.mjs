@@ -37,22 +37,22 @@ else {
 
 function provide(name) {
   const part = PARTS[name]
-  const say = (line) => console.error(`[parts] ${name}: ${line}`)
+  const log = (line) => console.error(`[parts] ${name}: ${line}`)
   try {
     const home = join('.tools', 'parts', name)
     const isDone = () => part.find() !== undefined
-    once(isDone, () => unpack(part, home, say))
+    once(isDone, () => unpack(part, home, log))
     const { command, env } = part.find()
-    say(`${versionOf(command, env)}, ${command}`)
+    log(`${versionOf(command, env)}, ${command}`)
   } catch (error) {
     if (!(error instanceof PartError)) throw error
-    say(`${error.message}. Alternative: ${part.orElse}`)
+    log(`${error.message}. Alternative: ${part.orElse}`)
     process.exitCode = 1
   }
 }
 
 /** Downloads and unpacks the packages of a part, with all dependencies that this machine does not have. */
-function unpack({ packages, command }, home, say) {
+function unpack({ packages, command }, home, log) {
   if (spawnSync('apt-get', ['--version']).status !== 0) throw new PartError('apt-get is not installed')
   const apt = join(process.cwd(), home, 'apt')
   const files = join(home, 'files')
@@ -65,7 +65,7 @@ function unpack({ packages, command }, home, say) {
   const own = [`Dir::State::lists=${apt}/lists`, `Dir::Cache=${apt}`, 'Debug::NoLocking=1', 'APT::Sandbox::User=root']
   const options = own.flatMap((option) => ['-o', option])
 
-  say('downloading the package lists')
+  log('downloading the package lists')
   const start = performance.now()
   // `update` fails if one of many sources fails. Only the next command shows whether the downloaded lists contain the packages.
   const { stderr: updateErrors } = spawnSync('apt-get', [...options, 'update'], { encoding: 'utf8' })
@@ -77,15 +77,15 @@ function unpack({ packages, command }, home, say) {
     throw new PartError(`${packages.join(', ')} is installed, but not in a place where tests look for it`)
 
   const megabytes = Math.ceil(debs.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6)
-  say(`downloading ${debs.length} packages, ${megabytes} MB`)
-  const wanted = debs.map(({ id }) => {
+  log(`downloading ${debs.length} packages, ${megabytes} MB`)
+  const versions = debs.map(({ id }) => {
     const [name, version, arch] = decodeURIComponent(id).split('_') // apt encodes the colon of a version
     return `${name}${arch === 'all' ? '' : `:${arch}`}=${version}`
   })
   // apt prints its progress, and verifies every package against the signed lists.
-  run('apt-get', [...options, 'download', ...wanted], { cwd: join(apt, 'archives'), show: true })
+  run('apt-get', [...options, 'download', ...versions], { cwd: join(apt, 'archives'), show: true })
 
-  say(`unpacking them into ${files}`)
+  log(`unpacking them into ${files}`)
   for (const file of readdirSync(join(apt, 'archives')).filter((file) => file.endsWith('.deb'))) {
     run('dpkg', ['-x', join(apt, 'archives', file), files])
   }
@@ -94,7 +94,7 @@ function unpack({ packages, command }, home, say) {
   // moved.
   const libraries = libraryFolders(files).map((folder) => join('files', folder))
   writeFileSync(join(home, 'ok'), JSON.stringify({ command: join('files', command), libraries }))
-  say(`done in ${Math.round((performance.now() - start) / 1000)} s`)
+  log(`done in ${Math.round((performance.now() - start) / 1000)} s`)
 }
 
 /** Returns the folders with shared libraries, for the loader. Some packages have their own folder for them. */

@@ -36,7 +36,7 @@ const TASKS = {
 
 const WINDOWS = process.platform === 'win32'
 Object.assign(process.env, { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' })
-const say = (line) => console.error(`[setup] ${line}`)
+const log = (line) => console.error(`[setup] ${line}`)
 const prependToPath = (folder) => {
   process.env.PATH = folder + delimiter + process.env.PATH
 }
@@ -47,7 +47,7 @@ try {
   process.exitCode = await main(...process.argv.slice(2))
 } catch (error) {
   if (!(error instanceof SetupError)) throw error
-  say(error.message)
+  log(error.message)
   process.exitCode = 1
 }
 
@@ -115,7 +115,7 @@ function installTool(name, version, { why, orElse, allowScripts = {} }) {
   const done = join(home, 'ok') // written last: a folder without it is incomplete and is created again
   const isDone = () => existsSync(done)
   once(isDone, () => {
-    say(`downloading ${id} into .tools/, once: ${why}`)
+    log(`downloading ${id} into .tools/, once: ${why}`)
     rmSync(home, { recursive: true, force: true })
     mkdirSync(home, { recursive: true })
     writeFileSync(join(home, 'package.json'), JSON.stringify({ private: true, allowScripts }))
@@ -136,14 +136,14 @@ function installDependencies() {
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests]) {
     hash.update(file).update(readFileSync(file))
   }
-  const wanted = hash.digest('hex')
+  const current = hash.digest('hex')
   const stamp = join('node_modules', '.installed')
-  const isDone = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
+  const isDone = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === current
   once(isDone, () => {
-    say('installing the dependencies named in pnpm-lock.yaml')
+    log('installing the dependencies named in pnpm-lock.yaml')
     rmSync(stamp, { force: true }) // so that an interrupted install does not count as complete
     install('pnpm', ['install', '--frozen-lockfile', '--reporter=silent'], { what: 'the dependencies' })
-    writeFileSync(stamp, wanted)
+    writeFileSync(stamp, current)
   })
 }
 

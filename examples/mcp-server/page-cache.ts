@@ -5,16 +5,16 @@ const MAX_PAGES = 8
 const MAX_AGE_MS = 5 * 60 * 1000
 
 export class PageCache {
-  readonly #pages = new Map<string, { readonly page: Page; readonly until: number }>()
+  readonly #pages = new Map<string, { readonly page: Page; readonly expiresAt: number }>()
 
   get(key: string): Page | undefined {
-    const kept = this.#pages.get(key)
-    return kept !== undefined && kept.until > performance.now() ? kept.page : undefined
+    const cached = this.#pages.get(key)
+    return cached !== undefined && cached.expiresAt > performance.now() ? cached.page : undefined
   }
 
   set(key: string, page: Page): void {
     this.#pages.delete(key)
-    this.#pages.set(key, { page, until: performance.now() + MAX_AGE_MS })
+    this.#pages.set(key, { page, expiresAt: performance.now() + MAX_AGE_MS })
     const [oldest] = this.#pages.keys()
     if (this.#pages.size > MAX_PAGES && oldest !== undefined) this.#pages.delete(oldest)
   }

@@ -126,8 +126,8 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
     })
     await queued.promise
     expect(await queueLength()).toBe(1)
-    controller.abort(new Error('not wanted any more'))
-    await expect(second).rejects.toThrow('not wanted any more')
+    controller.abort(new Error('cancelled'))
+    await expect(second).rejects.toThrow('cancelled')
     expect(await queueLength()).toBe(0)
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`])
   })

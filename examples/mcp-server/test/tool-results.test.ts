@@ -69,9 +69,9 @@ interface FailureCase {
 
 /** A resolver that returns one address after another, then repeats the last one. */
 function lookupInTurn(...addresses: readonly string[]): LookupFunction {
-  let asked = 0
+  let calls = 0
   return (host, options, callback) => {
-    const address = addresses[Math.min(asked++, addresses.length - 1)] ?? ''
+    const address = addresses[Math.min(calls++, addresses.length - 1)] ?? ''
     lookupIn({ [host]: address })(host, options, callback)
   }
 }

@@ -16,31 +16,35 @@ const LARGE = 'x'.repeat(1_000_000)
 const SMALL = 'x'.repeat(10_000)
 const resetConnection: Answer = (socket) => socket.destroy()
 const truncatedBody: Answer = (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')
-const failures: readonly { readonly name: string; readonly path: string; readonly answer?: Answer }[] = [
+const failures: readonly { readonly name: string; readonly path: string; readonly response?: Answer }[] = [
   { name: 'a disallowed page', path: '/private' },
-  { name: 'a reset connection', path: '/page', answer: resetConnection },
-  { name: 'a truncated body', path: '/page', answer: truncatedBody },
-  { name: 'a 404 with a body', path: '/page', answer: { status: 404, body: LARGE } },
-  { name: 'a 500 with a body', path: '/page', answer: { status: 500, body: LARGE } },
+  { name: 'a reset connection', path: '/page', response: resetConnection },
+  { name: 'a truncated body', path: '/page', response: truncatedBody },
+  { name: 'a 404 with a body', path: '/page', response: { status: 404, body: LARGE } },
+  { name: 'a 500 with a body', path: '/page', response: { status: 500, body: LARGE } },
   {
     name: 'a redirect with a body',
     path: '/page',
-    answer: { status: 302, headers: { location: '/open' }, body: SMALL },
+    response: { status: 302, headers: { location: '/open' }, body: SMALL },
   },
-  { name: 'a redirect loop', path: '/page', answer: { status: 302, headers: { location: '/page' }, body: SMALL } },
+  { name: 'a redirect loop', path: '/page', response: { status: 302, headers: { location: '/page' }, body: SMALL } },
   {
     name: 'a redirect to a disallowed page',
     path: '/page',
-    answer: { status: 302, headers: { location: '/private' } },
+    response: { status: 302, headers: { location: '/private' } },
   },
-  { name: 'a redirect to an invalid URL', path: '/page', answer: { status: 302, headers: { location: 'http://:0' } } },
+  {
+    name: 'a redirect to an invalid URL',
+    path: '/page',
+    response: { status: 302, headers: { location: 'http://:0' } },
+  },
 ]
 
 describe.each(recipes)('$name', (recipe) => {
-  test.each(failures)('releases its permit after $name', async ({ path, answer }) => {
+  test.each(failures)('releases its permit after $name', async ({ path, response }) => {
     const web = await openTestWeb()
     const get = await openOn(web, recipe)
-    if (answer !== undefined) web.sites.answer(HOME + path, answer)
+    if (response !== undefined) web.sites.answer(HOME + path, response)
     await get(web.sites.withPort(HOME + path), { retries: 0 }).catch(() => undefined)
     await web.gate.drain()
     expect(web.gate.queues()).toEqual([])

@@ -142,7 +142,7 @@ test('passes --user-agent, --product-token, --dialect and --timeout to the clien
   expect(parseJsonLines((await runInThisProcess([...args, '--dialect', 'google'])).stdout)).toMatchObject([
     { because: 'no-group' },
   ])
-  expect(rules.seen.requests.map(({ headers }) => headers['user-agent'])).toEqual(['Custom Header', 'Custom Header'])
+  expect(rules.server.requests.map(({ headers }) => headers['user-agent'])).toEqual(['Custom Header', 'Custom Header'])
 
   const { origin } = await startSite(NO_RESPONSE)
   const late = await runInThisProcess(['check', `${origin}/`, ...BOT, '--json', '--timeout', '0.2'])
@@ -182,22 +182,22 @@ test('checks 16 sites at once and prints verdicts in input order', async () => {
   const sites = [first, ...others]
   const urls = [...sites.map(({ origin }) => `${origin}/a`), ...sites.map(({ origin }) => `${origin}/b`)]
   const ended = runCli(['check', ...urls, '--json', ...BOT])
-  await Promise.all(sites.slice(0, 16).map(({ seen }) => seen.requested(1)))
+  await Promise.all(sites.slice(0, 16).map(({ server }) => server.requested(1)))
   await setTimeout(100) // time for a 17th request that must not be made
-  expect(sites.map(({ seen }) => seen.requests.length)).toEqual([...Array(16).fill(1), ...Array(4).fill(0)])
+  expect(sites.map(({ server }) => server.requests.length)).toEqual([...Array(16).fill(1), ...Array(4).fill(0)])
   slow.resolve({ status: 404 })
   expect(parseJsonLines((await ended).stdout).map(({ url }) => url)).toEqual(urls)
 })
 
 test('a line longer than 65,536 characters is malformed and makes no request', async () => {
-  const { origin, seen } = await startSite({ status: 404 })
+  const { origin, server } = await startSite({ status: 404 })
   const stdin = `${origin}/${'x'.repeat(70_000)}\n`
   const { stdout, code } = await runCli(['check', '-', 'mailto:x', '--json', ...BOT], { stdin })
   const [tooLong, next] = parseJsonLines(stdout)
   expect(tooLong).toMatchObject({ allowed: false, because: 'invalid-url', problem: 'malformed' })
   expect(tooLong?.url).toHaveLength(65_537)
   expect(next).toMatchObject({ url: 'mailto:x', problem: 'scheme' })
-  expect({ code, requests: seen.requests }).toEqual({ code: 2, requests: [] })
+  expect({ code, requests: server.requests }).toEqual({ code: 2, requests: [] })
 })
 
 test('replaces - by the lines of stdin, also between other URLs', async () => {
@@ -220,10 +220,10 @@ test('prints a verdict before the next URL is read', async () => {
 })
 
 test('exits with code 130 on Ctrl-C and prints nothing', async () => {
-  const { origin, seen } = await startSite(NO_RESPONSE)
+  const { origin, server } = await startSite(NO_RESPONSE)
   const child = startCli(['check', `${origin}/`, '-', ...BOT]) // stdin stays open
   const output = Promise.all([text(child.stdout), text(child.stderr)])
-  await seen.requested(1)
+  await server.requested(1)
   child.kill('SIGINT')
   expect(await exitCodeOf(child)).toBe(130)
   expect(await output).toEqual(['', ''])

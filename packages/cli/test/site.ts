@@ -5,15 +5,15 @@ import { onTestFinished } from 'vitest'
 export interface Site {
   readonly origin: string
   /** Records the requests that the site received. */
-  readonly seen: Sites
+  readonly server: Sites
 }
 
 /** Starts a site until the end of the test: one response at one path, 404 at all others. */
 export async function startSite(answer: Answer, path = '/robots.txt'): Promise<Site> {
-  const seen = await startSites()
-  onTestFinished(() => seen.close())
-  seen.answer(`http://127.0.0.1:PORT${path}`, answer)
-  return { origin: seen.withPort('http://127.0.0.1:PORT'), seen }
+  const server = await startSites()
+  onTestFinished(() => server.close())
+  server.answer(`http://127.0.0.1:PORT${path}`, answer)
+  return { origin: server.withPort('http://127.0.0.1:PORT'), server }
 }
 
 /** Returns the origin of a site with this robots.txt. */

@@ -34,7 +34,7 @@ export interface Robot {
 /** Stands for a crawler that no group names. It is not a valid product token. */
 const ANY_CRAWLER = '*'
 /** A product token that no site uses. */
-const UNUSED_NAME = 'politely-or-else-nobody'
+const UNUSED_NAME = 'politely-unused-name'
 /** The base of URLs without a host. No host has this name (RFC 2606 §2). */
 const WITHOUT_HOST = 'http://without-host.invalid/'
 

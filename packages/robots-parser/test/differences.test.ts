@@ -88,8 +88,8 @@ function formatFile(robots: string): string {
 
 function formatCall(question: Question): string {
   const { method, url, ua } = { url: undefined, ua: undefined, ...question }
-  const asked = [url?.replace('https://example.com', ''), ua].filter((one) => one !== undefined)
-  return `\`${method}(${asked.map((one) => `"${visible(one)}"`).join(', ')})\``
+  const args = [url?.replace('https://example.com', ''), ua].filter((one) => one !== undefined)
+  return `\`${method}(${args.map((one) => `"${visible(one)}"`).join(', ')})\``
 }
 
 function formatResult(result: unknown): string {

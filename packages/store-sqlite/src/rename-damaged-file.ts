@@ -15,8 +15,8 @@ export function renameDamagedFile(path: string, id: string | undefined): string 
 }
 
 /** Adds a number when two files are renamed within one millisecond. */
-function unusedName(wanted: string): string {
-  let name = wanted
-  for (let n = 2; existsSync(name); n++) name = `${wanted}-${n}`
+function unusedName(preferred: string): string {
+  let name = preferred
+  for (let n = 2; existsSync(name); n++) name = `${preferred}-${n}`
   return name
 }

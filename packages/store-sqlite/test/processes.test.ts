@@ -111,14 +111,14 @@ test(`loses no acknowledged write in ${ROUNDS} processes ended by kill -9`, { ti
 
 /** Returns the texts after the acknowledged steps, and those after one more step, which may be committed but not acknowledged. */
 function expectedTexts(seed: number, lane: number, acknowledged: number) {
-  const known = new Map<string, string | undefined>()
-  let possible = known
+  const acknowledgedTexts = new Map<string, string | undefined>()
+  let possible = acknowledgedTexts
   let step = 0
   for (const { origin, text } of stepsOf(seed, lane, acknowledged + 1)) {
-    if (++step > acknowledged) possible = new Map(known)
+    if (++step > acknowledged) possible = new Map(acknowledgedTexts)
     possible.set(origin, text)
   }
-  return { known, possible }
+  return { known: acknowledgedTexts, possible }
 }
 
 /** Returns whether `found` is a complete text of an earlier step. */

@@ -19,7 +19,7 @@ export function siteOf(file: SiteFile, seed: number): Site {
 export interface Prepared {
   readonly library: Library
   /** For each site, the parsed file and the URLs that the library checks without an error. */
-  readonly of: readonly { readonly rules: unknown; readonly urls: readonly string[] }[]
+  readonly sites: readonly { readonly rules: unknown; readonly urls: readonly string[] }[]
   readonly failedFiles: number
   readonly failedChecks: number
 }
@@ -28,20 +28,20 @@ export interface Prepared {
 export async function prepare(library: Library, sites: readonly Site[]): Promise<Prepared> {
   let failedFiles = 0
   let failedChecks = 0
-  const of: { rules: unknown; urls: readonly string[] }[] = []
+  const parsed: { rules: unknown; urls: readonly string[] }[] = []
   for (const { text, robotsUrl, urls } of sites) {
     try {
       const rules = await library.prepare(text, robotsUrl)
       const urlsToCheck = library.checks === 'all' ? urls : urls.slice(0, SAMPLE_SIZE)
       const checked = urlsToCheck.filter((url) => doesNotThrow(library, rules, url))
       failedChecks += urlsToCheck.length - checked.length
-      of.push({ rules, urls: checked })
+      parsed.push({ rules, urls: checked })
     } catch {
       failedFiles++
-      of.push({ rules: undefined, urls: [] })
+      parsed.push({ rules: undefined, urls: [] })
     }
   }
-  return { library, of, failedFiles, failedChecks }
+  return { library, sites: parsed, failedFiles, failedChecks }
 }
 
 function doesNotThrow(library: Library, rules: unknown, url: string): boolean {

@@ -12,11 +12,11 @@ export async function agreement(plan: Plan, sites: readonly Site[], over: Sheet[
   for (const library of plan.libraries) {
     if (library === ours) continue
     const prepared = await prepare(library, sites)
-    const checkCount = sum(prepared.of.map(({ urls }) => urls.length))
+    const checkCount = sum(prepared.sites.map(({ urls }) => urls.length))
     let differing = 0
     let differingFiles = 0
-    for (const [i, { rules, urls }] of prepared.of.entries()) {
-      const own = verdicts.of[i]?.rules
+    for (const [i, { rules, urls }] of prepared.sites.entries()) {
+      const own = verdicts.sites[i]?.rules
       const different = urls.filter((url) => library.isAllowed(rules, url) !== ours.isAllowed(own, url)).length
       differing += different
       if (different > 0) differingFiles++

@@ -20,10 +20,10 @@ export async function match(plan: Plan, sites: readonly Site[], over: Sheet['ove
   const contestants = prepared.map((one) => new MatchContestant(one, plan.minNs))
   const medians = await measureInRounds(contestants, sites.length, plan.rounds)
   const index = (name: string) => prepared.findIndex(({ library }) => library.name === name)
-  const of = (name: string) => medians[index(name)] ?? []
+  const mediansOf = (name: string) => medians[index(name)] ?? []
 
   const rows = prepared.map(({ library, failedFiles, failedChecks }, i): Row => {
-    const pairs = pairsMeasured(medians[i] ?? [], of(reference.name))
+    const pairs = pairsMeasured(medians[i] ?? [], mediansOf(reference.name))
     return {
       name: library.name,
       cells: [
@@ -45,7 +45,7 @@ export async function match(plan: Plan, sites: readonly Site[], over: Sheet['ove
   const compareWith = async (rival: string, isMeasured: (file: number) => boolean) => {
     if (index(rival) === -1 || index(ours.name) === -1) return undefined
     const ratios = medians[index(ours.name)]?.map((ns, i) => {
-      const theirs = of(rival)[i]
+      const theirs = mediansOf(rival)[i]
       return ns === undefined || theirs === undefined || !isMeasured(i) ? Number.NaN : ns / theirs
     })
     const [own, other] = [contestants[index(ours.name)], contestants[index(rival)]]
@@ -105,11 +105,11 @@ class MatchContestant implements Contestant {
     this.#prepared = prepared
     this.#countAllowed = separateCopy(countAllowedSync, prepared.library.name)
     this.#minNs = minNs
-    this.#repeats = prepared.of.map(() => 1)
+    this.#repeats = prepared.sites.map(() => 1)
   }
 
   measure(file: number): number | undefined {
-    const { rules, urls } = this.#prepared.of[file] as Prepared['of'][number]
+    const { rules, urls } = this.#prepared.sites[file] as Prepared['sites'][number]
     if (urls.length === 0) return undefined
     const { isAllowed } = this.#prepared.library
     const repeats = this.#repeats[file] as number
