@@ -82,8 +82,10 @@ export function settingsOf(options: SqliteStoreOptions): Settings {
 
 /** Makes the path absolute, so that it leads to the same file after a change of the working directory. */
 function absolutePath(path: unknown): string {
-  if (typeof path !== 'string' || path === '' || path.includes('\0'))
-    throw new OptionError('path', 'is not a file name; write one, such as "robots.sqlite"')
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
+    const given = typeof path === 'string' ? JSON.stringify(path) : String(path)
+    throw new OptionError('path', `${given} is not a file name; write one, such as "robots.sqlite"`)
+  }
   if (path === ':memory:')
     throw new OptionError(
       'path',

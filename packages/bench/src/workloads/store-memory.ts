@@ -32,7 +32,7 @@ export async function storeMemory(plan: Plan): Promise<Sheet> {
       cells: [heldBytes / origins, reportedBytes / origins, reportedBytes / heldBytes, origins],
     })
     findings.push({
-      what: `MemoryStore: \`memoryBytes\`, relative to the memory used, texts of ${characters}`,
+      what: `MemoryStore: \`memoryBytes\` against memory used, texts of ${characters}`,
       value: reportedBytes / heldBytes,
       unit: '×',
       target: { atLeast: 1 },
