@@ -8,14 +8,13 @@ export default defineConfig({
     // Prints failures and a summary. `npm test -- --reporter=verbose` prints a line for each test.
     reporters: ['minimal'],
     silent: 'passed-only',
-    testTimeout: 60_000, // some start a browser, and the machine may be busy
-    // Many tests wait for a server or a browser, so more workers than processors keep the processors busy. The full run
-    // has more to compute, and deadlines of seconds that a crowded machine would miss.
+    testTimeout: 60_000, // some tests start a browser, and the machine may be busy
+    // Many tests wait for a server or a browser, so more workers than processors keep the processors busy. The full run computes more, and
+    // has time limits of seconds that tests would exceed on an overloaded machine.
     maxWorkers: isFullRun ? availableParallelism() + 1 : availableParallelism() * 2 + 1,
-    // Files share a worker and its modules: a worker of its own for each file costs a third of the run. So a helper that
-    // several files import must not call afterEach and the like itself, which the second file would go without; it calls
-    // onTestFinished in its functions.
+    // Files share a worker and its modules, because separate workers cost a third of the run's time. A helper that several files import must
+    // not call `afterEach` and the like at its top level, because that would affect the first file only. Its functions call `onTestFinished`.
     isolate: false,
-    execArgv: ['--disable-warning=ExperimentalWarning'], // node:sqlite of Node 22
+    execArgv: ['--disable-warning=ExperimentalWarning'], // Node 22 prints one for node:sqlite
   },
 })

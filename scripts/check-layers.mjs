@@ -1,13 +1,13 @@
-// Core decides, fetcher knows, gate waits: dependencies run one way. This reads packages/*/src and reports, as
-// `file:line  what  why`, each import that goes another way and each breach of our rules on how a module is written.
-// Of TypeScript it knows comments, strings and import statements; tsc and biome know the rest.
+// Checks that packages depend on each other in one direction only: gate on fetcher, fetcher on core. Reads packages/*/src and prints
+// `file:line  what  why` for each forbidden import and each violation of our rules for modules. It recognizes comments, strings and
+// import statements only; tsc and Biome check everything else.
 //
 //   node scripts/check-layers.mjs [root]
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 
-// Which of our packages the src of each package may import. A package that is not named here may not exist.
+// For each package, the packages of ours that its src may import. Every package must be listed here.
 const PACKAGES = {
   core: [],
   fetcher: ['core'],
@@ -19,11 +19,11 @@ const PACKAGES = {
   puppeteer: ['core', 'devtools', 'fetcher', 'gate'],
   'robots-parser': ['core'],
   cli: ['core', 'fetcher', 'gate'],
-  testkit: [], // the tests of core use it too: to import core would be a cycle, so it is handed what it tests
+  testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
   bench: ['core', 'fetcher', 'gate', 'testkit'],
 }
 
-// Which folders of packages/core/src each of them may import. The files beside the folders may import everything.
+// For each folder of packages/core/src, the folders that it may import. Files directly in src may import all of them.
 const CORE_FOLDERS = {
   url: [],
   http: [],
@@ -35,20 +35,20 @@ const CORE_FOLDERS = {
   usage: ['url', 'http'],
 }
 
-// What core is given as an argument, or leaves to the other packages. tsc, told of no platform, misses most of these
-// too; what it cannot know is that the clock and the dice of the language itself are out of bounds.
+// Globals that core must not use. It gets such values as arguments, or leaves the work to other packages. tsc rejects most of these names,
+// because core is compiled without types of a platform, but not the language's own clock and random numbers.
 const GLOBALS = 'Buffer process setTimeout setInterval setImmediate performance fetch console require'
 const IMPURE = [
   ['Date.now', /\bDate\s*\.\s*now\b/g],
   ['new Date()', /\bnew\s+Date\b(?!\s*\(\s*[^\s)])/g],
   ['Math.random', /\bMath\s*\.\s*random\b/g],
-  // The name on its own: not a property (`plan.fetch`), not a key (`fetch: …`).
+  // Matches the name alone, not a property (`plan.fetch`) or a key (`fetch: …`).
   ...GLOBALS.split(' ').map((name) => [name, new RegExp(`(?<![\\w$.#])${name}(?![\\w$]|\\s*\\??:)`, 'g')]),
 ]
 
 const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//.source
 const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/.source
-// A slash begins a regular expression where no operand stands before it, else it divides. Good enough for formatted code.
+// A slash starts a regular expression if no operand precedes it; otherwise it divides. This heuristic works for formatted code.
 const REGULAR_EXPRESSION = /(?<=(?:^|[=(,:[!&|?{};>]|\breturn)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//.source
 
 const root = resolve(process.argv[2] ?? '.')
@@ -65,7 +65,7 @@ for (const line of violations.sort((a, b) => a.localeCompare(b, 'en', { numeric:
 process.exitCode = violations.length === 0 ? 0 : 1
 if (violations.length === 0) {
   const imports = files.reduce((sum, file) => sum + file.imports.length, 0)
-  console.log(`${imports} imports in ${files.length} files of ${packages.length} packages go the right way`)
+  console.log(`${imports} imports in ${files.length} files of ${packages.length} packages are allowed`)
 }
 
 function readPackage(dir) {
@@ -73,7 +73,7 @@ function readPackage(dir) {
   const manifest = join(path, 'package.json')
   const content = existsSync(manifest) ? readFileSync(manifest, 'utf8') : '{}'
   const { name, private: isPrivate, dependencies, peerDependencies, devDependencies } = JSON.parse(content)
-  // Nobody installs a private package: what is there for its development is there.
+  // A private package is never published, so its devDependencies are always installed.
   const declared = { ...dependencies, ...peerDependencies, ...(isPrivate ? devDependencies : {}) }
   return { dir, path, src: join(path, 'src'), name, declared }
 }
@@ -87,7 +87,7 @@ function readFiles(owner) {
     const bare = withoutText(code)
     const found = bare.matchAll(/(?<!\.)\b(?:from|import)\s*(?:\(\s*)?(['"])( *)\1/g)
     const imports = [...found].map(({ index, 0: statement, 2: { length } }) => {
-      const end = index + statement.length - 1 // of the specifier, which `bare` has as blanks
+      const end = index + statement.length - 1 // the end of the specifier, which is blank in `bare`
       return { index, specifier: code.slice(end - length, end) }
     })
     return { owner, path, bare, imports }
@@ -95,34 +95,36 @@ function readFiles(owner) {
 }
 
 function checkImport(file, { specifier, index }) {
-  const refuse = (why) => report(file, index, `imports ${specifier}`, why)
+  const forbid = (why) => report(file, index, `imports ${specifier}`, why)
   const { owner } = file
   if (specifier.startsWith('.')) {
     const target = resolve(dirname(file.path), specifier)
-    if (!target.startsWith(owner.path + sep)) refuse('a relative import stays inside its package')
-    else if (owner.dir === 'core' && !seesInCore(file, target)) refuse('see CORE_FOLDERS in scripts/check-layers.mjs')
+    if (!target.startsWith(owner.path + sep)) forbid('a relative import stays inside its package')
+    else if (owner.dir === 'core' && !mayImportInCore(file, target))
+      forbid('see CORE_FOLDERS in scripts/check-layers.mjs')
     return
   }
-  if (owner.dir === 'core') return refuse('core depends on nothing, not on Node either')
+  if (owner.dir === 'core') return forbid('core depends on nothing, not even on Node')
   if (specifier.startsWith('node:')) return
   const [name] = specifier.match(/^(@[^/]+\/)?[^/]+/)
   const ours = packages.find((one) => one.name === name)
   const allowed = PACKAGES[owner.dir] ?? []
-  if (ours && !allowed.includes(ours.dir)) refuse(`${owner.dir} may import ${allowed.join(', ') || 'none of ours'}`)
-  else if (!Object.hasOwn(owner.declared, name)) refuse('not in `dependencies` of its package.json')
+  if (ours && !allowed.includes(ours.dir))
+    forbid(`${owner.dir} may import ${allowed.join(', ') || 'none of our packages'}`)
+  else if (!Object.hasOwn(owner.declared, name)) forbid('not in `dependencies` of its package.json')
 }
 
-/** May this file of core import that one? */
-function seesInCore(file, target) {
+/** Returns whether this file of core may import that one. */
+function mayImportInCore(file, target) {
   const from = coreFolder(file.path)
   const to = coreFolder(target)
   if (!from || from === to) return true
   if (to) return CORE_FOLDERS[from]?.includes(to)
-  // From a folder to a file beside the folders: only if it imports nothing, or it would be a way round.
+  // A file in a folder may import a file directly in src only if that one imports nothing. Otherwise it could reach a forbidden folder.
   return files.find(({ path }) => path === target)?.imports.length === 0
 }
 
-/** The folder of core's src that a file is in; none for the files beside the folders. */
+/** Returns the folder of core's src that contains a file; undefined for files directly in src. */
 function coreFolder(path) {
   const parts = relative(join(root, 'packages', 'core', 'src'), path).split(sep)
   return parts.length > 1 ? parts[0] : undefined
@@ -133,29 +135,31 @@ function checkForm(file) {
     for (const { index } of file.bare.matchAll(pattern)) report(file, index, what, why)
   }
   const name = basename(file.path)
-  if (!PACKAGES[file.owner.dir]) report(file, 0, `packages/${file.owner.dir}`, 'no layer: add it to PACKAGES')
-  if (/^(utils?|types?|helpers?)\.ts$/.test(name)) report(file, 0, name, 'name a file by the noun of its one concept')
-  each(/\bexport\s+(type\s+)?\*/g, 'export *', 'a public name is listed where it becomes public')
-  const ours = !name.endsWith('.d.ts') // a .d.ts describes a module that is not
-  // robots-parser's callers import its default export, so what takes its place has one.
-  const standsIn = file.owner.dir === 'robots-parser' && name === 'index.ts'
-  if (ours && !standsIn) each(/\bexport\s+default\b|\bas\s+default\b/g, 'default export', 'one thing has one name')
-  each(
-    /(?<!\.|\basync )\bimport\s*\(\s*(?!['"])/g,
-    'computed import',
-    'no reader, and no check, can tell where it goes',
-  )
+  if (!PACKAGES[file.owner.dir]) report(file, 0, `packages/${file.owner.dir}`, 'unknown package: add it to PACKAGES')
+  if (/^(utils?|types?|helpers?)\.ts$/.test(name)) report(file, 0, name, 'name a file after its one concept')
+  each(/\bexport\s+(type\s+)?\*/g, 'export *', 'list every exported name')
+  const isOurModule = !name.endsWith('.d.ts') // a .d.ts file describes another module
+  // Users of robots-parser import its default export, so our replacement has one.
+  const replacesRobotsParser = file.owner.dir === 'robots-parser' && name === 'index.ts'
+  if (isOurModule && !replacesRobotsParser)
+    each(
+      /\bexport\s+default\b|\bas\s+default\b/g,
+      'default export',
+      'use named exports, so that everything has one name',
+    )
+  each(/(?<!\.|\basync )\bimport\s*\(\s*(?!['"])/g, 'computed import', 'readers and checks cannot see what it imports')
   if (name === 'index.ts') {
     const rest = file.bare.replace(/\bexport\s+(type\s+)?\{[^}]*\}(\s*from\s*(['"]) *\3)?;?/g, (all) => blank(all))
-    if (/\S/.test(rest)) report(file, rest.search(/\S/), 'code', 'an index.ts only lists: export { … } from …')
+    if (/\S/.test(rest)) report(file, rest.search(/\S/), 'code', 'an index.ts contains only: export { … } from …')
   }
 }
 
 function checkCore(file) {
   const folder = coreFolder(file.path)
-  if (folder && !CORE_FOLDERS[folder]) report(file, 0, `core/src/${folder}`, 'no layer: add it to CORE_FOLDERS')
+  if (folder && !CORE_FOLDERS[folder]) report(file, 0, `core/src/${folder}`, 'unknown folder: add it to CORE_FOLDERS')
   for (const [what, pattern] of IMPURE) {
-    for (const { index } of file.bare.matchAll(pattern)) report(file, index, what, 'core has no I/O, clock or chance')
+    for (const { index } of file.bare.matchAll(pattern))
+      report(file, index, what, 'core has no I/O, clock or random numbers')
   }
 }
 
@@ -164,11 +168,11 @@ function report(file, index, what, why) {
   violations.push(`${relative(root, file.path)}:${line}  ${what}  ${why}`)
 }
 
-/** The code with blanks for comments, regular expressions and the insides of strings; every offset stays what it was. */
+/** Replaces comments, regular expressions and the contents of strings by spaces. Offsets do not change. */
 function withoutText(code) {
   const token = new RegExp(`(?<hidden>${COMMENT}|${REGULAR_EXPRESSION})|(?<string>${STRING})|[\`{}]`, 'g')
   const templateText = /(?:\\[\s\S]|\$(?!\{)|[^\\$`])*(?:`|\$\{)?/y
-  const braces = [] // for each open brace, whether it is the `${` of a template
+  const braces = [] // for each open brace, whether it belongs to a `${` in a template
   let bare = ''
   for (let match = token.exec(code); match; match = token.exec(code)) {
     const [text] = match
@@ -180,7 +184,7 @@ function withoutText(code) {
       bare += text
     } else if (text === '}' && !braces.pop()) bare += text
     else {
-      // A template begins, or goes on after the `}` of an expression in it.
+      // A template starts, or continues after the `}` of an expression.
       templateText.lastIndex = token.lastIndex
       const [inside] = templateText.exec(code)
       if (inside.endsWith('${')) braces.push(true)

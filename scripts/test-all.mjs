@@ -1,7 +1,7 @@
 // `npm run test:all`: the full run on this Node, then the short run on each other supported Node.
 //
 //   npm run test:all -- --no-matrix       only the full run
-//   npm run test:all -- packages/core     other arguments go to vitest; the matrix then does not run
+//   npm run test:all -- packages/core     other arguments are passed to vitest; then only the full run
 
 import { spawnSync } from 'node:child_process'
 
@@ -19,7 +19,7 @@ if (status === 0 && args.length === 0) {
   for (const version of NODES.filter((one) => one !== process.versions.node)) testOn(version)
 }
 
-/** Runs `npm test` on another Node, and prints its summary; its whole output if it failed. */
+/** Runs `npm test` on another Node. Prints its summary, and all output if it fails. */
 function testOn(version) {
   const start = performance.now()
   const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/run.mjs', 'test'], {

@@ -1,19 +1,19 @@
-// An MCP server that reads pages, and keeps robots.txt: over stdio, for an MCP client to start. Standard output is the protocol's; what
-// there is to say to people goes to standard error.
+// An MCP server that reads web pages and obeys robots.txt. An MCP client starts it and talks to it over stdio. Standard output belongs
+// to the protocol; messages for people go to standard error.
 import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { OptionError } from '@politely/core'
 import { createFetchServer } from './fetch-server.ts'
 import { createReaders, type Readers } from './readers.ts'
 
-const NOBODY = 'ExampleMCP/1.0 (+https://example.com/mcp)'
-const HELP = `An MCP server that reads web pages and keeps robots.txt. It speaks over stdin and stdout.
+const DEFAULT_USER_AGENT = 'ExampleMCP/1.0 (+https://example.com/mcp)'
+const HELP = `An MCP server that reads web pages and obeys robots.txt. It communicates over stdin and stdout.
 
-  --user-agent <name>      who you are; sites see <name>-Autonomous or <name>-User (default: ${NOBODY})
-  --allow-address <block>  an address, or a block such as 10.0.0.0/8, that may be reached although it is not public; may be repeated
-  --min-delay <seconds>    the least pause between two requests to one site (default: 1)
-  --timeout <seconds>      for one page, the wait for its turn included (default: 50)
-  --help                   this text`
+  --user-agent <name>      your User-Agent; sites see <name>-Autonomous or <name>-User (default: ${DEFAULT_USER_AGENT})
+  --allow-address <block>  a private address, or a block such as 10.0.0.0/8, that the server may connect to; may be repeated
+  --min-delay <seconds>    the minimum delay between two requests to one site (default: 1)
+  --timeout <seconds>      time limit for one page, including the wait before its request (default: 50)
+  --help                   print this text`
 
 function readersFromCommandLine(): Readers | undefined {
   const { values } = parseArgs({
@@ -29,9 +29,10 @@ function readersFromCommandLine(): Readers | undefined {
     console.log(HELP)
     return undefined
   }
-  if (values['user-agent'] === undefined) console.error(`No --user-agent: sites see ${NOBODY}, which is nobody.`)
+  if (values['user-agent'] === undefined)
+    console.error(`No --user-agent was given: sites see ${DEFAULT_USER_AGENT}, which does not identify you.`)
   return createReaders({
-    userAgent: values['user-agent'] ?? NOBODY,
+    userAgent: values['user-agent'] ?? DEFAULT_USER_AGENT,
     allowAddresses: values['allow-address'],
     minDelayMs: milliseconds('--min-delay', values['min-delay']),
     timeoutMs: milliseconds('--timeout', values.timeout),
@@ -42,7 +43,10 @@ function milliseconds(option: string, seconds: string | undefined): number | und
   if (seconds === undefined) return undefined
   const ms = Math.round(Number(seconds) * 1000)
   if (seconds.trim() === '' || !Number.isFinite(ms) || ms < 0) {
-    throw new OptionError(option, `${JSON.stringify(seconds)} does not do; write seconds, such as 2.5`)
+    throw new OptionError(
+      option,
+      `${JSON.stringify(seconds)} is invalid; expected a number of seconds from 0, such as 2.5`,
+    )
   }
   return ms
 }
@@ -51,7 +55,7 @@ try {
   const readers = readersFromCommandLine()
   if (readers !== undefined) {
     serveStdio(() => createFetchServer(readers), { onerror: (error) => console.error(error.message) })
-    // The client is gone: what is under way is for nobody.
+    // The client has disconnected, so pending requests are useless.
     process.stdin.once('close', () => void readers.close())
   }
 } catch (error) {

@@ -1,17 +1,17 @@
-// The body of a page as text: what kind it is, how much of it is read, and in which characters it is written.
+// Reads a response body as text: checks its media type, limits its size and decodes its charset.
 import { MIMEType } from 'node:util'
-import { pageText } from './page-text.ts'
+import { htmlToText } from './html-to-text.ts'
 
-/** As much of a response as is looked at: that of any fetch. */
+/** The parts of a response that this file reads. The responses of every `fetch` have them. */
 export interface BodySource {
   readonly headers: { get(name: string): string | null }
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
-/** HTML, other `text`, or something that is none. */
+/** HTML, another `text` format, or binary data. */
 export type BodyKind = 'html' | 'text' | 'other'
 
-/** The media type as a server says it; undefined where it says none, or none that can be read. */
+/** Parses the Content-Type header; undefined if it is missing or invalid. */
 export function mediaTypeOf({ headers }: BodySource): MIMEType | undefined {
   try {
     return new MIMEType(headers.get('content-type') ?? '')
@@ -20,7 +20,7 @@ export function mediaTypeOf({ headers }: BodySource): MIMEType | undefined {
   }
 }
 
-/** What says nothing of itself is taken for text. */
+/** Classifies a media type. A body without a media type counts as text. */
 export function kindOf(type: MIMEType | undefined): BodyKind {
   if (type === undefined) return 'text'
   if (type.essence === 'text/html' || type.essence === 'application/xhtml+xml') return 'html'
@@ -29,8 +29,8 @@ export function kindOf(type: MIMEType | undefined): BodyKind {
   return 'other'
 }
 
-/** Up to so many bytes of a decoded body. */
-export async function bytesOf(
+/** Reads at most `maxBytes` bytes of the decompressed body. */
+export async function readBytes(
   { body }: BodySource,
   maxBytes: number,
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
@@ -39,23 +39,23 @@ export async function bytesOf(
   for await (const chunk of body ?? []) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > maxBytes) break // which ends the connection, and what would still be unpacked of a bomb
+    if (size > maxBytes) break // closes the connection and stops decompression
   }
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes }
 }
 
-/** Decoded; HTML is made plain unless it is wanted `raw`. */
-export function textOf(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): string {
+/** Decodes a body. Converts HTML to text unless `form` is `raw`. */
+export function decodeText(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): string {
   const isHtml = kindOf(type) === 'html'
   const inMeta = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)/i
   const charset =
     type?.params.get('charset') ?? (isHtml ? inMeta.exec(bytes.toString('latin1', 0, 1024))?.[1] : undefined)
-  const written = decoded(bytes, charset)
-  return isHtml && form === 'text' ? pageText(written, base) : written
+  const decodedText = decode(bytes, charset)
+  return isHtml && form === 'text' ? htmlToText(decodedText, base) : decodedText
 }
 
-/** By the charset that a page names; UTF-8 where it names none, or none that is known. */
-function decoded(bytes: Buffer, charset: string | undefined): string {
+/** Decodes with the charset that the page declares; with UTF-8 if it declares none or an unknown one. */
+function decode(bytes: Buffer, charset: string | undefined): string {
   try {
     return new TextDecoder(charset).decode(bytes)
   } catch (error) {

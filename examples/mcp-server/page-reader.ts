@@ -1,5 +1,5 @@
-// One name that reads pages: each request is allowed by the site's robots.txt, waits its turn, reaches the public internet only, and is
-// bounded in time and size.
+// Reads pages under one User-Agent. Each request obeys the site's robots.txt, keeps the site's delay, connects to public addresses only,
+// and is limited in time and size.
 import { STATUS_CODES } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { explainUrlProblem, isPushback, parseUrl } from '@politely/core'
@@ -14,77 +14,82 @@ import {
   RobotsDisallowedError,
 } from '@politely/gate'
 import { Agent, fetch, type RequestInit, type Response } from 'undici'
-import { bytesOf, kindOf, mediaTypeOf, textOf } from './page-body.ts'
-import { PageMemory } from './page-memory.ts'
+import { decodeText, kindOf, mediaTypeOf, readBytes } from './page-body.ts'
+import { PageCache } from './page-cache.ts'
 
 export interface PageReaderOptions {
-  /** Its name, for pages and for robots.txt: `ExampleMCP-User/1.0 (+https://example.com/mcp)`. */
+  /** The User-Agent for pages and robots.txt, such as `ExampleMCP-User/1.0 (+https://example.com/mcp)`. */
   readonly userAgent: string
-  /** Who keeps the pace. Readers that share one keep one pace together. */
+  /** Readers that share a pacer keep each site's delay together. */
   readonly pacer: Pacer
-  /** The least pause between two requests to one origin. Milliseconds; default 1,000. */
+  /** The minimum delay between two requests to one origin, in milliseconds. Default 1,000. */
   readonly minDelayMs?: number | undefined
-  /** For one page, its wait included. Milliseconds; default 50,000, since MCP clients give up after 60 seconds. */
+  /** The time limit for one page, including its wait, in milliseconds. Default 50,000, because MCP clients time out after 60 seconds. */
   readonly timeoutMs?: number | undefined
-  /** Bytes of a decoded page that are read. Default 1 MiB. */
+  /** The most bytes of a decompressed page to read. Default 1 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** How often robots.txt is asked for again after a failure that may pass. Default 2. */
+  /** How many times to retry robots.txt after a temporary failure. Default 2. */
   readonly retries?: number | undefined
-  /** Addresses and blocks, such as `10.0.0.0/8`, that may be reached although they are not public. Default none. */
+  /** Private addresses and blocks, such as `10.0.0.0/8`, to which connections are allowed. Default none. */
   readonly allowAddresses?: readonly string[] | undefined
-  /** Your own resolver, in the form of `dns.lookup`. Default the system's. */
+  /** A resolver with the interface of `dns.lookup`. Default: the system's. */
   readonly lookup?: LookupFunction | undefined
 }
 
-/** What came of a wish to read a page. */
-export type Reading = Page | Refusal | Failure
+/** The result of a read. */
+export type ReadResult = Page | Refusal | Failure
 
 export interface Page {
   readonly kind: 'page'
-  /** Where it was in the end, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: string
   readonly status: number
   readonly mediaType: string
   readonly text: string
-  /** Whether there was more of it than is read. */
+  /** Whether the page is longer than `maxBodyBytes`, so that its end is missing. */
   readonly isCut: boolean
 }
 
-/** robots.txt says no, or nobody knows what it says. */
+/** robots.txt disallows the page, or is unreachable. */
 export interface Refusal {
   readonly kind: 'refusal'
   readonly verdict: ClientVerdict
-  /** When robots.txt will be asked for again, where it is unreachable now. Milliseconds from now. */
+  /** If robots.txt is unreachable: milliseconds until the client will fetch it again. */
   readonly retryAfterMs: number | undefined
 }
 
-/** It was not robots.txt. */
+/** The page could not be read for another reason than robots.txt. */
 export interface Failure {
   readonly kind: 'failure'
   /**
-   * `url`: nothing that can be fetched; `turn`: it did not come in time, or would not; `timeout`: the site took too long; `network`;
-   * `status`: an answer other than 2xx; `media-type`: no text; `part`: there is no such part of the page.
+   * - `url`: the URL is invalid or not supported.
+   * - `turn`: the request could not start, or would not start, within the time limit.
+   * - `timeout`: the site took too long.
+   * - `network`: the connection failed.
+   * - `status`: the status was not 2xx.
+   * - `media-type`: the page is not text.
+   * - `part`: the requested part is after the end of the text.
    */
   readonly reason: 'url' | 'turn' | 'timeout' | 'network' | 'status' | 'media-type' | 'part'
-  /** A sentence. */
+  /** A sentence without its final period. */
   readonly message: string
   readonly status?: number
-  /** When it makes sense to ask again, if that is known. Milliseconds from now. */
+  /** Milliseconds until a retry may succeed, if known. */
   readonly retryAfterMs?: number
 }
 
-/** What is being waited for. */
+/** What a read waits for. */
 export type Stage =
-  | { readonly waitsFor: 'robots.txt' | 'answer' }
-  | { readonly waitsFor: 'turn'; readonly forecast: AllowedForecast }
+  | { readonly waitsFor: 'robots.txt' | 'response' }
+  | { readonly waitsFor: 'slot'; readonly forecast: AllowedForecast }
 
 export interface ReadOptions {
   readonly signal: AbortSignal
-  /** HTML as `text`, or `raw`: as it came. Default `text`. */
+  /** Whether to convert HTML to `text` or to return it `raw`. Default `text`. */
   readonly form?: 'text' | 'raw'
-  /** `copy`: one of the last five minutes will do, if there is one. Default `site`. */
-  readonly from?: 'site' | 'copy'
-  /** Is told what is being waited for. */
+  /** `cache`: use a cached page of the last five minutes if there is one. Default `site`. */
+  readonly source?: 'site' | 'cache'
+  /** Called when the read starts to wait for something else. */
   readonly onStage?: (stage: Stage) => void
 }
 
@@ -96,16 +101,16 @@ export class PageReader {
   readonly #robots: RobotsClient
   readonly #gate: PoliteGate
   readonly #agent: Agent
-  readonly #memory = new PageMemory()
+  readonly #cache = new PageCache()
   readonly #timeoutMs: number
   readonly #maxBodyBytes: number
 
-  /** @throws {OptionError} for an option that cannot be used. */
+  /** @throws {OptionError} for an invalid option. */
   constructor(options: PageReaderOptions) {
     const { userAgent, pacer, minDelayMs, retries, allowAddresses = [], lookup } = options
     this.#timeoutMs = integer('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1 })
     this.#maxBodyBytes = integer('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, { min: 1 })
-    // What a model asks for is hostile input: a page may have talked it into asking this machine, or its neighbours.
+    // A model's URL is hostile input: a page may have told it to request this machine or one in its network.
     const network = { network: 'public-only', allowAddresses, ...(lookup && { lookup }) } as const
     this.#robots = new RobotsClient({ userAgent, ...network, ...(retries !== undefined && { retries }) })
     this.#gate = new PoliteGate({ robots: this.#robots, pacer, minDelayMs, maxConcurrentPerOrigin: 1 })
@@ -113,84 +118,91 @@ export class PageReader {
     this.userAgent = userAgent
   }
 
-  /** May this page be fetched, and when? */
+  /** Returns whether and when the page may be fetched. */
   async forecast(url: string, signal: AbortSignal): Promise<Forecast | Failure> {
-    return problemOf(url) ?? (await this.#gate.when(url, { signal }))
+    return urlFailure(url) ?? (await this.#gate.when(url, { signal }))
   }
 
-  /** Fetches a page. What a site does is never thrown; the signal's reason is, and a `GateClosedError` after `close`. */
-  async read(url: string, { signal, form = 'text', from = 'site', onStage }: ReadOptions): Promise<Reading> {
-    const problem = problemOf(url)
+  /**
+   * Fetches a page. Failures of the site are results, not errors.
+   * @throws the signal's reason; {GateClosedError} after `close`.
+   */
+  async read(url: string, { signal, form = 'text', source = 'site', onStage }: ReadOptions): Promise<ReadResult> {
+    const problem = urlFailure(url)
     if (problem !== undefined) return problem
     const key = `${form} ${url}`
-    const copy = from === 'copy' ? this.#memory.get(key) : undefined
-    if (copy !== undefined) return copy
+    const cached = source === 'cache' ? this.#cache.get(key) : undefined
+    if (cached !== undefined) return cached
     const deadline = AbortSignal.timeout(this.#timeoutMs)
-    const ends = AbortSignal.any([signal, deadline])
+    const signalOrDeadline = AbortSignal.any([signal, deadline])
     let waitsFor: Stage['waitsFor'] = 'robots.txt'
     let response: Response
-    let body: Awaited<ReturnType<typeof bytesOf>>
+    let body: Awaited<ReturnType<typeof readBytes>>
     try {
       onStage?.({ waitsFor })
-      const forecast = await this.#gate.when(url, { signal: ends })
-      waitsFor = 'turn'
+      const forecast = await this.#gate.when(url, { signal: signalOrDeadline })
+      waitsFor = 'slot'
       if (forecast.allowed) {
-        if (forecast.waitMs > this.#timeoutMs) return this.#tooFarOff(forecast)
+        if (forecast.waitMs > this.#timeoutMs) return this.#slotTooLate(forecast)
         onStage?.({ waitsFor, forecast })
       }
-      // It is called when the turn of a request has come; at a redirect, for each hop.
+      // The gate calls this when a request may start: once for the page, and once for each redirect.
       const send = async (hop: string, init?: RequestInit): Promise<Response> => {
-        waitsFor = 'answer'
+        waitsFor = 'response'
         onStage?.({ waitsFor })
-        const answer = await fetch(hop, { ...init, dispatcher: this.#agent })
-        waitsFor = 'turn'
-        return answer
+        const hopResponse = await fetch(hop, { ...init, dispatcher: this.#agent })
+        waitsFor = 'slot'
+        return hopResponse
       }
-      response = await politely(send, { gate: this.#gate })(url, { signal: ends })
-      waitsFor = 'answer'
-      const failure = await this.#failureIn(response, ends)
+      response = await politely(send, { gate: this.#gate })(url, { signal: signalOrDeadline })
+      waitsFor = 'response'
+      const failure = await this.#failureIn(response, signalOrDeadline)
       if (failure !== undefined) return failure
-      body = await bytesOf(response, this.#maxBodyBytes)
+      body = await readBytes(response, this.#maxBodyBytes)
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof RobotsDisallowedError) return refusalOf(error)
       if (deadline.aborted) return this.#timedOut(url, waitsFor)
-      // In `turn`, a TypeError is about a redirect that cannot be followed.
-      if (waitsFor !== 'answer' && !(error instanceof TypeError)) throw error
+      // While it waits for a slot, a TypeError means a redirect that cannot be followed.
+      if (waitsFor !== 'response' && !(error instanceof TypeError)) throw error
       return { kind: 'failure', reason: 'network', message: `${url} could not be fetched: ${networkProblem(error)}` }
     }
     const type = mediaTypeOf(response)
-    const text = textOf(body.bytes, type, response.url, form)
+    const text = decodeText(body.bytes, type, response.url, form)
     const mediaType = type?.essence ?? 'no media type'
     const page: Page = { kind: 'page', url: response.url, status: response.status, mediaType, text, isCut: body.isCut }
-    this.#memory.set(key, page)
+    this.#cache.set(key, page)
     return page
   }
 
   async close(): Promise<void> {
     this.#gate.close()
-    this.#memory.clear()
+    this.#cache.clear()
     await Promise.all([this.#robots.close(), this.#agent.destroy()])
   }
 
-  /** What makes an answer no page. */
+  /** Returns a failure if the response is not a page of text. */
   async #failureIn(response: Response, signal: AbortSignal): Promise<Failure | undefined> {
     const { url, status, ok } = response
     const type = mediaTypeOf(response)
     if (ok && kindOf(type) !== 'other') return undefined
     await response.body?.cancel()
     if (ok)
-      return { kind: 'failure', reason: 'media-type', message: `${url} is ${type?.essence}; only text is read here` }
+      return {
+        kind: 'failure',
+        reason: 'media-type',
+        message: `${url} is ${type?.essence}; this server reads text only`,
+      }
     const name = [status, STATUS_CODES[status]].join(' ').trim()
-    const failure: Failure = { kind: 'failure', reason: 'status', message: `${url} answered ${name}`, status }
+    const failure: Failure = { kind: 'failure', reason: 'status', message: `${url} responded with ${name}`, status }
     if (!isPushback({ status })) return failure
-    // The gate has heard it, and knows when the next request may leave.
+    // The gate has seen the response and knows when the next request may start.
     const next = await this.#gate.when(url, { signal })
     return next.allowed ? { ...failure, retryAfterMs: next.waitMs } : failure
   }
 
-  #tooFarOff({ verdict, waitMs, because, ahead }: AllowedForecast): Failure {
-    const message = `the turn of ${verdict.url} comes in ${seconds(waitMs)} (${because}, ${ahead} before it), and a call waits ${seconds(this.#timeoutMs)} at most`
+  #slotTooLate({ verdict, waitMs, because, ahead }: AllowedForecast): Failure {
+    const message = `the request to ${verdict.url} may start in ${seconds(waitMs)} (${because}, requests ahead: ${ahead}), and this server waits ${seconds(this.#timeoutMs)} at most`
     return { kind: 'failure', reason: 'turn', message, retryAfterMs: waitMs }
   }
 
@@ -198,11 +210,15 @@ export class PageReader {
     const within = `within ${seconds(this.#timeoutMs)}`
     switch (waitedFor) {
       case 'robots.txt':
-        return { kind: 'failure', reason: 'timeout', message: `the robots.txt for ${url} did not come ${within}` }
-      case 'turn':
-        return { kind: 'failure', reason: 'turn', message: `the turn of ${url} did not come ${within}` }
-      case 'answer':
-        return { kind: 'failure', reason: 'timeout', message: `${url} was not there ${within}` }
+        return { kind: 'failure', reason: 'timeout', message: `robots.txt for ${url} did not arrive ${within}` }
+      case 'slot':
+        return {
+          kind: 'failure',
+          reason: 'turn',
+          message: `the request to ${url} was still in the queue after ${seconds(this.#timeoutMs)}`,
+        }
+      case 'response':
+        return { kind: 'failure', reason: 'timeout', message: `${url} did not arrive ${within}` }
     }
   }
 }
@@ -212,30 +228,30 @@ export function seconds(ms: number): string {
   return `${Number((ms / 1000).toPrecision(2))} s`
 }
 
-/** As an error of the gate, or its forecast, has it. */
+/** Makes a refusal from an error or a forecast of the gate. */
 export function refusalOf({ verdict, retryAt }: Pick<RobotsDisallowedError, 'verdict' | 'retryAt'>): Refusal {
   const isBlocked = 'access' in verdict && verdict.access.reason === 'blocked-address'
   if (retryAt === undefined || isBlocked) return { kind: 'refusal', verdict, retryAfterMs: undefined }
   return { kind: 'refusal', verdict, retryAfterMs: Math.max(0, retryAt - Date.now()) }
 }
 
-/** What no tool should fetch, whatever robots.txt says. */
-function problemOf(url: string): Failure | undefined {
-  const why = whyNot(url)
-  if (why === undefined) return undefined
-  return { kind: 'failure', reason: 'url', message: `${JSON.stringify(url)} cannot be fetched: ${why}` }
+/** Rejects URLs that the server never fetches, whatever robots.txt says. */
+function urlFailure(url: string): Failure | undefined {
+  const problem = urlProblem(url)
+  if (problem === undefined) return undefined
+  return { kind: 'failure', reason: 'url', message: `${JSON.stringify(url)} cannot be fetched: ${problem}` }
 }
 
-function whyNot(url: string): string | undefined {
-  const address = parseUrl(url)
-  if (typeof address === 'string' && address !== 'scheme') return explainUrlProblem(address)
+function urlProblem(url: string): string | undefined {
+  const parsed = parseUrl(url)
+  if (typeof parsed === 'string' && parsed !== 'scheme') return explainUrlProblem(parsed)
   const { protocol, username, password } = new URL(url)
-  if (protocol !== 'http:' && protocol !== 'https:') return 'only http and https are spoken here'
-  if (username !== '' || password !== '') return 'it has a user name or password in it, and none is sent from here'
+  if (protocol !== 'http:' && protocol !== 'https:') return 'only http and https URLs are supported'
+  if (username !== '' || password !== '') return 'it contains a user name or password, and this server sends none'
   return undefined
 }
 
-/** The innermost reason; fetch itself says little more than that it failed. */
+/** Returns the message of the innermost cause. The outer error of `fetch` says only that it failed. */
 function networkProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause instanceof Error) return networkProblem(error.cause)

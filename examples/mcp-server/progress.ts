@@ -1,10 +1,10 @@
-// What a call waits for, told to a client that asks for it: at once, and then every second.
+// Sends progress notifications to a client that asks for them: at once, then every second.
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { type Stage, seconds } from './page-reader.ts'
 
-const EVERY_MS = 1_000
+const INTERVAL_MS = 1_000
 
-/** Does the work, and tells the client of its stages while it goes on. */
+/** Runs `work` and notifies the client of each stage that it reports. */
 export async function withProgress<T>(
   { mcpReq }: ServerContext,
   work: (onStage: (stage: Stage) => void) => Promise<T>,
@@ -14,19 +14,19 @@ export async function withProgress<T>(
   const start = performance.now()
   let stage: Stage = { waitsFor: 'robots.txt' }
   let total: number | undefined
-  const tell = () => {
+  const notify = () => {
     const progress = (performance.now() - start) / 1000
     const params = { progressToken, progress, message: messageOf(stage), ...(total !== undefined && { total }) }
-    // Who has gone does not hear it; that ends the work by its signal.
+    // A failed notification means that the client has disconnected. The request's signal then ends the work.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
-  const timer = setInterval(tell, EVERY_MS)
+  const timer = setInterval(notify, INTERVAL_MS)
   try {
     return await work((next) => {
       stage = next
-      // Seconds, as progress is; nobody knows how long an answer takes.
-      total = stage.waitsFor === 'turn' ? (performance.now() - start + stage.forecast.waitMs) / 1000 : undefined
-      tell()
+      // In seconds, like `progress`. Only the wait for a slot has a known length.
+      total = stage.waitsFor === 'slot' ? (performance.now() - start + stage.forecast.waitMs) / 1000 : undefined
+      notify()
     })
   } finally {
     clearInterval(timer)
@@ -34,9 +34,9 @@ export async function withProgress<T>(
 }
 
 function messageOf(stage: Stage): string {
-  if (stage.waitsFor !== 'turn') return `waiting for ${stage.waitsFor === 'answer' ? 'the page' : 'robots.txt'}`
+  if (stage.waitsFor !== 'slot') return `waiting for ${stage.waitsFor === 'response' ? 'the page' : 'robots.txt'}`
   const { waitMs, because, ahead, verdict } = stage.forecast
   const where = 'origin' in verdict ? verdict.origin : verdict.url
-  if (waitMs === 0) return `waiting for its turn at ${where}`
-  return `waiting for its turn at ${where}: about ${seconds(waitMs)} (${because}, ${ahead} before it)`
+  if (waitMs === 0) return `waiting to start the request to ${where}`
+  return `waiting to start the request to ${where}: about ${seconds(waitMs)} (${because}, requests ahead: ${ahead})`
 }

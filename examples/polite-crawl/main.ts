@@ -1,63 +1,63 @@
-// A polite crawler in a hundred lines. Without arguments it crawls a small web of its own on this machine; with URLs it crawls
-// those sites, ten pages each. `--svg FILE` writes its timeline as a picture.
+// A polite crawler in a hundred lines. Without arguments it crawls demo sites on this machine. With URLs it crawls those sites, ten pages
+// each. `--svg FILE` writes the timeline as an image.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { RobotsClient } from '@politely/fetcher'
 import { CrawlTimeline, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { Agent, fetch } from 'undici'
-import { Journal } from './journal.ts'
+import { CrawlLog } from './crawl-log.ts'
 import { startSmallWeb } from './small-web.ts'
 
 const USER_AGENT = 'PolitelyDemo/0.1'
-const MOST_PAGES_PER_ORIGIN = 10
+const MAX_PAGES_PER_ORIGIN = 10
 
 const { positionals: seeds, values } = parseArgs({ allowPositionals: true, options: { svg: { type: 'string' } } })
 const web = seeds.length === 0 ? await startSmallWeb() : undefined
 const robots = new RobotsClient({ userAgent: USER_AGENT, ...(web && { lookup: web.lookup }) })
 const gate = new PoliteGate({ robots, minDelayMs: 250 })
 const agent = new Agent(web ? { connect: { lookup: web.lookup } } : {})
-const journal = new Journal()
+const log = new CrawlLog()
 const timeline = new CrawlTimeline({ gate })
 
 const seen = new Set<string>()
 const pagesOf = new Map<string, number>()
 
-/** Waits for a page's turn; undefined where robots.txt does not allow it. */
+/** Waits until the request may start. Returns undefined if robots.txt disallows the page. */
 async function enter(url: string): Promise<Permit | undefined> {
   try {
     return await gate.enter(url)
   } catch (error) {
     if (!(error instanceof RobotsDisallowedError)) throw error
-    journal.refused(error.verdict)
+    log.refused(error.verdict)
     return undefined
   }
 }
 
-/** Fetches one page when its turn has come, and then all that it leads to. */
+/** Fetches a page when the gate permits it, then the pages that it links to. */
 async function visit(url: string): Promise<void> {
   if (seen.has(url)) return
   seen.add(url)
-  const pass = await enter(url)
-  if (pass === undefined) return
-  const leftAt = performance.now()
+  const permit = await enter(url)
+  if (permit === undefined) return
+  const startedAt = performance.now()
   try {
     const headers = { 'user-agent': USER_AGENT }
-    // A redirect is a link like any other: its target is checked, and waits its turn, before it is asked for.
+    // Treats a redirect like a link: its target is checked and queued before it is requested.
     const response = await fetch(url, { headers, redirect: 'manual', dispatcher: agent })
-    pass.release(response)
+    permit.release(response)
     const location = response.headers.get('location')
-    journal.fetched(pass.verdict, response.status, pass.waitedMs, leftAt, location)
+    log.fetched(permit.verdict, response.status, permit.waitedMs, startedAt, location)
     const html = await response.text()
     await Promise.all(linksOf(url, location, html).map(visit))
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error // fetch's own way to fail
-    journal.failed(url, error.cause instanceof Error ? error.cause : error)
+    if (!(error instanceof TypeError)) throw error // `fetch` throws a TypeError for network errors
+    log.failed(url, error.cause instanceof Error ? error.cause : error)
   } finally {
-    pass.release()
+    permit.release()
   }
 }
 
-/** Where a page leads: on the small web anywhere, on the real one within the site and to ten pages at most. */
+/** Returns the links of a page. On real sites, only those within the site, and at most ten pages for each origin. */
 function linksOf(url: string, location: string | null, html: string): string[] {
   const hrefs = Array.from(html.matchAll(/<a\s[^>]*?href="([^"]+)"/gi), (match) => match[1] ?? '')
   const links: string[] = []
@@ -66,7 +66,7 @@ function linksOf(url: string, location: string | null, html: string): string[] {
     if (target === null) continue
     target.hash = ''
     const pages = pagesOf.get(target.origin) ?? 0
-    if (seen.has(target.href) || pages >= MOST_PAGES_PER_ORIGIN) continue
+    if (seen.has(target.href) || pages >= MAX_PAGES_PER_ORIGIN) continue
     if (web === undefined && target.origin !== new URL(url).origin) continue
     pagesOf.set(target.origin, pages + 1)
     links.push(target.href)
@@ -74,15 +74,13 @@ function linksOf(url: string, location: string | null, html: string): string[] {
   return links
 }
 
-console.log(`Politely: a crawler that asks first and waits its turn. It calls itself ${USER_AGENT}.`)
+console.log(`Politely: a crawler that obeys robots.txt and keeps delays. Its User-Agent is ${USER_AGENT}.`)
 if (web)
-  console.log(
-    `It crawls a small web on this machine: ${web.origins} sites on one loopback port. Try npm run demo -- URL…`,
-  )
+  console.log(`It crawls ${web.origins} demo sites on one loopback port of this machine. Try npm run demo -- URL…`)
 console.log()
 try {
   await Promise.all((web ? [web.seed] : seeds).map(visit))
-  journal.summary()
+  log.summary()
   console.log(`\n${timeline.text({ columns: Math.min(120, Math.max(60, process.stdout.columns ?? 100)) })}`)
   if (values.svg !== undefined) writeFileSync(values.svg, timeline.svg())
 } finally {

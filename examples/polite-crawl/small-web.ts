@@ -1,12 +1,12 @@
-// A small web on this machine: one server on loopback, several sites, told apart by the Host header.
+// Demo sites on this machine: one server on loopback that chooses the site by the Host header.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 
 export interface SmallWeb {
-  /** Where a crawl begins. */
+  /** The URL at which a crawl starts. */
   readonly seed: string
   readonly origins: number
-  /** Finds every site of this web, and nothing else: no name leaves this machine. */
+  /** Resolves the demo sites only. No DNS query leaves this machine. */
   readonly lookup: LookupFunction
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export async function startSmallWeb(): Promise<SmallWeb> {
     origins: names.length,
     lookup: (host, options, callback) => {
       if (!names.includes(host))
-        callback(Object.assign(new Error(`no site is called ${host}`), { code: 'ENOTFOUND' }), '')
+        callback(Object.assign(new Error(`there is no site ${host}`), { code: 'ENOTFOUND' }), '')
       else if (options.all) callback(null, [{ address: '127.0.0.1', family: 4 }])
       else callback(null, '127.0.0.1', 4)
     },
@@ -43,7 +43,7 @@ export async function startSmallWeb(): Promise<SmallWeb> {
 function sites(port: number): Readonly<Record<string, Site>> {
   const at = (host: string, path: string) => `http://${host}:${port}${path}`
   return {
-    // Everything is open, and the front page leads to all the others.
+    // Allows everything. Its front page links to all other sites.
     'open.test': site({
       robots: text('User-agent: *\nDisallow:\n'),
       '/': page(
@@ -61,7 +61,7 @@ function sites(port: number): Readonly<Record<string, Site>> {
       ),
       '/about': page('/'),
     }),
-    // Rules of several strengths, and a pause of a second between requests.
+    // Overlapping rules, and a crawl-delay of one second.
     'shop.test': site({
       robots: text(
         [
@@ -79,14 +79,14 @@ function sites(port: number): Readonly<Record<string, Site>> {
       '/': page('/toys', '/toys?sort=price', '/cart', '/cart/help', '/checkout'),
       '/toys': page('/'),
       '/cart/help': page('/'),
-      // A redirect into what is disallowed: the first request is fine, the second must never be made.
+      // A redirect to a disallowed page. The crawler may make the first request, but never the second.
       '/checkout': redirect(302, '/cart/pay'),
     }),
-    // No robots.txt: everything may be fetched.
+    // No robots.txt, so everything is allowed.
     'none.test': site({ '/': page('/a', '/b'), '/a': page(), '/b': page() }),
-    // Down: nobody knows what robots.txt says, so nothing may be fetched.
+    // Down: robots.txt is unreachable, so everything is disallowed.
     'down.test': (_request, response) => response.writeHead(503, { 'retry-after': '120' }).end(),
-    // robots.txt is found two hosts further; its rules hold here all the same.
+    // Its robots.txt redirects twice to other hosts. The rules apply to this site.
     'moved.test': site({
       robots: redirect(301, at('cdn.test', '/robots.txt')),
       '/': page('/public', '/private'),
@@ -94,27 +94,27 @@ function sites(port: number): Readonly<Record<string, Site>> {
     }),
     'cdn.test': site({ robots: redirect(302, at('rules.test', '/moved/robots.txt')) }),
     'rules.test': site({ '/moved/robots.txt': text('User-agent: *\nDisallow: /private\n') }),
-    // Takes its time.
+    // Responds slowly to robots.txt.
     'slow.test': site({
       robots: (_request, response) => {
         setTimeout(() => response.end('User-agent: *\nDisallow: /never\n'), 1500)
       },
       '/': page('/never'),
     }),
-    // Too busy for one of its pages, and says for how long.
+    // Responds to one page with 429 and Retry-After.
     'busy.test': site({
       '/': page('/one', '/two', '/three'),
       '/one': (_request, response) => response.writeHead(429, { 'retry-after': '2' }).end(),
       '/two': page(),
       '/three': page(),
     }),
-    // 5 MiB of rules; the first 500 KiB count.
+    // A robots.txt of 5 MiB, of which the first 500 KiB apply.
     'huge.test': site({
       robots: text(`User-agent: *\nDisallow: /first\n${'Disallow: /filler\n'.repeat(290_000)}Disallow: /last\n`),
       '/': page('/first', '/last'),
       '/last': page(),
     }),
-    // bücher.test, as it is asked for.
+    // bücher.test, as A-labels.
     'xn--bcher-kva.test': site({
       robots: text('User-agent: *\nDisallow: /geheim\n'),
       '/': page('/geheim', '/über'),
@@ -123,12 +123,12 @@ function sites(port: number): Readonly<Record<string, Site>> {
   }
 }
 
-/** A site from its pages by path; `robots` is its robots.txt. */
+/** Creates a site from handlers by path. `robots` handles /robots.txt. */
 function site({ robots, ...pages }: Readonly<Record<string, Site>>): Site {
   return (request, response) => {
-    const answer = request.url === '/robots.txt' ? robots : pages[request.url ?? '']
-    if (answer === undefined) response.writeHead(404).end('not here')
-    else answer(request, response)
+    const handler = request.url === '/robots.txt' ? robots : pages[request.url ?? '']
+    if (handler === undefined) response.writeHead(404).end('not here')
+    else handler(request, response)
   }
 }
 

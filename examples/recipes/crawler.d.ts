@@ -1,9 +1,9 @@
-// node-crawler 2.1 comes without types. As much of it as the recipe needs.
+// Types for node-crawler 2.1, which has none. Only the parts that the recipe uses.
 declare module 'crawler' {
   import type { EventEmitter } from 'node:events'
   import type { IncomingHttpHeaders } from 'node:http'
 
-  /** What got takes is passed on to it. */
+  /** node-crawler passes options of got to got. */
   export interface CrawlerOptions {
     url?: string
     userAgents?: string | string[]

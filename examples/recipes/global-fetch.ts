@@ -1,9 +1,12 @@
-// The built-in fetch, and undici, of a whole process: libraries that call them need to know nothing of it.
+// The built-in fetch and undici: makes all their requests in this process polite. Libraries that use them need no change.
 import { type PoliteGate, politeAgent } from '@politely/gate'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
-import { showOnSmallWeb } from './small-web.ts'
+import { runDemo } from './demo.ts'
 
-/** Call what is returned to have the dispatcher back that there was. It ends what is under way: a body that nobody reads has no end. */
+/**
+ * Installs a polite global dispatcher. The returned function restores the previous one and aborts pending requests, because a body that is
+ * never read would never end.
+ */
 export function politeGlobalFetch(gate: PoliteGate): () => Promise<void> {
   const before = getGlobalDispatcher()
   const agent = politeAgent({ gate })
@@ -15,11 +18,11 @@ export function politeGlobalFetch(gate: PoliteGate): () => Promise<void> {
 }
 
 if (import.meta.main) {
-  await showOnSmallWeb((gate) => ({
+  await runDemo((gate) => ({
     close: politeGlobalFetch(gate),
-    visit: async (url) => {
+    fetchPage: async (url) => {
       const response = await fetch(url)
-      await response.body?.cancel() // its place is given back when the response ends
+      await response.body?.cancel() // releases the permit, which otherwise happens at the end of the body
       return response.status
     },
   }))

@@ -1,16 +1,16 @@
-// ky: it takes a fetch, and that one is polite. `beforeRequest` does not do: it sees no redirect's hops.
+// ky: its `fetch` option is a polite fetch. The hook `beforeRequest` is not enough, because it does not see the hops of a redirect.
 import { type PoliteGate, politely } from '@politely/gate'
 import ky, { type KyInstance } from 'ky'
-import { showOnSmallWeb } from './small-web.ts'
+import { runDemo } from './demo.ts'
 
 export function politeKy(gate: PoliteGate): KyInstance {
-  // A timeout would count the wait for the turn; Node's fetch has its own for the request.
+  // ky's timeout would include the wait in the gate's queue. Node's fetch has its own timeouts for the request.
   return ky.create({ fetch: politely(globalThis.fetch, { gate }), timeout: false })
 }
 
 if (import.meta.main) {
-  await showOnSmallWeb((gate) => {
+  await runDemo((gate) => {
     const client = politeKy(gate)
-    return { visit: async (url) => (await client(url)).status }
+    return { fetchPage: async (url) => (await client(url)).status }
   })
 }

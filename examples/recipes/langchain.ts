@@ -1,31 +1,32 @@
-// LangChain's web loaders call the global fetch, so that has to be the polite one. What else they need is here.
+// LangChain's web loaders call the global fetch, which politeGlobalFetch makes polite. They also need the options below.
 import { CheerioWebBaseLoader } from '@langchain/community/document_loaders/web/cheerio'
 import { SitemapLoader } from '@langchain/community/document_loaders/web/sitemap'
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { runDemo } from './demo.ts'
 import { politeGlobalFetch } from './global-fetch.ts'
-import { showOnSmallWeb } from './small-web.ts'
 
-/** For each loader, beside what you say yourself. */
-export const politeLoading: PoliteLoading = {
-  // It counts the wait for the turn, for all pages of a sitemap from the same moment on. There is no longer one.
+/** Options for every loader, in addition to your own. */
+export const politeLoaderOptions: PoliteLoaderOptions = {
+  // The longest possible timeout, because a loader's timeout includes the wait in the gate's queue. For a sitemap, it starts for all pages at
+  // the same time.
   timeout: 2 ** 31 - 1,
-  // A refusal is no mishap, and what has run out of time has no more. All else is tried again.
+  // Does not retry pages that robots.txt disallows, nor timeouts. All other errors are retried.
   onFailedAttempt(error) {
     if (error.cause instanceof RobotsDisallowedError || error.name === 'TimeoutError') throw error
   },
 }
 
-interface PoliteLoading {
+interface PoliteLoaderOptions {
   readonly timeout: number
   readonly onFailedAttempt: (error: Error) => void
 }
 
-/** Leaves out what robots.txt disallows; without that, one such page fails them all. */
+/** Skips pages that robots.txt disallows. Without that, one such page makes the whole load fail. */
 export class PoliteSitemapLoader extends SitemapLoader {
   readonly #gate: PoliteGate
 
   constructor(url: string, gate: PoliteGate, params: ConstructorParameters<typeof SitemapLoader>[1] = {}) {
-    super(url, { ...politeLoading, ...params })
+    super(url, { ...politeLoaderOptions, ...params })
     this.#gate = gate
   }
 
@@ -37,10 +38,10 @@ export class PoliteSitemapLoader extends SitemapLoader {
 }
 
 if (import.meta.main) {
-  await showOnSmallWeb((gate) => ({
+  await runDemo((gate) => ({
     close: politeGlobalFetch(gate),
-    visit: async (url) => {
-      const [page] = await new CheerioWebBaseLoader(url, politeLoading).load()
+    fetchPage: async (url) => {
+      const [page] = await new CheerioWebBaseLoader(url, politeLoaderOptions).load()
       return page?.pageContent ?? 'nothing'
     },
   }))

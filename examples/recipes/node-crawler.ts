@@ -1,31 +1,31 @@
-// node-crawler (`crawler`): it hands to got what got understands, so an agent is polite for it, too. Its own `preRequest` sees no redirect's
-// hops, and `send` leaves it out.
+// node-crawler (`crawler`): it passes options of got to got, so polite agents work here too. Its own hook `preRequest` is not enough, because
+// it does not see the hops of a redirect, and `send` does not call it.
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import Crawler, { type CrawlerOptions } from 'crawler'
-import { politeAgents, refuseBypass } from './got.ts'
-import { showOnSmallWeb } from './small-web.ts'
+import { runDemo } from './demo.ts'
+import { politeAgents, rejectBypass } from './got.ts'
 
 export function politeCrawler(gate: PoliteGate, options: CrawlerOptions = {}): Crawler {
   const agent = politeAgents(gate)
   const crawler = new Crawler({
     ...options,
-    userAgents: gate.robots.userAgent, // or it would be a browser's
+    userAgents: gate.robots.userAgent, // the default is a browser's
     agent,
-    hooks: { beforeRequest: [refuseBypass(agent), countSilenceOnly] },
+    hooks: { beforeRequest: [rejectBypass(agent), useSocketTimeout] },
   })
-  // It would try a refusal again.
+  // Without this, node-crawler would retry pages that robots.txt disallows.
   crawler.on('request', (job) => {
-    const stopAtRefusal = (error: Error) => {
+    const stopRetriesOfRefusal = (error: Error) => {
       if (error.cause instanceof RobotsDisallowedError) job.retries = 0
       return error
     }
-    job.hooks = { ...job.hooks, beforeError: [stopAtRefusal] }
+    job.hooks = { ...job.hooks, beforeError: [stopRetriesOfRefusal] }
   })
   return crawler
 }
 
-/** Its timeout would count the wait for the turn, too. As the one of the socket it counts from the connection on. */
-function countSilenceOnly(options: { timeout: Timeouts }): void {
+/** node-crawler's timeout includes the wait in the gate's queue. As a socket timeout, it starts when the socket connects. */
+function useSocketTimeout(options: { timeout: Timeouts }): void {
   options.timeout = { socket: options.timeout.request }
 }
 
@@ -35,10 +35,10 @@ interface Timeouts {
 }
 
 if (import.meta.main) {
-  await showOnSmallWeb((gate) => {
+  await runDemo((gate) => {
     const crawler = politeCrawler(gate, { jQuery: false, silence: true })
     return {
-      visit: (url) =>
+      fetchPage: (url) =>
         new Promise((resolve, reject) => {
           crawler.add({
             url,

@@ -1,2 +1,2 @@
-// What `require` gives: the function itself, as robots-parser does. In Node and in what bundlers make of both files.
+// `require` returns the function itself, as for robots-parser. This also works in bundles.
 module.exports = require('./dist/index.js').default

@@ -1,4 +1,4 @@
-// required.cjs, for TypeScript.
+// The types of required.cjs.
 import type { Robot as RobotOfModule, RobotsParser } from './dist/index.js' with { 'resolution-mode': 'import' }
 
 declare const robotsParser: RobotsParser

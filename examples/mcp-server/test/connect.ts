@@ -1,4 +1,4 @@
-// MCP clients for the tests: of a server in this process, and of one that is started as MCP clients start it.
+// Connects MCP clients to a server in this process, or to one in a child process.
 import { join } from 'node:path'
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -7,8 +7,8 @@ import type { Readers } from '../readers.ts'
 
 const INFO = { name: 'test', version: '1.0.0' }
 
-/** A client of a server in this process. */
-export async function connectHere(readers: Readers): Promise<Client> {
+/** Connects a client to a server in this process. */
+export async function connectInProcess(readers: Readers): Promise<Client> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair()
   await createFetchServer(readers).connect(theirs)
   const client = new Client(INFO)
@@ -16,10 +16,10 @@ export async function connectHere(readers: Readers): Promise<Client> {
   return client
 }
 
-/** The handshake that most clients know, and the revision of MCP that has none. */
+/** Revisions of MCP: with a handshake, which most clients use, and without one. */
 type Revision = '2025-11-25' | '2026-07-28'
 
-/** A client of a process of its own. */
+/** Starts the server as an MCP client does, and connects to it over stdio. */
 export async function connectStdio(args: readonly string[], revision: Revision = '2025-11-25'): Promise<StdioServer> {
   const mode = revision === '2025-11-25' ? 'legacy' : { pin: revision }
   const transport = new StdioClientTransport({
@@ -27,9 +27,9 @@ export async function connectStdio(args: readonly string[], revision: Revision =
     args: ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../main.ts'), ...args],
     stderr: 'pipe',
   })
-  const server: StdioServer = { client: new Client(INFO, { versionNegotiation: { mode } }), transport, said: '' }
+  const server: StdioServer = { client: new Client(INFO, { versionNegotiation: { mode } }), transport, stderr: '' }
   transport.stderr?.on('data', (chunk: Buffer) => {
-    server.said += chunk
+    server.stderr += chunk
   })
   await server.client.connect(transport)
   return server
@@ -38,6 +38,6 @@ export async function connectStdio(args: readonly string[], revision: Revision =
 export interface StdioServer {
   readonly client: Client
   readonly transport: StdioClientTransport
-  /** What it has written to standard error. */
-  said: string
+  /** What the server has written to standard error. */
+  stderr: string
 }

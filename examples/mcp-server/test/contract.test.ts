@@ -1,19 +1,19 @@
-// What every adapter has to do, done by the tool that a model calls. In process, since the contract listens to the gates of this one; the
-// protocol between them is the real one.
+// Runs the tests of all adapters on the tool fetch_url. The server runs in this process, because the tests observe its gates; the client
+// talks to it over the real protocol.
 import { LocalPacer } from '@politely/gate'
 import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-cases'
 import { expect, test } from 'vitest'
 import { PageReader } from '../page-reader.ts'
-import { connectHere } from './connect.ts'
+import { connectInProcess } from './connect.ts'
 
 test.each(adapterCasesFor('MCP server'))('MCP server, $capability: $name', async (row) => {
   const outcome = await playAdapter(row, async (settings) => {
     const pacer = new LocalPacer(() => performance.timeOrigin + performance.now())
-    // A site asks for a minute between requests; a call that would be turned away at once could not give up.
+    // Longer than the crawl-delay of a minute: a call that fails at once could not be cancelled.
     const options = { ...settings, pacer, allowAddresses: ['127.0.0.0/8'], timeoutMs: 120_000 }
     const [autonomous, user] = [new PageReader(options), new PageReader({ ...options, userAgent: 'Nobody/1.0' })]
     const close = async () => void (await Promise.all([autonomous.close(), user.close()]))
-    const client = await connectHere({ autonomous, user, close })
+    const client = await connectInProcess({ autonomous, user, close })
     const fetchUrl = async (url: string, signal: AbortSignal): Promise<Visit> => {
       const { isError, content, structuredContent } = await client.callTool(
         { name: 'fetch_url', arguments: { url } },
@@ -21,11 +21,11 @@ test.each(adapterCasesFor('MCP server'))('MCP server, $capability: $name', async
       )
       const [first] = content
       if (!isError) {
-        const status = first?.type === 'text' ? / answered (\d+)/.exec(first.text)?.[1] : undefined
+        const status = first?.type === 'text' ? / responded with (\d+)/.exec(first.text)?.[1] : undefined
         return { kind: 'answered', status: Number(status) }
       }
-      const told = structuredContent as { reason?: string; verdict?: Extract<Visit, { kind: 'refused' }>['verdict'] }
-      if (told.reason === 'robots.txt') return { kind: 'refused', verdict: told.verdict }
+      const data = structuredContent as { reason?: string; verdict?: Extract<Visit, { kind: 'refused' }>['verdict'] }
+      if (data.reason === 'robots.txt') return { kind: 'refused', verdict: data.verdict }
       throw new Error(JSON.stringify(content))
     }
     return {
@@ -33,7 +33,7 @@ test.each(adapterCasesFor('MCP server'))('MCP server, $capability: $name', async
         try {
           return await fetchUrl(url, signal)
         } catch (error) {
-          await client.ping() // the server has heard by now that the call was given up
+          await client.ping() // after the ping, the server has processed the cancellation
           throw error
         }
       },

@@ -1,4 +1,4 @@
-// The server as an MCP client starts it: a process of its own, spoken to over stdin and stdout.
+// Tests the server in a child process, over stdin and stdout.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ beforeEach(async () => {
 })
 afterEach(() => sites.close())
 
-/** A server that a test has for itself. */
+/** Starts a server for one test. */
 async function start(args: readonly string[] = ARGS): Promise<StdioServer> {
   const server = await connectStdio(args)
   onTestFinished(() => server.client.close())
@@ -39,7 +39,7 @@ async function start(args: readonly string[] = ARGS): Promise<StdioServer> {
 const page = (body: string) => ({ status: 200, headers: { 'content-type': 'text/html' }, body })
 const robots = (body: string) => ({ status: 200, body })
 
-/** The last text of a result, and whether it is an error. */
+/** Calls fetch_url and returns the last text of the result. */
 async function fetchUrl(
   { client }: StdioServer,
   path: string,
@@ -62,7 +62,7 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
   })
   afterAll(() => server.client.close())
 
-  test('our choice, a site can tell by name, and by rules, what a model wants from what a person asked for', async () => {
+  test('a site can write separate rules for requests of the model and of a person (our choice)', async () => {
     sites.answer(ROBOTS, robots('User-agent: ExampleMCP-User\nDisallow: /people\n\nUser-agent: *\nDisallow: /all\n'))
     sites.answer(`${HOME}/all`, page('for people'))
     sites.answer(`${HOME}/people`, page('for machines'))
@@ -76,7 +76,7 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
     expect((await fetchUrl(server, '/all')).text).toContain('says "Disallow: /all" to *')
     expect((await fetchUrl(server, '/people')).text).toBe('for machines')
     expect(await prompted('/all')).toEqual([
-      expect.stringMatching(/^user: .* answered 200, text\/html\. Characters 0 to 10 of 10 follow\.$/),
+      expect.stringMatching(/^user: .* responded with 200, text\/html\. Characters 0 to 10 of 10 follow\.$/),
       'user: for people',
     ])
     expect(await prompted('/people')).toEqual([
@@ -90,59 +90,61 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
     ])
   })
 
-  test('progress is told to who asks for it, and only grows', async () => {
+  test('sends progress that only grows to clients that ask for it', async () => {
     sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 3\n'))
     for (const path of ['/1', '/2']) sites.answer(HOME + path, page(path))
     await fetchUrl(server, '/1')
-    const told: { readonly progress: number; readonly message?: string | undefined }[] = []
-    await fetchUrl(server, '/2', { onprogress: (progress) => void told.push(progress) })
-    const messages = told.map(({ message = '' }) => message.replace(/:\d+/, ':PORT').replace(/about .*? s/, 'about T'))
+    const notifications: { readonly progress: number; readonly message?: string | undefined }[] = []
+    await fetchUrl(server, '/2', { onprogress: (progress) => void notifications.push(progress) })
+    const messages = notifications.map(({ message = '' }) =>
+      message.replace(/:\d+/, ':PORT').replace(/about .*? s/, 'about T'),
+    )
     expect([...new Set(messages)]).toEqual([
       'waiting for robots.txt',
-      `waiting for its turn at ${HOME}: about T (crawl-delay, 0 before it)`,
+      `waiting to start the request to ${HOME}: about T (crawl-delay, requests ahead: 0)`,
       'waiting for the page',
     ])
-    expect(messages.length).toBeGreaterThan(3) // each second
-    const steps = told.map(({ progress }) => progress)
+    expect(messages.length).toBeGreaterThan(3) // one each second
+    const steps = notifications.map(({ progress }) => progress)
     expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b))
   })
 
-  test('a call that is cancelled leaves the queue', async () => {
+  test('removes a cancelled call from the queue', async () => {
     sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 60\n'))
     sites.answer(`${HOME}/1`, page('one'))
-    const waiting = async () => {
+    const queueLength = async () => {
       const url = sites.withPort(`${HOME}/3`)
       const { structuredContent } = await server.client.callTool({ name: 'may_fetch', arguments: { url } })
       return (structuredContent as { ahead: number }).ahead
     }
     await fetchUrl(server, '/1')
-    const giveUp = new AbortController()
-    const inLine = Promise.withResolvers<void>()
+    const controller = new AbortController()
+    const queued = Promise.withResolvers<void>()
     const second = fetchUrl(server, '/2', {
-      signal: giveUp.signal,
-      onprogress: ({ message }) => message?.includes('its turn') && inLine.resolve(),
+      signal: controller.signal,
+      onprogress: ({ message }) => message?.includes('start the request') && queued.resolve(),
     })
-    await inLine.promise
-    expect(await waiting()).toBe(1)
-    giveUp.abort(new Error('not wanted any more'))
-    await expect(second).rejects.toThrow('not wanted any more')
-    expect(await waiting()).toBe(0)
+    await queued.promise
+    expect(await queueLength()).toBe(1)
+    controller.abort(new Error('cancelled'))
+    await expect(second).rejects.toThrow('cancelled')
+    expect(await queueLength()).toBe(0)
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`])
   })
 
-  test('20 calls at once for one site are answered one after another', async () => {
+  test('paces 20 concurrent calls for one site', async () => {
     sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 0.1\n'))
     const paths = Array.from({ length: 20 }, (_, n) => `/${n}`)
     for (const path of paths) sites.answer(HOME + path, page(path))
     const texts = await Promise.all(paths.map(async (path) => (await fetchUrl(server, path)).text))
     expect(texts).toEqual(paths)
-    // Each pause is kept where the request leaves; on the way some become longer and others shorter.
+    // The gate keeps each delay between request starts. On the way to the server some gaps grow and others shrink.
     const [first, last] = [sites.requests[1]?.at ?? 0, sites.requests.at(-1)?.at ?? 0]
     expect(last - first).toBeGreaterThan(1_000)
     expect(sites.asked.filter((url) => url === ROBOTS)).toHaveLength(1)
   })
 
-  test('our choice, both names keep one pace', async () => {
+  test('both User-Agents share one delay (our choice)', async () => {
     sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 1\n'))
     for (const path of ['/1', '/2']) sites.answer(HOME + path, page(path))
     const url = sites.withPort(`${HOME}/2`)
@@ -151,7 +153,7 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(500)
   })
 
-  test('may_fetch says what would be, and asks for no page', async () => {
+  test('may_fetch reports the verdict and the wait, and does not request the page', async () => {
     sites.answer(ROBOTS, robots('User-agent: *\nDisallow: /private\nCrawl-delay: 60\n'))
     sites.answer(`${HOME}/1`, page('one'))
     const { client } = server
@@ -168,7 +170,7 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
       allowed: true,
       because: 'crawl-delay',
       message: expect.stringMatching(
-        /may be fetched in about (60|5[0-9]) s \(crawl-delay, 0 before it\)\. It is allowed: /,
+        /may be fetched in about (60|5[0-9]) s \(crawl-delay, requests ahead: 0\)\. It is allowed: /,
       ),
     })
     expect(await mayFetch(`${HOME}/private`)).toMatchObject({
@@ -180,7 +182,7 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`])
   })
 
-  test('protocol errors are for faults of the protocol', async () => {
+  test('returns protocol errors for invalid tool and prompt names and arguments', async () => {
     const { client } = server
     await expect(client.callTool({ name: 'fetch_it', arguments: {} })).rejects.toMatchObject({ code: -32602 })
     await expect(client.getPrompt({ name: 'fetch', arguments: {} })).rejects.toMatchObject({ code: -32602 })
@@ -189,16 +191,16 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
   })
 })
 
-test('our choice, this machine and its neighbours are not reached unless somebody says so', async () => {
+test('does not connect to private addresses without --allow-address (our choice)', async () => {
   const server = await start(['--user-agent', 'ExampleMCP/1.0'])
   expect(await fetchUrl(server, '/')).toEqual({
     isError: true,
-    text: expect.stringContaining('Only public addresses are reached from here.'),
+    text: expect.stringContaining('This server connects to public addresses only.'),
   })
   expect(sites.connections).toEqual([])
 })
 
-test('a server that dies rejects the calls under way', async () => {
+test('rejects pending calls when the server process dies', async () => {
   sites.answer(`${HOME}/1`, new Promise(() => undefined))
   const server = await start()
   const call = fetchUrl(server, '/1')
@@ -220,16 +222,16 @@ describe('the command line', () => {
   test.each([
     [['--agent', 'x'], /--agent/],
     [['--user-agent', ''], /userAgent: /],
-    [['--timeout', 'soon'], /--timeout: "soon" does not do; write seconds/],
-  ])('%o is said in a line', async (args, says) => {
+    [['--timeout', 'soon'], /--timeout: "soon" is invalid; expected a number of seconds/],
+  ])('rejects %o with one line', async (args, message) => {
     const { printed, ended } = await run(args)
     expect(await ended).toBe(2)
-    expect(printed.stderr).toMatch(says)
+    expect(printed.stderr).toMatch(message)
     expect(printed.stderr).not.toContain('    at ')
     expect(printed.stdout).toBe('')
   })
 
-  test('--help says what there is', async () => {
+  test('--help lists the options', async () => {
     const { printed, ended } = await run(['--help'])
     expect(await ended).toBe(0)
     for (const option of ['--user-agent', '--allow-address', '--min-delay', '--timeout']) {
@@ -237,7 +239,7 @@ describe('the command line', () => {
     }
   })
 
-  test('stdout is the protocol, and the server ends with its client, whoever still waits', async () => {
+  test('writes only JSON-RPC to stdout, and exits when stdin closes, even with pending calls', async () => {
     sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 60\n'))
     sites.answer(`${HOME}/1`, page('one'))
     sites.answer('http://127.0.0.1:PORT/robots.txt', new Promise(() => undefined))
@@ -259,7 +261,7 @@ describe('the command line', () => {
     const lines = printed.stdout.trim().split('\n')
     expect(lines.map((line) => JSON.parse(line).jsonrpc)).toEqual(lines.map(() => '2.0'))
     expect(printed.stderr).toBe(
-      'No --user-agent: sites see ExampleMCP/1.0 (+https://example.com/mcp), which is nobody.\n',
+      'No --user-agent was given: sites see ExampleMCP/1.0 (+https://example.com/mcp), which does not identify you.\n',
     )
     expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`, 'http://127.0.0.1:PORT/robots.txt'])
   })

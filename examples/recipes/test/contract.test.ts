@@ -1,9 +1,9 @@
-// What every adapter has to do, done by each of these recipes.
+// Runs the tests of all adapters on each recipe.
 import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-cases'
 import { describe, expect, test } from 'vitest'
-import { refusalIn } from '../small-web.ts'
-import { openGate } from './kit.ts'
+import { findRefusal } from '../demo.ts'
 import { recipes } from './recipes.ts'
+import { openGate } from './test-web.ts'
 
 describe.each(recipes)('$name', ({ name, open }) => {
   test.each(adapterCasesFor(name))('$capability: $name', async (row) => {
@@ -11,7 +11,7 @@ describe.each(recipes)('$name', ({ name, open }) => {
       const { gate, close } = openGate({ userAgent, retries }, { minDelayMs })
       const recipe = open(gate)
       return {
-        visit: (url, signal) => seen(recipe.get(url, { signal })),
+        visit: (url, signal) => visitOutcome(recipe.get(url, { signal })),
         async close() {
           await close()
           await recipe.close?.()
@@ -22,11 +22,11 @@ describe.each(recipes)('$name', ({ name, open }) => {
   })
 })
 
-async function seen(answer: Promise<number>): Promise<Visit> {
+async function visitOutcome(response: Promise<number>): Promise<Visit> {
   try {
-    return { kind: 'answered', status: await answer }
+    return { kind: 'answered', status: await response }
   } catch (error) {
-    const refusal = refusalIn(error)
+    const refusal = findRefusal(error)
     if (refusal) return { kind: 'refused', verdict: refusal.verdict }
     throw error
   }

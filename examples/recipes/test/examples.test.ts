@@ -1,4 +1,4 @@
-// Each recipe is run as its readers run it, and prints what it did.
+// Runs each recipe as a reader does, and checks its output.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -10,23 +10,23 @@ const folder = join(import.meta.dirname, '..')
 const statuses = { '/about': '200', '/contact': '200' }
 const texts = { '/about': 'This is /about.', '/contact': 'This is /contact.' }
 
-// The short run plays the same recipes in its own process: contract.test.ts, failures.test.ts.
+// The short run tests the same recipes in its own process, in contract.test.ts and failures.test.ts.
 test.runIf(isFullRun).each([
-  { file: 'got.ts', told: statuses },
-  { file: 'axios.ts', told: statuses },
-  { file: 'ky.ts', told: statuses },
-  { file: 'global-fetch.ts', told: statuses },
-  { file: 'node-crawler.ts', told: statuses },
-  { file: 'langchain.ts', told: texts },
-])('$file', async ({ file, told }) => {
+  { file: 'got.ts', expected: statuses },
+  { file: 'axios.ts', expected: statuses },
+  { file: 'ky.ts', expected: statuses },
+  { file: 'global-fetch.ts', expected: statuses },
+  { file: 'node-crawler.ts', expected: statuses },
+  { file: 'langchain.ts', expected: texts },
+])('$file prints its results', async ({ file, expected }) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, file)], { timeout: 15_000 })
   expect(stdout.trimEnd().split('\n')).toEqual([
-    `/about: ${told['/about']}`,
+    `/about: ${expected['/about']}`,
     '/private: /private is disallowed: line 3 of robots.txt says "Disallow: /private" to *',
     '/moved: /private/page is disallowed: line 3 of robots.txt says "Disallow: /private" to *',
-    `/contact: ${told['/contact']}`,
-    'asked for: /about /contact /moved /robots.txt',
+    `/contact: ${expected['/contact']}`,
+    'requested: /about /contact /moved /robots.txt',
     'waited for the crawl-delay: 2 of 3',
   ])
-  expect(stderr.replace(/^tslog: .*\n/, '')).toBe('') // what node-crawler's own logger says of being silenced
+  expect(stderr.replace(/^tslog: .*\n/, '')).toBe('') // a message of node-crawler's logger about silent mode
 })

@@ -1,11 +1,11 @@
-// The global dispatcher: what it leaves behind.
+// The global dispatcher, and its removal.
 import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { politeGlobalFetch } from '../global-fetch.ts'
-import { HOME, openNarrowWeb } from './kit.ts'
+import { HOME, openTestWeb } from './test-web.ts'
 
-test('undici is polite, too, and neither is after it was closed', async () => {
-  const { sites, gate } = await openNarrowWeb()
+test('fetch and undici obey robots.txt until close', async () => {
+  const { sites, gate } = await openTestWeb()
   const close = politeGlobalFetch(gate)
   const url = sites.withPort(`${HOME}/private`)
   await expect(request(url)).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
@@ -16,12 +16,12 @@ test('undici is polite, too, and neither is after it was closed', async () => {
   expect(sites.asked).toEqual([`${HOME}/robots.txt`, `${HOME}/private`, `${HOME}/private`])
 })
 
-test('close ends what is under way', async () => {
-  const { sites, gate } = await openNarrowWeb()
+test('close aborts pending requests', async () => {
+  const { sites, gate } = await openTestWeb()
   const close = politeGlobalFetch(gate)
   sites.answer(`${HOME}/slow`, new Promise(() => undefined))
-  const answer = fetch(sites.withPort(`${HOME}/slow`))
-  await sites.requested(2) // robots.txt, and this one
-  await Promise.all([close(), expect(answer).rejects.toThrow('fetch failed')])
+  const response = fetch(sites.withPort(`${HOME}/slow`))
+  await sites.requested(2) // robots.txt and the page
+  await Promise.all([close(), expect(response).rejects.toThrow('fetch failed')])
   await gate.drain()
 })

@@ -1,14 +1,14 @@
-// What only got has: streams, retries that would not wait, timeouts.
+// Features of got: streams, immediate retries and timeouts.
 import { selfSigned } from '@politely/testkit/self-signed'
 import { startSites } from '@politely/testkit/sites'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { findRefusal } from '../demo.ts'
 import { politeGot } from '../got.ts'
-import { refusalIn } from '../small-web.ts'
-import { HOME, openGate, openNarrowWeb } from './kit.ts'
+import { HOME, openGate, openTestWeb } from './test-web.ts'
 
-test('a stream keeps its place to its end, a stream that is destroyed gives it back', async () => {
-  const { sites, gate } = await openNarrowWeb()
+test('a stream releases its permit when it ends or is destroyed', async () => {
+  const { sites, gate } = await openTestWeb()
   const got = politeGot(gate)
   sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
   let bytes = 0
@@ -17,32 +17,32 @@ test('a stream keeps its place to its end, a stream that is destroyed gives it b
   const broken = got.stream(sites.withPort(`${HOME}/large`))
   for await (const _ of broken) {
     expect(gate.queues()).toMatchObject([{ underWay: 1 }])
-    break // which destroys it
+    break // this destroys the stream
   }
   await gate.drain()
   expect({ bytes, started: gate.counters.started }).toEqual({ bytes: 1_000_000, started: 2 })
 })
 
-test('a stream that is destroyed while it waits leaves the queue', async () => {
-  const { sites, gate } = await openNarrowWeb()
-  const pass = await gate.enter(sites.withPort(`${HOME}/first`))
+test('a stream that is destroyed in the queue leaves it', async () => {
+  const { sites, gate } = await openTestWeb()
+  const permit = await gate.enter(sites.withPort(`${HOME}/first`))
   const stream = politeGot(gate).stream(sites.withPort(`${HOME}/open`))
   await expect.poll(() => gate.queues()[0]?.waiting).toBe(1)
   stream.destroy()
   await expect.poll(() => gate.queues()[0]?.waiting).toBe(0)
-  pass.release()
+  permit.release()
   expect(sites.asked).toEqual([`${HOME}/robots.txt`])
 })
 
-test('a stream of what is disallowed fails with the refusal', async () => {
-  const { sites, gate } = await openNarrowWeb()
+test('a stream of a disallowed page fails with RobotsDisallowedError', async () => {
+  const { sites, gate } = await openTestWeb()
   const stream = politeGot(gate).stream(sites.withPort(`${HOME}/private`))
   const error = await stream.toArray().catch((error: unknown) => error)
-  expect(refusalIn(error)?.verdict.because).toBe('rule')
+  expect(findRefusal(error)?.verdict.because).toBe('rule')
 })
 
-test('Retry-After holds a retry that would come sooner', async () => {
-  const { sites, gate } = await openNarrowWeb()
+test('Retry-After delays a retry that would start earlier', async () => {
+  const { sites, gate } = await openTestWeb()
   sites.answer(`${HOME}/page`, { status: 503, headers: { 'retry-after': '1' } }, { status: 200 })
   const retry = { limit: 1, calculateDelay: ({ computedValue }: { computedValue: number }) => computedValue && 1 }
   const { statusCode } = await politeGot(gate)(sites.withPort(`${HOME}/page`), { retry })
@@ -55,25 +55,25 @@ test('Retry-After holds a retry that would come sooner', async () => {
   })
 })
 
-test('timeout.request counts the wait for the turn, timeout.response does not', async () => {
-  const { sites, gate } = await openNarrowWeb()
+test('timeout.request includes the wait in the queue, timeout.response does not', async () => {
+  const { sites, gate } = await openTestWeb()
   const got = politeGot(gate)
-  const pass = await gate.enter(sites.withPort(`${HOME}/first`))
+  const permit = await gate.enter(sites.withPort(`${HOME}/first`))
   const url = sites.withPort(`${HOME}/open`)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  const impatient = got(url, { timeout: { request: 100 }, retry: { limit: 0 } })
-  const patient = got(url, { timeout: { response: 100 }, retry: { limit: 0 } })
-  const givesUp = expect(impatient).rejects.toMatchObject({ code: 'ETIMEDOUT', event: 'request' })
+  const requestTimeout = got(url, { timeout: { request: 100 }, retry: { limit: 0 } })
+  const responseTimeout = got(url, { timeout: { response: 100 }, retry: { limit: 0 } })
+  const timesOut = expect(requestTimeout).rejects.toMatchObject({ code: 'ETIMEDOUT', event: 'request' })
   await vi.waitUntil(() => gate.queues()[0]?.waiting === 2)
   await vi.advanceTimersByTimeAsync(200)
-  await givesUp
+  await timesOut
   expect(gate.queues()).toMatchObject([{ waiting: 1 }])
-  pass.release()
-  await expect(patient).resolves.toMatchObject({ statusCode: 200 })
+  permit.release()
+  await expect(responseTimeout).resolves.toMatchObject({ statusCode: 200 })
 })
 
-test('https is asked about as https', async () => {
+test('checks https URLs with the robots.txt of the https origin', async () => {
   const certificate = selfSigned('localhost')
   const sites = await startSites({ certificate })
   sites.answer('https://localhost:PORT/robots.txt', { status: 200, body: 'User-agent: *\nDisallow: /private\n' })

@@ -1,46 +1,46 @@
-// What only LangChain's loaders have: sitemaps, a timeout in place of a signal, seven tries.
+// Features of LangChain's loaders: sitemaps, timeouts instead of signals, and seven attempts.
 import { CheerioWebBaseLoader } from '@langchain/community/document_loaders/web/cheerio'
 import { SitemapLoader } from '@langchain/community/document_loaders/web/sitemap'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { findRefusal } from '../demo.ts'
 import { politeGlobalFetch } from '../global-fetch.ts'
-import { PoliteSitemapLoader, politeLoading } from '../langchain.ts'
-import { refusalIn } from '../small-web.ts'
-import { HOME, type NarrowWeb, openNarrowWeb } from './kit.ts'
+import { PoliteSitemapLoader, politeLoaderOptions } from '../langchain.ts'
+import { HOME, openTestWeb, type TestWeb } from './test-web.ts'
 
-async function openPoliteWeb(): Promise<NarrowWeb> {
-  const web = await openNarrowWeb()
+async function openPoliteWeb(): Promise<TestWeb> {
+  const web = await openTestWeb()
   onTestFinished(politeGlobalFetch(web.gate))
   return web
 }
 
-test('a loader takes no signal; one that runs out of time leaves the queue, and does not try again', async () => {
+test('a loader that times out leaves the queue and does not retry', async () => {
   const { sites, gate } = await openPoliteWeb()
-  const pass = await gate.enter(sites.withPort(`${HOME}/first`))
-  const loader = new CheerioWebBaseLoader(sites.withPort(`${HOME}/open`), { ...politeLoading, timeout: 100 })
+  const permit = await gate.enter(sites.withPort(`${HOME}/first`))
+  const loader = new CheerioWebBaseLoader(sites.withPort(`${HOME}/open`), { ...politeLoaderOptions, timeout: 100 })
   await expect(loader.load()).rejects.toMatchObject({ name: 'TimeoutError' })
   expect(gate.queues()).toMatchObject([{ waiting: 0 }])
   expect(gate.counters.abandoned).toBe(1)
-  pass.release()
+  permit.release()
 })
 
-test('without what it is given here a loader tries a refusal again', async () => {
+test('without politeLoaderOptions, a loader retries a disallowed page', async () => {
   const { sites, gate } = await openPoliteWeb()
   const loader = new CheerioWebBaseLoader(sites.withPort(`${HOME}/private`), { maxRetries: 1 })
   await expect(loader.load()).rejects.toThrow('fetch failed')
   expect(gate.counters.refusals).toEqual({ rule: 2 })
 })
 
-test('a loader has more than a day', async () => {
+test('politeLoaderOptions has a timeout of more than a day', async () => {
   const { sites } = await openPoliteWeb()
   const timeout = vi.spyOn(AbortSignal, 'timeout')
   onTestFinished(() => timeout.mockRestore())
-  await new CheerioWebBaseLoader(sites.withPort(`${HOME}/open`), politeLoading).load()
+  await new CheerioWebBaseLoader(sites.withPort(`${HOME}/open`), politeLoaderOptions).load()
   expect(timeout.mock.lastCall?.[0]).toBeGreaterThan(86_400_000)
 })
 
 const PAGES = ['/open', '/private/page', '/moved'].map((path) => HOME + path)
 
-async function openSitemap(): Promise<NarrowWeb> {
+async function openSitemap(): Promise<TestWeb> {
   const web = await openPoliteWeb()
   const urls = PAGES.map((url) => `<url><loc>${web.sites.withPort(url)}</loc></url>`).join('')
   web.sites.answer(`${HOME}/sitemap.xml`, { status: 200, body: `<urlset>${urls}</urlset>` })
@@ -48,7 +48,7 @@ async function openSitemap(): Promise<NarrowWeb> {
   return web
 }
 
-test('the polite loader of a sitemap leaves out what is disallowed', async () => {
+test('PoliteSitemapLoader skips disallowed pages', async () => {
   const { sites, gate } = await openSitemap()
   const pages = await new PoliteSitemapLoader(sites.withPort(HOME), gate).load()
   expect(pages.map(({ metadata }) => metadata.source)).toEqual(
@@ -57,8 +57,10 @@ test('the polite loader of a sitemap leaves out what is disallowed', async () =>
   expect(sites.asked).not.toContain(`${HOME}/private/page`)
 })
 
-test('the plain one fails with the first refusal', async () => {
+test('SitemapLoader fails at the first disallowed page', async () => {
   const { sites } = await openSitemap()
-  const error = await new SitemapLoader(sites.withPort(HOME), politeLoading).load().catch((error: unknown) => error)
-  expect(refusalIn(error)?.verdict.url).toBe(sites.withPort(`${HOME}/private/page`))
+  const error = await new SitemapLoader(sites.withPort(HOME), politeLoaderOptions)
+    .load()
+    .catch((error: unknown) => error)
+  expect(findRefusal(error)?.verdict.url).toBe(sites.withPort(`${HOME}/private/page`))
 })

@@ -1,4 +1,4 @@
-// The recipes, each as its users use it: a page's status, or the error that the library gives.
+// Calls each recipe as its users do: returns the status of a page, or throws the library's error.
 import { CheerioWebBaseLoader } from '@langchain/community/document_loaders/web/cheerio'
 import type { PoliteGate } from '@politely/gate'
 import type { CrawlerOptions } from 'crawler'
@@ -6,19 +6,19 @@ import { politeAxios } from '../axios.ts'
 import { politeGlobalFetch } from '../global-fetch.ts'
 import { politeGot } from '../got.ts'
 import { politeKy } from '../ky.ts'
-import { politeLoading } from '../langchain.ts'
+import { politeLoaderOptions } from '../langchain.ts'
 import { politeCrawler } from '../node-crawler.ts'
 
 export interface Recipe {
-  /** As its row is called. */
+  /** The name of its row in adapter-cases. */
   readonly name: string
-  /** Whether it tries again by itself what failed. */
+  /** Whether the library retries failed requests. */
   readonly retries: boolean
   open(gate: PoliteGate): OpenRecipe
 }
 
 export interface OpenRecipe {
-  /** `retries` only where a test does not mean those that the library makes by itself. */
+  /** @param options.retries Default: those of the library. */
   get(url: string, options?: { readonly signal?: AbortSignal; readonly retries?: number }): Promise<number>
   close?(): Promise<void>
 }
@@ -95,9 +95,9 @@ export const recipes: readonly Recipe[] = [
       return {
         close,
         get: async (url, { retries: maxRetries } = {}) => {
-          const options = { ...politeLoading, ...(maxRetries !== undefined && { maxRetries }) }
+          const options = { ...politeLoaderOptions, ...(maxRetries !== undefined && { maxRetries }) }
           const [document] = await new CheerioWebBaseLoader(url, options).load()
-          return document?.metadata.title === 'a page' ? 200 : 0 // a loader does not tell the status
+          return document?.metadata.title === 'a page' ? 200 : 0 // a loader does not return the status
         },
       }
     },

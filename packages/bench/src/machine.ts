@@ -1,6 +1,6 @@
 import { availableParallelism, cpus } from 'node:os'
 
-/** What a figure depends on, and nothing that says whose machine it is. */
+/** The properties of a machine that figures depend on. They do not identify its owner. */
 export interface Machine {
   readonly processor: string
   readonly cores: number
@@ -17,8 +17,8 @@ export function thisMachine(): Machine {
   return { processor, cores: availableParallelism(), node: version.slice(1), system: `${platform} ${arch}` }
 }
 
-/** For the name of a file. */
-export function slugOf({ processor, cores, node }: Machine): string {
+/** Returns the part of a record's file name that describes the machine. */
+export function fileNamePartOf({ processor, cores, node }: Machine): string {
   return `${processor} ${cores} cores node ${node}`
     .toLowerCase()
     .replace(/[^a-z0-9.]+/g, '-')

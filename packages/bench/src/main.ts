@@ -1,4 +1,4 @@
-// Measures speed and memory, beside other libraries: npm run bench. docs/speed.md describes the workloads.
+// `npm run bench`: measures speed and memory, also of other libraries. docs/speed.md describes the workloads.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,13 +12,13 @@ import type { Sheet } from './sheet.ts'
 import { SPEED_PAGE, speedPage } from './speed-page.ts'
 import { sheetText } from './terminal.ts'
 import { agreement } from './workloads/agreement.ts'
-import { ask } from './workloads/ask.ts'
 import { coldFetch } from './workloads/cold-fetch.ts'
-import { gate } from './workloads/gate.ts'
+import { gate } from './workloads/gate-overhead.ts'
 import { hostile } from './workloads/hostile.ts'
 import { longFiles } from './workloads/long-files.ts'
+import { match } from './workloads/match.ts'
 import { memory } from './workloads/memory.ts'
-import { full, type Plan, quick, withoutBareWalk, withoutSlowOnes } from './workloads/plan.ts'
+import { full, type Plan, quick, withoutSampledLibraries } from './workloads/plan.ts'
 import { siteVisit } from './workloads/site-visit.ts'
 import { storeMemory } from './workloads/store-memory.ts'
 import { warmClient } from './workloads/warm-client.ts'
@@ -37,7 +37,7 @@ async function bench(options: Options): Promise<void> {
   const machine = thisMachine()
   const date = new Date().toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length)
   console.log(`${machine.processor}, ${machine.cores} cores, Node ${machine.node}${isQuick ? ', a quick run' : ''}\n`)
-  if (globalThis.gc === undefined) console.log('Node runs without --expose-gc: figures will be less steady\n')
+  if (globalThis.gc === undefined) console.log('Node runs without --expose-gc: figures vary more\n')
 
   const sheets: Sheet[] = []
   const show = (...found: readonly Sheet[]) => {
@@ -50,44 +50,42 @@ async function bench(options: Options): Promise<void> {
   } finally {
     corpus?.close()
   }
-  if (options.isRecorded) keep(sheets, { ...options, machine, date })
+  if (options.isRecorded) saveRecord(sheets, { ...options, machine, date })
 }
 
 async function runAll(
-  { workloads, isChosen, isQuick }: Options,
+  { workloads, hasPeers, isQuick }: Options,
   plan: Plan,
   corpus: Corpus | undefined,
   show: (...found: readonly Sheet[]) => void,
 ): Promise<void> {
-  const generated = once(() => sitesOf(siteFiles(plan.files)))
-  const real = once(() => corpus && sitesOf(filesIn(corpus.folder, plan.mostRealFiles)))
-  const others = withoutBareWalk(plan)
-  const patient = isQuick && !isChosen ? withoutSlowOnes(others) : others
+  const generated = lazy(() => sitesOf(siteFiles(plan.files)))
+  const real = lazy(() => corpus && sitesOf(filesIn(corpus.folder, plan.maxRealFiles)))
+  const processPlan = isQuick && !hasPeers ? withoutSampledLibraries(plan) : plan
   for (const workload of workloads) {
-    if (workload === 'long-files') show(...(await longFiles(others)))
+    if (workload === 'long-files') show(...(await longFiles(plan)))
     else if (workload === 'gate') show(...(await gate(plan)))
-    else if (workload === 'hostile') show(await hostile(patient))
+    else if (workload === 'hostile') show(await hostile(processPlan))
     else if (workload === 'cold-fetch') show(await coldFetch(plan))
     else if (workload === 'warm-client') show(await warmClient(plan))
     else if (workload === 'store-memory') show(await storeMemory(plan))
     else if (workload === 'memory') {
-      show(await memory(patient, undefined))
-      if (corpus) show(await memory(patient, corpus.folder))
+      show(await memory(processPlan, undefined))
+      if (corpus) show(await memory(processPlan, corpus.folder))
     } else {
-      const run = { ask, 'site-visit': siteVisit, agreement }[workload]
-      const its = workload === 'ask' ? plan : others
-      show(await run(its, generated(), 'generated'))
+      const run = { match, 'site-visit': siteVisit, agreement }[workload]
+      show(await run(plan, generated(), 'generated'))
       const files = real()
-      if (files) show(await run(its, files, 'real'))
+      if (files) show(await run(plan, files, 'real'))
     }
   }
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
+function lazy<T>(make: () => T): () => T {
+  let cached: { readonly value: T } | undefined
   return () => {
-    made ??= { value: make() }
-    return made.value
+    cached ??= { value: make() }
+    return cached.value
   }
 }
 
@@ -95,17 +93,17 @@ function sitesOf(files: Iterable<SiteFile>): Site[] {
   return Array.from(files, (file, i) => siteOf(file, i + 1))
 }
 
-/** The record, and the page with its tables made anew. */
-function keep(sheets: readonly Sheet[], run: Options & Parameters<typeof recordOf>[1]): void {
-  const { into } = run
-  const file = writeRecord(recordOf(sheets, run), into ?? RECORDS)
-  const page = into === undefined ? SPEED_PAGE : join(into, 'speed.md')
-  writeFileSync(page, speedPage(readFileSync(SPEED_PAGE, 'utf8'), newestRecord(into ?? RECORDS)))
-  if (into === undefined) format(file)
-  console.log(`kept in ${file}\nand in  ${page}`)
+/** Writes the record, and updates the tables of the page. */
+function saveRecord(sheets: readonly Sheet[], run: Options & Parameters<typeof recordOf>[1]): void {
+  const { folder } = run
+  const file = writeRecord(recordOf(sheets, run), folder ?? RECORDS)
+  const page = folder === undefined ? SPEED_PAGE : join(folder, 'speed.md')
+  writeFileSync(page, speedPage(readFileSync(SPEED_PAGE, 'utf8'), newestRecord(folder ?? RECORDS)))
+  if (folder === undefined) format(file)
+  console.log(`wrote ${file}\nand   ${page}`)
 }
 
-/** As Biome has every file here. */
+/** Formats the file as `npm run check` requires. */
 function format(file: string): void {
   const root = join(import.meta.dirname, '../../..')
   spawnSync(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'format', '--write', file], { cwd: root })

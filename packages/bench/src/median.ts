@@ -1,9 +1,9 @@
-/** The value in the middle; of an even number the lower one of the two. */
+/** Returns the middle value; the lower of the two for an even number of values. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** The value that a share of the values do not exceed. */
+/** Returns the smallest value that at least this share of the values do not exceed. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN

@@ -1,15 +1,15 @@
-// The options of the command line.
+// Parses the command line of the benchmark.
 import { parseArgs } from 'node:util'
 import { libraries, ours } from './libraries/libraries.ts'
 import type { Library } from './libraries/library.ts'
 
-/** In the order in which they run. The client's come first: the others leave thousands of prepared files in memory, which a crawler has not. */
+/** In the order in which they run. Those of the client come early, because others leave thousands of parsed files in memory, unlike in a crawler. */
 const WORKLOADS = [
   'site-visit',
   'cold-fetch',
   'warm-client',
-  'long-files', // before the thousands of files that fill the heap: in one so full a question there takes twice as long
-  'ask',
+  'long-files', // before workloads that fill the heap with files: with a full heap, a check takes twice as long
+  'match',
   'hostile',
   'memory',
   'store-memory',
@@ -21,26 +21,26 @@ type Workload = (typeof WORKLOADS)[number]
 export interface Options {
   readonly workloads: readonly Workload[]
   readonly libraries: readonly Library[]
-  /** Whether the libraries were chosen with `--peers`. */
-  readonly isChosen: boolean
+  /** Whether `--peers` was given. */
+  readonly hasPeers: boolean
   readonly isQuick: boolean
   readonly isRecorded: boolean
-  /** Where a record and the page are put that are not to be kept; undefined for the places of those that are. */
-  readonly into: string | undefined
+  /** The folder for the record and the page, from `--into`; undefined to write the repository's own. */
+  readonly folder: string | undefined
 }
 
-/** The command line cannot be followed; the message says why. */
+/** The command line is invalid. The message says why. */
 export class OptionsError extends Error {}
 
 export const USAGE: string = `usage: npm run bench -- [${WORKLOADS.join('|')}]… [options]
 
-  --quick         few files and few rounds: a minute or less, for a look
-  --peers A,B     beside ours only these libraries: ${libraries
+  --quick         few files and few rounds: a minute or less
+  --peers A,B     compare with these libraries only: ${libraries
     .filter((one) => one !== ours)
     .map(({ name }) => name)
     .join(', ')}
-  --record        keep the figures in packages/bench/record and put them into docs/speed.md
-  --into FOLDER   with --record: put both there instead, to see that it works
+  --record        write the figures to packages/bench/record and docs/speed.md
+  --into FOLDER   with --record: write both files into this folder instead
 `
 
 export function optionsFrom(args: readonly string[]): Options {
@@ -48,21 +48,25 @@ export function optionsFrom(args: readonly string[]): Options {
   const { quick = false, record = false, into } = values
   const peers = values.peers?.split(',')
   for (const name of peers ?? []) {
-    if (!libraries.some((one) => one.name === name)) throw new OptionsError(`no library is called ${name}`)
+    if (!libraries.some((one) => one.name === name))
+      throw new OptionsError(`there is no library called ${name}; write names from the list below`)
   }
-  const strange = positionals.find((name) => !WORKLOADS.some((one) => one === name))
-  if (strange !== undefined) throw new OptionsError(`no workload is called ${strange}`)
-  if (into !== undefined && !record) throw new OptionsError('--into says where to --record')
+  const unknown = positionals.find((name) => !WORKLOADS.some((one) => one === name))
+  if (unknown !== undefined)
+    throw new OptionsError(`there is no workload called ${unknown}; write one from the list below`)
+  if (into !== undefined && !record) throw new OptionsError('--into needs --record; write both')
   if (record && into === undefined && (quick || peers !== undefined || positionals.length > 0)) {
-    throw new OptionsError('a record that is kept is of everything; add --into FOLDER for one that is not')
+    throw new OptionsError(
+      'a record must contain all workloads at full size; add --into FOLDER to write a partial one elsewhere',
+    )
   }
   return {
     workloads: WORKLOADS.filter((one) => positionals.length === 0 || positionals.includes(one)),
     libraries: libraries.filter((one) => one === ours || peers === undefined || peers.includes(one.name)),
-    isChosen: peers !== undefined,
+    hasPeers: peers !== undefined,
     isQuick: quick,
     isRecorded: record,
-    into,
+    folder: into,
   }
 }
 

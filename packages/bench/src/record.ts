@@ -1,21 +1,20 @@
-// Figures that are kept: of one run on one machine, in a file that says when and on what. Of real files nothing is in it but
-// figures.
+// Records: JSON files with the figures of one run, its date and its machine. About real files they contain figures only.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Library } from './libraries/library.ts'
-import { type Machine, slugOf } from './machine.ts'
+import { fileNamePartOf, type Machine } from './machine.ts'
 import type { Sheet } from './sheet.ts'
 
 export const RECORDS: string = join(import.meta.dirname, '../record')
 
 export interface BenchRecord {
-  /** When the run began, in UTC, as YYYY-MM-DDTHH:MM; of old ones the day only. */
+  /** The start of the run in UTC: YYYY-MM-DDTHH:MM, in old records YYYY-MM-DD. */
   readonly date: string
   readonly machine: Machine
-  /** Of each library that was measured. */
+  /** The version of each measured package. */
   readonly versions: Readonly<Record<string, string>>
   readonly isQuick: boolean
-  readonly sheets: readonly Omit<Sheet, 'asides'>[]
+  readonly sheets: readonly Omit<Sheet, 'notes'>[]
 }
 
 export function recordOf(
@@ -31,23 +30,23 @@ export function recordOf(
   const versions = Object.fromEntries(
     libraries.flatMap(({ name }) => packagesOf(name).map((id) => [id, versionOf(id)])),
   )
-  return { date, machine, versions, isQuick, sheets: sheets.map(({ asides: _, ...sheet }) => sheet) }
+  return { date, machine, versions, isQuick, sheets: sheets.map(({ notes: _, ...sheet }) => sheet) }
 }
 
-/** Writes it into a folder, and says under what name. */
+/** Writes a record into a folder, and returns the path of its file. */
 export function writeRecord(record: BenchRecord, folder: string): string {
   mkdirSync(folder, { recursive: true })
-  const file = join(folder, `${dayOf(record)}-${slugOf(record.machine)}.json`)
+  const file = join(folder, `${dayOf(record)}-${fileNamePartOf(record.machine)}.json`)
   writeFileSync(file, `${JSON.stringify(record, undefined, 2)}\n`)
   return file
 }
 
-/** The day on which the run began. */
+/** Returns the day on which the run started. */
 export function dayOf({ date }: BenchRecord): string {
   return date.slice(0, 10)
 }
 
-/** The latest one of a folder, whatever the machine; undefined where none was ever made. */
+/** Returns the latest record in a folder, from any machine; undefined if there is none. */
 export function newestRecord(folder: string = RECORDS): BenchRecord | undefined {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
   const records = names.map((name): BenchRecord => JSON.parse(readFileSync(join(folder, name), 'utf8')))
@@ -57,13 +56,12 @@ export function newestRecord(folder: string = RECORDS): BenchRecord | undefined 
   )
 }
 
-/** A library is a package of that name, or two, or none. */
+/** Returns the packages of a library: one with its name, two, or none. */
 function packagesOf(library: string): string[] {
   const packages: Record<string, string[]> = {
     politely: ['@politely/core'],
     'robots-txt-guard': ['robots-txt-guard', 'robots-txt-parse'],
     'naive walk': [],
-    'bare walk': [],
   }
   return packages[library] ?? [library]
 }

@@ -1,51 +1,51 @@
-// Contestants run side by side: in every round each takes its turn over all files, and every round begins with another one,
-// so that what the machine does meanwhile, and what one leaves to the next, falls on all of them.
+// Measures contestants in rounds. In each round every contestant measures all files once, and each round starts with another one. So
+// other work on the machine, and the state that one contestant leaves to the next, affect all of them equally.
 import { median } from './median.ts'
 
 export interface Contestant {
-  /** Nanoseconds for one file, or per question put to it; undefined for a file that it cannot take. */
+  /** Returns nanoseconds for one file or per check; undefined for a file that the contestant cannot process. */
   measure(file: number): number | undefined | Promise<number | undefined>
 }
 
-/** For each contestant and each file the median of its rounds; undefined where it could not take the file. */
-export async function inRounds(
+/** Returns the median of the rounds for each contestant and each file; undefined if it cannot process the file. */
+export async function measureInRounds(
   contestants: readonly Contestant[],
   files: number,
   rounds: number,
 ): Promise<readonly (readonly (number | undefined)[])[]> {
-  const seen = contestants.map(() => Array.from({ length: files }, () => [] as number[]))
-  // The first is not counted: in it the code gets warm, and each finds out how often it must repeat what is over too soon.
+  const samples = contestants.map(() => Array.from({ length: files }, () => [] as number[]))
+  // The first round is not counted. It warms up the code, and contestants determine how often to repeat short work.
   for (let round = 0; round <= rounds; round++) {
     for (let turn = 0; turn < contestants.length; turn++) {
-      const who = (turn + round) % contestants.length
-      collectGarbage() // each clears up after itself
+      const index = (turn + round) % contestants.length
+      collectGarbage() // before each contestant, so that it does not pay for another's garbage
       for (let file = 0; file < files; file++) {
-        const given = (contestants[who] as Contestant).measure(file)
-        const ns = given instanceof Promise ? await given : given
-        if (ns !== undefined && round > 0) seen[who]?.[file]?.push(ns)
+        const measured = (contestants[index] as Contestant).measure(file)
+        const ns = measured instanceof Promise ? await measured : measured
+        if (ns !== undefined && round > 0) samples[index]?.[file]?.push(ns)
       }
     }
   }
-  return seen.map((of) => of.map((ns) => (ns.length === 0 ? undefined : median(ns))))
+  return samples.map((of) => of.map((ns) => (ns.length === 0 ? undefined : median(ns))))
 }
 
-/** The ratio of two contestants on one file, by so many turns of each, one after the other. */
-export async function duel(a: Contestant, b: Contestant, file: number, turns: number): Promise<number> {
+/** Returns the ratio of two contestants' times on one file. Each measures `turns` times, alternately. */
+export async function measurePairwise(a: Contestant, b: Contestant, file: number, turns: number): Promise<number> {
   const ns: [number[], number[]] = [[], []]
   for (let turn = 0; turn < 2 * turns; turn++) {
-    const who = (turn + Math.floor(turn / 2)) % 2 === 0 ? 0 : 1 // a b b a a b b a
-    const given = (who === 0 ? a : b).measure(file)
-    ns[who].push((given instanceof Promise ? await given : given) ?? Number.NaN)
+    const index = (turn + Math.floor(turn / 2)) % 2 === 0 ? 0 : 1 // a b b a a b b a
+    const measured = (index === 0 ? a : b).measure(file)
+    ns[index].push((measured instanceof Promise ? await measured : measured) ?? Number.NaN)
   }
   return median(ns[0]) / median(ns[1])
 }
 
-/** Where Node runs without --expose-gc, garbage is collected when it likes. */
+/** Does nothing if Node runs without --expose-gc. */
 export function collectGarbage(): void {
   globalThis.gc?.()
 }
 
-/** Nanoseconds of a clock that only goes forward. */
+/** Returns the time of a monotonic clock in nanoseconds. */
 export function nowNs(): number {
   return performance.now() * 1e6
 }

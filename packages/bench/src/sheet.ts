@@ -1,16 +1,16 @@
-// What a workload found out: a table for the terminal and the record, and the few figures that are held against a target.
+// The result of a workload: a table, and the few figures that have a target.
 
-/** A table with a row for each library, or for whatever else was measured. */
+/** A table with one row for each library, or for whatever else the workload measures. */
 export interface Sheet {
   readonly workload: string
-  /** Which files: generated, real, or made by the workload itself. */
+  /** The kind of files that were measured: generated, real, or the workload's own. */
   readonly over: 'generated' | 'real' | 'own'
   readonly title: string
   readonly columns: readonly Column[]
   readonly rows: readonly Row[]
   readonly findings: readonly Finding[]
-  /** Said on the terminal only: names of files, real ones among them, which no record may hold; pictures of several lines. */
-  readonly asides: readonly string[]
+  /** Printed on the terminal only: names of files, which for real files a record must not contain, and charts of several lines. */
+  readonly notes: readonly string[]
 }
 
 interface Column {
@@ -20,13 +20,13 @@ interface Column {
 
 export interface Row {
   readonly name: string
-  /** One for each column: a figure, or words where the figure is not known; null where there is nothing to say. */
+  /** One for each column: a number, a text such as `> 2,000`, or null if there is no figure. */
   readonly cells: readonly (number | string | null)[]
 }
 
-/** A figure of ours that we have promised something about. */
+/** A figure of our packages, with its target if it has one. */
 export interface Finding {
-  /** The same words for every kind of file: one line of the page about speed. */
+  /** The label of a row in docs/speed.md. It is the same for generated and real files. */
   readonly what: string
   readonly value: number
   readonly unit: string
@@ -46,7 +46,7 @@ export function targetText(target: Target, unit: string): string {
   return `${sign} ${figureText(bound, unit)}`
 }
 
-/** Three figures that count, and never more than are known. */
+/** Formats a figure with about three significant digits. */
 export function figureText(value: number, unit: string): string {
   return unit === '' || unit === '×' ? `${digits(value)}${unit === '×' ? '×' : ''}` : `${digits(value)} ${unit}`
 }

@@ -1,4 +1,4 @@
-// The tables of docs/speed.md, made from a record. Without one they are empty.
+// Generates the tables of docs/speed.md from a record. Without a record they are empty.
 import { join } from 'node:path'
 import { type DocTable, withTables } from '@politely/testkit/doc-table'
 import { type BenchRecord, dayOf } from './record.ts'
@@ -6,22 +6,25 @@ import { cellText, type Finding, figureText, isMet, type Sheet, targetText } fro
 
 export const SPEED_PAGE: string = join(import.meta.dirname, '../../../docs/speed.md')
 
-type RecordedSheet = Omit<Sheet, 'asides'>
+type RecordedSheet = Omit<Sheet, 'notes'>
 
-/** For each library and each of these, its first column with that name. */
-const SIDE_BY_SIDE: readonly {
+const MATCH = ['match', 'ask']
+
+/** The columns of the comparison of libraries: a workload, and a column of its table. */
+const COMPARISON: readonly {
   readonly head: string
-  readonly workload: string
+  /** The name in new records, then other names in old ones. */
+  readonly workloads: readonly string[]
   readonly over: string
   readonly column: number
 }[] = [
-  { head: 'visit, 10 questions', workload: 'site visit', over: 'generated', column: 3 },
-  { head: 'ask', workload: 'ask', over: 'generated', column: 0 },
-  { head: '12,000 rules', workload: '12,000 rules, literal', over: 'own', column: 0 },
-  { head: 'with wildcards', workload: '12,000 rules, 30 % with wildcards', over: 'own', column: 0 },
-  { head: 'worst file, ms', workload: 'hostile', over: 'own', column: 0 },
-  { head: 'memory', workload: 'memory', over: 'generated', column: 0 },
-  { head: 'other answers, %', workload: 'agreement', over: 'generated', column: 0 },
+  { head: 'visit, 10 URLs', workloads: ['site visit'], over: 'generated', column: 3 },
+  { head: 'match', workloads: MATCH, over: 'generated', column: 0 },
+  { head: '12,000 rules', workloads: ['12,000 rules, literal'], over: 'own', column: 0 },
+  { head: 'with wildcards', workloads: ['12,000 rules, 30 % with wildcards'], over: 'own', column: 0 },
+  { head: 'worst file, ms', workloads: ['hostile'], over: 'own', column: 0 },
+  { head: 'memory', workloads: ['memory'], over: 'generated', column: 0 },
+  { head: 'different verdicts, %', workloads: ['agreement'], over: 'generated', column: 0 },
 ]
 
 export function speedPage(page: string, record: BenchRecord | undefined): string {
@@ -36,7 +39,7 @@ export function tablesOf(record: BenchRecord | undefined): DocTable[] {
       rows: record === undefined ? [] : [machineRow(record)],
     },
     { head: ['what', 'generated files', 'real files', 'target'], rows: findingRows(sheets) },
-    { head: ['library', ...SIDE_BY_SIDE.map(({ head }) => head)], rows: libraryRows(record) },
+    { head: ['library', ...COMPARISON.map(({ head }) => head)], rows: libraryRows(record) },
   ]
 }
 
@@ -45,7 +48,7 @@ function machineRow(record: BenchRecord): string[] {
   return [`${dayOf(record)}${record.isQuick ? ', a quick run' : ''}`, processor, `${cores}`, node, system]
 }
 
-/** A row for each kind of finding, with a column for generated files and one for real ones. */
+/** Returns one row for each kind of finding, with a column for generated files and one for real files. */
 function findingRows(sheets: readonly RecordedSheet[]): string[][] {
   const whats = new Set(sheets.flatMap(({ findings }) => findings.map(({ what }) => what)))
   return [...whats].map((what) => {
@@ -53,19 +56,24 @@ function findingRows(sheets: readonly RecordedSheet[]): string[][] {
       sheets.filter(({ over }) => over === 'real'),
       what,
     )
-    const made = findingIn(
+    const generated = findingIn(
       sheets.filter(({ over }) => over !== 'real'),
       what,
     )
-    const target = real?.target ?? made?.target
-    const unit = real?.unit ?? made?.unit ?? ''
-    return [
-      what,
-      findingText(made),
-      findingText(real),
-      target === null || target === undefined ? '' : targetText(target, unit),
-    ]
+    return [what, findingText(generated), findingText(real), targetCell(generated, real)]
   })
+}
+
+/** If only one kind of file has a target, the cell names it: the other figure is not compared with the target. */
+function targetCell(generated: Finding | undefined, real: Finding | undefined): string {
+  const kinds = [
+    { finding: generated, name: 'generated files' },
+    { finding: real, name: 'real files' },
+  ].filter(({ finding }) => finding !== undefined)
+  const [first, ...others] = kinds.filter(({ finding }) => finding?.target)
+  if (!first?.finding?.target) return ''
+  const text = targetText(first.finding.target, first.finding.unit)
+  return others.length + 1 === kinds.length ? text : `${text} (${first.name})`
 }
 
 function findingIn(sheets: readonly RecordedSheet[], what: string): Finding | undefined {
@@ -81,12 +89,12 @@ function findingText(finding: Finding | undefined): string {
 function libraryRows(record: BenchRecord | undefined): string[][] {
   if (record === undefined) return []
   const { sheets, versions } = record
-  const columns = SIDE_BY_SIDE.map(({ workload, over, column }) => {
-    const sheet = sheets.find((one) => one.workload === workload && one.over === over)
+  const columns = COMPARISON.map(({ workloads, over, column }) => {
+    const sheet = sheets.find((one) => workloads.includes(one.workload) && one.over === over)
     return new Map(sheet?.rows.map(({ name, cells }) => [name, cells[column]]))
   })
   const names = new Set(
-    sheets.filter(({ workload }) => workload === 'ask').flatMap(({ rows }) => rows.map(({ name }) => name)),
+    sheets.filter(({ workload }) => MATCH.includes(workload)).flatMap(({ rows }) => rows.map(({ name }) => name)),
   )
   return [...names].map((name) => {
     const version = versions[name === 'politely' ? '@politely/core' : name]

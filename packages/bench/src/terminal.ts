@@ -1,4 +1,4 @@
-// Tables for a terminal of 100 columns.
+// Formats results for a terminal of 100 columns.
 import { cellText, figureText, isMet, type Sheet, targetText } from './sheet.ts'
 
 const WIDTH = 100
@@ -7,8 +7,8 @@ export function sheetText(sheet: Sheet): string {
   const over = sheet.over === 'own' ? '' : ` (${sheet.over} files)`
   const parts = [`${sheet.title}${over}`, '', ...table(sheet)]
   if (sheet.findings.length > 0) parts.push('', ...findings(sheet))
-  if (sheet.asides.length > 0)
-    parts.push('', ...sheet.asides.map((aside) => (aside.includes('\n') ? aside : wrapped(aside))))
+  if (sheet.notes.length > 0)
+    parts.push('', ...sheet.notes.map((aside) => (aside.includes('\n') ? aside : wrapped(aside))))
   return `${parts.join('\n')}\n`
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { LONG_RULES, longFile } from '../src/files/long-file.ts'
 import { siteFile } from '../src/files/site-file.ts'
-import { QUESTIONS, questionsFor } from '../src/files/site-question.ts'
+import { URLS_PER_FILE, urlsFor } from '../src/files/site-urls.ts'
 import { quantile } from '../src/median.ts'
 
 const files = Array.from({ length: 2_500 }, (_, i) => {
@@ -14,7 +14,7 @@ const files = Array.from({ length: 2_500 }, (_, i) => {
   return { ...file, text, paths, agents }
 })
 
-/** A figure of the real ones, and how far from it those made by dice may be, as a share of it. */
+/** A figure of the real files, and the relative deviation that is allowed for generated ones. */
 it.each([
   ['bytes, half of the files', 0.5, 'bytes', 561, 0.15],
   ['bytes, nine in ten', 0.9, 'bytes', 3_900, 0.15],
@@ -22,10 +22,10 @@ it.each([
   ['rules, half of the files', 0.5, 'rules', 12, 0.1],
   ['rules, nine in ten', 0.9, 'rules', 81, 0.1],
   ['rules, all but one in a hundred', 0.99, 'rules', 472, 0.5],
-] as const)('has as many %s', (_, share, of, wanted, tolerance) => {
+] as const)('generated files have as many %s as real ones', (_, share, of, expected, tolerance) => {
   const values = files.map(({ bytes, paths }) => (of === 'bytes' ? bytes.length : paths.length))
-  const had = quantile(values, share)
-  expect(Math.abs(had / wanted - 1), `${had}, not ${wanted}`).toBeLessThanOrEqual(tolerance)
+  const actual = quantile(values, share)
+  expect(Math.abs(actual / expected - 1), `${actual}, not ${expected}`).toBeLessThanOrEqual(tolerance)
 })
 
 it.each([
@@ -39,28 +39,28 @@ it.each([
   ['bytes beyond ASCII', 0.04, 0.02, ({ text }) => /[\x80-\xff]/.test(text)],
   ['no rules', 0.07, 0.02, ({ paths }) => paths.length === 0],
 ] as [string, number, number, (file: (typeof files)[number]) => boolean][])(
-  'has %s as often',
-  (_, share, most, has) => {
-    const had = files.filter(has).length / files.length
-    expect(Math.abs(had - share), `${had}, not ${share}`).toBeLessThanOrEqual(most)
+  'generated files have %s as often as real ones',
+  (_, share, tolerance, has) => {
+    const actual = files.filter(has).length / files.length
+    expect(Math.abs(actual - share), `${actual}, not ${share}`).toBeLessThanOrEqual(tolerance)
   },
 )
 
-it('gives the same file and the same questions for a seed, always', () => {
+it('generates the same file and the same URLs for the same seed', () => {
   for (const seed of [1, 77, 1_234]) {
     expect(siteFile(seed)).toEqual(siteFile(seed))
-    expect(questionsFor(siteFile(seed), seed)).toEqual(questionsFor(siteFile(seed), seed))
+    expect(urlsFor(siteFile(seed), seed)).toEqual(urlsFor(siteFile(seed), seed))
   }
   expect(siteFile(1).bytes).not.toEqual(siteFile(2).bytes)
   expect(longFile(1, 0.3)).toEqual(longFile(1, 0.3))
 })
 
-it('asks absolute URLs of the file\u2019s own origin, as long as URLs are', () => {
+it('generates absolute URLs of the file\u2019s own origin, with a realistic length', () => {
   const urls = files.slice(0, 200).flatMap((file, i) => {
-    const asked = questionsFor(file, i)
-    expect(asked).toHaveLength(QUESTIONS)
-    for (const url of asked) expect(new URL(url).origin).toBe(file.origin)
-    return asked
+    const fileUrls = urlsFor(file, i)
+    expect(fileUrls).toHaveLength(URLS_PER_FILE)
+    for (const url of fileUrls) expect(new URL(url).origin).toBe(file.origin)
+    return fileUrls
   })
   const half = quantile(
     urls.map(({ length }) => length),
@@ -71,7 +71,7 @@ it('asks absolute URLs of the file\u2019s own origin, as long as URLs are', () =
 })
 
 it.each([0, 0.3])(
-  'writes 12,000 different rules, a share of %d with wildcards, and no more bytes than are read',
+  'a long file has 12,000 different rules, a share of %d with wildcards, and fewer than 500 KiB',
   (share) => {
     const { text } = longFile(1, share)
     const paths = Array.from(text.matchAll(/llow: (\S+)/g), ([, path = '']) => path)

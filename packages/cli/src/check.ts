@@ -1,14 +1,13 @@
-// `politely check`: asks each site.
+// `politely check`: fetches robots.txt files and prints a verdict for each URL.
 import { once } from 'node:events'
 import { explainUrlProblem } from '@politely/core'
 import { type ClientVerdict, RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
-import { EXIT_CODES, type Exit, exitOf, graver } from './exit-code.ts'
-import { Interrupted, line, UsageError } from './failure.ts'
-import { inOrder } from './in-order.ts'
-import { isTooLong, linesOf, TOO_LONG } from './lines.ts'
+import { errorLine, Interrupted, UsageError } from './errors.ts'
+import { EXITS, type ExitName, exitOf, moreSevere } from './exit-code.ts'
+import { formatReport } from './format-report.ts'
 import { write } from './output.ts'
-import { reportOn } from './report.ts'
-import { shortened } from './shortened.ts'
+import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
+import { shorten } from './shorten.ts'
 
 export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAgent' | 'productToken' | 'dialect'>> {
   /** Milliseconds. */
@@ -16,8 +15,8 @@ export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAge
   readonly json?: true
 }
 
-/** Questions under way. Answers come in order, so a slow site holds up no more than this many. */
-const AT_ONCE = 16
+/** URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds back at most this many. */
+const CONCURRENCY = 16
 
 /** Returns the exit code. */
 export async function check(
@@ -25,49 +24,60 @@ export async function check(
   { json, timeout: timeoutMs, userAgent = '', ...options }: CheckOptions,
 ): Promise<number> {
   if (urls.length === 0) {
-    throw new UsageError('no URL was given; write one such as https://example.com/page, or - to read them from stdin')
+    throw new UsageError('no URL was given; write one such as https://example.com/page, or - to read URLs from stdin')
   }
   const client = new RobotsClient({ userAgent, timeoutMs, ...options })
   const done = new AbortController()
   const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
     throw new Interrupted()
   })
-  interrupted.catch(() => undefined) // it rejects when `done` ends it, after the race
+  interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
   try {
     const exit = await Promise.race([checkAll(client, urls, json ? 'json' : 'reports'), interrupted])
-    return EXIT_CODES[exit].code
+    return EXITS[exit].code
   } finally {
     done.abort()
     await client.close()
   }
 }
 
-async function checkAll(client: RobotsClient, urls: readonly string[], form: 'json' | 'reports'): Promise<Exit> {
-  let exit: Exit = 'fine'
+async function checkAll(client: RobotsClient, urls: readonly string[], form: 'json' | 'reports'): Promise<ExitName> {
+  let exit: ExitName = 'success'
   let reports = 0
-  for await (const verdict of inOrder(givenIn(urls), AT_ONCE, (url) => ask(client, url))) {
-    exit = graver(exit, exitOf(verdict))
+  for await (const verdict of verdictsOf(client, urls)) {
+    exit = moreSevere(exit, exitOf(verdict))
     if (verdict.because === 'invalid-url') {
-      const url = JSON.stringify(shortened(verdict.url))
-      process.stderr.write(line(`${url}: ${explainUrlProblem(verdict.problem)}`))
+      const url = JSON.stringify(shorten(verdict.url))
+      process.stderr.write(errorLine(`${url}: ${explainUrlProblem(verdict.problem)}`))
     }
     if (form === 'json') {
       await write(`${JSON.stringify(verdict)}\n`)
     } else if (verdict.because !== 'invalid-url') {
-      await write(`${reports++ === 0 ? '' : '\n'}${reportOn(verdict, Date.now())}`)
+      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, Date.now())}`)
     }
   }
   return exit
 }
 
-/** The URLs of the command line; `-` stands for the lines of stdin. */
-async function* givenIn(urls: readonly string[]): AsyncGenerator<string> {
-  for (const url of urls) {
-    if (url !== '-') yield url
-    else for await (const lines of linesOf(process.stdin)) yield* lines
+/** Yields one verdict for each URL, in input order. */
+async function* verdictsOf(client: RobotsClient, args: readonly string[]): AsyncGenerator<ClientVerdict> {
+  const pending: string[] = []
+  async function* urls() {
+    for await (const url of urlsOf(args)) {
+      pending.push(url)
+      yield isTooLong(url) ? '' : url // the client must not make a request for a URL whose end was cut off
+    }
+  }
+  for await (const verdict of client.checkMany(urls(), { concurrency: CONCURRENCY })) {
+    const url = pending.shift() as string
+    yield isTooLong(url) ? { url, ...TOO_LONG_VERDICT } : verdict
   }
 }
 
-async function ask(client: RobotsClient, url: string): Promise<ClientVerdict> {
-  return isTooLong(url) ? { url, ...TOO_LONG } : await client.check(url)
+/** Yields the URLs of the command line. Replaces `-` with the lines of stdin. */
+async function* urlsOf(args: readonly string[]): AsyncGenerator<string> {
+  for (const url of args) {
+    if (url !== '-') yield url
+    else for await (const lines of readLines(process.stdin)) yield* lines
+  }
 }

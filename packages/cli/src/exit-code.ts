@@ -1,27 +1,27 @@
-// What the command says to a script.
+// The exit codes and how they follow from the verdicts.
 import type { ClientVerdict } from '@politely/fetcher'
 
-/** Read by people (`--help`) and by the code below. */
-export const EXIT_CODES = {
-  fine: { code: 0, meaning: 'every URL is allowed; for match: it ran through' },
+/** `--help` prints the meanings. */
+export const EXITS = {
+  success: { code: 0, meaning: 'every URL is allowed; for match: all of stdin was read' },
   disallowed: { code: 1, meaning: 'a URL is disallowed' },
-  usage: { code: 2, meaning: 'something cannot be used as it was written: an option, a file, a URL' },
-  unreachable: { code: 3, meaning: 'a robots.txt is unreachable, so nobody knows what it says' },
-  internal: { code: 70, meaning: 'a fault in politely itself, or in the system under it' },
+  usage: { code: 2, meaning: 'an option, a file or a URL is invalid' },
+  unreachable: { code: 3, meaning: 'a robots.txt file is unreachable, so its rules are unknown' },
+  internal: { code: 70, meaning: 'a bug in politely, or a failure of the operating system' },
   interrupted: { code: 130, meaning: 'Ctrl-C' },
 } as const
 
-export type Exit = keyof typeof EXIT_CODES
+export type ExitName = keyof typeof EXITS
 
-/** Where URLs fare differently, the last of these is the exit code. */
-const BY_GRAVITY: readonly Exit[] = ['fine', 'disallowed', 'unreachable', 'usage']
+/** If several URLs lead to different exits, the last of these is the exit code. */
+const BY_SEVERITY: readonly ExitName[] = ['success', 'disallowed', 'unreachable', 'usage']
 
-export function exitOf(verdict: ClientVerdict): Exit {
+export function exitOf(verdict: ClientVerdict): ExitName {
   if (verdict.because === 'invalid-url') return 'usage'
   if (verdict.because === 'unreachable') return 'unreachable'
-  return verdict.allowed ? 'fine' : 'disallowed'
+  return verdict.allowed ? 'success' : 'disallowed'
 }
 
-export function graver(a: Exit, b: Exit): Exit {
-  return BY_GRAVITY.indexOf(a) > BY_GRAVITY.indexOf(b) ? a : b
+export function moreSevere(a: ExitName, b: ExitName): ExitName {
+  return BY_SEVERITY.indexOf(a) > BY_SEVERITY.indexOf(b) ? a : b
 }

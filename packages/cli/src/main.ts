@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Runs what was typed. Nobody who types something wrong sees a stack: they see one line that says what to write.
-import { explain, Interrupted } from './failure.ts'
+// Entry point. A mistake on the command line prints one line that says what to write, never a stack.
+import { describeError, Interrupted } from './errors.ts'
 import { createProgram } from './program.ts'
 
-// Whoever read the output has gone (`| head`): nobody is left to answer, and nothing went wrong.
+// The reader closed the pipe (`| head`). That ends the program, but it is not an error.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') fail(error)
@@ -15,11 +15,11 @@ try {
   await createProgram().parseAsync()
 } catch (error) {
   fail(error)
-  if (error instanceof Interrupted) process.exit() // what is still under way would keep the process alive
+  if (error instanceof Interrupted) process.exit() // pending requests and an open stdin would keep the process alive
 }
 
 function fail(error: unknown): void {
-  const { exitCode, text } = explain(error)
+  const { exitCode, text } = describeError(error)
   process.exitCode = exitCode
   process.stderr.write(text)
 }

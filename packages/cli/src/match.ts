@@ -1,53 +1,71 @@
-// `politely match`: one robots.txt, URLs without end. Loads no network.
+// `politely match`: checks any number of URLs against one robots.txt file. Makes no requests.
 import { readFile } from 'node:fs/promises'
 import { type DialectName, isProductToken, parseRobots, productTokenOf, type RulesVerdict } from '@politely/core'
-import { UsageError } from './failure.ts'
-import { isTooLong, linesOf, TOO_LONG } from './lines.ts'
+import { UsageError } from './errors.ts'
 import { write } from './output.ts'
+import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
 
 export interface MatchOptions {
   readonly robots: string
-  readonly agent: string
+  readonly userAgent?: string
+  readonly productToken?: string
   readonly dialect: DialectName
   readonly origin?: string
 }
 
-/** A JSON verdict a line for each line of stdin, a chunk at a time: what is not yet asked or not yet read waits in the pipes. */
-export async function match({ robots, agent, ...options }: MatchOptions): Promise<void> {
-  const rules = parseRobots(await read(robots), options).forCrawler(tokenOf(agent))
-  for await (const lines of linesOf(process.stdin)) {
-    let answers = ''
+/**
+ * Prints one JSON verdict for each line of stdin. Reads a chunk at a time and waits until its verdicts are written, so that
+ * memory stays bounded.
+ */
+export async function match({ robots, userAgent, productToken, ...options }: MatchOptions): Promise<void> {
+  const rules = parseRobots(await read(robots), options).forCrawler(tokenOf(userAgent, productToken))
+  for await (const lines of readLines(process.stdin)) {
+    let output = ''
     for (const url of lines) {
-      const verdict: RulesVerdict = isTooLong(url) ? TOO_LONG : rules.check(url)
-      answers += `${JSON.stringify({ url, ...verdict })}\n`
+      const verdict: RulesVerdict = isTooLong(url) ? TOO_LONG_VERDICT : rules.check(url)
+      output += `${JSON.stringify({ url, ...verdict })}\n`
     }
-    await write(answers)
+    await write(output)
   }
 }
 
-function tokenOf(agent: string): string {
-  const token = isProductToken(agent) ? agent : productTokenOf(agent)
+/** `politely check` gets these messages from the fetcher, which `match` does not load. */
+function tokenOf(userAgent: string | undefined, productToken: string | undefined): string {
+  if (productToken !== undefined) {
+    if (isProductToken(productToken)) return productToken
+    const given = JSON.stringify(productToken)
+    throw new UsageError(
+      `--product-token: ${given} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
+    )
+  }
+  if (userAgent === undefined || userAgent.trim() === '') {
+    throw new UsageError(
+      '--user-agent: is missing or empty; write one such as "ExampleBot/1.0", or give --product-token',
+    )
+  }
+  const token = productTokenOf(userAgent)
   if (token !== undefined) return token
+  const given = JSON.stringify(userAgent)
   throw new UsageError(
-    `--agent: no product token can be taken from ${JSON.stringify(agent)}; write a name such as ExampleBot`,
+    `--user-agent: ${given} contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token`,
   )
 }
 
-const WHY_UNREADABLE: Readonly<Record<string, string>> = {
+const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
   EISDIR: 'it is a directory',
-  EACCES: 'it may not be read',
+  EACCES: 'permission to read it was denied',
 }
 
 async function read(file: string): Promise<Uint8Array> {
-  if (file === '-') throw new UsageError('--robots: stdin holds the URLs; write the name of a robots.txt file')
+  if (file === '-') throw new UsageError('--robots: stdin contains the URLs; write the name of a robots.txt file')
   try {
     return await readFile(file)
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException
     throw new UsageError(
-      `--robots: ${JSON.stringify(file)}: ${WHY_UNREADABLE[code] ?? code}; write the name of a robots.txt file`,
+      `--robots: ${JSON.stringify(file)}: ${READ_ERRORS[code] ?? code}; write the name of a robots.txt file`,
     )
   }
 }

@@ -1,56 +1,56 @@
-// What can be typed. Commands load their own code when they run: help and version are there at once, and `match` does
-// without the network's part.
+// Defines the commands and their options. A command's code is loaded when the command runs, so that `--help` and
+// `--version` start quickly and `match` does not load the network code.
 import { readFileSync } from 'node:fs'
 import { dialects } from '@politely/core'
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { CheckOptions } from './check.ts'
-import { EXIT_CODES } from './exit-code.ts'
-import { UsageError } from './failure.ts'
+import { UsageError } from './errors.ts'
+import { EXITS } from './exit-code.ts'
 import type { MatchOptions } from './match.ts'
 
 export function createProgram(): Command {
   const program = new Command('politely')
-    .description('May I fetch this URL, and when? Ask robots.txt (RFC 9309).')
+    .description('Checks URLs against robots.txt (RFC 9309).')
     .version(version())
     .addHelpText('after', `\n${EXAMPLES}\n\n${exitCodes()}`)
-    .configureOutput({ writeErr: () => undefined }) // what is wrong is thrown, and said in one place
-    .exitOverride(refusal('politely'))
+    .configureOutput({ writeErr: () => undefined }) // errors are thrown, and main.ts prints them
+    .exitOverride(throwUsageError(() => program))
 
-  program
+  const check: Command = program
     .command('check')
-    .exitOverride(refusal('politely check'))
-    .summary("ask each URL's own site")
-    .description("Gets the robots.txt of each URL's site and says whether the URL may be fetched, and why.")
+    .exitOverride(throwUsageError(() => check))
+    .summary("fetch each site's robots.txt and check URLs")
+    .description("Fetches the robots.txt of each URL's site and prints whether the URL may be fetched, and why.")
     .usage('<URL...> --user-agent <name> [options]')
-    .argument('[URL...]', 'absolute URLs; - reads more of them from stdin, one a line')
-    .option(
-      '--user-agent <name>',
-      'who asks: a name (ExampleBot) or the whole header (ExampleBot/1.0 (+https://…)); required',
-    )
-    .option('--product-token <token>', 'the name to look for in robots.txt (default: taken from the user agent)')
+    .argument('[URL...]', 'absolute URLs; - reads more URLs from stdin, one on each line')
+    .option('--user-agent <name>', `${USER_AGENT}; required, and sent with each request`)
+    .option('--product-token <token>', PRODUCT_TOKEN)
     .addOption(dialect())
     .addOption(timeout())
-    .option('--json', 'one JSON verdict a line')
+    .option('--json', 'print one JSON verdict on each line')
     .addHelpText('after', `\n${exitCodes()}`)
     .action(async (urls: string[], options: CheckOptions) => {
       const { check } = await import('./check.ts')
       process.exitCode = await check(urls, options)
     })
 
-  program
+  const match: Command = program
     .command('match')
-    .exitOverride(refusal('politely match'))
-    .summary('ask a robots.txt file about the URLs on stdin')
-    .description('Reads URLs, or paths, from stdin, one a line, and writes one JSON verdict a line. Asks no site.')
-    .usage('--robots <file> --agent <name> [options] < urls.txt')
+    .exitOverride(throwUsageError(() => match))
+    .summary('check the URLs on stdin against a robots.txt file')
+    .description(
+      'Reads URLs or paths from stdin, one on each line, and prints one JSON verdict on each line. Makes no requests.',
+    )
+    .usage('--robots <file> --user-agent <name> [options] < urls.txt')
     .requiredOption('--robots <file>', 'a robots.txt file')
-    .requiredOption('--agent <name>', 'whose rules: a product token (ExampleBot), or a header to take it from')
+    .option('--user-agent <name>', `${USER_AGENT}; required unless --product-token is given`)
+    .option('--product-token <token>', PRODUCT_TOKEN)
     .addOption(dialect())
     .option(
       '--origin <URL>',
-      "the file's own origin: URLs of others are answered other-origin (default: paths alone count)",
+      "the file's own origin: the verdict on URLs of other origins is other-origin (default: only paths are compared)",
     )
-    .addHelpText('after', '\nThe exit code is 0 when it ran through, whatever the verdicts are.')
+    .addHelpText('after', '\nThe exit code is 0 when all of stdin was read, whatever the verdicts are.')
     .action(async (options: MatchOptions) => {
       const { match } = await import('./match.ts')
       await match(options)
@@ -59,32 +59,43 @@ export function createProgram(): Command {
   return program
 }
 
-/** What commander finds wrong, in one line: it suggests the nearest word on a second one. */
-function refusal(command: string): (error: CommanderError) => never {
+/** Turns an error of commander into a one-line UsageError. */
+function throwUsageError(commandOf: () => Command): (error: CommanderError) => never {
   return (error) => {
     if (error.exitCode === 0) throw error // --help, --version
-    const words = error.message.replace(/^error: |\.$/g, '').replace(/\s*\n\s*/g, ' ')
-    const problem = error.code === 'commander.help' ? 'write a command, check or match' : words
-    throw new UsageError(`${problem}; see ${command} --help`)
+    const command = commandOf()
+    const path = command.parent ? `${command.parent.name()} ${command.name()}` : command.name()
+    throw new UsageError(`${problemOf(error, command)}; see ${path} --help`)
   }
 }
+
+function problemOf({ code, message }: CommanderError, command: Command): string {
+  if (code === 'commander.help') return 'write a command, check or match'
+  const text = message.replace(/^error: |\.$/g, '').replace(/\s*\n\s*/g, ' ') // commander's suggestion is a second line
+  const hasAdvice = text.includes('Did you mean') || command.parent === null
+  if (code !== 'commander.unknownOption' || hasAdvice) return text
+  return `${text}; write one of ${command.options.map(({ long }) => long).join(', ')}`
+}
+
+const USER_AGENT = "the crawler's User-Agent: a name (ExampleBot) or a whole header (ExampleBot/1.0 (+https://…))"
+const PRODUCT_TOKEN = 'the name to look for in robots.txt (default: taken from --user-agent)'
 
 const EXAMPLES = `Examples:
   politely check https://example.com/page --user-agent ExampleBot
   politely check - --user-agent ExampleBot --json < urls.txt > verdicts.jsonl
-  politely match --robots robots.txt --agent ExampleBot < urls.txt`
+  politely match --robots robots.txt --user-agent ExampleBot < urls.txt`
 
 function exitCodes(): string {
-  const rows = Object.values(EXIT_CODES).map(({ code, meaning }) => `  ${String(code).padEnd(4)} ${meaning}`)
-  return `Exit codes:\n${rows.join('\n')}\n  Where URLs fare differently: 2 before 3 before 1 before 0.`
+  const rows = Object.values(EXITS).map(({ code, meaning }) => `  ${String(code).padEnd(4)} ${meaning}`)
+  return `Exit codes:\n${rows.join('\n')}\n  If several of 0 to 3 apply: 2, else 3, else 1.`
 }
 
 function dialect(): Option {
-  return new Option('--dialect <name>', 'how robots.txt is read').choices(Object.keys(dialects)).default('rfc9309')
+  return new Option('--dialect <name>', 'how to parse robots.txt').choices(Object.keys(dialects)).default('rfc9309')
 }
 
 function timeout(): Option {
-  return new Option('--timeout <seconds>', 'for one robots.txt, redirects and retries included')
+  return new Option('--timeout <seconds>', 'time limit for one robots.txt, including redirects and retries')
     .default(20_000, '20')
     .argParser(millisecondsOf)
 }
@@ -92,7 +103,7 @@ function timeout(): Option {
 function millisecondsOf(seconds: string): number {
   const ms = Number(seconds) * 1000
   if (ms >= 1 && ms <= 86_400_000) return ms
-  throw new InvalidArgumentError('Write seconds, such as 10.')
+  throw new InvalidArgumentError('Expected seconds from 0.001 to 86400, such as 10.')
 }
 
 function version(): string {

@@ -1,9 +1,11 @@
-// Whatever is typed wrong: one line on stderr that says what to write, the right exit code, no stack.
+// Every mistake on the command line prints one line on stderr that says what to write, exits with code 2 and prints no stack.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { explainUrlProblem, type OptionError, parseRobots } from '@politely/core'
+import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { afterAll, expect, test } from 'vitest'
-import { politely, politelyHere } from './politely.ts'
+import { runCli, runInThisProcess } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
@@ -15,10 +17,26 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const BOT = ['--user-agent', 'ExampleBot']
 const URL = 'http://127.0.0.1:9/'
-const MATCH = ['match', '--robots', robots, '--agent', 'ExampleBot']
-const WRITE_A_UA = 'write one such as "ExampleBot/1.0 (+https://example.com/bot)"'
+const MATCH = ['match', '--robots', robots, ...BOT]
+const MATCH_FILE = (file: string) => ['match', '--robots', file, ...BOT]
+const CHECK_OPTIONS = '--user-agent, --product-token, --dialect, --timeout, --json'
+const MATCH_OPTIONS = '--robots, --user-agent, --product-token, --dialect, --origin'
+const WRITE_A_UA_OR_TOKEN = 'write one such as "ExampleBot/1.0", or give --product-token'
 const WRITE_A_FILE = 'write the name of a robots.txt file'
-const WRITE_IT_WHOLE = 'the URL has no scheme and host; write it whole, such as https://example.com/page'
+const BROWSER = 'Mozilla/5.0 (X11; Linux)'
+const RELATIVE = explainUrlProblem('relative')
+
+/** The API's message about an invalid option. The command prints it after the name of the flag. */
+function explanationOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    return (error as OptionError).explanation
+  }
+  throw new Error('the options are valid; write invalid ones')
+}
+const clientMessage = (options: RobotsClientOptions) => explanationOf(() => new RobotsClient(options))
+const MISSING = clientMessage({ userAgent: '' })
 
 const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   // commands and options
@@ -27,18 +45,25 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   [['help', 'chek'], 'write a command, check or match; see politely --help'],
   [['--frobnicate'], "unknown option '--frobnicate'; see politely --help"],
   [['two\nlines \u001b[31m'], "unknown command 'two lines \\u{1b}[31m'; see politely --help"],
-  [['check', URL, '--frobnicate'], "unknown option '--frobnicate'; see politely check --help"],
+  [
+    ['check', URL, '--frobnicate'],
+    `unknown option '--frobnicate'; write one of ${CHECK_OPTIONS}; see politely check --help`,
+  ],
+  [
+    ['match', '--robots', robots, '--agent', 'ExampleBot'],
+    `unknown option '--agent'; write one of ${MATCH_OPTIONS}; see politely match --help`,
+  ],
   [
     ['check', URL, '--usr-agent', 'x'],
     "unknown option '--usr-agent' (Did you mean --user-agent?); see politely check --help",
   ],
   [
     ['check', URL, ...BOT, '--timeout', 'abc'],
-    "option '--timeout <seconds>' argument 'abc' is invalid. Write seconds, such as 10; see politely check --help",
+    "option '--timeout <seconds>' argument 'abc' is invalid. Expected seconds from 0.001 to 86400, such as 10; see politely check --help",
   ],
   [
     ['check', URL, ...BOT, '--timeout', '0'],
-    "option '--timeout <seconds>' argument '0' is invalid. Write seconds, such as 10; see politely check --help",
+    "option '--timeout <seconds>' argument '0' is invalid. Expected seconds from 0.001 to 86400, such as 10; see politely check --help",
   ],
   [
     ['check', URL, ...BOT, '--dialect', 'bing'],
@@ -46,53 +71,48 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
 
   // URLs
-  [['check', ...BOT], 'no URL was given; write one such as https://example.com/page, or - to read them from stdin'],
-  [['check', '', ...BOT], '"": no URL was given; write one such as https://example.com/page'],
-  [['check', '/path', ...BOT], `"/path": ${WRITE_IT_WHOLE}`],
-  [['check', 'example.com/page', ...BOT], `"example.com/page": ${WRITE_IT_WHOLE}`],
-  [['check', 'x'.repeat(500), ...BOT], `"${'x'.repeat(200)}…": ${WRITE_IT_WHOLE}`],
-  [
-    ['check', 'mailto:bot@example.com', ...BOT],
-    '"mailto:bot@example.com": only http, https and ftp URLs have a robots.txt; write one such as https://example.com/page',
-  ],
-  [['check', 'http://a b/', ...BOT], '"http://a b/": this is not a URL; write one such as https://example.com/page'],
+  [['check', ...BOT], 'no URL was given; write one such as https://example.com/page, or - to read URLs from stdin'],
+  [['check', '', ...BOT], `"": ${explainUrlProblem('empty')}`],
+  [['check', '/path', ...BOT], `"/path": ${RELATIVE}`],
+  [['check', 'example.com/page', ...BOT], `"example.com/page": ${RELATIVE}`],
+  [['check', 'x'.repeat(500), ...BOT], `"${'x'.repeat(200)}…": ${RELATIVE}`],
+  [['check', 'mailto:bot@example.com', ...BOT], `"mailto:bot@example.com": ${explainUrlProblem('scheme')}`],
+  [['check', 'http://a b/', ...BOT], `"http://a b/": ${explainUrlProblem('malformed')}`],
 
-  // who asks
-  [['check', URL], `--user-agent: is missing or empty; ${WRITE_A_UA}`],
-  [['check', URL, '--user-agent', ''], `--user-agent: is missing or empty; ${WRITE_A_UA}`],
+  // user agent and product token
+  [['check', URL], `--user-agent: ${MISSING}`],
+  [['check', URL, '--user-agent', ''], `--user-agent: ${MISSING}`],
   [['check', URL, '--user-agent'], "option '--user-agent <name>' argument missing; see politely check --help"],
+  [['check', URL, '--user-agent', 'Example\nBot'], `--user-agent: ${clientMessage({ userAgent: 'Example\nBot' })}`],
   [
-    ['check', URL, '--user-agent', 'Example\nBot'],
-    `--user-agent: contains characters that a header must not contain; ${WRITE_A_UA}`,
-  ],
-  [
-    ['check', URL, '--user-agent', 'Mozilla/5.0 (X11; Linux)'],
-    '--user-agent: "Mozilla/5.0 (X11; Linux)" contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token',
+    ['check', URL, '--user-agent', BROWSER],
+    `--user-agent: ${clientMessage({ userAgent: BROWSER }).replace(/`?productToken`?/, '--product-token')}`,
   ],
   [
     ['check', URL, ...BOT, '--product-token', 'Example Bot'],
-    '--product-token: "Example Bot" is not a product token; write a name of letters, digits, "-" and "_", such as ExampleBot',
+    `--product-token: ${clientMessage({ userAgent: 'ExampleBot', productToken: 'Example Bot' })}`,
+  ],
+  [['match', '--robots', robots], `--user-agent: is missing or empty; ${WRITE_A_UA_OR_TOKEN}`],
+  [['match', '--robots', robots, '--user-agent', ' '], `--user-agent: is missing or empty; ${WRITE_A_UA_OR_TOKEN}`],
+  [
+    ['match', '--robots', robots, '--user-agent', '*'],
+    '--user-agent: "*" contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token',
   ],
   [
-    ['match', '--robots', robots, '--agent', ''],
-    '--agent: no product token can be taken from ""; write a name such as ExampleBot',
+    [...MATCH, '--product-token', 'Example Bot'],
+    '--product-token: "Example Bot" is not a product token; write letters, digits, "-" and "_", such as ExampleBot',
   ],
-  [
-    ['match', '--robots', robots, '--agent', '*'],
-    '--agent: no product token can be taken from "*"; write a name such as ExampleBot',
-  ],
-  [['match', '--robots', robots], "required option '--agent <name>' not specified; see politely match --help"],
 
   // the file
-  [['match', '--agent', 'B'], "required option '--robots <file>' not specified; see politely match --help"],
-  [['match', '--robots', '', '--agent', 'B'], `--robots: "": there is no such file; ${WRITE_A_FILE}`],
-  [['match', '--robots', 'no\nsuch', '--agent', 'B'], `--robots: "no\\nsuch": there is no such file; ${WRITE_A_FILE}`],
-  [['match', '--robots', folder, '--agent', 'B'], `--robots: "${folder}": it is a directory; ${WRITE_A_FILE}`],
-  [['match', '--robots', unreadable, '--agent', 'B'], `--robots: "${unreadable}": it may not be read; ${WRITE_A_FILE}`],
-  [['match', '--robots', '-', '--agent', 'B'], `--robots: stdin holds the URLs; ${WRITE_A_FILE}`],
+  [['match', ...BOT], "required option '--robots <file>' not specified; see politely match --help"],
+  [MATCH_FILE(''), `--robots: "": there is no such file; ${WRITE_A_FILE}`],
+  [MATCH_FILE('no\nsuch'), `--robots: "no\\nsuch": there is no such file; ${WRITE_A_FILE}`],
+  [MATCH_FILE(folder), `--robots: "${folder}": it is a directory; ${WRITE_A_FILE}`],
+  [MATCH_FILE(unreadable), `--robots: "${unreadable}": permission to read it was denied; ${WRITE_A_FILE}`],
+  [MATCH_FILE('-'), `--robots: stdin contains the URLs; ${WRITE_A_FILE}`],
   [
     [...MATCH, '--origin', 'example.com'],
-    '--origin: "example.com" is not an origin; write one such as https://example.com',
+    `--origin: ${explanationOf(() => parseRobots('', { origin: 'example.com' }))}`,
   ],
   [
     [...MATCH, URL],
@@ -100,24 +120,24 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
 ]
 
-const isRoot = process.getuid?.() === 0 // who may read everything
+const isRoot = process.getuid?.() === 0 // root may read every file
 
-test.for(ROWS)('politely %j', async ([args, line], { skip }) => {
+test.for(ROWS)('rejects `politely` with the arguments %j', async ([args, line], { skip }) => {
   if (args.includes(unreadable)) skip(isRoot, 'root may read every file')
-  expect(await politelyHere(args)).toEqual({ code: 2, stdout: '', stderr: `politely: ${line}\n` })
+  expect(await runInThisProcess(args)).toEqual({ code: 2, stdout: '', stderr: `politely: ${line}\n` })
 })
 
-test('as a process, that is the line on stderr and the exit code', async () => {
+test('a child process prints that line on stderr and exits with code 2', async () => {
   const [[args, line] = [[], '']] = ROWS
-  expect(await politely(args)).toEqual({ code: 2, stdout: '', stderr: `politely: ${line}\n` })
+  expect(await runCli(args)).toEqual({ code: 2, stdout: '', stderr: `politely: ${line}\n` })
 })
 
 test.for([
-  ['one line', {}, /^politely: unexpected error: ENOSPC: [^\n]*; set POLITELY_DEBUG=1 to see where\n$/],
-  ['the stack when asked for', { POLITELY_DEBUG: '1' }, /^Error: ENOSPC[^\n]*\n {4}at /],
-] as const)('what nobody foresaw (here, a full disk) is a fault: %s', async ([, env, said]) => {
+  ['in one line', {}, /^politely: unexpected error: ENOSPC: [^\n]*; set POLITELY_DEBUG=1 to print the stack\n$/],
+  ['with its stack, with POLITELY_DEBUG', { POLITELY_DEBUG: '1' }, /^Error: ENOSPC[^\n]*\n {4}at /],
+] as const)('reports an unexpected error (a full disk) with exit code 70, %s', async ([, env, expected]) => {
   const full = `data:text/javascript,process.stdout.write = () => { throw new Error('ENOSPC: no space left on device') }`
-  const { code, stderr } = await politely(MATCH, { stdin: '/\n', env, node: ['--import', full] })
-  expect(stderr).toMatch(said)
+  const { code, stderr } = await runCli(MATCH, { stdin: '/\n', env, node: ['--import', full] })
+  expect(stderr).toMatch(expected)
   expect(code).toBe(70)
 })

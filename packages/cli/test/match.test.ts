@@ -7,28 +7,28 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { afterAll, expect, test } from 'vitest'
-import { codeOf, feed, jsonLines, politely, start } from './politely.ts'
+import { exitCodeOf, parseJsonLines, runCli, startCli, writeForever } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
 writeFileSync(robots, 'User-agent: MJ12bot\nDisallow: /\n\nUser-agent: *\nDisallow: /private\n')
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const MATCH = ['match', '--robots', robots, '--agent', 'ExampleBot']
+const MATCH = ['match', '--robots', robots, '--user-agent', 'ExampleBot']
 
 const BY_RULE = {
   allowed: false,
   because: 'rule',
   rule: { directive: 'disallow', text: '/private', line: 5, bytes: 8 },
 }
-const FREE = { allowed: true, because: 'no-rule-matched', group: { agents: ['*'], line: 4 } }
+const NO_RULE = { allowed: true, because: 'no-rule-matched', group: { agents: ['*'], line: 4 } }
 
-test('a JSON verdict a line, with its rule; the exit code is 0 whatever they say', async () => {
+test('prints one JSON verdict for each line; the exit code is 0 whatever the verdicts are', async () => {
   const stdin = 'https://example.com/private/x\n/page\nmailto:x\n//example.com/\n'
-  const { code, stdout, stderr } = await politely(MATCH, { stdin })
-  expect(jsonLines(stdout)).toEqual([
+  const { code, stdout, stderr } = await runCli(MATCH, { stdin })
+  expect(parseJsonLines(stdout)).toEqual([
     { url: 'https://example.com/private/x', ...BY_RULE, group: { agents: ['*'], line: 4 } },
-    { url: '/page', ...FREE },
+    { url: '/page', ...NO_RULE },
     { url: 'mailto:x', allowed: false, because: 'invalid-url', problem: 'scheme' },
     { url: '//example.com/', allowed: false, because: 'invalid-url', problem: 'relative' },
   ])
@@ -36,82 +36,90 @@ test('a JSON verdict a line, with its rule; the exit code is 0 whatever they say
   expect(code).toBe(0)
 })
 
-test('--agent takes a header too; --dialect and --origin reach the rules', async () => {
-  const agent = ['match', '--robots', robots, '--agent', 'MJ12bot/v1.4.8 (http://mj12bot.com/)']
+test('takes the product token from a whole User-Agent header; applies --dialect and --origin', async () => {
+  const args = ['match', '--robots', robots, '--user-agent', 'MJ12bot/v1.4.8 (http://mj12bot.com/)']
   const stdin = 'https://example.com/\nhttps://other.example/\n'
-  const rfc9309 = await politely([...agent, '--origin', 'https://example.com/any'], { stdin })
-  expect(jsonLines(rfc9309.stdout)).toMatchObject([
+  const rfc9309 = await runCli([...args, '--origin', 'https://example.com/any'], { stdin })
+  expect(parseJsonLines(rfc9309.stdout)).toMatchObject([
     { because: 'rule', rule: { line: 2 } },
     { because: 'other-origin', origin: 'https://other.example', fileOrigin: 'https://example.com' },
   ])
-  const google = await politely([...agent, '--dialect', 'google'], { stdin })
-  expect(jsonLines(google.stdout)).toMatchObject([FREE, FREE])
+  const google = await runCli([...args, '--dialect', 'google'], { stdin })
+  expect(parseJsonLines(google.stdout)).toMatchObject([NO_RULE, NO_RULE])
+})
+
+test('--product-token replaces the token of --user-agent, and suffices alone', async () => {
+  const stdin = 'https://example.com/\n'
+  for (const names of [['--user-agent', 'OtherBot/1.0'], []]) {
+    const { stdout } = await runCli(['match', '--robots', robots, ...names, '--product-token', 'MJ12bot'], { stdin })
+    expect(parseJsonLines(stdout)).toMatchObject([{ because: 'rule', rule: { line: 2 } }])
+  }
 })
 
 test.for([
   ['LF', '/1\n/2\n', ['/1', '/2']],
   ['CR LF', '/1\r\n/2\r\n', ['/1', '/2']],
-  ['no end of the last line', '/1\n/2', ['/1', '/2']],
-  ['CR LF in the middle, and a CR that ends nothing', '/1\r/x\r\n/2\r', ['/1\r/x', '/2']],
+  ['no line end after the last line', '/1\n/2', ['/1', '/2']],
+  ['a CR inside a line, and one at the end of input', '/1\r/x\r\n/2\r', ['/1\r/x', '/2']],
   ['blank lines', '\n/1\n\n \t \r\n\n/2\n\n', ['/1', '/2']],
-  ['blanks around a URL are the URL reader’s', ' https://example.com/ \n', [' https://example.com/ ']],
+  ['spaces around a URL, which are kept', ' https://example.com/ \n', [' https://example.com/ ']],
   ['a byte order mark', '\ufeff/1\n/2\n', ['/1', '/2']],
-  ['not ASCII', '/é/日本/😀\n', ['/é/日本/😀']],
-  ['nothing', '', []],
-] as const)('lines: %s', async ([, stdin, urls]) => {
-  const { stdout, code } = await politely(MATCH, { stdin })
-  expect(jsonLines(stdout).map(({ url }) => url)).toEqual(urls)
+  ['non-ASCII characters', '/é/日本/😀\n', ['/é/日本/😀']],
+  ['empty input', '', []],
+] as const)('reads lines: %s', async ([, stdin, urls]) => {
+  const { stdout, code } = await runCli(MATCH, { stdin })
+  expect(parseJsonLines(stdout).map(({ url }) => url)).toEqual(urls)
   expect(code).toBe(0)
 })
 
-test('lines: a line, and a character, that come in pieces', async () => {
-  const child = start(MATCH)
+test('joins a line and a character that are split between two chunks', async () => {
+  const child = startCli(MATCH)
   const pieces = ['/page\n/priv', 'ate/1\n/private/\u00c3', '\u00a9\n/page\n'] // bytes; é is C3 A9
-  const answers: unknown[] = []
+  const verdicts: unknown[] = []
   for (const piece of pieces) {
     child.stdin.write(piece, 'latin1')
-    const [chunk] = await once(child.stdout, 'data') // so this piece has been read before the next is written
-    answers.push(...jsonLines(String(chunk)))
+    const [chunk] = await once(child.stdout, 'data') // the process has read this piece before the next one is written
+    verdicts.push(...parseJsonLines(String(chunk)))
   }
   child.stdin.end()
-  expect(answers).toMatchObject([
-    { url: '/page', ...FREE },
+  expect(verdicts).toMatchObject([
+    { url: '/page', ...NO_RULE },
     { url: '/private/1', ...BY_RULE },
     { url: '/private/é', ...BY_RULE },
-    { url: '/page', ...FREE },
+    { url: '/page', ...NO_RULE },
   ])
 })
 
-test('lines: what is longer than any URL is malformed, and the lines after it are answered', async () => {
+test('calls a line of more than 65,536 characters malformed, and checks the lines after it', async () => {
   const longest = `/private/${'x'.repeat(65_536 - 9)}`
   const stdin = `${longest}\n${longest}x\n${'x'.repeat(1_000_000)}\n/page\n`
-  const [fits, over, wayOver, next] = jsonLines((await politely(MATCH, { stdin })).stdout)
+  const [fits, oneTooLong, muchTooLong, next] = parseJsonLines((await runCli(MATCH, { stdin })).stdout)
   expect(fits).toMatchObject({ url: longest, ...BY_RULE })
-  for (const answer of [over, wayOver]) {
-    expect(answer).toMatchObject({ allowed: false, because: 'invalid-url', problem: 'malformed' })
-    expect(answer?.url).toHaveLength(65_537)
+  for (const verdict of [oneTooLong, muchTooLong]) {
+    expect(verdict).toMatchObject({ allowed: false, because: 'invalid-url', problem: 'malformed' })
+    expect(verdict?.url).toHaveLength(65_537)
   }
-  expect(next).toMatchObject({ url: '/page', ...FREE })
+  expect(next).toMatchObject({ url: '/page', ...NO_RULE })
 })
 
 const COUNT = sampled(200_000)
 
-test(`${COUNT} URLs stream through: order kept, memory bounded`, async () => {
+test(`${COUNT} URLs stream through in order and in bounded memory`, async () => {
   const padding = 'x'.repeat(1000)
   const few = await stream(1000, padding)
   const many = await stream(COUNT, padding)
   expect(few).toMatchObject({ code: 0, inOrder: 1000 })
   expect(many).toMatchObject({ code: 0, inOrder: COUNT })
-  if (!isFullRun) return // what went through is too little to tell
-  // 400 MB went through. What is kept at a time is a chunk; the rest of the growth is the garbage collector's room.
+  if (!isFullRun) return // a sample is too small to show growth
+  // 400 MB passed through. The program holds one chunk at a time; the other growth is uncollected garbage.
   expect(many.bytes).toBeGreaterThan(COUNT * 1_000)
   expect(many.peakKilobytes - few.peakKilobytes).toBeLessThan(100_000)
 })
 
-/** Feeds numbered URLs as fast as they are taken; reads the answers as they come and counts those in their place. */
+/** Writes numbered URLs as fast as stdin accepts them, and counts the verdicts that come in input order. */
 async function stream(count: number, padding: string) {
   const peak = `data:text/javascript,process.on('exit', () => process.stderr.write(String(process.resourceUsage().maxRSS)))`
-  const child = start(MATCH, { node: ['--max-semi-space-size=4', '--import', peak] })
+  const child = startCli(MATCH, { node: ['--max-semi-space-size=4', '--import', peak] })
   function* chunks() {
     for (let i = 0; i < count; i += 100) {
       yield Array.from({ length: 100 }, (_, n) => `https://example.com/${i + n}/${padding}\n`).join('')
@@ -129,7 +137,7 @@ async function stream(count: number, padding: string) {
     }
   }
   const [code, stderr] = await Promise.all([
-    codeOf(child),
+    exitCodeOf(child),
     text(child.stderr),
     read(),
     pipeline(Readable.from(chunks()), child.stdin),
@@ -137,12 +145,12 @@ async function stream(count: number, padding: string) {
   return { code, inOrder, bytes, peakKilobytes: Number(stderr) }
 }
 
-test('whoever reads the output may go away (`| head`)', async () => {
-  const child = start(MATCH)
+test('exits with code 0 when the reader closes stdout (`| head`)', async () => {
+  const child = startCli(MATCH)
   const stderr = text(child.stderr)
-  feed(child, 'https://example.com/\n')
+  writeForever(child, 'https://example.com/\n')
   await once(child.stdout, 'data')
   child.stdout.destroy()
-  expect(await codeOf(child)).toBe(0)
+  expect(await exitCodeOf(child)).toBe(0)
   expect(await stderr).toBe('')
 })

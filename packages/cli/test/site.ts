@@ -1,30 +1,33 @@
-// A site on loopback, under a name that a process of its own can resolve.
+// Sites on loopback at 127.0.0.1, which a child process reaches without a lookup of its own.
 import { type Answer, type Sites, startSites } from '@politely/testkit/sites'
 import { onTestFinished } from 'vitest'
 
 export interface Site {
   readonly origin: string
-  /** What was asked for. */
-  readonly seen: Sites
+  /** Records the requests that the site received. */
+  readonly server: Sites
 }
 
-/** Serves until the test is over: one answer at one path, 404 at all others. */
+/** Starts a site until the end of the test: one response at one path, 404 at all others. */
 export async function startSite(answer: Answer, path = '/robots.txt'): Promise<Site> {
-  const seen = await startSites()
-  onTestFinished(() => seen.close())
-  seen.answer(`http://127.0.0.1:PORT${path}`, answer)
-  return { origin: seen.withPort('http://127.0.0.1:PORT'), seen }
+  const server = await startSites()
+  onTestFinished(() => server.close())
+  server.answer(`http://127.0.0.1:PORT${path}`, answer)
+  return { origin: server.withPort('http://127.0.0.1:PORT'), server }
 }
 
-/** The origin of a site with this robots.txt. */
-export async function originWith(body: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+/** Returns the origin of a site with this robots.txt. */
+export async function originWithRules(body: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
   return (await startSite({ status: 200, headers, body })).origin
 }
 
-/** The origin of a site that answers with a status and no robots.txt. */
-export async function originAnswering(status: number, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+/** Returns the origin of a site that sends this status for robots.txt, with an empty body. */
+export async function originWithStatus(
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
   return (await startSite({ status, headers })).origin
 }
 
-/** What a server does that never answers. */
-export const SILENCE: Answer = () => undefined
+/** The server accepts the request and never responds. */
+export const NO_RESPONSE: Answer = () => undefined

@@ -1,38 +1,42 @@
-// What is there without a question, and what it costs.
+// Help and version, and what they load.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { politely } from './politely.ts'
+import { runCli } from './run-cli.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
-test('--version', async () => {
-  expect(await politely(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+test('--version prints the version of the package', async () => {
+  expect(await runCli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 test.for([['--help'], ['help', 'check'], ['check', '--help']])('%j lists the exit codes', async (args) => {
-  const { code, stdout, stderr } = await politely(args)
+  const { code, stdout, stderr } = await runCli(args)
   expect(stdout).toMatch(/^Usage: politely/)
   for (const exit of [0, 1, 2, 3, 70, 130]) expect(stdout).toMatch(new RegExp(`^  ${exit} +\\w`, 'm'))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
 const NETWORK = /\/undici\/|\/packages\/fetcher\//
-const LOADED = `data:text/javascript,${encodeURIComponent(`
+const PRINT_LOADED_MODULES = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   registerHooks({ load: (url, context, next) => { process.stderr.write(url + '\\n'); return next(url, context) } })
 `)}`
 
-test.for([['--help'], ['--version'], ['check', '--help'], ['match', '--robots', '/dev/null', '--agent', 'ExampleBot']])(
-  '%j does not load the network',
-  async (args) => {
-    const { code, stderr } = await politely(args, { node: ['--import', LOADED] })
-    expect(stderr).toContain('/commander/')
-    expect(stderr).not.toMatch(NETWORK)
-    expect(code).toBe(0)
-  },
-)
+test.for([
+  ['--help'],
+  ['--version'],
+  ['check', '--help'],
+  ['match', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
+])('%j does not load the network code', async (args) => {
+  const { code, stderr } = await runCli(args, { node: ['--import', PRINT_LOADED_MODULES] })
+  expect(stderr).toContain('/commander/')
+  expect(stderr).not.toMatch(NETWORK)
+  expect(code).toBe(0)
+})
 
-test('and it would be seen if it were loaded', async () => {
-  const { stderr } = await politely(['check', '-', '--user-agent', 'ExampleBot'], { node: ['--import', LOADED] })
+test('check loads the network code, and this test sees it', async () => {
+  const { stderr } = await runCli(['check', '-', '--user-agent', 'ExampleBot'], {
+    node: ['--import', PRINT_LOADED_MODULES],
+  })
   expect(stderr).toMatch(NETWORK)
 })

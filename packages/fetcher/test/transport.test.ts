@@ -89,7 +89,7 @@ describe.for([
       .map((row) => [row.name, row] as const)
 
   test.for(casesOf(replyCases))('%s', async ([, { replies, expected }], { sites, newClient }) => {
-    for (const [url, reply] of Object.entries(answers)) sites.answer(url, reply)
+    for (const [url, reply] of Object.entries(replies)) sites.answer(url, reply)
     const verdict = await newClient(transport()).check(sites.withPort(askedPage))
     const { requestedUrls: asked, allowed, because, ...access } = expected
     expect(verdict).toMatchObject({ allowed, because, access })

@@ -1,5 +1,5 @@
-// Everything that `@politely/robots-parser` offers, and nothing else.
+// The public API of `@politely/robots-parser`.
 export type { Robot } from './robot.ts'
-// It takes the place of a package that is imported by its default export, so it has one; no other package of ours has.
+// robots-parser has a default export, so this package has one too. Our other packages have none.
 // biome-ignore lint/style/noDefaultExport: see above
 export { type RobotsParser, robotsParser as default } from './robots-parser.ts'

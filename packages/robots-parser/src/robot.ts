@@ -1,55 +1,56 @@
-// The interface of robots-parser, answered by core.
+// Implements the interface of robots-parser with `@politely/core`.
 import { originOf, parseRobots, type Robots } from '@politely/core'
 import { PerCrawler } from './per-crawler.ts'
 
 /** A robots.txt with the methods of robots-parser. It applies to one origin (RFC 9309 §2.3). */
 export interface Robot {
   /**
-   * May the crawler fetch this URL? Undefined for a URL that the file does not apply to: of another origin, or invalid.
+   * Returns whether the crawler may fetch this URL. Undefined if the file does not apply to the URL, because it is invalid or of another
+   * origin.
    *
-   * @param ua The crawler, by its product token or its whole User-Agent header. Default `*`: one that no group names.
+   * @param ua The crawler's product token or its whole User-Agent header. Default `*`: a crawler that no group names.
    */
   isAllowed(url: string, ua?: string): boolean | undefined
   /**
-   * The opposite of `isAllowed`. Also true where that is undefined, as in robots-parser's code and tests, though not in its README: a crawler
-   * that skips disallowed URLs then skips these too.
+   * Returns the opposite of `isAllowed`. Also true if `isAllowed` is undefined, so that a crawler that skips disallowed URLs skips these too.
+   * robots-parser's code and tests do the same, although its README says undefined.
    */
   isDisallowed(url: string, ua?: string): boolean | undefined
   /**
-   * Is it disallowed by a group that names the crawler? A group for everyone (`*`) counts only in questions about `*`. Undefined where
-   * `isAllowed` is. robots-parser's repository has it, and 3.0.1 has not.
+   * Returns whether a group that names the crawler disallows the URL. A group for every crawler (`*`) counts only if `ua` is `*`. Undefined if
+   * `isAllowed` is undefined. robots-parser's repository has this method, but release 3.0.1 does not.
    */
   isExplicitlyDisallowed(url: string, ua: string): boolean | undefined
-  /** The line, counted from 1, of the rule that decides; -1 where none does. */
+  /** Returns the line of the deciding rule, counted from 1; -1 if no rule decides. */
   getMatchingLineNumber(url: string, ua?: string): number
-  /** The pause that the site asks the crawler for, in seconds: the longest, where it names several; undefined where it names none. */
+  /** Returns the crawl-delay for the crawler in seconds, or the longest of several; undefined if there is none. */
   getCrawlDelay(ua?: string): number | undefined
-  /** The values of the sitemap lines, as written and in the order of the file, in an array of the caller's own. */
+  /** Returns the values of the sitemap lines, unchanged and in file order, in a new array. */
   getSitemaps(): string[]
-  /** What the last host line says, in lower case; null without one. */
+  /** Returns the value of the last host line in lower case; null if there is none. */
   getPreferredHost(): string | null
 }
 
-/** A crawler that no group names; no product token looks so. */
+/** Stands for a crawler that no group names. It is not a valid product token. */
 const ANY_CRAWLER = '*'
-/** A name that no site uses. */
-const SECOND_NAME = 'politely-or-else-nobody'
+/** A product token that no site uses. */
+const UNUSED_NAME = 'politely-unused-name'
 /** The base of URLs without a host. No host has this name (RFC 2606 §2). */
 const WITHOUT_HOST = 'http://without-host.invalid/'
 
 export class RobotsFile implements Robot {
   readonly #contents: string
-  /** Undefined where no robots.txt can have the file's URL: then it applies to no URL. */
+  /** Undefined if the file's URL is invalid or has a scheme without robots.txt. The file then applies to no URL. */
   readonly #origin: string | undefined
   readonly #robots: Robots
   readonly #rulesFor = new PerCrawler((ua) => this.#robots.forCrawler(ua))
-  #withSecondName: Robots | undefined
+  #withUnusedName: Robots | undefined
 
   constructor(url: string, contents: string) {
     const text = String(url)
     this.#origin = originOf(text) ?? originOf(URL.parse(text, WITHOUT_HOST)?.href ?? '')
     this.#contents = contents || '' // callers without a file pass undefined or null
-    this.#robots = this.#read(this.#contents)
+    this.#robots = this.#parse(this.#contents)
   }
 
   isAllowed(url: string, ua?: string): boolean | undefined {
@@ -65,9 +66,9 @@ export class RobotsFile implements Robot {
     const own = this.#ownUrl(url)
     if (own === undefined) return undefined
     if (crawlerOf(ua) === ANY_CRAWLER) return this.isDisallowed(own)
-    // Of several names, the first that has a group is followed. The second name has one here, without rules.
-    this.#withSecondName ??= this.#read(`${this.#contents}\nUser-agent: ${SECOND_NAME}\nDisallow:\n`)
-    return !this.#withSecondName.isAllowed(own, [ua, SECOND_NAME])
+    // Core follows the first name that has a group. The added group has no rules, so the group for `*` is never followed.
+    this.#withUnusedName ??= this.#parse(`${this.#contents}\nUser-agent: ${UNUSED_NAME}\nDisallow:\n`)
+    return !this.#withUnusedName.isAllowed(own, [ua, UNUSED_NAME])
   }
 
   getMatchingLineNumber(url: string, ua?: string): number {
@@ -90,27 +91,27 @@ export class RobotsFile implements Robot {
     return this.#valuesOf('host').at(-1)?.toLowerCase() ?? null
   }
 
-  #read(contents: string): Robots {
+  #parse(contents: string): Robots {
     return parseRobots(contents, this.#origin === undefined ? {} : { origin: this.#origin })
   }
 
-  /** The URL, if it is of the file's origin. Most begin with it; the others are parsed as a client does. */
+  /** Returns the URL in full if it has the file's origin, otherwise undefined. Most URLs start with the origin; the others are parsed. */
   #ownUrl(url: string): string | undefined {
     const origin = this.#origin
     if (origin === undefined) return undefined
     if (typeof url === 'string' && url.startsWith(origin) && url.charAt(origin.length) === '/') return url
-    const read = URL.parse(url, WITHOUT_HOST)
-    return read?.origin === origin ? read.href : undefined
+    const parsed = URL.parse(url, WITHOUT_HOST)
+    return parsed?.origin === origin ? parsed.href : undefined
   }
 
   #valuesOf(field: 'sitemap' | 'host'): string[] {
-    // In a line without the colon behind the key, the colon of the URL ends the key: `Sitemap https`.
-    const written = this.#robots.records.filter((record) => record.field === field && !record.key.includes(' '))
-    return written.map(({ value }) => value.trim()).filter((value) => value !== '')
+    // If the colon after the key is missing, the colon of the URL ends the key: `Sitemap https`. Skips such records.
+    const records = this.#robots.records.filter((record) => record.field === field && !record.key.includes(' '))
+    return records.map(({ value }) => value.trim()).filter((value) => value !== '')
   }
 }
 
-/** A missing or empty name stands for any crawler. */
+/** A missing or empty name means a crawler that no group names. */
 function crawlerOf(ua: string | undefined): string {
   return ua || ANY_CRAWLER
 }

@@ -1,8 +1,8 @@
-// Crawlee with our package in the place of robots-parser: what its documentation says about robots.txt holds as it did before.
+// Crawlee with our package in place of robots-parser: everything that its documentation says about robots.txt still holds.
 import type { CheerioCrawlingContext, SkippedRequestCallback } from '@crawlee/cheerio'
 import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { crawleeWith, type OverriddenCrawlee, standIns } from './overridden-crawlee.ts'
+import { crawleeWith, type OverriddenCrawlee, parserFolders } from './overridden-crawlee.ts'
 
 const FILE = [
   'User-agent: *',
@@ -20,7 +20,7 @@ const page = (...links: readonly string[]) => ({
   body: links.map((link) => `<a href="${link}">${link}</a>`).join('\n'),
 })
 
-describe.each(Object.entries(standIns))('Crawlee with robots-parser: %s', (who, robotsParser) => {
+describe.each(Object.entries(parserFolders))('Crawlee with robots-parser: %s', (name, robotsParser) => {
   let sites: Sites
   let crawlee: OverriddenCrawlee
   let RobotsTxtFile: typeof import('@crawlee/utils').RobotsTxtFile
@@ -39,13 +39,13 @@ describe.each(Object.entries(standIns))('Crawlee with robots-parser: %s', (who, 
     return () => sites.close()
   })
 
-  it('it is this one that answers', () => {
-    // Only allow and disallow end a list of names (Google): there we answer otherwise.
+  it('uses this package', () => {
+    // A case in which the two packages differ: only rules end a list of user-agent lines (Google).
     const robots = RobotsTxtFile.from(
       'https://example.com/robots.txt',
       'User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /',
     )
-    expect(robots.isAllowed('https://example.com/', 'a')).toBe(who === 'theirs')
+    expect(robots.isAllowed('https://example.com/', 'a')).toBe(name === 'theirs')
   })
 
   it('RobotsTxtFile.from(url, content)', () => {
@@ -53,7 +53,7 @@ describe.each(Object.entries(standIns))('Crawlee with robots-parser: %s', (who, 
     expect(robots.isAllowed(here('/page'))).toBe(true)
     expect(robots.isAllowed(here('/private/1'))).toBe(false)
     expect(robots.isAllowed(here('/page'), 'ExampleBot')).toBe(false)
-    expect(robots.isAllowed('https://example.org/private')).toBe(true) // Crawlee allows what the file does not speak about
+    expect(robots.isAllowed('https://example.org/private')).toBe(true) // Crawlee allows URLs of other origins
     expect(robots.getSitemaps()).toEqual([here('/sitemap.xml')])
     expect(robots.getSitemaps({ enqueueStrategy: 'all' })).toEqual([
       here('/sitemap.xml'),
@@ -68,7 +68,7 @@ describe.each(Object.entries(standIns))('Crawlee with robots-parser: %s', (who, 
     expect(robots.isAllowed(here('/page'))).toBe(true)
   })
 
-  it('RobotsTxtFile.find(url) of a site without a robots.txt', async () => {
+  it('RobotsTxtFile.find(url) allows everything if the site has no robots.txt', async () => {
     sites.answer('http://localhost:PORT/robots.txt', { status: 404 })
     const robots = await RobotsTxtFile.find(here('/'))
     expect(robots.isAllowed(here('/private'))).toBe(true)
@@ -89,7 +89,7 @@ describe.each(Object.entries(standIns))('Crawlee with robots-parser: %s', (who, 
     { respectRobotsTxtFile: { userAgent: 'ExampleBot' }, visited: ['/', '/private', '/private/1'], skipped: ['/page'] },
     { respectRobotsTxtFile: false, visited: ['/', '/page', '/private', '/private/1'], skipped: [] },
   ])(
-    'a crawler with respectRobotsTxtFile: $respectRobotsTxtFile',
+    'a crawler obeys respectRobotsTxtFile: $respectRobotsTxtFile',
     async ({ respectRobotsTxtFile, visited, skipped }) => {
       sites.answer('http://localhost:PORT/', page('/page', '/private/1'))
       for (const path of ['/page', '/private', '/private/1']) sites.answer(`http://localhost:PORT${path}`, page())
@@ -99,11 +99,11 @@ describe.each(Object.entries(standIns))('Crawlee with robots-parser: %s', (who, 
       configuration.useStorageClient(new MemoryStorage({ persistStorage: false, writeMetadata: false }))
 
       const seen: string[] = []
-      const passedOver: Parameters<SkippedRequestCallback>[0][] = []
+      const skippedRequests: Parameters<SkippedRequestCallback>[0][] = []
       const crawler = new CheerioCrawler(
         {
           respectRobotsTxtFile,
-          onSkippedRequest: (skip) => void passedOver.push(skip),
+          onSkippedRequest: (skip) => void skippedRequests.push(skip),
           requestHandler: async ({ request, enqueueLinks }: CheerioCrawlingContext) => {
             seen.push(request.url)
             await enqueueLinks()
@@ -111,10 +111,10 @@ describe.each(Object.entries(standIns))('Crawlee with robots-parser: %s', (who, 
         },
         configuration,
       )
-      // One URL is refused as it is added, the other as a link is found.
+      // Crawlee skips one URL when it is added and the other when a link to it is found.
       await crawler.run([here('/'), here('/private')])
       expect(seen.sort()).toEqual(visited.map(here))
-      expect(passedOver.sort((a, b) => a.url.localeCompare(b.url))).toEqual(
+      expect(skippedRequests.sort((a, b) => a.url.localeCompare(b.url))).toEqual(
         skipped.map((path) => ({ url: here(path), reason: 'robotsTxt' })),
       )
       const pages = sites.asked.filter((url) => !url.endsWith('/robots.txt')).sort()

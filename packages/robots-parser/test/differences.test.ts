@@ -7,15 +7,15 @@ import { rulesCases } from '@politely/testkit/rules-cases'
 import original from 'robots-parser'
 import { describe, expect, it } from 'vitest'
 import robotsParser, { type RobotsParser } from '../src/index.ts'
-import { alsoIn, type Difference, differences, type Question, type Reason, reasons } from './differences.ts'
+import { type Difference, differences, namesInCoreTables, type Question, type Reason, reasons } from './differences.ts'
 
-/** Its types describe an ES module, which it is not. */
+/** The cast is necessary because robots-parser's types describe an ES module, but the package is CommonJS. */
 const theirParser = original as unknown as RobotsParser
 
 const methods = ['isAllowed', 'getMatchingLineNumber'] as const
 const ROBOTS_URL = 'https://example.com/robots.txt'
 
-function answerOf(parser: RobotsParser, robotsUrl: string, robots: string, question: Question): unknown {
+function resultOf(parser: RobotsParser, robotsUrl: string, robots: string, question: Question): unknown {
   try {
     const robot = parser(robotsUrl, robots)
     switch (question.method) {
@@ -32,61 +32,67 @@ function answerOf(parser: RobotsParser, robotsUrl: string, robots: string, quest
   }
 }
 
-describe('where robots-parser 3.0.1 and ours differ', () => {
+describe('differences between robots-parser 3.0.1 and our package', () => {
   it.each(differences)('$reason: $question', ({ robotsUrl = ROBOTS_URL, robots, question, theirs, ours }) => {
-    expect(answerOf(theirParser, robotsUrl, robots, question)).toEqual(theirs)
-    expect(answerOf(robotsParser, robotsUrl, robots, question)).toEqual(ours)
+    expect(resultOf(theirParser, robotsUrl, robots, question)).toEqual(theirs)
+    expect(resultOf(robotsParser, robotsUrl, robots, question)).toEqual(ours)
     expect(ours).not.toEqual(theirs)
   })
 
-  it('every reason has a row', () => {
+  it('has a row for every reason', () => {
     expect(new Set(differences.map(({ reason }) => reason))).toEqual(new Set(Object.keys(reasons)))
   })
 
-  it('no reason is missing: the tables that core is tested with', () => {
+  it("lists every difference that occurs in the tables of core's tests", () => {
     const text = (bytes: string) => Buffer.from(bytes, 'latin1').toString()
-    const parting = [...sharedDifferences, ...rulesCases].filter(({ robots, url, agent }) => {
-      if (typeof agent !== 'string') return false // a list is nothing that robots-parser knows
+    const differing = [...sharedDifferences, ...rulesCases].filter(({ robots, url, agent }) => {
+      if (typeof agent !== 'string') return false // robots-parser does not support a list of names
       const absolute = url.startsWith('/') ? `https://example.com${url}` : url
       const [theirs, ours] = [theirParser, robotsParser].map((parser) =>
-        methods.map((method) => answerOf(parser, ROBOTS_URL, text(robots), { method, url: absolute, ua: agent })),
+        methods.map((method) => resultOf(parser, ROBOTS_URL, text(robots), { method, url: absolute, ua: agent })),
       )
       return !isDeepStrictEqual(theirs, ours)
     })
-    expect(new Set(parting.map(({ name }) => name))).toEqual(new Set(Object.values(alsoIn).flat()))
+    expect(new Set(differing.map(({ name }) => name))).toEqual(new Set(Object.values(namesInCoreTables).flat()))
   })
 
-  it('docs/robots-parser.md shows them', async () => {
+  it('docs/robots-parser.md lists them', async () => {
     const path = join(import.meta.dirname, '../../../docs/robots-parser.md')
-    const head = ['robots.txt', 'question', 'robots-parser', 'ours', 'why']
+    const head = ['robots.txt', 'call', 'robots-parser', 'ours', 'why']
     const rows = (Object.keys(reasons) as Reason[]).map((reason) => {
       const row = differences.find((one) => one.reason === reason) as Difference
-      return [shownFile(row.robots), shownQuestion(row.question), shown(row.theirs), shown(row.ours), reasons[reason]]
+      return [
+        formatFile(row.robots),
+        formatCall(row.question),
+        formatResult(row.theirs),
+        formatResult(row.ours),
+        reasons[reason],
+      ]
     })
     await expect(withTables(readFileSync(path, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(path)
   })
 })
 
-/** What would not be seen is written as in JavaScript; many blanks are one and three dots. */
+/** Escapes invisible characters as in JavaScript. Shortens a long run of spaces to ` … `. */
 function visible(text: string): string {
   const escaped = text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return escaped.replace(/ {9,}/g, ' … ')
 }
 
-function shownFile(robots: string): string {
+function formatFile(robots: string): string {
   return robots
     .split('\n')
     .map((line) => `\`${visible(line.trimEnd())}\``)
     .join(' ')
 }
 
-function shownQuestion(question: Question): string {
+function formatCall(question: Question): string {
   const { method, url, ua } = { url: undefined, ua: undefined, ...question }
-  const asked = [url?.replace('https://example.com', ''), ua].filter((one) => one !== undefined)
-  return `\`${method}(${asked.map((one) => `"${visible(one)}"`).join(', ')})\``
+  const args = [url?.replace('https://example.com', ''), ua].filter((one) => one !== undefined)
+  return `\`${method}(${args.map((one) => `"${visible(one)}"`).join(', ')})\``
 }
 
-function shown(answer: unknown): string {
-  if (answer instanceof Error) return `throws a ${answer.name}`
-  return `\`${typeof answer === 'number' ? answer : JSON.stringify(answer)}\``
+function formatResult(result: unknown): string {
+  if (result instanceof Error) return `throws a ${result.name}`
+  return `\`${typeof result === 'number' ? result : JSON.stringify(result)}\``
 }

@@ -1,5 +1,5 @@
-// Where robots-parser 3.0.1 and ours answer differently, as rows: what is asked, both answers, and why ours is another.
-// docs/robots-parser.md shows them; the test asks both packages.
+// Calls whose results differ between robots-parser 3.0.1 and our package, with both results and the reason. differences.test.ts checks
+// them, and docs/robots-parser.md lists them.
 
 export type Question =
   | {
@@ -16,50 +16,50 @@ export interface Difference {
   readonly robotsUrl?: string
   readonly robots: string
   readonly question: Question
-  /** What it answers, or the error that it throws. */
+  /** The result of robots-parser, or the error that it throws. */
   readonly theirs: unknown
   readonly ours: unknown
 }
 
-/** Why ours is another answer. Google is google/robotstxt, whose leniency both packages set out to have. */
+/** Why our result differs. "Google" means google/robotstxt, whose tolerance of mistakes both packages aim to match. */
 export const reasons = {
   decoded: 'RFC 9309 §2.2.2: unreserved `%XX` is the character itself, in the rule and in the URL',
   special: 'RFC 9309 §2.2.3: `%2A` and `%24` name a literal `*` and `$`',
-  query: 'ours: what is matched is what a client sends, and it sends the `?` of an empty query',
-  apostrophe: "ours: `'` equals `%27`, which a client sends for it in a query",
+  query: 'ours: rules match the URL that a client sends, which includes the `?` of an empty query',
+  apostrophe: "ours: `'` equals `%27`, because a client sends `%27` for it in a query",
   itself: 'RFC 9309 §2.2.2: `/robots.txt` is always allowed',
-  last: 'RFC 9309 §2.2.1: a group may be empty, and whoever has one does not follow `*`',
-  list: 'RFC 9309 §2.2.4, Google: only rules end a list of user-agent lines, no other record does',
-  token: 'RFC 9309 §2.2.1, Google: a name ends at the first character that no product token has',
+  last: 'RFC 9309 §2.2.1: a group may be empty; its crawler does not follow the group for `*`',
+  list: 'RFC 9309 §2.2.4, Google: only rules end a list of user-agent lines; other records do not',
+  token: 'RFC 9309 §2.2.1, Google: a name ends at the first character that a product token cannot contain',
   header: 'ours: the product token is taken from a whole User-Agent header',
-  star: 'Google: `*` and a blank is everyone whatever follows, `*` and anything else is nobody',
+  star: 'Google: `*` followed by a space names every crawler, whatever comes next; `*` followed by another character names none',
   colon: 'Google: the colon may be missing between two words',
-  key: 'Google: a key is known by how it begins, and by its frequent misspellings',
-  blank: 'RFC 9309 §2.2, Google: blanks are those of ASCII',
-  bom: 'Google: one byte order mark at the beginning is dropped, a second one is not',
-  nul: 'Google: NUL ends what counts of a line',
+  key: 'Google: a key matches by its prefix, and common misspellings match too',
+  blank: 'RFC 9309 §2.2, Google: only ASCII whitespace is trimmed',
+  bom: 'Google: one byte order mark at the start is removed, but not a second one',
+  nul: 'Google: a NUL ends the line',
   index: 'Google: `Allow: /dir/index.html` also allows `/dir/`',
-  long: 'Google: a line counts up to 16,663 bytes',
-  surrogate: 'RFC 9309 §2.3: a file is UTF-8, in which half a surrogate pair is U+FFFD, as it is in a URL',
-  scheme: 'RFC 9309 §2.3: http, https and ftp have a robots.txt',
-  neither: 'ours: undefined where nothing can be said, not an error',
-  longest: 'ours: who keeps the longest of several delays obeys every line',
-  delay: 'ours: a delay is a decimal number of seconds; a line that says none is passed over',
+  long: 'Google: a line is cut after 16,663 bytes',
+  surrogate: 'RFC 9309 §2.3: a file is UTF-8, which encodes a lone surrogate as U+FFFD, as in a URL',
+  scheme: 'RFC 9309 §2.3: only http, https and ftp URLs have a robots.txt',
+  neither: 'ours: returns undefined for an invalid URL instead of throwing',
+  longest: 'ours: the longest of several delays obeys every line',
+  delay: 'ours: a delay is a decimal number of seconds; other values are ignored',
   milliseconds: 'ours: delays are whole milliseconds',
 } as const
 
 export type Reason = keyof typeof reasons
 
-type Answers = readonly [allowed: boolean, line: number]
+type Expected = readonly [allowed: boolean, line: number]
 
-/** A row about access, and one about the line that decides: a right answer may come from a wrong one. */
+/** Makes a row about access and one about the deciding line: the wrong line may give the right access. */
 function access(
   reason: Reason,
   robots: string,
   path: string,
   ua: string,
-  theirs: Answers,
-  ours: Answers,
+  theirs: Expected,
+  ours: Expected,
 ): Difference[] {
   const url = `https://example.com${path}`
   return (['isAllowed', 'getMatchingLineNumber'] as const).map((method, i) => ({
@@ -71,7 +71,7 @@ function access(
   }))
 }
 
-function scheme(path: string, theirs: boolean): Difference[] {
+function fileUrl(path: string, theirs: boolean): Difference[] {
   const question = { method: 'isAllowed', url: `file://${path}` } as const
   const robots = 'User-agent: *\nDisallow: /page'
   return [{ reason: 'scheme', robotsUrl: 'file:///robots.txt', robots, question, theirs, ours: undefined }]
@@ -82,7 +82,7 @@ function delay(reason: Reason, values: readonly string[], theirs: number, ours: 
   return [{ reason, robots, question: { method: 'getCrawlDelay' }, theirs, ours }]
 }
 
-function beside(
+function record(
   reason: Reason,
   robots: string,
   method: 'getSitemaps' | 'getPreferredHost',
@@ -92,54 +92,54 @@ function beside(
   return [{ reason, robots, question: { method }, theirs, ours }]
 }
 
-const none = [true, -1] as const
-const forbids = (line: number) => [false, line] as const
-const allows = (line: number) => [true, line] as const
+const noRule = [true, -1] as const
+const disallowedBy = (line: number) => [false, line] as const
+const allowedBy = (line: number) => [true, line] as const
 
-/** The rows of one reason stand together; the documentation shows the first of them. */
+/** Rows with the same reason are next to each other. The documentation shows the first of each. */
 export const differences: readonly Difference[] = [
-  ...access('decoded', 'User-agent: *\nDisallow: /%7Ejoe', '/~joe', '*', none, forbids(2)),
-  ...access('decoded', 'User-agent: *\nDisallow: /~joe', '/%7Ejoe', '*', none, forbids(2)),
-  ...access('special', 'User-agent: *\nDisallow: /a%2Ab', '/a*b', '*', none, forbids(2)),
-  ...access('special', 'User-agent: *\nDisallow: /a%24', '/a$', '*', none, forbids(2)),
-  ...access('special', 'User-agent: *\nDisallow: /a$b', '/a%24b', '*', none, forbids(2)),
-  ...access('query', 'User-agent: *\nDisallow: /search?', '/search?', '*', none, forbids(2)),
-  ...access('apostrophe', "User-agent: *\nDisallow: /?q='", "/?q='", '*', none, forbids(2)),
-  ...access('itself', 'User-agent: *\nDisallow: /', '/robots.txt', '*', forbids(2), none),
-  ...access('list', 'User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /', '/', 'a', none, forbids(4)),
+  ...access('decoded', 'User-agent: *\nDisallow: /%7Ejoe', '/~joe', '*', noRule, disallowedBy(2)),
+  ...access('decoded', 'User-agent: *\nDisallow: /~joe', '/%7Ejoe', '*', noRule, disallowedBy(2)),
+  ...access('special', 'User-agent: *\nDisallow: /a%2Ab', '/a*b', '*', noRule, disallowedBy(2)),
+  ...access('special', 'User-agent: *\nDisallow: /a%24', '/a$', '*', noRule, disallowedBy(2)),
+  ...access('special', 'User-agent: *\nDisallow: /a$b', '/a%24b', '*', noRule, disallowedBy(2)),
+  ...access('query', 'User-agent: *\nDisallow: /search?', '/search?', '*', noRule, disallowedBy(2)),
+  ...access('apostrophe', "User-agent: *\nDisallow: /?q='", "/?q='", '*', noRule, disallowedBy(2)),
+  ...access('itself', 'User-agent: *\nDisallow: /', '/robots.txt', '*', disallowedBy(2), noRule),
+  ...access('list', 'User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /', '/', 'a', noRule, disallowedBy(4)),
   ...access(
     'list',
     'User-agent: a\nSitemap: https://example.com/s\nUser-agent: b\nDisallow: /',
     '/',
     'a',
-    none,
-    forbids(4),
+    noRule,
+    disallowedBy(4),
   ),
-  ...access('list', 'User-agent: a\nUnknown: x\nUser-agent: b\nDisallow: /', '/', 'a', none, forbids(4)),
-  ...access('last', 'User-agent: *\nDisallow: /\nUser-agent: a', '/', 'a', forbids(2), none),
-  ...access('token', 'User-agent: Foo Bar\nDisallow: /', '/', 'Foo', none, forbids(2)),
-  ...access('token', 'User-agent: bot1\nDisallow: /', '/', 'bot', none, forbids(2)),
-  ...access('token', 'User-agent: a*\nDisallow: /', '/', 'a', none, forbids(2)),
-  ...access('token', 'User-agent: example.bot\nDisallow: /', '/', 'example.bot', forbids(2), none),
-  ...access('header', 'User-agent: a\nDisallow: /', '/', 'Mozilla/5.0 (compatible; a/1.0)', none, forbids(2)),
-  ...access('header', 'User-agent: Mozilla\nDisallow: /', '/', 'Mozilla/5.0 (X11)', forbids(2), none),
-  ...access('header', 'User-agent: Foo\nDisallow: /', '/', 'Foo Bar/1.0', none, forbids(2)),
-  ...access('star', 'User-agent: * all\nDisallow: /', '/', 'a', none, forbids(2)),
-  ...access('star', 'User-agent: */\nDisallow: /', '/', 'a', forbids(2), none),
-  ...access('colon', 'User-agent *\nDisallow /', '/', 'a', none, forbids(2)),
-  ...access('colon', 'User-agent: *\nDisallow\t/', '/', 'a', none, forbids(2)),
-  ...access('key', 'useragent: *\nDissallow: /', '/', 'a', none, forbids(2)),
-  ...access('key', 'User-agents: *\nDisallowed: /', '/', 'a', none, forbids(2)),
-  ...access('key', 'User-agent: *\nDisallow: /\nAllowed: /a', '/a', 'a', forbids(2), allows(3)),
-  ...access('blank', 'User-agent: *\nDisallow: /a\u00a0', '/a', 'a', forbids(2), none),
-  ...access('blank', 'User-agent: *\n\u00a0Disallow: /', '/', 'a', forbids(2), none),
-  ...access('bom', '\ufeff\ufeffUser-agent: *\nDisallow: /', '/', 'a', forbids(2), none),
-  ...access('nul', 'User-agent: *\nDisallow: /a\u0000b', '/a', 'a', none, forbids(2)),
-  ...access('index', 'User-agent: *\nDisallow: /\nAllow: /dir/index.html', '/dir/', 'a', forbids(2), allows(3)),
-  ...access('long', `User-agent: *\nDisallow:${' '.repeat(16_652)}/ab`, '/a', 'a', none, forbids(2)),
-  ...access('surrogate', 'User-agent: *\nDisallow: /\ud800', '/\ud800', 'a', none, forbids(2)),
-  ...scheme('/page', false),
-  ...scheme('/other', true),
+  ...access('list', 'User-agent: a\nUnknown: x\nUser-agent: b\nDisallow: /', '/', 'a', noRule, disallowedBy(4)),
+  ...access('last', 'User-agent: *\nDisallow: /\nUser-agent: a', '/', 'a', disallowedBy(2), noRule),
+  ...access('token', 'User-agent: Foo Bar\nDisallow: /', '/', 'Foo', noRule, disallowedBy(2)),
+  ...access('token', 'User-agent: bot1\nDisallow: /', '/', 'bot', noRule, disallowedBy(2)),
+  ...access('token', 'User-agent: a*\nDisallow: /', '/', 'a', noRule, disallowedBy(2)),
+  ...access('token', 'User-agent: example.bot\nDisallow: /', '/', 'example.bot', disallowedBy(2), noRule),
+  ...access('header', 'User-agent: a\nDisallow: /', '/', 'Mozilla/5.0 (compatible; a/1.0)', noRule, disallowedBy(2)),
+  ...access('header', 'User-agent: Mozilla\nDisallow: /', '/', 'Mozilla/5.0 (X11)', disallowedBy(2), noRule),
+  ...access('header', 'User-agent: Foo\nDisallow: /', '/', 'Foo Bar/1.0', noRule, disallowedBy(2)),
+  ...access('star', 'User-agent: * all\nDisallow: /', '/', 'a', noRule, disallowedBy(2)),
+  ...access('star', 'User-agent: */\nDisallow: /', '/', 'a', disallowedBy(2), noRule),
+  ...access('colon', 'User-agent *\nDisallow /', '/', 'a', noRule, disallowedBy(2)),
+  ...access('colon', 'User-agent: *\nDisallow\t/', '/', 'a', noRule, disallowedBy(2)),
+  ...access('key', 'useragent: *\nDissallow: /', '/', 'a', noRule, disallowedBy(2)),
+  ...access('key', 'User-agents: *\nDisallowed: /', '/', 'a', noRule, disallowedBy(2)),
+  ...access('key', 'User-agent: *\nDisallow: /\nAllowed: /a', '/a', 'a', disallowedBy(2), allowedBy(3)),
+  ...access('blank', 'User-agent: *\nDisallow: /a\u00a0', '/a', 'a', disallowedBy(2), noRule),
+  ...access('blank', 'User-agent: *\n\u00a0Disallow: /', '/', 'a', disallowedBy(2), noRule),
+  ...access('bom', '\ufeff\ufeffUser-agent: *\nDisallow: /', '/', 'a', disallowedBy(2), noRule),
+  ...access('nul', 'User-agent: *\nDisallow: /a\u0000b', '/a', 'a', noRule, disallowedBy(2)),
+  ...access('index', 'User-agent: *\nDisallow: /\nAllow: /dir/index.html', '/dir/', 'a', disallowedBy(2), allowedBy(3)),
+  ...access('long', `User-agent: *\nDisallow:${' '.repeat(16_652)}/ab`, '/a', 'a', noRule, disallowedBy(2)),
+  ...access('surrogate', 'User-agent: *\nDisallow: /\ud800', '/\ud800', 'a', noRule, disallowedBy(2)),
+  ...fileUrl('/page', false),
+  ...fileUrl('/other', true),
   {
     reason: 'neither',
     robotsUrl: 'http://no host/robots.txt',
@@ -154,12 +154,12 @@ export const differences: readonly Difference[] = [
   ...delay('delay', ['1e3'], 1000, undefined),
   ...delay('delay', ['Infinity'], Number.POSITIVE_INFINITY, undefined),
   ...delay('milliseconds', ['0.0125'], 0.0125, 0.013),
-  ...beside('key', 'Site-map: https://example.com/s', 'getSitemaps', [], ['https://example.com/s']),
-  ...beside('colon', 'Host example.com', 'getPreferredHost', null, 'example.com'),
+  ...record('key', 'Site-map: https://example.com/s', 'getSitemaps', [], ['https://example.com/s']),
+  ...record('colon', 'Host example.com', 'getPreferredHost', null, 'example.com'),
 ]
 
-/** The rows of the tables that core's tests share where the two packages part, by their names there. */
-export const alsoIn: Readonly<Partial<Record<Reason, readonly string[]>>> = {
+/** The names of core's test cases on which the two packages differ, by reason. */
+export const namesInCoreTables: Readonly<Partial<Record<Reason, readonly string[]>>> = {
   decoded: [
     'rule %62%61%7A vs URL baz',
     'rule baz vs URL %62%61%7A',

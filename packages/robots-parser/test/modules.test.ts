@@ -1,4 +1,4 @@
-// One build, which programs of both kinds get as they got robots-parser, and TypeScript of both kinds too.
+// The package can be loaded like robots-parser: with require and with import, in JavaScript and in TypeScript.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -17,32 +17,32 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const question = ".isAllowed('https://example.com/page')"
+const call = ".isAllowed('https://example.com/page')"
 const file = "('https://example.com/robots.txt', 'User-agent: *\\nDisallow: /page')"
 
 it.each([
-  ['require', 'a.cjs', `console.log(require('robots-parser')${file}${question})`],
-  ['new', 'b.cjs', `const R = require('robots-parser'); console.log(new R${file}${question})`],
-  ['import', 'c.mjs', `import robotsParser from 'robots-parser'; console.log(robotsParser${file}${question})`],
+  ['require', 'a.cjs', `console.log(require('robots-parser')${file}${call})`],
+  ['new', 'b.cjs', `const R = require('robots-parser'); console.log(new R${file}${call})`],
+  ['import', 'c.mjs', `import robotsParser from 'robots-parser'; console.log(robotsParser${file}${call})`],
   [
-    'import of TypeScript, as CommonJS',
+    'a TypeScript default import compiled to CommonJS',
     'd.cjs',
     `const importDefault = (m) => (m && m.__esModule ? m : { default: m })
-    console.log(importDefault(require('robots-parser')).default${file}${question})`,
+    console.log(importDefault(require('robots-parser')).default${file}${call})`,
   ],
-  ['import()', 'e.cjs', `import('robots-parser').then((m) => console.log(m.default${file}${question}))`],
+  ['import()', 'e.cjs', `import('robots-parser').then((m) => console.log(m.default${file}${call}))`],
   [
-    'require and import give one function',
+    'require and import return the same function',
     'f.cjs',
     `import('robots-parser').then((m) => console.log(m.default !== require('robots-parser')))`,
   ],
-])('%s', (_, name, code) => {
+])('works with %s', (_, name, code) => {
   writeFileSync(join(folder, name), code)
   const { stdout, stderr } = spawnSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' })
-  expect([stdout, stderr]).toEqual(['false\n', '']) // no warning either
+  expect([stdout, stderr]).toEqual(['false\n', '']) // and no warning on stderr
 })
 
-// What was written against robots-parser's own types, in a project of either kind.
+// Code that compiles with robots-parser's own types, in CommonJS and in ES modules.
 const program = `
 import robotsParser from 'robots-parser'
 import type { Robot } from 'robots-parser'
@@ -69,7 +69,7 @@ const modes = [
   ['commonjs', '--moduleResolution', 'bundler'],
 ]
 
-it.each(isFullRun ? modes : modes.slice(0, 1))('TypeScript, with --module %s %s %s', (...mode) => {
+it.each(isFullRun ? modes : modes.slice(0, 1))('type-checks with --module %s %s %s', (...mode) => {
   const isNode = mode.length === 1
   const names = isNode ? ['program.cts', 'program.mts', 'required.cts'] : ['program.ts']
   for (const name of names) writeFileSync(join(folder, name), name === 'required.cts' ? required : program)

@@ -1,4 +1,4 @@
-// Crawlee in a folder of its own, as a package manager lays it out when `overrides` names another package for robots-parser.
+// Installs Crawlee into a temporary folder, as a package manager does when `overrides` replaces robots-parser.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -12,13 +12,13 @@ export interface OverriddenCrawlee {
   readonly close: () => void
 }
 
-/** The packages that stand in for robots-parser: itself, and ours. */
-export const standIns: Readonly<Record<'theirs' | 'ours', string>> = {
+/** The folders of robots-parser and of our package. */
+export const parserFolders: Readonly<Record<'theirs' | 'ours', string>> = {
   theirs: join(own, 'node_modules', 'robots-parser'),
   ours: own,
 }
 
-/** Copies `@crawlee/cheerio` and the packages of Crawlee that it needs; what those need of others is linked to where it is installed. */
+/** Copies `@crawlee/cheerio` and its dependencies that belong to Crawlee. Links all other dependencies to their installed folders. */
 export function crawleeWith(robotsParser: string): OverriddenCrawlee {
   const folder = mkdtempSync(join(tmpdir(), 'politely-crawlee-'))
   const copied = new Set<string>()
@@ -36,7 +36,7 @@ export function crawleeWith(robotsParser: string): OverriddenCrawlee {
     cpSync(from, to, { recursive: true, filter: (path) => basename(path) !== 'node_modules' })
     const { dependencies = {} } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'))
     for (const needed of Object.keys(dependencies)) {
-      const beside = join(from.slice(0, -name.length), needed) // where pnpm puts what a package needs
+      const beside = join(from.slice(0, -name.length), needed) // where pnpm puts the dependencies of a package
       if (needed.startsWith('@crawlee/')) copyPackage(needed, beside)
       else link(realpathSync(needed === 'robots-parser' ? robotsParser : beside), join(to, 'node_modules', needed))
     }

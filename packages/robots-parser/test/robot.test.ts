@@ -9,7 +9,7 @@ const theirParser = original as unknown as RobotsParser
 const ROBOTS_URL = 'https://example.com/robots.txt'
 const page = 'https://example.com/page'
 
-describe('which URLs a file speaks about (RFC 9309 §2.3)', () => {
+describe('a file applies to the URLs of its origin (RFC 9309 §2.3)', () => {
   it.each([
     [ROBOTS_URL, page, true],
     [ROBOTS_URL, 'https://EXAMPLE.com:443/page', true],
@@ -30,16 +30,16 @@ describe('which URLs a file speaks about (RFC 9309 §2.3)', () => {
     ['/robots.txt', '//example.com/page', false],
     ['mailto:a@example.com', page, false],
     ['', '/page', true],
-  ])('that of %j, %j: %s', (robotsUrl, url, speaks) => {
+  ])('the file %j applies to %j: %s', (robotsUrl, url, applies) => {
     for (const parser of [theirParser, robotsParser]) {
-      expect(parser(robotsUrl, '').isAllowed(url)).toBe(speaks ? true : undefined)
-      expect(parser(robotsUrl, '').isDisallowed(url)).toBe(!speaks)
+      expect(parser(robotsUrl, '').isAllowed(url)).toBe(applies ? true : undefined)
+      expect(parser(robotsUrl, '').isDisallowed(url)).toBe(!applies)
     }
-    expect(robotsParser(robotsUrl, '').isExplicitlyDisallowed(url, 'a')).toBe(speaks ? false : undefined)
-    expect(robotsParser(robotsUrl, 'User-agent: *\nDisallow: /').getMatchingLineNumber(url)).toBe(speaks ? 2 : -1)
+    expect(robotsParser(robotsUrl, '').isExplicitlyDisallowed(url, 'a')).toBe(applies ? false : undefined)
+    expect(robotsParser(robotsUrl, 'User-agent: *\nDisallow: /').getMatchingLineNumber(url)).toBe(applies ? 2 : -1)
   })
 
-  it('a URL object is as good as its text', () => {
+  it('accepts URL objects', () => {
     const robots = robotsParser(new URL(ROBOTS_URL) as never, 'User-agent: *\nDisallow: /page')
     expect(robots.isAllowed(new URL(page) as never)).toBe(false)
   })
@@ -53,7 +53,7 @@ describe('isExplicitlyDisallowed', () => {
     ['User-agent: *\nUser-agent: a\nDisallow: /', 'a', true],
     ['User-agent: a\nAllow: /\nUser-agent: *\nDisallow: /', 'a', false],
     ['User-agent: *\nDisallow: /', '*', true],
-    // The file ends within a list of names.
+    // The file ends inside a list of user-agent lines.
     ['User-agent: a\nDisallow: /\nUser-agent: a', 'a', true],
     ['User-agent: *\nDisallow: /\nUser-agent: *', 'a', false],
   ])('%j, %s: %s', (robots, ua, expected) => {
@@ -61,14 +61,14 @@ describe('isExplicitlyDisallowed', () => {
   })
 })
 
-describe('what stands beside the rules', () => {
-  it('the caller may do with the list of sitemaps as it likes', () => {
+describe('sitemaps and preferred host', () => {
+  it('returns a new array of sitemaps for each call', () => {
     const robots = robotsParser(ROBOTS_URL, 'Sitemap: https://example.com/s')
     robots.getSitemaps().pop()
     expect(robots.getSitemaps()).toEqual(['https://example.com/s'])
   })
 
-  it('of several hosts the last one counts, in lower case', () => {
+  it('returns the last of several hosts, in lower case', () => {
     for (const parser of [theirParser, robotsParser]) {
       expect(parser(ROBOTS_URL, 'Host: a.example\nHost: WWW.Example.com\nHost:').getPreferredHost()).toBe(
         'www.example.com',
@@ -80,27 +80,27 @@ describe('what stands beside the rules', () => {
   it.each([
     ['Sitemap: /s\nSitemap:\nSitemap: \u00a0https://example.com/s # new', ['/s', 'https://example.com/s']],
     ['Sitemap https://example.com/s', []],
-  ])('the sitemaps of %j', (robots, expected) => {
+  ])('returns the sitemaps of %j', (robots, expected) => {
     expect(robotsParser(ROBOTS_URL, robots).getSitemaps()).toEqual(expected)
     expect(theirParser(ROBOTS_URL, robots).getSitemaps()).toEqual(expected)
   })
 })
 
-it('contents that are no text are refused, and none at all are an empty file', () => {
+it('throws for contents that are not a string; undefined and null mean an empty file', () => {
   expect(() => robotsParser(ROBOTS_URL, {} as never)).toThrow(TypeError)
   for (const nothing of ['', undefined, null])
     expect(robotsParser(ROBOTS_URL, nothing as never).isAllowed(page)).toBe(true)
 })
 
-it('answers are those of core, whoever asks between, and however often', () => {
-  const roll = dice(9309)
+it('returns the results of core for many crawlers in random order', () => {
+  const random = dice(9309)
   for (let i = 0; i < 300; i++) {
-    const text = randomRobots(roll)
+    const text = randomRobots(random)
     const robots = robotsParser(ROBOTS_URL, text)
     const core = parseRobots(text, { origin: ROBOTS_URL })
     for (let j = 0; j < 40; j++) {
-      const ua = pick(roll, ['a', 'b', 'ExampleBot', 'Other/1.0', '*', `bot${String.fromCharCode(97 + (j % 26))}`])
-      const url = `https://example.com${randomPath(roll, text)}`
+      const ua = pick(random, ['a', 'b', 'ExampleBot', 'Other/1.0', '*', `bot${String.fromCharCode(97 + (j % 26))}`])
+      const url = `https://example.com${randomPath(random, text)}`
       const verdict = core.check(url, ua)
       if (verdict.because === 'invalid-url' || verdict.because === 'other-origin') continue
       expect(robots.isAllowed(url, ua)).toBe(verdict.allowed)
@@ -109,11 +109,11 @@ it('answers are those of core, whoever asks between, and however often', () => {
   }
 })
 
-it('what is kept for crawlers is bounded', () => {
+it('caches the rules of at most 32 crawlers', () => {
   let made = 0
-  const kept = new PerCrawler((ua) => ({ ua, at: ++made }))
-  for (let i = 0; i < 1000; i++) expect(kept.of(`a${i}`).ua).toBe(`a${i}`)
-  expect(kept.size).toBe(32)
-  expect(kept.of('a999')).toEqual({ ua: 'a999', at: 1000 })
-  expect(kept.of('a0')).toEqual({ ua: 'a0', at: 1001 })
+  const cache = new PerCrawler((ua) => ({ ua, n: ++made }))
+  for (let i = 0; i < 1000; i++) expect(cache.of(`a${i}`).ua).toBe(`a${i}`)
+  expect(cache.size).toBe(32)
+  expect(cache.of('a999')).toEqual({ ua: 'a999', n: 1000 })
+  expect(cache.of('a0')).toEqual({ ua: 'a0', n: 1001 })
 })

@@ -1,4 +1,4 @@
-// Questions out of robots-parser's test suite as its repository has it, beyond its last release, with google/robotstxt's answers.
+// The test vectors of robots-parser's repository, which has more than the last release, with the results of google/robotstxt.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -15,36 +15,36 @@ import robotsParser, { type Robot } from '../src/index.ts'
 
 const dir = conformanceDirOrNote()
 
-const SENT = 'RFC 9309 §2.2.2: both sides are encoded; the reference leaves the URL to its caller'
-const LOST = 'the vectors have U+FFFD for half surrogate pairs, on both sides'
-const OTHER = 'the vectors do not say where its robots.txt is'
+const ENCODED_URL = 'RFC 9309 §2.2.2: we encode rule and URL; google/robotstxt expects an encoded URL'
+const LOST_SURROGATES = 'the vectors replace lone surrogates by U+FFFD in both rule and URL'
+const UNKNOWN_ROBOTS_URL = 'the vectors do not contain the URL of robots.txt'
 
-/** Why we answer otherwise than the suite, by the vector's name. */
+/** Why our result differs from the suite, by the vector's ID. */
 const unlikeSuite: Readonly<Record<string, string>> = {
-  'robots-parser-0122': LOST,
-  'robots-parser-0123': LOST,
-  'robots-parser-0206': OTHER,
+  'robots-parser-0122': LOST_SURROGATES,
+  'robots-parser-0123': LOST_SURROGATES,
+  'robots-parser-0206': UNKNOWN_ROBOTS_URL,
 }
-/** Why we answer otherwise than the reference, by what the vectors say of it. */
+/** Why our result differs from google/robotstxt, by the reason that the vectors give. */
 const unlikeReference: Readonly<Record<string, string>> = {
-  'url-normalisation: raw non-ASCII in the URL': SENT,
-  'url-normalisation: lower-case hex in the URL': SENT,
+  'url-normalisation: raw non-ASCII in the URL': ENCODED_URL,
+  'url-normalisation: lower-case hex in the URL': ENCODED_URL,
 }
 
-interface Answered {
+interface Outcome {
   readonly id: string
   readonly kind: string
   readonly asSuite: boolean
-  /** Undefined where the reference has nothing to say. */
+  /** Undefined if google/robotstxt has no such function. */
   readonly asReference: boolean | undefined
   readonly why: string | undefined
 }
 
-describe.skipIf(dir === undefined)("the questions of robots-parser's suite", () => {
-  it('are answered as it wants them answered, or there is a reason', async () => {
+describe.skipIf(dir === undefined)("the vectors of robots-parser's repository", () => {
+  it('pass, or differ for a stated reason', async () => {
     const isTheirs = ({ source }: { readonly source: string }) => source.startsWith('samclarke/robots-parser:')
-    const access = (await vectorsIn(dir as string)).filter(isTheirs).map(askAccess)
-    const others = (await otherVectorsIn(dir as string)).filter(isTheirs).map(askOther)
+    const access = (await vectorsIn(dir as string)).filter(isTheirs).map(checkAccess)
+    const others = (await otherVectorsIn(dir as string)).filter(isTheirs).map(checkOther)
     const all = [...access, ...others]
     expect([access.length, others.length]).toEqual([143, 63])
     expect(all.filter(({ asSuite, asReference, why }) => !(asSuite && asReference !== false) && !why)).toEqual([])
@@ -58,16 +58,16 @@ describe.skipIf(dir === undefined)("the questions of robots-parser's suite", () 
         `${ofKind.length}`,
         `${ofKind.filter(({ asSuite }) => asSuite).length}`,
         judged.length === 0 ? '' : `${judged.filter(({ asReference }) => asReference).length} of ${judged.length}`,
-        countedReasons(ofKind),
+        countReasons(ofKind),
       ]
     })
     const page = join(import.meta.dirname, '../../../docs/robots-parser.md')
-    const head = ['question', 'vectors', 'as the suite', 'as google/robotstxt', 'otherwise, and why']
+    const head = ['vectors about', 'count', 'same as the suite', 'same as google/robotstxt', 'different, and why']
     await expect(withTables(readFileSync(page, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(page)
   })
 })
 
-function askAccess({
+function checkAccess({
   id,
   kind,
   robots,
@@ -78,13 +78,13 @@ function askAccess({
   google,
   agree,
   reason = '',
-}: Vector): Answered {
+}: Vector): Outcome {
   const ours = robotFor(note, robots).isAllowed(url, agent)
   const why = agree ? unlikeSuite[id] : unlikeReference[reason]
   return { id, kind, asSuite: ours === expected, asReference: ours === google, why }
 }
 
-function askOther({ id, kind, robots, agent, url = '', note, expected }: OtherVector): Answered {
+function checkOther({ id, kind, robots, agent, url = '', note, expected }: OtherVector): Outcome {
   const robot = robotFor(note ?? `robots url ${new URL('/robots.txt', url || 'http://www.example.com')}`, robots)
   const questions: Readonly<Record<string, () => unknown>> = {
     'access-undefined': () => robot.isAllowed(url, agent),
@@ -99,15 +99,15 @@ function askOther({ id, kind, robots, agent, url = '', note, expected }: OtherVe
   return { id, kind, asSuite: isDeepStrictEqual(ours, expected), asReference: undefined, why: unlikeSuite[id] }
 }
 
-/** The notes of this suite say `robots url …`. */
+/** Parses the file at the URL in the vector's note, which is `robots url …`. */
 function robotFor(note: string | undefined, robots: Uint8Array): Robot {
   const [, url] = /^robots url (.*)$/.exec(note ?? '') ?? []
-  if (url === undefined) throw new Error(`no URL of a robots.txt in ${note}`)
+  if (url === undefined) throw new Error(`the note ${note} contains no URL of a robots.txt; expected "robots url …"`)
   return robotsParser(url, Buffer.from(robots).toString())
 }
 
-function countedReasons(answered: readonly Answered[]): string {
-  const unlike = answered.filter(({ asSuite, asReference }) => !asSuite || asReference === false)
+function countReasons(outcomes: readonly Outcome[]): string {
+  const unlike = outcomes.filter(({ asSuite, asReference }) => !asSuite || asReference === false)
   const counts = Map.groupBy(unlike, ({ why }) => why)
   return [...counts].map(([why, { length }]) => `${length}: ${why}`).join('; ')
 }

@@ -1,7 +1,7 @@
-// Which file stands at a path. It is another one when the first was renamed or deleted, even if the path is the same.
+// Identifies the file at a path. After a rename or deletion, another file may have the same path.
 import { statSync } from 'node:fs'
 
-/** Device and inode; undefined where there is no file. A file that is open keeps its own to itself. */
+/** Returns device and inode, or undefined if there is no file. An open file keeps its inode even after deletion. */
 export function fileIdOf(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found && `${found.dev}:${found.ino}`

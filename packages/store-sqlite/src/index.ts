@@ -1,4 +1,4 @@
-// Everything that `@politely/store-sqlite` offers, and nothing else.
+// The public API of `@politely/store-sqlite`.
 
 export type { SetAside, SqliteStoreOptions } from './options.ts'
 export { SqliteStore } from './sqlite-store.ts'

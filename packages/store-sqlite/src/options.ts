@@ -1,4 +1,4 @@
-// What a caller may choose, checked at construction.
+// The options of SqliteStore. The constructor validates them.
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OptionError } from '@politely/core'
@@ -12,34 +12,46 @@ import {
 } from '@politely/fetcher/option-checks'
 
 export interface SqliteStoreOptions {
-  /** The file; made if it is not there. Its folder must be. SQLite keeps two more beside it, `…-wal` and `…-shm`. */
+  /** The database file. The store creates it if necessary, but not its folder. SQLite adds two files beside it, `…-wal` and `…-shm`. */
   readonly path: string
   /**
-   * Bytes of disk for the three of them. Default 1 GiB, least 16 MiB. What has expired goes first, then what was set longest ago. A
-   * text that takes more than an eighth of it is not kept.
+   * The most bytes that the three files take together, from 16 MiB. When it is reached, the store deletes expired texts first, then
+   * those that were set longest ago. It does not keep a text longer than an eighth of this, or than 4 MiB.
+   * @default 1 GiB
    */
   readonly maxBytes?: number
-  /** How long to try while other processes keep the file locked. Default 5 seconds. The event loop is not held up meanwhile. */
+  /**
+   * How long to retry while other processes keep the file locked, in milliseconds. Methods do not block the event loop meanwhile;
+   * the constructor does.
+   * @default 5000
+   */
   readonly busyTimeoutMs?: number
-  /** Told when a damaged file was set aside and a new one begun. Default: a process warning. */
+  /**
+   * Called after the store has renamed a damaged file, just before it creates a new one.
+   * @default a process warning with the code `POLITELY_STORE_SET_ASIDE`
+   */
   readonly onSetAside?: (event: SetAside) => void
-  /** The clock: milliseconds since 1970. Default `Date.now`. For tests and simulations. */
+  /**
+   * The clock, in milliseconds since 1970. For tests and simulations.
+   * @default Date.now
+   */
   readonly now?: () => number
 }
 
-/** A damaged file was renamed. */
+/** Describes a damaged file that the store has renamed. */
 export interface SetAside {
+  /** The old path, where the new file will be. */
   readonly path: string
-  /** What it is called now. Nothing deletes it. */
+  /** The new path of the damaged file. The store never deletes it. */
   readonly setAsideAs: string
-  /** What was wrong with it. */
+  /** The error that showed the damage. */
   readonly error: Error
 }
 
 export type Settings = Required<SqliteStoreOptions>
 
 const DEFAULT_BYTES = 1024 * 1024 * 1024
-const LEAST_BYTES = 16 * 1024 * 1024
+const MIN_BYTES = 16 * 1024 * 1024
 const DEFAULT_BUSY_TIMEOUT_MS = 5_000
 const KNOWN: Readonly<Record<keyof SqliteStoreOptions, true>> = {
   path: true,
@@ -49,39 +61,48 @@ const KNOWN: Readonly<Record<keyof SqliteStoreOptions, true>> = {
   now: true,
 }
 
-/** @throws {OptionError} naming the option, what is wrong with it, and what to write instead. */
+/** Fills in defaults. @throws {OptionError} for an invalid option. */
 export function settingsOf(options: SqliteStoreOptions): Settings {
   assertOptions(options, '{ path: "robots.sqlite" }')
   assertKnown(options, KNOWN)
   const {
     maxBytes = DEFAULT_BYTES,
     busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
-    onSetAside = warn,
+    onSetAside = emitSetAsideWarning,
     now = Date.now,
   } = options
   return {
-    path: checkedPath(options.path),
-    maxBytes: integer('maxBytes', maxBytes, { min: LEAST_BYTES }),
+    path: absolutePath(options.path),
+    maxBytes: integer('maxBytes', maxBytes, { min: MIN_BYTES }),
     busyTimeoutMs: number('busyTimeoutMs', busyTimeoutMs, { min: 0, max: LONGEST_TIMER_MS }),
     onSetAside: callable('onSetAside', onSetAside, 'a function'),
     now: callable('now', now, 'a function that returns milliseconds'),
   }
 }
 
-/** Absolute, so that it stays the same file wherever the process goes. */
-function checkedPath(path: unknown): string {
-  if (typeof path !== 'string' || path === '' || path.includes('\0'))
-    throw new OptionError('path', 'is no file name; write one, such as "robots.sqlite"')
-  if (path === ':memory:') throw new OptionError('path', 'is no file; use MemoryStore of @politely/fetcher instead')
+/** Makes the path absolute, so that it leads to the same file after a change of the working directory. */
+function absolutePath(path: unknown): string {
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
+    const given = typeof path === 'string' ? JSON.stringify(path) : String(path)
+    throw new OptionError('path', `${given} is not a file name; write one, such as "robots.sqlite"`)
+  }
+  if (path === ':memory:')
+    throw new OptionError(
+      'path',
+      '":memory:" is not a file; write a file name, or use MemoryStore of @politely/fetcher',
+    )
   const absolute = resolve(path)
   const folder = dirname(absolute)
-  if (!existsSync(folder)) throw new OptionError('path', `there is no folder ${folder}; make it first`)
+  if (!existsSync(folder)) throw new OptionError('path', `the folder ${folder} does not exist; create it first`)
   return absolute
 }
 
-function warn({ path, setAsideAs, error }: SetAside): void {
-  process.emitWarning(`${path} was damaged (${error.message}); it is now ${setAsideAs}, and a new one was begun`, {
-    type: 'PolitelyWarning',
-    code: 'POLITELY_STORE_SET_ASIDE',
-  })
+function emitSetAsideWarning({ path, setAsideAs, error }: SetAside): void {
+  process.emitWarning(
+    `${path} is damaged (${error.message}); the store renamed it to ${setAsideAs} and creates a new file`,
+    {
+      type: 'PolitelyWarning',
+      code: 'POLITELY_STORE_SET_ASIDE',
+    },
+  )
 }

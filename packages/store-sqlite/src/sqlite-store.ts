@@ -1,75 +1,76 @@
-// A store in one SQLite file. Sets that are asked for in one turn of the event loop are one transaction; nobody waits by blocking.
+// A store in one SQLite file. All writes of one turn of the event loop form one transaction. Methods wait without blocking the
+// event loop.
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Store } from '@politely/fetcher'
 import { fileIdOf } from './file-id.ts'
 import { type Settings, type SqliteStoreOptions, settingsOf } from './options.ts'
-import { roomIn } from './room.ts'
-import { setAside } from './set-aside.ts'
+import { renameDamagedFile } from './rename-damaged-file.ts'
+import { sizeLimits } from './size-limits.ts'
 import { isBusy, isDamage, StoreError } from './store-error.ts'
 import { StoreFile, type Write } from './store-file.ts'
 
-/** Asked for, and not yet written. */
-interface Pending {
+/** A write that waits for the next transaction. */
+interface PendingWrite {
   readonly write: Write
   readonly resolve: () => void
   readonly reject: (reason: unknown) => void
 }
 
-/** What a write may add to the log beside its text: pages of the table and of two indexes, for it and for one that is forgotten. */
-const BYTES_OF_A_WRITE = 4 * 4_096
-/** Between two tries at a locked file, in milliseconds: at first, and at the most. */
-const FIRST_PAUSE_MS = 1
-const LONGEST_PAUSE_MS = 32
+/** What a write may add to the log besides its text: pages of the table and of two indexes, also for a row that it evicts. */
+const OVERHEAD_BYTES_PER_WRITE = 4 * 4_096
+/** Delays between two attempts at a locked file. They double from the first to the second. */
+const MIN_RETRY_DELAY_MS = 1
+const MAX_RETRY_DELAY_MS = 32
 
 /**
  * Keeps texts in a file, for the next run and for other processes on the same machine.
  *
- * What `set` and `delete` resolved for is there after the process was killed, at whatever moment. After a power cut the last of it,
- * since SQLite last synced, may be missing; the file is whole (WAL, `synchronous = NORMAL`). `get` sees what is committed, by
- * this store and by others.
+ * When `set` or `delete` has resolved, the write survives a kill of the process at any moment. After a power failure, the writes
+ * since SQLite's last sync may be missing, but the file is consistent (WAL, `synchronous = NORMAL`). `get` sees everything that
+ * this store and others have committed.
  *
- * A damaged file is renamed to `….corrupt-TIME` and a new one begun; `onSetAside` is told. Methods reject with a `StoreError` whose
- * `code` says why.
+ * The store renames a damaged file to `….corrupt-TIME`, calls `onSetAside` and creates a new file. Methods reject with a
+ * `StoreError`; its `code` says why.
  */
 export class SqliteStore implements Store {
   readonly #settings: Settings
-  /** Undefined only while one is closed and the next cannot be opened. */
+  /** Undefined after a damaged or replaced file was closed, until the next one is open. */
   #file: StoreFile | undefined
-  #queue: Pending[] = []
+  #queue: PendingWrite[] = []
   #flushing: Promise<void> | undefined
   #closing: Promise<void> | undefined
   #isClosed = false
 
   /**
-   * Opens the file, and makes it if it is not there.
-   * @throws {OptionError} for an option that cannot be used, such as a path in a folder that is not there.
-   * @throws {StoreError} for a file that cannot be opened, is another application's, or a newer version's.
+   * Opens the file, or creates it. Blocks for up to `busyTimeoutMs` while other processes keep it locked.
+   * @throws {OptionError} for an invalid option, such as a path in a folder that does not exist.
+   * @throws {StoreError} if the file cannot be opened, or belongs to another application or a newer version.
    */
   constructor(options: SqliteStoreOptions) {
     this.#settings = settingsOf(options)
-    this.#file = this.#opened()
+    this.#file = this.#openBlocking()
   }
 
   async get(origin: string): Promise<string | undefined> {
     this.#throwIfClosing()
-    return this.#whenFree((file) => file.get(origin, this.#settings.now()))
+    return this.#retryWhileBusy((file) => file.get(origin, this.#settings.now()))
   }
 
-  // Encoded here, so that what cannot be is an error of this call alone.
+  // Encodes here, so that a value that is not a string rejects this call only, not the whole transaction.
   async set(origin: string, text: string, keepUntil: number): Promise<void> {
-    return this.#queued({ origin, key: Buffer.from(origin), text: Buffer.from(text), keepUntil })
+    return this.#enqueue({ origin, key: Buffer.from(origin), text: Buffer.from(text), keepUntil })
   }
 
   async delete(origin: string): Promise<void> {
-    return this.#queued({ origin, key: Buffer.from(origin), text: undefined, keepUntil: 0 })
+    return this.#enqueue({ origin, key: Buffer.from(origin), text: undefined, keepUntil: 0 })
   }
 
-  /** Writes what was asked for, and closes the file. */
+  /** Finishes all pending writes, then closes the file. Later calls of other methods reject. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await this.#flushing
       this.#isClosed = true
-      this.#letGo()
+      this.#closeFile()
     })()
     return this.#closing
   }
@@ -78,7 +79,7 @@ export class SqliteStore implements Store {
     await this.close()
   }
 
-  #queued(write: Write): Promise<void> {
+  #enqueue(write: Write): Promise<void> {
     this.#throwIfClosing()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#queue.push({ write, resolve, reject })
@@ -86,15 +87,15 @@ export class SqliteStore implements Store {
     return promise
   }
 
-  /** Until nothing is left; other things get their turn between two transactions. */
+  /** Commits batches until the queue is empty. Yields to the event loop between two transactions. */
   async #flush(): Promise<void> {
-    const { walBytes } = roomIn(this.#settings.maxBytes)
+    const { walBytes } = sizeLimits(this.#settings.maxBytes)
     for (await setImmediate(); this.#queue.length > 0; await setImmediate()) {
       const batch = this.#queue.splice(0, batchLength(this.#queue, walBytes))
-      // The last word about an origin is what is written; who said the others may go on as well, since theirs came before it.
+      // Only the last write of each origin is stored. The earlier ones resolve too: they were overwritten.
       const writes = new Map(batch.map(({ write }) => [write.origin, write]))
       try {
-        await this.#whenFree((file) => file.commit([...writes.values()], this.#settings.now()))
+        await this.#retryWhileBusy((file) => file.commit([...writes.values()], this.#settings.now()))
         for (const { resolve } of batch) resolve()
       } catch (error) {
         for (const { reject } of batch) reject(error)
@@ -103,91 +104,96 @@ export class SqliteStore implements Store {
     this.#flushing = undefined
   }
 
-  /** @throws {StoreError} */
-  async #whenFree<T>(work: (file: StoreFile) => T): Promise<T> {
+  /** Runs `work` again with growing delays while the file is locked. @throws {StoreError} after `busyTimeoutMs`. */
+  async #retryWhileBusy<T>(work: (file: StoreFile) => T): Promise<T> {
     const { busyTimeoutMs } = this.#settings
     const end = performance.now() + busyTimeoutMs
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    for (let pause = MIN_RETRY_DELAY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_DELAY_MS)) {
       try {
-        return this.#onFile(work)
+        return this.#replaceIfDamaged(work)
       } catch (error) {
-        if (!isBusy(error) || performance.now() >= end) throw this.#explained(error)
-        await setTimeout(pause * (0.5 + Math.random())) // not all processes at the same moment
+        if (!isBusy(error) || performance.now() >= end) throw this.#toStoreError(error)
+        await setTimeout(pause * (0.5 + Math.random())) // jitter, so that processes do not retry at the same moment
       }
     }
   }
 
-  /** As `whenFree`, for the constructor, which cannot wait otherwise than by blocking. */
-  #opened(): StoreFile {
+  /** Opens the file for the constructor. Blocks the thread between attempts, because a constructor cannot await. */
+  #openBlocking(): StoreFile {
     const end = performance.now() + this.#settings.busyTimeoutMs
-    const nobody = new Int32Array(new SharedArrayBuffer(4))
+    const neverNotified = new Int32Array(new SharedArrayBuffer(4))
     for (;;) {
       try {
-        return this.#openedAtOnce()
+        return this.#open()
       } catch (error) {
-        if (!isBusy(error) || performance.now() >= end) throw this.#explained(error)
-        Atomics.wait(nobody, 0, 0, LONGEST_PAUSE_MS * Math.random())
+        if (!isBusy(error) || performance.now() >= end) throw this.#toStoreError(error)
+        Atomics.wait(neverNotified, 0, 0, MAX_RETRY_DELAY_MS * Math.random())
       }
     }
   }
 
-  /** The file that the path leads to, in one try. */
-  #openedAtOnce(): StoreFile {
+  /** Opens the file in one attempt. Replaces a damaged file. */
+  #open(): StoreFile {
     const { path, maxBytes } = this.#settings
     const id = fileIdOf(path)
     try {
       return new StoreFile(path, maxBytes)
     } catch (error) {
       if (!isDamage(error)) throw error
-      this.#setAside(id, error)
+      this.#renameDamaged(id, error)
       return new StoreFile(path, maxBytes)
     }
   }
 
-  /** Works on the file that stands at the path; if that proves to be damaged, on a new one. */
-  #onFile<T>(work: (file: StoreFile) => T): T {
-    const file = this.#inPlace()
+  /** Runs `work` on the file. If the file turns out to be damaged, replaces it and runs `work` again. */
+  #replaceIfDamaged<T>(work: (file: StoreFile) => T): T {
+    const file = this.#currentFile()
     try {
       return work(file)
     } catch (error) {
       if (!isDamage(error)) throw error
-      this.#letGo() // before it is renamed: SQLite goes by names when it closes
-      this.#setAside(file.id, error)
-      return work(this.#inPlace())
+      this.#closeFile() // before the rename: when SQLite closes a file, it uses its names
+      this.#renameDamaged(file.id, error)
+      return work(this.#currentFile())
     }
   }
 
-  /** Another process may have set the file aside, or somebody may have deleted it: what is written to it would be lost. */
-  #inPlace(): StoreFile {
-    if (this.#isClosed) throw this.#closedError() // a get may have waited for so long
-    if (this.#file?.isInPlace) return this.#file
-    this.#letGo()
-    this.#file = this.#openedAtOnce()
+  /** Opens the file again if the path leads to another one: writes to a renamed or deleted file would be lost. */
+  #currentFile(): StoreFile {
+    if (this.#isClosed) throw this.#closedError() // a `get` may have waited for the lock until after `close`
+    if (this.#file?.isAtPath) return this.#file
+    this.#closeFile()
+    this.#file = this.#open()
     return this.#file
   }
 
-  #letGo(): void {
+  #closeFile(): void {
     this.#file?.close()
     this.#file = undefined
   }
 
-  #setAside(id: string | undefined, error: Error): void {
+  #renameDamaged(id: string | undefined, error: Error): void {
     const { path, onSetAside } = this.#settings
-    const setAsideAs = setAside(path, id)
+    const setAsideAs = renameDamagedFile(path, id)
     if (setAsideAs !== undefined) onSetAside({ path, setAsideAs, error })
   }
 
-  #explained(error: unknown): unknown {
+  #toStoreError(error: unknown): unknown {
     const { path, busyTimeoutMs } = this.#settings
     if (error instanceof StoreError || !(error instanceof Error)) return error
     return isBusy(error)
       ? new StoreError(
           'ERR_POLITELY_STORE_BUSY',
           path,
-          `other processes kept it locked for ${busyTimeoutMs} ms; try again, or write a larger busyTimeoutMs`,
+          `other processes kept the file locked for ${busyTimeoutMs} ms; try again, or raise busyTimeoutMs`,
           error,
         )
-      : new StoreError('ERR_POLITELY_STORE_FAILED', path, error.message, error)
+      : new StoreError(
+          'ERR_POLITELY_STORE_FAILED',
+          path,
+          `SQLite failed: ${error.message}; check that the file can be written and the disk is not full`,
+          error,
+        )
   }
 
   #throwIfClosing(): void {
@@ -200,12 +206,12 @@ export class SqliteStore implements Store {
   }
 }
 
-/** How many of them, one at the least, make a transaction that the log has room for. */
-function batchLength(queue: readonly Pending[], walBytes: number): number {
+/** Returns how many writes fit into one transaction of `walBytes`; at least one. */
+function batchLength(queue: readonly PendingWrite[], walBytes: number): number {
   let bytes = 0
   let length = 0
   for (const { write } of queue) {
-    bytes += (write.text?.length ?? 0) + BYTES_OF_A_WRITE
+    bytes += (write.text?.length ?? 0) + OVERHEAD_BYTES_PER_WRITE
     if (bytes > walBytes) break
     length++
   }

@@ -1,27 +1,28 @@
-// One open SQLite file: its schema, what is read from it, and what is written in one transaction. Nothing here waits: a file that
-// another process has locked is an error of SQLite, which the caller may try again after.
+// One open SQLite file: its schema, reads, and transactions. Nothing here waits: if another process has locked the file, SQLite
+// throws, and the caller may try again.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { fileIdOf } from './file-id.ts'
-import { roomIn } from './room.ts'
-import { DamagedTextError, StoreError } from './store-error.ts'
+import { sizeLimits } from './size-limits.ts'
+import { ChecksumError, StoreError } from './store-error.ts'
 
-/** What is to be written. Without a text: forgotten. */
+/** Sets or deletes the text of an origin. */
 export interface Write {
   readonly origin: string
-  /** The origin, and the text, as UTF-8. */
+  /** The origin as UTF-8. */
   readonly key: Buffer
+  /** The text as UTF-8; undefined to delete it. */
   readonly text: Buffer | undefined
   /** Milliseconds since 1970. */
   readonly keepUntil: number
 }
 
-/** Says whose file it is, where other programs look for that. https://sqlite.org/fileformat.html#application_id */
+/** Marks the file as ours in SQLite's own header field. https://sqlite.org/fileformat.html#application_id */
 const APPLICATION_ID = 0x506c7473 // "Plts"
 const SCHEMA_VERSION = 1
 /**
- * Rows are numbered in the order in which they were set, so the lowest is the oldest. Origins and texts are UTF-8 as blobs: as TEXT they
- * end at a NUL in Node 22. `crc` is of both: SQLite notices a damaged page where it has to follow it, not in the middle of a text.
+ * `number` grows with each set, so the lowest is the oldest. Origins and texts are UTF-8 blobs, because Node 22 ends a TEXT value
+ * at a NUL. `crc` is the checksum of origin and text: SQLite detects damage in the structure of a page, but not inside a text.
  */
 const SCHEMA = `
   CREATE TABLE texts (
@@ -35,42 +36,42 @@ const SCHEMA = `
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${SCHEMA_VERSION};
 `
-/** Rows that are looked at together when something has to go. */
-const CANDIDATES = 64
-/** A transaction forgets no more: where the bound was made much smaller, the writes that follow come to it step by step. */
-const MOST_FORGOTTEN = 8_192
+/** The number of rows that one eviction query selects. */
+const EVICTION_BATCH = 64
+/** The most rows that one transaction evicts. After `maxBytes` was lowered a lot, several writes share the work. */
+const MAX_EVICTIONS = 8_192
 
 export class StoreFile {
   readonly #path: string
   readonly #db: DatabaseSync
-  /** Which file this is, whatever it is called by now. */
+  /** Device and inode. They stay the same when another process renames the file. */
   readonly id: string | undefined
-  readonly #mostTextBytes: number
-  readonly #mostPages: number
+  readonly #maxTextBytes: number
+  readonly #maxPages: number
   readonly #pageBytes: number
   readonly #select: StatementSync
   readonly #insert: StatementSync
   readonly #delete: StatementSync
-  readonly #expired: StatementSync
-  readonly #oldest: StatementSync
-  readonly #forget: StatementSync
+  readonly #selectExpired: StatementSync
+  readonly #selectOldest: StatementSync
+  readonly #deleteRow: StatementSync
   readonly #countPages: StatementSync
   readonly #countFree: StatementSync
 
   /**
-   * Opens it, or makes it.
-   * @throws {StoreError} for a file that is not ours.
-   * @throws SQLite's own errors.
+   * Opens the file, or creates it.
+   * @throws {StoreError} if the file belongs to another application or a newer version.
+   * @throws errors of SQLite.
    */
   constructor(path: string, maxBytes: number) {
     this.#path = path
     this.#db = new DatabaseSync(path)
     try {
-      const { walBytes, mainBytes, mostTextBytes } = roomIn(maxBytes)
+      const { walBytes, databaseBytes, maxTextBytes } = sizeLimits(maxBytes)
       this.#prepareSchema()
-      this.#pageBytes = numberIn(this.#db.prepare('PRAGMA page_size'))
-      this.#mostPages = Math.floor(mainBytes / this.#pageBytes)
-      this.#mostTextBytes = mostTextBytes
+      this.#pageBytes = queryNumber(this.#db.prepare('PRAGMA page_size'))
+      this.#maxPages = Math.floor(databaseBytes / this.#pageBytes)
+      this.#maxTextBytes = maxTextBytes
       this.#db.exec(`
         PRAGMA synchronous = NORMAL;
         PRAGMA wal_autocheckpoint = ${Math.floor(walBytes / this.#pageBytes)};
@@ -81,9 +82,11 @@ export class StoreFile {
       this.#insert = this.#db.prepare('INSERT INTO texts (origin, keep_until, crc, text) VALUES (?, ?, ?, ?)')
       this.#delete = this.#db.prepare('DELETE FROM texts WHERE origin = ?')
       const candidates = 'SELECT number, length(text) AS bytes FROM texts'
-      this.#expired = this.#db.prepare(`${candidates} WHERE keep_until <= ? ORDER BY keep_until LIMIT ${CANDIDATES}`)
-      this.#oldest = this.#db.prepare(`${candidates} ORDER BY number LIMIT ${CANDIDATES}`)
-      this.#forget = this.#db.prepare('DELETE FROM texts WHERE number = ?')
+      this.#selectExpired = this.#db.prepare(
+        `${candidates} WHERE keep_until <= ? ORDER BY keep_until LIMIT ${EVICTION_BATCH}`,
+      )
+      this.#selectOldest = this.#db.prepare(`${candidates} ORDER BY number LIMIT ${EVICTION_BATCH}`)
+      this.#deleteRow = this.#db.prepare('DELETE FROM texts WHERE number = ?')
       this.#countPages = this.#db.prepare('PRAGMA page_count')
       this.#countFree = this.#db.prepare('PRAGMA freelist_count')
       this.id = fileIdOf(path)
@@ -93,8 +96,8 @@ export class StoreFile {
     }
   }
 
-  /** Whether its path still leads to it: another process may have set it aside, or somebody deleted it. */
-  get isInPlace(): boolean {
+  /** Whether the path still leads to this file. Another process may have renamed or deleted it. */
+  get isAtPath(): boolean {
     return fileIdOf(this.#path) === this.id
   }
 
@@ -103,23 +106,26 @@ export class StoreFile {
     const row = this.#select.get(key, now)
     if (row === undefined) return undefined
     const { text, crc } = row
-    if (!(text instanceof Uint8Array) || checksumOf(key, text) !== crc)
-      throw new DamagedTextError(`the text of ${origin} is not the one that was written`)
+    if (!(text instanceof Uint8Array) || checksum(key, text) !== crc)
+      throw new ChecksumError(`the text of ${origin} does not match its checksum`)
     return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString()
   }
 
-  /** All of it, or nothing. Each origin is written once at most. */
+  /** Writes everything in one transaction, or nothing. Each origin occurs at most once. */
   commit(writes: readonly Write[], now: number): void {
     this.#inTransaction(() => {
       for (const { key } of writes) this.#delete.run(key)
       const kept = writes.flatMap(({ key, text, keepUntil }) => {
-        // A time that is no number has passed.
-        const isKept = text !== undefined && text.length <= this.#mostTextBytes && keepUntil > now
+        // A `keepUntil` of NaN counts as expired.
+        const isKept = text !== undefined && text.length <= this.#maxTextBytes && keepUntil > now
         return isKept ? [{ key, text, keepUntil }] : []
       })
-      this.#makeRoom(Math.ceil(kept.reduce((pages, { key, text }) => pages + this.#pagesOf(key, text), 1)), now)
-      for (const { key, keepUntil, text } of kept) this.#insert.run(key, keepUntil, checksumOf(key, text), text)
-      this.#makeRoom(0, now)
+      this.#evictUntilFree(
+        Math.ceil(kept.reduce((pages, { key, text }) => pages + this.#estimatedPages(key, text), 1)),
+        now,
+      )
+      for (const { key, keepUntil, text } of kept) this.#insert.run(key, keepUntil, checksum(key, text), text)
+      this.#evictUntilFree(0, now)
       this.#shrink()
     })
   }
@@ -128,42 +134,42 @@ export class StoreFile {
     this.#db.close()
   }
 
-  /** Only an empty database becomes ours. What another application keeps is left as it is. */
+  /** Creates the tables in an empty database. Does not change the database of another application. */
   #prepareSchema(): void {
     this.#db.exec('PRAGMA trusted_schema = OFF')
-    const isEmpty = () => this.#version() === 'none'
+    const isEmpty = () => this.#schemaVersion() === 'none'
     if (isEmpty()) {
       this.#db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
       this.#inTransaction(() => {
-        if (isEmpty()) this.#db.exec(SCHEMA) // else another process was faster
+        if (isEmpty()) this.#db.exec(SCHEMA) // otherwise another process created the tables first
       })
     }
-    const version = this.#version()
+    const version = this.#schemaVersion()
     if (version === SCHEMA_VERSION) return
     if (typeof version === 'number' && version > SCHEMA_VERSION)
       throw new StoreError(
         'ERR_POLITELY_STORE_NEWER',
         this.#path,
-        `a newer version of @politely/store-sqlite wrote it (schema ${version}, this one knows ${SCHEMA_VERSION}); install that, or write another path`,
+        `a newer version of @politely/store-sqlite wrote this file (schema ${version}, this version supports ${SCHEMA_VERSION}); update the package, or write another path`,
       )
     throw new StoreError(
       'ERR_POLITELY_STORE_FOREIGN',
       this.#path,
-      'is the SQLite file of another application; write another path',
+      'this is the SQLite file of another application; write another path',
     )
   }
 
-  /** Of the schema, in what is ours. */
-  #version(): number | 'none' | 'foreign' {
-    const application = numberIn(this.#db.prepare('PRAGMA application_id'))
-    const version = numberIn(this.#db.prepare('PRAGMA user_version'))
+  /** Returns the version of our schema, `none` for an empty database, or `foreign` for that of another application. */
+  #schemaVersion(): number | 'none' | 'foreign' {
+    const application = queryNumber(this.#db.prepare('PRAGMA application_id'))
+    const version = queryNumber(this.#db.prepare('PRAGMA user_version'))
     if (application === APPLICATION_ID && version > 0) return version
-    const things = numberIn(this.#db.prepare('SELECT count(*) FROM sqlite_schema'))
-    return application === 0 && version === 0 && things === 0 ? 'none' : 'foreign'
+    const objects = queryNumber(this.#db.prepare('SELECT count(*) FROM sqlite_schema'))
+    return application === 0 && version === 0 && objects === 0 ? 'none' : 'foreign'
   }
 
   #inTransaction(work: () => void): void {
-    // Taken at once and not at the first write: then nothing that was read before it can have changed.
+    // Takes the write lock before the first read, so that no other process changes what the transaction has read.
     this.#db.exec('BEGIN IMMEDIATE')
     try {
       work()
@@ -173,46 +179,46 @@ export class StoreFile {
     }
   }
 
-  /** Forgets until so many pages are free, of those that the file may have: what has expired, then what was set longest ago. */
-  #makeRoom(pages: number, now: number): void {
-    for (let forgotten = 0; forgotten < MOST_FORGOTTEN; ) {
-      let missing = (this.#usedPages() + pages - this.#mostPages) * this.#pageBytes
-      if (missing <= 0) return
-      const expired = this.#expired.all(now)
-      const rows = expired.length > 0 ? expired : this.#oldest.all()
+  /** Evicts rows until `pages` pages are free within the limit: first expired rows, then those that were set longest ago. */
+  #evictUntilFree(pages: number, now: number): void {
+    for (let evicted = 0; evicted < MAX_EVICTIONS; ) {
+      let missingBytes = (this.#usedPages() + pages - this.#maxPages) * this.#pageBytes
+      if (missingBytes <= 0) return
+      const expired = this.#selectExpired.all(now)
+      const rows = expired.length > 0 ? expired : this.#selectOldest.all()
       if (rows.length === 0) return
       for (const { number = null, bytes } of rows) {
-        this.#forget.run(number)
-        forgotten++
-        missing -= Number(bytes) // at the least: how many pages it freed is seen in the next turn
-        if (missing <= 0) break
+        this.#deleteRow.run(number)
+        evicted++
+        missingBytes -= Number(bytes) // a lower bound; the next iteration counts the pages that became free
+        if (missingBytes <= 0) break
       }
     }
   }
 
-  /** Free pages are used again. They are given back to the disk only where there are more pages than there may be. */
+  /** Returns pages to the file system if the file is over the limit. Otherwise SQLite reuses free pages. */
   #shrink(): void {
-    const excess = numberIn(this.#countPages) - this.#mostPages
+    const excess = queryNumber(this.#countPages) - this.#maxPages
     if (excess > 0) this.#db.exec(`PRAGMA incremental_vacuum(${excess})`)
   }
 
   #usedPages(): number {
-    return numberIn(this.#countPages) - numberIn(this.#countFree)
+    return queryNumber(this.#countPages) - queryNumber(this.#countFree)
   }
 
-  /** About; what is wrong with it is put right when all is written. */
-  #pagesOf(key: Buffer, text: Buffer): number {
+  /** An estimate. `commit` evicts again after the writes, which corrects its error. */
+  #estimatedPages(key: Buffer, text: Buffer): number {
     return (1.1 * (2 * key.length + text.length + 64)) / this.#pageBytes
   }
 }
 
-function checksumOf(key: Uint8Array, text: Uint8Array): number {
-  // In Node 22 an empty text out of SQLite has another sum than an empty one of ours: it has no address, and zlib takes that for a start.
+function checksum(key: Uint8Array, text: Uint8Array): number {
+  // In Node 22 an empty blob from SQLite has no address, and zlib then restarts the checksum. An empty Buffer of ours does not do that.
   return text.length === 0 ? crc32(key) : crc32(text, crc32(key))
 }
 
-/** The one number of the one row that it gives. */
-function numberIn(statement: StatementSync): number {
+/** Runs a query that returns one row with one number. */
+function queryNumber(statement: StatementSync): number {
   const [value] = Object.values(statement.get() ?? {})
   return Number(value)
 }

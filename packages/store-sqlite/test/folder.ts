@@ -1,4 +1,4 @@
-// A folder for one test, and the stores in it; both are gone afterwards.
+// A temporary folder and its stores. The fixture closes the stores and deletes the folder after each test.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,17 +6,17 @@ import { type TestAPI, test as vitestTest } from 'vitest'
 import { SqliteStore, type SqliteStoreOptions } from '../src/index.ts'
 
 export interface Folder {
-  /** Where the stores of `open` keep their texts. */
+  /** The file that `open` opens. */
   readonly path: string
   open(options?: Partial<SqliteStoreOptions>): SqliteStore
-  /** Bytes of all files. */
-  heldBytes(): number
+  /** The total size of all files. */
+  diskBytes(): number
   /** The names of all files. */
-  names(): string[]
+  fileNames(): string[]
 }
 
 export const test: TestAPI<{ folder: Folder }> = vitestTest.extend<{ folder: Folder }>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures that are needed from it
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of other fixtures from it
   folder: async ({}, use) => {
     const root = mkdtempSync(join(tmpdir(), 'politely-store-'))
     const path = join(root, 'robots.sqlite')
@@ -28,12 +28,12 @@ export const test: TestAPI<{ folder: Folder }> = vitestTest.extend<{ folder: Fol
         stores.push(store)
         return store
       },
-      heldBytes: () => readdirSync(root).reduce((sum, name) => sum + statSync(join(root, name)).size, 0),
-      names: () => readdirSync(root).sort(),
+      diskBytes: () => readdirSync(root).reduce((sum, name) => sum + statSync(join(root, name)).size, 0),
+      fileNames: () => readdirSync(root).sort(),
     })
     for (const store of stores) await store.close()
     rmSync(root, { recursive: true })
   },
 })
 
-export const later: number = Date.now() + 3_600_000
+export const inOneHour: number = Date.now() + 3_600_000

@@ -1,4 +1,4 @@
-// Several processes on one file, and processes that are killed while they write.
+// Several processes that write to one file, and processes that are killed while they write.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -9,39 +9,39 @@ import { expect } from 'vitest'
 import { test } from './folder.ts'
 import { LANES, stepsOf } from './steps.ts'
 
-/** All of a hundred take longer than a test should: POLITELY_KILL_ROUNDS=100 asks for them. */
-const asked = process.env.POLITELY_KILL_ROUNDS
-const ROUNDS = Number(asked ?? sampled(20))
+/** POLITELY_KILL_ROUNDS=100 runs 100 rounds and prints the counts. That takes longer than a test should. */
+const requestedRounds = process.env.POLITELY_KILL_ROUNDS
+const ROUNDS = Number(requestedRounds ?? sampled(20))
 
 interface Writer {
   readonly child: ChildProcess
-  /** What it says of itself so far. */
-  said(): string
-  /** What it said until its end, and how it ended. */
-  readonly ended: Promise<{ said: string; complaints: string; status: number | null }>
+  /** What it has printed so far. */
+  output(): string
+  /** Resolves with everything it printed and its exit status. */
+  readonly ended: Promise<{ stdout: string; stderr: string; status: number | null }>
 }
 
-function startWriter(path: string, seed: number, steps: number, onSaid?: () => void): Writer {
+function startWriter(path: string, seed: number, steps: number, onOutput?: () => void): Writer {
   const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'writer.ts')]
   const child = spawn(process.execPath, [...args, path, `${seed}`, `${steps}`])
-  let said = ''
-  let complaints = ''
+  let stdout = ''
+  let stderr = ''
   child.stdout.on('data', (chunk) => {
-    said += chunk
-    onSaid?.()
+    stdout += chunk
+    onOutput?.()
   })
   child.stderr.on('data', (chunk) => {
-    complaints += chunk
+    stderr += chunk
   })
-  const ended = new Promise<{ said: string; complaints: string; status: number | null }>((resolve, reject) => {
+  const ended = new Promise<{ stdout: string; stderr: string; status: number | null }>((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (status) => resolve({ said, complaints, status }))
+    child.on('close', (status) => resolve({ stdout, stderr, status }))
   })
-  return { child, said: () => said, ended }
+  return { child, output: () => stdout, ended }
 }
 
-/** What SQLite says of the whole file. */
-function integrityOf(path: string): unknown {
+/** Runs SQLite's own check of the whole file. */
+function checkIntegrity(path: string): unknown {
   const db = new DatabaseSync(path)
   try {
     return db.prepare('PRAGMA integrity_check').get()
@@ -50,11 +50,11 @@ function integrityOf(path: string): unknown {
   }
 }
 
-test('three processes that begin a file and write it at once lose nothing', async ({ folder }) => {
+test('three processes that create and write one file at the same time lose no write', async ({ folder }) => {
   const steps = 100
   const writers = [1, 2, 3].map((seed) => startWriter(folder.path, seed, steps))
   const ends = await Promise.all(writers.map(({ ended }) => ended))
-  expect(ends.map(({ status, complaints }) => [status, complaints])).toEqual(Array(3).fill([0, '']))
+  expect(ends.map(({ status, stderr }) => [status, stderr])).toEqual(Array(3).fill([0, '']))
 
   const store = folder.open()
   const expected = new Map<string, string | undefined>()
@@ -67,61 +67,61 @@ test('three processes that begin a file and write it at once lose nothing', asyn
   for (const [origin, text] of expected) if ((await store.get(origin)) !== text) wrong.push(origin)
   expect(wrong).toEqual([])
   expect(expected.size).toBeGreaterThan(400)
-  expect(integrityOf(folder.path)).toEqual({ integrity_check: 'ok' })
-  expect(folder.names().filter((name) => name.includes('corrupt'))).toEqual([])
+  expect(checkIntegrity(folder.path)).toEqual({ integrity_check: 'ok' })
+  expect(folder.fileNames().filter((name) => name.includes('corrupt'))).toEqual([])
 })
 
-test(`kill -9: ${ROUNDS} times nothing is lost of what was said to be kept`, { timeout: 300_000 }, async ({
+test(`loses no acknowledged write in ${ROUNDS} processes ended by kill -9`, { timeout: 300_000 }, async ({
   folder,
 }) => {
   const random = dice(20_260_101)
-  const figures = { rounds: 0, acknowledged: 0, lost: 0, unreadable: 0, damaged: 0 }
+  const counts = { rounds: 0, acknowledged: 0, lost: 0, unreadable: 0, damaged: 0 }
   for (let round = 1; round <= ROUNDS; round++) {
-    // Mostly after so many sets; every eighth time after so many milliseconds, which may be before the file is open.
-    const enough = Math.floor(random() * 1_500)
-    const soon = round % 8 === 0 ? 40 + random() * 120 : undefined
+    // Kills the writer after a number of writes. Every eighth round kills it after 40 to 160 ms, maybe before the file is open.
+    const maxWrites = Math.floor(random() * 1_500)
+    const killAfterMs = round % 8 === 0 ? 40 + random() * 120 : undefined
     const writer = startWriter(folder.path, round, 1_000_000, () => {
-      if (soon === undefined && writer.said().split('\n').length > enough) writer.child.kill('SIGKILL')
+      if (killAfterMs === undefined && writer.output().split('\n').length > maxWrites) writer.child.kill('SIGKILL')
     })
-    if (soon !== undefined) setTimeout(() => writer.child.kill('SIGKILL'), soon)
-    const { said, complaints } = await writer.ended
-    expect(complaints).toBe('')
+    if (killAfterMs !== undefined) setTimeout(() => writer.child.kill('SIGKILL'), killAfterMs)
+    const { stdout, stderr } = await writer.ended
+    expect(stderr).toBe('')
     expect(writer.child.signalCode).toBe('SIGKILL')
 
-    const store = folder.open({ onSetAside: () => figures.damaged++ })
+    const store = folder.open({ onSetAside: () => counts.damaged++ })
     for (let lane = 0; lane < LANES; lane++) {
-      const acknowledged = said.match(new RegExp(`^${lane}\\n`, 'gm'))?.length ?? 0
-      figures.acknowledged += acknowledged
-      const { known, possible } = outcomesOf(round, lane, acknowledged)
+      const acknowledged = stdout.match(new RegExp(`^${lane}\\n`, 'gm'))?.length ?? 0
+      counts.acknowledged += acknowledged
+      const { known, possible } = expectedTexts(round, lane, acknowledged)
       for (const origin of possible.keys()) {
         const found = await store.get(origin)
         if (found === known.get(origin) || found === possible.get(origin)) continue
-        if (found === undefined || isText(found, origin, round, lane, acknowledged)) figures.lost++
-        else figures.unreadable++
+        if (found === undefined || isEarlierText(found, origin, round, lane, acknowledged)) counts.lost++
+        else counts.unreadable++
       }
     }
     await store.close()
-    if (JSON.stringify(integrityOf(folder.path)) !== '{"integrity_check":"ok"}') figures.damaged++
-    figures.rounds++
+    if (JSON.stringify(checkIntegrity(folder.path)) !== '{"integrity_check":"ok"}') counts.damaged++
+    counts.rounds++
   }
-  if (asked !== undefined) console.log(JSON.stringify(figures))
-  expect(figures).toMatchObject({ rounds: ROUNDS, lost: 0, unreadable: 0, damaged: 0 })
-  expect(figures.acknowledged).toBeGreaterThan(ROUNDS)
+  if (requestedRounds !== undefined) console.log(JSON.stringify(counts))
+  expect(counts).toMatchObject({ rounds: ROUNDS, lost: 0, unreadable: 0, damaged: 0 })
+  expect(counts.acknowledged).toBeGreaterThan(ROUNDS)
 })
 
-/** What is kept after so many steps, and what is if one more was done that the process did not live to speak of. */
-function outcomesOf(seed: number, lane: number, acknowledged: number) {
-  const known = new Map<string, string | undefined>()
-  let possible = known
+/** Returns the texts after the acknowledged steps, and those after one more step, which may be committed but not acknowledged. */
+function expectedTexts(seed: number, lane: number, acknowledged: number) {
+  const acknowledgedTexts = new Map<string, string | undefined>()
+  let possible = acknowledgedTexts
   let step = 0
   for (const { origin, text } of stepsOf(seed, lane, acknowledged + 1)) {
-    if (++step > acknowledged) possible = new Map(known)
+    if (++step > acknowledged) possible = new Map(acknowledgedTexts)
     possible.set(origin, text)
   }
-  return { known, possible }
+  return { known: acknowledgedTexts, possible }
 }
 
-/** Whether it is a whole text, though not the last one. */
-function isText(found: string, of: string, seed: number, lane: number, acknowledged: number): boolean {
+/** Returns whether `found` is a complete text of an earlier step. */
+function isEarlierText(found: string, of: string, seed: number, lane: number, acknowledged: number): boolean {
   return Array.from(stepsOf(seed, lane, acknowledged)).some(({ origin, text }) => origin === of && text === found)
 }

@@ -1,6 +1,6 @@
-// A process that sets texts and says of each set that it is done, as soon as it is:
+// A process that writes to a store and prints an acknowledgement as soon as each write has resolved:
 //   node writer.ts PATH SEED STEPS
-// It has several lanes. Each waits for one step before it takes the next, and then says its number.
+// Several lanes run concurrently. Each waits for one write, prints the number of its lane, and starts the next write.
 import { SqliteStore } from '../src/index.ts'
 import { LANES, stepsOf } from './steps.ts'
 
@@ -12,14 +12,14 @@ async function runLane(lane: number): Promise<void> {
   for (const step of stepsOf(Number(seed), lane, Number(steps))) {
     if (step.text === undefined) await store.delete(step.origin)
     else await store.set(step.origin, step.text, keepUntil)
-    await written(`${lane}\n`)
+    await printed(`${lane}\n`)
   }
 }
 
 await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(lane)))
 await store.close()
 
-/** Resolves when it is in the pipe: a full one would keep the writer, and so what it says, behind what it does. */
-function written(line: string): Promise<void> {
+/** Resolves when the pipe has taken the line. Without that, a full pipe would delay acknowledgements. */
+function printed(line: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(line, () => resolve()))
 }

@@ -1,4 +1,4 @@
-// docs/frameworks.md shows what each adapter and recipe does, as the rows have it that their tests run.
+// docs/frameworks.md has a table of what each adapter and recipe does. It is generated from the rows that their tests run.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { withTables } from '../src/doc-table.ts'
 const docs = join(import.meta.dirname, '../../../docs')
 const capabilities: readonly Capability[] = [...new Set(adapterCases.map(({ capability }) => capability))]
 
-it('docs/frameworks.md shows these rows', async () => {
+it('docs/frameworks.md contains these rows', async () => {
   const path = join(docs, 'frameworks.md')
   const head = ['', ...capabilities]
   const rows = adapterRows.map(({ name, page, cannot }) => [
@@ -16,10 +16,10 @@ it('docs/frameworks.md shows these rows', async () => {
     ...capabilities.map((capability) => cannot[capability] ?? 'yes'),
   ])
   const page = withTables(readFileSync(path, 'utf8'), [{ head, rows }])
-  expect(page.match(/^\| \[/gm)).toHaveLength(rows.length) // and nowhere else
+  expect(page.match(/^\| \[/gm)).toHaveLength(rows.length) // and no others
   await expect(page).toMatchFileSnapshot(path)
 })
 
-it.each(adapterRows)('$name has a page', ({ page }) => {
+it.each(adapterRows)('the page of $name exists', ({ page }) => {
   expect(existsSync(join(docs, page.replace(/#.*/, '')))).toBe(true)
 })

@@ -1,6 +1,4 @@
-// Every TypeScript example in README.md and docs/ is run, and prints what it says it prints. `https://example.com` is a server
-// on loopback for them.
-
+// Runs every TypeScript example in README.md and docs/, and checks its output. `https://example.com` is replaced by a server on loopback.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -25,19 +23,19 @@ const all = pages.flatMap((page) =>
   })),
 )
 
-/** In the short run the first example of each page. */
+/** The short run tests the first example of each page only. */
 const snippets = all.filter(({ i }) => isFullRun || i === 0)
 
-/** What the comments of an example promise, `// prints: …`, in order. */
-function promisedBy(code: string): string[] {
+/** Returns the lines that an example should print, from its `// prints: …` comments. */
+function expectedOutput(code: string): string[] {
   return Array.from(code.matchAll(/\/\/ prints: (.*)$/gm), ([, line = '']) => line)
 }
 
-/** Some of them start a browser, and the machine may be busy. */
-const MOST_MS = 60_000
+/** Some examples start a browser, and the machine may be busy. */
+const TIMEOUT_MS = 60_000
 
 const chromium = findBrowser()
-const forBrowsers = chromium && { CHROME_BIN: chromium.command, ...chromium.env }
+const browserEnv = chromium && { CHROME_BIN: chromium.command, ...chromium.env }
 
 const server = createServer((request, response) => {
   if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /cart\n')
@@ -49,7 +47,7 @@ let folder = ''
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://localhost:${(server.address() as AddressInfo).port}`
-  folder = mkdtempSync(join(root, 'docs/.snippets-')) // the package.json there names what examples import
+  folder = mkdtempSync(join(root, 'docs/.snippets-')) // its package.json has the packages that examples import
 })
 
 afterAll(() => {
@@ -59,25 +57,25 @@ afterAll(() => {
 })
 
 describe('the examples of the documentation', () => {
-  it('are found', () => {
+  it('exist', () => {
     expect(new Set(snippets.map(({ page }) => page))).toContain('README.md')
-    expect(snippets.flatMap(({ code }) => promisedBy(code)).length).toBeGreaterThan(5)
+    expect(snippets.flatMap(({ code }) => expectedOutput(code)).length).toBeGreaterThan(5)
   })
 
-  it.for(snippets)('$page, example $i', async ({ page, i, code }, { skip }) => {
+  it.for(snippets)('$page, example $i, prints what it says', async ({ page, i, code }, { skip }) => {
     skip(code.includes('CHROME_BIN') && isMissing('chromium', chromium))
-    const here = (text: string) => text.replaceAll('https://example.com', origin)
+    const withOrigin = (text: string) => text.replaceAll('https://example.com', origin)
     const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
-    writeFileSync(file, here(code))
+    writeFileSync(file, withOrigin(code))
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
       cwd: folder,
-      env: { ...process.env, ...forBrowsers, CRAWLEE_LOG_LEVEL: 'OFF', NODE_ENV: undefined }, // vitest's says test
-      timeout: MOST_MS,
+      env: { ...process.env, ...browserEnv, CRAWLEE_LOG_LEVEL: 'OFF', NODE_ENV: undefined }, // vitest sets it to test
+      timeout: TIMEOUT_MS,
     })
     let printed = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
     const status = await new Promise((resolve) => child.on('close', resolve))
-    expect(printed.trimEnd().split('\n')).toEqual(promisedBy(code).map(here))
+    expect(printed.trimEnd().split('\n')).toEqual(expectedOutput(code).map(withOrigin))
     expect(status).toBe(0)
   })
 })

@@ -1,14 +1,14 @@
-// docs/stores.md shows what each store promises, as the rows have it that its tests run.
+// docs/stores.md has a table of what each store guarantees. It is generated from the rows that its tests run.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { withTables } from '../src/doc-table.ts'
 import { type StoreName, storeCases, storeCasesFor } from '../src/store-contract.ts'
 
-it('docs/stores.md shows these rows', async () => {
+it('docs/stores.md contains these rows', async () => {
   const path = join(import.meta.dirname, '../../../docs/stores.md')
   const stores: readonly StoreName[] = ['MemoryStore', 'SqliteStore', 'fromKeyv over a Map']
-  const head = ['promise', ...stores.map((store) => store.replace(/^\w+/, '`$&`'))]
+  const head = ['guarantee', ...stores.map((store) => store.replace(/^\w+/, '`$&`'))]
   const rows = storeCases.map((row) => [
     row.name,
     ...stores.map((store) => (storeCasesFor(store).includes(row) ? 'yes' : '–')),
@@ -16,7 +16,7 @@ it('docs/stores.md shows these rows', async () => {
   await expect(withTables(readFileSync(path, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(path)
 })
 
-it('no promise is named twice', () => {
+it('no two rows have the same name', () => {
   expect(new Set(storeCases.map(({ name }) => name)).size).toBe(storeCases.length)
   expect(storeCases.length).toBeGreaterThan(30)
 })

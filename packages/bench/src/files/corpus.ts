@@ -14,7 +14,7 @@ export interface Corpus {
   close(): void
 }
 
-/** Unpacks the real files; undefined where POLITELY_CONFORMANCE_DIR names none. */
+/** Unpacks the real files. Returns undefined if POLITELY_CONFORMANCE_DIR is not set. */
 export function openCorpus(): Corpus | undefined {
   const dir = conformanceDir()
   if (dir === undefined) return undefined
@@ -23,10 +23,10 @@ export function openCorpus(): Corpus | undefined {
   return { folder: join(home, 'corpus-public'), close: () => rmSync(home, { recursive: true }) }
 }
 
-/** Each file of the folder, read from disk as it is taken: in a buffer that it shares with no other. */
+/** Yields the files of a folder. Reads each one when it is needed, into a separate buffer. */
 export function* filesIn(folder: string, most: number = Number.POSITIVE_INFINITY): Generator<SiteFile> {
   const names = readdirSync(folder).sort()
-  // Of fewer than all, every so manieth: not those that begin with a digit.
+  // If fewer than all files are requested, takes them at equal steps: the first names all begin with digits.
   const step = Math.max(1, Math.floor(names.length / most))
   for (let i = 0, taken = 0; i < names.length && taken < most; i += step, taken++) {
     const name = names[i] as string

@@ -1,7 +1,7 @@
-// Files with very many rules, as a few large sites have them.
+// Files with very many rules, like those of a few large sites.
 import { dice, pick } from '@politely/testkit/random-robots'
-import { chance, weighed } from './site-file.ts'
-import { flat } from './site-question.ts'
+import { chance, weightedChoice } from './site-file.ts'
+import { flatten } from './site-urls.ts'
 import { extensions, parameters, plainWords, sections } from './words.ts'
 
 export const LONG_RULES = 12_000
@@ -9,46 +9,46 @@ export const LONG_RULES = 12_000
 export interface LongFile {
   readonly origin: string
   readonly text: string
-  /** Hitting and missing ones, mixed. */
+  /** URLs that match a rule and URLs that do not, mixed. */
   readonly urls: readonly string[]
 }
 
-/** A file of 12,000 different rules, of which a share has a `*` or a final `$`; shorter than the 500 KiB that are read. */
+/** Returns a file of 12,000 different rules, of which a share has a `*` or a final `$`. It is shorter than the 500 KiB limit. */
 export function longFile(seed: number, starShare: number): LongFile {
-  const roll = dice(seed)
+  const random = dice(seed)
   const origin = 'https://www.long-file.example'
   const rules = new Set<string>()
-  while (rules.size < LONG_RULES) rules.add(chance(roll, starShare) ? starred(roll) : literal(roll))
+  while (rules.size < LONG_RULES) rules.add(chance(random, starShare) ? starred(random) : literal(random))
   const paths = [...rules]
-  const lines = paths.map((path) => `${chance(roll, 0.1) ? 'Allow' : 'Disallow'}: ${path}`)
+  const lines = paths.map((path) => `${chance(random, 0.1) ? 'Allow' : 'Disallow'}: ${path}`)
   const urls = Array.from({ length: 2_000 }, (_, i) => {
-    const path = i % 2 === 0 ? literal(roll) + word(roll) : filled(roll, pick(roll, paths))
-    return flat(`${origin}${path}`)
+    const path = i % 2 === 0 ? literal(random) + word(random) : filled(random, pick(random, paths))
+    return flatten(`${origin}${path}`)
   })
-  return { origin, text: flat(`User-agent: *\n${lines.join('\n')}\n`), urls }
+  return { origin, text: flatten(`User-agent: *\n${lines.join('\n')}\n`), urls }
 }
 
-function literal(roll: () => number): string {
-  const end = weighed(roll, [0.5, '/'], [0.3, ''], [0.2, `.${pick(roll, extensions)}`])
-  return `/${pick(roll, sections)}/${word(roll)}${chance(roll, 0.7) ? `-${word(roll)}` : Math.floor(roll() * 1_000)}${end}`
+function literal(random: () => number): string {
+  const end = weightedChoice(random, [0.5, '/'], [0.3, ''], [0.2, `.${pick(random, extensions)}`])
+  return `/${pick(random, sections)}/${word(random)}${chance(random, 0.7) ? `-${word(random)}` : Math.floor(random() * 1_000)}${end}`
 }
 
-function starred(roll: () => number): string {
-  return pick(roll, [
-    () => `/${pick(roll, sections)}/*/${word(roll)}-${word(roll)}`,
-    () => `/*/${word(roll)}/${pick(roll, sections)}`,
-    () => `/*?${pick(roll, parameters)}=${word(roll)}`,
-    () => `/${pick(roll, sections)}/*${word(roll)}.${pick(roll, extensions)}$`,
-    () => `/${pick(roll, sections)}-${word(roll)}*&${pick(roll, parameters)}=`,
-    () => `*/${word(roll)}${Math.floor(roll() * 1_000)}/`,
+function starred(random: () => number): string {
+  return pick(random, [
+    () => `/${pick(random, sections)}/*/${word(random)}-${word(random)}`,
+    () => `/*/${word(random)}/${pick(random, sections)}`,
+    () => `/*?${pick(random, parameters)}=${word(random)}`,
+    () => `/${pick(random, sections)}/*${word(random)}.${pick(random, extensions)}$`,
+    () => `/${pick(random, sections)}-${word(random)}*&${pick(random, parameters)}=`,
+    () => `*/${word(random)}${Math.floor(random() * 1_000)}/`,
   ])()
 }
 
-function filled(roll: () => number, rule: string): string {
-  const path = rule.replace(/\$$/, '').replaceAll('*', () => (chance(roll, 0.3) ? '' : word(roll)))
-  return `${path.startsWith('/') ? '' : '/'}${path}${rule.endsWith('$') || chance(roll, 0.5) ? '' : word(roll)}`
+function filled(random: () => number, rule: string): string {
+  const path = rule.replace(/\$$/, '').replaceAll('*', () => (chance(random, 0.3) ? '' : word(random)))
+  return `${path.startsWith('/') ? '' : '/'}${path}${rule.endsWith('$') || chance(random, 0.5) ? '' : word(random)}`
 }
 
-function word(roll: () => number): string {
-  return pick(roll, plainWords)
+function word(random: () => number): string {
+  return pick(random, plainWords)
 }

@@ -1,24 +1,24 @@
-// Random files that resemble those on the web: in length, and in the number of rules, wildcards, groups and faults.
+// Generates random files that resemble those on the web in length and in the number of rules, wildcards, groups and mistakes.
 // test/site-file.test.ts checks these figures.
 import { dice, pick } from '@politely/testkit/random-robots'
 import { CRAWLER } from '../libraries/library.ts'
 import { crawlers, encodedWords, extensions, foreignWords, parameters, plainWords, sections } from './words.ts'
 
 export interface SiteFile {
-  /** What the file is called where one is named: its seed, or the host it was fetched from. */
+  /** The file's seed, or the host from which it was fetched. */
   readonly name: string
   readonly origin: string
   readonly bytes: Buffer
 }
 
-type Roll = () => number
+type Random = () => number
 
-/** How many of something a file has: the share of files that have at most so many. Between two rows it grows evenly by factors. */
+/** The share of files that have at most a given number of something. Values between two rows are interpolated geometrically. */
 type Quantiles = readonly (readonly [share: number, atMost: number])[]
 
-/** Files that are a web page, and files without a rule, those among them. */
-const WEB_PAGES = 0.03
-const WITHOUT_RULES = 0.07
+/** The share of files that are HTML pages, and of files without a rule, which include those. */
+const HTML_SHARE = 0.03
+const NO_RULES_SHARE = 0.07
 
 const RULES: Quantiles = [
   [0, 1],
@@ -40,17 +40,17 @@ const COMMENTS: Quantiles = [
   [1, 600],
 ]
 
-/** How a site's paths look. */
-interface Shape {
+/** Typical paths of one kind of site. */
+interface PathStyle {
   readonly share: number
   readonly paths: readonly string[]
   readonly starred: readonly string[]
   readonly anchored: readonly string[]
 }
 
-const SHAPES: readonly Shape[] = [
+const PATH_STYLES: readonly PathStyle[] = [
   {
-    share: 0.25, // like a weblog's
+    share: 0.25, // a blog
     paths: [
       '/wp-admin/',
       '/wp-includes/',
@@ -74,7 +74,7 @@ const SHAPES: readonly Shape[] = [
     anchored: ['/*.php$', '/*.inc$', '*/feed/$', '/*?$'],
   },
   {
-    share: 0.2, // like a shop's
+    share: 0.2, // a shop
     paths: [
       '/cart',
       '/checkout/',
@@ -98,7 +98,7 @@ const SHAPES: readonly Shape[] = [
     anchored: ['/*?limit=all$', '/cart$', '/*.js$', '/search$'],
   },
   {
-    share: 0.15, // like a forum's or a wiki's
+    share: 0.15, // a forum or a wiki
     paths: [
       '/login',
       '/register',
@@ -117,17 +117,17 @@ const SHAPES: readonly Shape[] = [
     paths: ['/admin/', '/cgi-bin/', '/search', '/private/', '/tmp/'],
     starred: ['/*?', '/*.pdf'],
     anchored: ['/*.pdf$', '/$'],
-  }, // unlike the three above
+  }, // any other site
 ]
 
-/** The robots.txt of one site; the same for the same seed. */
+/** Returns the robots.txt of one site, always the same for a seed. */
 export function siteFile(seed: number): SiteFile {
-  const roll = dice(seed)
-  const origin = `https://${chance(roll, 0.5) ? 'www.' : ''}${pick(roll, plainWords)}-${pick(roll, plainWords)}.example`
-  return { name: `seed ${seed}`, origin, bytes: Buffer.from(textFor(roll, shareOf(seed), origin), 'latin1') }
+  const random = dice(seed)
+  const origin = `https://${chance(random, 0.5) ? 'www.' : ''}${pick(random, plainWords)}-${pick(random, plainWords)}.example`
+  return { name: `seed ${seed}`, origin, bytes: Buffer.from(textFor(random, shareOf(seed), origin), 'latin1') }
 }
 
-/** The files of the seeds from 1, without those that are longer than a bound, if there is one. */
+/** Yields the files of the seeds 1, 2 and so on. Skips files that are longer than the limit, if there is one. */
 export function* siteFiles(count: number, maxBytes: number = Number.POSITIVE_INFINITY): Generator<SiteFile> {
   for (let seed = 1, made = 0; made < count; seed++) {
     const file = siteFile(seed)
@@ -145,80 +145,81 @@ function shareOf(seed: number): number {
   return (seed * ((Math.sqrt(5) - 1) / 2)) % 1
 }
 
-function textFor(roll: Roll, share: number, origin: string): string {
-  if (share < WEB_PAGES) return webPage(roll)
-  const isEmpty = share < WITHOUT_RULES
-  const rules = isEmpty ? 0 : amount((share - WITHOUT_RULES) / (1 - WITHOUT_RULES), RULES)
-  const lines = isEmpty ? comments(roll) : [...preface(roll), ...groups(roll, rules, origin)]
-  if (chance(roll, 0.51)) lines.push('', ...sitemaps(roll, origin))
-  if (chance(roll, 0.005)) lines.push(...Array.from({ length: 1_500 }, () => `# ${phrase(roll, 5, ' ')}`))
-  const lineEnd = weighed(roll, [0.67, '\n'], [0.325, '\r\n'], [0.005, '\r'])
-  return `${chance(roll, 0.02) ? '\xef\xbb\xbf' : ''}${lines.join(lineEnd)}${chance(roll, 0.7) ? lineEnd : ''}`
+function textFor(random: Random, share: number, origin: string): string {
+  if (share < HTML_SHARE) return webPage(random)
+  const isEmpty = share < NO_RULES_SHARE
+  const rules = isEmpty ? 0 : interpolate((share - NO_RULES_SHARE) / (1 - NO_RULES_SHARE), RULES)
+  const lines = isEmpty ? comments(random) : [...preface(random), ...groups(random, rules, origin)]
+  if (chance(random, 0.51)) lines.push('', ...sitemaps(random, origin))
+  if (chance(random, 0.005)) lines.push(...Array.from({ length: 1_500 }, () => `# ${phrase(random, 5, ' ')}`))
+  const lineEnd = weightedChoice(random, [0.67, '\n'], [0.325, '\r\n'], [0.005, '\r'])
+  return `${chance(random, 0.02) ? '\xef\xbb\xbf' : ''}${lines.join(lineEnd)}${chance(random, 0.7) ? lineEnd : ''}`
 }
 
-/** What a server sends that has no robots.txt and does not say so. */
-function webPage(roll: Roll): string {
-  const bytes = 400 * 900 ** roll()
-  const parts = [`<!DOCTYPE html>\n<html lang="en">\n<head><title>${phrase(roll, 3, ' ')}</title></head>\n<body>\n`]
+/** The page that some servers send with status 200 if they have no robots.txt. */
+function webPage(random: Random): string {
+  const bytes = 400 * 900 ** random()
+  const parts = [`<!DOCTYPE html>\n<html lang="en">\n<head><title>${phrase(random, 3, ' ')}</title></head>\n<body>\n`]
   for (let length = 0; length < bytes; ) {
-    const part = `<p class="${pick(roll, sections)}">${phrase(roll, 12, ' ')}: <a href="/${phrase(roll, 2, '/')}">${pick(roll, plainWords)}</a></p>\n`
+    const part = `<p class="${pick(random, sections)}">${phrase(random, 12, ' ')}: <a href="/${phrase(random, 2, '/')}">${pick(random, plainWords)}</a></p>\n`
     parts.push(part)
     length += part.length
   }
   return `${parts.join('')}</body>\n</html>\n`
 }
 
-function preface(roll: Roll): string[] {
-  return chance(roll, 0.19) ? comments(roll) : []
+function preface(random: Random): string[] {
+  return chance(random, 0.19) ? comments(random) : []
 }
 
-function comments(roll: Roll): string[] {
-  return Array.from({ length: amount(roll(), COMMENTS) }, () =>
-    chance(roll, 0.1) ? '#' : `# ${phrase(roll, 1 + Math.floor(roll() * 9), ' ')}`,
+function comments(random: Random): string[] {
+  return Array.from({ length: interpolate(random(), COMMENTS) }, () =>
+    chance(random, 0.1) ? '#' : `# ${phrase(random, 1 + Math.floor(random() * 9), ' ')}`,
   )
 }
 
-function sitemaps(roll: Roll, origin: string): string[] {
-  const count = weighed(roll, [0.7, 1], [0.2, 2], [0.08, 6], [0.015, 40], [0.005, 900])
+function sitemaps(random: Random, origin: string): string[] {
+  const count = weightedChoice(random, [0.7, 1], [0.2, 2], [0.08, 6], [0.015, 40], [0.005, 900])
   return Array.from(
     { length: count },
-    (_, i) => `Sitemap: ${origin}/${i === 0 ? 'sitemap' : phrase(roll, 2, '-')}${i || ''}.xml`,
+    (_, i) => `Sitemap: ${origin}/${i === 0 ? 'sitemap' : phrase(random, 2, '-')}${i || ''}.xml`,
   )
 }
 
-/** All groups of a file. */
-function groups(roll: Roll, rules: number, origin: string): string[] {
-  const paths = pathMaker(roll, rules)
-  const allowShare = chance(roll, 0.32) ? 0.3 * roll() : 0
-  const list = (count: number) => Array.from({ length: count }, () => ruleLine(roll, allowShare, paths()))
-  const delay = chance(roll, 0.19) ? [`Crawl-delay: ${pick(roll, ['1', '2', '5', '10', '10', '30', '0.5'])}`] : []
-  const own = chance(roll, 0.04)
-    ? ['', `User-agent: ${CRAWLER}`, ...list(1 + Math.floor(roll() * Math.min(8, rules)))]
+/** Returns the lines of all groups of a file. */
+function groups(random: Random, rules: number, origin: string): string[] {
+  const paths = pathMaker(random, rules)
+  const allowShare = chance(random, 0.32) ? 0.3 * random() : 0
+  const list = (count: number) => Array.from({ length: count }, () => ruleLine(random, allowShare, paths()))
+  const delay = chance(random, 0.19) ? [`Crawl-delay: ${pick(random, ['1', '2', '5', '10', '10', '30', '0.5'])}`] : []
+  const own = chance(random, 0.04)
+    ? ['', `User-agent: ${CRAWLER}`, ...list(1 + Math.floor(random() * Math.min(8, rules)))]
     : []
   const everyone = ['User-agent: *', ...delay]
-  if (rules <= 2 || chance(roll, 0.6)) return [...everyone, ...broken(roll, spaced(roll, list(rules))), ...own]
+  if (rules <= 2 || chance(random, 0.6))
+    return [...everyone, ...withMistakes(random, withBlankLines(random, list(rules))), ...own]
 
   const named = (names: readonly string[]) => names.map((name) => `User-agent: ${name}`)
   const others = Array.from(
     { length: rules },
-    (_, i) => crawlers[i] ?? `${pick(roll, plainWords)}${pick(roll, ['Bot', 'bot', 'Spider', '-crawler'])}`,
+    (_, i) => crawlers[i] ?? `${pick(random, plainWords)}${pick(random, ['Bot', 'bot', 'Spider', '-crawler'])}`,
   )
-  const some = (most: number) => shuffled(roll, others).slice(0, Math.max(1, Math.min(most, others.length)))
-  return weighed<() => string[]>(
-    roll,
-    // A list of crawlers that are not wanted, each with a group of its own.
+  const some = (most: number) => shuffled(random, others).slice(0, Math.max(1, Math.min(most, others.length)))
+  return weightedChoice<() => string[]>(
+    random,
+    // Unwanted crawlers, each with its own group.
     [
       0.35,
       () => {
-        const unwanted = some(1 + Math.floor(rules * roll() * 0.6))
+        const unwanted = some(1 + Math.floor(rules * random() * 0.6))
         const forbidding = unwanted.flatMap((name) => ['', `User-agent: ${name}`, 'Disallow: /'])
         const rest = list(Math.max(1, rules - unwanted.length))
-        return chance(roll, 0.7)
+        return chance(random, 0.7)
           ? [...everyone, ...rest, ...forbidding]
           : [...forbidding.slice(1), '', ...everyone, ...rest]
       },
     ],
-    // What a network that serves the site puts before the site's own rules.
+    // Rules that a CDN adds before the site's own rules.
     [
       0.2,
       () => [
@@ -237,37 +238,37 @@ function groups(roll: Roll, rules: number, origin: string): string[] {
         ...list(Math.max(1, rules - 6)),
       ],
     ],
-    // One list, said again to each of several crawlers.
+    // One list of rules, repeated for each of several crawlers.
     [
       0.2,
       () => {
-        const names = some(1 + Math.floor(roll() * 4))
+        const names = some(1 + Math.floor(random() * 4))
         const same = list(Math.max(1, Math.floor(rules / (names.length + 1))))
         return [...everyone, ...same, ...names.flatMap((name) => ['', `User-agent: ${name}`, ...same])]
       },
     ],
-    // Many names above one group.
+    // One group with many names.
     [0.15, () => [...everyone, ...list(rules - 1), '', ...named(some(30)), 'Disallow: /']],
     // Groups for some crawlers only.
     [0.1, () => [...named(some(2)), ...list(rules)]],
-  )().concat(own, chance(roll, 0.1) ? ['', `Host: ${origin}`] : [])
+  )().concat(own, chance(random, 0.1) ? ['', `Host: ${origin}`] : [])
 }
 
-/** A blank line or a comment here and there. */
-function spaced(roll: Roll, lines: string[]): string[] {
-  if (chance(roll, 0.7)) return lines
+/** Inserts some blank lines and comments. */
+function withBlankLines(random: Random, lines: string[]): string[] {
+  if (chance(random, 0.7)) return lines
   return lines.flatMap((line) =>
-    chance(roll, 0.12) ? [pick(roll, ['', '', `# ${phrase(roll, 3, ' ')}`]), line] : [line],
+    chance(random, 0.12) ? [pick(random, ['', '', `# ${phrase(random, 3, ' ')}`]), line] : [line],
   )
 }
 
-/** A few files have faults in them. */
-function broken(roll: Roll, lines: string[]): string[] {
-  if (chance(roll, 0.95)) return lines
+/** Adds mistakes to one file in twenty. */
+function withMistakes(random: Random, lines: string[]): string[] {
+  if (chance(random, 0.95)) return lines
   return lines.map((line) =>
-    chance(roll, 0.5)
+    chance(random, 0.5)
       ? line
-      : pick(roll, [
+      : pick(random, [
           line.replace(':', ''),
           line.replace('Dis', 'Diss'),
           ` ${line} `,
@@ -278,114 +279,114 @@ function broken(roll: Roll, lines: string[]): string[] {
   )
 }
 
-function ruleLine(roll: Roll, allowShare: number, path: string): string {
-  const key = chance(roll, allowShare) ? 'Allow' : weighed(roll, [0.97, 'Disallow'], [0.03, 'disallow'])
-  return `${key}: ${path}${chance(roll, 0.01) ? ` # ${pick(roll, plainWords)}` : ''}`
+function ruleLine(random: Random, allowShare: number, path: string): string {
+  const key = chance(random, allowShare) ? 'Allow' : weightedChoice(random, [0.97, 'Disallow'], [0.03, 'disallow'])
+  return `${key}: ${path}${chance(random, 0.01) ? ` # ${pick(random, plainWords)}` : ''}`
 }
 
-/** Paths as one site has them: with or without wildcards, in ASCII or not. */
-function pathMaker(roll: Roll, rules: number): () => string {
-  const shape = weighed(roll, ...SHAPES.map((one) => [one.share, one] as const))
-  const isStarred = chance(roll, rules < 4 ? 0.14 : rules < 12 ? 0.45 : 0.65)
-  const isAnchored = isStarred && chance(roll, 0.31)
-  const starShare = isStarred ? 0.05 + 0.5 * roll() ** 2 : 0
-  const isForeign = chance(roll, 0.03)
-  const isEncoded = chance(roll, 0.05)
+/** Returns a generator of paths for one site: with or without wildcards, in ASCII or not. */
+function pathMaker(random: Random, rules: number): () => string {
+  const shape = weightedChoice(random, ...PATH_STYLES.map((one) => [one.share, one] as const))
+  const isStarred = chance(random, rules < 4 ? 0.14 : rules < 12 ? 0.45 : 0.65)
+  const isAnchored = isStarred && chance(random, 0.31)
+  const starShare = isStarred ? 0.05 + 0.5 * random() ** 2 : 0
+  const isForeign = chance(random, 0.03)
+  const isEncoded = chance(random, 0.05)
   const made = new Set<string>()
   const next = () => {
-    if (isAnchored && (made.size === 1 || chance(roll, starShare / 3))) return anchoredPath(roll, shape)
-    if (isStarred && (made.size === 0 || chance(roll, starShare))) return starredPath(roll, shape)
-    if (rules <= 2 && chance(roll, 0.5)) return pick(roll, ['', '/', '/', '/wp-admin/'])
-    if (isForeign && chance(roll, 0.3)) return `/${pick(roll, foreignWords)}/`
-    if (isEncoded && chance(roll, 0.3)) return `/${pick(roll, sections)}/${pick(roll, encodedWords)}`
-    return chance(roll, rules > 60 ? 0.05 : 0.3) ? pick(roll, shape.paths) : plainPath(roll)
+    if (isAnchored && (made.size === 1 || chance(random, starShare / 3))) return anchoredPath(random, shape)
+    if (isStarred && (made.size === 0 || chance(random, starShare))) return starredPath(random, shape)
+    if (rules <= 2 && chance(random, 0.5)) return pick(random, ['', '/', '/', '/wp-admin/'])
+    if (isForeign && chance(random, 0.3)) return `/${pick(random, foreignWords)}/`
+    if (isEncoded && chance(random, 0.3)) return `/${pick(random, sections)}/${pick(random, encodedWords)}`
+    return chance(random, rules > 60 ? 0.05 : 0.3) ? pick(random, shape.paths) : plainPath(random)
   }
   return () => {
     let path = next()
-    // Few say the same twice.
-    while (made.has(path) && !chance(roll, 0.02)) path = chance(roll, 0.5) ? next() : plainPath(roll)
+    // Few files repeat a path.
+    while (made.has(path) && !chance(random, 0.02)) path = chance(random, 0.5) ? next() : plainPath(random)
     made.add(path)
     return path
   }
 }
 
-function starredPath(roll: Roll, shape: Shape): string {
-  if (chance(roll, 0.35)) return pick(roll, shape.starred)
-  return pick(roll, [
-    () => `/*?${pick(roll, parameters)}=`,
-    () => `/*?*${pick(roll, parameters)}=`,
-    () => `/*&${pick(roll, parameters)}=`,
-    () => `/${pick(roll, sections)}/*`,
-    () => `/${pick(roll, sections)}/*/${pick(roll, sections)}`,
-    () => `/*/${pick(roll, sections)}/`,
-    () => `*/${pick(roll, plainWords)}-${pick(roll, sections)}`,
-    () => `/*.${pick(roll, extensions)}`,
-    () => `/${pick(roll, sections)}/*?${pick(roll, parameters)}`,
+function starredPath(random: Random, shape: PathStyle): string {
+  if (chance(random, 0.35)) return pick(random, shape.starred)
+  return pick(random, [
+    () => `/*?${pick(random, parameters)}=`,
+    () => `/*?*${pick(random, parameters)}=`,
+    () => `/*&${pick(random, parameters)}=`,
+    () => `/${pick(random, sections)}/*`,
+    () => `/${pick(random, sections)}/*/${pick(random, sections)}`,
+    () => `/*/${pick(random, sections)}/`,
+    () => `*/${pick(random, plainWords)}-${pick(random, sections)}`,
+    () => `/*.${pick(random, extensions)}`,
+    () => `/${pick(random, sections)}/*?${pick(random, parameters)}`,
   ])()
 }
 
-function anchoredPath(roll: Roll, shape: Shape): string {
-  if (chance(roll, 0.4)) return pick(roll, shape.anchored)
-  return pick(roll, [
-    () => `/*.${pick(roll, extensions)}$`,
-    () => `/${pick(roll, sections)}/$`,
-    () => `/*/${pick(roll, sections)}$`,
-    () => `/${pick(roll, sections)}/*.${pick(roll, extensions)}$`,
+function anchoredPath(random: Random, shape: PathStyle): string {
+  if (chance(random, 0.4)) return pick(random, shape.anchored)
+  return pick(random, [
+    () => `/*.${pick(random, extensions)}$`,
+    () => `/${pick(random, sections)}/$`,
+    () => `/*/${pick(random, sections)}$`,
+    () => `/${pick(random, sections)}/*.${pick(random, extensions)}$`,
   ])()
 }
 
-function plainPath(roll: Roll): string {
-  const steps = weighed(roll, [0.55, 1], [0.3, 2], [0.11, 3], [0.04, 6])
+function plainPath(random: Random): string {
+  const steps = weightedChoice(random, [0.55, 1], [0.3, 2], [0.11, 3], [0.04, 6])
   const path = Array.from({ length: steps }, (_, i) =>
-    i === 0 && chance(roll, 0.7) ? pick(roll, sections) : slug(roll),
+    i === 0 && chance(random, 0.7) ? pick(random, sections) : slug(random),
   ).join('/')
-  const end = weighed(
-    roll,
+  const end = weightedChoice(
+    random,
     [0.5, '/'],
     [0.24, ''],
-    [0.16, `.${pick(roll, extensions)}`],
-    [0.1, `?${pick(roll, parameters)}=`],
+    [0.16, `.${pick(random, extensions)}`],
+    [0.1, `?${pick(random, parameters)}=`],
   )
   return `/${path}${end}`
 }
 
-function slug(roll: Roll): string {
-  return weighed(
-    roll,
-    [0.4, pick(roll, plainWords)],
-    [0.3, phrase(roll, 2, '-')],
-    [0.1, phrase(roll, 2, '_')],
-    [0.12, phrase(roll, 5, '-')],
-    [0.08, `${pick(roll, plainWords)}${Math.floor(roll() * 10_000)}`],
+function slug(random: Random): string {
+  return weightedChoice(
+    random,
+    [0.4, pick(random, plainWords)],
+    [0.3, phrase(random, 2, '-')],
+    [0.1, phrase(random, 2, '_')],
+    [0.12, phrase(random, 5, '-')],
+    [0.08, `${pick(random, plainWords)}${Math.floor(random() * 10_000)}`],
   )
 }
 
-export function phrase(roll: Roll, words: number, between: string): string {
-  return Array.from({ length: words }, () => pick(roll, plainWords)).join(between)
+export function phrase(random: Random, words: number, between: string): string {
+  return Array.from({ length: words }, () => pick(random, plainWords)).join(between)
 }
 
-export function chance(roll: Roll, share: number): boolean {
-  return roll() < share
+export function chance(random: Random, share: number): boolean {
+  return random() < share
 }
 
-/** One of several, each with its share. */
-export function weighed<T>(roll: Roll, ...choices: readonly (readonly [share: number, choice: T])[]): T {
-  let left = roll() * choices.reduce((sum, [share]) => sum + share, 0)
+/** Chooses one of several values by their shares. */
+export function weightedChoice<T>(random: Random, ...choices: readonly (readonly [share: number, choice: T])[]): T {
+  let remaining = random() * choices.reduce((sum, [share]) => sum + share, 0)
   for (const [share, choice] of choices) {
-    left -= share
-    if (left < 0) return choice
+    remaining -= share
+    if (remaining < 0) return choice
   }
   return (choices.at(-1) as readonly [number, T])[1]
 }
 
-function shuffled<T>(roll: Roll, items: readonly T[]): T[] {
+function shuffled<T>(random: Random, items: readonly T[]): T[] {
   return items
-    .map((item) => [roll(), item] as const)
+    .map((item) => [random(), item] as const)
     .sort(([a], [b]) => a - b)
     .map(([, item]) => item)
 }
 
-function amount(share: number, quantiles: Quantiles): number {
+function interpolate(share: number, quantiles: Quantiles): number {
   const above = quantiles.findIndex(([upTo]) => upTo >= share)
   const [toShare, to] = quantiles[Math.max(above, 1)] as readonly [number, number]
   const [fromShare, from] = quantiles[Math.max(above, 1) - 1] as readonly [number, number]

@@ -41,7 +41,7 @@ export const extensions: readonly string[] = 'php html htm asp aspx jsp pdf xml 
   ' ',
 )
 
-/** Names of crawlers: facts about who comes by, and a few that do not exist. */
+/** Names of real crawlers, and a few invented ones. */
 export const crawlers: readonly string[] = (
   'Googlebot Bingbot Slurp DuckDuckBot Baiduspider YandexBot Applebot Googlebot-Image Googlebot-News AdsBot-Google ' +
   'Mediapartners-Google facebookexternalhit Twitterbot LinkedInBot Pinterestbot GPTBot ChatGPT-User OAI-SearchBot ' +
@@ -51,7 +51,7 @@ export const crawlers: readonly string[] = (
   'TestSpider SampleBot DemoFetcher LinkWalker PageGrabber SiteSucker FeedReader ImageSieve NewsHarvester PriceWatcher'
 ).split(' ')
 
-/** Letters that English leaves out, in UTF-8, a character for each byte. */
+/** Words with non-ASCII letters in UTF-8 or Latin-1, with one character for each byte. */
 export const foreignWords: readonly string[] = [
   'caf\xc3\xa9',
   'stra\xc3\x9fe',
@@ -60,7 +60,7 @@ export const foreignWords: readonly string[] = [
   '\xd0\xbc\xd0\xb8\xd1\x80',
   'latin\xe9',
 ]
-/** The same, as a client would send them. */
+/** Words with percent-encoding, as a client would send them. */
 export const encodedWords: readonly string[] = [
   'caf%C3%A9',
   'stra%C3%9Fe',

@@ -1,8 +1,7 @@
-// Who stands side by side. Those that the registry has, that install and that answer on a Node of today; of forks and
-// wrappers only the original.
+// The libraries of the comparison: those on npm that install and work on current Node. Of forks and wrappers, only the original.
 import { exclusion } from './exclusion.ts'
 import type { Library } from './library.ts'
-import { bareWalk, naiveWalk } from './naive-walk.ts'
+import { naiveMatcher } from './naive-walk.ts'
 import { politely } from './politely.ts'
 import { robotsLibrary } from './robots.ts'
 import { robotsParserLibrary } from './robots-parser.ts'
@@ -17,10 +16,9 @@ export const libraries: readonly Library[] = [
   robotsTxtParserLibrary,
   exclusion,
   robotsLibrary,
-  naiveWalk,
-  bareWalk,
+  naiveMatcher,
 ]
 
 export const ours: Library = politely
-/** The one that ratios are ratios to. */
+/** Ratios are relative to this library. */
 export const reference: Library = robotsParserLibrary

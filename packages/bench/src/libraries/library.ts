@@ -1,40 +1,39 @@
-// A robots.txt library as a benchmark sees it: a file goes in, something is kept, questions are put to that.
+// The interface of a library in the benchmark: it parses a file, and checks URLs with the result.
 
-/** Whose rules every library is asked about. */
+/** The crawler for which every library checks URLs. */
 export const CRAWLER = 'ExampleBot'
 
 /**
- * A library as functions without closures. A closure over what a library made would count as the library's memory.
+ * A library as functions without closures, because the memory of a closure would count as the library's.
  */
 export interface Library<Prepared = unknown> {
   readonly name: string
   /**
-   * How many of a file's questions it is asked, in `ask`: `all`, or a `sample` for a library that would take hours
-   * for all.
+   * How many of a file's URLs the library checks: `all`, or a `sample` if all of them would take hours.
    */
-  readonly questions: 'all' | 'sample'
-  /** Reads a file. A library that can only be handed a stream answers later. */
+  readonly checks: 'all' | 'sample'
+  /** Parses a file. A library that reads streams only returns a promise. */
   prepare(text: string, robotsUrl: string): Prepared | Promise<Prepared>
   isAllowed(prepared: Prepared, url: string): boolean
-  /** The same from bytes; undefined where the library takes text only. */
+  /** Parses bytes. Returns undefined if the library accepts text only. */
   prepareBytes(bytes: Uint8Array, robotsUrl: string): Prepared | undefined
-  /** What the library says of its own size; undefined where it says nothing. */
-  claimedBytes(prepared: Prepared): number | undefined
+  /** Returns the size that the library reports of its parsed file; undefined if it reports none. */
+  reportedBytes(prepared: Prepared): number | undefined
 }
 
-/** Libraries of one shape, members in one order: a benchmark's loop shall not be slower for some than for others. */
+/** Creates libraries whose members are in the same order, so that V8 treats them as one type and no library is slower for that reason. */
 export function library<Prepared>(
   name: string,
-  questions: 'all' | 'sample',
+  checks: 'all' | 'sample',
   prepare: (text: string, robotsUrl: string) => Prepared | Promise<Prepared>,
   isAllowed: (prepared: Prepared, url: string) => boolean,
   prepareBytes: (bytes: Uint8Array, robotsUrl: string) => Prepared | undefined = () => undefined,
-  claimedBytes: (prepared: Prepared) => number | undefined = () => undefined,
+  reportedBytes: (prepared: Prepared) => number | undefined = () => undefined,
 ): Library<Prepared> {
-  return { name, questions, prepare, isAllowed, prepareBytes, claimedBytes }
+  return { name, checks, prepare, isAllowed, prepareBytes, reportedBytes }
 }
 
-/** The path and query of an absolute URL, for libraries that are asked about those. */
-export function pathIn(url: string): string {
+/** Returns path and query of an absolute URL, for libraries that check these. */
+export function pathOf(url: string): string {
   return url.slice(url.indexOf('/', 8))
 }

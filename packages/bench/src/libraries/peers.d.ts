@@ -1,4 +1,4 @@
-// The parts of other libraries that we call. Most have no types of their own; robots-parser's describe an ES module that it is not.
+// Types for the parts of other libraries that we call. Most have no types; those of robots-parser describe an ES module, but it is CommonJS.
 
 declare module 'robots-parser' {
   export interface Robots {

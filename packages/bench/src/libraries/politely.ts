@@ -1,7 +1,7 @@
 import { type CrawlerRules, parseRobots } from '@politely/core'
 import { CRAWLER, type Library, library } from './library.ts'
 
-/** Ours, as its users get it: the built package, with the origin given, so that it is compared in every question. */
+/** Our package as users get it: built, and with the file's origin, so that every check compares origins. */
 export const politely: Library<CrawlerRules> = library(
   'politely',
   'all',

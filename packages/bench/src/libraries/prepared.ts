@@ -1,7 +1,6 @@
-// What a library made of each file, and which questions about it the library answers: some throw at a file, or at a URL.
-
+// Parses all files with a library, and finds the files and URLs at which it throws.
 import type { SiteFile } from '../files/site-file.ts'
-import { questionsFor, SAMPLE } from '../files/site-question.ts'
+import { SAMPLE_SIZE, urlsFor } from '../files/site-urls.ts'
 import type { Library } from './library.ts'
 
 export interface Site {
@@ -13,39 +12,39 @@ export interface Site {
 
 export function siteOf(file: SiteFile, seed: number): Site {
   const { origin, bytes } = file
-  return { file, robotsUrl: `${origin}/robots.txt`, text: bytes.toString('utf8'), urls: questionsFor(file, seed) }
+  return { file, robotsUrl: `${origin}/robots.txt`, text: bytes.toString('utf8'), urls: urlsFor(file, seed) }
 }
 
-/** A library with all files read. */
+/** A library and the files that it has parsed. */
 export interface Prepared {
   readonly library: Library
-  /** For each site what the library made of it, and the questions that it answers. */
-  readonly of: readonly { readonly rules: unknown; readonly urls: readonly string[] }[]
+  /** For each site, the parsed file and the URLs that the library checks without an error. */
+  readonly sites: readonly { readonly rules: unknown; readonly urls: readonly string[] }[]
   readonly failedFiles: number
-  readonly failedQuestions: number
+  readonly failedChecks: number
 }
 
-/** A file that a library throws at is one without questions. */
+/** Parses all files. A file at which the library throws has no URLs. */
 export async function prepare(library: Library, sites: readonly Site[]): Promise<Prepared> {
   let failedFiles = 0
-  let failedQuestions = 0
-  const of: { rules: unknown; urls: readonly string[] }[] = []
+  let failedChecks = 0
+  const parsed: { rules: unknown; urls: readonly string[] }[] = []
   for (const { text, robotsUrl, urls } of sites) {
     try {
       const rules = await library.prepare(text, robotsUrl)
-      const asked = library.questions === 'all' ? urls : urls.slice(0, SAMPLE)
-      const answered = asked.filter((url) => answers(library, rules, url))
-      failedQuestions += asked.length - answered.length
-      of.push({ rules, urls: answered })
+      const urlsToCheck = library.checks === 'all' ? urls : urls.slice(0, SAMPLE_SIZE)
+      const checked = urlsToCheck.filter((url) => doesNotThrow(library, rules, url))
+      failedChecks += urlsToCheck.length - checked.length
+      parsed.push({ rules, urls: checked })
     } catch {
       failedFiles++
-      of.push({ rules: undefined, urls: [] })
+      parsed.push({ rules: undefined, urls: [] })
     }
   }
-  return { library, of, failedFiles, failedQuestions }
+  return { library, sites: parsed, failedFiles, failedChecks }
 }
 
-function answers(library: Library, rules: unknown, url: string): boolean {
+function doesNotThrow(library: Library, rules: unknown, url: string): boolean {
   try {
     library.isAllowed(rules, url)
     return true

@@ -1,7 +1,7 @@
 import robotsParser, { type Robots } from 'robots-parser'
 import { CRAWLER, type Library, library } from './library.ts'
 
-/** The one that most crawlers on Node use: ratios are ratios to it. It answers nothing about another origin; we never ask. */
+/** Most crawlers on Node use it, so ratios are relative to it. It returns undefined for URLs of other origins; we never check any. */
 export const robotsParserLibrary: Library<Robots> = library(
   'robots-parser',
   'all',

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import makeGuard, { type Guard } from 'robots-txt-guard'
 import parse from 'robots-txt-parse'
-import { CRAWLER, type Library, library, pathIn } from './library.ts'
+import { CRAWLER, type Library, library, pathOf } from './library.ts'
 
-/** With robots-txt-parse, as its page says. That one reads streams only, so preparing takes turns of the event loop too. */
+/** Uses robots-txt-parse, as its documentation says. That package reads streams only, so parsing takes several turns of the event loop. */
 export const robotsTxtGuard: Library<Guard> = library(
   'robots-txt-guard',
   'sample',
   async (text) => makeGuard(await parse(Readable.from([text]))),
-  (guard, url) => guard.isAllowed(CRAWLER, pathIn(url)),
+  (guard, url) => guard.isAllowed(CRAWLER, pathOf(url)),
 )

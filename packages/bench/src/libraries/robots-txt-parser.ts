@@ -1,7 +1,7 @@
 import robotsTxtParser, { type Robots } from 'robots-txt-parser'
 import { CRAWLER, type Library, library } from './library.ts'
 
-/** It looks for a rule's path anywhere in what it is asked about, which is the whole URL on its page, and so here. */
+/** It searches for a rule's path anywhere in the text that it gets. Its documentation passes the whole URL, and so do we. */
 export const robotsTxtParserLibrary: Library<Robots> = library(
   'robots-txt-parser',
   'sample',

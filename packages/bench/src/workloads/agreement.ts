@@ -1,5 +1,5 @@
-// How often do other libraries give another answer? Speeds are comparable only with this figure: a library that implements less of the
-// standard does less work.
+// Counts how often the verdicts of other libraries differ from ours. Read speeds together with this figure: a library that implements less
+// of the standard does less work.
 import { ours } from '../libraries/libraries.ts'
 import { prepare, type Site } from '../libraries/prepared.ts'
 import { sum } from '../median.ts'
@@ -12,38 +12,38 @@ export async function agreement(plan: Plan, sites: readonly Site[], over: Sheet[
   for (const library of plan.libraries) {
     if (library === ours) continue
     const prepared = await prepare(library, sites)
-    const asked = sum(prepared.of.map(({ urls }) => urls.length))
+    const checkCount = sum(prepared.sites.map(({ urls }) => urls.length))
     let differing = 0
     let differingFiles = 0
-    for (const [i, { rules, urls }] of prepared.of.entries()) {
-      const own = verdicts.of[i]?.rules
-      const otherwise = urls.filter((url) => library.isAllowed(rules, url) !== ours.isAllowed(own, url)).length
-      differing += otherwise
-      if (otherwise > 0) differingFiles++
+    for (const [i, { rules, urls }] of prepared.sites.entries()) {
+      const own = verdicts.sites[i]?.rules
+      const different = urls.filter((url) => library.isAllowed(rules, url) !== ours.isAllowed(own, url)).length
+      differing += different
+      if (different > 0) differingFiles++
     }
-    const { failedFiles, failedQuestions } = prepared
+    const { failedFiles, failedChecks } = prepared
     const cells = [
-      (100 * differing) / asked,
+      (100 * differing) / checkCount,
       (100 * differingFiles) / sites.length,
-      asked,
+      checkCount,
       failedFiles,
-      failedQuestions,
+      failedChecks,
     ]
     rows.push({ name: library.name, cells })
   }
   return {
     workload: 'agreement',
     over,
-    title: `agreement: how often the verdict is not ours, over ${sites.length} files`,
+    title: `agreement: how often verdicts differ from ours, on ${sites.length} files`,
     columns: [
-      { name: 'answers', unit: '%' },
+      { name: 'different verdicts', unit: '%' },
       { name: 'files with one', unit: '%' },
-      { name: 'asked', unit: 'questions' },
+      { name: 'of', unit: 'checks' },
       { name: 'throws at', unit: 'files' },
-      { name: 'throws at', unit: 'questions' },
+      { name: 'throws at', unit: 'checks' },
     ],
     rows,
     findings: [],
-    asides: [],
+    notes: [],
   }
 }

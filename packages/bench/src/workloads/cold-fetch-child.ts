@@ -1,5 +1,6 @@
-// One way to fetch robots.txt, in a process of its own: told from which origin on, it fetches so many and says what each took of the processor.
-//   node cold-fetch-child.ts WAY PORT COUNT IN_FLIGHT
+// A child process with one way to fetch robots.txt. It receives the number of the first origin, fetches COUNT files, and sends the
+// processor time for each in nanoseconds.
+//   node cold-fetch-child.ts METHOD PORT COUNT CONCURRENCY
 import { RobotsTxtFile } from '@crawlee/utils'
 import { RobotsClient } from '@politely/fetcher'
 import { Agent, request } from 'undici'
@@ -8,23 +9,23 @@ import { CRAWLER } from '../libraries/library.ts'
 
 type Fetch = (origin: string) => Promise<unknown>
 
-/** How an origin's file is fetched, and what to do when all are. */
-interface Fetching {
+/** Fetches one file, and closes everything after the last one. */
+interface FetchSession {
   readonly fetch: Fetch
   end(): Promise<void>
 }
 
-const [name, port, count, inFlight] = [process.argv[2] as string, ...process.argv.slice(3).map(Number)] as [
+const [name, port, count, concurrency] = [process.argv[2] as string, ...process.argv.slice(3).map(Number)] as [
   string,
   number,
   number,
   number,
 ]
 
-/** Fresh ones each time: connections and memory are part of it. */
-const ways: Readonly<Record<string, () => Fetching>> = {
+/** Each starts with new connections and an empty cache, because their cost is part of the measurement. */
+const methods: Readonly<Record<string, () => FetchSession>> = {
   [ours.name]() {
-    const client = new RobotsClient({ userAgent: `${CRAWLER}/1.0`, maxFlights: inFlight })
+    const client = new RobotsClient({ userAgent: `${CRAWLER}/1.0`, maxFlights: concurrency })
     return { fetch: (origin) => client.isAllowed(`${origin}/page`), end: () => client.close() }
   },
   'bare undici.request'() {
@@ -44,27 +45,27 @@ const ways: Readonly<Record<string, () => Fetching>> = {
   }),
 }
 
-const begin = ways[name] as () => Fetching
-if (begin === undefined) throw new Error(`no way is called ${name}`)
+const startSession = methods[name] as () => FetchSession
+if (startSession === undefined) throw new Error(`there is no method called ${name}`)
 
-/** An address of 127.0.0.0/8. */
+/** Returns an origin in 127.0.0.0/8. */
 function originAt(number: number): string {
   return `http://127.${1 + ((number >> 16) & 127)}.${(number >> 8) & 255}.${number & 255}:${port}`
 }
 
-async function nsOfEach(from: number): Promise<number> {
+async function cpuNsPerFetch(from: number): Promise<number> {
   const origins = Array.from({ length: count }, (_, i) => originAt(from + i))
   const before = process.cpuUsage()
-  const { fetch, end } = begin()
-  const waiting = origins.values()
+  const { fetch, end } = startSession()
+  const queue = origins.values()
   const worker = async () => {
-    for (const origin of waiting) await fetch(origin)
+    for (const origin of queue) await fetch(origin)
   }
-  await Promise.all(Array.from({ length: inFlight }, worker))
+  await Promise.all(Array.from({ length: concurrency }, worker))
   await end()
   const { user, system } = process.cpuUsage(before)
   return ((user + system) * 1e3) / count
 }
 
-process.on('message', async (from: number) => process.send?.(await nsOfEach(from)))
+process.on('message', async (from: number) => process.send?.(await cpuNsPerFetch(from)))
 process.on('disconnect', () => process.exit())

@@ -1,19 +1,19 @@
-// What does it cost to learn the robots.txt of an origin that nobody has asked before? Processor time of the process that asks.
+// Measures the processor time of fetching robots.txt from new origins, in the process that fetches.
 import { ours } from '../libraries/libraries.ts'
-import { type Contestant, inRounds } from '../rounds.ts'
+import { type Contestant, measureInRounds } from '../rounds.ts'
 import type { Finding, Sheet } from '../sheet.ts'
-import { Child } from './child.ts'
+import { NumberProcess } from './number-process.ts'
 import type { Plan } from './plan.ts'
 import { withRobotsServer } from './robots-server.ts'
 
-/** Requests under way at once. */
-const IN_FLIGHT = 200
+/** Concurrent requests. */
+const CONCURRENCY = 200
 
 const SCRIPT = new URL('./cold-fetch-child.ts', import.meta.url)
 
 const BARE = 'bare undici.request'
 const CRAWLEE = '@crawlee/utils'
-const WAYS = [ours.name, BARE, 'built-in fetch', CRAWLEE]
+const METHODS = [ours.name, BARE, 'built-in fetch', CRAWLEE]
 
 export async function coldFetch(plan: Plan): Promise<Sheet> {
   return withRobotsServer(plan.files, (port) => compare(plan, port))
@@ -21,24 +21,24 @@ export async function coldFetch(plan: Plan): Promise<Sheet> {
 
 async function compare(plan: Plan, port: number): Promise<Sheet> {
   let next = 1
-  const takeOrigins = (count: number) => {
+  const nextOrigins = (count: number) => {
     next += count
     return next - count
   }
-  const ways = WAYS.map((name) => new Way(name, port, plan.coldFetches, takeOrigins))
+  const methods = METHODS.map((name) => new FetchMethod(name, port, plan.coldFetches, nextOrigins))
   try {
-    const medians = await inRounds(ways, 1, plan.rounds)
+    const medians = await measureInRounds(methods, 1, plan.rounds)
     return sheetOf(
       plan,
       medians.map(([ns = Number.NaN]) => ns / 1e3),
     )
   } finally {
-    for (const way of ways) way.end()
+    for (const method of methods) method.end()
   }
 }
 
 function sheetOf(plan: Plan, us: readonly number[]): Sheet {
-  const of = (name: string) => us[WAYS.indexOf(name)] as number
+  const of = (name: string) => us[METHODS.indexOf(name)] as number
   const findings: Finding[] = [
     {
       what: 'cold fetch: processor time, against a bare undici.request',
@@ -56,38 +56,38 @@ function sheetOf(plan: Plan, us: readonly number[]): Sheet {
   return {
     workload: 'cold fetch',
     over: 'own',
-    title: `cold fetch: ${plan.coldFetches} origins on loopback, ${IN_FLIGHT} at once, the answer to one question of each`,
+    title: `cold fetch: ${plan.coldFetches} origins on loopback, ${CONCURRENCY} at once, one check for each`,
     columns: [
-      { name: 'a robots.txt', unit: 'µs of processor' },
+      { name: 'one robots.txt', unit: 'µs of processor' },
       { name: 'against', unit: `× ${BARE}` },
     ],
-    rows: WAYS.map((name) => ({ name, cells: [of(name), of(name) / of(BARE)] })),
+    rows: METHODS.map((name) => ({ name, cells: [of(name), of(name) / of(BARE)] })),
     findings,
-    asides: [],
+    notes: [],
   }
 }
 
 /**
- * In a process of its own, as in a crawler, which has one way: in one process for all, what each has V8 compile and collect falls on the
- * others.
+ * One way to fetch, in its own child process, as in a crawler. In one process for all ways, the compiled code and garbage of each would
+ * slow down the others.
  */
-class Way implements Contestant {
-  readonly #child: Child
+class FetchMethod implements Contestant {
+  readonly #child: NumberProcess
   readonly #count: number
-  /** The first of so many origins that nobody has asked before. */
-  readonly #takeOrigins: (count: number) => number
+  /** Reserves `count` new origins and returns the number of the first. */
+  readonly #nextOrigins: (count: number) => number
 
-  constructor(name: string, port: number, count: number, takeOrigins: (count: number) => number) {
-    this.#child = new Child(SCRIPT, [name, port, count, IN_FLIGHT])
+  constructor(name: string, port: number, count: number, nextOrigins: (count: number) => number) {
+    this.#child = new NumberProcess(SCRIPT, [name, port, count, CONCURRENCY])
     this.#count = count
-    this.#takeOrigins = takeOrigins
+    this.#nextOrigins = nextOrigins
   }
 
   measure(): Promise<number> {
-    return this.#child.answer(this.#takeOrigins(this.#count))
+    return this.#child.request(this.#nextOrigins(this.#count))
   }
 
   end(): void {
-    this.#child.end()
+    this.#child.kill()
   }
 }

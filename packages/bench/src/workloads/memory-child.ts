@@ -1,36 +1,36 @@
-// What a process holds more when it keeps the rules of many origins. Run with --expose-gc, in a process for each measurement.
+// Measures the memory of the rules of many origins, in a child process for each measurement. Needs --expose-gc.
 //   node --expose-gc memory-child.ts KEEPER generated COUNT
-//   node --expose-gc memory-child.ts KEEPER real FOLDER OCTETS
+//   node --expose-gc memory-child.ts KEEPER real FOLDER BYTES
 // KEEPER is a library, `nothing`, or `raw bytes`.
 import { filesIn } from '../files/corpus.ts'
 import { type SiteFile, siteFiles } from '../files/site-file.ts'
-import { questionsFor } from '../files/site-question.ts'
-import { heldBytes } from '../held-memory.ts'
+import { urlsFor } from '../files/site-urls.ts'
+import { heldBytes } from '../held-bytes.ts'
 import { libraries, ours } from '../libraries/libraries.ts'
 import type { MemoryMessage } from './memory.ts'
-import { SMALL_OCTETS } from './plan.ts'
+import { SMALL_FILE_BYTES } from './plan.ts'
 
-/** Files that are parsed and forgotten first, so that compiled code does not count. */
-const WARMING = 300
-/** Each origin is asked one question, every tenth so many: enough that a library which builds an index has built it. */
-const MANY = 100
-const EVERY = 10
+/** Files that are parsed before the measurement, so that compiled code does not count. */
+const WARM_UP_FILES = 300
+/** One URL of each origin is checked, and of every tenth origin 100. After that, a library that builds an index has built it. */
+const MANY_CHECKS = 100
+const MANY_CHECKS_EVERY = 10
 
 const [keeper = '', kind = '', amount = '', bytesWanted = ''] = process.argv.slice(2)
 const library = libraries.find(({ name }) => name === keeper)
 if (library === undefined && keeper !== 'nothing' && keeper !== 'raw bytes')
-  throw new Error(`no library is called ${keeper}`)
+  throw new Error(`there is no library called ${keeper}; write one, "nothing" or "raw bytes"`)
 
-let claimedBytes: number | null = null
+let reportedBytes: number | null = null
 let rawBytes = 0
 let failures = 0
 
-const warming = kind === 'real' ? filesIn(amount, WARMING) : siteFiles(WARMING, SMALL_OCTETS)
+const warming = kind === 'real' ? filesIn(amount, WARM_UP_FILES) : siteFiles(WARM_UP_FILES, SMALL_FILE_BYTES)
 let i = 0
 for (const file of warming) await keep(file, i++)
 
-const held: unknown[] = new Array(1_000_000).fill(undefined) // its own size is there before and after
-claimedBytes = null
+const held: unknown[] = new Array(1_000_000).fill(undefined) // allocated now, so that its own size does not count
+reportedBytes = null
 rawBytes = 0
 failures = 0
 const before = await heldBytes()
@@ -40,23 +40,23 @@ for (const file of files()) {
   origins++
 }
 const after = await heldBytes()
-const claimed = claimedBytes as number | null
+const totalReportedBytes = reportedBytes as number | null
 process.send?.({
   origins,
   rawBytes,
   heldBytes: after - before,
-  claimedBytes: claimed,
+  reportedBytes: totalReportedBytes,
   failures,
 } satisfies MemoryMessage)
 process.disconnect?.()
-// Whatever is held is held until here.
-if (held.length === 0) throw new Error('nothing was measured')
+// Keeps `held` alive until here.
+if (held.length === 0) throw new Error('the list of kept rules is empty')
 
-/** Each file with its own origin, in a buffer of its own. */
+/** Yields files with different origins and separate buffers. */
 function* files(): Generator<SiteFile> {
   if (kind === 'generated') {
     let n = 0
-    for (const file of siteFiles(Number(amount), SMALL_OCTETS)) {
+    for (const file of siteFiles(Number(amount), SMALL_FILE_BYTES)) {
       yield { ...file, origin: file.origin.replace('https://', `https://n${n++}.`) }
     }
     return
@@ -70,20 +70,20 @@ function* files(): Generator<SiteFile> {
   }
 }
 
-/** What stays of a file after some questions. Nothing here closes over its text. */
+/** Returns what the keeper keeps of a file after the checks. Contains no closures, which would keep the text alive. */
 async function keep(file: SiteFile, n: number): Promise<unknown> {
   rawBytes += file.bytes.length
   if (keeper === 'nothing') return undefined
-  if (library === undefined) return file.bytes.toString('latin1') // a string of an byte a character, without a buffer's own size
+  if (library === undefined) return file.bytes.toString('latin1') // a string with one byte for each character, without the size of a Buffer object
   const robotsUrl = `${file.origin}/robots.txt`
   try {
     const rules =
       library === ours
         ? library.prepareBytes(file.bytes, robotsUrl)
         : await library.prepare(file.bytes.toString('utf8'), robotsUrl)
-    for (const url of questionsFor(file, n + 1, n % EVERY === 0 ? MANY : 1)) library.isAllowed(rules, url)
-    const claims = library.claimedBytes(rules)
-    if (claims !== undefined) claimedBytes = (claimedBytes ?? 0) + claims
+    for (const url of urlsFor(file, n + 1, n % MANY_CHECKS_EVERY === 0 ? MANY_CHECKS : 1)) library.isAllowed(rules, url)
+    const reported = library.reportedBytes(rules)
+    if (reported !== undefined) reportedBytes = (reportedBytes ?? 0) + reported
     return rules
   } catch {
     failures++

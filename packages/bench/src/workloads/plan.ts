@@ -1,26 +1,24 @@
-// How much a run does.
-
+// The size of a run: numbers of files, rounds and origins, and time limits.
 import type { Library } from '../libraries/library.ts'
-import { bareWalk } from '../libraries/naive-walk.ts'
 
 export interface Plan {
   readonly libraries: readonly Library[]
-  /** Generated files. */
+  /** The number of generated files. */
   readonly files: number
-  /** Of the real files no more than so many. */
-  readonly mostRealFiles: number
-  /** Rounds that count. */
+  /** The most real files to use. */
+  readonly maxRealFiles: number
+  /** Measured rounds, after one warm-up round. */
   readonly rounds: number
-  /** Turns of each, where two are measured against each other again before one is accused. */
+  /** Measurements of each of two libraries when a file is measured again, and rounds of the gate's workload. */
   readonly turns: number
-  /** Origins that are held in memory, and bytes of real files. */
+  /** For `memory`: generated origins, and bytes of real files. */
   readonly origins: number
   readonly realBytes: number
-  /** One measurement lasts at least so long: what is over sooner is repeated. */
-  readonly leastNs: number
-  /** A library that takes longer for one hostile file is ended. */
-  readonly patienceMs: number
-  /** 1: all hostile files are tried; 3: every third one. */
+  /** The minimum duration of one measurement. Shorter work is repeated. */
+  readonly minNs: number
+  /** The time limit for one hostile file. A library that takes longer is killed. */
+  readonly timeoutMs: number
+  /** 1: use all hostile files; 3: use every third one. */
   readonly hostileSteps: { readonly ours: number; readonly others: number }
   /** The approximate length of a turn with a long file. */
   readonly turnNs: number
@@ -28,23 +26,23 @@ export interface Plan {
   readonly coldFetches: number
   /** The number of sites that the client knows. */
   readonly warmOrigins: number
-  /** The number of fresh copies of a long file that are asked a first question. */
+  /** The number of new copies of a long file on which the first check is measured. */
   readonly copies: number
 }
 
-/** Files of so many bytes at most are small ones: they are what a crawler of very many origins meets. */
-export const SMALL_OCTETS = 8_192
+/** The size limit of files in `memory`. Most sites that a large crawler visits have files this small. */
+export const SMALL_FILE_BYTES = 8_192
 
-/** For a record. */
+/** The size of a recorded run. */
 export const full: Omit<Plan, 'libraries'> = {
   files: 2_000,
-  mostRealFiles: Number.POSITIVE_INFINITY,
+  maxRealFiles: Number.POSITIVE_INFINITY,
   rounds: 9,
   turns: 15,
   origins: 100_000,
   realBytes: 200_000_000,
-  leastNs: 150_000,
-  patienceMs: 2_000,
+  minNs: 150_000,
+  timeoutMs: 2_000,
   hostileSteps: { ours: 1, others: 3 },
   turnNs: 40e6,
   coldFetches: 5_000,
@@ -52,16 +50,16 @@ export const full: Omit<Plan, 'libraries'> = {
   copies: 7,
 }
 
-/** To see that everything works, or which way a change goes: done in a minute. */
+/** The size of a one-minute run. It shows that everything works, and whether a change makes something faster or slower. */
 export const quick: Omit<Plan, 'libraries'> = {
   files: 150,
-  mostRealFiles: 150,
+  maxRealFiles: 150,
   rounds: 3,
   turns: 7,
   origins: 3_000,
   realBytes: 10_000_000,
-  leastNs: 100_000,
-  patienceMs: 500,
+  minNs: 100_000,
+  timeoutMs: 500,
   hostileSteps: { ours: 1, others: 8 },
   turnNs: 15e6,
   coldFetches: 300,
@@ -69,12 +67,7 @@ export const quick: Omit<Plan, 'libraries'> = {
   copies: 3,
 }
 
-/** The walk that looks at no URL stands in the workload about questions only: in all others it is the other one over again. */
-export function withoutBareWalk(plan: Plan): Plan {
-  return { ...plan, libraries: plan.libraries.filter((one) => one !== bareWalk) }
-}
-
-/** What needs a process for each library, and patience, is left to those that are asked all questions when time is short. */
-export function withoutSlowOnes(plan: Plan): Plan {
-  return { ...plan, libraries: plan.libraries.filter(({ questions }) => questions === 'all') }
+/** Removes slow libraries. Quick runs do this for workloads that start a process for each library. */
+export function withoutSampledLibraries(plan: Plan): Plan {
+  return { ...plan, libraries: plan.libraries.filter(({ checks }) => checks === 'all') }
 }

@@ -1,12 +1,12 @@
-// A server for workloads that fetch.
-import { Child } from './child.ts'
+// Starts the server for workloads that fetch robots.txt.
+import { NumberProcess } from './number-process.ts'
 
-/** Runs a server on every loopback address for as long as the work takes. @param files How many different files it has. */
+/** Runs a server on every loopback address during `work`. @param files The number of different files. */
 export async function withRobotsServer<T>(files: number, work: (port: number) => Promise<T>): Promise<T> {
-  const server = new Child(new URL('./robots-server-child.ts', import.meta.url), [files])
+  const server = new NumberProcess(new URL('./robots-server-child.ts', import.meta.url), [files])
   try {
-    return await work(await server.said())
+    return await work(await server.nextNumber())
   } finally {
-    server.end()
+    server.kill()
   }
 }

@@ -1,29 +1,30 @@
-// A crawler visits a site: it parses the bytes of robots.txt, binds the rules to its name, asks about some URLs, and forgets both.
+// Measures what a crawler does at each site: parse the bytes of robots.txt, bind the rules to its product token, and check some URLs.
+
+import { countAllowedSync, separateCopy } from '../check-loops.ts'
 import { ours, reference } from '../libraries/libraries.ts'
 import type { Library } from '../libraries/library.ts'
 import type { Site } from '../libraries/prepared.ts'
-import { countAllowedAtOnce, ownCopy } from '../loops.ts'
 import { sum } from '../median.ts'
-import { type Contestant, inRounds, nowNs } from '../rounds.ts'
+import { type Contestant, measureInRounds, nowNs } from '../rounds.ts'
 import type { Finding, Row, Sheet } from '../sheet.ts'
 import type { Plan } from './plan.ts'
 
-/** How many URLs a crawler asks about in one visit, and how many times the rate of robots-parser we promise. */
-const VISITS = [
-  { questions: 1, atLeast: 2.5 },
-  { questions: 10, atLeast: 2.5 },
-  { questions: 50, atLeast: 4 },
-  { questions: 200, atLeast: 7 },
+/** The number of URLs in one visit, and the target: our rate divided by that of robots-parser. */
+const VISIT_LENGTHS = [
+  { urlCount: 1, atLeast: 2.5 },
+  { urlCount: 10, atLeast: 2.5 },
+  { urlCount: 50, atLeast: 4 },
+  { urlCount: 200, atLeast: 7 },
 ]
 
 export async function siteVisit(plan: Plan, sites: readonly Site[], over: Sheet['over']): Promise<Sheet> {
-  // A library that takes long for a question would take hours.
-  const libraries = plan.libraries.filter(({ questions }) => questions === 'all')
+  // The slow libraries would take hours.
+  const libraries = plan.libraries.filter(({ checks }) => checks === 'all')
   const cells = new Map<string, (number | null)[]>(libraries.map(({ name }) => [name, []]))
   const findings: Finding[] = []
-  for (const { questions, atLeast } of VISITS) {
-    const medians = await inRounds(
-      libraries.map((one) => new Visits(one, sites, questions)),
+  for (const { urlCount, atLeast } of VISIT_LENGTHS) {
+    const medians = await measureInRounds(
+      libraries.map((one) => new VisitContestant(one, sites, urlCount)),
       sites.length,
       plan.rounds,
     )
@@ -34,8 +35,8 @@ export async function siteVisit(plan: Plan, sites: readonly Site[], over: Sheet[
       const rate = rateOf(own, theirs)
       cells.get(name)?.push(us, rate)
       if (name !== ours.name) continue
-      const what = `site visit, ${questions} ${questions === 1 ? 'question' : 'questions'}`
-      findings.push({ what: `${what}: parse, bind and ask`, value: us, unit: 'µs', target: null })
+      const what = `site visit, ${urlCount} ${urlCount === 1 ? 'URL' : 'URLs'}`
+      findings.push({ what: `${what}: parse, bind and check`, value: us, unit: 'µs', target: null })
       if (rate !== null) {
         findings.push({ what: `${what}: rate against ${reference.name}`, value: rate, unit: '×', target: { atLeast } })
       }
@@ -44,45 +45,45 @@ export async function siteVisit(plan: Plan, sites: readonly Site[], over: Sheet[
   return {
     workload: 'site visit',
     over,
-    title: `site visit: ${sites.length} files, each parsed, bound, asked about N URLs, forgotten`,
-    columns: VISITS.flatMap(({ questions }) => [
-      { name: `N = ${questions}`, unit: 'µs' },
+    title: `site visit: ${sites.length} files; each is parsed, bound, and N URLs are checked`,
+    columns: VISIT_LENGTHS.flatMap(({ urlCount }) => [
+      { name: `N = ${urlCount}`, unit: 'µs' },
       { name: 'rate', unit: '×' },
     ]),
     rows: libraries.map(({ name }): Row => ({ name, cells: cells.get(name) ?? [] })),
     findings,
-    asides: [`rates are those of ${reference.name}; the mean time of all files`],
+    notes: [`times are means over all files; rates are relative to ${reference.name}`],
   }
 }
 
 function mean(ns: readonly (number | undefined)[]): number {
-  const taken = ns.filter((one) => one !== undefined)
-  return sum(taken) / taken.length
+  const measured = ns.filter((one) => one !== undefined)
+  return sum(measured) / measured.length
 }
 
-/** How many times as many visits in the same time as the other library, over the files that both can parse. */
+/** Returns the rate relative to the other library, over the files that both can parse. */
 function rateOf(own: readonly (number | undefined)[], other: readonly (number | undefined)[]): number | null {
   const both = own.flatMap((ns, i) => (ns === undefined || other[i] === undefined ? [] : [{ ns, other: other[i] }]))
   return both.length === 0 ? null : sum(both.map((pair) => pair.other)) / sum(both.map(({ ns }) => ns))
 }
 
-/** Visits of one library. A library that takes text decodes the bytes first, as its user must. */
-class Visits implements Contestant {
+/** Visits with one library. For a library that accepts text only, the bytes are decoded first, as its users must do. */
+class VisitContestant implements Contestant {
   readonly #library: Library
-  readonly #countAllowed: typeof countAllowedAtOnce
+  readonly #countAllowed: typeof countAllowedSync
   readonly #sites: readonly Site[]
   readonly #urls: readonly (readonly string[])[]
   readonly #decoder = new TextDecoder()
-  /** Counted so that no compiler may leave a question out. */
+  /** The count of allowed URLs. It prevents V8 from optimizing the checks away. */
   allowed = 0
 
-  constructor(library: Library, sites: readonly Site[], questions: number) {
+  constructor(library: Library, sites: readonly Site[], urlCount: number) {
     this.#library = library
-    this.#countAllowed = ownCopy(countAllowedAtOnce, `${library.name}, ${questions}`)
+    this.#countAllowed = separateCopy(countAllowedSync, `${library.name}, ${urlCount}`)
     this.#sites = sites
-    // Not the first ones: those made from rules and the others take turns, and so does a step of seven.
+    // Every seventh URL: URLs made from rules alternate with others, and an odd step takes both kinds.
     this.#urls = sites.map(({ urls }) =>
-      Array.from({ length: questions }, (_, i) => urls[(7 * i) % urls.length] as string),
+      Array.from({ length: urlCount }, (_, i) => urls[(7 * i) % urls.length] as string),
     )
   }
 
@@ -94,7 +95,7 @@ class Visits implements Contestant {
       const rules =
         this.#library.prepareBytes(site.bytes, robotsUrl) ??
         this.#library.prepare(this.#decoder.decode(site.bytes), robotsUrl)
-      if (rules instanceof Promise) return this.#later(rules, urls, start)
+      if (rules instanceof Promise) return this.#measureAsync(rules, urls, start)
       this.allowed += this.#countAllowed(this.#library.isAllowed, rules, urls)
       return nowNs() - start
     } catch {
@@ -102,9 +103,13 @@ class Visits implements Contestant {
     }
   }
 
-  async #later(coming: Promise<unknown>, urls: readonly string[], start: number): Promise<number | undefined> {
+  async #measureAsync(
+    pendingRules: Promise<unknown>,
+    urls: readonly string[],
+    start: number,
+  ): Promise<number | undefined> {
     try {
-      this.allowed += this.#countAllowed(this.#library.isAllowed, await coming, urls)
+      this.allowed += this.#countAllowed(this.#library.isAllowed, await pendingRules, urls)
       return nowNs() - start
     } catch {
       return undefined

@@ -1,22 +1,23 @@
-// What do the texts of very many origins take in a MemoryStore, and does it know? A process for each measurement.
-import { measuredIn } from '../held-memory.ts'
+// Measures the memory of a MemoryStore with the texts of very many origins, and compares it with the size that the store reports. Starts a
+// child process for each measurement.
+import { measureInProcess } from '../held-bytes.ts'
 import type { Finding, Row, Sheet } from '../sheet.ts'
 import type { Plan } from './plan.ts'
 
 export interface StoreMemoryMessage {
   readonly heldBytes: number
-  /** What the store says of itself. */
-  readonly claimedBytes: number
+  /** The `memoryBytes` that the store reports. */
+  readonly reportedBytes: number
 }
 
-/** Hardly anything, the entry of a usual robots.txt, and one of a long one, of which fewer are kept. */
+/** A very short text, the entry of a usual robots.txt, and that of a long one, of which the store gets fewer. */
 const TEXTS = [
   { characters: 20, share: 1 },
   { characters: 700, share: 1 },
   { characters: 20_000, share: 0.05 },
 ]
-/** The sheet about rules holds so many times fewer. */
-const TIMES_AS_MANY = 10
+/** The number of origins is this many times that of the workload memory. */
+const ORIGINS_FACTOR = 10
 
 const CHILD = new URL('./store-memory-child.ts', import.meta.url)
 
@@ -24,15 +25,15 @@ export async function storeMemory(plan: Plan): Promise<Sheet> {
   const rows: Row[] = []
   const findings: Finding[] = []
   for (const { characters, share } of TEXTS) {
-    const origins = plan.origins * TIMES_AS_MANY * share
-    const { heldBytes, claimedBytes } = await measuredIn<StoreMemoryMessage>(CHILD, [origins, characters])
+    const origins = plan.origins * ORIGINS_FACTOR * share
+    const { heldBytes, reportedBytes } = await measureInProcess<StoreMemoryMessage>(CHILD, [origins, characters])
     rows.push({
       name: `texts of ${characters} characters`,
-      cells: [heldBytes / origins, claimedBytes / origins, claimedBytes / heldBytes, origins],
+      cells: [heldBytes / origins, reportedBytes / origins, reportedBytes / heldBytes, origins],
     })
     findings.push({
-      what: `MemoryStore: its \`memoryBytes\` against what is held, texts of ${characters}`,
-      value: claimedBytes / heldBytes,
+      what: `MemoryStore: \`memoryBytes\` against memory used, texts of ${characters}`,
+      value: reportedBytes / heldBytes,
       unit: '×',
       target: { atLeast: 1 },
     })
@@ -42,13 +43,13 @@ export async function storeMemory(plan: Plan): Promise<Sheet> {
     over: 'own',
     title: 'store memory: texts in a MemoryStore',
     columns: [
-      { name: 'held', unit: 'bytes/origin' },
-      { name: 'as it says', unit: 'bytes/origin' },
-      { name: 'as it says', unit: '× held' },
+      { name: 'used', unit: 'bytes/origin' },
+      { name: 'reported', unit: 'bytes/origin' },
+      { name: 'reported', unit: '× used' },
       { name: 'of', unit: 'origins' },
     ],
     rows,
     findings,
-    asides: [],
+    notes: [],
   }
 }

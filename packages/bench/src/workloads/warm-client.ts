@@ -1,24 +1,23 @@
-// What does a question cost when the robots.txt is known? Through the client, as a crawler asks.
-import type { LookupFunction } from 'node:net'
+// Measures the time of one check through the client when robots.txt is cached.
 import { RobotsClient } from '@politely/fetcher'
+import { lookupIn } from '@politely/testkit/lookup'
 import { LRUCache } from 'lru-cache'
+import { countAllowed, countAllowedSync, separateCopy } from '../check-loops.ts'
 import { type SiteFile, siteFiles } from '../files/site-file.ts'
-import { questionsFor } from '../files/site-question.ts'
+import { urlsFor } from '../files/site-urls.ts'
 import { ours, reference } from '../libraries/libraries.ts'
 import { CRAWLER } from '../libraries/library.ts'
-import { countAllowed, countAllowedAtOnce, ownCopy } from '../loops.ts'
-import { type Contestant, inRounds, nowNs } from '../rounds.ts'
+import { type Contestant, measureInRounds, nowNs } from '../rounds.ts'
 import type { Sheet } from '../sheet.ts'
 import type { Plan } from './plan.ts'
 import { withRobotsServer } from './robots-server.ts'
 
-/** Links of one page go to one site, mostly. */
-const LINKS = 10
-/** Questions about each site. */
-const QUESTIONS = 50
+/** Most links of a page lead to the same site. */
+const LINKS_PER_PAGE = 10
+const CHECKS_PER_SITE = 50
 
 export async function warmClient(plan: Plan): Promise<Sheet> {
-  const client = new RobotsClient({ userAgent: `${CRAWLER}/1.0`, lookup: onLoopback })
+  const client = new RobotsClient({ userAgent: `${CRAWLER}/1.0`, lookup: lookupIn() })
   try {
     return await withRobotsServer(plan.warmOrigins, (port) => compare(plan, client, port))
   } finally {
@@ -40,24 +39,24 @@ async function compare(plan: Plan, client: RobotsClient, port: number): Promise<
   }
 
   const count = {
-    isAllowed: ownCopy(countAllowed, 'isAllowed'),
-    check: ownCopy(countAllowed, 'check'),
-    theirs: ownCopy(countAllowedAtOnce, `${reference.name} in a cache`),
+    isAllowed: separateCopy(countAllowed, 'isAllowed'),
+    check: separateCopy(countAllowed, 'check'),
+    theirs: separateCopy(countAllowedSync, `${reference.name} in a cache`),
   }
   const byIsAllowed = (url: string) => client.isAllowed(url)
   const byCheck = async (url: string) => (await client.check(url)).allowed
   const byTheirs = (known: typeof cache, url: string) => reference.isAllowed(known.get(new URL(url).origin)?.rules, url)
 
-  const urls = { 'in runs of ten': inRuns(files, LINKS), 'site by site': inRuns(files, 1) }
+  const urls = { 'in runs of ten': urlsInRuns(files, LINKS_PER_PAGE), 'site by site': urlsInRuns(files, 1) }
   const rows: Sheet['rows'][number][] = []
   const findings: Sheet['findings'][number][] = []
-  for (const [order, asked] of Object.entries(urls)) {
+  for (const [order, urlsInOrder] of Object.entries(urls)) {
     const contestants = [
-      new Asking(asked.length, () => count.isAllowed(byIsAllowed, asked)),
-      new Asking(asked.length, () => count.check(byCheck, asked)),
-      new Asking(asked.length, () => count.theirs(byTheirs, cache, asked)),
+      new WarmContestant(urlsInOrder.length, () => count.isAllowed(byIsAllowed, urlsInOrder)),
+      new WarmContestant(urlsInOrder.length, () => count.check(byCheck, urlsInOrder)),
+      new WarmContestant(urlsInOrder.length, () => count.theirs(byTheirs, cache, urlsInOrder)),
     ]
-    const medians = await inRounds(contestants, 1, plan.rounds)
+    const medians = await measureInRounds(contestants, 1, plan.rounds)
     const [isAllowed = Number.NaN, check = Number.NaN, theirs = Number.NaN] = medians.map(
       ([ns]) => (ns ?? Number.NaN) / 1e3,
     )
@@ -69,7 +68,7 @@ async function compare(plan: Plan, client: RobotsClient, port: number): Promise<
     const target = order === 'in runs of ten'
     findings.push(
       {
-        what: `warm, ${order}: a question`,
+        what: `warm, ${order}: one check`,
         value: isAllowed,
         unit: 'µs',
         target: target ? { atMost: 1.2 } : null,
@@ -85,46 +84,42 @@ async function compare(plan: Plan, client: RobotsClient, port: number): Promise<
   return {
     workload: 'warm client',
     over: 'own',
-    title: `warm client: ${files.length} sites known, ${QUESTIONS} questions about each`,
+    title: `warm client: ${files.length} sites cached, ${CHECKS_PER_SITE} checks for each`,
     columns: [
-      { name: 'a question', unit: 'µs' },
+      { name: 'one check', unit: 'µs' },
       { name: 'rate', unit: `× ${reference.name}` },
     ],
     rows,
     findings,
-    asides: [],
+    notes: [],
   }
 }
 
-/** All questions, so many about one site and then about the next. */
-function inRuns(files: readonly SiteFile[], length: number): string[] {
-  const questions = files.map((file, i) => questionsFor(file, i + 1, QUESTIONS))
+/** Returns the URLs of all sites in runs: `length` URLs of one site, then of the next. */
+function urlsInRuns(files: readonly SiteFile[], length: number): string[] {
+  const urlsOfSites = files.map((file, i) => urlsFor(file, i + 1, CHECKS_PER_SITE))
   const urls: string[] = []
-  for (let start = 0; start < QUESTIONS; start += length) {
-    for (const of of questions) urls.push(...of.slice(start, start + length))
+  for (let start = 0; start < CHECKS_PER_SITE; start += length) {
+    for (const siteUrls of urlsOfSites) urls.push(...siteUrls.slice(start, start + length))
   }
   return urls
 }
 
-/** Answers are counted, and the count is kept, so that no compiler may leave the question out. */
-class Asking implements Contestant {
-  readonly #questions: number
+/** Measures one loop over all URLs. */
+class WarmContestant implements Contestant {
+  readonly #checks: number
   readonly #countAllowed: () => number | Promise<number>
+  /** The count of allowed URLs. It prevents V8 from optimizing the checks away. */
   allowed = 0
 
-  constructor(questions: number, countAllowed: () => number | Promise<number>) {
-    this.#questions = questions
+  constructor(checks: number, countAllowed: () => number | Promise<number>) {
+    this.#checks = checks
     this.#countAllowed = countAllowed
   }
 
   async measure(): Promise<number> {
     const start = nowNs()
     this.allowed += await this.#countAllowed()
-    return (nowNs() - start) / this.#questions
+    return (nowNs() - start) / this.#checks
   }
-}
-
-const onLoopback: LookupFunction = (_host, { all }, found) => {
-  if (all) found(null, [{ address: '127.0.0.1', family: 4 }])
-  else found(null, '127.0.0.1', 4)
 }

@@ -1,38 +1,38 @@
-// The command itself, as a process of its own: what a shell would start and see.
+// Runs the command line program, in a child process or in this one.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
-import { explain } from '../src/failure.ts'
+import { describeError } from '../src/errors.ts'
 import { createProgram } from '../src/program.ts'
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-if (!existsSync(MAIN)) throw new Error(`${MAIN} is not there: build before testing (npm test does)`)
+if (!existsSync(MAIN)) throw new Error(`${MAIN} does not exist; run npm run build first (npm test does)`)
 
-export interface Ended {
+export interface Result {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-export interface How {
+export interface RunOptions {
   readonly stdin?: string | Uint8Array
   readonly env?: NodeJS.ProcessEnv
-  /** Options of Node. */
+  /** Command-line options for Node. */
   readonly node?: readonly string[]
 }
 
-/** Starts it and leaves its streams to the test. */
-export function start(args: readonly string[], { env, node = [] }: How = {}): ChildProcessWithoutNullStreams {
+/** Starts the program in a child process. The test reads and writes its streams. */
+export function startCli(args: readonly string[], { env, node = [] }: RunOptions = {}): ChildProcessWithoutNullStreams {
   const { FORCE_COLOR, NO_COLOR, POLITELY_DEBUG, ...rest } = process.env
   const child = spawn(process.execPath, [...node, MAIN, ...args], { env: { ...rest, ...env } })
-  child.stdin.on('error', () => undefined) // it may end before it has read everything
+  child.stdin.on('error', () => undefined) // the program may exit before it has read all of stdin
   return child
 }
 
-/** Does what main.ts does with the arguments in this process, which is quicker. For what needs no stdin. */
-export async function politelyHere(args: readonly string[]): Promise<Ended> {
+/** Does what main.ts does, in this process, which is faster. For commands that do not read stdin. */
+export async function runInThisProcess(args: readonly string[]): Promise<Result> {
   const written = { stdout: '', stderr: '' }
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
@@ -47,7 +47,7 @@ export async function politelyHere(args: readonly string[]): Promise<Ended> {
     await createProgram().parseAsync([...args], { from: 'user' })
     return { code: Number(process.exitCode), ...written }
   } catch (error) {
-    const { exitCode: code, text } = explain(error)
+    const { exitCode: code, text } = describeError(error)
     return { code, ...written, stderr: written.stderr + text }
   } finally {
     process.exitCode = exitCode
@@ -56,25 +56,25 @@ export async function politelyHere(args: readonly string[]): Promise<Ended> {
   }
 }
 
-/** Runs it to its end. */
-export async function politely(args: readonly string[], how: How = {}): Promise<Ended> {
-  const child = start(args, how)
+/** Runs the program in a child process until it exits. */
+export async function runCli(args: readonly string[], how: RunOptions = {}): Promise<Result> {
+  const child = startCli(args, how)
   child.stdin.end(how.stdin ?? '')
-  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), codeOf(child)])
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exitCodeOf(child)])
   return { code, stdout, stderr }
 }
 
-export function codeOf(child: ChildProcessWithoutNullStreams): Promise<number | null> {
+export function exitCodeOf(child: ChildProcessWithoutNullStreams): Promise<number | null> {
   return new Promise((resolve) => child.on('close', resolve))
 }
 
-/** Writes a line to its stdin again and again, until nobody reads it. */
-export function feed(child: ChildProcessWithoutNullStreams, line: string): void {
-  child.stdin.write(line.repeat(1000), (error) => error ?? feed(child, line))
+/** Writes a line to stdin again and again, until the program closes it. */
+export function writeForever(child: ChildProcessWithoutNullStreams, line: string): void {
+  child.stdin.write(line.repeat(1000), (error) => error ?? writeForever(child, line))
 }
 
-/** JSON, one value a line. */
-export function jsonLines(stdout: string): readonly Record<string, unknown>[] {
+/** Parses one JSON value on each line. */
+export function parseJsonLines(stdout: string): readonly Record<string, unknown>[] {
   return stdout
     .split('\n')
     .filter((line) => line !== '')

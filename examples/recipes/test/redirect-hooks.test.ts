@@ -1,11 +1,11 @@
-// Why the recipes are not the hooks that the libraries have for it: those see a redirect's first URL, and none of its hops.
+// Why the recipes do not use the libraries' own hooks: a hook sees only the first URL of a redirect.
 import axios from 'axios'
 import Crawler from 'crawler'
 import ky from 'ky'
 import { expect, test } from 'vitest'
-import { HOME, type NarrowWeb, openNarrowWeb } from './kit.ts'
+import { HOME, openTestWeb, type TestWeb } from './test-web.ts'
 
-const hooks: readonly { readonly name: string; get(web: NarrowWeb, url: string): Promise<unknown> }[] = [
+const hooks: readonly { readonly name: string; get(web: TestWeb, url: string): Promise<unknown> }[] = [
   {
     name: 'an interceptor of axios',
     async get({ gate }, url) {
@@ -30,7 +30,7 @@ const hooks: readonly { readonly name: string; get(web: NarrowWeb, url: string):
       return new Promise((resolve, reject) => {
         crawler.add({
           url,
-          preRequest: ({ url = '' }, go) => void gate.enter(url).then((pass) => go(pass.release() ?? null), go),
+          preRequest: ({ url = '' }, go) => void gate.enter(url).then((permit) => go(permit.release() ?? null), go),
           callback: (error, response, done) => {
             done()
             if (error) reject(error)
@@ -42,16 +42,16 @@ const hooks: readonly { readonly name: string; get(web: NarrowWeb, url: string):
   },
 ]
 
-test.each(hooks)('$name does not see the hop', async ({ get }) => {
-  const web = await openNarrowWeb()
+test.each(hooks)('$name does not see the hop of a redirect', async ({ get }) => {
+  const web = await openTestWeb()
   web.sites.answer(`${HOME}/moved`, { status: 302, headers: { location: '/private' } })
   web.sites.answer(`${HOME}/private`, { status: 200 })
   await get(web, web.sites.withPort(`${HOME}/moved`))
   expect(web.sites.asked).toEqual([`${HOME}/robots.txt`, `${HOME}/moved`, `${HOME}/private`])
 })
 
-test('send of node-crawler leaves preRequest out', async () => {
-  const { sites } = await openNarrowWeb()
+test('send of node-crawler does not call preRequest', async () => {
+  const { sites } = await openTestWeb()
   sites.answer(`${HOME}/private`, { status: 200 })
   const crawler = new Crawler({ jQuery: false, silence: true, preRequest: (_, go) => go(new Error('no')) })
   await crawler.send(sites.withPort(`${HOME}/private`))

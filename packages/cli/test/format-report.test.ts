@@ -1,15 +1,15 @@
-// What takes hours to come about for real.
+// Reports of entries that are hours old, which a test cannot wait for.
 import { stripVTControlCharacters } from 'node:util'
 import type { Access } from '@politely/core'
 import { expect, test } from 'vitest'
-import { type Answered, reportOn } from '../src/report.ts'
+import { formatReport, type ReportedVerdict } from '../src/format-report.ts'
 
 const SECOND = 1000
 const HOUR = 3600 * SECOND
 const NOW = Date.UTC(2026, 0, 1)
 
 function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number } = {}): readonly string[] {
-  const verdict: Answered = {
+  const verdict: ReportedVerdict = {
     url: 'https://example.com/private',
     origin: 'https://example.com',
     allowed: false,
@@ -30,10 +30,10 @@ function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number 
       ...access,
     },
   }
-  return stripVTControlCharacters(reportOn(verdict, NOW)).split('\n')
+  return stripVTControlCharacters(formatReport(verdict, NOW)).split('\n')
 }
 
-test('a copy that outlives a failure: which failure, when the next attempt is due, how old the copy is', () => {
+test('reports the failure, the next attempt and the age of a stale copy', () => {
   const rows = rowsOf({
     outcome: 'unreachable',
     status: 503,
@@ -48,7 +48,7 @@ test('a copy that outlives a failure: which failure, when the next attempt is du
   ])
 })
 
-test('a copy that was cut off', () => {
+test('reports a truncated copy', () => {
   const [, because] = rowsOf({ copy: { freshness: 'fresh', ageMs: 0, truncated: true } })
   expect(because).toContain(
     '"Disallow: /private" to *; robots.txt is larger than the size limit, so its end was not read',
@@ -64,8 +64,8 @@ test.for([
   [90 * 60 * SECOND, 'asked 90 min ago'],
   [24 * HOUR, 'asked 24 h ago'],
   [168 * HOUR, 'asked 7 days ago'],
-] as const)('%d ms: %s', ([ms, said]) => {
-  expect(rowsOf({ checkedAt: NOW - ms })[2]).toContain(`, ${said}, `)
+] as const)('prints %d ms since the attempt as "%s"', ([ms, expected]) => {
+  expect(rowsOf({ checkedAt: NOW - ms })[2]).toContain(`, ${expected}, `)
 })
 
 test.for([
@@ -73,6 +73,6 @@ test.for([
   [500, '0.5 s'],
   [10_000, '10 s'],
   [86_400_000, '24 h'],
-] as const)('crawl-delay %d ms: %s', ([crawlDelayMs, said]) => {
-  expect(rowsOf({}, { crawlDelayMs })[3]).toBe(`  crawl-delay ${said} between requests`)
+] as const)('prints a crawl-delay of %d ms as "%s"', ([crawlDelayMs, expected]) => {
+  expect(rowsOf({}, { crawlDelayMs })[3]).toBe(`  crawl-delay ${expected} between requests`)
 })

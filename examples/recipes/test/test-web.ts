@@ -1,4 +1,4 @@
-// What the tests of the recipes share.
+// Opens gates and test sites.
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { PoliteGate, type PoliteGateOptions } from '@politely/gate'
 import { type Sites, startSites } from '@politely/testkit/sites'
@@ -6,11 +6,11 @@ import { onTestFinished } from 'vitest'
 
 export const HOME = 'http://localhost:PORT'
 
-type Pacing = Omit<PoliteGateOptions, 'robots'>
+type GateOptions = Omit<PoliteGateOptions, 'robots'>
 
 export function openGate(
   client: RobotsClientOptions,
-  pacing: Pacing,
+  pacing: GateOptions,
 ): { gate: PoliteGate; robots: RobotsClient; close: () => Promise<void> } {
   const robots = new RobotsClient(client)
   const gate = new PoliteGate({ robots, ...pacing })
@@ -21,14 +21,17 @@ export function openGate(
   return { gate, robots, close }
 }
 
-export interface NarrowWeb {
+export interface TestWeb {
   readonly sites: Sites
   readonly gate: PoliteGate
   readonly robots: RobotsClient
 }
 
-/** A web where `/private` is disallowed, and a gate with one place for each origin: who does not give it back stops everybody. */
-export async function openNarrowWeb(pacing: Pacing = {}): Promise<NarrowWeb> {
+/**
+ * Starts a site that disallows `/private`, and a gate with one concurrent request for each origin. A permit that is not released blocks all
+ * later requests.
+ */
+export async function openTestWeb(pacing: GateOptions = {}): Promise<TestWeb> {
   const sites = await startSites()
   sites.answer(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
   sites.answer(`${HOME}/open`, { status: 200, headers: { 'content-type': 'text/html' }, body: '<title>a page</title>' })
@@ -41,7 +44,7 @@ export async function openNarrowWeb(pacing: Pacing = {}): Promise<NarrowWeb> {
   return { sites, gate, robots }
 }
 
-/** The codes in an error and in what caused it. */
-export function codesIn(error: unknown): readonly unknown[] {
-  return error instanceof Error ? [(error as { code?: unknown }).code, ...codesIn(error.cause)] : []
+/** Returns the codes of an error and of its causes. */
+export function errorCodes(error: unknown): readonly unknown[] {
+  return error instanceof Error ? [(error as { code?: unknown }).code, ...errorCodes(error.cause)] : []
 }

@@ -1,10 +1,10 @@
-// What does the gate cost when nothing has to wait, what does it hold, and does it let go when it should?
+// Measures the processor time of the gate when no request has to wait, its memory per origin, and whether it frees that memory.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, politeAgent, politely } from '@politely/gate'
 import { Agent, request } from 'undici'
-import { measuredIn } from '../held-memory.ts'
+import { measureInProcess } from '../held-bytes.ts'
 import { median } from '../median.ts'
 import { nowNs } from '../rounds.ts'
 import type { Row, Sheet } from '../sheet.ts'
@@ -16,15 +16,15 @@ export async function gate(plan: Plan): Promise<readonly Sheet[]> {
   return [await overhead(plan), await idleOrigins(plan), ...(await gateSchedule(plan)), await gateHostileDomain(plan)]
 }
 
-/** One measurement lasts so long. */
-const TURN_NS = 150e6
-/** So many rounds are not counted: until then the compiler changes its mind about what is worth it. */
-const WARMING = 4
+/** The duration of one measurement. */
+const MEASUREMENT_NS = 150e6
+/** Rounds that are not counted. V8 still optimizes the code during these. */
+const WARM_UP_ROUNDS = 4
 
-/** Every way asks the same server for the same short page; the polite ones with robots.txt known and no pause. */
+/** Every variant requests the same short page. In polite variants robots.txt is cached and there is no delay. */
 async function overhead({ turns }: Plan): Promise<Sheet> {
-  const server = createServer((asked, response) => {
-    response.end(asked.url === '/robots.txt' ? 'User-agent: *\nDisallow: /private\n' : 'page')
+  const server = createServer((received, response) => {
+    response.end(received.url === '/robots.txt' ? 'User-agent: *\nDisallow: /private\n' : 'page')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/page`
@@ -33,11 +33,11 @@ async function overhead({ turns }: Plan): Promise<Sheet> {
   const agent = new Agent()
   const gated = politeAgent({ gate: open })
   const polite = politely(fetch, { gate: open })
-  // What politely itself takes is seen best around a fetch that takes next to nothing.
+  // A fetch that does nothing shows the cost of politely itself.
   const nothing = async (_url: string) => new Response('page')
   const politeNothing = politely(nothing, { gate: open })
   const { signal } = new AbortController()
-  const ways: readonly (readonly [name: string, once: () => Promise<unknown>, against: string | undefined])[] = [
+  const variants: readonly (readonly [name: string, once: () => Promise<unknown>, against: string | undefined])[] = [
     ['fetch', async () => (await fetch(url)).text(), undefined],
     ['politely(fetch)', async () => (await polite(url)).text(), 'fetch'],
     ['undici.request', async () => (await request(url, { dispatcher: agent })).body.text(), undefined],
@@ -49,22 +49,26 @@ async function overhead({ turns }: Plan): Promise<Sheet> {
     ['no request at all', async () => (await nothing(url)).text(), undefined],
     ['politely(no request at all)', async () => (await politeNothing(url)).text(), 'no request at all'],
     ['robots.check alone', () => robots.check(url), undefined],
-    ['enter and leave alone', async () => (await open.enter(url)).release(), 'robots.check alone'],
-    ['the same with a signal', async () => (await open.enter(url, { signal })).release(), 'robots.check alone'],
+    ['enter and release alone', async () => (await open.enter(url)).release(), 'robots.check alone'],
+    [
+      'enter and release with a signal',
+      async () => (await open.enter(url, { signal })).release(),
+      'robots.check alone',
+    ],
     ['when', () => open.when(url), 'robots.check alone'],
   ]
-  const seen = ways.map(() => [] as number[])
+  const samples = variants.map(() => [] as number[])
   try {
-    // No garbage is collected by force in between: with it goes code that was not run for a while.
-    for (let round = 0; round < WARMING + turns; round++) {
-      for (let turn = 0; turn < ways.length; turn++) {
-        const who = (turn + round) % ways.length
-        const ns = await nsForEach((ways[who] as (typeof ways)[number])[1])
-        if (round >= WARMING) seen[who]?.push(ns)
+    // Does not force garbage collection between measurements, because it also discards compiled code that has not run for a while.
+    for (let round = 0; round < WARM_UP_ROUNDS + turns; round++) {
+      for (let turn = 0; turn < variants.length; turn++) {
+        const index = (turn + round) % variants.length
+        const ns = await cpuNsPerCall((variants[index] as (typeof variants)[number])[1])
+        if (round >= WARM_UP_ROUNDS) samples[index]?.push(ns)
       }
     }
-    const micros = new Map(ways.map(([name], n) => [name, median(seen[n] ?? []) / 1_000]))
-    const rows = ways.map(([name, , against]): Row => {
+    const micros = new Map(variants.map(([name], n) => [name, median(samples[n] ?? []) / 1_000]))
+    const rows = variants.map(([name, , against]): Row => {
       const own = micros.get(name) ?? Number.NaN
       const bare = against === undefined ? undefined : micros.get(against)
       return { name, cells: [own, bare === undefined ? null : own - bare, bare === undefined ? null : own / bare] }
@@ -82,19 +86,19 @@ async function overhead({ turns }: Plan): Promise<Sheet> {
       rows,
       findings: [
         {
-          what: 'gate: politely, more than no request at all',
+          what: 'gate: overhead of politely',
           value: more('politely(no request at all)', 'no request at all'),
           unit: 'µs',
           target: null,
         },
         {
-          what: 'gate: politeAgent, more than undici.request',
+          what: 'gate: overhead of politeAgent',
           value: more('undici.request, politeAgent', 'undici.request'),
           unit: 'µs',
           target: null,
         },
       ],
-      asides: [],
+      notes: [],
     }
   } finally {
     await gated.close()
@@ -105,12 +109,12 @@ async function overhead({ turns }: Plan): Promise<Sheet> {
   }
 }
 
-/** Of the processor, in this process: what others do on the machine meanwhile does not count. */
-async function nsForEach(once: () => Promise<unknown>): Promise<number> {
+/** Returns the processor time of this process for each call, so that other work on the machine does not count. */
+async function cpuNsPerCall(once: () => Promise<unknown>): Promise<number> {
   const start = nowNs()
   const before = process.cpuUsage()
   let count = 0
-  for (; nowNs() - start < TURN_NS; count++) await once()
+  for (; nowNs() - start < MEASUREMENT_NS; count++) await once()
   const { user, system } = process.cpuUsage(before)
   return ((user + system) * 1_000) / count
 }
@@ -118,41 +122,44 @@ async function nsForEach(once: () => Promise<unknown>): Promise<number> {
 export interface IdleOrigins {
   readonly origins: number
   readonly heldBytes: number
-  /** When all of them have been forgotten. */
-  readonly heldAfterBytes: number
-  readonly remembered: number
+  /** Bytes in use after the gate has evicted all of them. */
+  readonly heldBytesAfterEviction: number
+  readonly entries: number
 }
 
-/** Ten times as many as their rules are held of: a pace is small. */
-const SHARE = 10
+/** The number of origins is this many times that of the workload memory, because the state of a pace is small. */
+const ORIGINS_FACTOR = 10
 
 async function idleOrigins({ origins }: Plan): Promise<Sheet> {
   const script = new URL('./gate-memory-child.ts', import.meta.url)
-  const found = await measuredIn<IdleOrigins>(script, [origins * SHARE])
-  const { heldBytes, heldAfterBytes, remembered } = found
+  const found = await measureInProcess<IdleOrigins>(script, [origins * ORIGINS_FACTOR])
+  const { heldBytes, heldBytesAfterEviction, entries } = found
   return {
     workload: 'gate, idle origins',
     over: 'own',
-    title: 'gate: origins that were asked once, the text of their names included',
+    title: 'gate: memory of origins after one request, including their names',
     columns: [
       { name: 'of', unit: 'origins' },
       { name: 'held', unit: 'bytes/origin' },
-      { name: 'remembered', unit: 'origins' },
-      { name: 'held in all', unit: 'bytes' },
+      { name: 'entries', unit: 'origins' },
+      { name: 'held in total', unit: 'bytes' },
     ],
     rows: [
-      { name: 'with a pause to keep', cells: [found.origins, heldBytes / found.origins, found.origins, heldBytes] },
-      { name: 'when it is over', cells: [found.origins, heldAfterBytes / found.origins, remembered, heldAfterBytes] },
+      { name: 'while a delay runs', cells: [found.origins, heldBytes / found.origins, found.origins, heldBytes] },
+      {
+        name: 'after the delay',
+        cells: [found.origins, heldBytesAfterEviction / found.origins, entries, heldBytesAfterEviction],
+      },
     ],
     findings: [
       { what: 'gate: an idle origin', value: heldBytes / found.origins, unit: 'bytes', target: null },
       {
-        what: 'gate: an origin that is forgotten',
-        value: heldAfterBytes / found.origins,
+        what: 'gate: an evicted origin',
+        value: heldBytesAfterEviction / found.origins,
         unit: 'bytes',
         target: { atMost: 10 },
       },
     ],
-    asides: [],
+    notes: [],
   }
 }

@@ -1,9 +1,9 @@
-// A page as text, as rows.
+// HTML and the text that the server returns for it.
 
 import { MIMEType } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { textOf } from '../page-body.ts'
-import { pageText } from '../page-text.ts'
+import { htmlToText } from '../html-to-text.ts'
+import { decodeText } from '../page-body.ts'
 
 const rows: readonly (readonly [string, string])[] = [
   [
@@ -31,10 +31,10 @@ const rows: readonly (readonly [string, string])[] = [
 ]
 
 test.each(rows)('%s', (html, text) => {
-  expect(pageText(html, 'https://a.example/')).toBe(text)
+  expect(htmlToText(html, 'https://a.example/')).toBe(text)
 })
 
-describe('hostile pages end', () => {
+describe('converts hostile pages in a short time', () => {
   test.each([
     ['<div>'.repeat(200_000)],
     ['<div><p>'.repeat(100_000) + '</x></p>'.repeat(100_000)],
@@ -49,7 +49,7 @@ describe('hostile pages end', () => {
     ['<p> </p>'.repeat(120_000)],
     [`<a ${'x=y '.repeat(250_000)}>`],
   ])('%#', (html) => {
-    expect(pageText(`<p>begins</p>${html}`, 'https://a.example/')).toMatch(/^begins/)
+    expect(htmlToText(`<p>begins</p>${html}`, 'https://a.example/')).toMatch(/^begins/)
   })
 })
 
@@ -60,6 +60,6 @@ test.each([
   ['text/html; charset=nonsense', Buffer.from('<p>é'), 'é'],
   ['text/plain', Buffer.from('\ufeff<p>é'), '<p>é'],
   ['application/json', Buffer.from('{}'), '{}'],
-])('its characters, %s', (type, bytes, text) => {
-  expect(textOf(bytes, new MIMEType(type), 'https://a.example/', 'text')).toBe(text)
+])('decodes the charset of %s', (type, bytes, text) => {
+  expect(decodeText(bytes, new MIMEType(type), 'https://a.example/', 'text')).toBe(text)
 })

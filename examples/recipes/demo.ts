@@ -1,4 +1,4 @@
-// What each recipe shows itself on: a small web on loopback, four pages of it, and what came of them.
+// The demo of every recipe: a site on loopback, and requests for four of its pages.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describeVerdict } from '@politely/core'
@@ -7,11 +7,11 @@ import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 
 const ROBOTS = 'User-agent: *\nCrawl-delay: 0.2\nDisallow: /private\n'
 
-/** Visits the pages all at once, and prints what came of each: what `visit` returns, or the line of robots.txt that refused it. */
-export async function showOnSmallWeb(open: (gate: PoliteGate) => Visitor | Promise<Visitor>): Promise<void> {
-  const asked: string[] = []
+/** Requests all pages at once. Prints for each the result of `fetchPage`, or the line of robots.txt that disallows it. */
+export async function runDemo(open: (gate: PoliteGate) => DemoClient | Promise<DemoClient>): Promise<void> {
+  const requested: string[] = []
   const server = createServer(({ url = '' }, response) => {
-    asked.push(url)
+    requested.push(url)
     if (url === '/robots.txt') response.end(ROBOTS)
     else if (url === '/moved') response.writeHead(302, { location: '/private/page' }).end()
     else response.setHeader('content-type', 'text/html').end(`<title>${url.slice(1)}</title><p>This is ${url}.`)
@@ -20,17 +20,17 @@ export async function showOnSmallWeb(open: (gate: PoliteGate) => Visitor | Promi
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`
   const robots = new RobotsClient({ userAgent: 'RecipeBot/1.0 (+https://recipe.example/bot)' })
   const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 4 })
-  const visitor = await open(gate)
+  const client = await open(gate)
   try {
-    const visits = ['/about', '/private', '/moved', '/contact'].map(async (path) => {
-      const told = await visitor.visit(origin + path).catch(refused)
-      return `${path}: ${told}`
+    const results = ['/about', '/private', '/moved', '/contact'].map(async (path) => {
+      const result = await client.fetchPage(origin + path).catch(describeRefusal)
+      return `${path}: ${result}`
     })
-    for (const line of await Promise.all(visits)) console.log(line)
-    console.log(`asked for: ${asked.sort().join(' ')}`)
+    for (const line of await Promise.all(results)) console.log(line)
+    console.log(`requested: ${requested.sort().join(' ')}`)
     console.log(`waited for the crawl-delay: ${gate.counters.waits['crawl-delay']} of ${gate.counters.started}`)
   } finally {
-    await visitor.close?.()
+    await client.close?.()
     gate.close()
     await robots.close()
     server.close()
@@ -38,19 +38,19 @@ export async function showOnSmallWeb(open: (gate: PoliteGate) => Visitor | Promi
   }
 }
 
-export interface Visitor {
-  visit(url: string): Promise<string | number>
+export interface DemoClient {
+  fetchPage(url: string): Promise<string | number>
   close?(): Promise<void>
 }
 
-/** The refusal in an error of a library, which may have wrapped it. */
-export function refusalIn(error: unknown): RobotsDisallowedError | undefined {
+/** Finds the gate's error, which a library may have wrapped. */
+export function findRefusal(error: unknown): RobotsDisallowedError | undefined {
   if (!(error instanceof Error)) return undefined
-  return error instanceof RobotsDisallowedError ? error : refusalIn(error.cause)
+  return error instanceof RobotsDisallowedError ? error : findRefusal(error.cause)
 }
 
-function refused(error: unknown): string {
-  const refusal = refusalIn(error)
+function describeRefusal(error: unknown): string {
+  const refusal = findRefusal(error)
   if (refusal === undefined) throw error
   return `${new URL(refusal.verdict.url).pathname} is ${describeVerdict(refusal.verdict)}`
 }

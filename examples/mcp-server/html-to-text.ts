@@ -1,0 +1,142 @@
+// Converts HTML to text for a model. Headings, lists, links and tables become Markdown-like marks. Scripts, styles and the visual
+// layout are dropped. htmlparser2 parses the HTML.
+import { Parser } from 'htmlparser2'
+
+/** Elements whose content a reader does not see, or sees only without scripts. */
+const HIDDEN_ELEMENTS: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'template', 'svg', 'math'])
+/** Elements that start and end a line. */
+const BLOCK_ELEMENTS: ReadonlySet<string> = new Set(
+  (
+    'address article aside blockquote body br dd details div dl dt fieldset figcaption figure footer form ' +
+    'h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table title tr ul'
+  ).split(' '),
+)
+/** Text that is written before the content of an element. */
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ...[1, 2, 3, 4, 5, 6].map((n) => [`h${n}`, `${'#'.repeat(n)} `] as const),
+  ['li', '- '],
+  ['td', '| '],
+  ['th', '| '],
+])
+
+/** At each tag the parser may search all open elements. A page with a million open elements would take minutes. */
+const MAX_DEPTH = 1_000
+/** The parser gets this many characters at a time. The depth is checked after each chunk. */
+const CHUNK_LENGTH = 4_096
+
+/**
+ * Returns the text of an HTML page, with its title first and links as absolute URLs. Stops where elements are nested deeper than about
+ * 1,000 levels; normal pages are not.
+ */
+export function htmlToText(html: string, base: string): string {
+  const text = new TextBuilder(base)
+  const parser = new Parser(text)
+  for (let offset = 0; offset < html.length && text.depth < MAX_DEPTH; offset += CHUNK_LENGTH)
+    parser.write(html.slice(offset, offset + CHUNK_LENGTH))
+  parser.end()
+  return text.toString()
+}
+
+/** A link's target, and the position in the output where the link starts. */
+interface Link {
+  readonly href: string | undefined
+  readonly line: number
+  readonly piece: number
+  readonly textCount: number
+}
+
+/** Builds lines from the parser's events. Joins the pieces of a line only at its end, since a page may have a line of half a million pieces. */
+class TextBuilder {
+  depth = 0
+  readonly #base: string
+  readonly #lines: string[] = []
+  readonly #links: Link[] = []
+  #pieces: string[] = []
+  /** The number of pieces so far that are not blank. */
+  #textCount = 0
+  #endsWithSpace = true
+  #hiddenDepth = 0
+  #preDepth = 0
+
+  constructor(base: string) {
+    this.#base = base
+  }
+
+  onopentag(name: string, { href, alt }: Readonly<Record<string, string>>): void {
+    this.depth++
+    if (HIDDEN_ELEMENTS.has(name)) this.#hiddenDepth++
+    if (this.#hiddenDepth > 0) return
+    if (BLOCK_ELEMENTS.has(name)) this.#endLine()
+    if (name === 'pre') this.#preDepth++
+    if (name === 'a') this.#beginLink(this.#linkTarget(href))
+    if (name === 'img' && alt) this.ontext(`[${alt}]`)
+    const mark = PREFIXES.get(name)
+    if (mark !== undefined) this.#add(mark)
+  }
+
+  onclosetag(name: string): void {
+    this.depth--
+    if (HIDDEN_ELEMENTS.has(name)) this.#hiddenDepth--
+    else if (this.#hiddenDepth > 0) return
+    if (name === 'pre') this.#preDepth--
+    if (name === 'a') this.#endLink(this.#links.pop())
+    if (name === 'td' || name === 'th') this.ontext(' ')
+    if (BLOCK_ELEMENTS.has(name)) this.#endLine()
+  }
+
+  ontext(text: string): void {
+    if (this.#hiddenDepth > 0) return
+    if (this.#preDepth > 0) {
+      for (const [i, line] of text.split('\n').entries()) {
+        if (i > 0) this.#endLine()
+        this.#addText(line)
+      }
+      return
+    }
+    const words = text.replace(/\s+/g, ' ')
+    this.#addText(this.#endsWithSpace ? words.trimStart() : words)
+  }
+
+  toString(): string {
+    this.#endLine()
+    return this.#lines.join('\n')
+  }
+
+  #addText(text: string): void {
+    if (text.trim() !== '') this.#textCount++
+    this.#add(text)
+  }
+
+  #add(piece: string): void {
+    if (piece === '') return
+    this.#pieces.push(piece)
+    this.#endsWithSpace = piece.endsWith(' ')
+  }
+
+  #endLine(): void {
+    const line = this.#pieces.join('').trimEnd()
+    if (line !== '') this.#lines.push(line)
+    this.#pieces = []
+    this.#endsWithSpace = true
+  }
+
+  #beginLink(href: string | undefined): void {
+    this.#links.push({ href, line: this.#lines.length, piece: this.#pieces.length, textCount: this.#textCount })
+    if (href !== undefined) this.#pieces.push('') // a slot for the opening bracket
+  }
+
+  /** Writes `[text](URL)`. If the link contains block elements, writes `(URL)` after them. */
+  #endLink(link: Link | undefined): void {
+    if (link?.href === undefined || link.textCount === this.#textCount) return
+    if (link.line === this.#lines.length) {
+      this.#pieces[link.piece] = '['
+      this.#add(`](${link.href})`)
+    } else this.ontext(` (${link.href})`)
+  }
+
+  /** Returns an absolute URL; undefined for links within the page and for other schemes than http and https. */
+  #linkTarget(href: string | undefined): string | undefined {
+    const url = href === undefined || href.startsWith('#') ? null : URL.parse(href, this.#base)
+    return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.href : undefined
+  }
+}

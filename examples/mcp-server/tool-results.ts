@@ -1,0 +1,110 @@
+// Turns the result of a read into an MCP tool result: a sentence for the model, and data for programs. Some clients show their model only
+// one of the two, so both contain the sentence.
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { describeVerdict } from '@politely/core'
+import type { ClientVerdict } from '@politely/fetcher'
+import type { Forecast } from '@politely/gate'
+import { type Failure, type Page, type ReadResult, type Refusal, refusalOf, seconds } from './page-reader.ts'
+
+/** The requested part of a text, in characters. */
+export interface Part {
+  readonly start: number
+  readonly length: number
+}
+
+/** Returns the requested part of a page, or an error result. */
+export function readResult(result: ReadResult, { start, length }: Part): CallToolResult {
+  if (result.kind !== 'page') return errorResult(result)
+  const { url, text } = result
+  if (start > 0 && start >= text.length) {
+    const message = `start_index ${start} is out of range, because the text of ${url} has ${text.length} characters`
+    return errorResult({ kind: 'failure', reason: 'part', message })
+  }
+  return { content: textBlocks(result, { start, length }, 'tool').map((block) => ({ type: 'text', text: block })) }
+}
+
+/** Returns the server's words and the page's text as separate blocks, so that a page cannot imitate the server. */
+export function textBlocks(page: Page, { start, length }: Part, caller: 'tool' | 'prompt'): string[] {
+  const { url, status, mediaType, text, isCut } = page
+  const part = sliceWholeCharacters(text, start, start + length)
+  const summary = shorten(`${url} responded with ${status}, ${mediaType}`)
+  if (part === '') return [`${summary}, and contains no text.`]
+  const end = start + part.length
+  const facts = [`${summary}. Characters ${start} to ${end} of ${text.length} follow.`]
+  if (end < text.length && caller === 'tool') facts.push(`For more, call again with start_index ${end}.`)
+  if (isCut) facts.push('The page is longer than this server reads, so its end is missing.')
+  return [facts.join(' '), part]
+}
+
+/** Slices without splitting a surrogate pair. */
+function sliceWholeCharacters(text: string, start: number, end: number): string {
+  const isHigh = (index: number) => /[\uD800-\uDBFF]/.test(text.charAt(index))
+  return text.slice(start, end < text.length && end - 1 > start && isHigh(end - 1) ? end - 1 : end)
+}
+
+/** Returns the result of `may_fetch`. A refusal is a normal result, not an error. */
+export function forecastResult(forecast: Forecast | Failure): CallToolResult {
+  if ('kind' in forecast) return errorResult(forecast)
+  if (!forecast.allowed) {
+    const refusal = refusalOf(forecast)
+    const { verdict, retryAfterMs } = refusal
+    return toolResult(describeProblem(refusal), { allowed: false, verdict: shortenVerdict(verdict), retryAfterMs })
+  }
+  const { verdict, waitMs, because, ahead } = forecast
+  const when = waitMs === 0 ? 'now' : `in about ${seconds(waitMs)} (${because}, requests ahead: ${ahead})`
+  const message = `${verdict.url} may be fetched ${when}. It is ${shorten(describeVerdict(verdict))}.`
+  return toolResult(message, { allowed: true, waitMs, because, ahead, verdict: shortenVerdict(verdict) })
+}
+
+/** Says why there is no page and what to do. */
+export function describeProblem(result: Refusal | Failure): string {
+  const again = result.retryAfterMs === undefined ? '' : ` Try again in ${seconds(result.retryAfterMs)}.`
+  if (result.kind === 'failure') return `Not fetched: ${shorten(result.message)}.${again}`
+  const { verdict } = result
+  const robots = 'access' in verdict ? ` Its robots.txt is ${shorten(verdict.access.url)}.` : ''
+  return `Not fetched: ${shorten(verdict.url)} is ${shorten(describeVerdict(verdict))}.${robots} ${advice(verdict)}${again}`
+}
+
+function advice(verdict: ClientVerdict): string {
+  if (verdict.because !== 'unreachable') {
+    return 'The site asks automatic clients not to fetch this page, so do not try another way; a person can open it in a browser.'
+  }
+  switch (verdict.access.reason) {
+    case 'blocked-address':
+      return 'This server connects to public addresses only.'
+    case 'dns':
+      return 'The host name may be wrong.'
+    default:
+      return 'The rules of the site are unknown, so nothing may be fetched from it now.'
+  }
+}
+
+function errorResult(result: Refusal | Failure): CallToolResult {
+  const { retryAfterMs } = result
+  const cause =
+    result.kind === 'refusal'
+      ? { reason: 'robots.txt', verdict: shortenVerdict(result.verdict) }
+      : { reason: result.reason, status: result.status }
+  return { ...toolResult(describeProblem(result), { ...cause, retryAfterMs }), isError: true }
+}
+
+function toolResult(message: string, data: Readonly<Record<string, unknown>>): CallToolResult {
+  return { content: [{ type: 'text', text: message }], structuredContent: { message, ...data } }
+}
+
+const MAX_TEXT_LENGTH = 1_000
+const MAX_LIST_LENGTH = 20
+
+/** Shortens text of a site, which may contain a rule of half a megabyte. */
+function shorten(text: string): string {
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text
+}
+
+/** Shortens all texts and lists. A site may write thousands of Visit-time lines. */
+function shortenVerdict(verdict: ClientVerdict): unknown {
+  const text = JSON.stringify(verdict, (_key, value: unknown) => {
+    if (typeof value === 'string') return shorten(value)
+    return Array.isArray(value) ? value.slice(0, MAX_LIST_LENGTH) : value
+  })
+  return JSON.parse(text)
+}
