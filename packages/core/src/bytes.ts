@@ -72,7 +72,7 @@ const NOT_ASCII = /[\u0080-\uffff]/
  * A copy of ASCII text that shares nothing with other strings. V8 makes a slice of a string a reference to the whole of it, and an origin that
  * was cut out of a URL would take three times the memory.
  */
-export function flatCopy(ascii: string): string {
+export function copyOfAscii(ascii: string): string {
   return decoder.decode(encoder.encode(ascii))
 }
 

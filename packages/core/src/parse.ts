@@ -1,6 +1,6 @@
 // Makes a `Robots` from a file and its options.
 
-import { flatCopy, type HasBytes } from './bytes.ts'
+import { copyOfAscii, type HasBytes } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import { OptionError } from './option-error.ts'
@@ -42,7 +42,7 @@ export function parseRobots(source: Uint8Array | string | HasBytes, { dialect, o
   }
   // V8 may keep all of a URL in memory for the sake of the origin that was cut out of it.
   const isLong = ownOrigin !== undefined && (origin as string).length - ownOrigin.length > MAX_KEPT_PATH
-  return new Robots(source, dialectFor(dialect), isLong ? flatCopy(ownOrigin) : ownOrigin)
+  return new Robots(source, dialectFor(dialect), isLong ? copyOfAscii(ownOrigin) : ownOrigin)
 }
 
 /** A path behind the origin, such as `/robots.txt`, of which a copy of the origin would take more time than it saves memory. Characters. */

@@ -7,7 +7,7 @@ import type { Explanation } from './match/explanation.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { OptionError } from './option-error.ts'
-import { type OtherRecord, type ParsedRecord, parseRecords, readableRecords } from './parse/records.ts'
+import { type OtherRecord, type ParsedRecord, parseRecords, decodeRecords } from './parse/records.ts'
 import { originOf, type UrlInput } from './url/origin.ts'
 
 /** A crawler's name in robots.txt, or several, of which the first that has a group is followed. RFC 9309 §2.2.1. */
@@ -62,7 +62,7 @@ export class Robots {
 
   /** Every field of the file that is neither a user-agent line nor a rule, in its order. RFC 9309 §2.2.4. */
   get records(): readonly OtherRecord[] {
-    return readableRecords(this.#otherRecords())
+    return decodeRecords(this.#otherRecords())
   }
 
   /** The rules for one crawler: bind once, ask often. */

@@ -1,6 +1,6 @@
 // Which robots.txt speaks about a URL. RFC 9309 §2.3.
 
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -173,7 +173,7 @@ describe('our choice, the origin of a URL, which for most is what they begin wit
     let otherwise = 0
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
-        const roll = dice(seed)
+        const roll = seededRandom(seed)
         const host = Array.from({ length: 1 + Math.floor(roll() * 6) }, () => pick(roll, roll() < 0.85 ? pieces : odd))
         const url = `${pick(roll, ['http://', 'https://'])}${host.join('')}${pick(roll, ['/', '/a/../b', '/x?y#z', '/\n'])}`
         const origin = wholeReadingOf(url)

@@ -1,6 +1,6 @@
 // What comes back from a store: an entry that works, or none. Stores are not trusted.
 
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -164,7 +164,7 @@ test('our choice, whatever times an entry contains: it holds for no longer, and 
   const met = new Set<State>()
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const offsets = [-START, -400 * DAY, -40 * DAY, -30 * DAY, -DAY, -1, 0, 1, DAY, 8 * DAY, 400 * DAY, 1e300]
       const time = () => START + pick(roll, offsets)
       const attempt = () => ({ ...pick(roll, entries).latest, at: time() })
@@ -215,7 +215,7 @@ test('our choice, one character that changed: an entry that works, or none', () 
   const texts = entries.map(entryText)
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const text = pick(roll, texts)
       const at = Math.floor(roll() * text.length)
       const put = pick(roll, ['', '0', '9', '-', 'e', '"', ',', '}', '\\', ' ', 'x', '\u0113', '\ud800', '\n'])

@@ -56,7 +56,7 @@ export function pathOf(latin1: string): RequestPath {
   path.setPath('/', undefined)
   path.bytes = new Uint8Array(Buffer.from(latin1, 'latin1'))
   path.end = latin1.length
-  path.kinds = path.kindsBetween(0, latin1.length)
+  path.byteClasses = path.kindsBetween(0, latin1.length)
   return path
 }
 

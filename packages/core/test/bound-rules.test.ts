@@ -1,4 +1,4 @@
-import { bytesAsText, dice, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { utf8TextOf, seededRandom, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -66,10 +66,10 @@ describe('the bound form of rules', () => {
     let byRule = 0
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), fc.constantFrom(...dialectNames), (seed, dialect) => {
-        const roll = dice(seed)
+        const roll = seededRandom(seed)
         const file = randomRobots(roll)
         const rules = parseRobots(bytes(file), { dialect }).forCrawler('ExampleBot')
-        const urls = Array.from({ length: 4 }, () => bytesAsText(randomPath(roll, file)))
+        const urls = Array.from({ length: 4 }, () => utf8TextOf(randomPath(roll, file)))
         const before = allAnswers(rules, urls)
         expect(allAnswers(restored(throughJson(rules)), urls)).toBe(before)
         expect(allAnswers(restored(throughClone(rules)), urls)).toBe(before)
@@ -91,7 +91,7 @@ describe('the bound form of rules', () => {
     for (const part of ['secret', 'friends', 'veryone', 'of-others', 'Other']) expect(text).not.toContain(part)
     expect(text).toContain('/menu')
     const kept = parseRobots(FILE).forCrawler('ExampleBot', { keep: 'file' }).toJSON()
-    expect(bytesAsText(kept.file ?? '')).toBe(FILE)
+    expect(utf8TextOf(kept.file ?? '')).toBe(FILE)
   })
 
   it('shows whole lines, with their comments, where the file was kept', () => {
@@ -112,7 +112,7 @@ describe('the bound form of rules', () => {
   it('is the same before an index was made and after', () => {
     const before = indexed()
     for (let seed = 1; seed <= 30; seed++) {
-      const { file } = randomLargeRobots(dice(seed))
+      const { file } = randomLargeRobots(seededRandom(seed))
       const rules = parseRobots(bytes(file)).forCrawler('ExampleBot')
       const data = JSON.stringify(rules)
       expect(JSON.stringify(askedOften(rules))).toBe(data)
@@ -159,10 +159,10 @@ describe('the bound form of rules', () => {
   it("survives in dialects of one's own, mixed by dice", () => {
     let byRule = 0
     for (let seed = 1; seed <= 100; seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const { file, path } = randomLargeRobots(roll)
       const rules = parseRobots(bytes(file), { dialect: randomDialect(roll) }).forCrawler('ExampleBot')
-      const urls = Array.from({ length: 4 }, () => bytesAsText(path()))
+      const urls = Array.from({ length: 4 }, () => utf8TextOf(path()))
       const before = allAnswers(rules, urls)
       expect(allAnswers(restored(throughJson(rules)), urls), `seed ${seed}`).toBe(before)
       expect(allAnswers(restored(throughClone(rules)), urls), `seed ${seed}`).toBe(before)
@@ -321,14 +321,14 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
   it('groups that begin elsewhere', () => {
     let refused = 0
     for (let seed = 1; seed <= sampled(20); seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const { file, path } = randomLargeRobots(roll)
       const data = parseRobots(bytes(file)).forCrawler('ExampleBot').toJSON()
       for (let at = -2; at <= data.packed.length + 2; at += roll() < 0.5 ? 1 : 1 + Math.floor(roll() * 40)) {
         if (at === data.groupsAt) continue
         const rules = restoreRules({ ...data, groupsAt: at })
         if (rules === undefined) refused++
-        else works(rules, [bytesAsText(path()), '/'])
+        else works(rules, [utf8TextOf(path()), '/'])
       }
     }
     expect(refused).toBeGreaterThan(sampled(200))
@@ -340,7 +340,7 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
     const wrong: string[] = []
     const before = indexed()
     for (let seed = 1; seed <= sampled(3_000); seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const { file, path } =
         roll() < 0.3 ? randomLargeRobots(roll) : { file: FILE, path: () => pick(roll, ['/caf%C3%A9/', '/dir/', '/x']) }
       const token = pick(roll, ['ExampleBot', 'ExampleBot', 'Other'])
@@ -353,7 +353,7 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
       if (rules === undefined) refused++
       else {
         working++
-        const urls = [bytesAsText(path()), '/', '/a']
+        const urls = [utf8TextOf(path()), '/', '/a']
         try {
           works(rules, urls)
         } catch (error) {

@@ -1,9 +1,9 @@
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
 import { IndexBuffers, IndexedMatcher } from '../src/match/indexed.ts'
 import { LinearMatcher } from '../src/match/linear.ts'
-import { formLength, formStart, matchesAt, NO_RULE, nextRule, ruleAt } from '../src/match/packed-rules.ts'
+import { formLength, formStart, matchesAt, NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
 import type { RequestPath } from '../src/url/request-path.ts'
 import { countIndexed, countingPath, lineOf, pathOf } from './all-matchers.ts'
 
@@ -21,14 +21,14 @@ function enginesFor(rules: readonly string[]) {
   for (let at = 0; at < groupsAt; ) {
     offsets.push(at)
     const length = formLength(bytes, at)
-    at = nextRule(bytes, at, formStart(bytes, at, length), length)
+    at = nextRuleOffset(bytes, at, formStart(bytes, at, length), length)
   }
   const linear = () => {
     const matcher = new LinearMatcher()
     matcher.load(bytes, groupsAt, offsets.length, false)
     return matcher
   }
-  const index = new IndexedMatcher(bytes.subarray(0, packed.length), linear().entries, false, new IndexBuffers())
+  const index = new IndexedMatcher(bytes.subarray(0, packed.length), linear().filters, false, new IndexBuffers())
   /** What each engine finds: the linear one at its first question, which walks, and at its second, which has entries. */
   const findAll = (path: RequestPath) => {
     const matcher = linear()
@@ -99,7 +99,7 @@ describe('each engine finds the rule that the slow and obvious way finds, RFC 93
     let matched = 0
     let asked = 0
     for (let seed = 1; seed <= 60; seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const some = (count: number) => times(Math.floor(roll() * count) + 1, () => pick(roll, pieces)).join('')
       const count = least + Math.floor(roll() * (most - least + 1))
       const { bytes, offsets, findAll } = enginesFor(times(count, () => (roll() < 0.8 ? `/${some(6)}` : `*${some(6)}`)))

@@ -1,5 +1,5 @@
 import { readNaively } from '@politely/testkit/naive-reader'
-import { bytesAsText, dice, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { utf8TextOf, seededRandom, randomPath, randomRobots } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
@@ -11,11 +11,11 @@ const QUESTIONS = 8
 it('agrees with the slow and obvious reader on files made by dice', () => {
   const seen = { allowed: 0, disallowed: 0, byRule: 0 }
   for (let seed = 1; seed <= FILES; seed++) {
-    const roll = dice(seed)
+    const roll = seededRandom(seed)
     const file = randomRobots(roll)
     const robots = parseRobots(Buffer.from(file, 'latin1'))
     for (let i = 0; i < QUESTIONS; i++) {
-      const url = `https://example.com${bytesAsText(randomPath(roll, file))}`
+      const url = `https://example.com${utf8TextOf(randomPath(roll, file))}`
       const address = parseUrl(url)
       if (typeof address === 'string') throw new Error(`not a URL: ${url}`)
       for (const token of ['ExampleBot', 'a1', 'Nobody']) {

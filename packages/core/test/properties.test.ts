@@ -1,4 +1,4 @@
-import { dice, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { seededRandom, randomPath, randomRobots } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ const names = Object.keys(dialects) as DialectName[]
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 /** A file by dice, and a path to ask about. */
 const fileAndPath = fc.integer({ min: 1, max: 2 ** 31 }).map((seed) => {
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   const file = randomRobots(roll)
   return { file, path: randomPath(roll, file) }
 })
@@ -99,7 +99,7 @@ describe('a verdict does not depend on', () => {
       fc.property(fc.array(group, { minLength: 1, maxLength: 6 }), path, fc.nat(), (groups, url, seed) => {
         const text = (of: typeof groups) =>
           of.map(({ agent, rules }) => [`User-agent: ${agent}`, ...rules, ''].join('\n')).join('\n')
-        const roll = dice(seed)
+        const roll = seededRandom(seed)
         const shuffled = <T>(items: readonly T[]) =>
           items
             .map((item) => ({ item, at: roll() }))
@@ -253,7 +253,7 @@ describe('where a piece is in a path', () => {
   })
 
   it('is known of the longest path that has an automaton, with every byte in it', () => {
-    const roll = dice(1)
+    const roll = seededRandom(1)
     for (const different of [1, 2, 256]) {
       const path = String.fromCharCode(
         ...Array.from({ length: MAX_AUTOMATON_BYTES }, () => Math.floor(roll() * different)),

@@ -1,5 +1,5 @@
 import { readNaively } from '@politely/testkit/naive-reader'
-import { bytesAsText, dice, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { utf8TextOf, seededRandom, randomPath, randomRobots } from '@politely/testkit/random-robots'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it, vi } from 'vitest'
 import { parseRobots } from '../src/index.ts'
@@ -18,7 +18,7 @@ function sentPathOf(url: string): string | undefined {
 }
 
 /** A path, or a whole URL. */
-const askable = (roll: () => number, path: string) => `${roll() < 0.5 ? 'https://example.com' : ''}${bytesAsText(path)}`
+const askable = (roll: () => number, path: string) => `${roll() < 0.5 ? 'https://example.com' : ''}${utf8TextOf(path)}`
 
 /** What was compared, so that no test can pass because it asked nothing worth an answer. */
 const nothingSeen = () => ({ asked: 0, allowed: 0, disallowed: 0, byRule: 0, naively: 0 })
@@ -47,7 +47,7 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
   it('on files made by dice, and the slow and obvious reader gives it too', () => {
     const seen = nothingSeen()
     for (let seed = 1; seed <= sampled(1_000); seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const file = randomRobots(roll)
       for (const token of ['ExampleBot', 'a1', 'Nobody']) {
         const way = everyWay(bytes(file), {}, token)
@@ -68,7 +68,7 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
       const seen = nothingSeen()
       const before = indexed()
       for (let seed = 1; seed <= sampled(150); seed++) {
-        const roll = dice(seed)
+        const roll = seededRandom(seed)
         const { file, path } = randomLargeRobots(roll)
         const way = everyWay(bytes(file), { dialect }, 'ExampleBot')
         const naiveToken = dialect === 'rfc9309' ? 'ExampleBot' : undefined
@@ -88,10 +88,10 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
   it('in dialects of one’s own, whose words are mixed by dice', { timeout: 120_000 }, () => {
     const seen = nothingSeen()
     for (let seed = 1; seed <= sampled(400); seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const dialect = randomDialect(roll)
       const { file, path } = randomLargeRobots(roll)
-      const text = bytesAsText(file)
+      const text = utf8TextOf(file)
       const source = roll() < 0.5 ? text : bytes(file)
       const way = everyWay(source, { dialect }, 'ExampleBot')
       for (let i = 0; i < 6; i++) {

@@ -1,5 +1,5 @@
 import { readNaively } from '@politely/testkit/naive-reader'
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { parseRobots, type RulesVerdict } from '../src/index.ts'
@@ -87,7 +87,7 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
       let disallowed = 0
       let asked = 0
       for (let seed = 1; seed <= sampled(400); seed++) {
-        const roll = dice(seed)
+        const roll = seededRandom(seed)
         const lines = Array.from({ length: Math.floor(roll() * 12) }, () => pick(roll, LINES) + pick(roll, ENDS))
         const start = pick(roll, ['', '', '\ufeff', '\ufeff\ufeff', '\n'])
         const text = `${start}User-agent: ${pick(roll, ['*', 'ExampleBot'])}${pick(roll, ENDS)}${lines.join('')}`
@@ -220,7 +220,7 @@ describe('the slow and obvious reader cuts and reads bytes so too', () => {
   it('whatever bytes are in a file', () => {
     let byRule = 0
     for (let seed = 1; seed <= sampled(2_000); seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const bytes = () =>
         String.fromCharCode(
           ...Array.from({ length: 1 + Math.floor(roll() * 3) }, () => 0x80 + Math.floor(roll() * 0x80)),
@@ -273,7 +273,7 @@ describe('the slow and obvious reader cuts and reads bytes so too', () => {
     ]
     let farAway = 0
     for (let seed = 1; seed <= sampled(3_000); seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const ends = pick(roll, [['\n'], ['\r'], ['\r\n'], ENDS])
       const some = (most: number, line: () => string) => Array.from({ length: Math.floor(roll() * (most + 1)) }, line)
       const rule = () => `${pick(roll, ['Disallow: ', 'Allow: '])}${pick(roll, ['/', '/a', '/a*', '/b'])}`

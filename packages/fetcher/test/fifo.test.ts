@@ -1,10 +1,10 @@
 // A line that any item may leave, compared with an array that does the same in the obvious way.
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { expect, test } from 'vitest'
 import { Fifo } from '../src/fifo.ts'
 
 test.each([1, 2, 3])('does what an array does, seed %i', (seed) => {
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   const fifo = new Fifo<number>()
   let plain: number[] = []
   for (let step = 0; step < 2_000; step++) {

@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm'
 import { bodyRows } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
 import { doorRows, type RudeExpectation, rudeRows } from '@politely/testkit/misbehaving-server-cases'
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
 import { askedPage, type Meaning, replyRows } from '@politely/testkit/response-cases'
@@ -57,7 +57,7 @@ test(`${ORIGINS} rude origins`, { timeout: 60_000 + 20 * ORIGINS }, async () => 
   const sockets = countOwnSockets()
   const wrong = wrongWords()
   const client = newClient()
-  const roll = dice(20_260_101)
+  const roll = seededRandom(20_260_101)
   const dealt = new Set<string>()
   const swift = trials.filter(({ lastsUntilDeadline }) => !lastsUntilDeadline)
   const ask = async (origin: number) => {
@@ -110,7 +110,7 @@ test(`${CALLERS} callers of rude origins, two thirds of whom leave at some momen
   const sockets = countOwnSockets()
   const wrong = wrongWords()
   const client = newClient({ timeoutMs: 5_000, maxCacheBytes: 64 * 2 ** 20 })
-  const roll = dice(7)
+  const roll = seededRandom(7)
   const origins = Array.from({ length: sampled(400) }, (_, n) => {
     const trial = pick(roll, isFullRun ? trials : trials.filter(({ lastsUntilDeadline }) => !lastsUntilDeadline))
     return { trial, ...trial.open(domainOf(n)) }
@@ -152,7 +152,7 @@ test('a client that is closed amid five hundred flights ends them all', { timeou
   const sockets = countOwnSockets()
   const wrong = wrongWords()
   const client = newClient()
-  const roll = dice(8)
+  const roll = seededRandom(8)
   const fates = { answered: 0, closed: 0 }
   const flights = Array.from({ length: 500 }, async (_, n) => {
     const trial = pick(roll, trials)

@@ -1,5 +1,5 @@
 import { parseRobots } from '@politely/core'
-import { dice, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { seededRandom, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
 import original from 'robots-parser'
 import { describe, expect, it } from 'vitest'
 import robotsParser, { type RobotsParser } from '../src/index.ts'
@@ -93,7 +93,7 @@ it('contents that are no text are refused, and none at all are an empty file', (
 })
 
 it('answers are those of core, whoever asks between, and however often', () => {
-  const roll = dice(9309)
+  const roll = seededRandom(9309)
   for (let i = 0; i < 300; i++) {
     const text = randomRobots(roll)
     const robots = robotsParser(ROBOTS_URL, text)

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { dice } from '@politely/testkit/random-robots'
+import { seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { expect } from 'vitest'
 import { test } from './folder.ts'
@@ -74,7 +74,7 @@ test('three processes that begin a file and write it at once lose nothing', asyn
 test(`kill -9: ${ROUNDS} times nothing is lost of what was said to be kept`, { timeout: 300_000 }, async ({
   folder,
 }) => {
-  const random = dice(20_260_101)
+  const random = seededRandom(20_260_101)
   const figures = { rounds: 0, acknowledged: 0, lost: 0, unreadable: 0, damaged: 0 }
   for (let round = 1; round <= ROUNDS; round++) {
     // Mostly after so many sets; every eighth time after so many milliseconds, which may be before the file is open.

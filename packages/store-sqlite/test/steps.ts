@@ -1,5 +1,5 @@
 // What a writing process does, so that another one can tell what it should find.
-import { dice } from '@politely/testkit/random-robots'
+import { seededRandom } from '@politely/testkit/random-robots'
 
 export interface Step {
   readonly origin: string
@@ -15,7 +15,7 @@ const ORIGINS_OF_A_LANE = 20
  * Most texts are short, some are long, and some are very long.
  */
 export function* stepsOf(seed: number, lane: number, steps: number): Generator<Step> {
-  const random = dice(seed * LANES + lane)
+  const random = seededRandom(seed * LANES + lane)
   for (let step = 1; step <= steps; step++) {
     const origin = `https://n${Math.floor(random() * ORIGINS_OF_A_LANE)}.lane${lane}.seed${seed}.test`
     const length = random() < 0.9 ? 700 : random() < 0.9 ? 50_000 : 1_500_000

@@ -1,7 +1,7 @@
 // Files and questions by dice, from a seed: so that a file that finds a fault can be had again.
 
 /** A sequence of numbers in [0, 1), always the same for a seed (mulberry32, public domain). */
-export function dice(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -115,6 +115,6 @@ export function randomPath(roll: () => number, robots: string): string {
 }
 
 /** Bytes as the text of a URL: what is UTF-8 becomes the characters it stands for. */
-export function bytesAsText(bytes: string): string {
+export function utf8TextOf(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }

@@ -1,7 +1,7 @@
 // Files that a site could write to make a crawler work, or that a fault on it could bring about, each with the URL that is
 // worst for it. Each is at most as long as what is read of a file. RFC 9309 §2.5.
 
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 
 export const MAX_FILE_BYTES: number = 500 * 1024
 export const ORIGIN = 'https://www.hostile.example'
@@ -51,7 +51,7 @@ function full(piece: string, start: string = ''): string {
 const a = (count: number) => 'a'.repeat(count)
 /** Random letters a and b. */
 const letters = (seed: number, count: number) => {
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   return Array.from({ length: count }, () => pick(roll, ['a', 'b'])).join('')
 }
 const base36 = (i: number) => i.toString(36).padStart(4, '0')

@@ -1,5 +1,5 @@
 // Files with very many rules, as a few large sites have them.
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { chance, weighed } from './site-file.ts'
 import { flat } from './site-question.ts'
 import { extensions, parameters, plainWords, sections } from './words.ts'
@@ -15,7 +15,7 @@ export interface LongFile {
 
 /** A file of 12,000 different rules, of which a share has a `*` or a final `$`; shorter than the 500 KiB that are read. */
 export function longFile(seed: number, starShare: number): LongFile {
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   const origin = 'https://www.long-file.example'
   const rules = new Set<string>()
   while (rules.size < LONG_RULES) rules.add(chance(roll, starShare) ? starred(roll) : literal(roll))

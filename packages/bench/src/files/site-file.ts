@@ -1,6 +1,6 @@
 // Random files that resemble those on the web: in length, and in the number of rules, wildcards, groups and faults.
 // test/site-file.test.ts checks these figures.
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { CRAWLER } from '../libraries/library.ts'
 import { crawlers, encodedWords, extensions, foreignWords, parameters, plainWords, sections } from './words.ts'
 
@@ -122,7 +122,7 @@ const SHAPES: readonly Shape[] = [
 
 /** The robots.txt of one site; the same for the same seed. */
 export function siteFile(seed: number): SiteFile {
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   const origin = `https://${chance(roll, 0.5) ? 'www.' : ''}${pick(roll, plainWords)}-${pick(roll, plainWords)}.example`
   return { name: `seed ${seed}`, origin, bytes: Buffer.from(textFor(roll, shareOf(seed), origin), 'latin1') }
 }

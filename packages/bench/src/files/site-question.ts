@@ -1,6 +1,6 @@
 // What is asked about a site: half of it made from the site's own rules, so that rules match and nearly match, half of it
 // pages as any site has them.
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { chance, phrase, type SiteFile, weighed } from './site-file.ts'
 import { encodedWords, extensions, parameters, plainWords, sections } from './words.ts'
 
@@ -12,7 +12,7 @@ export const SAMPLE = 20
 
 /** Absolute URLs of the file's origin; the same for the same file and seed. Every second one comes out of the file's rules. */
 export function questionsFor({ bytes, origin }: SiteFile, seed: number, count: number = QUESTIONS): string[] {
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   const rules = pathsIn(bytes.toString('utf8'))
   return Array.from({ length: count }, (_, i) => {
     const path = i % 2 === 0 && rules.length > 0 ? pathFromRule(roll, pick(roll, rules)) : pagePath(roll)

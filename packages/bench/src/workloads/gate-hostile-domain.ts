@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { LookupFunction } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
 import { type DoneMessage, PoliteGate, politeAgent, type StartMessage } from '@politely/gate'
-import { dice } from '@politely/testkit/random-robots'
+import { seededRandom } from '@politely/testkit/random-robots'
 import { request } from 'undici'
 import type { Row, Sheet } from '../sheet.ts'
 import { Child } from './child.ts'
@@ -96,7 +96,7 @@ async function crawl(size: Size, hostile: 'with' | 'without'): Promise<Crawl> {
     counts.hostileRequests++
     await ask(`http://h${host}-.evil.test:${port}/${page}`, ending.signal).catch(() => undefined)
   }
-  const roll = dice(1)
+  const roll = seededRandom(1)
   const pages = Array.from({ length: size.pages * size.origins }, (_, n) => ({
     url: `http://site${n % size.origins}.test:${port}/page/${Math.floor(n / size.origins)}`,
     abortsAfterMs: roll() < ABORTED ? roll() * LATEST_ABORT_MS : undefined,

@@ -5,13 +5,13 @@ import type { ParsingRules } from '../dialect.ts'
 import { crawlDelayMsOf } from '../parse/crawl-delay.ts'
 import { type DayRange, dayRangeOf } from '../parse/day-range.ts'
 import type { OtherField } from '../parse/directive.ts'
-import { type GroupSelection, OTHERS } from '../parse/group-selection.ts'
+import { type GroupSelection, OTHER_CRAWLERS } from '../parse/group-selection.ts'
 import { endOfIndexFolder } from '../parse/index-page.ts'
 import type { LineReader } from '../parse/line-reader.ts'
-import type { RecordHandler } from '../parse/parser.ts'
+import type { FieldHandler } from '../parse/parser.ts'
 import { type RequestRate, requestRateOf } from '../parse/request-rate.ts'
-import { type CompareForm, unchangedBytes, writeForm } from '../url/normal-form.ts'
-import { MAX_OVERHEAD, numberLength, SPECIAL, writeHead, writeNumber } from './packed-rules.ts'
+import { type NormalForm, unchangedBytesOf, writeNormalForm } from '../url/normal-form.ts'
+import { MAX_OVERHEAD, numberLength, SPECIAL, writeRuleHead, writeNumber } from './packed-rules.ts'
 
 /** What a file says to one crawler. */
 export interface CompiledRules {
@@ -28,7 +28,7 @@ export interface CompiledRules {
 const NO_BYTES = new Uint8Array(0)
 
 /** There is one, which is used for one file after the other: `begin`, the parser's calls, `finish`. */
-export class RuleCompiler implements RecordHandler {
+export class RuleCompiler implements FieldHandler {
   readonly #packed = new ByteBuffer()
   readonly #form = new ByteBuffer()
   #file: Uint8Array = NO_BYTES
@@ -39,7 +39,7 @@ export class RuleCompiler implements RecordHandler {
   #at = 0
   #count = 0
   /** The best rank of the user-agent lines so far. Whatever has another one does not hold. */
-  #best = OTHERS
+  #best = OTHER_CRAWLERS
   /** The start and end of the names of the groups that hold, and behind them of the open group. */
   readonly #names: number[] = []
   /** Of each group that holds, the line and how many of `#names` there are up to its last one. */
@@ -47,13 +47,13 @@ export class RuleCompiler implements RecordHandler {
   #groupCount = 0
   // Of the open group:
   #groupLine = 0
-  #groupRank = OTHERS
+  #groupRank = OTHER_CRAWLERS
   #groupStart = 0
   /** Whether it holds for the crawler. */
   wantsRules = false
-  readonly wantsUnknown = false
+  readonly wantsUnknownFields = false
   /** The rank of the run of user-agent lines right above. */
-  #runRank = OTHERS
+  #runRank = OTHER_CRAWLERS
   #crawlDelayMs: number | undefined
   #requestRates: RequestRate[] = []
   #visitTimes: DayRange[] = []
@@ -63,10 +63,10 @@ export class RuleCompiler implements RecordHandler {
     this.#file = file
     this.#selection = selection
     this.#rules = rules
-    this.#unchanged = unchangedBytes(rules.compare)
-    this.#best = OTHERS
-    this.#groupRank = OTHERS
-    this.#runRank = OTHERS
+    this.#unchanged = unchangedBytesOf(rules.compare)
+    this.#best = OTHER_CRAWLERS
+    this.#groupRank = OTHER_CRAWLERS
+    this.#runRank = OTHER_CRAWLERS
     this.wantsRules = false
     this.#names.length = 0
     this.#groupStart = 0
@@ -95,7 +95,7 @@ export class RuleCompiler implements RecordHandler {
     if (startsGroup) {
       this.#closeGroup()
       this.#groupLine = line
-      this.#groupRank = OTHERS
+      this.#groupRank = OTHER_CRAWLERS
     }
     this.#runRank = startsRun ? rank : Math.min(rank, this.#runRank)
     if (rank < this.#best) {
@@ -139,7 +139,7 @@ export class RuleCompiler implements RecordHandler {
     const group = this.#groupCount - 1
     const isAnchored = end > start && file[end - 1] === DOLLAR
     const length = end - start
-    let at = writeHead(packed, this.#at, allows, false, length, numberLength(line) + numberLength(group))
+    let at = writeRuleHead(packed, this.#at, allows, false, length, numberLength(line) + numberLength(group))
     let isSpecial = isAnchored
     const middle = isAnchored ? end - 1 : end
     for (let i = start; i < middle; i++) {
@@ -161,14 +161,14 @@ export class RuleCompiler implements RecordHandler {
     line: number,
     start: number,
     end: number,
-    compare: CompareForm,
+    compare: NormalForm,
     areWildcardsSpecial: boolean,
     isFolder: boolean,
   ): void {
     const file = this.#file
     this.#form.reserve(0, 3 * (end - start) + 1)
     const form = this.#form.bytes
-    const formEnd = writeForm(compare, 'rule', file, start, end, form, 0)
+    const formEnd = writeNormalForm(compare, 'rule', file, start, end, form, 0)
     const isSame = formEnd === end - start && isEqual(form, file, start, end)
     const [writtenStart, writtenEnd] = isSame ? [0, 0] : [start, end]
     let isSpecial = false
@@ -197,7 +197,7 @@ export class RuleCompiler implements RecordHandler {
     const packed = this.#packed.bytes
     const group = this.#groupCount - 1
     const tail = numberLength(line) + numberLength(group) + writtenEnd - writtenStart
-    let at = writeHead(packed, this.#at, allows, isSpecial, end - start, tail)
+    let at = writeRuleHead(packed, this.#at, allows, isSpecial, end - start, tail)
     for (let i = start; i < end; i++) packed[at++] = form[i] as number
     at = writeNumber(packed, writeNumber(packed, at, line), group)
     for (let i = writtenStart; i < writtenEnd; i++) packed[at++] = this.#file[i] as number
@@ -206,7 +206,7 @@ export class RuleCompiler implements RecordHandler {
   }
 
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void {
-    if (!isInGroup || this.#runRank !== this.#best || this.#runRank === OTHERS) return
+    if (!isInGroup || this.#runRank !== this.#best || this.#runRank === OTHER_CRAWLERS) return
     if (field !== 'crawl-delay' && field !== 'request-rate' && field !== 'visit-time') return
     reader.readValue()
     const value = latin1Of(this.#file.subarray(reader.valueStart, reader.contentEnd))

@@ -2,10 +2,10 @@
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import { type DialectName, dialects } from '../dialect.ts'
 import type { DayRange } from '../parse/day-range.ts'
-import { linesOf } from '../parse/line-reader.ts'
+import { linesByNumber } from '../parse/line-reader.ts'
 import { keptRates, type RequestRate } from '../parse/request-rate.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
-import { shownForm } from '../url/normal-form.ts'
+import { printableForm } from '../url/normal-form.ts'
 import { startsWithOrigin, type UrlInput } from '../url/origin.ts'
 import { setSimpleUrl } from '../url/url-fast-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
@@ -16,10 +16,10 @@ import {
   allowsAt,
   formLength,
   formStart,
-  groupsFrom,
+  readGroups,
   matchesAt,
   NO_RULE,
-  nextRule,
+  nextRuleOffset,
   type PackedRule,
   ruleAt,
   strengthAt,
@@ -148,7 +148,7 @@ export class CrawlerRules {
     const matches = typeof found === 'number' ? this.#matches() : []
     return {
       verdict,
-      target: verdict.because === 'invalid-url' ? undefined : shownForm(latin1Of(bytes.subarray(start, end))),
+      target: verdict.because === 'invalid-url' ? undefined : printableForm(latin1Of(bytes.subarray(start, end))),
       groups: this.#groups(),
       matches,
       wonBy: wonBy(matches, this.#dialect.parsing.winner),
@@ -179,7 +179,7 @@ export class CrawlerRules {
     const linear = this.#linear()
     if (this.#count <= MIN_INDEXED_RULES || this.#questions++ < INDEX_AFTER_QUESTIONS) return linear
     const packed = linear.packed.subarray(0, (this.#packed as string).length)
-    this.#index = new IndexedMatcher(packed, linear.entries, this.#takesFirst, workspace.buffers)
+    this.#index = new IndexedMatcher(packed, linear.filters, this.#takesFirst, workspace.indexBuffers)
     this.#packed = undefined
     return this.#index
   }
@@ -200,7 +200,7 @@ export class CrawlerRules {
 
   #groups(): readonly Group[] {
     const length = this.#packed?.length ?? this.#packedBytes().length
-    return groupsFrom(this.#packedBytes(), this.#groupsAt, length).map(groupOf)
+    return readGroups(this.#packedBytes(), this.#groupsAt, length).map(groupOf)
   }
 
   /** The rules that match the path of the question, in order of strength. */
@@ -213,7 +213,7 @@ export class CrawlerRules {
       if (matchesAt(packed, at, start, length, workspace.path)) {
         matching.push({ rule: ruleAt(packed, at), strength: strengthAt(packed, at, length) })
       }
-      at = nextRule(packed, at, start, length)
+      at = nextRuleOffset(packed, at, start, length)
     }
     if (!this.#takesFirst) matching.sort((a, b) => b.strength - a.strength) // stable: of equal ones the first line first
     /** By line: `Allow: /dir/index.html` is packed twice, for its folder too, and the stronger one counts. */
@@ -222,7 +222,7 @@ export class CrawlerRules {
     const lines = this.#linesOf(byLine)
     return [...byLine.values()].map((rule) => ({
       ...ruleOf(rule),
-      form: shownForm(rule.form),
+      form: printableForm(rule.form),
       source: lines?.get(rule.line),
     }))
   }
@@ -231,7 +231,7 @@ export class CrawlerRules {
   #linesOf(wanted: ReadonlyMap<number, unknown>): ReadonlyMap<number, string> | undefined {
     const { file } = this.#records
     if (file === undefined) return undefined
-    return linesOf(bytesOfLatin1(file), new Set(wanted.keys()))
+    return linesByNumber(bytesOfLatin1(file), new Set(wanted.keys()))
   }
 }
 

@@ -13,7 +13,7 @@
 // never much slower than with the linear engine.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
-import { ENTRY, fourBytes, type Matcher, maskOf, prefixLength } from './linear.ts'
+import { FILTER_SIZE, fourBytes, type Matcher, maskOf, prefixLength } from './linear.ts'
 import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, strengthAt } from './packed-rules.ts'
 
 /** The lengths of prefixes that are hashed, in bytes. */
@@ -60,7 +60,7 @@ const ALWAYS = 0
 
 /** About how many bytes of memory an index on so many rules takes, beside the packed rules. */
 export function indexBytes(rules: number): number {
-  return 600 + 4 * (bucketCount(rules) + 2 + ENTRY * rules)
+  return 600 + 4 * (bucketCount(rules) + 2 + FILTER_SIZE * rules)
 }
 
 /** A power of two. */
@@ -79,7 +79,7 @@ export class IndexedMatcher implements Matcher {
 
   /** @param packed Is copied. @param entries Those of the linear engine, an entry for each rule; they are changed. */
   constructor(packed: Uint8Array, entries: Int32Array, takesFirst: boolean, buffers: IndexBuffers) {
-    const count = entries.length / ENTRY
+    const count = entries.length / FILTER_SIZE
     const buckets = bucketCount(count)
     const starts = buckets + 2
     const tableBytes = 4 * (starts + entries.length)
@@ -99,7 +99,7 @@ export class IndexedMatcher implements Matcher {
   #assignBuckets(entries: Int32Array, bucketOfRule: Int32Array): boolean {
     const { packed } = this
     const special: number[] = []
-    for (let entry = 0; entry < entries.length; entry += ENTRY) {
+    for (let entry = 0; entry < entries.length; entry += FILTER_SIZE) {
       const at = entries[entry + 3] as number
       const length = formLength(packed, at)
       const start = formStart(packed, at, length)
@@ -114,13 +114,13 @@ export class IndexedMatcher implements Matcher {
 
   /** Puts a rule into the bucket of its prefix. Its entry then has the four bytes behind what is hashed, and not those behind the slash. */
   #assignPrefix(entries: Int32Array, entry: number, bucketOfRule: Int32Array, start: number, prefix: number): void {
-    bucketOfRule[entry / ENTRY] = ALWAYS
+    bucketOfRule[entry / FILTER_SIZE] = ALWAYS
     let hash = 0
     let at = start
     for (const length of PREFIX_LENGTHS) {
       if (prefix < length) break
       for (; at < start + length; at += 4) hash = hashed(hash, fourBytes(this.packed, at))
-      bucketOfRule[entry / ENTRY] = this.#bucketOf(hash)
+      bucketOfRule[entry / FILTER_SIZE] = this.#bucketOf(hash)
     }
     if (at === start) return
     entries[entry + 2] = maskOf(start + prefix - at)
@@ -130,19 +130,19 @@ export class IndexedMatcher implements Matcher {
   /** Sorts the entries by bucket, and leaves those of a bucket in the order of the file. */
   #fill(entries: Int32Array, bucketOfRule: Int32Array, starts: number): void {
     const table = this.#table
-    for (let rule = 0; rule < entries.length / ENTRY; rule++) {
+    for (let rule = 0; rule < entries.length / FILTER_SIZE; rule++) {
       const bucket = bucketOfRule[rule] as number
-      table[bucket] = (table[bucket] as number) + ENTRY
+      table[bucket] = (table[bucket] as number) + FILTER_SIZE
     }
     let end = starts
     for (let bucket = 0; bucket < starts; bucket++) {
       end += table[bucket] as number
       table[bucket] = end
     }
-    for (let entry = entries.length - ENTRY; entry >= 0; entry -= ENTRY) {
-      const bucket = bucketOfRule[entry / ENTRY] as number
-      const cell = (table[bucket] as number) - ENTRY
-      for (let i = 0; i < ENTRY; i++) table[cell + i] = entries[entry + i] as number
+    for (let entry = entries.length - FILTER_SIZE; entry >= 0; entry -= FILTER_SIZE) {
+      const bucket = bucketOfRule[entry / FILTER_SIZE] as number
+      const cell = (table[bucket] as number) - FILTER_SIZE
+      for (let i = 0; i < FILTER_SIZE; i++) table[cell + i] = entries[entry + i] as number
       table[bucket] = cell
     }
   }
@@ -165,7 +165,7 @@ export class IndexedMatcher implements Matcher {
       this.#eachGram(entries[entry + 3] as number, (bucket) => {
         if ((counts[bucket] as number) >= fewest) return
         fewest = counts[bucket] as number
-        bucketOfRule[entry / ENTRY] = bucket
+        bucketOfRule[entry / FILTER_SIZE] = bucket
       })
     }
   }
@@ -224,9 +224,9 @@ export class IndexedMatcher implements Matcher {
     const { packed } = this
     const table = this.#table
     const end = table[bucket + 1] as number
-    const lacking = ~path.kinds
+    const lacking = ~path.byteClasses
     const four = fourBytes(path.bytes, at)
-    for (let i = table[bucket] as number; i < end; i += ENTRY) {
+    for (let i = table[bucket] as number; i < end; i += FILTER_SIZE) {
       if (((table[i] as number) & lacking) !== 0) continue
       if ((((table[i + 1] as number) ^ four) & (table[i + 2] as number)) !== 0) continue
       const rule = table[i + 3] as number

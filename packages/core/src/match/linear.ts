@@ -1,7 +1,7 @@
 // The linear engine: tries each rule.
 import { DOLLAR, STAR } from '../ascii.ts'
-import { KIND_OF_BYTE, type RequestPath } from '../url/request-path.ts'
-import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, nextRule, strengthAt } from './packed-rules.ts'
+import { BYTE_CLASS_BIT, type RequestPath } from '../url/request-path.ts'
+import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, nextRuleOffset, strengthAt } from './packed-rules.ts'
 
 /** Finds the rule that decides about a path. RFC 9309 §2.2.2. */
 export interface Matcher {
@@ -15,7 +15,7 @@ export interface Matcher {
  * Four numbers that tell for most rules that they do not match: the kinds of bytes that the rule needs; the four bytes behind its first one; a mask of those of
  * them that stand before its first special character; and its offset.
  */
-export const ENTRY = 4
+export const FILTER_SIZE = 4
 
 /** Room for more entries is released with the next file. */
 const MAX_KEPT_ENTRIES = 2 ** 18
@@ -38,13 +38,13 @@ export class LinearMatcher implements Matcher {
     this.#entriesEnd = -1
     this.#isFirst = true
     const { length } = this.#entries
-    if (ENTRY * count > length || (length > MAX_KEPT_ENTRIES && ENTRY * count < length / 4)) {
-      this.#entries = new Int32Array(Math.max(256, 2 * ENTRY * count))
+    if (FILTER_SIZE * count > length || (length > MAX_KEPT_ENTRIES && FILTER_SIZE * count < length / 4)) {
+      this.#entries = new Int32Array(Math.max(256, 2 * FILTER_SIZE * count))
     }
   }
 
   /** Those of all rules, in the order of the file. Overwritten when the matcher is filled again. */
-  get entries(): Int32Array {
+  get filters(): Int32Array {
     if (this.#entriesEnd === -1) this.#fill()
     return this.#entries.subarray(0, this.#entriesEnd)
   }
@@ -53,7 +53,7 @@ export class LinearMatcher implements Matcher {
     const { packed } = this
     const entries = this.#entries
     let entry = 0
-    for (let at = 0; at < this.#end; entry += ENTRY) {
+    for (let at = 0; at < this.#end; entry += FILTER_SIZE) {
       const length = formLength(packed, at)
       const start = formStart(packed, at, length)
       const prefix = isSpecialAt(packed, at) ? prefixLength(packed, start, length) : length
@@ -61,7 +61,7 @@ export class LinearMatcher implements Matcher {
       entries[entry + 2] = maskOf(prefix - 1)
       entries[entry + 1] = fourBytes(packed, start + 1) & (entries[entry + 2] as number)
       entries[entry + 3] = at
-      at = nextRule(packed, at, start, length)
+      at = nextRuleOffset(packed, at, start, length)
     }
     this.#entriesEnd = entry
   }
@@ -81,7 +81,7 @@ export class LinearMatcher implements Matcher {
         best = strength
         deciding = at
       }
-      at = nextRule(packed, at, start, length)
+      at = nextRuleOffset(packed, at, start, length)
     }
     return deciding
   }
@@ -93,11 +93,11 @@ export class LinearMatcher implements Matcher {
     const { packed } = this
     const entries = this.#entries
     const end = this.#entriesEnd
-    const lacking = ~path.kinds
+    const lacking = ~path.byteClasses
     const four = fourBytes(path.bytes, path.start + 1)
     let deciding = NO_RULE
     let best = -1
-    for (let entry = 0; entry < end; entry += ENTRY) {
+    for (let entry = 0; entry < end; entry += FILTER_SIZE) {
       if (((entries[entry] as number) & lacking) !== 0) continue
       if ((((entries[entry + 1] as number) ^ four) & (entries[entry + 2] as number)) !== 0) continue
       const at = entries[entry + 3] as number
@@ -115,7 +115,7 @@ export class LinearMatcher implements Matcher {
 /** The kinds of the bytes of a form. Special characters have none. */
 function neededKinds(packed: Uint8Array, start: number, length: number): number {
   let kinds = 0
-  for (let i = start; i < start + length; i++) kinds |= KIND_OF_BYTE[packed[i] as number] as number
+  for (let i = start; i < start + length; i++) kinds |= BYTE_CLASS_BIT[packed[i] as number] as number
   return kinds
 }
 

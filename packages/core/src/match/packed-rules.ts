@@ -44,7 +44,7 @@ export interface PackedRule {
 export const MAX_OVERHEAD = 48
 
 /** Writes what stands before the form of a rule. @returns The start of the form. */
-export function writeHead(
+export function writeRuleHead(
   bytes: Uint8Array,
   at: number,
   allows: boolean,
@@ -107,7 +107,7 @@ export function formStart(packed: Uint8Array, at: number, length: number): numbe
 }
 
 /** The offset of the rule behind the one there, whose form begins at `start`. */
-export function nextRule(packed: Uint8Array, at: number, start: number, length: number): number {
+export function nextRuleOffset(packed: Uint8Array, at: number, start: number, length: number): number {
   const tail = tailBits(packed, at)
   return start + length + (tail === LONG_TAIL ? numberAt(packed, at + 1 + numberLength(length)) : tail)
 }
@@ -128,7 +128,7 @@ export function ruleAt(packed: Uint8Array, at: number): PackedRule {
   const line = numberAt(packed, start + length)
   const groupAt = start + length + numberLength(line)
   const group = numberAt(packed, groupAt)
-  const written = latin1Of(packed.subarray(groupAt + numberLength(group), nextRule(packed, at, start, length)))
+  const written = latin1Of(packed.subarray(groupAt + numberLength(group), nextRuleOffset(packed, at, start, length)))
   const directive = ((packed[at] as number) & ALLOW) === 0 ? 'disallow' : 'allow'
   return { directive, form, written: written === '' ? form : written, line, group }
 }
@@ -153,7 +153,7 @@ export function matchesAt(packed: Uint8Array, at: number, start: number, length:
     }
     if (packed[i] === STAR && i + 1 < start + length) {
       const needed = packed[i + 1] as number
-      if (isSpecialAt(packed, at) && needed !== STAR && needed !== DOLLAR && !path.mayHave(needed)) return false
+      if (isSpecialAt(packed, at) && needed !== STAR && needed !== DOLLAR && !path.mayContain(needed)) return false
     }
   }
   return isSpecialAt(packed, at)
@@ -168,7 +168,7 @@ export interface PackedGroup {
 }
 
 /** The groups from an offset on. */
-export function groupsFrom(packed: Uint8Array, from: number, end: number): readonly PackedGroup[] {
+export function readGroups(packed: Uint8Array, from: number, end: number): readonly PackedGroup[] {
   const groups: PackedGroup[] = []
   let at = from
   const number = () => {
@@ -226,7 +226,7 @@ export function countPackedRules(text: string, groupsAt: number): number | undef
     const tail = start + length
     if (length < 0 || tail >= groupsAt) return undefined
     const groupAt = tail + numberLength(numberAt(packed, tail))
-    const next = nextRule(packed, at, start, length)
+    const next = nextRuleOffset(packed, at, start, length)
     const group = numberAt(packed, groupAt)
     if (group >= groups || groupAt + numberLength(group) > next || next <= at) return undefined
     at = next

@@ -33,7 +33,7 @@ export function matchesWildcards(path: RequestPath, rule: Uint8Array, start: num
   for (let piece = star + 1; piece < patternEnd; piece++) {
     const pieceEnd = endOfPiece(rule, piece, patternEnd)
     if (pieceEnd > piece) {
-      from = path.endOfPiece(rule, piece, pieceEnd, from, to)
+      from = path.findPiece(rule, piece, pieceEnd, from, to)
       if (from === -1) return false
     }
     piece = pieceEnd

@@ -22,7 +22,7 @@ class Workspace {
   readonly path: RequestPath = new RequestPath()
   /** The origin that the last question was about. */
   readonly origin: OriginBytes = new OriginBytes()
-  readonly buffers: IndexBuffers = new IndexBuffers()
+  readonly indexBuffers: IndexBuffers = new IndexBuffers()
   readonly linear: LinearMatcher = new LinearMatcher()
   /** Whose rules `linear` holds. */
   #loaded: object | undefined

@@ -3,7 +3,7 @@ import type { ParsingRules } from '../dialect.ts'
 import { CrawlerName, namesEveryone } from './product-token.ts'
 
 /** The rank of a line that names other crawlers only. */
-export const OTHERS: number = Number.POSITIVE_INFINITY
+export const OTHER_CRAWLERS: number = Number.POSITIVE_INFINITY
 
 /**
  * Ranks user-agent lines for one crawler: the lowest rank in a file holds, and groups of a higher one are ignored. So the groups of the first
@@ -26,9 +26,9 @@ export class GroupSelection {
   rankOf(bytes: Uint8Array, start: number, end: number): number {
     if (namesEveryone(bytes, start, end)) return this.#everyone
     for (let i = 0; i < this.#names.length; i++) {
-      if (this.#names[i]?.isNamedBy(bytes, start, end)) return this.#rules.severalTokens === 'first' ? i : 0
+      if (this.#names[i]?.matches(bytes, start, end)) return this.#rules.severalTokens === 'first' ? i : 0
     }
-    return OTHERS
+    return OTHER_CRAWLERS
   }
 
   /** Are all groups of this rank merged into one? Otherwise the first one holds. */

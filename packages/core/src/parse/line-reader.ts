@@ -212,7 +212,7 @@ function isSpaceOrTab(byte: number): boolean {
 }
 
 /** Returns whole lines of a file, decoded from UTF-8, by number. */
-export function linesOf(file: Uint8Array, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
+export function linesByNumber(file: Uint8Array, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
   const reader = new LineReader().open(rangeOf(file), 'lenient')
   const lines = new Map<number, string>()
   while (lines.size < wanted.size && reader.nextLine()) {

@@ -4,11 +4,11 @@ import { type OtherField, otherFields } from './directive.ts'
 import type { LineReader } from './line-reader.ts'
 
 /** Receives what the parser reads, in the order of the file. The reader is on the line of the field, with its key read; and its value, if it is a name or a rule. */
-export interface RecordHandler {
+export interface FieldHandler {
   /** Whether the rules of the open group are of interest. */
   readonly wantsRules: boolean
   /** Whether fields are of interest that are not known. */
-  readonly wantsUnknown: boolean
+  readonly wantsUnknownFields: boolean
   /**
    * A user-agent line.
    *
@@ -32,8 +32,8 @@ export interface RecordHandler {
  *
  * @param reader With the file open.
  */
-export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, handler: RecordHandler): void {
-  const { wantsUnknown } = handler
+export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, handler: FieldHandler): void {
+  const { wantsUnknownFields: wantsUnknown } = handler
   let isInGroup = false
   let groupHasRules = false
   let lastWasAgent = false

@@ -67,7 +67,7 @@ export class CrawlerName {
   }
 
   /** Does a user-agent line with this value name the crawler? */
-  isNamedBy(bytes: Uint8Array, start: number, end: number): boolean {
+  matches(bytes: Uint8Array, start: number, end: number): boolean {
     const token = this.#token
     if (token === undefined) return false
     if (this.#isSubstring) return this.#hasSubstring(bytes, start, end)

@@ -3,7 +3,7 @@ import { type ByteRange, latin1Of, textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, otherFields } from './directive.ts'
 import { LineReader } from './line-reader.ts'
-import { parse, type RecordHandler } from './parser.ts'
+import { parse, type FieldHandler } from './parser.ts'
 
 /** A rule, unchanged. Its path is bytes, one character for each, and may be empty. */
 export interface ParsedRule {
@@ -48,11 +48,11 @@ export function parseRecords(file: ByteRange, rules: ParsingRules): ParsedFile {
   return collector
 }
 
-class Collector implements ParsedFile, RecordHandler {
+class Collector implements ParsedFile, FieldHandler {
   readonly groups: { readonly agents: string[]; readonly rules: ParsedRule[]; readonly line: number }[] = []
   readonly records: ParsedRecord[] = []
   readonly wantsRules = true
-  readonly wantsUnknown = true
+  readonly wantsUnknownFields = true
   readonly #bytes: Uint8Array
   /** The index of the first agent of the run right above, in the last group. */
   #runStart = 0
@@ -120,7 +120,7 @@ export interface OtherRecord {
 }
 
 /** The records, decoded from UTF-8. */
-export function readableRecords(records: readonly ParsedRecord[]): readonly OtherRecord[] {
+export function decodeRecords(records: readonly ParsedRecord[]): readonly OtherRecord[] {
   const readable = new Map<ParsedRecord['agents'], OtherRecord['agents']>()
   return records.map(({ field, key, value, line, agents }) => {
     if (!readable.has(agents)) readable.set(agents, agents?.map(textOf))

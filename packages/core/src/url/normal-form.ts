@@ -6,9 +6,9 @@
 import { DOLLAR, PERCENT, SLASH, STAR } from '../ascii.ts'
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { encodedByte, UNRESERVED, writeEncoded } from './percent.ts'
+import { decodePercent, UNRESERVED, writeEncoded } from './percent.ts'
 
-export type CompareForm = ParsingRules['compare']
+export type NormalForm = ParsingRules['compare']
 
 /** What the form of RFC 9309 does with a byte. */
 const KEEP = 0
@@ -37,7 +37,7 @@ const UNCHANGED_RFC9309 = ACTIONS.map((action) => Number(action === KEEP || acti
 const UNCHANGED_ASCII = new Uint8Array(256).fill(1, 0, 0x80)
 UNCHANGED_ASCII[PERCENT] = 0
 
-export function unchangedBytes(form: CompareForm): Uint8Array {
+export function unchangedBytesOf(form: NormalForm): Uint8Array {
   return form === 'rfc9309' ? UNCHANGED_RFC9309 : UNCHANGED_ASCII
 }
 
@@ -49,8 +49,8 @@ export function unchangedBytes(form: CompareForm): Uint8Array {
  *
  * @returns The end of what was written.
  */
-export function writeForm(
-  form: CompareForm,
+export function writeNormalForm(
+  form: NormalForm,
   role: 'rule' | 'url',
   bytes: Uint8Array,
   start: number,
@@ -88,7 +88,7 @@ function writeRfc9309(
     if (role === 'rule' && (action === SPECIAL_STAR || (action === SPECIAL_DOLLAR && i === end - 1))) {
       out[at++] = byte
     } else if (action === READ_PERCENT) {
-      const encoded = encodedByte(bytes, i, end)
+      const encoded = decodePercent(bytes, i, end)
       if (encoded === -1) {
         out[at++] = PERCENT // a malformed % stays as it is
         continue
@@ -108,7 +108,7 @@ function writePlain(bytes: Uint8Array, start: number, end: number, out: Uint8Arr
   let at = from
   for (let i = start; i < end; i++) {
     const byte = bytes[i] as number
-    const encoded = byte === PERCENT ? encodedByte(bytes, i, end) : -1
+    const encoded = byte === PERCENT ? decodePercent(bytes, i, end) : -1
     if (encoded !== -1) {
       at = writeEncoded(out, at, encoded)
       i += 2
@@ -133,7 +133,7 @@ function writeDecoded(bytes: Uint8Array, start: number, end: number, out: Uint8A
       out[at++] = byte
       continue
     }
-    const encoded = encodedByte(bytes, i, end)
+    const encoded = decodePercent(bytes, i, end)
     if (encoded === -1 || encoded === SLASH || encoded === PERCENT) {
       at = writeEncoded(out, at, encoded === -1 ? PERCENT : encoded)
     } else {
@@ -151,6 +151,6 @@ export function ruleForm(path: string): string {
 }
 
 /** A form as people can read it: what a URL cannot hold raw is encoded again. */
-export function shownForm(form: string): string {
+export function printableForm(form: string): string {
   return form.replace(/[^!-~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
 }

@@ -18,7 +18,7 @@ function hexDigit(value: number): number {
 }
 
 /** What `%XX` at an offset stands for; -1 where no two hex digits follow. */
-export function encodedByte(bytes: Uint8Array, at: number, end: number): number {
+export function decodePercent(bytes: Uint8Array, at: number, end: number): number {
   if (at + 2 >= end) return -1
   const value = (HEX_VALUES[bytes[at + 1] as number] as number) * 16 + (HEX_VALUES[bytes[at + 2] as number] as number)
   return value < 256 ? value : -1

@@ -1,11 +1,11 @@
 // The path and query of the URL that is asked about, as bytes in the form for comparing. RFC 9309 §2.2.2.
 import { SLASH } from '../ascii.ts'
 import { bytesOfLatin1, encodeText } from '../bytes.ts'
-import { type CompareForm, writeForm } from './normal-form.ts'
+import { type NormalForm, writeNormalForm } from './normal-form.ts'
 import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from './suffix-automaton.ts'
 
 /** Longer URLs are read by the platform's URL parser, however simple they are. */
-export const MAX_SIMPLE_URL = 4096
+export const MAX_SIMPLE_URL_BYTES = 4096
 
 /** The kinds of bytes: letters by themselves, and other bytes in groups. Special characters of patterns have none. The upper four bits are free. */
 const KINDS = [
@@ -23,9 +23,9 @@ const KINDS = [
 ]
 
 /** The bit of each byte's kind; 0 for bytes that nearly every path has, or hardly any rule. */
-export const KIND_OF_BYTE: Int32Array = new Int32Array(256)
+export const BYTE_CLASS_BIT: Int32Array = new Int32Array(256)
 for (const [bit, bytes] of KINDS.entries()) {
-  for (let i = 0; i < bytes.length; i++) KIND_OF_BYTE[bytes.charCodeAt(i)] = 1 << bit
+  for (let i = 0; i < bytes.length; i++) BYTE_CLASS_BIT[bytes.charCodeAt(i)] = 1 << bit
 }
 
 /** When the search for pieces has read this many bytes of a path, an automaton is built. */
@@ -36,7 +36,7 @@ const AUTOMATON_AFTER_BYTES = 2 ** 16
  * question is answered before the next one is asked.
  */
 export class RequestPath {
-  readonly #usual: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL) // for a URL, and behind it its path with every byte encoded
+  readonly #usual: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL_BYTES) // for a URL, and behind it its path with every byte encoded
   /** The first of the usual bytes, by four. */
   readonly words: Uint32Array = new Uint32Array(this.#usual.buffer as ArrayBuffer)
   /** The path is in these bytes, from `start` to `end`. */
@@ -44,7 +44,7 @@ export class RequestPath {
   start = 0
   end = 0
   /** The kinds of bytes that it has, a bit for each. */
-  kinds = 0
+  byteClasses = 0
   /** The number of the path. Results that are kept for one path are not valid for the next. */
   serial = 0
   /** How many bytes the search for pieces has read. */
@@ -55,18 +55,18 @@ export class RequestPath {
   #pairsOf = -1
 
   /** Takes a path that is not in the form for comparing; without a form, it is compared as it is. */
-  setPath(text: string, form: CompareForm | undefined): void {
+  setPath(text: string, form: NormalForm | undefined): void {
     const path = encodeText(text)
-    this.begin()
+    this.reset()
     if (3 * path.length > this.bytes.length) this.bytes = new Uint8Array(3 * path.length)
     if (form === undefined) this.bytes.set(path)
     this.start = 0
-    this.end = form === undefined ? path.length : writeForm(form, 'url', path, 0, path.length, this.bytes, 0)
-    this.kinds = this.kindsBetween(0, this.end)
+    this.end = form === undefined ? path.length : writeNormalForm(form, 'url', path, 0, path.length, this.bytes, 0)
+    this.byteClasses = this.kindsBetween(0, this.end)
   }
 
   /** Discards everything cached for the previous path. */
-  begin(): void {
+  reset(): void {
     this.bytes = this.#usual
     this.serial = (this.serial + 1) >>> 0
     this.searchedBytes = 0
@@ -76,13 +76,13 @@ export class RequestPath {
   kindsBetween(start: number, end: number): number {
     const { bytes } = this
     let kinds = 0
-    for (let i = start; i < end; i++) kinds |= KIND_OF_BYTE[bytes[i] as number] as number
+    for (let i = start; i < end; i++) kinds |= BYTE_CLASS_BIT[bytes[i] as number] as number
     return kinds
   }
 
   /** Can this byte be anywhere in the path? Never false for one that is. */
-  mayHave(byte: number): boolean {
-    return ((KIND_OF_BYTE[byte] as number) & ~this.kinds) === 0
+  mayContain(byte: number): boolean {
+    return ((BYTE_CLASS_BIT[byte] as number) & ~this.byteClasses) === 0
   }
 
   isRobotsTxt(): boolean {
@@ -112,12 +112,12 @@ export class RequestPath {
    *
    * @returns The end of the first one that lies between `from` and `to`; or -1.
    */
-  endOfPiece(rule: Uint8Array, start: number, end: number, from: number, to: number): number {
+  findPiece(rule: Uint8Array, start: number, end: number, from: number, to: number): number {
     const { bytes } = this
     // Slashes are everywhere, so the byte behind one is searched for.
     const skipped = rule[start] === SLASH && end - start > 1 ? 1 : 0
     const byte = rule[start + skipped] as number
-    if (!this.mayHave(byte)) return -1
+    if (!this.mayContain(byte)) return -1
     if (this.searchedBytes > AUTOMATON_AFTER_BYTES && this.end - this.start <= MAX_AUTOMATON_BYTES) {
       this.#automaton ??= new SuffixAutomaton(bytes, this.start, this.end)
       const found = this.#automaton.endOfNext(rule, start, end, from - this.start)

@@ -1,9 +1,9 @@
 // Reads a URL that is written as a client sends it. Most are, and for them neither the platform's URL parser is needed nor a second string.
 import { ALPHANUMERIC, byteSet, DOT, PERCENT, QUESTION_MARK, SLASH } from '../ascii.ts'
 import { bytesOfLatin1, writeAscii } from '../bytes.ts'
-import { writeForm } from './normal-form.ts'
-import { encodedByte, UNRESERVED } from './percent.ts'
-import { KIND_OF_BYTE, MAX_SIMPLE_URL, type RequestPath } from './request-path.ts'
+import { writeNormalForm } from './normal-form.ts'
+import { decodePercent, UNRESERVED } from './percent.ts'
+import { BYTE_CLASS_BIT, MAX_SIMPLE_URL_BYTES, type RequestPath } from './request-path.ts'
 
 // In the upper four bits, beside a byte's kind (request-path.ts):
 /** A byte that a client may send in another way, or that ends the path. It makes a number negative. */
@@ -16,9 +16,9 @@ const CLASSES: Int32Array = classes()
 
 function classes(): Int32Array {
   const table = new Int32Array(256).fill(NOT_SIMPLE)
-  for (const byte of bytesOfLatin1(`${ALPHANUMERIC}-._~!&()+,/:;=?@[]`)) table[byte] = KIND_OF_BYTE[byte] as number
-  for (const byte of bytesOfLatin1("%'*$")) table[byte] = (KIND_OF_BYTE[byte] as number) | CHANGED
-  table[DOT] = (KIND_OF_BYTE[DOT] as number) | IS_DOT
+  for (const byte of bytesOfLatin1(`${ALPHANUMERIC}-._~!&()+,/:;=?@[]`)) table[byte] = BYTE_CLASS_BIT[byte] as number
+  for (const byte of bytesOfLatin1("%'*$")) table[byte] = (BYTE_CLASS_BIT[byte] as number) | CHANGED
+  table[DOT] = (BYTE_CLASS_BIT[DOT] as number) | IS_DOT
   return table
 }
 
@@ -30,11 +30,11 @@ const HTTPS = bytesOfLatin1('https://')
 /** The origin of a file, in bytes: crawlers ask about one site many times in a row. */
 export class OriginBytes {
   #origin: string | undefined
-  readonly #bytes: Uint8Array = new Uint8Array(MAX_SIMPLE_URL)
+  readonly #bytes: Uint8Array = new Uint8Array(MAX_SIMPLE_URL_BYTES)
   readonly #words: Uint32Array = new Uint32Array(this.#bytes.buffer as ArrayBuffer)
 
   /** Does the URL that was written to the path begin with this origin? */
-  begins(path: RequestPath, origin: string): boolean {
+  isPrefixOf(path: RequestPath, origin: string): boolean {
     if (this.#origin !== origin) {
       if (!writeAscii(origin, this.#bytes)) return false
       this.#origin = origin
@@ -53,13 +53,13 @@ export class OriginBytes {
  * @returns Whether it could. If not, the URL parser must read it; the content of the path is undefined.
  */
 export function setSimpleUrl(path: RequestPath, url: string, origin: string | undefined, known: OriginBytes): boolean {
-  path.begin()
+  path.reset()
   const { bytes } = path
   const end = url.length
-  if (end > MAX_SIMPLE_URL || !writeAscii(url, bytes)) return false
+  if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false
   let start = 0
   if (bytes[0] !== SLASH) {
-    start = origin === undefined ? endOfHost(bytes, end) : known.begins(path, origin) ? origin.length : end
+    start = origin === undefined ? endOfHost(bytes, end) : known.isPrefixOf(path, origin) ? origin.length : end
     if (start >= end || bytes[start] !== SLASH) return false
   } else if (end === 0 || (end > 1 && bytes[1] === SLASH)) {
     return false // empty, or `//host`
@@ -70,7 +70,7 @@ export function setSimpleUrl(path: RequestPath, url: string, origin: string | un
   if ((classes & IS_DOT) !== 0 && hasDotSegment(bytes, start, end)) return false
   path.start = start
   path.end = end
-  path.kinds = classes
+  path.byteClasses = classes
   return (classes & CHANGED) === 0 || setForm(path)
 }
 
@@ -81,7 +81,7 @@ function setForm(path: RequestPath): boolean {
   for (let i = start; i < end; i++) {
     const byte = bytes[i] as number
     if (((CLASSES[byte] as number) & CHANGED) === 0) continue
-    const encoded = byte === PERCENT ? encodedByte(bytes, i, end) : -1
+    const encoded = byte === PERCENT ? decodePercent(bytes, i, end) : -1
     if (encoded === DOT) return false // it may make a dot segment
     if (encoded === -1)
       isForm &&= byte === PERCENT // a malformed % stays as it is
@@ -90,8 +90,8 @@ function setForm(path: RequestPath): boolean {
   }
   if (isForm) return true
   path.start = end
-  path.end = writeForm('rfc9309', 'url', bytes, start, end, bytes, end)
-  path.kinds = path.kindsBetween(end, path.end)
+  path.end = writeNormalForm('rfc9309', 'url', bytes, start, end, bytes, end)
+  path.byteClasses = path.kindsBetween(end, path.end)
   return true
 }
 
