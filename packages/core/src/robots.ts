@@ -7,7 +7,7 @@ import type { Explanation } from './match/explanation.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { OptionError } from './option-error.ts'
-import { type OtherRecord, type ParsedRecord, parseRecords, decodeRecords } from './parse/records.ts'
+import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
 import { originOf, type UrlInput } from './url/origin.ts'
 
 /** A crawler's name in robots.txt, or several, of which the first that has a group is followed. RFC 9309 §2.2.1. */
@@ -70,7 +70,7 @@ export class Robots {
     const tokens = typeof productTokens === 'string' ? [productTokens] : [...productTokens]
     const { dialect, origin } = this
     const compiled = workspace.compile(this.#source, tokens, dialect.parsing)
-    const { bytes, groupsAt, end, count, crawlDelayMs, requestRates, visitTimes } = compiled
+    const { bytes, groupsAt, end, ruleCount: count, crawlDelayMs, requestRates, visitTimes } = compiled
     const rules = new CrawlerRules(
       {
         version: BOUND_VERSION,

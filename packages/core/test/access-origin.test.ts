@@ -1,6 +1,6 @@
 // Which robots.txt speaks about a URL. RFC 9309 §2.3.
 
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

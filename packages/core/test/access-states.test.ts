@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withTables } from '@politely/testkit/doc-table'
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {

@@ -15,7 +15,7 @@ import {
   restoreRules,
 } from '../src/index.ts'
 import { IndexedMatcher } from '../src/match/indexed.ts'
-import { RequestPath } from '../src/url/request-path.ts'
+import { byteClassesOf, RequestPath } from '../src/url/request-path.ts'
 
 export const dialectNames = Object.keys(dialects) as DialectName[]
 
@@ -56,7 +56,7 @@ export function pathOf(latin1: string): RequestPath {
   path.setPath('/', undefined)
   path.bytes = new Uint8Array(Buffer.from(latin1, 'latin1'))
   path.end = latin1.length
-  path.byteClasses = path.kindsBetween(0, latin1.length)
+  path.byteClasses = byteClassesOf(path.bytes, 0, latin1.length)
   return path
 }
 

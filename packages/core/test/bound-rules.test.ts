@@ -1,4 +1,4 @@
-import { utf8TextOf, seededRandom, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { pick, randomPath, randomRobots, seededRandom, utf8TextOf } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

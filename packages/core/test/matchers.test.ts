@@ -1,4 +1,4 @@
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
 import { IndexBuffers, IndexedMatcher } from '../src/match/indexed.ts'

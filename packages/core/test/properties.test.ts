@@ -1,4 +1,4 @@
-import { seededRandom, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

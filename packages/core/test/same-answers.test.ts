@@ -1,5 +1,5 @@
 import { readNaively } from '@politely/testkit/naive-reader'
-import { utf8TextOf, seededRandom, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { randomPath, randomRobots, seededRandom, utf8TextOf } from '@politely/testkit/random-robots'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it, vi } from 'vitest'
 import { parseRobots } from '../src/index.ts'

@@ -1,5 +1,5 @@
 import { readNaively } from '@politely/testkit/naive-reader'
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { parseRobots, type RulesVerdict } from '../src/index.ts'

@@ -1,5 +1,5 @@
 // A line that any item may leave, compared with an array that does the same in the obvious way.
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { expect, test } from 'vitest'
 import { Fifo } from '../src/fifo.ts'
 

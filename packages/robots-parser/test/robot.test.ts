@@ -1,5 +1,5 @@
 import { parseRobots } from '@politely/core'
-import { seededRandom, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { pick, randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import original from 'robots-parser'
 import { describe, expect, it } from 'vitest'
 import robotsParser, { type RobotsParser } from '../src/index.ts'

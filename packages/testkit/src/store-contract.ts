@@ -2,7 +2,7 @@
 // and on yours: give them a kit.
 import assert from 'node:assert/strict'
 import type { Clock } from './clock.ts'
-import { seededRandom, pick } from './random-robots.ts'
+import { pick, seededRandom } from './random-robots.ts'
 
 /** As `Store` of `@politely/fetcher`, which the testkit does not know. */
 export interface StoreHandle {

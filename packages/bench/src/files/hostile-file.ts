@@ -1,7 +1,7 @@
 // Files that a site could write to make a crawler work, or that a fault on it could bring about, each with the URL that is
 // worst for it. Each is at most as long as what is read of a file. RFC 9309 §2.5.
 
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 
 export const MAX_FILE_BYTES: number = 500 * 1024
 export const ORIGIN = 'https://www.hostile.example'

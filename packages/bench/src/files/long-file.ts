@@ -1,5 +1,5 @@
 // Files with very many rules, as a few large sites have them.
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { chance, weighed } from './site-file.ts'
 import { flat } from './site-question.ts'
 import { extensions, parameters, plainWords, sections } from './words.ts'

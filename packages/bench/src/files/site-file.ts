@@ -1,6 +1,6 @@
 // Random files that resemble those on the web: in length, and in the number of rules, wildcards, groups and faults.
 // test/site-file.test.ts checks these figures.
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { CRAWLER } from '../libraries/library.ts'
 import { crawlers, encodedWords, extensions, foreignWords, parameters, plainWords, sections } from './words.ts'
 

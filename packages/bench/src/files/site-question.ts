@@ -1,6 +1,6 @@
 // What is asked about a site: half of it made from the site's own rules, so that rules match and nearly match, half of it
 // pages as any site has them.
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { chance, phrase, type SiteFile, weighed } from './site-file.ts'
 import { encodedWords, extensions, parameters, plainWords, sections } from './words.ts'
 
