@@ -1,11 +1,11 @@
-/** An option that cannot be used: the caller's mistake, found before anything is done. */
+/** An invalid option. Thrown before anything else is done. */
 export class OptionError extends TypeError {
   override readonly name = 'OptionError'
-  /** Stable; messages may change. */
+  /** Does not change between versions; the message may. */
   readonly code = 'ERR_POLITELY_OPTION'
-  /** The option's name. */
+  /** The name of the option. */
   readonly option: string
-  /** What is wrong with it and what to write instead; the message is this behind the name. */
+  /** What is wrong with the value, and what to write instead. The message is the name and this explanation. */
   readonly explanation: string
 
   constructor(option: string, explanation: string) {

@@ -88,15 +88,15 @@ describe('a dialect of one’s own', () => {
 
   it.each([
     ['bing', '"bing" is not known; write one of rfc9309, google'],
-    [null, 'does not answer keys'],
-    [{}, 'nothing does not answer keys; write one of lenient, exact'],
+    [null, 'keys is missing'],
+    [{}, 'keys is missing; write one of lenient, exact'],
     [
       { ...dialects.google, parsing: { ...dialects.google.parsing, winner: 'longest' } },
-      '"longest" does not answer winner; write one of most-octets, first',
+      'winner: "longest" is not valid; write one of most-octets, first',
     ],
     [
       { ...dialects.google, access: { ...dialects.google.access, ttlHours: -1 } },
-      '-1 does not answer ttlHours; write hours',
+      'ttlHours: -1 is not valid; write hours',
     ],
   ])('%j is refused', (dialect, hint) => {
     expect(() => dialectFor(dialect as never)).toThrow(OptionError)
