@@ -20,11 +20,11 @@ import { byteClassesOf, RequestPath } from '../src/url/request-path.ts'
 export const dialectNames = Object.keys(dialects) as DialectName[]
 
 /** After so many questions rules have an index, if there are enough of them. */
-const ASKED_OFTEN = 65
+const CHECKS_FOR_INDEX = 65
 
 /** Rules that have an index, if there are enough of them. */
-export function askedOften(rules: CrawlerRules): CrawlerRules {
-  for (let i = 0; i < ASKED_OFTEN; i++) rules.check(`/dummy/${i}`)
+export function checkOften(rules: CrawlerRules): CrawlerRules {
+  for (let i = 0; i < CHECKS_FOR_INDEX; i++) rules.check(`/dummy/${i}`)
   return rules
 }
 
@@ -40,7 +40,7 @@ export const throughJson = (rules: CrawlerRules): unknown => JSON.parse(JSON.str
 export const throughClone = (rules: CrawlerRules): unknown => structuredClone(rules.toJSON())
 
 /** Counts from now on how many questions the indexed engine answers. */
-export function countIndexed(): () => number {
+export function countIndexedChecks(): () => number {
   const { find } = IndexedMatcher.prototype
   let count = 0
   IndexedMatcher.prototype.find = function (this: IndexedMatcher, path) {
@@ -74,12 +74,12 @@ export function countingPath(latin1: string): { readonly path: RequestPath; read
   return { path, reads: () => count }
 }
 
-export function lineOf(verdict: RulesVerdict): number {
+export function ruleLineOf(verdict: RulesVerdict): number {
   return verdict.because === 'rule' ? verdict.rule.line : 0
 }
 
 /** The verdict; and the ways to ask that give another one, in words. */
-export interface Asked {
+export interface WaysCompared {
   readonly verdict: RulesVerdict
   readonly others: readonly string[]
 }
@@ -88,11 +88,11 @@ export interface Asked {
  * Parses a file for one crawler, and returns a function that asks about a URL in every way: unbound, with the linear engine's walk and its
  * entries, with the indexed engine (where there are enough rules), and after each way to store the rules; `check`, `isAllowed`, `explain`.
  */
-export function everyWay(
+export function checkEveryWay(
   source: Uint8Array | string | HasBytes,
   options: ParseOptions,
   tokens: ProductTokens,
-): (url: string) => Asked {
+): (url: string) => WaysCompared {
   const open = () => parseRobots(source, options)
   const again = open()
   again.check('/', tokens)
@@ -101,10 +101,10 @@ export function everyWay(
   const isText = typeof source === 'string' || source instanceof Uint8Array
   const ofBytes = parseRobots(isText ? { bytes: Buffer.from(source).toString('latin1') } : source, options)
   const walking = (data: BoundRules) => restored(data)
-  const indexed = askedOften(open().forCrawler(tokens))
-  const json = askedOften(restored(throughJson(indexed)))
-  const clone = askedOften(restored(throughClone(indexed)))
-  const withFile = askedOften(restored(JSON.parse(JSON.stringify(kept))))
+  const indexed = checkOften(open().forCrawler(tokens))
+  const json = checkOften(restored(throughJson(indexed)))
+  const clone = checkOften(restored(throughClone(indexed)))
+  const withFile = checkOften(restored(JSON.parse(JSON.stringify(kept))))
 
   return (url) => {
     const verdict = open().check(url, tokens)
@@ -140,17 +140,17 @@ export function everyWay(
 }
 
 /** A random custom dialect: it answers each question as one of the standards does. */
-export function randomDialect(roll: () => number): Dialect {
+export function randomDialect(random: () => number): Dialect {
   const questions = Object.keys(dialects.rfc9309.parsing) as (keyof ParsingRules)[]
   const answers = questions.map((question) => {
-    const from = dialects[pick(roll, dialectNames)]
+    const from = dialects[pick(random, dialectNames)]
     return [question, from.parsing[question]] as const
   })
   return { ...dialects.rfc9309, name: 'mine', parsing: Object.fromEntries(answers) as unknown as ParsingRules }
 }
 
-function some<T>(roll: () => number, from: readonly T[], least: number, most: number): T[] {
-  return Array.from({ length: least + Math.floor(roll() * (most - least + 1)) }, () => pick(roll, from))
+function some<T>(random: () => number, from: readonly T[], least: number, most: number): T[] {
+  return Array.from({ length: least + Math.floor(random() * (most - least + 1)) }, () => pick(random, from))
 }
 
 const HEADS = [
@@ -210,38 +210,39 @@ const MIDDLES = [
 const ENDS = ['', '', '', '', '$', '*', '*$', '$$', '/', '/index.html', '/index.htm$', 'index.html']
 
 /** Paths of rules made from few pieces, so that many are alike and match at once; one character for each byte. */
-function randomRules(roll: () => number): readonly string[] {
-  const heads = some(roll, HEADS, 1, 5)
-  const middles = some(roll, MIDDLES, 2, 7)
-  const isNumbered = roll() < 0.4
-  const piece = () => (isNumbered && roll() < 0.4 ? String(Math.floor(roll() * 60)) : pick(roll, middles))
-  const count = 30 + Math.floor(roll() * (roll() < 0.3 ? 370 : 60))
+function randomRules(random: () => number): readonly string[] {
+  const heads = some(random, HEADS, 1, 5)
+  const middles = some(random, MIDDLES, 2, 7)
+  const isNumbered = random() < 0.4
+  const piece = () => (isNumbered && random() < 0.4 ? String(Math.floor(random() * 60)) : pick(random, middles))
+  const count = 30 + Math.floor(random() * (random() < 0.3 ? 370 : 60))
   return Array.from({ length: count }, () => {
-    const middle = Array.from({ length: Math.floor(roll() * 4) }, piece).join('')
-    return pick(roll, heads) + middle + (roll() < 0.5 ? pick(roll, ENDS) : '')
+    const middle = Array.from({ length: Math.floor(random() * 4) }, piece).join('')
+    return pick(random, heads) + middle + (random() < 0.5 ? pick(random, ENDS) : '')
   })
 }
 
 /** A robots.txt of 30 to 400 rules and more for ExampleBot, some for other crawlers; and paths to ask about, most of them made from its rules. */
-export function randomLargeRobots(roll: () => number): { readonly file: string; readonly path: () => string } {
-  const rules = randomRules(roll)
-  const mostlyAllow = roll() < 0.3
+export function randomLargeRobots(random: () => number): { readonly file: string; readonly path: () => string } {
+  const rules = randomRules(random)
+  const mostlyAllow = random() < 0.3
   const lines = ['User-agent: ExampleBot']
   for (const rule of rules) {
-    const allows = roll() < (mostlyAllow ? 0.8 : 0.4)
+    const allows = random() < (mostlyAllow ? 0.8 : 0.4)
     lines.push(`${allows ? 'Allow' : 'Disallow'}: ${rule}`)
-    if (roll() < 0.1) lines.push(`${allows ? 'Disallow' : 'Allow'}: ${rule} # on the other hand`)
-    if (roll() < 0.01) lines.push('User-agent: Other', `Disallow: /${pick(roll, MIDDLES)}`, 'User-agent: examplebot/2')
+    if (random() < 0.1) lines.push(`${allows ? 'Disallow' : 'Allow'}: ${rule} # on the other hand`)
+    if (random() < 0.01)
+      lines.push('User-agent: Other', `Disallow: /${pick(random, MIDDLES)}`, 'User-agent: examplebot/2')
   }
   const path = () => {
-    const rule = pick(roll, rules)
-      .replace(/\*/g, () => some(roll, MIDDLES, 0, 2).join(''))
+    const rule = pick(random, rules)
+      .replace(/\*/g, () => some(random, MIDDLES, 0, 2).join(''))
       .replace(/\$$/, '')
-    const cut = roll() < 0.2 ? rule.slice(0, Math.floor(roll() * rule.length)) : rule
-    const tail = roll() < 0.5 ? some(roll, [...MIDDLES, 'index.html'], 0, 3).join('') : ''
+    const cut = random() < 0.2 ? rule.slice(0, Math.floor(random() * rule.length)) : rule
+    const tail = random() < 0.5 ? some(random, [...MIDDLES, 'index.html'], 0, 3).join('') : ''
     // Long paths are searched in another way.
-    const long = roll() < 0.2 ? some(roll, MIDDLES, 60, 120).join('') : ''
-    const whole = roll() < 0.5 ? `${cut}${tail}${long}` : `${long}${cut}${tail}`
+    const long = random() < 0.2 ? some(random, MIDDLES, 60, 120).join('') : ''
+    const whole = random() < 0.5 ? `${cut}${tail}${long}` : `${long}${cut}${tail}`
     return whole.startsWith('/') ? whole : `/${whole}`
   }
   return { file: lines.join('\n'), path }

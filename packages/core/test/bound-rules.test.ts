@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BOUND_VERSION, type BoundRules, type CrawlerRules, dialects, parseRobots, restoreRules } from '../src/index.ts'
 import {
-  askedOften,
-  countIndexed,
+  checkEveryWay,
+  checkOften,
+  countIndexedChecks,
   dialectNames,
-  everyWay,
   randomDialect,
   randomLargeRobots,
   restored,
@@ -15,7 +15,7 @@ import {
   throughJson,
 } from './all-matchers.ts'
 
-const indexed = countIndexed()
+const indexed = countIndexedChecks()
 
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 
@@ -66,10 +66,10 @@ describe('the bound form of rules', () => {
     let byRule = 0
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), fc.constantFrom(...dialectNames), (seed, dialect) => {
-        const roll = seededRandom(seed)
-        const file = randomRobots(roll)
+        const random = seededRandom(seed)
+        const file = randomRobots(random)
         const rules = parseRobots(bytes(file), { dialect }).forCrawler('ExampleBot')
-        const urls = Array.from({ length: 4 }, () => utf8TextOf(randomPath(roll, file)))
+        const urls = Array.from({ length: 4 }, () => utf8TextOf(randomPath(random, file)))
         const before = allAnswers(rules, urls)
         expect(allAnswers(restored(throughJson(rules)), urls)).toBe(before)
         expect(allAnswers(restored(throughClone(rules)), urls)).toBe(before)
@@ -115,7 +115,7 @@ describe('the bound form of rules', () => {
       const { file } = randomLargeRobots(seededRandom(seed))
       const rules = parseRobots(bytes(file)).forCrawler('ExampleBot')
       const data = JSON.stringify(rules)
-      expect(JSON.stringify(askedOften(rules))).toBe(data)
+      expect(JSON.stringify(checkOften(rules))).toBe(data)
     }
     expect(indexed() - before).toBeGreaterThan(20)
   })
@@ -159,9 +159,9 @@ describe('the bound form of rules', () => {
   it("survives in dialects of one's own, mixed by dice", () => {
     let byRule = 0
     for (let seed = 1; seed <= 100; seed++) {
-      const roll = seededRandom(seed)
-      const { file, path } = randomLargeRobots(roll)
-      const rules = parseRobots(bytes(file), { dialect: randomDialect(roll) }).forCrawler('ExampleBot')
+      const random = seededRandom(seed)
+      const { file, path } = randomLargeRobots(random)
+      const rules = parseRobots(bytes(file), { dialect: randomDialect(random) }).forCrawler('ExampleBot')
       const urls = Array.from({ length: 4 }, () => utf8TextOf(path()))
       const before = allAnswers(rules, urls)
       expect(allAnswers(restored(throughJson(rules)), urls), `seed ${seed}`).toBe(before)
@@ -175,9 +175,9 @@ describe('the bound form of rules', () => {
 /** Asks restored rules everything, and often: that must never throw, and tell the same each time, whoever else was asked. */
 function works(rules: CrawlerRules, urls: readonly string[] = URLS): void {
   const first = allAnswers(rules, urls)
-  everyWay(FILE, {}, 'ExampleBot')('/caf%C3%A9/')
+  checkEveryWay(FILE, {}, 'ExampleBot')('/caf%C3%A9/')
   expect(allAnswers(rules, urls)).toBe(first)
-  askedOften(rules)
+  checkOften(rules)
   for (const url of urls) {
     expect(typeof rules.isAllowed(url)).toBe('boolean')
     expect(typeof rules.check(url).allowed).toBe('boolean')
@@ -321,10 +321,10 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
   it('groups that begin elsewhere', () => {
     let refused = 0
     for (let seed = 1; seed <= sampled(20); seed++) {
-      const roll = seededRandom(seed)
-      const { file, path } = randomLargeRobots(roll)
+      const random = seededRandom(seed)
+      const { file, path } = randomLargeRobots(random)
       const data = parseRobots(bytes(file)).forCrawler('ExampleBot').toJSON()
-      for (let at = -2; at <= data.packed.length + 2; at += roll() < 0.5 ? 1 : 1 + Math.floor(roll() * 40)) {
+      for (let at = -2; at <= data.packed.length + 2; at += random() < 0.5 ? 1 : 1 + Math.floor(random() * 40)) {
         if (at === data.groupsAt) continue
         const rules = restoreRules({ ...data, groupsAt: at })
         if (rules === undefined) refused++
@@ -340,14 +340,16 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
     const wrong: string[] = []
     const before = indexed()
     for (let seed = 1; seed <= sampled(3_000); seed++) {
-      const roll = seededRandom(seed)
+      const random = seededRandom(seed)
       const { file, path } =
-        roll() < 0.3 ? randomLargeRobots(roll) : { file: FILE, path: () => pick(roll, ['/caf%C3%A9/', '/dir/', '/x']) }
-      const token = pick(roll, ['ExampleBot', 'ExampleBot', 'Other'])
+        random() < 0.3
+          ? randomLargeRobots(random)
+          : { file: FILE, path: () => pick(random, ['/caf%C3%A9/', '/dir/', '/x']) }
+      const token = pick(random, ['ExampleBot', 'ExampleBot', 'Other'])
       const data = parseRobots(bytes(file)).forCrawler(token).toJSON()
-      const at = roll() < 0.5 ? data.groupsAt + Math.floor(roll() * 12) : Math.floor(roll() * data.packed.length)
-      const other = String.fromCharCode(Math.floor(roll() * (roll() < 0.5 ? 128 : 260)))
-      const instead = pick(roll, [other, other, other, '', `${data.packed[at] ?? ''}${other}`])
+      const at = random() < 0.5 ? data.groupsAt + Math.floor(random() * 12) : Math.floor(random() * data.packed.length)
+      const other = String.fromCharCode(Math.floor(random() * (random() < 0.5 ? 128 : 260)))
+      const instead = pick(random, [other, other, other, '', `${data.packed[at] ?? ''}${other}`])
       const packed = data.packed.slice(0, at) + instead + data.packed.slice(at + 1)
       const rules = restoreRules({ ...data, packed })
       if (rules === undefined) refused++

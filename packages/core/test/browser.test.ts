@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBrowser, isMissing, type Part } from '@politely/testkit/parts'
-import { answerOf, rulesCases } from '@politely/testkit/rules-cases'
+import { rulesCases, verdictText } from '@politely/testkit/rules-cases'
 import { build } from 'rolldown'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RulesVerdict } from '../src/index.ts'
@@ -132,7 +132,7 @@ describe.skipIf(isMissing('chromium', chromium))('core in Chromium', () => {
     it.each(rulesCases.map((row, i) => ({ ...row, i })))('$name', (row) => {
       const answer = answers.rules[dialect]?.[row.i]
       const expected = dialect === 'google' ? (row.google ?? row.rfc9309) : row.rfc9309
-      expect(answer && answerOf(answer.verdict)).toBe(expected)
+      expect(answer && verdictText(answer.verdict)).toBe(expected)
       expect(answer?.allowed).toBe(expected.startsWith('allowed'))
     })
   })

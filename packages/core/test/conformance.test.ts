@@ -4,7 +4,7 @@ import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DialectName, parseRobots, type RulesVerdict } from '../src/index.ts'
 import { originOf } from '../src/url/origin.ts'
-import { askedOften, countIndexed, lineOf, restored, throughJson } from './all-matchers.ts'
+import { checkOften, countIndexedChecks, restored, ruleLineOf, throughJson } from './all-matchers.ts'
 
 const dir = conformanceDirOrNote()
 
@@ -17,7 +17,7 @@ describe.skipIf(dir === undefined)("google/robotstxt's verdicts on real and gene
       const agreement = await judgeConformance(dir as string, dialect, (asked) => {
         const verdict = parseRobots(asked.robots, { dialect }).check(asked.url, asked.agent)
         otherWays?.compare(asked, verdict)
-        return { allowed: verdict.allowed, line: lineOf(verdict) }
+        return { allowed: verdict.allowed, line: ruleLineOf(verdict) }
       })
       noteForTheEnd(`conformance, ${dialect}: ${agreement.report.trim().replaceAll('\n', '; ')}`)
       expect(agreement.cases).toBeGreaterThan(10_000)
@@ -36,7 +36,7 @@ class OtherWays {
   readonly different: string[] = []
   compared = 0
   readonly #dialect: DialectName
-  readonly #indexed = countIndexed()
+  readonly #indexed = countIndexedChecks()
   /** The rules bound for the last file. Cases of one file follow one another. */
   #file: { readonly robots: Uint8Array; readonly bound: Map<string, Record<string, CrawlerRules>> } | undefined
 
@@ -50,13 +50,13 @@ class OtherWays {
   }
 
   compare({ id, robots, agent, url }: ConformanceCase, expected: RulesVerdict): void {
-    const wanted = `${expected.allowed} ${lineOf(expected)}`
+    const wanted = `${expected.allowed} ${ruleLineOf(expected)}`
     const origin = originOf(url)
     const options = { dialect: this.#dialect }
     const ofOrigin = parseRobots(robots, origin === undefined ? options : { ...options, origin }).forCrawler(agent)
     for (const [way, rules] of Object.entries({ ...this.#rulesOf(robots, agent), ofOrigin })) {
       const verdict = rules.check(url)
-      const got = `${verdict.allowed} ${lineOf(verdict)}`
+      const got = `${verdict.allowed} ${ruleLineOf(verdict)}`
       if (got !== wanted) this.different.push(`${id}, ${way}: ${got}, expected ${wanted}`)
       if (rules.isAllowed(url) !== expected.allowed) this.different.push(`${id}, ${way}: isAllowed`)
     }
@@ -71,8 +71,8 @@ class OtherWays {
     if (known !== undefined) return known
     const bound = parseRobots(robots, { dialect: this.#dialect }).forCrawler(agent)
     const walked = restored(bound.toJSON())
-    const json = askedOften(restored(throughJson(bound)))
-    const rules = { walked, json, indexed: askedOften(bound) }
+    const json = checkOften(restored(throughJson(bound)))
+    const rules = { walked, json, indexed: checkOften(bound) }
     this.#file.bound.set(agent, rules)
     return rules
   }

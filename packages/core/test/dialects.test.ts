@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dialectCases } from '@politely/testkit/dialect-cases'
-import { answerOf } from '@politely/testkit/rules-cases'
+import { verdictText } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import {
   accessPolicyOf,
@@ -24,7 +24,7 @@ const HOUR = 3_600_000
 
 describe('what each dialect answers', () => {
   it.each(dialectCases)('$name', ({ robots, url, agent, answers }) => {
-    const given = names.map((dialect) => [dialect, answerOf(parseRobots(robots, { dialect }).check(url, agent))])
+    const given = names.map((dialect) => [dialect, verdictText(parseRobots(robots, { dialect }).check(url, agent))])
     expect(Object.fromEntries(given)).toEqual(answers)
   })
 
@@ -37,7 +37,7 @@ describe('what each dialect answers', () => {
         const without: Dialect = { ...dialects[name], name: 'undone', parsing: undone }
         const changed = dialectCases.filter(
           ({ robots, url, agent, answers }) =>
-            answerOf(parseRobots(robots, { dialect: without }).check(url, agent)) !== answers[name],
+            verdictText(parseRobots(robots, { dialect: without }).check(url, agent)) !== answers[name],
         )
         expect(changed.length, `${name}: ${question} ${answer}`).toBeGreaterThan(0)
       }

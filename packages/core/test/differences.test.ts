@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { differences } from '@politely/testkit/differences'
 import { withTables } from '@politely/testkit/doc-table'
-import { answerOf } from '@politely/testkit/rules-cases'
+import { verdictText } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 
@@ -11,7 +11,7 @@ const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 describe('where libraries differ', () => {
   it.each(differences)('$name', ({ robots, url, agent, google, rfc9309 }) => {
     const answers = (['google', 'rfc9309'] as const).map((dialect) =>
-      answerOf(parseRobots(bytes(robots), { dialect }).check(url, agent)),
+      verdictText(parseRobots(bytes(robots), { dialect }).check(url, agent)),
     )
     expect(answers).toEqual([google, rfc9309])
   })

@@ -5,9 +5,9 @@ import { IndexBuffers, IndexedMatcher } from '../src/match/indexed.ts'
 import { LinearMatcher } from '../src/match/linear.ts'
 import { formLength, formStart, matchesAt, NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
 import type { RequestPath } from '../src/url/request-path.ts'
-import { countIndexed, countingPath, lineOf, pathOf } from './all-matchers.ts'
+import { countIndexedChecks, countingPath, pathOf, ruleLineOf } from './all-matchers.ts'
 
-const indexed = countIndexed()
+const indexed = countIndexedChecks()
 
 const times = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i))
 
@@ -42,7 +42,7 @@ const LONG = fileOf(times(200, (i) => `/${i}`))
 
 /** Asks so many questions, each of which some rule answers. */
 function ask(rules: CrawlerRules, questions: number): void {
-  for (let i = 0; i < questions; i++) expect(lineOf(rules.check(`/${i % 20}$`))).toBeGreaterThan(0)
+  for (let i = 0; i < questions; i++) expect(ruleLineOf(rules.check(`/${i % 20}$`))).toBeGreaterThan(0)
 }
 
 describe('the indexed engine answers for many rules that are asked about often', () => {
@@ -99,10 +99,12 @@ describe('each engine finds the rule that the slow and obvious way finds, RFC 93
     let matched = 0
     let asked = 0
     for (let seed = 1; seed <= 60; seed++) {
-      const roll = seededRandom(seed)
-      const some = (count: number) => times(Math.floor(roll() * count) + 1, () => pick(roll, pieces)).join('')
-      const count = least + Math.floor(roll() * (most - least + 1))
-      const { bytes, offsets, findAll } = enginesFor(times(count, () => (roll() < 0.8 ? `/${some(6)}` : `*${some(6)}`)))
+      const random = seededRandom(seed)
+      const some = (count: number) => times(Math.floor(random() * count) + 1, () => pick(random, pieces)).join('')
+      const count = least + Math.floor(random() * (most - least + 1))
+      const { bytes, offsets, findAll } = enginesFor(
+        times(count, () => (random() < 0.8 ? `/${some(6)}` : `*${some(6)}`)),
+      )
       const forms = offsets.map((at) => ruleAt(bytes, at).form)
       const patterns = forms.map(slowly)
       for (let i = 0; i < 30; i++) {

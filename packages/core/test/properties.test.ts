@@ -13,9 +13,9 @@ const names = Object.keys(dialects) as DialectName[]
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 /** A file by dice, and a path to ask about. */
 const fileAndPath = fc.integer({ min: 1, max: 2 ** 31 }).map((seed) => {
-  const roll = seededRandom(seed)
-  const file = randomRobots(roll)
-  return { file, path: randomPath(roll, file) }
+  const random = seededRandom(seed)
+  const file = randomRobots(random)
+  return { file, path: randomPath(random, file) }
 })
 
 describe('whatever a site sends', () => {
@@ -99,10 +99,10 @@ describe('a verdict does not depend on', () => {
       fc.property(fc.array(group, { minLength: 1, maxLength: 6 }), path, fc.nat(), (groups, url, seed) => {
         const text = (of: typeof groups) =>
           of.map(({ agent, rules }) => [`User-agent: ${agent}`, ...rules, ''].join('\n')).join('\n')
-        const roll = seededRandom(seed)
+        const random = seededRandom(seed)
         const shuffled = <T>(items: readonly T[]) =>
           items
-            .map((item) => ({ item, at: roll() }))
+            .map((item) => ({ item, at: random() }))
             .sort((a, b) => a.at - b.at)
             .map(({ item }) => item)
         const other = shuffled(groups).map(({ agent, rules }) => ({ agent, rules: shuffled(rules) }))
@@ -253,10 +253,10 @@ describe('where a piece is in a path', () => {
   })
 
   it('is known of the longest path that has an automaton, with every byte in it', () => {
-    const roll = seededRandom(1)
+    const random = seededRandom(1)
     for (const different of [1, 2, 256]) {
       const path = String.fromCharCode(
-        ...Array.from({ length: MAX_AUTOMATON_BYTES }, () => Math.floor(roll() * different)),
+        ...Array.from({ length: MAX_AUTOMATON_BYTES }, () => Math.floor(random() * different)),
       )
       const automaton = new SuffixAutomaton(bytes(path), 0, path.length)
       const behind = (run: string, from: number) => automaton.endOfNext(bytes(run), 0, run.length, from)
@@ -265,8 +265,8 @@ describe('where a piece is in a path', () => {
         expect(behind(one, 0)).toBe(path.indexOf(one) + 1)
       }
       for (let i = 0; i < 1_000; i++) {
-        const start = Math.floor(roll() * path.length)
-        const run = path.slice(start, start + 1 + Math.floor(roll() * 20))
+        const start = Math.floor(random() * path.length)
+        const run = path.slice(start, start + 1 + Math.floor(random() * 20))
         expect(behind(run, 0)).toBe(path.indexOf(run) + run.length)
         expect(behind(run, start)).toBe(start + run.length)
       }

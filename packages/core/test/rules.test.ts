@@ -1,4 +1,4 @@
-import { answerOf, rulesCases } from '@politely/testkit/rules-cases'
+import { rulesCases, verdictText } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 
@@ -8,7 +8,7 @@ describe.each(['rfc9309', 'google'] as const)('rules, dialect %s', (dialect) => 
   it.each(rulesCases)('$name', (row) => {
     const robots = parseRobots(bytes(row.robots), { dialect })
     const expected = dialect === 'google' ? (row.google ?? row.rfc9309) : row.rfc9309
-    expect(answerOf(robots.check(row.url, row.agent))).toBe(expected)
+    expect(verdictText(robots.check(row.url, row.agent))).toBe(expected)
     expect(robots.isAllowed(row.url, row.agent)).toBe(expected.startsWith('allowed'))
   })
 })

@@ -1,12 +1,19 @@
-import { readNaively } from '@politely/testkit/naive-reader'
+import { checkNaively } from '@politely/testkit/naive-reader'
 import { randomPath, randomRobots, seededRandom, utf8TextOf } from '@politely/testkit/random-robots'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it, vi } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 import { parseUrl } from '../src/url/origin.ts'
-import { countIndexed, dialectNames, everyWay, lineOf, randomDialect, randomLargeRobots } from './all-matchers.ts'
+import {
+  checkEveryWay,
+  countIndexedChecks,
+  dialectNames,
+  randomDialect,
+  randomLargeRobots,
+  ruleLineOf,
+} from './all-matchers.ts'
 
-const indexed = countIndexed()
+const indexed = countIndexedChecks()
 
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 
@@ -18,7 +25,8 @@ function sentPathOf(url: string): string | undefined {
 }
 
 /** A path, or a whole URL. */
-const askable = (roll: () => number, path: string) => `${roll() < 0.5 ? 'https://example.com' : ''}${utf8TextOf(path)}`
+const askable = (random: () => number, path: string) =>
+  `${random() < 0.5 ? 'https://example.com' : ''}${utf8TextOf(path)}`
 
 /** What was compared, so that no test can pass because it asked nothing worth an answer. */
 const nothingSeen = () => ({ asked: 0, allowed: 0, disallowed: 0, byRule: 0, naively: 0 })
@@ -26,7 +34,7 @@ const nothingSeen = () => ({ asked: 0, allowed: 0, disallowed: 0, byRule: 0, nai
 function compare(
   seen: ReturnType<typeof nothingSeen>,
   file: string,
-  way: ReturnType<typeof everyWay>,
+  way: ReturnType<typeof checkEveryWay>,
   url: string,
   whence: string,
   naiveToken?: string,
@@ -38,8 +46,8 @@ function compare(
   if (verdict.because === 'rule') seen.byRule++
   const path = naiveToken === undefined ? undefined : sentPathOf(url)
   if (naiveToken === undefined || path === undefined) return
-  const ours = { allowed: verdict.allowed, line: lineOf(verdict) }
-  expect(ours, `${whence} asks ${JSON.stringify(url)}`).toEqual(readNaively(file, naiveToken, path))
+  const ours = { allowed: verdict.allowed, line: ruleLineOf(verdict) }
+  expect(ours, `${whence} asks ${JSON.stringify(url)}`).toEqual(checkNaively(file, naiveToken, path))
   seen.naively++
 }
 
@@ -47,12 +55,12 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
   it('on files made by dice, and the slow and obvious reader gives it too', () => {
     const seen = nothingSeen()
     for (let seed = 1; seed <= sampled(1_000); seed++) {
-      const roll = seededRandom(seed)
-      const file = randomRobots(roll)
+      const random = seededRandom(seed)
+      const file = randomRobots(random)
       for (const token of ['ExampleBot', 'a1', 'Nobody']) {
-        const way = everyWay(bytes(file), {}, token)
+        const way = checkEveryWay(bytes(file), {}, token)
         for (let i = 0; i < 4; i++) {
-          compare(seen, file, way, askable(roll, randomPath(roll, file)), `seed ${seed}, ${token}`, token)
+          compare(seen, file, way, askable(random, randomPath(random, file)), `seed ${seed}, ${token}`, token)
         }
       }
     }
@@ -68,12 +76,12 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
       const seen = nothingSeen()
       const before = indexed()
       for (let seed = 1; seed <= sampled(150); seed++) {
-        const roll = seededRandom(seed)
-        const { file, path } = randomLargeRobots(roll)
-        const way = everyWay(bytes(file), { dialect }, 'ExampleBot')
+        const random = seededRandom(seed)
+        const { file, path } = randomLargeRobots(random)
+        const way = checkEveryWay(bytes(file), { dialect }, 'ExampleBot')
         const naiveToken = dialect === 'rfc9309' ? 'ExampleBot' : undefined
         for (let i = 0; i < 20; i++) {
-          compare(seen, file, way, askable(roll, path()), `${dialect}, seed ${seed}`, naiveToken)
+          compare(seen, file, way, askable(random, path()), `${dialect}, seed ${seed}`, naiveToken)
         }
       }
       const through = indexed() - before
@@ -88,14 +96,14 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
   it('in dialects of one’s own, whose words are mixed by dice', { timeout: 120_000 }, () => {
     const seen = nothingSeen()
     for (let seed = 1; seed <= sampled(400); seed++) {
-      const roll = seededRandom(seed)
-      const dialect = randomDialect(roll)
-      const { file, path } = randomLargeRobots(roll)
+      const random = seededRandom(seed)
+      const dialect = randomDialect(random)
+      const { file, path } = randomLargeRobots(random)
       const text = utf8TextOf(file)
-      const source = roll() < 0.5 ? text : bytes(file)
-      const way = everyWay(source, { dialect }, 'ExampleBot')
+      const source = random() < 0.5 ? text : bytes(file)
+      const way = checkEveryWay(source, { dialect }, 'ExampleBot')
       for (let i = 0; i < 6; i++) {
-        compare(seen, file, way, askable(roll, path()), `seed ${seed}, ${JSON.stringify(dialect.parsing)}`)
+        compare(seen, file, way, askable(random, path()), `seed ${seed}, ${JSON.stringify(dialect.parsing)}`)
       }
     }
     expect(seen.byRule).toBeGreaterThan(seen.asked / 4)
@@ -107,7 +115,7 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
     const dialect = { ...decoding, parsing: { ...decoding.parsing, compare: 'decoded' } } as const
     for (const url of ['/%E9', '/%C3%A9', '/\u00e9', '/%C3%83%C2%A9']) {
       const ways = ['User-agent: *\nDisallow: /\u00e9', bytes('User-agent: *\nDisallow: /\xc3\xa9')].map((source) =>
-        everyWay(source, { dialect }, 'a')(url),
+        checkEveryWay(source, { dialect }, 'a')(url),
       )
       for (const { others } of ways) expect(others, url).toEqual([])
       expect(ways[1]?.verdict, url).toEqual(ways[0]?.verdict)
@@ -152,7 +160,7 @@ describe('every way to ask gives the same answer, RFC 9309 §2.2.2', () => {
     const rules = Array.from({ length: 400 }, (_, i) => `Disallow: /${i}${'\u00e9'.repeat(500)}`)
     const file = ['User-agent: caf\u00e9', 'User-agent: *', ...rules, 'Disallow: /b', 'Allow: /'].join('\n')
     expect(parseRobots(file).forCrawler('a').toJSON().packed.length).toBeGreaterThan(2 ** 20)
-    const way = everyWay(file, {}, 'a')
+    const way = checkEveryWay(file, {}, 'a')
     for (const url of ['/b', '/', '/x', `/7${'\u00e9'.repeat(500)}`]) expect(way(url).others, url).toEqual([])
   })
 })

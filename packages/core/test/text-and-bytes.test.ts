@@ -1,9 +1,9 @@
-import { readNaively } from '@politely/testkit/naive-reader'
+import { checkNaively } from '@politely/testkit/naive-reader'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { parseRobots, type RulesVerdict } from '../src/index.ts'
-import { dialectNames, everyWay, lineOf } from './all-matchers.ts'
+import { checkEveryWay, dialectNames, ruleLineOf } from './all-matchers.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const latin1 = (bytes: string) => new Uint8Array(Buffer.from(bytes, 'latin1'))
@@ -13,7 +13,7 @@ const decode = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true
 const LIMIT = 16_663
 
 /** What no byte of a rule's path has to do with. */
-const told = (verdict: RulesVerdict) => ({ allowed: verdict.allowed, line: lineOf(verdict) })
+const told = (verdict: RulesVerdict) => ({ allowed: verdict.allowed, line: ruleLineOf(verdict) })
 
 const LINES = [
   'Disallow: /\u00e9',
@@ -87,17 +87,17 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
       let disallowed = 0
       let asked = 0
       for (let seed = 1; seed <= sampled(400); seed++) {
-        const roll = seededRandom(seed)
-        const lines = Array.from({ length: Math.floor(roll() * 12) }, () => pick(roll, LINES) + pick(roll, ENDS))
-        const start = pick(roll, ['', '', '\ufeff', '\ufeff\ufeff', '\n'])
-        const text = `${start}User-agent: ${pick(roll, ['*', 'ExampleBot'])}${pick(roll, ENDS)}${lines.join('')}`
+        const random = seededRandom(seed)
+        const lines = Array.from({ length: Math.floor(random() * 12) }, () => pick(random, LINES) + pick(random, ENDS))
+        const start = pick(random, ['', '', '\ufeff', '\ufeff\ufeff', '\n'])
+        const text = `${start}User-agent: ${pick(random, ['*', 'ExampleBot'])}${pick(random, ENDS)}${lines.join('')}`
         const bytes = encode(text)
         const whole = encode(`xx${text}xx`)
         const inside = whole.subarray(2, -2)
         for (let i = 0; i < 4; i++) {
-          const path = pick(roll, PATHS)
+          const path = pick(random, PATHS)
           const [ofText, ofBytes, ofInside] = [text, bytes, inside].map((source) =>
-            everyWay(source, { dialect }, 'ExampleBot')(path),
+            checkEveryWay(source, { dialect }, 'ExampleBot')(path),
           )
           expect(ofText?.others, `seed ${seed}`).toEqual([])
           expect(ofBytes?.others, `seed ${seed}`).toEqual([])
@@ -128,7 +128,7 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
           ].join(end)
           const bytes = latin1(file)
           for (const path of ['/b', '/bb', '/c', '/']) {
-            const [ours, asText] = [bytes, decode(bytes)].map((source) => everyWay(source, { dialect }, 'a')(path))
+            const [ours, asText] = [bytes, decode(bytes)].map((source) => checkEveryWay(source, { dialect }, 'a')(path))
             expect(ours?.others).toEqual([])
             expect(ours?.verdict).toEqual(asText?.verdict)
             if (ours?.verdict.allowed === false) disallowed++
@@ -142,10 +142,10 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
       for (const rule of ['/\u012c', '/%41\u012c', '/\u10a0*', '/\u012c$', '/a\ud83d']) {
         const file = (path: string) => ({ bytes: `User-agent: *\nDisallow: ${path}` })
         for (const path of ['/,', '/%IC', '/%A0', '/A%FF', '/%FF', '/A,', '/a%FF', '/']) {
-          const ours = everyWay(file(rule), { dialect }, 'a')(path)
+          const ours = checkEveryWay(file(rule), { dialect }, 'a')(path)
           expect(ours.others).toEqual([])
           expect(ours.verdict).toEqual(
-            everyWay(file(rule.replace(/[^\0-\xff]/g, '\xff')), { dialect }, 'a')(path).verdict,
+            checkEveryWay(file(rule.replace(/[^\0-\xff]/g, '\xff')), { dialect }, 'a')(path).verdict,
           )
         }
       }
@@ -155,7 +155,7 @@ describe.each(isFullRun ? dialectNames : dialectNames.slice(0, 1))(
       const rules = 'User-agent: *\nDisallow: /b'
       for (const mark of ['', '\xef', '\xef\xbb', '\xef\xbb\xbf']) {
         for (const rest of ['', '\n# \xff', '\n# \xef\xbf\xbd', '\n# \xc3\xa9']) {
-          const { verdict, others } = everyWay(latin1(mark + rules + rest), { dialect }, 'a')('/b')
+          const { verdict, others } = checkEveryWay(latin1(mark + rules + rest), { dialect }, 'a')('/b')
           expect(others).toEqual([])
           expect(told(verdict), `${JSON.stringify(mark)} and ${JSON.stringify(rest)}`).toEqual({
             allowed: false,
@@ -220,24 +220,24 @@ describe('the slow and obvious reader cuts and reads bytes so too', () => {
   it('whatever bytes are in a file', () => {
     let byRule = 0
     for (let seed = 1; seed <= sampled(2_000); seed++) {
-      const roll = seededRandom(seed)
+      const random = seededRandom(seed)
       const bytes = () =>
         String.fromCharCode(
-          ...Array.from({ length: 1 + Math.floor(roll() * 3) }, () => 0x80 + Math.floor(roll() * 0x80)),
+          ...Array.from({ length: 1 + Math.floor(random() * 3) }, () => 0x80 + Math.floor(random() * 0x80)),
         )
-      const value = () => `/${pick(roll, ['', 'a', bytes(), `a${bytes()}`, '*', `*${bytes()}$`, `\0${bytes()}`])}`
-      const lines = Array.from({ length: 1 + Math.floor(roll() * 6) }, () => {
-        const key = pick(roll, ['Disallow: ', 'Allow: ', 'Disallow:', `${bytes()}Allow: `])
-        return `${key}${value()}${pick(roll, ['', ` # ${bytes()}`])}${pick(roll, ENDS)}`
+      const value = () => `/${pick(random, ['', 'a', bytes(), `a${bytes()}`, '*', `*${bytes()}$`, `\0${bytes()}`])}`
+      const lines = Array.from({ length: 1 + Math.floor(random() * 6) }, () => {
+        const key = pick(random, ['Disallow: ', 'Allow: ', 'Disallow:', `${bytes()}Allow: `])
+        return `${key}${value()}${pick(random, ['', ` # ${bytes()}`])}${pick(random, ENDS)}`
       })
-      const file = `${pick(roll, ['', '\xef\xbb\xbf', '\xef\xbb', '\xef'])}User-agent: *\n${lines.join('')}`
+      const file = `${pick(random, ['', '\xef\xbb\xbf', '\xef\xbb', '\xef'])}User-agent: *\n${lines.join('')}`
       const path = value()
         .replace(/\*|\$|\0/g, '')
         .replace(/[\x80-\xff]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)
-      const { verdict, others } = everyWay(latin1(file), {}, 'a')(path)
+      const { verdict, others } = checkEveryWay(latin1(file), {}, 'a')(path)
       expect(others, `seed ${seed}`).toEqual([])
       expect(told(verdict), `seed ${seed}: ${JSON.stringify(file)} asked about ${path}`).toEqual(
-        readNaively(file, 'a', path),
+        checkNaively(file, 'a', path),
       )
       if (verdict.because === 'rule') byRule++
     }
@@ -273,22 +273,22 @@ describe('the slow and obvious reader cuts and reads bytes so too', () => {
     ]
     let farAway = 0
     for (let seed = 1; seed <= sampled(3_000); seed++) {
-      const roll = seededRandom(seed)
-      const ends = pick(roll, [['\n'], ['\r'], ['\r\n'], ENDS])
-      const some = (most: number, line: () => string) => Array.from({ length: Math.floor(roll() * (most + 1)) }, line)
-      const rule = () => `${pick(roll, ['Disallow: ', 'Allow: '])}${pick(roll, ['/', '/a', '/a*', '/b'])}`
+      const random = seededRandom(seed)
+      const ends = pick(random, [['\n'], ['\r'], ['\r\n'], ENDS])
+      const some = (most: number, line: () => string) => Array.from({ length: Math.floor(random() * (most + 1)) }, line)
+      const rule = () => `${pick(random, ['Disallow: ', 'Allow: '])}${pick(random, ['/', '/a', '/a*', '/b'])}`
       const group = () => [
-        ...some(40, () => pick(roll, besides)),
-        ...some(2, () => `${pick(roll, names)}${pick(roll, ['a', 'b', 'other', '*'])}`),
+        ...some(40, () => pick(random, besides)),
+        ...some(2, () => `${pick(random, names)}${pick(random, ['a', 'b', 'other', '*'])}`),
         ...some(2, rule),
       ]
-      const lines = [...group(), ...group(), ...group(), ...some(20, () => pick(roll, besides)), ...group()]
-      const file = lines.map((line) => line + pick(roll, ends)).join('')
-      const path = pick(roll, ['/', '/a', '/ab', '/b'])
-      const { verdict, others } = everyWay(latin1(file), {}, 'a')(path)
+      const lines = [...group(), ...group(), ...group(), ...some(20, () => pick(random, besides)), ...group()]
+      const file = lines.map((line) => line + pick(random, ends)).join('')
+      const path = pick(random, ['/', '/a', '/ab', '/b'])
+      const { verdict, others } = checkEveryWay(latin1(file), {}, 'a')(path)
       expect(others, `seed ${seed}`).toEqual([])
       expect(told(verdict), `seed ${seed}: ${JSON.stringify(file)} asked about ${path}`).toEqual(
-        readNaively(file, 'a', path),
+        checkNaively(file, 'a', path),
       )
       if (told(verdict).line > 60) farAway++
     }
@@ -303,7 +303,7 @@ describe('the slow and obvious reader cuts and reads bytes so too', () => {
           const text = `User-agent: *\nDisallow: /${fill}${letter}tail\n${comment}`
           const bytes = Buffer.from(text).toString('latin1')
           for (const path of [`/${fill}`, `/${fill}${encodeURI(letter)}`, `/${fill}${encodeURI(letter)}tail`]) {
-            const naive = readNaively(bytes, 'a', path)
+            const naive = checkNaively(bytes, 'a', path)
             const what = `${letter}, ${left} bytes before the limit, ${JSON.stringify(comment)}, asked about ${path.length}`
             expect(told(parseRobots(encode(text)).check(path, 'a')), what).toEqual(naive)
             expect(told(parseRobots(text).check(path, 'a')), what).toEqual(naive)

@@ -6,7 +6,7 @@ import { resolveUrl } from '../src/match/resolve-url.ts'
 import type { RulesVerdict } from '../src/match/verdict.ts'
 import { RequestPath } from '../src/url/request-path.ts'
 import { OriginBytes, setSimpleUrl } from '../src/url/url-fast-path.ts'
-import { askedOften, dialectNames } from './all-matchers.ts'
+import { checkOften, dialectNames } from './all-matchers.ts'
 
 const STARTS = [
   '',
@@ -247,7 +247,7 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
           const text = `${origin}/${pieces.join('')}`
           const { path = '/' } = parsed(text, origin)
           const file = `User-agent: *\nDisallow: ${path.slice(0, 1 + length)}${end}\nDisallow: /b\nAllow: /ab`
-          const rules = askedOften(parseRobots(file, { origin }).forCrawler('a'))
+          const rules = checkOften(parseRobots(file, { origin }).forCrawler('a'))
           const { allowed } = rules.check(text)
           expect(rules.isAllowed(text), file).toBe(allowed)
           if (!allowed) disallowed++
@@ -289,7 +289,7 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
   ])('what %j says about %j is the same from isAllowed and check', (rule, path) => {
     const [origin, file] = ['https://example.com', `User-agent: *\nDisallow: ${rule}`]
     for (const dialect of dialectNames) {
-      const rules = askedOften(parseRobots(file, { origin, dialect }).forCrawler('a'))
+      const rules = checkOften(parseRobots(file, { origin, dialect }).forCrawler('a'))
       expect(rules.isAllowed(origin + path), dialect).toBe(rules.check(origin + path).allowed)
     }
   })
