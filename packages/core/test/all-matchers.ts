@@ -1,7 +1,6 @@
-// Asks one question of each engine and of each form of the rules: all must give the same answer.
+// Checks a URL with each engine and with each stored form of the rules. All must give the same verdict.
 import { pick } from '@politely/testkit/random-robots'
 import {
-  type BoundRules,
   type CrawlerRules,
   type Dialect,
   type DialectName,
@@ -19,16 +18,16 @@ import { byteClassesOf, RequestPath } from '../src/url/request-path.ts'
 
 export const dialectNames = Object.keys(dialects) as DialectName[]
 
-/** After so many questions rules have an index, if there are enough of them. */
+/** After this many checks, rules get an index if there are more than 24 of them. */
 const CHECKS_FOR_INDEX = 65
 
-/** Rules that have an index, if there are enough of them. */
+/** Checks so many URLs that the rules get an index, if there are more than 24 of them. */
 export function checkOften(rules: CrawlerRules): CrawlerRules {
   for (let i = 0; i < CHECKS_FOR_INDEX; i++) rules.check(`/dummy/${i}`)
   return rules
 }
 
-/** What `restoreRules` makes of the data, which must be valid. */
+/** Restores rules from data that must be valid. */
 export function restored(bound: unknown): CrawlerRules {
   const rules = restoreRules(bound)
   if (rules === undefined) throw new Error(`not restored: ${JSON.stringify(bound)}`)
@@ -39,7 +38,7 @@ export const throughJson = (rules: CrawlerRules): unknown => JSON.parse(JSON.str
 
 export const throughClone = (rules: CrawlerRules): unknown => structuredClone(rules.toJSON())
 
-/** Counts from now on how many questions the indexed engine answers. */
+/** Returns a function that counts how often the indexed engine has been used since this call. */
 export function countIndexedChecks(): () => number {
   const { find } = IndexedMatcher.prototype
   let count = 0
@@ -50,7 +49,7 @@ export function countIndexedChecks(): () => number {
   return () => count
 }
 
-/** A path that is in the form for comparing; one character for each byte. */
+/** Returns a path that is in normal form already; one character for each byte. */
 export function pathOf(latin1: string): RequestPath {
   const path = new RequestPath()
   path.setPath('/', undefined)
@@ -60,7 +59,7 @@ export function pathOf(latin1: string): RequestPath {
   return path
 }
 
-/** A path that counts how often a byte of it is read. */
+/** Returns a path, and a function that counts how many of its bytes have been read. */
 export function countingPath(latin1: string): { readonly path: RequestPath; readonly reads: () => number } {
   const path = pathOf(latin1)
   let count = 0
@@ -78,15 +77,15 @@ export function ruleLineOf(verdict: RulesVerdict): number {
   return verdict.because === 'rule' ? verdict.rule.line : 0
 }
 
-/** The verdict; and the ways to ask that give another one, in words. */
+/** A verdict; and a description of each way to check that gives another one. */
 export interface WaysCompared {
   readonly verdict: RulesVerdict
   readonly others: readonly string[]
 }
 
 /**
- * Parses a file for one crawler, and returns a function that asks about a URL in every way: unbound, with the linear engine's walk and its
- * entries, with the indexed engine (where there are enough rules), and after each way to store the rules; `check`, `isAllowed`, `explain`.
+ * Parses a file for one crawler, and returns a function that checks a URL in every way: with unbound rules, with the linear engine without and
+ * with filters, with the indexed engine (if there are enough rules), and with rules from each stored form; by `check`, `isAllowed` and `explain`.
  */
 export function checkEveryWay(
   source: Uint8Array | string | HasBytes,
@@ -94,13 +93,12 @@ export function checkEveryWay(
   tokens: ProductTokens,
 ): (url: string) => WaysCompared {
   const open = () => parseRobots(source, options)
-  const again = open()
-  again.check('/', tokens)
+  const checkedBefore = open()
+  checkedBefore.check('/', tokens)
   const bound = open().forCrawler(tokens).toJSON()
   const kept = open().forCrawler(tokens, { keep: 'file' }).toJSON()
   const isText = typeof source === 'string' || source instanceof Uint8Array
   const ofBytes = parseRobots(isText ? { bytes: Buffer.from(source).toString('latin1') } : source, options)
-  const walking = (data: BoundRules) => restored(data)
   const indexed = checkOften(open().forCrawler(tokens))
   const json = checkOften(restored(throughJson(indexed)))
   const clone = checkOften(restored(throughClone(indexed)))
@@ -108,38 +106,38 @@ export function checkEveryWay(
 
   return (url) => {
     const verdict = open().check(url, tokens)
-    const wanted = JSON.stringify(verdict)
+    const expected = JSON.stringify(verdict)
     const others: string[] = []
-    const same = (way: string, other: unknown, as: string = wanted) => {
-      const got = JSON.stringify(other)
-      if (got !== as) others.push(`${way}: ${got} and not ${as}`)
+    const expectSame = (way: string, other: unknown, as: string = expected) => {
+      const actual = JSON.stringify(other)
+      if (actual !== as) others.push(`${way}: ${actual}, expected ${as}`)
     }
-    const walk = walking(bound)
-    same('the second question', again.check(url, tokens))
-    same('out of bytes as text', ofBytes.forCrawler(tokens).check(url))
-    same('rule by rule', walk.check(url))
-    same('indexed', indexed.check(url))
-    same('out of JSON', json.check(url))
-    same('out of a clone', clone.check(url))
-    same('with the file', withFile.check(url))
+    const unfiltered = restored(bound)
+    expectSame('the second check', checkedBefore.check(url, tokens))
+    expectSame('from bytes in a string', ofBytes.forCrawler(tokens).check(url))
+    expectSame('without filters', unfiltered.check(url))
+    expectSame('indexed', indexed.check(url))
+    expectSame('from JSON', json.check(url))
+    expectSame('from a clone', clone.check(url))
+    expectSame('with the file', withFile.check(url))
     const allowed = JSON.stringify(verdict.allowed)
-    same('plain isAllowed', open().isAllowed(url, tokens), allowed)
-    same('isAllowed, the second question', again.isAllowed(url, tokens), allowed)
-    for (const [way, rules] of Object.entries({ 'rule by rule': walk, indexed, json, clone, withFile })) {
-      same(`isAllowed, ${way}`, rules.isAllowed(url), allowed)
+    expectSame('isAllowed, unbound', open().isAllowed(url, tokens), allowed)
+    expectSame('isAllowed, the second check', checkedBefore.isAllowed(url, tokens), allowed)
+    for (const [way, rules] of Object.entries({ unfiltered, indexed, json, clone, withFile })) {
+      expectSame(`isAllowed, ${way}`, rules.isAllowed(url), allowed)
     }
-    const explanation = walk.explain(url)
-    same('explained', explanation.verdict)
-    same('explained, indexed', indexed.explain(url), JSON.stringify(explanation))
-    const explained = again.explain(url, tokens)
-    same('explained with the file', withFile.explain(url), JSON.stringify(explained))
+    const explanation = unfiltered.explain(url)
+    expectSame('explained', explanation.verdict)
+    expectSame('explained, indexed', indexed.explain(url), JSON.stringify(explanation))
+    const explained = checkedBefore.explain(url, tokens)
+    expectSame('explained with the file', withFile.explain(url), JSON.stringify(explained))
     const withoutSource = explained.matches.map((match) => ({ ...match, source: undefined }))
-    same('explained, but for the lines', { ...explained, matches: withoutSource }, JSON.stringify(explanation))
+    expectSame('explained, without the lines', { ...explained, matches: withoutSource }, JSON.stringify(explanation))
     return { verdict, others }
   }
 }
 
-/** A random custom dialect: it answers each question as one of the standards does. */
+/** Returns a random custom dialect. Each of its answers is that of some built-in dialect. */
 export function randomDialect(random: () => number): Dialect {
   const questions = Object.keys(dialects.rfc9309.parsing) as (keyof ParsingRules)[]
   const answers = questions.map((question) => {
@@ -149,8 +147,9 @@ export function randomDialect(random: () => number): Dialect {
   return { ...dialects.rfc9309, name: 'mine', parsing: Object.fromEntries(answers) as unknown as ParsingRules }
 }
 
-function some<T>(random: () => number, from: readonly T[], least: number, most: number): T[] {
-  return Array.from({ length: least + Math.floor(random() * (most - least + 1)) }, () => pick(random, from))
+/** Returns `min` to `max` random items. */
+function some<T>(random: () => number, from: readonly T[], min: number, max: number): T[] {
+  return Array.from({ length: min + Math.floor(random() * (max - min + 1)) }, () => pick(random, from))
 }
 
 const HEADS = [
@@ -209,7 +208,7 @@ const MIDDLES = [
 ]
 const ENDS = ['', '', '', '', '$', '*', '*$', '$$', '/', '/index.html', '/index.htm$', 'index.html']
 
-/** Paths of rules made from few pieces, so that many are alike and match at once; one character for each byte. */
+/** Returns patterns made from few pieces, so that many of them match one path; one character for each byte. */
 function randomRules(random: () => number): readonly string[] {
   const heads = some(random, HEADS, 1, 5)
   const middles = some(random, MIDDLES, 2, 7)
@@ -222,7 +221,7 @@ function randomRules(random: () => number): readonly string[] {
   })
 }
 
-/** A robots.txt of 30 to 400 rules and more for ExampleBot, some for other crawlers; and paths to ask about, most of them made from its rules. */
+/** Returns a robots.txt with at least 30 rules for ExampleBot and some for other crawlers; and a function for paths, most of them made from its rules. */
 export function randomLargeRobots(random: () => number): { readonly file: string; readonly path: () => string } {
   const rules = randomRules(random)
   const mostlyAllow = random() < 0.3
@@ -230,7 +229,7 @@ export function randomLargeRobots(random: () => number): { readonly file: string
   for (const rule of rules) {
     const allows = random() < (mostlyAllow ? 0.8 : 0.4)
     lines.push(`${allows ? 'Allow' : 'Disallow'}: ${rule}`)
-    if (random() < 0.1) lines.push(`${allows ? 'Disallow' : 'Allow'}: ${rule} # on the other hand`)
+    if (random() < 0.1) lines.push(`${allows ? 'Disallow' : 'Allow'}: ${rule} # the opposite`)
     if (random() < 0.01)
       lines.push('User-agent: Other', `Disallow: /${pick(random, MIDDLES)}`, 'User-agent: examplebot/2')
   }
@@ -240,7 +239,7 @@ export function randomLargeRobots(random: () => number): { readonly file: string
       .replace(/\$$/, '')
     const cut = random() < 0.2 ? rule.slice(0, Math.floor(random() * rule.length)) : rule
     const tail = random() < 0.5 ? some(random, [...MIDDLES, 'index.html'], 0, 3).join('') : ''
-    // Long paths are searched in another way.
+    // Long paths make `findPiece` use its automaton and its byte pairs.
     const long = random() < 0.2 ? some(random, MIDDLES, 60, 120).join('') : ''
     const whole = random() < 0.5 ? `${cut}${tail}${long}` : `${long}${cut}${tail}`
     return whole.startsWith('/') ? whole : `/${whole}`

@@ -13,7 +13,7 @@ describe.each(['rfc9309', 'google'] as const)('rules, dialect %s', (dialect) => 
   })
 })
 
-it("asks about no other path when the caller's list of tokens asks a question of its own", () => {
+it("is not disturbed by a check that the iterator of the caller's token list makes", () => {
   const tokens = Object.assign(['ExampleBot'], {
     *[Symbol.iterator]() {
       parseRobots('User-agent: *\nAllow: /').isAllowed('/public', 'OtherBot')
