@@ -10,7 +10,7 @@
 //
 // Rules of a kept group are packed at once (packed-rules.ts). The groups themselves are packed after the last rule, by `finish`.
 import { DOLLAR, STAR } from '../ascii.ts'
-import { ByteBuffer, latin1Of } from '../bytes.ts'
+import { ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { crawlDelayMsOf } from '../parse/crawl-delay.ts'
 import { type DayRange, dayRangeOf } from '../parse/day-range.ts'
@@ -183,7 +183,7 @@ export class RuleCompiler implements FieldHandler {
     const form = this.#form.bytes
     const formEnd = writeNormalForm(compare, 'rule', this.#file, start, end, form, 0)
     const isSpecial = wildcards === 'special' && hasSpecial(form, formEnd)
-    const isUnchanged = formEnd === end - start && isEqual(form, this.#file, start, end)
+    const isUnchanged = formEnd === end - start && isEqualAt(form, 0, this.#file, start, end)
     this.#add(allows, line, isSpecial, formEnd, start, isUnchanged ? start : end)
     const folderEnd = mayBeIndexPage ? endOfIndexFolder(form, formEnd) : -1
     if (folderEnd === -1) return
@@ -272,9 +272,4 @@ export class RuleCompiler implements FieldHandler {
 /** Returns whether a pattern has a `*`, or ends with `$`. */
 function hasSpecial(form: Uint8Array, end: number): boolean {
   return (end > 0 && form[end - 1] === DOLLAR) || form.subarray(0, end).includes(STAR)
-}
-
-function isEqual(form: Uint8Array, file: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (form[i - start] !== file[i]) return false
-  return true
 }

@@ -30,7 +30,7 @@ import {
   strengthAt,
 } from './packed-rules.ts'
 import { resolveUrl } from './resolve-url.ts'
-import { type Group, groupOf, type RulesVerdict, ruleOf, verdictByRule, verdictWithoutRule } from './verdict.ts'
+import { type Group, groupOf, type RulesVerdict, ruleOf } from './verdict.ts'
 import { workspace } from './workspace.ts'
 
 /** Up to this many rules, the linear engine is as fast as an index. */
@@ -195,10 +195,18 @@ export class CrawlerRules {
     return (this.#index ?? this.#linear()).packed
   }
 
+  /** Returns the verdict by the rule at an offset, or by `NO_RULE`. */
   #verdictBy(found: number): RulesVerdict {
-    if (found === NO_RULE) return verdictWithoutRule(this.#groups()[0])
-    const rule = ruleAt(this.#packedBytes(), found)
-    return verdictByRule(ruleOf(rule), this.#groups()[rule.group] as Group)
+    const groups = this.#groups()
+    if (found !== NO_RULE) {
+      const packed = this.#packedBytes()
+      const rule = ruleAt(packed, found)
+      const group = groups[rule.group] as Group
+      return { allowed: allowsAt(packed, found), because: 'rule', rule: ruleOf(rule), group }
+    }
+    const [group] = groups
+    if (group === undefined) return { allowed: true, because: 'no-group' }
+    return { allowed: true, because: 'no-rule-matched', group }
   }
 
   #groups(): readonly Group[] {

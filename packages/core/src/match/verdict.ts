@@ -43,17 +43,6 @@ export interface InvalidUrl {
   readonly problem: UrlProblem
 }
 
-/** Returns the verdict if a rule decides. A rule with an empty pattern matches every path and allows it (§2.2.2). */
-export function verdictByRule(rule: Rule, group: Group): RulesVerdict {
-  return { allowed: rule.directive === 'allow' || rule.text === '', because: 'rule', rule, group }
-}
-
-/** Returns the verdict if no rule matches. @param group The first of the crawler's groups; undefined if no group applies. */
-export function verdictWithoutRule(group: Group | undefined): RulesVerdict {
-  if (group === undefined) return { allowed: true, because: 'no-group' }
-  return { allowed: true, because: 'no-rule-matched', group }
-}
-
 /** Decodes an unpacked rule from UTF-8. */
 export function ruleOf({ directive, written, line, form }: PackedRule): Rule {
   return { directive, text: textOf(written), line, bytes: form.length }

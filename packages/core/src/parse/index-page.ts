@@ -1,6 +1,6 @@
 // Index pages: `Allow: /dir/index.html` (or `.htm`) also allows `/dir/` itself, and nothing else in it (google/robotstxt).
 import { SLASH } from '../ascii.ts'
-import { bytesOfLatin1 } from '../bytes.ts'
+import { bytesOfLatin1, isEqualAt } from '../bytes.ts'
 
 const INDEX_PAGE = bytesOfLatin1('/index.htm')
 
@@ -9,8 +9,7 @@ export function endOfIndexFolder(pattern: Uint8Array, end: number): number {
   let slash = end - 1
   while (slash >= 0 && pattern[slash] !== SLASH) slash--
   if (slash < 0 || slash + INDEX_PAGE.length > end) return -1
-  for (let i = 0; i < INDEX_PAGE.length; i++) if (pattern[slash + i] !== INDEX_PAGE[i]) return -1
-  return slash + 1
+  return isEqualAt(pattern, slash, INDEX_PAGE, 0, INDEX_PAGE.length) ? slash + 1 : -1
 }
 
 /** Returns the pattern of an index page's folder, `/dir/$`; undefined for other patterns. One character for each byte. */

@@ -6,7 +6,7 @@
 //   suffix automaton finds any piece of a pattern in the path; built when `findPiece` has read 64 KiB of a path of at most 8 KiB
 //   byte pairs       a hash set of the adjacent byte pairs of a path over 8 KiB; a piece with another pair is not in the path
 import { SLASH } from '../ascii.ts'
-import { bytesOfLatin1, encodeText } from '../bytes.ts'
+import { bytesOfLatin1, encodeText, isEqualAt } from '../bytes.ts'
 import { type NormalForm, writeNormalForm } from './normal-form.ts'
 import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from './suffix-automaton.ts'
 
@@ -90,9 +90,8 @@ export class RequestPath {
   }
 
   isRobotsTxt(): boolean {
-    if (this.end - this.start !== ROBOTS_TXT.length) return false
-    for (let i = 0; i < ROBOTS_TXT.length; i++) if (this.bytes[this.start + i] !== ROBOTS_TXT[i]) return false
-    return true
+    const { length } = ROBOTS_TXT
+    return this.end - this.start === length && isEqualAt(this.bytes, this.start, ROBOTS_TXT, 0, length)
   }
 
   /** Returns whether the path may contain a piece of a pattern: whether it has each adjacent byte pair of the piece. */
@@ -114,7 +113,7 @@ export class RequestPath {
   /**
    * Finds the first occurrence of a piece of a pattern between two offsets of the path. The piece is not empty: `pattern` from `start` to `end`.
    *
-   * @returns The end of the occurrence; -1 if there is none.
+   * @returns The end of the occurrence; -1 without one.
    */
   findPiece(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
     const { bytes } = this

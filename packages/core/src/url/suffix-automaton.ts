@@ -94,7 +94,7 @@ export class SuffixAutomaton {
     }
   }
 
-  /** Returns the end of the first occurrence of a piece at or after `from`; -1 if there is none. */
+  /** Returns the end of the first occurrence of a piece at or after `from`; -1 without one. */
   endOfNext(piece: Uint8Array, start: number, end: number, from: number): number {
     let state = 0
     for (let i = start; i < end; i++) {

@@ -4,7 +4,7 @@
 // A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with one `/`, and has no byte that a client would change
 // and no dot segment. For all others resolve-url.ts calls the platform's URL parser.
 import { ALPHANUMERIC, byteSet, DOT, PERCENT, QUESTION_MARK, SLASH } from '../ascii.ts'
-import { bytesOfLatin1, writeAscii } from '../bytes.ts'
+import { bytesOfLatin1, isEqualAt, writeAscii } from '../bytes.ts'
 import { writeNormalForm } from './normal-form.ts'
 import { decodePercent, UNRESERVED } from './percent.ts'
 import { BYTE_CLASS_BIT, byteClassesOf, MAX_SIMPLE_URL_BYTES, type RequestPath } from './request-path.ts'
@@ -110,15 +110,14 @@ function isLowerCase(hexDigit: number): boolean {
 
 /** Returns the end of a host that every client reads in the same way; `end` if the URL does not begin with one. */
 function endOfHost(bytes: Uint8Array, end: number): number {
-  const host = startsWith(bytes, HTTPS) ? HTTPS.length : startsWith(bytes, HTTP) ? HTTP.length : end
+  const host = isEqualAt(bytes, 0, HTTPS, 0, HTTPS.length)
+    ? HTTPS.length
+    : isEqualAt(bytes, 0, HTTP, 0, HTTP.length)
+      ? HTTP.length
+      : end
   let i = host
   while (i < end && HOST_BYTES[bytes[i] as number] === 1) i++
   return i > host ? i : end
-}
-
-function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
-  for (let i = 0; i < prefix.length; i++) if (bytes[i] !== prefix[i]) return false
-  return true
 }
 
 /** Returns whether the path may have a segment `.` or `..`. Also true for one in the query; then the URL parser decides. */
