@@ -1,7 +1,7 @@
 // Compiles one crawler's rules in one pass, while the file is parsed. RFC 9309 §2.2.1.
 //
-// Groups come in any order, so the compiler cannot know at a user-agent line whether a better one follows. It ranks each line for the crawler
-// (group-selection.ts; lower is better) and keeps what the best rank so far selects:
+// A file may have its groups in any order, so at each user-agent line a better one may follow. The compiler ranks each line for the crawler
+// (group-selection.ts; a lower rank is better) and keeps the groups of the best rank so far:
 //
 //   rank of the line            the compiler
 //   better than the best rank   discards everything, then keeps this group

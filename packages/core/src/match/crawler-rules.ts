@@ -92,8 +92,8 @@ export class CrawlerRules {
   }
 
   /**
-   * The rates that the site asks for, at most 24; docs/records.md says which ones of more. All of them apply, each always or at its time of day.
-   * An extension (RFC 9309 §2.2.4).
+   * The rates that the site asks for. All of them apply, each always or at its time of day. At most 24 are kept; docs/records.md says which. An
+   * extension (RFC 9309 §2.2.4).
    */
   get requestRates(): readonly RequestRate[] {
     return this.#records.requestRates
@@ -134,8 +134,8 @@ export class CrawlerRules {
   isAllowed(url: UrlInput): boolean {
     // Without rules, every URL of the file's own origin is allowed.
     const origin = this.#origin
-    if (this.#groupsAt === 0 && origin !== undefined && typeof url === 'string' && startsWithOrigin(url, origin))
-      return true
+    const hasRules = this.#groupsAt !== 0
+    if (!hasRules && origin !== undefined && typeof url === 'string' && startsWithOrigin(url, origin)) return true
     const found = this.#resolve(url)
     if (typeof found !== 'number') return found.allowed
     return found === NO_RULE || allowsAt(this.#packedBytes(), found)

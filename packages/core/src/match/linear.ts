@@ -4,8 +4,8 @@
 // rejected by the first or the second:
 //
 //   0  a bitmap of the byte classes in the pattern (request-path.ts); the path must have all of them
-//   1  the second to fifth byte of the pattern, as one number; the path must have the same ones, as far as the mask says
-//   2  a mask of those of the four bytes that come before the first special character
+//   1  the second to fifth byte of the pattern, as one number; the path must have those of them that the mask selects
+//   2  the mask: it selects those of the four bytes that come before the first special character
 //   3  the offset of the rule
 import { DOLLAR, STAR } from '../ascii.ts'
 import { byteClassesOf, type RequestPath } from '../url/request-path.ts'

@@ -1,8 +1,8 @@
 // A part of the day in UTC, as in visit-time and request-rate: `0600-0845` (Conner's extended standard, Seznam).
 
 /**
- * A part of the UTC day: minutes since midnight, `from` inclusive and `to` exclusive. If `to` is smaller than `from`, the range crosses midnight.
- * `to` may be 1440, the end of the day.
+ * A part of the UTC day: minutes since midnight, `from` inclusive and `to` exclusive. If `to` is smaller than `from`, the range crosses
+ * midnight. `to` may be 1440, the end of the day.
  */
 export interface DayRange {
   readonly from: number
@@ -10,8 +10,9 @@ export interface DayRange {
 }
 
 /**
- * Parses `0600-0845` or `06:00-08:45`, with optional blanks around the hyphen, and an optional `UTC` or `GMT` after a blank. Returns undefined for
- * any other value: `6-8`, `600-845` and other time zones are ambiguous or invalid, and an empty range could mean a whole day or nothing.
+ * Parses `0600-0845` or `06:00-08:45`, with optional blanks around the hyphen, and an optional `UTC` or `GMT` after a blank. Returns
+ * undefined for any other value: `6-8`, `600-845` and other time zones are ambiguous or invalid, and an empty range could mean a whole
+ * day or nothing.
  */
 export function dayRangeOf(value: string): DayRange | undefined {
   const [, start, end] = /^(\d\d:?\d\d)[\t ]*-[\t ]*(\d\d:?\d\d)([\t ]+(utc|gmt))?$/i.exec(value) ?? []

@@ -12,8 +12,8 @@ export const OTHER_CRAWLERS: number = Number.POSITIVE_INFINITY
  *   number of tokens the line is `*`
  *   OTHER_CRAWLERS   the line names other crawlers
  *
- * The groups of the lowest rank in the file apply, and all others are ignored. So a crawler with a group of its own never falls back to `*`, even
- * for a URL that no rule of its group matches.
+ * The groups of the lowest rank in the file apply, and all others are ignored. So a crawler with a group of its own never falls back to
+ * `*`, even for a URL that no rule of its group matches.
  */
 export class GroupSelection {
   readonly #crawlerNames: readonly CrawlerName[]

@@ -9,7 +9,7 @@
 //   keyEnd         the end of the key, which begins at contentStart    readKey
 //   valueStart     the start of the value, which ends at contentEnd    readValue
 //   contentEnd     the end, less a comment (§2.2.3) and blanks         findLineEnd, which readValue calls
-//   lineEnd        the line end, a NUL, or the length limit            findLineEnd
+//   lineEnd        the end of the text: a line end, NUL, or the limit   findLineEnd
 //
 // `open` writes a line feed after the last byte of the file. Every scan stops at a line end, so no inner loop checks for the end of the file.
 import { COLON, CR, HASH, LF, NUL, SPACE, TAB } from '../ascii.ts'
@@ -41,7 +41,7 @@ export class LineReader {
   #words: Int32Array = NO_FILE.words
   #end = 0
   #keys: KeyTable = KNOWN_KEYS.lenient
-  /** There is no line end between `contentStart` and this offset. */
+  /** All bytes of the line before this offset are known not to be line ends. */
   #scannedTo = 0
   #isLineEndKnown = false
   /** The offset of the colon between key and value, or of the blank that replaces it. */
@@ -73,7 +73,7 @@ export class LineReader {
    */
   nextLine(): boolean {
     const { bytes } = this
-    let i = this.#scannedTo
+    let i = this.#scannedTo // the start of the first line, or an offset before the end of the current line
     if (this.line > 0) {
       i = this.#lineEndFrom(i)
       if (i >= this.#end) return false
@@ -88,7 +88,7 @@ export class LineReader {
     return true
   }
 
-  /** Returns the offset of the first LF or CR at or after `from`. Skips four bytes at a time that cannot be a line end. */
+  /** Returns the offset of the first LF or CR at or after `from`. Skips four bytes at a time if none of them can be a line end. */
   #lineEndFrom(from: number): number {
     const { bytes } = this
     const words = this.#words
@@ -116,13 +116,14 @@ export class LineReader {
     if (this.#isLineEndKnown) return
     this.#isLineEndKnown = true
     const { bytes, lineStart, contentStart } = this
+    // The content ends at the first `#`. The text ends at the first line end or NUL: google/robotstxt reads C strings, and ignores the rest.
     let i = this.#scannedTo
     let byte = bytes[i] as number
     while (byte > HASH || (byte !== HASH && !endsLine(byte))) byte = bytes[++i] as number
     let contentEnd = i
     if (byte === HASH) while (!endsLine(byte)) byte = bytes[++i] as number
     this.#scannedTo = i
-    let lineEnd = i // a NUL ends a line too, as in google/robotstxt, which reads C strings
+    let lineEnd = i
     if (lineEnd - lineStart > MAX_LINE_BYTES) {
       lineEnd = lineStart + MAX_LINE_BYTES
       contentEnd = Math.min(contentEnd, lineEnd)

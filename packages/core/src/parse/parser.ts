@@ -23,12 +23,12 @@ export interface FieldHandler {
    * Handles a user-agent line.
    *
    * @param startsGroup Whether the line starts a group. Otherwise it adds a name to the current group.
-   * @param startsRun Whether the line starts a run of user-agent lines. A record such as crawl-delay applies to the run directly above it.
+   * @param startsRun Whether the line starts a run of user-agent lines. A record such as crawl-delay applies to the run directly above it, and ends it.
    */
   onUserAgent(reader: LineReader, startsGroup: boolean, startsRun: boolean): void
   /** Handles a rule of the current group. The parser skips rules above the first user-agent line (§2.2.1). */
   onRule(allows: boolean, reader: LineReader): void
-  /** Handles any other field (RFC 9309 §2.2.4). @param isInGroup Whether a user-agent line stands above it. */
+  /** Handles any other field (RFC 9309 §2.2.4). @param isInGroup Whether a group is open. */
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void
 }
 

@@ -14,8 +14,8 @@ export interface RequestRate {
 const UNIT_MS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * Parses `requests/period`. The period is in seconds, or has a unit: `s`, `m`, `h`, `d`. A part of the day may follow. Returns undefined for a value
- * without both numbers, with a zero (`0/1`, `1/0`), or with an invalid part of the day.
+ * Parses `requests/period`. The period is in seconds, or has a unit: `s`, `m`, `h`, `d`. A part of the day may follow. Returns undefined
+ * for a value without both numbers, with a zero (`0/1`, `1/0`), or with an invalid part of the day.
  */
 export function requestRateOf(value: string): RequestRate | undefined {
   const [, count, period, unit = '', , hours] = /^(\d+)\/(\d+)([smhd]?)([\t ]+(.*))?$/i.exec(value) ?? []
@@ -27,8 +27,8 @@ export function requestRateOf(value: string): RequestRate | undefined {
 }
 
 /**
- * Returns the rates to keep: the first 24, in the order of the file. If the strictest rate that always applies comes later, it replaces the 24th,
- * so that other lines cannot push it out.
+ * Returns the rates to keep: the first 24, in the order of the file. If the strictest rate that always applies comes later, it replaces
+ * the 24th, so that other lines cannot push it out.
  */
 export function keptRates(rates: readonly RequestRate[]): readonly RequestRate[] {
   const kept = rates.slice(0, MAX_TIMED_RECORDS)
