@@ -8,7 +8,7 @@
 //   equal to the best rank      keeps this group too, if groups of that rank are merged
 //   worse                       ignores this group, unless another of its user-agent lines has the best rank
 //
-// Rules of a kept group are packed at once (packed-rules.ts). The groups themselves are packed after the last rule, by `finish`.
+// The rules of a kept group are packed as they are parsed (packed-rules.ts). The groups themselves are packed after the last rule, by `finish`.
 import { DOLLAR, STAR } from '../ascii.ts'
 import { ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
@@ -271,5 +271,6 @@ export class RuleCompiler implements FieldHandler {
 
 /** Returns whether a pattern has a `*`, or ends with `$`. */
 function hasSpecial(form: Uint8Array, end: number): boolean {
-  return (end > 0 && form[end - 1] === DOLLAR) || form.subarray(0, end).includes(STAR)
+  for (let i = 0; i < end; i++) if (form[i] === STAR) return true
+  return end > 0 && form[end - 1] === DOLLAR
 }

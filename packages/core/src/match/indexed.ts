@@ -2,12 +2,12 @@
 //
 // A rule can match only if the path contains certain bytes of its pattern. The index puts each rule into the bucket of one such run of bytes:
 //
-//   kind of bucket   the hashed bytes                                                    found by
-//   prefix           the first 4, 8 or 16 bytes, as many as come before the first        the first 4, 8 and 16 bytes of the path
-//                    special character
-//   gram             four adjacent bytes anywhere in a pattern with special characters:  every four adjacent bytes of the path
-//                    those that the fewest other such patterns have
-//   0 (ALWAYS)       none: patterns without either                                       every path
+//   bucket   hashed bytes of the pattern                               tried for a path
+//   prefix   the first 4, 8 or 16 bytes, as many as come before the    if the first 4, 8 or 16 bytes of the path have the hash
+//            first special character
+//   gram     four adjacent bytes of a pattern with special             if any four adjacent bytes of the path have the hash
+//            characters: those that the fewest other ones have
+//   ALWAYS   no bytes: the pattern is too short for the others         always
 //
 // Gram buckets are used only if more than 96 rules have special characters. With fewer, such rules use prefixes, because to try the few without
 // a prefix costs less than to look up all grams of the path.
@@ -16,7 +16,7 @@
 // never much slower than the linear engine.
 //
 // The table is one array: for each bucket the start of its filters, then the end of the last bucket, then the filters (linear.ts), by bucket. In
-// a prefix bucket, the four bytes of a filter are those after the hashed prefix; in the others, the second to fifth byte of the pattern.
+// a prefix bucket, the four bytes of a filter are those after the hashed prefix. In a gram bucket, the mask is 0, so they are not compared.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
 import { FILTER_SIZE, fourBytes, type Matcher, maskOf, prefixLength } from './linear.ts'

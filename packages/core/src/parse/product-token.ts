@@ -12,9 +12,9 @@ export function isProductToken(text: string): boolean {
 }
 
 /**
- * Returns the product token in a User-Agent header: `ExampleBot` for both `ExampleBot/1.0 (+https://example.com/bot)` and `Mozilla/5.0
- * (compatible; ExampleBot/1.0; +https://example.com/bot)`. Returns undefined for a header without such a name, as browsers send it, or if
- * the name has other characters than letters, digits, `_` and `-`.
+ * Returns the product token in a User-Agent header: `ExampleBot` for both `ExampleBot/1.0 (+https://example.com/bot)` and
+ * `Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)`. Returns undefined for a header without such a name, as browsers
+ * send it, or if the name has other characters than letters, digits, `_` and `-`.
  */
 export function productTokenOf(userAgent: string): string | undefined {
   const header = userAgent.trim()
@@ -50,9 +50,7 @@ function endOfRun(bytes: Uint8Array, start: number, end: number, set: Uint8Array
   return i
 }
 
-/**
- * Compares user-agent lines with one name of a crawler: a product token, or a whole User-Agent header. Ignores the case of ASCII letters.
- */
+/** Compares user-agent lines with one name of a crawler: a product token, or a User-Agent header. Ignores the case of ASCII letters. */
 export class CrawlerName {
   /** In lower case; undefined if no line can name the crawler. */
   readonly #token: Uint8Array | undefined
