@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { readNaively } from '@politely/testkit/naive-reader'
+import { checkNaively } from '@politely/testkit/naive-reader'
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { type Page, type Site, sites } from '../local-sites.ts'
 import { type Block, blocksIn, tableIn } from './parse-output.ts'
@@ -129,8 +129,8 @@ const ruled = sites.filter(({ robots }) => robots.status === 200)
 const marks = ruled.flatMap((site) => Object.entries(site.pages).map(([path, page]) => ({ site, path, page })))
 
 test.each(marks)('$site.name: $path is $page.is', ({ site, path, page }: { site: Site; path: string; page: Page }) => {
-  const whole = readNaively(site.robots.body, 'SideBot', path)
-  const first = readNaively(site.robots.body.slice(0, 500 * 1024), 'SideBot', path)
+  const whole = checkNaively(site.robots.body, 'SideBot', path)
+  const first = checkNaively(site.robots.body.slice(0, 500 * 1024), 'SideBot', path)
   const expected = whole.allowed !== first.allowed ? 'either' : whole.allowed ? 'allowed' : 'disallowed'
   expect(page.is).toBe(expected)
 })

@@ -1,4 +1,4 @@
-// The bytes that mean something in robots.txt and in URLs.
+// Bytes with a meaning in robots.txt and in URLs.
 
 export const NUL = 0
 export const TAB = 9
@@ -16,10 +16,10 @@ export const ZERO = 48
 export const COLON = 58
 export const QUESTION_MARK = 63
 
-/** Set in a lower-case letter of ASCII, and not in its upper-case form. */
+/** The bit that is set in a lower-case ASCII letter and not in its upper-case letter. */
 export const LOWER_CASE = 32
 
-/** A table of bytes, with 1 for each that stands in `ascii`. */
+/** Returns a table with 1 for each byte of `ascii`, and 0 for all others. */
 export function byteSet(ascii: string): Uint8Array {
   const table = new Uint8Array(256)
   for (let i = 0; i < ascii.length; i++) table[ascii.charCodeAt(i)] = 1

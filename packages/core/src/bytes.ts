@@ -1,67 +1,74 @@
 // Conversions between bytes and text.
 //
-// The limits and priorities of robots.txt are measured in bytes ("octets" in RFC 9309), so files and paths are read as bytes. Where bytes are
-// kept in a string, it has one character (0 to 255) for each: V8 keeps such a string in one byte a character, and it survives JSON.
+// RFC 9309 measures limits and priorities in bytes ("octets"), so core reads files and paths as bytes. Where core keeps bytes in a string, the
+// string has one character from U+0000 to U+00FF for each byte ("latin1"). V8 stores such a string in one byte per character, and it survives JSON.
 
 const encoder = new TextEncoder()
-/** A byte order mark inside a file is a character like any other. */
+/** Keeps byte order marks: inside a file they are characters like any other. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Bytes of a buffer, which is at least one byte and up to three longer: `words` are the same bytes, four in each number. */
+/** A part of a buffer. The buffer has at least one byte more after `end`. */
 export interface ByteRange {
   readonly bytes: Uint8Array
+  /** The same buffer, four bytes in each number. */
   readonly words: Int32Array
   readonly start: number
   readonly end: number
 }
 
-/** A file: text, which stands for its bytes in UTF-8; or bytes of our own. */
+/** A file, as text or as a private copy of its bytes. */
 export type Source = string | ByteRange
 
-/** Holds bytes in a string, one character for each (latin1), as `Body` and `Copy` do. A character above U+00FF becomes 0xFF. */
+/** An object with bytes in a string, one character for each (latin1), such as `Body` and `Copy`. A character above U+00FF is read as 0xFF. */
 export interface HasBytes {
   readonly bytes: string
 }
 
-/** The bytes of a file, one character for each. */
+/** Returns the bytes of a file as latin1. */
 export function latin1OfSource(source: Source): string {
   if (typeof source !== 'string') return latin1Of(source.bytes.subarray(source.start, source.end))
   return NOT_ASCII.test(source) ? latin1Of(encoder.encode(source)) : source
 }
 
-/** Bytes as text, one character for each. */
+/** Returns bytes as latin1. */
 export function latin1Of(bytes: Uint8Array): string {
   const text = decoder.decode(bytes)
   if (text.length === bytes.length && !text.includes('\ufffd')) return text // ASCII
   let latin1 = ''
   for (let i = 0; i < bytes.length; i += CHUNK) {
-    // `apply` takes bytes for its arguments; a spread would take eight times as long.
+    // `apply` with a byte array is eight times as fast as spread arguments.
     latin1 += String.fromCharCode.apply(null, bytes.subarray(i, i + CHUNK) as unknown as number[])
   }
   return latin1
 }
 
-/** Arguments of one call; engines limit their number, and the lowest known limit is 65,536. */
+/** Arguments of one call. JavaScript engines limit their number; the lowest known limit is 65,536. */
 const CHUNK = 8192
 
-/** The bytes of a string that holds one in each character. */
+/** Returns the bytes of a latin1 string. */
 export function bytesOfLatin1(latin1: string): Uint8Array {
   const bytes = new Uint8Array(latin1.length)
   for (let i = 0; i < latin1.length; i++) bytes[i] = Math.min(latin1.charCodeAt(i), 0xff)
   return bytes
 }
 
-/** What bytes, one character for each, say in UTF-8, with U+FFFD for those that are not UTF-8. */
+/** Decodes the bytes of a latin1 string from UTF-8. Invalid bytes become U+FFFD. */
 export function textOf(latin1: string): string {
   return NOT_ASCII.test(latin1) ? decoder.decode(bytesOfLatin1(latin1)) : latin1
 }
 
-/** The same for bytes. */
+/** Decodes bytes from UTF-8. Invalid bytes become U+FFFD. */
 export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes)
 }
 
-/** Text in UTF-8. */
+/** Returns whether the bytes at `at` are equal to those of `other` from `start` to `end`. */
+export function isEqualAt(bytes: Uint8Array, at: number, other: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[at + i - start] !== other[i]) return false
+  return true
+}
+
+/** Encodes text in UTF-8. */
 export function encodeText(text: string): Uint8Array {
   return encoder.encode(text)
 }
@@ -69,42 +76,42 @@ export function encodeText(text: string): Uint8Array {
 const NOT_ASCII = /[\u0080-\uffff]/
 
 /**
- * A copy of ASCII text that shares nothing with other strings. V8 makes a slice of a string a reference to the whole of it, and an origin that
- * was cut out of a URL would take three times the memory.
+ * Returns a copy of ASCII text that shares no memory with other strings. V8 implements a slice as a reference to the whole string, so an origin
+ * that was cut out of a URL would take three times the memory.
  */
-export function flatCopy(ascii: string): string {
+export function copyOfAscii(ascii: string): string {
   return decoder.decode(encoder.encode(ascii))
 }
 
-/** Writes ASCII text to the beginning of `bytes`. @returns Whether the text is ASCII and fits. */
+/** Writes ASCII text to the start of `bytes`. @returns Whether the text is ASCII and fits. */
 export function writeAscii(text: string, bytes: Uint8Array): boolean {
   const { read, written } = encoder.encodeInto(text, bytes)
   return read === text.length && written === text.length
 }
 
-/** A larger buffer is given up after one use, so that one huge file does not take its memory for ever. */
+/** `release` discards a larger buffer, so that the memory for one huge file is freed. */
 const MAX_KEPT_BYTES = 2 ** 21
 
-/** Memory that is filled, read, and filled again: a new array for each use would take longer than most uses. */
+/** A reusable buffer. To allocate a new array for each use would take longer than most uses. */
 export class ByteBuffer {
   bytes: Uint8Array = new Uint8Array(2 ** 14)
   /** The same bytes, four in each number. */
   words: Int32Array = wordsOf(this.bytes)
 
-  /** Replaces the content by text in UTF-8. @returns The range of it; there is room for one more byte behind it. */
+  /** Replaces the content by text in UTF-8. @returns The range of the text. */
   fillText(text: string): ByteRange {
     this.reserve(0, 3 * text.length + 1) // a UTF-16 unit takes at most three bytes
     const { bytes, words } = this
     return { bytes, words, start: 0, end: encoder.encodeInto(text, bytes).written }
   }
 
-  /** Replaces the content by bytes that a string holds, one in each character. */
+  /** Replaces the content by the bytes of a latin1 string. */
   fillLatin1(latin1: string): void {
     this.reserve(0, latin1.length)
     if (!writeAscii(latin1, this.bytes)) this.bytes.set(bytesOfLatin1(latin1))
   }
 
-  /** Makes room for `more` bytes behind the first `used` ones, which are kept. */
+  /** Makes room for `more` bytes after the first `used` ones. Keeps those, and may replace `bytes` and `words`. */
   reserve(used: number, more: number): void {
     if (used + more <= this.bytes.length) return
     const larger = new Uint8Array(8 * Math.ceil((used + more) / 4))
@@ -112,7 +119,7 @@ export class ByteBuffer {
     this.#set(larger)
   }
 
-  /** Gives up a very large buffer. Call it when the content is no longer needed. */
+  /** Discards a very large buffer. Call it when the content is no longer needed. */
   release(): void {
     if (this.bytes.length > MAX_KEPT_BYTES) this.#set(new Uint8Array(2 ** 14))
   }
@@ -127,9 +134,9 @@ function wordsOf(bytes: Uint8Array): Int32Array {
   return new Int32Array(bytes.buffer as ArrayBuffer)
 }
 
-/** A copy of bytes as a range. */
+/** Copies bytes into a buffer of their own. */
 export function rangeOf(file: Uint8Array): ByteRange {
-  const bytes = new Uint8Array((file.length + 4) & ~3) // with one byte more, in whole words
+  const bytes = new Uint8Array((file.length + 4) & ~3) // at least one byte more, a multiple of four
   bytes.set(file)
   return { bytes, words: wordsOf(bytes), start: 0, end: file.length }
 }
@@ -138,13 +145,17 @@ export function rangeOf(file: Uint8Array): ByteRange {
 const MAX_POOLED_BYTES = 2 ** 12
 const POOL_BYTES = 2 ** 14
 
-/** Copies files. An allocation for each small file would take five times as long; as with the pool of Node's Buffer, a copy keeps its neighbours in memory. */
+/**
+ * Copies files, small ones into a shared buffer: an allocation for each would take five times as long. As with the pool of Node's Buffer, a copy
+ * keeps its whole buffer in memory.
+ */
 export class FilePool {
   #bytes: Uint8Array = new Uint8Array(POOL_BYTES)
   #words: Int32Array = wordsOf(this.#bytes)
-  #at = 0
+  /** The end of the last copy. */
+  #used = 0
 
-  /** Takes a file as it was given. Later changes of the caller's bytes do not change it. */
+  /** Returns a file as text, or as a copy of its bytes. So the caller may change its bytes afterwards. */
   sourceOf(file: Uint8Array | string | HasBytes): Source {
     if (typeof file === 'string') return file
     if (file instanceof Uint8Array) return this.#copy(file)
@@ -153,15 +164,15 @@ export class FilePool {
 
   #copy(file: Uint8Array): ByteRange {
     if (file.length > MAX_POOLED_BYTES) return rangeOf(file)
-    const room = (file.length + 4) & ~3
-    if (this.#at + room > POOL_BYTES) {
+    const size = (file.length + 4) & ~3
+    if (this.#used + size > POOL_BYTES) {
       this.#bytes = new Uint8Array(POOL_BYTES)
       this.#words = wordsOf(this.#bytes)
-      this.#at = 0
+      this.#used = 0
     }
-    const start = this.#at
+    const start = this.#used
     this.#bytes.set(file, start)
-    this.#at += room
+    this.#used += size
     return { bytes: this.#bytes, words: this.#words, start, end: start + file.length }
   }
 }

@@ -1,9 +1,9 @@
-// Which dialect a caller means.
+// Validates the `dialect` option.
 import { type AccessDefaults, type Dialect, type DialectName, dialects, type ParsingRules } from './dialect.ts'
 import { OptionError } from './option-error.ts'
 
-/** The answers that a dialect may give to each question that has a few. */
-const ANSWERS: {
+/** The valid answers to each question that has a fixed list of them. The others are numbers. */
+const VALID_ANSWERS: {
   readonly [Q in keyof (ParsingRules & AccessDefaults)]?: readonly (ParsingRules & AccessDefaults)[Q][]
 } = {
   keys: ['lenient', 'exact'],
@@ -22,29 +22,28 @@ const ANSWERS: {
   whenUnreachable: ['use-copy', 'disallow'],
 }
 
-/** @throws {OptionError} for an unknown name, or a custom dialect with an unknown answer. */
+/** Returns a dialect by name, or validates a custom one. @throws {OptionError} for an unknown name or an invalid answer. */
 export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect {
   if (typeof dialect === 'string') {
     if (Object.hasOwn(dialects, dialect)) return dialects[dialect]
     const names = Object.keys(dialects).join(', ')
     throw new OptionError('dialect', `${JSON.stringify(dialect)} is not known; write one of ${names}`)
   }
-  if (dialects[dialect?.name as DialectName] === dialect) return dialect // one of ours needs no checks; a caller with many files passes it each time
+  if (dialects[dialect?.name as DialectName] === dialect) return dialect // a built-in dialect is valid
   const given: Record<string, unknown> = { ...dialect?.parsing, ...dialect?.access }
   for (const question of Object.keys({ ...dialects.rfc9309.parsing, ...dialects.rfc9309.access })) {
-    const answers: readonly unknown[] | undefined = ANSWERS[question as keyof typeof ANSWERS]
+    const validAnswers: readonly unknown[] | undefined = VALID_ANSWERS[question as keyof typeof VALID_ANSWERS]
     const answer = given[question]
-    const fits = answers === undefined ? typeof answer === 'number' && answer >= 0 : answers.includes(answer)
-    if (fits) continue
-    const wanted =
-      answers === undefined
+    const isValid =
+      validAnswers === undefined ? typeof answer === 'number' && answer >= 0 : validAnswers.includes(answer)
+    if (isValid) continue
+    const expected =
+      validAnswers === undefined
         ? `${question === 'afterDays' ? 'days' : 'hours'}, 0 or more`
-        : `one of ${answers.join(', ')}`
-    const hint = 'begin a dialect of your own with { ...dialects.rfc9309 }'
-    throw new OptionError(
-      'dialect',
-      `${JSON.stringify(answer) ?? 'nothing'} does not answer ${question}; write ${wanted}, and ${hint}`,
-    )
+        : `one of ${validAnswers.join(', ')}`
+    const problem =
+      answer === undefined ? `${question} is missing` : `${question}: ${JSON.stringify(answer)} is not valid`
+    throw new OptionError('dialect', `${problem}; write ${expected}, or start from { ...dialects.rfc9309 }`)
   }
   return dialect
 }

@@ -1,4 +1,4 @@
-// The one place that sees both what is known of robots.txt and what it says.
+// Combines the state of an entry (access/) with the rules of its copy (match/) into one verdict.
 import { type Attempt, decidingAttempt, dueAt, type Entry, isBlocked } from './access/entry.ts'
 import { type OriginAccess, originAccessOf } from './access/plan.ts'
 import type { AccessPolicy } from './access/policy.ts'
@@ -7,48 +7,52 @@ import type { CrawlerRules } from './match/crawler-rules.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import type { UrlInput } from './url/origin.ts'
 
-/** May this URL be fetched, and why? A discriminated union by `because`; JSON-safe. */
+/** Whether a crawler may fetch a URL, and why. A discriminated union by `because`; JSON-safe. */
 export type Verdict =
   | RulesVerdict
   /** The site has no robots.txt. RFC 9309 §2.3.1.3. */
   | { readonly allowed: true; readonly because: 'unavailable' }
   /** The content of robots.txt is unknown, so everything is disallowed. RFC 9309 §2.3.1.4. */
   | { readonly allowed: false; readonly because: 'unreachable' }
-  /** The server refused to show robots.txt (401, 403), which in the reading of the nineties restricts the whole site. */
+  /** The server refused to send robots.txt (401, 403), which restricts the whole site in the two oldest dialects. */
   | { readonly allowed: false; readonly because: 'restricted' }
-  /** It has been unreachable for more than `afterDays`, which counts as unavailable. RFC 9309 §2.3.1.4. */
+  /** robots.txt has been unreachable for more than `afterDays`, so it counts as unavailable. RFC 9309 §2.3.1.4. */
   | { readonly allowed: true; readonly because: 'unreachable-too-long' }
 
-/** Where an answer comes from. JSON-safe. */
+/** The state of robots.txt that a verdict is based on. JSON-safe. */
 export interface Access {
-  /** What the last attempt to get robots.txt meant, and why; the last that was answered, if later ones ahead of its end failed. */
+  /**
+   * The outcome of the last attempt to fetch robots.txt. If early refreshes failed while its result was still fresh, the last attempt before them.
+   */
   readonly outcome: Attempt['kind']
+  /** The reason of that outcome. */
   readonly reason: Attempt['reason']
-  /** The status of the last answer; absent where no server answered. */
+  /** The status of the last response; undefined without a response. */
   readonly status: number | undefined
-  /** What the platform said of a failure; for people. */
+  /** The platform's error message for a failure; for people. */
   readonly detail: string | undefined
-  /** The URL that answered, or did not, and the redirects that led to it. */
+  /** The last URL that was requested. */
   readonly url: string
+  /** The redirects that led to that URL. */
   readonly hops: Attempt['hops']
   /** When that attempt ended. Milliseconds since 1970. */
   readonly checkedAt: number
-  /** When the next one is due. Milliseconds since 1970. */
+  /** When the next attempt is due. Milliseconds since 1970. */
   readonly nextAttemptAt: number
-  /** The copy whose rules were obeyed, if any were. */
+  /** The copy whose rules were checked; undefined if the verdict does not depend on a copy. */
   readonly copy:
     | {
-        /** `stale`: the last attempt failed, and the last good copy is obeyed. */
+        /** `stale`: the last attempt failed, and the last good copy is used. */
         readonly freshness: 'fresh' | 'stale'
-        /** Milliseconds since a server last said that this is the file. */
+        /** Milliseconds since the server last sent this file, or confirmed that it has not changed. */
         readonly ageMs: number
-        /** Whether the size limit cut it off. RFC 9309 §2.5. */
+        /** Whether the copy was cut off at the size limit. RFC 9309 §2.5. */
         readonly truncated: boolean
       }
     | undefined
 }
 
-/** Brings together what is known of an origin and what its rules say; `rules` are those of the entry's copy, or of no file. */
+/** Decides whether a URL may be fetched. @param rules The rules of the entry's copy, or of an empty file if it has no copy. */
 export function decide(
   entry: Entry,
   rules: CrawlerRules,
@@ -56,48 +60,54 @@ export function decide(
   now: number,
   policy: AccessPolicy,
 ): { readonly verdict: Verdict; readonly access: Access } {
-  const standing = originAccessOf(entry, now, policy)
+  const originAccess = originAccessOf(entry, now, policy)
   const deciding = decidingAttempt(entry, now, policy)
   return {
-    verdict: verdictOf(standing, deciding, rules.check(url)),
-    access: accessOf(entry, standing, deciding, now, policy),
+    verdict: verdictOf(originAccess, deciding, rules.check(url)),
+    access: accessOf(entry, originAccess, deciding, now, policy),
   }
 }
 
-/** `decide(…).verdict.allowed`, without what only people read. */
+/** Returns `decide(…).verdict.allowed`, and skips everything that only people read. */
 export function allows(entry: Entry, rules: CrawlerRules, url: UrlInput, now: number, policy: AccessPolicy): boolean {
   const { holds } = states[stateOf(entry, now, policy)]
   if (holds === 'fresh-rules' || holds === 'stale-rules') return rules.isAllowed(url)
   return decide(entry, rules, url, now, policy).verdict.allowed
 }
 
-function verdictOf(standing: OriginAccess, deciding: Attempt, byRules: RulesVerdict): Verdict {
+function verdictOf(originAccess: OriginAccess, deciding: Attempt, byRules: RulesVerdict): Verdict {
   switch (byRules.because) {
-    case 'robots-txt-itself': // §2.2.2: whatever else holds, except for an address that must not be requested
+    case 'robots-txt-itself': // §2.2.2: always allowed, except at an address that the network guard blocks
       return isBlocked(deciding) ? { allowed: false, because: 'unreachable' } : byRules
     case 'invalid-url':
     case 'other-origin':
       return byRules
   }
-  switch (standing.holds) {
+  switch (originAccess.holds) {
     case 'rules':
       return byRules
     case 'allow-all':
-      return { allowed: true, because: standing.because }
+      return { allowed: true, because: originAccess.because }
     case 'disallow-all':
-      return { allowed: false, because: standing.because }
+      return { allowed: false, because: originAccess.because }
   }
 }
 
-function accessOf(entry: Entry, standing: OriginAccess, deciding: Attempt, now: number, policy: AccessPolicy): Access {
+function accessOf(
+  entry: Entry,
+  originAccess: OriginAccess,
+  deciding: Attempt,
+  now: number,
+  policy: AccessPolicy,
+): Access {
   const { kind: outcome, reason, status, detail, url, hops, at: checkedAt } = deciding
   const nextAttemptAt = dueAt(entry, policy)
   const copy =
-    standing.holds === 'rules'
+    originAccess.holds === 'rules'
       ? {
-          freshness: standing.freshness,
-          ageMs: Math.max(0, now - standing.copy.confirmedAt),
-          truncated: standing.copy.truncated,
+          freshness: originAccess.freshness,
+          ageMs: Math.max(0, now - originAccess.copy.confirmedAt),
+          truncated: originAccess.copy.truncated,
         }
       : undefined
   return { outcome, reason, status, detail, url, hops, checkedAt, nextAttemptAt, copy }

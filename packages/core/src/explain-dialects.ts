@@ -1,20 +1,21 @@
-// One file, one URL, every dialect: what each answers, and on which question they part.
+// Explains the verdict for one URL in every dialect, and which deviations of the dialect cause a different verdict.
 import { type Deviation, type Dialect, type DialectName, deviations, dialects } from './dialect.ts'
 import type { Explanation } from './match/explanation.ts'
 import { type ParseOptions, parseRobots } from './parse.ts'
 import type { ProductTokens } from './robots.ts'
 import type { HasHref } from './url/origin.ts'
 
+/** One dialect's verdict, explained. */
 export interface DialectAnswer {
   readonly explanation: Explanation
   /**
-   * Where it parts with `rfc9309`: each departure that alone changes who is allowed, or, where only several together do, all of
-   * them. Empty where both answer the same.
+   * Why the dialect allows or disallows the URL differently from `rfc9309`: each deviation that changes the verdict alone; or, if only several
+   * together change it, all deviations in parsing. Empty if both verdicts agree.
    */
   readonly parts: readonly Deviation[]
 }
 
-/** What each dialect says. Reads the file once for each dialect and each departure: for people, not for crawling. */
+/** Explains the verdict in each dialect. Parses the file once for each dialect and deviation, so use it for diagnosis, not for crawling. */
 export function explainDialects(
   source: Uint8Array | string,
   url: string | HasHref,
@@ -22,13 +23,13 @@ export function explainDialects(
   options: Pick<ParseOptions, 'origin'> = {},
 ): Readonly<Record<DialectName, DialectAnswer>> {
   const explain = (dialect: Dialect) => parseRobots(source, { ...options, dialect }).explain(url, productTokens)
-  const usual = explain(dialects.rfc9309).verdict.allowed
+  const rfc9309Allows = explain(dialects.rfc9309).verdict.allowed
   const answerOf = (name: DialectName): DialectAnswer => {
     const explanation = explain(dialects[name])
-    if (explanation.verdict.allowed === usual) return { explanation, parts: [] }
-    const ofReading = deviations[name].filter(({ question }) => question in dialects.rfc9309.parsing)
-    const alone = ofReading.filter((departure) => explain(departing(departure)).verdict.allowed !== usual)
-    return { explanation, parts: alone.length > 0 ? alone : ofReading }
+    if (explanation.verdict.allowed === rfc9309Allows) return { explanation, parts: [] }
+    const inParsing = deviations[name].filter(({ question }) => question in dialects.rfc9309.parsing)
+    const alone = inParsing.filter((deviation) => explain(withDeviation(deviation)).verdict.allowed !== rfc9309Allows)
+    return { explanation, parts: alone.length > 0 ? alone : inParsing }
   }
   return {
     rfc9309: answerOf('rfc9309'),
@@ -39,8 +40,8 @@ export function explainDialects(
   }
 }
 
-/** RFC 9309 with one answer changed. */
-function departing({ question, answer }: Deviation): Dialect {
+/** Returns RFC 9309 with one deviation. */
+function withDeviation({ question, answer }: Deviation): Dialect {
   const { rfc9309 } = dialects
   return { ...rfc9309, name: question, parsing: { ...rfc9309.parsing, [question]: answer } }
 }

@@ -1,4 +1,4 @@
-// Everything that `@politely/core` offers, and nothing else.
+// The public API of `@politely/core`.
 
 export { advance, type RobotsRequest, startAttempt } from './access/attempt.ts'
 export type { Copy } from './access/copy.ts'

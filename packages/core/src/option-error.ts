@@ -5,9 +5,9 @@
  */
 export class OptionError extends TypeError {
   override readonly name = 'OptionError'
-  /** Stable; messages may change. */
+  /** Does not change between versions; the message may. */
   readonly code = 'ERR_POLITELY_OPTION'
-  /** The option's name. */
+  /** The name of the option. */
   readonly option: string
   /** What is wrong with the value and what to write instead. The message is the option's name, a colon and this text. */
   readonly explanation: string

@@ -1,6 +1,5 @@
-// Makes a `Robots` from a file and its options.
-
-import { flatCopy, type HasBytes } from './bytes.ts'
+// `parseRobots`: checks its arguments and creates a `Robots`.
+import { copyOfAscii, type HasBytes } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import { OptionError } from './option-error.ts'
@@ -15,21 +14,21 @@ export interface ParseOptions {
    */
   readonly dialect?: DialectName | Dialect
   /**
-   * The origin that the file was fetched for, as a URL. With it, a URL of another origin is answered `other-origin` (RFC 9309
-   * §2.3); without it, the path of any URL is checked.
+   * The origin that the file was fetched for, as a URL. URLs of another origin then get the verdict `other-origin` (RFC 9309 §2.3). Without this
+   * option, `check` ignores the origin of a URL.
    */
   readonly origin?: string
 }
 
 /**
- * Reads a robots.txt. Never throws for the content of the file: RFC 9309 §2.3.1.5 asks to use every line that can be parsed, and to
- * ignore the rest.
+ * Parses a robots.txt file. Never throws because of the content of the file: it uses every line that it can parse and ignores the others, as RFC
+ * 9309 §2.3.1.5 asks.
  *
- * @param source Its bytes, or its text; or an object that holds its bytes in a string, as a `Copy` does.
- * @throws {OptionError} for another kind of source, an unknown dialect, or an origin that is not an http, https or ftp URL.
+ * @param source The bytes or the text of the file; or an object with its bytes in a string, such as a `Copy`.
+ * @throws {OptionError} if `source` has another type, the dialect is unknown, or `origin` is not an http, https or ftp URL.
  */
 export function parseRobots(source: Uint8Array | string | HasBytes, { dialect, origin }: ParseOptions = {}): Robots {
-  // Any other value, such as an ArrayBuffer or a promise, would be read as an empty file, which allows everything.
+  // Without this check, an ArrayBuffer or a promise would be parsed as an empty file, which allows everything.
   if (typeof source !== 'string' && !(source instanceof Uint8Array) && typeof source?.bytes !== 'string') {
     throw new OptionError(
       'source',
@@ -40,10 +39,10 @@ export function parseRobots(source: Uint8Array | string | HasBytes, { dialect, o
   if (origin !== undefined && ownOrigin === undefined) {
     throw new OptionError('origin', `${JSON.stringify(origin)} is not an origin; write one such as https://example.com`)
   }
-  // V8 may keep all of a URL in memory for the sake of the origin that was cut out of it.
-  const isLong = ownOrigin !== undefined && (origin as string).length - ownOrigin.length > MAX_KEPT_PATH
-  return new Robots(source, dialectFor(dialect), isLong ? flatCopy(ownOrigin) : ownOrigin)
+  // V8 may keep the whole URL in memory, because the origin is a slice of it.
+  const isLong = ownOrigin !== undefined && (origin as string).length - ownOrigin.length > MAX_CHARACTERS_AFTER_ORIGIN
+  return new Robots(source, dialectFor(dialect), isLong ? copyOfAscii(ownOrigin) : ownOrigin)
 }
 
-/** A path behind the origin, such as `/robots.txt`, of which a copy of the origin would take more time than it saves memory. Characters. */
-const MAX_KEPT_PATH = 64
+/** The origin is copied if the URL has more characters than this after it. For fewer, as in `/robots.txt`, a copy costs more than it saves. */
+const MAX_CHARACTERS_AFTER_ORIGIN = 64

@@ -1,5 +1,5 @@
-// What core takes from the platform: pure functions that every runtime has. Declared here, and nothing else is in
-// scope, so that a socket, a timer or a clock cannot slip in unseen.
+// The platform APIs that core uses: pure functions that every runtime has. Core is compiled with these declarations only, so a use of a socket, a
+// timer or a clock is a compile error.
 
 declare class URL {
   constructor(url: string, base?: string)

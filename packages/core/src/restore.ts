@@ -1,4 +1,4 @@
-// Reads a crawler's rules from plain data.
+// `restoreRules`: validates plain data and creates a crawler's rules from it.
 import { dialectFor } from './choose-dialect.ts'
 import { type Dialect, dialects } from './dialect.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
@@ -9,10 +9,10 @@ import type { DayRange } from './parse/day-range.ts'
 import type { RequestRate } from './parse/request-rate.ts'
 
 /**
- * Reads a crawler's rules from what a cache or another thread kept: `JSON.parse(JSON.stringify(rules))` or
- * `structuredClone(rules.toJSON())`. They give the same answers as the rules that the data was made from.
+ * Restores a crawler's rules from a cache or another thread: from `JSON.parse(JSON.stringify(rules))` or `structuredClone(rules.toJSON())`. The
+ * restored rules give the same verdicts.
  *
- * Caches are not trusted. Data of another version, and any other value, gives `undefined`, as if nothing had been kept.
+ * Caches are not trusted. Returns undefined for data of another version, damaged data and any other value. Never throws.
  */
 export function restoreRules(bound: unknown): CrawlerRules | undefined {
   if (!isBoundRules(bound)) return undefined
@@ -22,7 +22,7 @@ export function restoreRules(bound: unknown): CrawlerRules | undefined {
   return new CrawlerRules(withOwnRecords(bound), dialect, count)
 }
 
-/** Copies the records, so that the rules keep no reference to the caller's data. */
+/** Copies the records, so that the rules share no objects with the caller's data. */
 function withOwnRecords(bound: BoundRules): BoundRules {
   return {
     ...bound,
@@ -39,11 +39,11 @@ function ownDayRange({ from, to }: DayRange): DayRange {
   return { from, to }
 }
 
-function dialectOf(kept: BoundRules['dialect']): Dialect | undefined {
-  if (typeof kept === 'object' && !Object.values(kept.parsing).every((answer) => typeof answer === 'string'))
+function dialectOf(dialect: BoundRules['dialect']): Dialect | undefined {
+  if (typeof dialect === 'object' && !Object.values(dialect.parsing).every((value) => typeof value === 'string'))
     return undefined
   try {
-    return dialectFor(typeof kept === 'string' ? kept : { ...kept, access: dialects.rfc9309.access })
+    return dialectFor(typeof dialect === 'string' ? dialect : { ...dialect, access: dialects.rfc9309.access })
   } catch (error) {
     if (error instanceof OptionError) return undefined // an unknown dialect
     throw error
@@ -51,7 +51,7 @@ function dialectOf(kept: BoundRules['dialect']): Dialect | undefined {
 }
 
 function isBoundRules(data: unknown): data is BoundRules {
-  if (typeof data !== 'object' || data === null) return false
+  if (!isObject(data)) return false
   const { version, dialect, productTokens, origin, packed, groupsAt, crawlDelayMs, requestRates, visitTimes, file } =
     data as Partial<Record<keyof BoundRules, unknown>>
   return (
@@ -92,6 +92,6 @@ function isListOf(list: unknown, isItem: (item: unknown) => boolean): boolean {
   return Array.isArray(list) && list.every(isItem)
 }
 
-function isObject(item: unknown): boolean {
+function isObject(item: unknown): item is object {
   return typeof item === 'object' && item !== null
 }

@@ -7,52 +7,53 @@ import type { Explanation } from './match/explanation.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { OptionError } from './option-error.ts'
-import { type OtherRecord, type ParsedRecord, parseRecords, readableRecords } from './parse/records.ts'
+import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
 import { originOf, type UrlInput } from './url/origin.ts'
 
-/** A crawler's name in robots.txt, or several, of which the first that has a group is followed. RFC 9309 §2.2.1. */
+/** A crawler's name in robots.txt; or several, in order of preference: the first one that has a group is used. RFC 9309 §2.2.1. */
 export type ProductTokens = string | readonly string[]
 
-/** Whether bound rules keep the `rules` only, or the whole `file` too. */
+/** What bound rules keep: the `rules` only, or the whole `file` too. */
 export type Keep = 'rules' | 'file'
 
 export interface BindOptions {
   /**
-   * `rules`: what the crawler needs, and no part of the file stays in memory because of it; for callers that keep many. `file`: also the
-   * file, so that explanations show its lines.
+   * `rules`: keep the crawler's rules only, and no part of the file in memory; for callers with many files. `file`: also keep the file, so that
+   * `explain` can show its lines.
    *
    * @default 'rules'
    */
   readonly keep?: Keep
 }
 
+/** A file with enough rules for an index. */
 const MANY_RULES = `User-agent: *\n${'Disallow: /a\n'.repeat(30)}`
 
-/** A robots.txt file. It is parsed for the crawler that asks, when it asks. */
+/** A robots.txt file. It is parsed for one crawler at a time, when rules for that crawler are first needed. */
 export class Robots {
   /**
-   * @internal One instance of each class, with an index. When the last instance of a class is collected, V8 discards the code that it compiled
-   * for the class, and the next files are slower.
+   * @internal One instance of each internal class, which is never collected. When V8 collects the last instance of a class, it discards the code
+   * that it compiled for the class, and the next files are slower.
    */
-  static readonly kept: Robots = askedOften(new Robots(MANY_RULES, dialects.rfc9309, undefined))
+  static readonly neverCollected: Robots = checkOften(new Robots(MANY_RULES, dialects.rfc9309, undefined))
 
-  /** How the file is read. */
+  /** The dialect that the file is parsed in. */
   readonly dialect: Dialect
-  /** The origin that the file speaks for, if it was given. */
+  /** The origin that the file applies to; undefined if the caller did not give one. */
   readonly origin: string | undefined
   readonly #source: Source
   #records: readonly ParsedRecord[] | undefined
-  /** The rules for the crawler that asked last. */
+  /** The rules for the crawler of the last check. */
   #bound: CrawlerRules | undefined
 
-  /** @internal Made by `parseRobots`. */
+  /** @internal `parseRobots` creates instances. */
   constructor(source: Uint8Array | string | HasBytes, dialect: Dialect, origin: string | undefined) {
     this.dialect = dialect
     this.origin = origin
     this.#source = workspace.files.sourceOf(source)
   }
 
-  /** The sitemaps that the file lists for all crawlers: absolute URLs, on any host, as written and in the order of the file. */
+  /** The absolute URLs of all `Sitemap` lines, on any host, as written and in the order of the file. Relative ones are left out. */
   get sitemaps(): readonly string[] {
     const values = this.#otherRecords()
       .filter(({ field }) => field === 'sitemap')
@@ -60,17 +61,17 @@ export class Robots {
     return values.filter((url) => originOf(url) !== undefined)
   }
 
-  /** Every field of the file that is neither a user-agent line nor a rule, in its order. RFC 9309 §2.2.4. */
+  /** Every field that is neither a user-agent line nor a rule, in the order of the file. RFC 9309 §2.2.4. */
   get records(): readonly OtherRecord[] {
-    return readableRecords(this.#otherRecords())
+    return decodeRecords(this.#otherRecords())
   }
 
-  /** The rules for one crawler: bind once, ask often. */
+  /** Binds the file to one crawler: returns its rules. Use it to check many URLs for one crawler, or to store the rules. */
   forCrawler(productTokens: ProductTokens, { keep = 'rules' }: BindOptions = {}): CrawlerRules {
     const tokens = typeof productTokens === 'string' ? [productTokens] : [...productTokens]
     const { dialect, origin } = this
     const compiled = workspace.compile(this.#source, tokens, dialect.parsing)
-    const { bytes, groupsAt, end, count, crawlDelayMs, requestRates, visitTimes } = compiled
+    const { bytes, groupsAt, end, ruleCount: count, crawlDelayMs, requestRates, visitTimes } = compiled
     const rules = new CrawlerRules(
       {
         version: BOUND_VERSION,
@@ -91,17 +92,25 @@ export class Robots {
     return rules
   }
 
-  /** May this crawler fetch this URL, or this path of the file's own origin? */
+  /**
+   * Returns whether this crawler may fetch this URL, or this path of the file's own origin.
+   *
+   * @throws {OptionError} if `productTokens` is missing.
+   */
   isAllowed(url: UrlInput, productTokens: ProductTokens): boolean {
     return this.#boundTo(productTokens).isAllowed(url)
   }
 
-  /** May it, and why? */
+  /**
+   * Returns whether this crawler may fetch this URL, and why.
+   *
+   * @throws {OptionError} if `productTokens` is missing.
+   */
   check(url: UrlInput, productTokens: ProductTokens): RulesVerdict {
     return this.#boundTo(productTokens).check(url)
   }
 
-  /** What of the file is relevant to this URL, rule by rule, and why the verdict is what it is. */
+  /** Returns the verdict, every rule that matches this URL, and why one of them decides. */
   explain(url: UrlInput, productTokens: ProductTokens): Explanation {
     return this.forCrawler(productTokens, { keep: 'file' }).explain(url)
   }
@@ -129,7 +138,8 @@ function isSame(list: readonly string[], productTokens: ProductTokens): boolean 
   return list.length === productTokens.length && list.every((token, i) => token === productTokens[i])
 }
 
-function askedOften(robots: Robots): Robots {
+/** Checks so many URLs that the rules get an index. */
+function checkOften(robots: Robots): Robots {
   for (let i = 0; i < 100; i++) robots.isAllowed('/b', '*')
   return robots
 }

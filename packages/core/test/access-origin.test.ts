@@ -1,6 +1,6 @@
 // Which robots.txt applies to a URL. RFC 9309 §2.3.
 
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -173,7 +173,7 @@ describe('originOf, which needs no URL parser for most URLs', () => {
     let normalised = 0
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
-        const roll = dice(seed)
+        const roll = seededRandom(seed)
         const host = Array.from({ length: 1 + Math.floor(roll() * 6) }, () => pick(roll, roll() < 0.85 ? pieces : odd))
         const url = `${pick(roll, ['http://', 'https://'])}${host.join('')}${pick(roll, ['/', '/a/../b', '/x?y#z', '/\n'])}`
         const origin = originByParsing(url)

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withTables } from '@politely/testkit/doc-table'
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -398,7 +398,7 @@ describe('random histories', () => {
     const seen = new Set<State>()
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
-        const roll = dice(seed)
+        const roll = seededRandom(seed)
         const policy: AccessPolicy = {
           ...accessPolicyOf(dialects[pick(roll, names)].access),
           refreshAheadMs: pick(roll, [0, HOUR, 100 * DAY]),

@@ -1,6 +1,6 @@
 // Entries from a store, which is not trusted: each is either valid or rejected.
 
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -168,7 +168,7 @@ test('an entry with any times is valid for no longer, and allows no more, than t
   const seen = new Set<State>()
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const offsets = [-START, -400 * DAY, -40 * DAY, -30 * DAY, -DAY, -1, 0, 1, DAY, 8 * DAY, 400 * DAY, 1e300]
       const time = () => START + pick(roll, offsets)
       const attempt = () => ({ ...pick(roll, entries).latest, at: time() })
@@ -219,7 +219,7 @@ test('an entry with one changed character is valid or rejected (our choice)', ()
   const texts = entries.map(entryText)
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const text = pick(roll, texts)
       const at = Math.floor(roll() * text.length)
       const replacement = pick(roll, ['', '0', '9', '-', 'e', '"', ',', '}', '\\', ' ', 'x', '\u0113', '\ud800', '\n'])

@@ -1,7 +1,6 @@
-// Asks one question of each engine and of each form of the rules: all must give the same answer.
+// Checks a URL with each engine and with each stored form of the rules. All must give the same verdict.
 import { pick } from '@politely/testkit/random-robots'
 import {
-  type BoundRules,
   type CrawlerRules,
   type Dialect,
   type DialectName,
@@ -15,20 +14,20 @@ import {
   restoreRules,
 } from '../src/index.ts'
 import { IndexedMatcher } from '../src/match/indexed.ts'
-import { RequestPath } from '../src/url/request-path.ts'
+import { byteClassesOf, RequestPath } from '../src/url/request-path.ts'
 
 export const dialectNames = Object.keys(dialects) as DialectName[]
 
-/** After so many questions rules have an index, if there are enough of them. */
-const ASKED_OFTEN = 65
+/** After this many checks, rules get an index if there are more than 24 of them. */
+const CHECKS_FOR_INDEX = 65
 
-/** Rules that have an index, if there are enough of them. */
-export function askedOften(rules: CrawlerRules): CrawlerRules {
-  for (let i = 0; i < ASKED_OFTEN; i++) rules.check(`/dummy/${i}`)
+/** Checks so many URLs that the rules get an index, if there are more than 24 of them. */
+export function checkOften(rules: CrawlerRules): CrawlerRules {
+  for (let i = 0; i < CHECKS_FOR_INDEX; i++) rules.check(`/dummy/${i}`)
   return rules
 }
 
-/** What `restoreRules` makes of the data, which must be valid. */
+/** Restores rules from data that must be valid. */
 export function restored(bound: unknown): CrawlerRules {
   const rules = restoreRules(bound)
   if (rules === undefined) throw new Error(`not restored: ${JSON.stringify(bound)}`)
@@ -39,8 +38,8 @@ export const throughJson = (rules: CrawlerRules): unknown => JSON.parse(JSON.str
 
 export const throughClone = (rules: CrawlerRules): unknown => structuredClone(rules.toJSON())
 
-/** Counts from now on how many questions the indexed engine answers. */
-export function countIndexed(): () => number {
+/** Returns a function that counts how often the indexed engine has been used since this call. */
+export function countIndexedChecks(): () => number {
   const { find } = IndexedMatcher.prototype
   let count = 0
   IndexedMatcher.prototype.find = function (this: IndexedMatcher, path) {
@@ -50,17 +49,17 @@ export function countIndexed(): () => number {
   return () => count
 }
 
-/** A path that is in the form for comparing; one character for each byte. */
+/** Returns a path that is in normal form already; one character for each byte. */
 export function pathOf(latin1: string): RequestPath {
   const path = new RequestPath()
   path.setPath('/', undefined)
   path.bytes = new Uint8Array(Buffer.from(latin1, 'latin1'))
   path.end = latin1.length
-  path.kinds = path.kindsBetween(0, latin1.length)
+  path.byteClasses = byteClassesOf(path.bytes, 0, latin1.length)
   return path
 }
 
-/** A path that counts how often a byte of it is read. */
+/** Returns a path, and a function that counts how many of its bytes have been read. */
 export function countingPath(latin1: string): { readonly path: RequestPath; readonly reads: () => number } {
   const path = pathOf(latin1)
   let count = 0
@@ -74,83 +73,83 @@ export function countingPath(latin1: string): { readonly path: RequestPath; read
   return { path, reads: () => count }
 }
 
-export function lineOf(verdict: RulesVerdict): number {
+export function ruleLineOf(verdict: RulesVerdict): number {
   return verdict.because === 'rule' ? verdict.rule.line : 0
 }
 
-/** The verdict; and the ways to ask that give another one, in words. */
-export interface Asked {
+/** A verdict; and a description of each way to check that gives another one. */
+export interface WaysCompared {
   readonly verdict: RulesVerdict
   readonly others: readonly string[]
 }
 
 /**
- * Parses a file for one crawler, and returns a function that asks about a URL in every way: unbound, with the linear engine's walk and its
- * entries, with the indexed engine (where there are enough rules), and after each way to store the rules; `check`, `isAllowed`, `explain`.
+ * Parses a file for one crawler, and returns a function that checks a URL in every way: with unbound rules, with the linear engine without and
+ * with filters, with the indexed engine (if there are enough rules), and with rules from each stored form; by `check`, `isAllowed` and `explain`.
  */
-export function everyWay(
+export function checkEveryWay(
   source: Uint8Array | string | HasBytes,
   options: ParseOptions,
   tokens: ProductTokens,
-): (url: string) => Asked {
+): (url: string) => WaysCompared {
   const open = () => parseRobots(source, options)
-  const again = open()
-  again.check('/', tokens)
+  const checkedBefore = open()
+  checkedBefore.check('/', tokens)
   const bound = open().forCrawler(tokens).toJSON()
   const kept = open().forCrawler(tokens, { keep: 'file' }).toJSON()
   const isText = typeof source === 'string' || source instanceof Uint8Array
   const ofBytes = parseRobots(isText ? { bytes: Buffer.from(source).toString('latin1') } : source, options)
-  const walking = (data: BoundRules) => restored(data)
-  const indexed = askedOften(open().forCrawler(tokens))
-  const json = askedOften(restored(throughJson(indexed)))
-  const clone = askedOften(restored(throughClone(indexed)))
-  const withFile = askedOften(restored(JSON.parse(JSON.stringify(kept))))
+  const indexed = checkOften(open().forCrawler(tokens))
+  const json = checkOften(restored(throughJson(indexed)))
+  const clone = checkOften(restored(throughClone(indexed)))
+  const withFile = checkOften(restored(JSON.parse(JSON.stringify(kept))))
 
   return (url) => {
     const verdict = open().check(url, tokens)
-    const wanted = JSON.stringify(verdict)
+    const expected = JSON.stringify(verdict)
     const others: string[] = []
-    const same = (way: string, other: unknown, as: string = wanted) => {
-      const got = JSON.stringify(other)
-      if (got !== as) others.push(`${way}: ${got} and not ${as}`)
+    const expectSame = (way: string, other: unknown, as: string = expected) => {
+      const actual = JSON.stringify(other)
+      if (actual !== as) others.push(`${way}: ${actual}, expected ${as}`)
     }
-    const walk = walking(bound)
-    same('the second question', again.check(url, tokens))
-    same('out of bytes as text', ofBytes.forCrawler(tokens).check(url))
-    same('rule by rule', walk.check(url))
-    same('indexed', indexed.check(url))
-    same('out of JSON', json.check(url))
-    same('out of a clone', clone.check(url))
-    same('with the file', withFile.check(url))
+    const unfiltered = restored(bound)
+    expectSame('the second check', checkedBefore.check(url, tokens))
+    expectSame('from bytes in a string', ofBytes.forCrawler(tokens).check(url))
+    expectSame('without filters', unfiltered.check(url))
+    expectSame('indexed', indexed.check(url))
+    expectSame('from JSON', json.check(url))
+    expectSame('from a clone', clone.check(url))
+    expectSame('with the file', withFile.check(url))
     const allowed = JSON.stringify(verdict.allowed)
-    same('plain isAllowed', open().isAllowed(url, tokens), allowed)
-    same('isAllowed, the second question', again.isAllowed(url, tokens), allowed)
-    for (const [way, rules] of Object.entries({ 'rule by rule': walk, indexed, json, clone, withFile })) {
-      same(`isAllowed, ${way}`, rules.isAllowed(url), allowed)
+    expectSame('isAllowed, unbound', open().isAllowed(url, tokens), allowed)
+    expectSame('isAllowed, the second check', checkedBefore.isAllowed(url, tokens), allowed)
+    for (const [way, rules] of Object.entries({ unfiltered, indexed, json, clone, withFile })) {
+      expectSame(`isAllowed, ${way}`, rules.isAllowed(url), allowed)
     }
-    const explanation = walk.explain(url)
-    same('explained', explanation.verdict)
-    same('explained, indexed', indexed.explain(url), JSON.stringify(explanation))
-    const explained = again.explain(url, tokens)
-    same('explained with the file', withFile.explain(url), JSON.stringify(explained))
+    const explanation = unfiltered.explain(url)
+    expectSame('explained', explanation.verdict)
+    expectSame('explained, indexed', indexed.explain(url), JSON.stringify(explanation))
+    const explained = checkedBefore.explain(url, tokens)
+    expectSame('explained with the file', withFile.explain(url), JSON.stringify(explained))
     const withoutSource = explained.matches.map((match) => ({ ...match, source: undefined }))
-    same('explained, but for the lines', { ...explained, matches: withoutSource }, JSON.stringify(explanation))
+    expectSame('explained, without the lines', { ...explained, matches: withoutSource }, JSON.stringify(explanation))
     return { verdict, others }
   }
 }
 
-/** A random custom dialect: it answers each question as one of the standards does. */
-export function randomDialect(roll: () => number): Dialect {
+/** Returns a random custom dialect. Each of its answers is that of some built-in dialect. */
+export function randomDialect(random: () => number): Dialect {
   const questions = Object.keys(dialects.rfc9309.parsing) as (keyof ParsingRules)[]
   const answers = questions.map((question) => {
-    const from = dialects[pick(roll, dialectNames)]
+    const from = dialects[pick(random, dialectNames)]
     return [question, from.parsing[question]] as const
   })
   return { ...dialects.rfc9309, name: 'mine', parsing: Object.fromEntries(answers) as unknown as ParsingRules }
 }
 
-function some<T>(roll: () => number, from: readonly T[], least: number, most: number): T[] {
-  return Array.from({ length: least + Math.floor(roll() * (most - least + 1)) }, () => pick(roll, from))
+/** Returns `min` to `max` random items. */
+function some<T>(random: () => number, from: readonly T[], min: number, max: number): T[] {
+  return Array.from({ length: min + Math.floor(random() * (max - min + 1)) }, () => pick(random, from))
 }
 
 const HEADS = [
@@ -209,39 +208,40 @@ const MIDDLES = [
 ]
 const ENDS = ['', '', '', '', '$', '*', '*$', '$$', '/', '/index.html', '/index.htm$', 'index.html']
 
-/** Paths of rules made from few pieces, so that many are alike and match at once; one character for each byte. */
-function randomRules(roll: () => number): readonly string[] {
-  const heads = some(roll, HEADS, 1, 5)
-  const middles = some(roll, MIDDLES, 2, 7)
-  const isNumbered = roll() < 0.4
-  const piece = () => (isNumbered && roll() < 0.4 ? String(Math.floor(roll() * 60)) : pick(roll, middles))
-  const count = 30 + Math.floor(roll() * (roll() < 0.3 ? 370 : 60))
+/** Returns patterns made from few pieces, so that many of them match one path; one character for each byte. */
+function randomRules(random: () => number): readonly string[] {
+  const heads = some(random, HEADS, 1, 5)
+  const middles = some(random, MIDDLES, 2, 7)
+  const isNumbered = random() < 0.4
+  const piece = () => (isNumbered && random() < 0.4 ? String(Math.floor(random() * 60)) : pick(random, middles))
+  const count = 30 + Math.floor(random() * (random() < 0.3 ? 370 : 60))
   return Array.from({ length: count }, () => {
-    const middle = Array.from({ length: Math.floor(roll() * 4) }, piece).join('')
-    return pick(roll, heads) + middle + (roll() < 0.5 ? pick(roll, ENDS) : '')
+    const middle = Array.from({ length: Math.floor(random() * 4) }, piece).join('')
+    return pick(random, heads) + middle + (random() < 0.5 ? pick(random, ENDS) : '')
   })
 }
 
-/** A robots.txt of 30 to 400 rules and more for ExampleBot, some for other crawlers; and paths to ask about, most of them made from its rules. */
-export function randomLargeRobots(roll: () => number): { readonly file: string; readonly path: () => string } {
-  const rules = randomRules(roll)
-  const mostlyAllow = roll() < 0.3
+/** Returns a robots.txt with at least 30 rules for ExampleBot and some for other crawlers; and a function for paths, most of them made from its rules. */
+export function randomLargeRobots(random: () => number): { readonly file: string; readonly path: () => string } {
+  const rules = randomRules(random)
+  const mostlyAllow = random() < 0.3
   const lines = ['User-agent: ExampleBot']
   for (const rule of rules) {
-    const allows = roll() < (mostlyAllow ? 0.8 : 0.4)
+    const allows = random() < (mostlyAllow ? 0.8 : 0.4)
     lines.push(`${allows ? 'Allow' : 'Disallow'}: ${rule}`)
-    if (roll() < 0.1) lines.push(`${allows ? 'Disallow' : 'Allow'}: ${rule} # on the other hand`)
-    if (roll() < 0.01) lines.push('User-agent: Other', `Disallow: /${pick(roll, MIDDLES)}`, 'User-agent: examplebot/2')
+    if (random() < 0.1) lines.push(`${allows ? 'Disallow' : 'Allow'}: ${rule} # the opposite`)
+    if (random() < 0.01)
+      lines.push('User-agent: Other', `Disallow: /${pick(random, MIDDLES)}`, 'User-agent: examplebot/2')
   }
   const path = () => {
-    const rule = pick(roll, rules)
-      .replace(/\*/g, () => some(roll, MIDDLES, 0, 2).join(''))
+    const rule = pick(random, rules)
+      .replace(/\*/g, () => some(random, MIDDLES, 0, 2).join(''))
       .replace(/\$$/, '')
-    const cut = roll() < 0.2 ? rule.slice(0, Math.floor(roll() * rule.length)) : rule
-    const tail = roll() < 0.5 ? some(roll, [...MIDDLES, 'index.html'], 0, 3).join('') : ''
-    // Long paths are searched in another way.
-    const long = roll() < 0.2 ? some(roll, MIDDLES, 60, 120).join('') : ''
-    const whole = roll() < 0.5 ? `${cut}${tail}${long}` : `${long}${cut}${tail}`
+    const cut = random() < 0.2 ? rule.slice(0, Math.floor(random() * rule.length)) : rule
+    const tail = random() < 0.5 ? some(random, [...MIDDLES, 'index.html'], 0, 3).join('') : ''
+    // Long paths make `findPiece` use its automaton and its byte pairs.
+    const long = random() < 0.2 ? some(random, MIDDLES, 60, 120).join('') : ''
+    const whole = random() < 0.5 ? `${cut}${tail}${long}` : `${long}${cut}${tail}`
     return whole.startsWith('/') ? whole : `/${whole}`
   }
   return { file: lines.join('\n'), path }

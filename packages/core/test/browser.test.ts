@@ -1,5 +1,5 @@
-// Core in a real browser, where there is no Node to lean on by mistake: bundled from its sources, asked the rows that
-// rules.test.ts asks, its answers compared here.
+// Runs core in Chromium, where a use of a Node API would fail. Bundles core from its sources, checks the cases of rules.test.ts in a page, and
+// compares the verdicts here.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,50 +10,50 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBrowser, isMissing, type Part } from '@politely/testkit/parts'
-import { answerOf, rulesCases } from '@politely/testkit/rules-cases'
+import { rulesCases, verdictText } from '@politely/testkit/rules-cases'
 import { build } from 'rolldown'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RulesVerdict } from '../src/index.ts'
 
 const DIALECTS = ['rfc9309', 'google'] as const
 
-/** What the page posts. Verdicts survive JSON. */
-interface Answers {
+/** What the page posts as JSON. */
+interface PageResults {
   readonly rules: Record<string, { readonly verdict: RulesVerdict; readonly allowed: boolean }[]>
-  readonly elsewhere: RulesVerdict
+  readonly unicodeHost: RulesVerdict
   readonly nodeGlobals: string[]
   readonly error?: string
 }
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>core</title><script type="module">
-  async function answer() {
+  async function run() {
     const { parseRobots } = await import('/core.js')
     const { default: cases } = await import('/cases.json', { with: { type: 'json' } })
     const bytes = (text) => Uint8Array.from(text, (c) => c.charCodeAt(0))
-    const ask = (dialect) => ({ robots, url, agent }) => {
+    const check = (dialect) => ({ robots, url, agent }) => {
       const parsed = parseRobots(bytes(robots), { dialect })
       return { verdict: parsed.check(url, agent), allowed: parsed.isAllowed(url, agent) }
     }
     const dialects = ${JSON.stringify(DIALECTS)}
     return {
-      rules: Object.fromEntries(dialects.map((dialect) => [dialect, cases.map(ask(dialect))])),
-      elsewhere: parseRobots(bytes('User-agent: *\\nDisallow: /caf\\xc3\\xa9'), { origin: 'https://B\u00dcCHER.example' })
+      rules: Object.fromEntries(dialects.map((dialect) => [dialect, cases.map(check(dialect))])),
+      unicodeHost: parseRobots(bytes('User-agent: *\\nDisallow: /caf\\xc3\\xa9'), { origin: 'https://B\u00dcCHER.example' })
         .check('https://b\u00fccher\u3002example/caf\u00e9', 'ExampleBot'),
       nodeGlobals: ['process', 'Buffer', 'require', 'global', 'setImmediate'].filter((name) => name in globalThis),
     }
   }
-  const body = JSON.stringify(await answer().catch((error) => ({ error: String(error.stack) })))
-  await fetch('/answers', { method: 'POST', body })
+  const body = JSON.stringify(await run().catch((error) => ({ error: String(error.stack) })))
+  await fetch('/results', { method: 'POST', body })
 </script>`
 
-/** Serves the page on loopback, has Chromium visit it, and gives what the page posts. */
-async function answersFrom(chromium: Part): Promise<Answers> {
+/** Serves the page on loopback, opens it in Chromium, and returns what the page posts. */
+async function resultsFrom(chromium: Part): Promise<PageResults> {
   const { output } = await build({
     input: join(import.meta.dirname, '../src/index.ts'),
     platform: 'browser',
     write: false,
   })
-  expect(output).toHaveLength(1) // one file that imports nothing
+  expect(output).toHaveLength(1) // one file without imports
   const files: Record<string, [type: string, content: string]> = {
     '/': ['text/html', PAGE],
     '/core.js': ['text/javascript', output[0].code],
@@ -67,18 +67,18 @@ async function answersFrom(chromium: Part): Promise<Answers> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const visit = startVisit(chromium, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const page = openPage(chromium, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   try {
-    return JSON.parse(await Promise.race([posted.promise, visit.failed]))
+    return JSON.parse(await Promise.race([posted.promise, page.failed]))
   } finally {
-    await visit.end()
+    await page.end()
     server.close()
     server.closeAllConnections()
   }
 }
 
-/** A Chromium of its own that opens a page. It fails if it ends by itself, or after a minute. */
-function startVisit(chromium: Part, url: string): { failed: Promise<never>; end: () => Promise<void> } {
+/** Starts a Chromium that opens a page. `failed` rejects if Chromium exits by itself, or after a minute. */
+function openPage(chromium: Part, url: string): { failed: Promise<never>; end: () => Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), 'politely-chromium-'))
   const options = [
     '--headless',
@@ -87,32 +87,34 @@ function startVisit(chromium: Part, url: string): { failed: Promise<never>; end:
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
-    // Loopback only: no name has an address, and no proxy is asked.
+    // Loopback only: names do not resolve, and no proxy is used.
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
     '--no-proxy-server',
-    // Root can have no sandbox, nor can others in many a container. The page is ours.
+    // Chromium cannot use its sandbox as root, nor in many containers. The page is our own.
     '--no-sandbox',
     `--user-data-dir=${folder}/profile`,
   ]
-  // Whatever it writes, a crash report or a cache of fonts, goes with the folder.
+  // All that Chromium writes, such as crash reports and font caches, is in the folder and removed with it.
   const env = { ...process.env, ...chromium.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' }
   const browser = spawn(chromium.command, [...options, url], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
+  let stderr = ''
   browser.stderr.setEncoding('utf8').on('data', (chunk) => {
-    said += chunk
+    stderr += chunk
   })
   const closed = new Promise<string>((resolve) => {
     browser.once('error', (error) => resolve(`could not be started: ${error.message}`))
-    browser.once('close', (code, signal) => resolve(`ended before it had answered (${signal ?? `exit code ${code}`})`))
+    browser.once('close', (code, signal) =>
+      resolve(`ended before the page posted its results (${signal ?? `exit code ${code}`})`),
+    )
   })
-  const late = sleep(60_000, 'did not answer within 60 s', { ref: false })
-  const failed = Promise.race([closed, late]).then((what) => {
-    throw new Error(`${chromium.command} ${what}. Its last words:\n${said.slice(-2_000) || '(none)'}`)
+  const timedOut = sleep(60_000, 'posted no results within 60 s', { ref: false })
+  const failed = Promise.race([closed, timedOut]).then((problem) => {
+    throw new Error(`${chromium.command} ${problem}. The end of its stderr:\n${stderr.slice(-2_000) || '(none)'}`)
   })
-  failed.catch(() => undefined) // also if nobody waits for it any more
+  failed.catch(() => undefined) // it may reject after the results have arrived
   const end = async () => {
     browser.kill('SIGKILL')
-    await closed // all its processes are gone with it, or the folder would fill again
+    await closed // when all its processes have ended, nothing writes to the folder any more
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   return { failed, end }
@@ -121,27 +123,27 @@ function startVisit(chromium: Part, url: string): { failed: Promise<never>; end:
 const chromium = findBrowser()
 
 describe.skipIf(isMissing('chromium', chromium))('core in Chromium', () => {
-  let answers: Answers
+  let results: PageResults
 
   beforeAll(async () => {
-    answers = await answersFrom(chromium as Part)
-    if (answers.error !== undefined) throw new Error(`in the page: ${answers.error}`)
+    results = await resultsFrom(chromium as Part)
+    if (results.error !== undefined) throw new Error(`in the page: ${results.error}`)
   }, 90_000)
 
   describe.each(DIALECTS)('rules, dialect %s', (dialect) => {
     it.each(rulesCases.map((row, i) => ({ ...row, i })))('$name', (row) => {
-      const answer = answers.rules[dialect]?.[row.i]
+      const result = results.rules[dialect]?.[row.i]
       const expected = dialect === 'google' ? (row.google ?? row.rfc9309) : row.rfc9309
-      expect(answer && answerOf(answer.verdict)).toBe(expected)
-      expect(answer?.allowed).toBe(expected.startsWith('allowed'))
+      expect(result && verdictText(result.verdict)).toBe(expected)
+      expect(result?.allowed).toBe(expected.startsWith('allowed'))
     })
   })
 
-  it('reads a host in any script, and decodes bytes', () => {
-    expect(answers.elsewhere).toMatchObject({ because: 'rule', rule: { text: '/caf\u00e9', line: 2 } })
+  it('parses a host in any script, and decodes bytes', () => {
+    expect(results.unicodeHost).toMatchObject({ because: 'rule', rule: { text: '/caf\u00e9', line: 2 } })
   })
 
-  it('had none of the globals of Node', () => {
-    expect(answers.nodeGlobals).toEqual([])
+  it('has no Node globals', () => {
+    expect(results.nodeGlobals).toEqual([])
   })
 })

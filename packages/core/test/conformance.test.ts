@@ -4,20 +4,23 @@ import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DialectName, parseRobots, type RulesVerdict } from '../src/index.ts'
 import { originOf } from '../src/url/origin.ts'
-import { askedOften, countIndexed, lineOf, restored, throughJson } from './all-matchers.ts'
+import { checkOften, countIndexedChecks, restored, ruleLineOf, throughJson } from './all-matchers.ts'
 
 const dir = conformanceDirOrNote()
 
 describe.skipIf(dir === undefined)("google/robotstxt's verdicts on real and generated files", () => {
   it.each<DialectName>(['rfc9309', 'google'])(
-    '%s: every case that binds agrees',
+    '%s: agrees in every binding case',
     { timeout: 300_000 },
     async (dialect) => {
       const otherWays = isFullRun ? new OtherWays(dialect) : undefined
-      const agreement = await judgeConformance(dir as string, dialect, (asked) => {
-        const verdict = parseRobots(asked.robots, { dialect }).check(asked.url, asked.agent)
-        otherWays?.compare(asked, verdict)
-        return { allowed: verdict.allowed, line: lineOf(verdict) }
+      const agreement = await judgeConformance(dir as string, dialect, (conformanceCase) => {
+        const verdict = parseRobots(conformanceCase.robots, { dialect }).check(
+          conformanceCase.url,
+          conformanceCase.agent,
+        )
+        otherWays?.compare(conformanceCase, verdict)
+        return { allowed: verdict.allowed, line: ruleLineOf(verdict) }
       })
       printAfterRun(`conformance, ${dialect}: ${agreement.report.trim().replaceAll('\n', '; ')}`)
       expect(agreement.cases).toBeGreaterThan(10_000)
@@ -31,33 +34,33 @@ describe.skipIf(dir === undefined)("google/robotstxt's verdicts on real and gene
   )
 })
 
-/** Asks each case again through bound, indexed and restored rules, and collects the verdicts that differ. */
+/** Checks each case again with bound, indexed and restored rules, and collects the verdicts that differ. */
 class OtherWays {
   readonly different: string[] = []
   compared = 0
   readonly #dialect: DialectName
-  readonly #indexed = countIndexed()
-  /** The rules bound for the last file. Cases of one file follow one another. */
+  readonly #indexed = countIndexedChecks()
+  /** The bound rules of the last file. The cases of one file are adjacent. */
   #file: { readonly robots: Uint8Array; readonly bound: Map<string, Record<string, CrawlerRules>> } | undefined
 
   constructor(dialect: DialectName) {
     this.#dialect = dialect
   }
 
-  /** Questions answered through an index so far. */
+  /** How many checks have used an index so far. */
   get indexed(): number {
     return this.#indexed()
   }
 
   compare({ id, robots, agent, url }: ConformanceCase, expected: RulesVerdict): void {
-    const wanted = `${expected.allowed} ${lineOf(expected)}`
+    const expectedText = `${expected.allowed} ${ruleLineOf(expected)}`
     const origin = originOf(url)
     const options = { dialect: this.#dialect }
     const ofOrigin = parseRobots(robots, origin === undefined ? options : { ...options, origin }).forCrawler(agent)
     for (const [way, rules] of Object.entries({ ...this.#rulesOf(robots, agent), ofOrigin })) {
       const verdict = rules.check(url)
-      const got = `${verdict.allowed} ${lineOf(verdict)}`
-      if (got !== wanted) this.different.push(`${id}, ${way}: ${got}, expected ${wanted}`)
+      const actual = `${verdict.allowed} ${ruleLineOf(verdict)}`
+      if (actual !== expectedText) this.different.push(`${id}, ${way}: ${actual}, expected ${expectedText}`)
       if (rules.isAllowed(url) !== expected.allowed) this.different.push(`${id}, ${way}: isAllowed`)
     }
     const isAllowed = parseRobots(robots, options).isAllowed(url, agent)
@@ -67,19 +70,19 @@ class OtherWays {
 
   #rulesOf(robots: Uint8Array, agent: string): Record<string, CrawlerRules> {
     if (this.#file?.robots !== robots) this.#file = { robots, bound: new Map() }
-    const known = this.#file.bound.get(agent)
-    if (known !== undefined) return known
+    const cached = this.#file.bound.get(agent)
+    if (cached !== undefined) return cached
     const bound = parseRobots(robots, { dialect: this.#dialect }).forCrawler(agent)
-    const walked = restored(bound.toJSON())
-    const json = askedOften(restored(throughJson(bound)))
-    const rules = { walked, json, indexed: askedOften(bound) }
+    const unfiltered = restored(bound.toJSON())
+    const json = checkOften(restored(throughJson(bound)))
+    const rules = { unfiltered, json, indexed: checkOften(bound) }
     this.#file.bound.set(agent, rules)
     return rules
   }
 }
 
-describe.skipIf(dir === undefined)("questions of other libraries' test suites", () => {
-  it('are answered in dialect google as google/robotstxt answers them', { timeout: 300_000 }, async () => {
+describe.skipIf(dir === undefined)("cases from other libraries' test suites", () => {
+  it('get the verdict of google/robotstxt in dialect google', { timeout: 300_000 }, async () => {
     const vectors = await vectorsIn(dir as string)
     const wrong = (dialect: DialectName) =>
       vectors.filter(({ robots, url, agents, google }) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dialectCases } from '@politely/testkit/dialect-cases'
 import { withTables } from '@politely/testkit/doc-table'
-import { answerOf } from '@politely/testkit/rules-cases'
+import { verdictText } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import {
   accessPolicyOf,
@@ -26,7 +26,7 @@ const HOUR = 3_600_000
 
 describe('each dialect', () => {
   it.each(dialectCases)('gives its own verdict for $name', ({ robots, url, agent, verdicts }) => {
-    const given = names.map((dialect) => [dialect, answerOf(parseRobots(robots, { dialect }).check(url, agent))])
+    const given = names.map((dialect) => [dialect, verdictText(parseRobots(robots, { dialect }).check(url, agent))])
     expect(Object.fromEntries(given)).toEqual(verdicts)
   })
 
@@ -39,7 +39,7 @@ describe('each dialect', () => {
         const without: Dialect = { ...dialects[name], name: 'undone', parsing: undone }
         const changed = dialectCases.filter(
           ({ robots, url, agent, verdicts }) =>
-            answerOf(parseRobots(robots, { dialect: without }).check(url, agent)) !== verdicts[name],
+            verdictText(parseRobots(robots, { dialect: without }).check(url, agent)) !== verdicts[name],
         )
         expect(changed.length, `${name}: ${question} ${answer}`).toBeGreaterThan(0)
       }
@@ -90,15 +90,15 @@ describe('a custom dialect', () => {
 
   it.each([
     ['bing', '"bing" is not known; write one of rfc9309, google'],
-    [null, 'does not answer keys'],
-    [{}, 'nothing does not answer keys; write one of lenient, exact'],
+    [null, 'keys is missing'],
+    [{}, 'keys is missing; write one of lenient, exact'],
     [
       { ...dialects.google, parsing: { ...dialects.google.parsing, winner: 'longest' } },
-      '"longest" does not answer winner; write one of most-octets, first',
+      'winner: "longest" is not valid; write one of most-octets, first',
     ],
     [
       { ...dialects.google, access: { ...dialects.google.access, ttlHours: -1 } },
-      '-1 does not answer ttlHours; write hours',
+      'ttlHours: -1 is not valid; write hours',
     ],
   ])('%j is rejected', (dialect, hint) => {
     expect(() => dialectFor(dialect as never)).toThrow(OptionError)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withTables } from '@politely/testkit/doc-table'
 import { goodFiles, lintCases } from '@politely/testkit/lint-cases'
-import { dice, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type FindingCode, findingKinds, lintRobots, parseRobots } from '../src/index.ts'
@@ -56,7 +56,7 @@ describe('lintRobots', () => {
   it('calls a rule unnecessary only if all verdicts are the same without it', () => {
     let unnecessary = 0
     for (let seed = 1; seed <= sampled(3_000); seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const robots = randomRobots(roll)
       const lines = robots.split(/\r\n|\r|\n/)
       for (const { code, line } of lintRobots(bytes(robots))) {
@@ -80,7 +80,7 @@ describe('lintRobots', () => {
   it('suggests another spelling only if it matches the same URLs', () => {
     let suggestions = 0
     for (let seed = 1; seed <= sampled(5_000); seed++) {
-      const roll = dice(seed)
+      const roll = seededRandom(seed)
       const file = `User-agent: *\nDisallow: ${randomPath(roll, '')}\n`.replace('Disallow: /', () =>
         roll() < 0.3 ? 'Disallow: ' : 'Disallow: /',
       )

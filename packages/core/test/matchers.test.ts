@@ -1,19 +1,19 @@
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
 import { IndexBuffers, IndexedMatcher } from '../src/match/indexed.ts'
 import { LinearMatcher } from '../src/match/linear.ts'
-import { formLength, formStart, matchesAt, NO_RULE, nextRule, ruleAt } from '../src/match/packed-rules.ts'
+import { formLength, formStart, matchesAt, NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
 import type { RequestPath } from '../src/url/request-path.ts'
-import { countIndexed, countingPath, lineOf, pathOf } from './all-matchers.ts'
+import { countIndexedChecks, countingPath, pathOf, ruleLineOf } from './all-matchers.ts'
 
-const indexed = countIndexed()
+const indexed = countIndexedChecks()
 
 const times = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i))
 
 const fileOf = (rules: readonly string[]) => ['User-agent: *', ...rules.map((rule) => `Disallow: ${rule}`)].join('\n')
 
-/** The engines for rules, and the offsets of the rules in their packed form. */
+/** Returns both engines for rules, and the offsets of the packed rules. */
 function enginesFor(rules: readonly string[]) {
   const { packed, groupsAt } = parseRobots(fileOf(rules)).forCrawler('a').toJSON()
   const bytes = new Uint8Array(Buffer.from(`${packed}    `, 'latin1'))
@@ -21,18 +21,18 @@ function enginesFor(rules: readonly string[]) {
   for (let at = 0; at < groupsAt; ) {
     offsets.push(at)
     const length = formLength(bytes, at)
-    at = nextRule(bytes, at, formStart(bytes, at, length), length)
+    at = nextRuleOffset(bytes, at, formStart(bytes, at, length), length)
   }
   const linear = () => {
     const matcher = new LinearMatcher()
     matcher.load(bytes, groupsAt, offsets.length, false)
     return matcher
   }
-  const index = new IndexedMatcher(bytes.subarray(0, packed.length), linear().entries, false, new IndexBuffers())
-  /** What each engine finds: the linear one at its first question, which walks, and at its second, which has entries. */
+  const index = new IndexedMatcher(bytes.subarray(0, packed.length), linear().filters, false, new IndexBuffers())
+  /** Returns what each engine finds. The linear one has no filters for its first path, and has them for its second. */
   const findAll = (path: RequestPath) => {
     const matcher = linear()
-    return { walked: matcher.find(path), linear: matcher.find(path), indexed: index.find(path) }
+    return { unfiltered: matcher.find(path), filtered: matcher.find(path), indexed: index.find(path) }
   }
   return { bytes, offsets, linear, index, findAll }
 }
@@ -40,28 +40,28 @@ function enginesFor(rules: readonly string[]) {
 const SHORT = fileOf(times(20, (i) => `/${i}`))
 const LONG = fileOf(times(200, (i) => `/${i}`))
 
-/** Asks so many questions, each of which some rule answers. */
-function ask(rules: CrawlerRules, questions: number): void {
-  for (let i = 0; i < questions; i++) expect(lineOf(rules.check(`/${i % 20}$`))).toBeGreaterThan(0)
+/** Checks paths that a rule matches. */
+function checkMatching(rules: CrawlerRules, count: number): void {
+  for (let i = 0; i < count; i++) expect(ruleLineOf(rules.check(`/${i % 20}$`))).toBeGreaterThan(0)
 }
 
-describe('the indexed engine answers for many rules that are asked about often', () => {
+describe('the indexed engine is used for many rules after many checks', () => {
   it.each([
-    ['few', SHORT, 100, 0],
-    ['many', LONG, 64, 0],
-    ['many', LONG, 65, 1],
-    ['many', LONG, 100, 36],
-  ])('%s rules', (_name, file, questions, expected) => {
+    ['never for 20', SHORT, 100, 0],
+    ['not for 64 checks of 200', LONG, 64, 0],
+    ['for the 65th check of 200', LONG, 65, 1],
+    ['for 36 of 100 checks of 200', LONG, 100, 36],
+  ])('%s rules', (_name, file, checks, expected) => {
     const before = indexed()
-    ask(parseRobots(file).forCrawler('a'), questions)
+    checkMatching(parseRobots(file).forCrawler('a'), checks)
     expect(indexed() - before).toBe(expected)
   })
 
-  it('also where they are asked about in turn with other rules', () => {
+  it('also if checks of two rule sets alternate', () => {
     const both = [LONG, `${LONG}\nDisallow: /b`].map((file) => parseRobots(file).forCrawler('a'))
-    for (let i = 0; i < 16; i++) for (const rules of both) ask(rules, 4)
+    for (let i = 0; i < 16; i++) for (const rules of both) checkMatching(rules, 4)
     const before = indexed()
-    for (const rules of both) ask(rules, 4)
+    for (const rules of both) checkMatching(rules, 4)
     expect(indexed() - before).toBe(8)
   })
 
@@ -69,14 +69,14 @@ describe('the indexed engine answers for many rules that are asked about often',
     for (const file of [SHORT, LONG]) {
       const rules = parseRobots(file).forCrawler('a')
       const [claimed, stored] = [rules.memoryBytes, JSON.stringify(rules)]
-      ask(rules, 70)
+      checkMatching(rules, 70)
       expect([rules.memoryBytes, JSON.stringify(rules)]).toEqual([claimed, stored])
     }
   })
 })
 
-describe('each engine finds the rule that the slow and obvious way finds, RFC 9309 §2.2.2', () => {
-  const slowly = (rule: string) =>
+describe('each engine finds the rule that a naive search with RegExp finds, RFC 9309 §2.2.2', () => {
+  const regExpOf = (rule: string) =>
     new RegExp(
       `^${rule
         .replace(/\$$/, '')
@@ -86,25 +86,27 @@ describe('each engine finds the rule that the slow and obvious way finds, RFC 93
       's',
     )
 
-  // Few letters, so that much matches and nearly matches; and all bytes that are of one kind, or of none.
+  // Few letters, so that many rules match or nearly match; and bytes of one byte class, or of none (request-path.ts).
   it.each([
     ['few letters', ['/', '/', 'a', 'b', '*', '$'], 1, 20],
-    ['more rules than the linear engine takes', ['/', 'a', 'b', 'c', '*'], 25, 80],
+    ['more than 24 rules', ['/', 'a', 'b', 'c', '*'], 25, 80],
     ['more than 96 rules with special characters', ['*', 'a', 'b', 'ab', 'ba', '/', '$'], 130, 300],
-    ['long ones', ['aaaa', 'bbbb', 'abab', '/', '/*', 'a*'], 25, 200],
-    ['bytes of one kind', ['/', 'j', 'q', 'x', 'z', '0', '9', 'A', 'Z', '*'], 1, 60],
+    ['long patterns', ['aaaa', 'bbbb', 'abab', '/', '/*', 'a*'], 25, 200],
+    ['bytes of one class', ['/', 'j', 'q', 'x', 'z', '0', '9', 'A', 'Z', '*'], 1, 60],
     ['bytes that are encoded', ['/', '%2A', '%24', '%27', '%20', '*', '$', 'e', '~'], 1, 60],
-    ['bytes of no kind', ['/', 'a', 'e', 'i', 'o', '!', '~', '*', ';'], 1, 60],
-  ])('%s', (_name, pieces, least, most) => {
+    ['bytes without a class', ['/', 'a', 'e', 'i', 'o', '!', '~', '*', ';'], 1, 60],
+  ])('%s', (_name, pieces, min, max) => {
     let matched = 0
-    let asked = 0
+    let checks = 0
     for (let seed = 1; seed <= 60; seed++) {
-      const roll = dice(seed)
-      const some = (count: number) => times(Math.floor(roll() * count) + 1, () => pick(roll, pieces)).join('')
-      const count = least + Math.floor(roll() * (most - least + 1))
-      const { bytes, offsets, findAll } = enginesFor(times(count, () => (roll() < 0.8 ? `/${some(6)}` : `*${some(6)}`)))
+      const random = seededRandom(seed)
+      const some = (count: number) => times(Math.floor(random() * count) + 1, () => pick(random, pieces)).join('')
+      const count = min + Math.floor(random() * (max - min + 1))
+      const { bytes, offsets, findAll } = enginesFor(
+        times(count, () => (random() < 0.8 ? `/${some(6)}` : `*${some(6)}`)),
+      )
       const forms = offsets.map((at) => ruleAt(bytes, at).form)
-      const patterns = forms.map(slowly)
+      const patterns = forms.map(regExpOf)
       for (let i = 0; i < 30; i++) {
         const path = `/${some(12)}`.replace(/[*$]/g, 'a')
         let deciding = -1
@@ -113,17 +115,17 @@ describe('each engine finds the rule that the slow and obvious way finds, RFC 93
           if (isLonger && pattern.test(path)) deciding = n
         }
         const expected = offsets[deciding] ?? NO_RULE
-        const found = { walked: expected, linear: expected, indexed: expected }
+        const found = { unfiltered: expected, filtered: expected, indexed: expected }
         expect(findAll(pathOf(path)), `seed ${seed}: ${path}`).toEqual(found)
-        asked++
+        checks++
         if (expected !== NO_RULE) matched++
       }
     }
-    expect(matched).toBeGreaterThan(asked / 10)
+    expect(matched).toBeGreaterThan(checks / 10)
   })
 })
 
-describe('work is bounded by rules × path, RFC 9309 §3 (security)', () => {
+describe('the work of a check is at most rules × path, RFC 9309 §3 (security)', () => {
   it.each<[string, readonly string[], string]>([
     ['prefixes of each other', times(1_000, (i) => `/${'a'.repeat(i)}b`), `/${'a'.repeat(2_000)}`],
     ['prefixes of each other, and a match', times(1_000, (i) => `/${'a'.repeat(i)}`), `/${'a'.repeat(2_000)}`],
@@ -136,7 +138,7 @@ describe('work is bounded by rules × path, RFC 9309 §3 (security)', () => {
     ['stars', times(200, (i) => `*${'a*'.repeat(i % 50)}b`), `/${'a'.repeat(300)}`],
     ['one rule, many times', times(500, () => '/*aaaaaaaab'), `/${'a'.repeat(1_000)}`],
     ['one literal rule, many times', times(300, (i) => `/${'a'.repeat(1 + (i % 3))}`), '/aaab'],
-    ['one literal rule, many times, and no match', times(300, (i) => `/${'a'.repeat(5 + (i % 3))}`), '/aaab'],
+    ['one literal rule, many times, without a match', times(300, (i) => `/${'a'.repeat(5 + (i % 3))}`), '/aaab'],
     [
       'more rules than two bytes can number',
       times(9_000, (i) => `/${i}/${i % 7 === 0 ? '*' : 'page'}/${i}`),
@@ -145,20 +147,20 @@ describe('work is bounded by rules × path, RFC 9309 §3 (security)', () => {
     ['a query', times(1_000, (i) => `/*?sort=${i}&`), `/?${times(200, (i) => `sort=${i}`).join(';')}`],
   ])('%s', (_name, rules, text) => {
     const { bytes, offsets, linear, index } = enginesFor(rules)
-    const walked = countingPath(text)
-    const listed = countingPath(text)
+    const unfiltered = countingPath(text)
+    const filtered = countingPath(text)
     const found = countingPath(text)
     const matcher = linear()
-    const offset = matcher.find(walked.path)
-    expect(matcher.find(listed.path)).toBe(offset)
+    const offset = matcher.find(unfiltered.path)
+    expect(matcher.find(filtered.path)).toBe(offset)
     expect(index.find(found.path)).toBe(offset)
 
     const bound = rules.reduce((sum, rule) => sum + (rule.length + 1) * (text.length + 1), 0)
-    for (const { reads } of [walked, listed, found]) {
+    for (const { reads } of [unfiltered, filtered, found]) {
       expect(reads()).toBeGreaterThan(0)
       expect(reads()).toBeLessThanOrEqual(bound + 4 * text.length)
     }
-    // The index is never much slower than trying all rules.
+    // The index is never much slower than a search through all rules.
     const all = countingPath(text)
     for (const at of offsets) {
       const length = formLength(bytes, at)
@@ -167,8 +169,8 @@ describe('work is bounded by rules × path, RFC 9309 §3 (security)', () => {
     expect(found.reads()).toBeLessThanOrEqual(2 * all.reads() + 6 * (text.length + 1))
   })
 
-  it('the indexed engine tries few rules of many', () => {
-    let asked = 0
+  it('the indexed engine tries few of many rules', () => {
+    let checks = 0
     for (const [rules, text] of [
       [times(2_000, (i) => `/${i}/page`), '/1999/page'],
       [times(2_000, (i) => `/*?sort${i}=`), '/a?sort1999=1'],
@@ -179,8 +181,8 @@ describe('work is bounded by rules × path, RFC 9309 §3 (security)', () => {
       const { path, reads } = countingPath(text)
       expect(index.find(path)).toBe(linear().find(pathOf(text)))
       expect(reads(), text).toBeLessThanOrEqual(25 * text.length)
-      asked++
+      checks++
     }
-    expect(asked).toBe(4)
+    expect(checks).toBe(4)
   })
 })

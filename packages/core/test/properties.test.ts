@@ -1,4 +1,4 @@
-import { dice, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -11,15 +11,15 @@ import { countingPath, pathOf } from './all-matchers.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
-/** A file by dice, and a path to ask about. */
+/** A random file, and a path to check. */
 const fileAndPath = fc.integer({ min: 1, max: 2 ** 31 }).map((seed) => {
-  const roll = dice(seed)
-  const file = randomRobots(roll)
-  return { file, path: randomPath(roll, file) }
+  const random = seededRandom(seed)
+  const file = randomRobots(random)
+  return { file, path: randomPath(random, file) }
 })
 
-describe('whatever a site sends', () => {
-  it('reading it never throws', () => {
+describe('any file', () => {
+  it('is parsed and checked without an exception', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 400 }),
@@ -37,7 +37,7 @@ describe('whatever a site sends', () => {
     )
   })
 
-  it('what explains a verdict explains that verdict, in every dialect', () => {
+  it('has explanations that agree with the verdicts, in every dialect', () => {
     let explained = 0
     fc.assert(
       fc.property(fileAndPath, fc.constantFrom(...names), ({ file, path }, dialect) => {
@@ -54,7 +54,7 @@ describe('whatever a site sends', () => {
     expect(explained).toBeGreaterThan(sampled(200))
   })
 
-  it('text and bytes read alike, also out of the middle of a larger buffer', () => {
+  it('gives the same verdict as text and as bytes, also as part of a larger buffer', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fileAndPath, (words, { file, path }) => {
         const text = `${file.replace(/[\u0080-\uffff]/g, words)}\nDisallow: /${words}\n`
@@ -68,7 +68,7 @@ describe('whatever a site sends', () => {
 })
 
 describe('a verdict does not depend on', () => {
-  it('how lines end', () => {
+  it('the kind of line ends', () => {
     let decided = 0
     fc.assert(
       fc.property(fileAndPath, ({ file, path }) => {
@@ -85,7 +85,7 @@ describe('a verdict does not depend on', () => {
     expect(decided).toBeGreaterThan(sampled(100))
   })
 
-  it('the order of groups, nor on that of rules in a group', () => {
+  it('the order of groups, or of rules in a group', () => {
     const path = fc
       .string({ unit: fc.constantFrom('/', 'a', 'b', '*', '$', '%61'), maxLength: 4 })
       .map((end) => `/${end}`)
@@ -99,10 +99,10 @@ describe('a verdict does not depend on', () => {
       fc.property(fc.array(group, { minLength: 1, maxLength: 6 }), path, fc.nat(), (groups, url, seed) => {
         const text = (of: typeof groups) =>
           of.map(({ agent, rules }) => [`User-agent: ${agent}`, ...rules, ''].join('\n')).join('\n')
-        const roll = dice(seed)
+        const random = seededRandom(seed)
         const shuffled = <T>(items: readonly T[]) =>
           items
-            .map((item) => ({ item, at: roll() }))
+            .map((item) => ({ item, at: random() }))
             .sort((a, b) => a.at - b.at)
             .map(({ item }) => item)
         const other = shuffled(groups).map(({ agent, rules }) => ({ agent, rules: shuffled(rules) }))
@@ -116,15 +116,15 @@ describe('a verdict does not depend on', () => {
   })
 })
 
-describe('matching is bounded by pattern × path', () => {
+describe('a match compares at most pattern × path bytes', () => {
   it.each([
     ['stars and no match', '/*a*a*a*a*a*a*a*a*a*a*b', `/${'a'.repeat(2_000)}`],
     ['stars that all match', '/*a*a*a*a*a*a*a*a*a*a*a$', `/${'a'.repeat(2_000)}`],
-    ['nothing but stars behind a slash', `/${'*'.repeat(2_000)}`, `/${'a'.repeat(2_000)}`],
-    ['a long piece that nearly fits', `/*${'a'.repeat(500)}b`, `/${'a'.repeat(2_000)}b`],
-    ['a long end that nearly fits', `/*b${'a'.repeat(500)}$`, `/b${'a'.repeat(2_000)}b`],
-    ['pairs', '/*ab'.repeat(300), `/${'/xab'.repeat(500)}`],
-    ['pieces of which only the last is missing', `${'/*ab'.repeat(300)}*ba$`, `/${'/xab'.repeat(500)}`],
+    ['only stars after a slash', `/${'*'.repeat(2_000)}`, `/${'a'.repeat(2_000)}`],
+    ['a long piece that nearly matches', `/*${'a'.repeat(500)}b`, `/${'a'.repeat(2_000)}b`],
+    ['a long end that nearly matches', `/*b${'a'.repeat(500)}$`, `/b${'a'.repeat(2_000)}b`],
+    ['many pieces of two bytes', '/*ab'.repeat(300), `/${'/xab'.repeat(500)}`],
+    ['many pieces, of which only the last is missing', `${'/*ab'.repeat(300)}*ba$`, `/${'/xab'.repeat(500)}`],
   ])('%s', (_name, rule, text) => {
     const { path, reads } = countingPath(text)
     matchesWildcards(path, bytes(rule), 0, rule.length)
@@ -132,7 +132,7 @@ describe('matching is bounded by pattern × path', () => {
     expect(reads()).toBeLessThanOrEqual((rule.length + 1) * (text.length + 1))
   })
 
-  it('whatever stands in the pattern, and where it matches it is found', () => {
+  it('for any pattern, and finds every match', () => {
     const piece = fc.constantFrom('a', 'b', 'ab', '/', '*', '$')
     const textOf = (pieces: readonly string[]) => `/${pieces.join('')}`
     let matched = 0
@@ -153,8 +153,10 @@ describe('matching is bounded by pattern × path', () => {
           const isAnchored = rule.endsWith('$')
           const escaped = (isAnchored ? rule.slice(0, -1) : rule).replace(/\$/g, '\\$').replace(/\*+/g, '.*')
           expect(found, `${rule} and ${text}`).toBe(new RegExp(`^${escaped}${isAnchored ? '$' : ''}`).test(text))
-          const searched = searchedOften(pathOf(text))
-          expect(matchesWildcards(searched, bytes(rule), 0, rule.length), `${rule} and ${text}, searched`).toBe(found)
+          const searched = withAutomaton(pathOf(text))
+          expect(matchesWildcards(searched, bytes(rule), 0, rule.length), `${rule} and ${text}, with automaton`).toBe(
+            found,
+          )
           if (found) matched++
           else missed++
         },
@@ -166,9 +168,9 @@ describe('matching is bounded by pattern × path', () => {
   })
 
   it.each([
-    ['a piece of which the path has all but the last byte in many places', '/*abc', `/${'abxbc'.repeat(400)}`],
-    ['one that the path has before the offset and far behind it', '/*z*abc*ww', `/abcz${'abx'.repeat(650)}abc`],
-  ])('and by the path and all patterns where a site writes many: %s', (_name, rule, text) => {
+    ['a piece that occurs often in the path, but for its last byte', '/*abc', `/${'abxbc'.repeat(400)}`],
+    ['a piece that occurs before the offset, and far after it', '/*z*abc*ww', `/abcz${'abx'.repeat(650)}abc`],
+  ])('and far fewer for each of many patterns: %s', (_name, rule, text) => {
     const { path, reads } = countingPath(text)
     const rules = 20_000
     for (let i = 0; i < rules; i++) expect(matchesWildcards(path, bytes(rule), 0, rule.length)).toBe(false)
@@ -177,34 +179,34 @@ describe('matching is bounded by pattern × path', () => {
   })
 })
 
-/** A path that was searched so often that it has an automaton, if it is not too long for one. */
-function searchedOften(path: RequestPath): RequestPath {
+/** Makes the path use its automaton, unless it is too long for one. */
+function withAutomaton(path: RequestPath): RequestPath {
   path.searchedBytes = 2 ** 20
   return path
 }
 
-describe('what was found out about a path is discarded when another one is asked about', () => {
-  const known = new OriginBytes()
+describe('everything cached for a path is discarded when another path is set', () => {
+  const originBytes = new OriginBytes()
 
   describe.each([
-    ['by the URL parser', (path: RequestPath, text: string) => path.setPath(text, 'rfc9309')],
-    ['byte by byte', (path: RequestPath, text: string) => setSimpleUrl(path, text, undefined, known)],
+    ['by setPath', (path: RequestPath, text: string) => path.setPath(text, 'rfc9309')],
+    ['by setSimpleUrl', (path: RequestPath, text: string) => setSimpleUrl(path, text, undefined, originBytes)],
   ])('%s', (_name, set) => {
     it.each([
-      ['which pieces it has', 300],
-      ['which pairs of bytes it has', 3_500],
+      ['the automaton', 300],
+      ['the automaton of a long path', 3_500],
     ])('%s', (_what, length) => {
       const far = 'x'.repeat(length)
       const path = new RequestPath()
       set(path, `/axb${far}`)
-      searchedOften(path)
+      withAutomaton(path)
       expect(matchesWildcards(path, bytes('/*ab'), 0, 4)).toBe(false)
       set(path, `/axab${far}`)
       expect(matchesWildcards(path, bytes('/*ab'), 0, 4)).toBe(true)
     })
   })
 
-  it('in a path that is too long for an automaton too', () => {
+  it('also the byte pairs of a path that is too long for an automaton', () => {
     const far = 'x'.repeat(MAX_AUTOMATON_BYTES)
     const path = new RequestPath()
     path.setPath(`/axb${far}`, 'rfc9309')
@@ -214,18 +216,18 @@ describe('what was found out about a path is discarded when another one is asked
   })
 })
 
-describe('where a piece is in a path', () => {
-  it('is not where it would share bytes with the end of the pattern', () => {
+describe('the suffix automaton', () => {
+  it('does not find a piece that overlaps the end of the pattern', () => {
     for (const [text, isMatch] of [
       ['/aab', false],
       ['/aabb', true],
     ] as const) {
-      const path = searchedOften(pathOf(text))
+      const path = withAutomaton(pathOf(text))
       expect(matchesWildcards(path, bytes('/*ab*b$'), 0, 7), text).toBe(isMatch)
     }
   })
 
-  it('is where the text has it, from any offset on', () => {
+  it('finds each piece where indexOf finds it, from any offset on', () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 60 }),
       fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/', '%', '\0', '\xff'), maxLength: 60 }),
@@ -233,15 +235,17 @@ describe('where a piece is in a path', () => {
     let found = 0
     let missed = 0
     fc.assert(
-      fc.property(text, text, fc.nat(60), fc.nat(6), (path, other, place, length) => {
+      fc.property(text, text, fc.nat(60), fc.nat(6), (path, other, offset, length) => {
         const automaton = new SuffixAutomaton(bytes(`?${path}?`), 1, 1 + path.length)
-        const at = place % (path.length + 1)
-        for (const run of [path.slice(at, at + length), other.slice(0, length), `${path}a`]) {
-          for (let from = 0; from <= path.length && run !== ''; from++) {
-            const behind = automaton.endOfNext(bytes(`?${run}`), 1, 1 + run.length, from)
-            const wanted = path.indexOf(run, from)
-            expect(behind, `${run} in ${path} from ${from} on`).toBe(wanted === -1 ? -1 : wanted + run.length)
-            if (wanted === -1) missed++
+        const at = offset % (path.length + 1)
+        for (const piece of [path.slice(at, at + length), other.slice(0, length), `${path}a`]) {
+          for (let from = 0; from <= path.length && piece !== ''; from++) {
+            const endOfNext = automaton.endOfNext(bytes(`?${piece}`), 1, 1 + piece.length, from)
+            const expected = path.indexOf(piece, from)
+            expect(endOfNext, `${piece} in ${path} from ${from} on`).toBe(
+              expected === -1 ? -1 : expected + piece.length,
+            )
+            if (expected === -1) missed++
             else found++
           }
         }
@@ -252,23 +256,23 @@ describe('where a piece is in a path', () => {
     expect(missed).toBeGreaterThan(sampled(10_000))
   })
 
-  it('is known of the longest path that has an automaton, with every byte in it', () => {
-    const roll = dice(1)
+  it('indexes the longest path that it accepts, with up to 256 different bytes', () => {
+    const random = seededRandom(1)
     for (const different of [1, 2, 256]) {
       const path = String.fromCharCode(
-        ...Array.from({ length: MAX_AUTOMATON_BYTES }, () => Math.floor(roll() * different)),
+        ...Array.from({ length: MAX_AUTOMATON_BYTES }, () => Math.floor(random() * different)),
       )
       const automaton = new SuffixAutomaton(bytes(path), 0, path.length)
-      const behind = (run: string, from: number) => automaton.endOfNext(bytes(run), 0, run.length, from)
+      const endOfNext = (piece: string, from: number) => automaton.endOfNext(bytes(piece), 0, piece.length, from)
       for (let byte = 0; byte < different; byte++) {
         const one = String.fromCharCode(byte)
-        expect(behind(one, 0)).toBe(path.indexOf(one) + 1)
+        expect(endOfNext(one, 0)).toBe(path.indexOf(one) + 1)
       }
       for (let i = 0; i < 1_000; i++) {
-        const start = Math.floor(roll() * path.length)
-        const run = path.slice(start, start + 1 + Math.floor(roll() * 20))
-        expect(behind(run, 0)).toBe(path.indexOf(run) + run.length)
-        expect(behind(run, start)).toBe(start + run.length)
+        const start = Math.floor(random() * path.length)
+        const piece = path.slice(start, start + 1 + Math.floor(random() * 20))
+        expect(endOfNext(piece, 0)).toBe(path.indexOf(piece) + piece.length)
+        expect(endOfNext(piece, start)).toBe(start + piece.length)
       }
     }
   })

@@ -1,4 +1,4 @@
-import { answerOf, rulesCases } from '@politely/testkit/rules-cases'
+import { rulesCases, verdictText } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 
@@ -8,12 +8,12 @@ describe.each(['rfc9309', 'google'] as const)('rules, dialect %s', (dialect) => 
   it.each(rulesCases)('$name', (row) => {
     const robots = parseRobots(bytes(row.robots), { dialect })
     const expected = dialect === 'google' ? (row.google ?? row.rfc9309) : row.rfc9309
-    expect(answerOf(robots.check(row.url, row.agent))).toBe(expected)
+    expect(verdictText(robots.check(row.url, row.agent))).toBe(expected)
     expect(robots.isAllowed(row.url, row.agent)).toBe(expected.startsWith('allowed'))
   })
 })
 
-it("asks about no other path when the caller's list of tokens asks a question of its own", () => {
+it("is not disturbed by a check that the iterator of the caller's token list makes", () => {
   const tokens = Object.assign(['ExampleBot'], {
     *[Symbol.iterator]() {
       parseRobots('User-agent: *\nAllow: /').isAllowed('/public', 'OtherBot')

@@ -6,7 +6,7 @@ import { resolveUrl } from '../src/match/resolve-url.ts'
 import type { RulesVerdict } from '../src/match/verdict.ts'
 import { RequestPath } from '../src/url/request-path.ts'
 import { OriginBytes, setSimpleUrl } from '../src/url/url-fast-path.ts'
-import { askedOften, dialectNames } from './all-matchers.ts'
+import { checkOften, dialectNames } from './all-matchers.ts'
 
 const STARTS = [
   '',
@@ -111,7 +111,7 @@ const ORIGINS = [
   'http://[::1]',
 ]
 
-/** A URL made of pieces, or a path; at times very long. */
+/** A URL or a path made of random pieces, some of them very long. */
 const url = fc
   .record({
     start: fc.constantFrom(...STARTS),
@@ -126,8 +126,8 @@ const url = fc
     return start + slash + pieces.slice(0, half).join('') + filled + pieces.slice(half).join('')
   })
 
-/** One that is likely to be written as a client sends it. */
-const tame = fc
+/** A URL that is likely to be simple (url-fast-path.ts). */
+const likelySimpleUrl = fc
   .record({
     start: fc.constantFrom('', 'https://example.com', 'http://x', 'https://xy:1'),
     pieces: fc.array(fc.constantFrom(..."a b1 / /c . - %7e %c3 %2f % ' * $ ? &".split(' ')), { maxLength: 20 }),
@@ -135,55 +135,55 @@ const tame = fc
   })
   .map(({ start, pieces, filling }) => `${start}/${filling}${pieces.join('')}`)
 
-const anyUrl = fc.oneof(url, tame, tame)
+const anyUrl = fc.oneof(url, likelySimpleUrl, likelySimpleUrl)
 
-const reading = dialects.rfc9309.parsing
+const parsing = dialects.rfc9309.parsing
 
 const bytesOf = ({ bytes, start, end }: RequestPath) => Buffer.from(bytes.subarray(start, end)).toString('latin1')
 
-/** The path that the fast path reads; undefined where it leaves the URL to the parser. */
+/** Returns the path that `setSimpleUrl` sets; undefined if the URL is not simple. */
 function fastPath(text: string, origin: string | undefined): string | undefined {
   const path = new RequestPath()
   return setSimpleUrl(path, text, origin, new OriginBytes()) ? bytesOf(path) : undefined
 }
 
-/** What the platform's URL parser makes of it. */
+/** Returns the path that `resolveUrl` sets with the platform's URL parser, and its verdict if it returns one. */
 function parsed(
   text: string,
   origin: string | undefined,
-): { readonly path: string | undefined; readonly settled: RulesVerdict | undefined } {
+): { readonly path: string | undefined; readonly verdict: RulesVerdict | undefined } {
   const path = new RequestPath()
-  const settled = resolveUrl(text, reading, origin, path)
-  return { path: settled?.because === 'invalid-url' ? undefined : bytesOf(path), settled }
+  const verdict = resolveUrl(text, parsing, origin, path)
+  return { path: verdict?.because === 'invalid-url' ? undefined : bytesOf(path), verdict }
 }
 
-describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
-  it('reads the path that the URL parser reads, or leaves the URL to it', () => {
-    let taken = 0
+describe('setSimpleUrl, RFC 9309 §2.2.2', () => {
+  it('sets the path that the URL parser finds, or returns false', () => {
+    let simple = 0
     let changed = 0
-    let left = 0
+    let notSimple = 0
     let long = 0
     const lengths = new Set<number>()
     fc.assert(
       fc.property(anyUrl, fc.constantFrom(...ORIGINS), (text, origin) => {
         const path = fastPath(text, origin)
         if (path === undefined) {
-          left++
+          notSimple++
           return
         }
-        const question = parsed(text, origin)
-        expect(path).toBe(question.path)
-        expect(question.settled).toBeUndefined()
-        taken++
+        const expected = parsed(text, origin)
+        expect(path).toBe(expected.path)
+        expect(expected.verdict).toBeUndefined()
+        simple++
         if (!text.endsWith(path)) changed++
         if (text.length > 3_000) long++
         lengths.add(path.length % 4)
       }),
       { numRuns: sampled(10_000) },
     )
-    expect(taken).toBeGreaterThan(sampled(700))
+    expect(simple).toBeGreaterThan(sampled(700))
     expect(changed).toBeGreaterThan(sampled(500))
-    expect(left).toBeGreaterThan(sampled(2_000))
+    expect(notSimple).toBeGreaterThan(sampled(2_000))
     expect(long).toBeGreaterThan(sampled(50))
     expect(lengths.size).toBe(4)
   })
@@ -205,18 +205,18 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
     ['/a/.?b', false],
     ['/ab/..?b', false],
     ['/a/.%2e', false],
-  ])('%s, of which a segment begins with a dot: %s', (text, isPlain) => {
-    expect(fastPath(text, undefined)).toBe(isPlain ? parsed(text, undefined).path : undefined)
+  ])('%s, with a segment that begins with a dot, is simple: %s', (text, isSimple) => {
+    expect(fastPath(text, undefined)).toBe(isSimple ? parsed(text, undefined).path : undefined)
   })
 
-  it('has the same answer from isAllowed as from check, by rules that tell its path from every other', () => {
+  it('leads to the same result of isAllowed and check, with a rule for exactly this path or another', () => {
     let allowed = 0
     let disallowed = 0
-    let taken = 0
+    let simple = 0
     fc.assert(
       fc.property(anyUrl, fc.constantFrom(...ORIGINS), fc.boolean(), (text, origin, isOther) => {
         const { path = '/' } = parsed(text, origin)
-        // No longer than a line may be. A path that differs in its last byte must not be taken for it.
+        // A rule must fit into a line. The other rule matches paths that differ in the last byte only.
         const rule = path.length > 16_000 ? path.slice(0, 16_000) : `${isOther ? path.slice(0, -1) : path}$`
         const robots = parseRobots(`User-agent: *\nDisallow: ${rule}`, origin === undefined ? {} : { origin })
         const rules = robots.forCrawler('a')
@@ -226,16 +226,16 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
         expect(robots.isAllowed(text, 'a')).toBe(verdict.allowed)
         if (verdict.allowed) allowed++
         else if (verdict.because === 'rule') disallowed++
-        if (fastPath(text, origin) !== undefined) taken++
+        if (fastPath(text, origin) !== undefined) simple++
       }),
       { numRuns: sampled(6_000) },
     )
     expect(allowed).toBeGreaterThan(sampled(500))
     expect(disallowed).toBeGreaterThan(sampled(500))
-    expect(taken).toBeGreaterThan(sampled(700))
+    expect(simple).toBeGreaterThan(sampled(700))
   })
 
-  it('has the same answer by rules that begin as it does or nearly so, and without rules', () => {
+  it('leads to the same result with rules that match or nearly match, and without rules', () => {
     let disallowed = 0
     fc.assert(
       fc.property(
@@ -247,7 +247,7 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
           const text = `${origin}/${pieces.join('')}`
           const { path = '/' } = parsed(text, origin)
           const file = `User-agent: *\nDisallow: ${path.slice(0, 1 + length)}${end}\nDisallow: /b\nAllow: /ab`
-          const rules = askedOften(parseRobots(file, { origin }).forCrawler('a'))
+          const rules = checkOften(parseRobots(file, { origin }).forCrawler('a'))
           const { allowed } = rules.check(text)
           expect(rules.isAllowed(text), file).toBe(allowed)
           if (!allowed) disallowed++
@@ -286,26 +286,29 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
     ['xbcdef', '/bcdefg'],
     ['bcd', '/bcd'],
     ['', '/x'],
-  ])('what %j says about %j is the same from isAllowed and check', (rule, path) => {
+  ])('isAllowed and check agree for the rule %j and the path %j', (rule, path) => {
     const [origin, file] = ['https://example.com', `User-agent: *\nDisallow: ${rule}`]
     for (const dialect of dialectNames) {
-      const rules = askedOften(parseRobots(file, { origin, dialect }).forCrawler('a'))
+      const rules = checkOften(parseRobots(file, { origin, dialect }).forCrawler('a'))
       expect(rules.isAllowed(origin + path), dialect).toBe(rules.check(origin + path).allowed)
     }
   })
 
-  it.each([0, 1, 2, 3, 10, 11, 12, 4_095, 4_096, 4_097, 4_999, 5_000])('of %i bytes', (length) => {
-    for (const start of ['/', 'https://example.com/', 'http://a/']) {
-      const text = start.padEnd(length, 'a').slice(0, length)
-      const { path = '/' } = parsed(text, undefined)
-      const rules = parseRobots(`User-agent: *\nDisallow: ${path}$`).forCrawler('a')
-      expect(rules.isAllowed(text), text).toBe(rules.check(text).allowed)
-      const taken = fastPath(text, undefined)
-      if (taken !== undefined) expect(taken).toBe(path)
-    }
-  })
+  it.each([0, 1, 2, 3, 10, 11, 12, 4_095, 4_096, 4_097, 4_999, 5_000])(
+    'agrees with the URL parser for a URL of %i bytes',
+    (length) => {
+      for (const start of ['/', 'https://example.com/', 'http://a/']) {
+        const text = start.padEnd(length, 'a').slice(0, length)
+        const { path = '/' } = parsed(text, undefined)
+        const rules = parseRobots(`User-agent: *\nDisallow: ${path}$`).forCrawler('a')
+        expect(rules.isAllowed(text), text).toBe(rules.check(text).allowed)
+        const simple = fastPath(text, undefined)
+        if (simple !== undefined) expect(simple).toBe(path)
+      }
+    },
+  )
 
-  it('is robots.txt itself, which rules say nothing about', () => {
+  it('recognizes /robots.txt, which is always allowed', () => {
     const rules = parseRobots('User-agent: *\nDisallow: /').forCrawler('a')
     const spellings = [
       '/robots.txt',
@@ -320,25 +323,25 @@ describe('the fast path of URLs, RFC 9309 §2.2.2', () => {
     }
   })
 
-  it('says the same as a string, as a URL and as an address', () => {
-    let asked = 0
+  it('leads to the same result for a string and for a URL object', () => {
+    let disallowed = 0
     fc.assert(
-      fc.property(tame, (text) => {
+      fc.property(likelySimpleUrl, (text) => {
         const whole = text.startsWith('/') ? `https://example.com${text}` : text
         const rules = parseRobots(`User-agent: *\nDisallow: ${parsed(whole, undefined).path}$`).forCrawler('a')
         expect([rules.isAllowed(whole), rules.isAllowed(new URL(whole))]).toEqual([
           rules.check(whole).allowed,
           rules.check(new URL(whole)).allowed,
         ])
-        if (!rules.isAllowed(whole)) asked++
+        if (!rules.isAllowed(whole)) disallowed++
       }),
       { numRuns: sampled(500) },
     )
-    expect(asked).toBeGreaterThan(sampled(300))
+    expect(disallowed).toBeGreaterThan(sampled(300))
   })
 })
 
-describe("an origin that begins like the file's is another, RFC 9309 §2.3", () => {
+describe("an origin that only begins like the file's origin is another origin, RFC 9309 §2.3", () => {
   it.each([
     ['https://example.com', 'https://example.com.evil'],
     ['https://example.com', 'https://example.com:8080'],
@@ -365,7 +368,7 @@ describe("an origin that begins like the file's is another, RFC 9309 §2.3", () 
     expect(rules.isAllowed(`${origin}/`)).toBe(true)
     for (const path of ['/', '/a', '/a/b?c', '/%7e', '', '?', '#']) {
       const text = other + path
-      // A `\` ends a host as a `/` does: what follows it is a path of the file's own origin.
+      // A `\` ends a host as `/` does, so this is a path of the file's own origin.
       if (other === 'https://example.com\\@evil') {
         expect(rules.isAllowed(text), text).toBe(rules.check(text).allowed)
         continue
@@ -376,7 +379,7 @@ describe("an origin that begins like the file's is another, RFC 9309 §2.3", () 
     }
   })
 
-  it('also when the file of another origin was asked right before', () => {
+  it('also directly after a check with the file of the other origin', () => {
     const open = (origin: string) => parseRobots('User-agent: *\nAllow: /', { origin }).forCrawler('a')
     const [a, b] = [open('https://a.example'), open('https://b.example')]
     for (let i = 0; i < 20; i++) {

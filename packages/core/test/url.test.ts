@@ -24,7 +24,7 @@ describe('origin of a URL, RFC 9309 §2.3', () => {
     expect(originOf(url)).toBe(origin)
   })
 
-  it('is the same at a glance as by a URL parser', () => {
+  it('is the same as that of the URL parser, also if it is found without it', () => {
     const LABELS = 'a b7 xn-- xn--a XN--a axn--b -a a- a--b 0x7f 1 256 08 A \u00e9 %61 _ a_b'.split(' ')
     const label = fc.constantFrom(...LABELS, 'a'.repeat(64), 'a'.repeat(300))
     const url = fc
@@ -51,8 +51,8 @@ describe('origin of a URL, RFC 9309 §2.3', () => {
     let same = 0
     fc.assert(
       fc.property(url, (text) => {
-        const address = parseUrl(text)
-        const origin = typeof address === 'string' ? undefined : address.origin
+        const parsedUrl = parseUrl(text)
+        const origin = typeof parsedUrl === 'string' ? undefined : parsedUrl.origin
         expect(originOf(text)).toBe(origin)
         if (origin !== undefined && text.startsWith(origin)) same++
       }),
@@ -61,7 +61,7 @@ describe('origin of a URL, RFC 9309 §2.3', () => {
     expect(same).toBeGreaterThan(sampled(500))
   })
 
-  it('gives where robots.txt is, and the path as sent', () => {
+  it('parseUrl returns the URL of robots.txt, and the path as a client sends it', () => {
     expect(parseUrl('https://u:p@example.com:8443/a/../b?c#d')).toEqual({
       origin: 'https://example.com:8443',
       robotsUrl: 'https://example.com:8443/robots.txt',
@@ -81,7 +81,7 @@ describe('origin of a URL, RFC 9309 §2.3', () => {
     ['mailto:a@example.com', 'scheme'],
     ['javascript:void(0)', 'scheme'],
     ['file:///etc/passwd', 'scheme'],
-  ] as const)('%j is no address: %s', (url, problem) => {
+  ] as const)('%j is invalid: %s', (url, problem) => {
     expect(parseUrl(url)).toBe(problem)
     expect(explainUrlProblem(problem)).toMatch(/^[a-z].*[^.]$/)
   })
@@ -119,7 +119,7 @@ describe('product token of a User-Agent header, RFC 9309 §2.2.1', () => {
     ['a b', false],
     ['a/1', false],
     ['a\n', false],
-  ])('is %j a token? %s', (text, expected) => {
+  ])('isProductToken(%j) is %s', (text, expected) => {
     expect(isProductToken(text)).toBe(expected)
   })
 })

@@ -19,7 +19,7 @@ const robots = parseRobots(
   ].join('\n'),
 )
 
-describe('a verdict says why', () => {
+describe('a verdict', () => {
   it('names the rule as written, its line, its bytes, and its group', () => {
     expect(robots.check('/caf%C3%A9/menu', 'ExampleBot')).toEqual({
       allowed: true,
@@ -29,7 +29,7 @@ describe('a verdict says why', () => {
     })
   })
 
-  it('names the group when no rule of it matches', () => {
+  it('names the group if no rule of it matches', () => {
     expect(robots.check('/other', 'ExampleBot')).toEqual({
       allowed: true,
       because: 'no-rule-matched',
@@ -44,12 +44,12 @@ describe('a verdict says why', () => {
     }
   })
 
-  it('takes a URL object', () => {
+  it('accepts a URL object', () => {
     expect(robots.isAllowed(new URL('https://example.com/x'), 'Nobody')).toBe(false)
   })
 })
 
-describe('given the origin of the file, RFC 9309 §2.3', () => {
+describe('with the origin of the file, RFC 9309 §2.3', () => {
   const ours = parseRobots('User-agent: *\nDisallow: /a', { origin: 'HTTPS://B\u00dccher.example:443/x' })
 
   it.each([
@@ -60,20 +60,20 @@ describe('given the origin of the file, RFC 9309 §2.3', () => {
     ['https://xn--bcher-kva.example:8443/a', 'other-origin'],
     ['https://www.xn--bcher-kva.example/a', 'other-origin'],
     ['https://a b/a', 'invalid-url'],
-  ])('%s is answered %s', (url, because) => {
+  ])('%s gets the verdict %s', (url, because) => {
     const verdict = ours.check(url, 'ExampleBot')
     expect([verdict.because, verdict.allowed]).toEqual([because, false])
   })
 
-  it.each(dialectNames)('is so in the dialect %s', (dialect) => {
+  it.each(dialectNames)('URLs of another origin are disallowed in the dialect %s', (dialect) => {
     const robots = parseRobots('User-agent: *\nDisallow: /b', { origin: 'https://a.example', dialect })
-    const asked = ['https://a.example/x', 'HTTPS://A.example/x', 'http://a.example/x', 'https://a.example:8443/x']
-    const isOther = asked.map((url) => robots.check(url, 'a').because === 'other-origin')
+    const urls = ['https://a.example/x', 'HTTPS://A.example/x', 'http://a.example/x', 'https://a.example:8443/x']
+    const isOther = urls.map((url) => robots.check(url, 'a').because === 'other-origin')
     expect(isOther).toEqual([false, false, true, true])
-    expect(asked.map((url) => robots.forCrawler('a').isAllowed(url))).toEqual([true, true, false, false])
+    expect(urls.map((url) => robots.forCrawler('a').isAllowed(url))).toEqual([true, true, false, false])
   })
 
-  it('says which origin was meant', () => {
+  it('names both origins', () => {
     expect(ours.check('http://example.com/', 'ExampleBot')).toEqual({
       allowed: false,
       because: 'other-origin',
@@ -89,33 +89,37 @@ describe('extensions, RFC 9309 §2.2.4', () => {
   })
 
   it.each([
-    ['of the own group', 'User-agent: a\nCrawl-delay: 2\nDisallow: /x', 2000],
-    ['before the rules or after them', 'User-agent: a\nDisallow: /x\nCrawl-delay: 2', 2000],
-    ['of * for who has no group', 'User-agent: *\nCrawl-delay: .5', 500],
-    ['not that of * for who has one', 'User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /x', undefined],
-    ['not one that stands above the own name', 'User-agent: b\nCrawl-delay: 5\nUser-agent: a\nDisallow: /x', undefined],
+    ['of the crawler’s own group', 'User-agent: a\nCrawl-delay: 2\nDisallow: /x', 2000],
+    ['also after the rules', 'User-agent: a\nDisallow: /x\nCrawl-delay: 2', 2000],
+    ['of * for a crawler without a group', 'User-agent: *\nCrawl-delay: .5', 500],
+    [
+      'not that of * for a crawler with a group',
+      'User-agent: *\nCrawl-delay: 5\n\nUser-agent: a\nDisallow: /x',
+      undefined,
+    ],
+    ['not one above the crawler’s name', 'User-agent: b\nCrawl-delay: 5\nUser-agent: a\nDisallow: /x', undefined],
     ['the longest of several', 'User-agent: a\nCrawl-delay: 1\nCrawl-delay: 3\nCrawl-delay: 2', 3000],
-    ['no unit', 'User-agent: a\nCrawl-delay: 10s', undefined],
-    ['no negative', 'User-agent: a\nCrawl-delay: -1', undefined],
-    ['none before any name', 'Crawl-delay: 1\nUser-agent: a\nDisallow: /x', undefined],
+    ['not one with a unit', 'User-agent: a\nCrawl-delay: 10s', undefined],
+    ['not a negative one', 'User-agent: a\nCrawl-delay: -1', undefined],
+    ['not one before the first name', 'Crawl-delay: 1\nUser-agent: a\nDisallow: /x', undefined],
   ])('crawl-delay: %s', (_name, file, expected) => {
     expect(parseRobots(file).forCrawler('a').crawlDelayMs).toBe(expected)
   })
 })
 
-describe('memory', () => {
+describe('memoryBytes', () => {
   const own = 'User-agent: ExampleBot\nDisallow: /a\n'
   const others = `User-agent: *\n${'Allow: /some/path*$\n'.repeat(1_000)}`
   const rulesFor = (agent: string, keep?: 'file') =>
     parseRobots(own + others).forCrawler(agent, keep === undefined ? {} : { keep })
 
-  it('is told by the rules that the crawler has, not by the file', () => {
+  it('depends on the rules for the crawler, not on the file', () => {
     const alone = parseRobots(own).forCrawler('ExampleBot').memoryBytes
     expect(rulesFor('ExampleBot').memoryBytes).toBe(alone)
     expect(alone).toBeLessThan(1_000)
   })
 
-  it('is no less than the rules are as packed text, however often they were asked', () => {
+  it('is at least the length of the packed rules, and does not shrink after checks', () => {
     for (const agent of ['ExampleBot', 'OtherBot']) {
       const rules = rulesFor(agent)
       const { length } = rules.toJSON().packed
@@ -127,14 +131,14 @@ describe('memory', () => {
     expect(rulesFor('OtherBot').toJSON().packed.length).toBeGreaterThan(11_000)
   })
 
-  it('is more by the index, once many rules were asked often', () => {
+  it('includes the index that many checks build', () => {
     const rules = rulesFor('OtherBot')
     for (let i = 0; i < 20; i++) rules.check('/x')
-    // Places of 1,000 rules, two bytes each, in a table that is never more than half full.
+    // The table of the index has a filter of 16 bytes for each of the 1,000 rules.
     expect(rules.memoryBytes).toBeGreaterThan(rules.toJSON().packed.length + 4_000)
   })
 
-  it('is more by the file, where it is kept', () => {
+  it('includes the file, if it is kept', () => {
     const more = rulesFor('ExampleBot', 'file').memoryBytes - rulesFor('ExampleBot').memoryBytes
     expect(more).toBeGreaterThanOrEqual(own.length + others.length)
   })
@@ -148,7 +152,7 @@ describe('mistakes of the caller', () => {
     },
   )
 
-  it('a question without a crawler', () => {
+  it('a check without product tokens', () => {
     expect(() => robots.isAllowed('/x', undefined as never)).toThrow(
       expect.objectContaining({ option: 'productTokens' }),
     )
@@ -158,7 +162,7 @@ describe('mistakes of the caller', () => {
     [{ dialect: 'bing' }, 'dialect', 'write one of rfc9309, google'],
     [{ origin: '/path' }, 'origin', 'write one such as https://example.com'],
     [{ origin: 'mailto:a@example.com' }, 'origin', 'write one such as'],
-  ])('%o is refused with what to write instead', (options, option, hint) => {
+  ])('%o is rejected, with a hint what to write instead', (options, option, hint) => {
     const make = () => parseRobots('', options as never)
     expect(make).toThrow(OptionError)
     expect(make).toThrow(hint)
@@ -180,7 +184,7 @@ describe('a verdict as a sentence', () => {
     expect(describeVerdict(robots.check(url, agent))).toBe(sentence)
   })
 
-  it('tells a missing robots.txt from one that nobody can reach, and what was the matter', () => {
+  it('distinguishes a missing robots.txt from an unreachable one, and gives the cause', () => {
     const access = {
       outcome: 'unreachable',
       reason: 'status',
@@ -221,7 +225,7 @@ describe('a verdict as a sentence', () => {
     expect(describeVerdict(verdict)).toBe(sentence)
   })
 
-  it('is safe to print, whatever a site wrote', () => {
+  it('escapes control characters of the site', () => {
     const hostile = parseRobots('User-agent: *\nDisallow: /\x1b[31m\u202e\n')
     expect(describeVerdict(hostile.check('/%1B[31m%E2%80%AE', 'ExampleBot'))).toBe(
       'disallowed: line 2 of robots.txt says "Disallow: /\\u{1b}[31m\\u{202e}" to *',

@@ -1,10 +1,10 @@
 // Compares the queue with an array that does the same in the simplest way.
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { expect, test } from 'vitest'
 import { Fifo } from '../src/fifo.ts'
 
 test.each([1, 2, 3])('behaves like an array, seed %i', (seed) => {
-  const roll = dice(seed)
+  const roll = seededRandom(seed)
   const fifo = new Fifo<number>()
   let plain: number[] = []
   for (let step = 0; step < 2_000; step++) {

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { startClock } from '@politely/testkit/clock'
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -274,7 +274,7 @@ test('close during a refresh ahead rejects no call and causes no unhandled rejec
 test('in random order of calls, aborts and results, the limits hold and every call settles', async () => {
   const seen = { joined: 0, answered: 0, failed: 0, left: 0, begun: 0 }
   for (let seed = 1; seed <= 100; seed++) {
-    const roll = dice(seed)
+    const roll = seededRandom(seed)
     const limits = { maxFlights: 1 + Math.floor(roll() * 4), maxFlightsPerDomain: 1 + Math.floor(roll() * 3) }
     const flights = new Flights<string>(limits)
     const flying = new Map<string, PromiseWithResolvers<string>>()

@@ -14,7 +14,7 @@ import {
   misbehavingServerCases,
   type ServerCaseExpectation,
 } from '@politely/testkit/misbehaving-server-cases'
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
 import { askedPage, type ExpectedAccess, replyCases } from '@politely/testkit/response-cases'
@@ -61,7 +61,7 @@ test(`${ORIGINS} misbehaving origins`, { timeout: 60_000 + 20 * ORIGINS }, async
   const sockets = countOwnSockets()
   const problems = collectProblems()
   const client = newClient()
-  const roll = dice(20_260_101)
+  const roll = seededRandom(20_260_101)
   const usedCases = new Set<string>()
   const fastTrials = trials.filter(({ lastsUntilDeadline }) => !lastsUntilDeadline)
   const ask = async (origin: number) => {
@@ -114,7 +114,7 @@ test(`${CALLERS} callers of misbehaving origins, two thirds of which abort at ra
   const sockets = countOwnSockets()
   const problems = collectProblems()
   const client = newClient({ timeoutMs: 5_000, maxCacheBytes: 64 * 2 ** 20 })
-  const roll = dice(7)
+  const roll = seededRandom(7)
   const origins = Array.from({ length: sampled(400) }, (_, n) => {
     const trial = pick(roll, isFullRun ? trials : trials.filter(({ lastsUntilDeadline }) => !lastsUntilDeadline))
     return { trial, ...trial.open(domainOf(n)) }
@@ -156,7 +156,7 @@ test('a client that closes during five hundred flights ends them all', { timeout
   const sockets = countOwnSockets()
   const problems = collectProblems()
   const client = newClient()
-  const roll = dice(8)
+  const roll = seededRandom(8)
   const totals = { answered: 0, closed: 0 }
   const flights = Array.from({ length: 500 }, async (_, n) => {
     const trial = pick(roll, trials)

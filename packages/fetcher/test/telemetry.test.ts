@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Dialect, type DialectName, dialects } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
 import { withTables } from '@politely/testkit/doc-table'
-import { dice, pick, randomPath, randomRobots } from '@politely/testkit/random-robots'
+import { pick, randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -394,7 +394,7 @@ describe('isAllowed has a fast path with the same results as check', () => {
   const own: Dialect = { ...dialects.google, name: 'own' }
 
   test.for([...names, own])('in dialect %s', async (dialect, { sites, newClient }) => {
-    const roll = dice(20_260_101)
+    const roll = seededRandom(20_260_101)
     const client = newClient({ dialect })
     const counts = { true: 0, false: 0 }
     for (let i = 0; i < 60; i++) {

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { OptionError } from '@politely/core'
-import { dice } from '@politely/testkit/random-robots'
+import { seededRandom } from '@politely/testkit/random-robots'
 import { describe, expect, vi } from 'vitest'
 import { fileIdOf } from '../src/file-id.ts'
 import { type SetAside, SqliteStore, type SqliteStoreOptions } from '../src/index.ts'
@@ -46,7 +46,7 @@ async function countTexts(store: SqliteStore): Promise<number> {
 }
 
 /** Overwrites bytes with garbage or zeros, as failing disks do. */
-function overwrite(path: string, at: number, length: number, nextByte: () => number = dice(at)): void {
+function overwrite(path: string, at: number, length: number, nextByte: () => number = seededRandom(at)): void {
   const file = openSync(path, 'r+')
   writeSync(
     file,

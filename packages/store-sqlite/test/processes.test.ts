@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { dice } from '@politely/testkit/random-robots'
+import { seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { expect } from 'vitest'
 import { test } from './folder.ts'
@@ -74,7 +74,7 @@ test('three processes that create and write one file at the same time lose no wr
 test(`loses no acknowledged write in ${ROUNDS} processes ended by kill -9`, { timeout: 300_000 }, async ({
   folder,
 }) => {
-  const random = dice(20_260_101)
+  const random = seededRandom(20_260_101)
   const counts = { rounds: 0, acknowledged: 0, lost: 0, unreadable: 0, damaged: 0 }
   for (let round = 1; round <= ROUNDS; round++) {
     // Kills the writer after a number of writes. Every eighth round kills it after 40 to 160 ms, maybe before the file is open.

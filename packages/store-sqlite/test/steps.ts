@@ -1,5 +1,5 @@
 // The writes of writer.ts. A test computes the same list to know what the file must contain.
-import { dice } from '@politely/testkit/random-robots'
+import { seededRandom } from '@politely/testkit/random-robots'
 
 export interface Step {
   readonly origin: string
@@ -15,7 +15,7 @@ const ORIGINS_PER_LANE = 20
  * Nine in ten texts have at most 700 characters, most others at most 50,000, and one in a hundred up to 1.5 million.
  */
 export function* stepsOf(seed: number, lane: number, steps: number): Generator<Step> {
-  const random = dice(seed * LANES + lane)
+  const random = seededRandom(seed * LANES + lane)
   for (let step = 1; step <= steps; step++) {
     const origin = `https://n${Math.floor(random() * ORIGINS_PER_LANE)}.lane${lane}.seed${seed}.test`
     const length = random() < 0.9 ? 700 : random() < 0.9 ? 50_000 : 1_500_000

@@ -1,6 +1,6 @@
 // Bodies of robots.txt as servers send them: coded, too long, damaged.
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { dice } from './random-robots.ts'
+import { seededRandom } from './random-robots.ts'
 import { type ExpectedAccess, forbidsPage } from './response-cases.ts'
 
 export interface BodyCase {
@@ -49,7 +49,7 @@ const plain = Buffer.from(forbidsPage)
 const gzipped = gzipSync(plain)
 /** Returns the same incompressible bytes on every call. */
 function randomBytes(length: number): Buffer {
-  const roll = dice(1)
+  const roll = seededRandom(1)
   return Buffer.from(Array.from({ length }, () => 128 + Math.floor(roll() * 128)))
 }
 /** Magic number, no flags, a window of 1 KiB. RFC 8878 §3.1.1.1. */

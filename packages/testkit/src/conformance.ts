@@ -1,10 +1,11 @@
-// The reference's cases, where a checkout of them is at hand. They are other people's files, so they are not part of this
-// repository: POLITELY_CONFORMANCE_DIR names a folder with
-//   public.ndjson.gz          a case a line: id, agent, url, and `file` (in the corpus) or `robots_b64`
-//   corpus-public.tar.gz      the robots.txt files that cases name
-//   vectors-access.ndjson.gz  questions out of other libraries' test suites
-//   vectors-other.ndjson.gz   the same about crawl-delays, sitemaps and all else
-//   judge.mjs                 counts how far results agree: judge.mjs DIALECT CASES RESULTS CORPUS
+// Reads the conformance cases: real and generated robots.txt files with the verdicts of google/robotstxt. The files belong to other people, so
+// they are not in this repository. POLITELY_CONFORMANCE_DIR names a folder with
+//
+//   public.ndjson.gz          one case per line: id, agent, url, and `file` (a path in the corpus) or `robots_b64`
+//   corpus-public.tar.gz      the robots.txt files that the cases name
+//   vectors-access.ndjson.gz  cases from the test suites of other libraries
+//   vectors-other.ndjson.gz   cases from there that are not about access: crawl-delays, sitemaps and others
+//   judge.mjs                 counts the results that agree with the reference: judge.mjs DIALECT CASES RESULTS CORPUS
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createReadStream, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,27 +21,28 @@ export interface ConformanceCase {
   readonly robots: Uint8Array
 }
 
-/** What a matcher answers to a case; `line` is that of the deciding rule, 0 for none. */
-export interface ConformanceAnswer {
+/** A matcher's verdict on a case. */
+export interface ConformanceVerdict {
   readonly allowed: boolean
+  /** The line of the deciding rule; 0 if no rule decides. */
   readonly line: number
 }
 
 export interface Agreement {
-  /** What the judge printed. */
+  /** The output of `judge.mjs`. */
   readonly report: string
-  /** Whether everything that binds agrees. */
+  /** Whether the results agree with the reference in all binding cases. */
   readonly complete: boolean
   readonly cases: number
 }
 
-/** The folder that POLITELY_CONFORMANCE_DIR names, if it names one. */
+/** Returns the folder that POLITELY_CONFORMANCE_DIR names; undefined if it is not set. */
 export function conformanceDir(): string | undefined {
   const dir = process.env.POLITELY_CONFORMANCE_DIR
-  return dir ? realpathSync(dir) : undefined // the judge compares its own path with the real one
+  return dir ? realpathSync(dir) : undefined // judge.mjs compares its own path with the real path
 }
 
-/** Like `conformanceDir`, for tests: a run without the folder ends with a line that says that they were skipped. */
+/** Like `conformanceDir`, for tests. Without the folder, the test run ends with a line that says that tests were skipped. */
 export function conformanceDirOrNote(): string | undefined {
   const dir = conformanceDir()
   if (dir === undefined)
@@ -48,11 +50,11 @@ export function conformanceDirOrNote(): string | undefined {
   return dir
 }
 
-/** Puts every case to a matcher, and the results to the judge. */
+/** Runs a matcher on every case, and `judge.mjs` on the results. */
 export async function judgeConformance(
   dir: string,
   dialect: string,
-  answer: (asked: ConformanceCase) => ConformanceAnswer,
+  check: (conformanceCase: ConformanceCase) => ConformanceVerdict,
 ): Promise<Agreement> {
   const folder = mkdtempSync(join(tmpdir(), 'politely-conformance-'))
   try {
@@ -60,8 +62,8 @@ export async function judgeConformance(
     const corpus = join(folder, 'corpus-public')
     const casesFile = join(dir, 'public.ndjson.gz')
     const results: string[] = []
-    for await (const asked of casesIn(casesFile, corpus)) {
-      results.push(JSON.stringify({ id: asked.id, ...answer(asked) }))
+    for await (const conformanceCase of casesIn(casesFile, corpus)) {
+      results.push(JSON.stringify({ id: conformanceCase.id, ...check(conformanceCase) }))
     }
     const resultsFile = join(folder, 'results.ndjson')
     writeFileSync(resultsFile, results.join('\n'))
@@ -77,9 +79,9 @@ export async function judgeConformance(
 async function* casesIn(casesFile: string, corpus: string): AsyncGenerator<ConformanceCase> {
   const files = new Map<string, Uint8Array>()
   const read = (file: string) => {
-    const known = files.get(file) ?? readFileSync(join(corpus, file))
-    files.set(file, known)
-    return known
+    const bytes = files.get(file) ?? readFileSync(join(corpus, file))
+    files.set(file, bytes)
+    return bytes
   }
   const lines = createInterface({
     input: createReadStream(casesFile).pipe(createGunzip()),
@@ -92,7 +94,7 @@ async function* casesIn(casesFile: string, corpus: string): AsyncGenerator<Confo
   }
 }
 
-/** A question out of another library's test suite, with that suite's answer and the reference's. */
+/** A case from the test suite of another library, with the verdicts of that library and of the reference. */
 export interface Vector {
   readonly id: string
   /** `owner/repository:file:name of the test`. */
@@ -101,18 +103,19 @@ export interface Vector {
   readonly robots: Uint8Array
   readonly agents: readonly string[]
   readonly url: string
-  /** What does not fit elsewhere: for some suites, the URL of the robots.txt. */
+  /** Other data: for some suites, the URL of the robots.txt. */
   readonly note?: string
-  /** The suite's answer. */
+  /** The verdict that the suite expects. */
   readonly expected: boolean
-  /** The answer of google/robotstxt. */
+  /** The verdict of google/robotstxt. */
   readonly google: boolean
-  /** Whether the suite wants the same. */
+  /** Whether both verdicts agree. */
   readonly agree: boolean
-  /** Why it does not. */
+  /** Why they do not agree. */
   readonly reason?: string
 }
 
+/** Reads the cases about access. */
 export async function vectorsIn(dir: string): Promise<readonly Vector[]> {
   return linesOf(join(dir, 'vectors-access.ndjson.gz'), (line) => {
     const { agent, agents = [agent], ...rest } = JSON.parse(line)
@@ -120,19 +123,21 @@ export async function vectorsIn(dir: string): Promise<readonly Vector[]> {
   })
 }
 
-/** A question about something else than access, or one that has no plain answer, with the suite's answer. */
+/** A case that is not about access, or whose result is not a verdict. */
 export interface OtherVector {
   readonly id: string
   readonly source: string
-  /** What is asked: `crawl-delay`, `sitemaps`, `host`, `line`, … */
+  /** What the suite tests: `crawl-delay`, `sitemaps`, `host`, `line`, … */
   readonly kind: string
   readonly robots: Uint8Array
   readonly agent?: string
   readonly url?: string
   readonly note?: string
+  /** The result that the suite expects. */
   readonly expected: unknown
 }
 
+/** Reads the cases that are not about access. */
 export async function otherVectorsIn(dir: string): Promise<readonly OtherVector[]> {
   return linesOf(join(dir, 'vectors-other.ndjson.gz'), (line) => {
     const vector = JSON.parse(line)

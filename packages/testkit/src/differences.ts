@@ -1,5 +1,5 @@
-// Where robots.txt libraries differ, as one smallest file for each difference, and what our two exact dialects answer.
-// docs/reference/conformance.md shows them.
+// Where robots.txt libraries differ: a minimal file for each difference, and the verdicts of the dialects `google` and `rfc9309`. A test writes
+// them to docs/reference/conformance.md.
 
 export interface Difference {
   readonly name: string
@@ -7,23 +7,23 @@ export interface Difference {
   readonly robots: string
   readonly url: string
   readonly agent: string
-  /** The answers of google/robotstxt and of the default dialect, written as in `rulesCases`. */
+  /** The verdicts of google/robotstxt and of the default dialect, written as in `rulesCases`. */
   readonly google: string
   readonly rfc9309: string
-  /** Why the default dialect allows or disallows otherwise than google/robotstxt; absent where it does not. */
+  /** Why the default dialect does not agree with google/robotstxt; undefined if both allow or both disallow. */
   readonly why: string | undefined
 }
 
 const REASONS = {
-  decode: 'RFC 9309 §2.2.2: unreserved %XX is decoded on both sides',
-  hex: 'RFC 9309 §2.2.2: hex is compared without case on both sides',
-  sent: 'ours: what is matched is what a client would send',
-  raw: 'ours: what a client encodes before it sends equals its %XX',
-  special: 'RFC 9309 §2.2.3: %2A and %24 name a literal * and $',
-  header: 'ours: the product token is taken from a whole header',
-  digits: 'ours: digits count in product tokens',
+  decode: 'RFC 9309 §2.2.2: unreserved %XX is decoded in rules and URLs',
+  hex: 'RFC 9309 §2.2.2: hex digits are compared without case',
+  sent: 'ours: rules are matched with the path as a client sends it',
+  raw: 'ours: a byte that a client encodes equals its %XX',
+  special: 'RFC 9309 §2.2.3: %2A and %24 match a literal * and $',
+  header: 'ours: the product token is taken from a User-Agent header',
+  digits: 'ours: product tokens may have digits',
   itself: 'RFC 9309 §2.2.2: /robots.txt is always allowed',
-  name: 'ours: a crawler without a name is no namesake of a line without one',
+  name: 'ours: a crawler without a name matches no user-agent line but *',
 } as const
 
 function row(
@@ -235,7 +235,7 @@ export const differences: readonly Difference[] = [
     'allowed: no-rule-matched',
   ),
   row(
-    'final $* = prefix with literal $?',
+    'the $ of a final $* is literal',
     'User-agent: *\nDisallow: /a$*\n',
     'https://example.com/a',
     'x',
@@ -259,35 +259,35 @@ export const differences: readonly Difference[] = [
     'allowed: no-rule-matched',
   ),
   row(
-    'allow = disallow length: allow wins',
+    'of equally long rules, allow wins',
     'User-agent: *\nAllow: /a\nDisallow: /a\n',
     'https://example.com/a',
     'x',
     'allowed by line 2',
   ),
   row(
-    'first-match vs longest',
+    'the longest match wins, not the first',
     'User-agent: *\nAllow: /\nDisallow: /a\n',
     'https://example.com/a',
     'x',
     'disallowed by line 3',
   ),
   row(
-    'length counts * and $ : Disallow /*.htm (6) vs Allow /page (5)',
+    'the length counts * and $: Disallow /*.htm (6) vs Allow /page (5)',
     'User-agent: *\nAllow: /page\nDisallow: /*.htm\n',
     'https://example.com/page.htm',
     'x',
     'disallowed by line 3',
   ),
   row(
-    'length counts repeated stars: Disallow /a****** vs Allow /a/b',
+    'the length counts repeated stars: Disallow /a****** vs Allow /a/b',
     'User-agent: *\nAllow: /a/b\nDisallow: /a******\n',
     'https://example.com/a/b',
     'x',
     'disallowed by line 3',
   ),
   row(
-    'length counted after %-encoding: Allow /\xe9 (7 bytes) vs Disallow /?*?* ',
+    'the length is counted after encoding: Allow /\xe9 (7 bytes) vs Disallow /%C3** (6)',
     'User-agent: *\nAllow: /\xc3\xa9\nDisallow: /%C3**\n',
     'https://example.com/%C3%A9',
     'x',
@@ -302,7 +302,7 @@ export const differences: readonly Difference[] = [
     'allowed: no-rule-matched',
   ),
   row(
-    'empty Disallow in own group shadows *',
+    'an empty Disallow in the crawler’s group overrides *',
     'User-agent: x\nDisallow:\n\nUser-agent: *\nDisallow: /\n',
     'https://example.com/a',
     'x',
@@ -310,7 +310,7 @@ export const differences: readonly Difference[] = [
     'allowed: no-rule-matched',
   ),
   row(
-    'own group with only unknown lines shadows *',
+    'a group with only a crawl-delay joins the next group',
     'User-agent: x\nCrawl-delay: 1\n\nUser-agent: *\nDisallow: /\n',
     'https://example.com/a',
     'x',
@@ -374,14 +374,14 @@ export const differences: readonly Difference[] = [
   ),
   row('rules before any user-agent are ignored', 'Disallow: /\n', 'https://example.com/a', 'x', 'allowed: no-group'),
   row(
-    'agent token: group Googlebot, asked Googlebot-News',
+    'agent token: group Googlebot, crawler Googlebot-News',
     'User-agent: Googlebot\nDisallow: /\n',
     'https://example.com/a',
     'Googlebot-News',
     'allowed: no-group',
   ),
   row(
-    'agent token: group Googlebot-News, asked Googlebot',
+    'agent token: group Googlebot-News, crawler Googlebot',
     'User-agent: Googlebot-News\nDisallow: /\n',
     'https://example.com/a',
     'Googlebot',
@@ -395,14 +395,14 @@ export const differences: readonly Difference[] = [
     'disallowed by line 2',
   ),
   row(
-    "group 'Googlebot/2.1', asked Googlebot",
+    "group 'Googlebot/2.1', crawler Googlebot",
     'User-agent: Googlebot/2.1\nDisallow: /\n',
     'https://example.com/a',
     'Googlebot',
     'disallowed by line 2',
   ),
   row(
-    "group 'Googlebot', asked Googlebot/2.1",
+    "group 'Googlebot', crawler Googlebot/2.1",
     'User-agent: Googlebot\nDisallow: /\n',
     'https://example.com/a',
     'Googlebot/2.1',
@@ -411,21 +411,21 @@ export const differences: readonly Difference[] = [
     'header',
   ),
   row(
-    "group 'Foo Bar', asked Foo",
+    "group 'Foo Bar', crawler Foo",
     'User-agent: Foo Bar\nDisallow: /\n',
     'https://example.com/a',
     'Foo',
     'disallowed by line 2',
   ),
   row(
-    "group 'bot1', asked bot (digits end the token)",
+    "group 'bot1', crawler bot (digits end the token)",
     'User-agent: bot1\nDisallow: /\n',
     'https://example.com/a',
     'bot',
     'disallowed by line 2',
   ),
   row(
-    "group 'bot1', asked bot1",
+    "group 'bot1', crawler bot1",
     'User-agent: bot1\nDisallow: /\n',
     'https://example.com/a',
     'bot1',
@@ -434,7 +434,7 @@ export const differences: readonly Difference[] = [
     'digits',
   ),
   row(
-    "group '*bot', asked bot",
+    "group '*bot', crawler bot",
     'User-agent: *bot\nDisallow: /\n',
     'https://example.com/a',
     'bot',
@@ -448,7 +448,7 @@ export const differences: readonly Difference[] = [
     'disallowed by line 2',
   ),
   row("group '*/' is not global", 'User-agent: */\nDisallow: /\n', 'https://example.com/a', 'x', 'allowed: no-group'),
-  row("group 'x*', asked x", 'User-agent: x*\nDisallow: /\n', 'https://example.com/a', 'x', 'disallowed by line 2'),
+  row("group 'x*', crawler x", 'User-agent: x*\nDisallow: /\n', 'https://example.com/a', 'x', 'disallowed by line 2'),
   row('missing colon', 'User-agent x\nDisallow /\n', 'https://example.com/a', 'x', 'disallowed by line 2'),
   row(
     'missing colon, 3 words: ignored',

@@ -1,36 +1,38 @@
-// RFC 9309 the slow and obvious way: one pass over the lines for every question, every rule tried, every position kept. It
-// shares no code with core, so that where both agree, both have read the standard alike. Dialect `rfc9309` only.
+// A naive implementation of RFC 9309, to compare core with: it parses the file for every check, tries every rule, and follows every way in which
+// a pattern can match. It shares no code with core, so a misreading of the standard in one of them shows as a difference. Dialect `rfc9309` only.
 
-/** The answer, and the line of the deciding rule; 0 where no rule decided. */
-export interface NaiveAnswer {
+export interface NaiveVerdict {
   readonly allowed: boolean
+  /** The line of the deciding rule; 0 if no rule decides. */
   readonly line: number
 }
 
-interface Best {
+/** The best match so far: the length of the pattern in bytes, and its line. Both are 0 before the first match. */
+interface BestMatch {
   bytes: number
   line: number
 }
 
-const nothing = (): Best => ({ bytes: 0, line: 0 })
+const noMatch = (): BestMatch => ({ bytes: 0, line: 0 })
 
-/** @param robots One character for each byte. @param path As a client sends it: ASCII, no fragment. */
-export function readNaively(robots: string, productToken: string, path: string): NaiveAnswer {
+/** Checks a path. @param robots One character for each byte. @param path As a client sends it: ASCII, without fragment. */
+export function checkNaively(robots: string, productToken: string, path: string): NaiveVerdict {
   if (path === '/robots.txt') return { allowed: true, line: 0 } // §2.2.2
   const target = unitsOf(path, 'target')
-  // The best match of each kind, for the crawler's own groups and for those of everyone. §2.2.1.
-  const own = { seen: false, allow: nothing(), disallow: nothing() }
-  const everyone = { seen: false, allow: nothing(), disallow: nothing() }
-  let forOwn = false
-  let forEveryone = false
-  let ruleSeen = false
+  // The best matches in the crawler's own groups, and in the groups of `*`. §2.2.1.
+  const own = { exists: false, allow: noMatch(), disallow: noMatch() }
+  const everyone = { exists: false, allow: noMatch(), disallow: noMatch() }
+  // The current group: whether it names the crawler or `*`, and whether it has a rule.
+  let isOwn = false
+  let isForEveryone = false
+  let hasRule = false
 
   linesOf(robots).forEach((text, i) => {
     const [key, value] = fieldOf(text)
     if (/^(user-agent|useragent|user agent)/.test(key)) {
-      if (ruleSeen) forOwn = forEveryone = ruleSeen = false
-      if (/^\*([ \t\v\f]|$)/.test(value)) forEveryone = everyone.seen = true
-      else if (names(value, productToken)) forOwn = own.seen = true
+      if (hasRule) isOwn = isForEveryone = hasRule = false
+      if (/^\*([ \t\v\f]|$)/.test(value)) isForEveryone = everyone.exists = true
+      else if (names(value, productToken)) isOwn = own.exists = true
       return
     }
     const directive = /^allow/.test(key)
@@ -39,8 +41,8 @@ export function readNaively(robots: string, productToken: string, path: string):
         ? 'disallow'
         : undefined
     if (directive === undefined) return
-    ruleSeen = true
-    const best = forOwn ? own : forEveryone ? everyone : undefined
+    hasRule = true
+    const best = isOwn ? own : isForEveryone ? everyone : undefined
     if (best === undefined || value === '') return
     const rule = unitsOf(value, 'rule')
     const bytes = rule.length
@@ -48,7 +50,7 @@ export function readNaively(robots: string, productToken: string, path: string):
       if (bytes > best[directive].bytes) best[directive] = { bytes, line: i + 1 }
       return
     }
-    // Allow: /dir/index.html also allows /dir/ (Google).
+    // `Allow: /dir/index.html` also allows `/dir/` (google/robotstxt).
     const folder = /^(.*\/)index\.htm[^/]*$/.exec(rule.join(''))?.[1]
     if (directive === 'allow' && folder !== undefined) {
       const page = [...unitsOf(folder, 'rule'), '$END']
@@ -56,9 +58,9 @@ export function readNaively(robots: string, productToken: string, path: string):
     }
   })
 
-  const { allow, disallow } = own.seen ? own : everyone
+  const { allow, disallow } = own.exists ? own : everyone
   if (disallow.bytes > allow.bytes) return { allowed: false, line: disallow.line }
-  return { allowed: true, line: allow.line } // §2.2.2: allow on a tie
+  return { allowed: true, line: allow.line } // §2.2.2: allow wins a tie
 }
 
 function linesOf(robots: string): string[] {
@@ -66,7 +68,7 @@ function linesOf(robots: string): string[] {
   return withoutBom.split(/\r\n|\r|\n/).map((line) => (line.slice(0, 16_663).split('\0')[0] ?? '').split('#')[0] ?? '')
 }
 
-/** Key in lower case, and value; both empty where the line is no field. */
+/** Returns the key in lower case, and the value; both empty if the line has no field. */
 function fieldOf(line: string): [key: string, value: string] {
   const blanks = /^[ \t\v\f]+|[ \t\v\f]+$/g
   const text = line.replace(blanks, '')
@@ -76,12 +78,13 @@ function fieldOf(line: string): [key: string, value: string] {
   return name === '' ? ['', ''] : [name, value.replace(blanks, '')]
 }
 
+/** Returns whether a user-agent value names the crawler. */
 function names(value: string, productToken: string): boolean {
   const characters = /\d/.test(productToken) ? /^[\w-]*/ : /^[A-Za-z_-]*/
   return characters.exec(value)?.[0].toLowerCase() === productToken.toLowerCase()
 }
 
-/** A path as the characters that are compared, encoded or not; `*` and `$END` are special, in a rule only. */
+/** Returns a path in normal form, as a list of characters. In a rule, `*` is a wildcard and `$END` is a final `$`. */
 function unitsOf(path: string, role: 'rule' | 'target'): string[] {
   const found = path.match(/%[0-9A-Fa-f]{2}|[\s\S]/g) ?? []
   return found.flatMap((unit, i) => {
@@ -95,17 +98,17 @@ function unitsOf(path: string, role: 'rule' | 'target'): string[] {
   })
 }
 
-/** Keeps every place of the target that the rule so far can have reached. */
+/** Returns whether the rule matches. Keeps the set of all offsets of the target where a match of the rule so far can end. */
 function matches(rule: readonly string[], target: readonly string[]): boolean {
-  let places = new Set([0])
+  let offsets = new Set([0])
   for (const unit of rule) {
-    if (unit === '$END') return places.has(target.length)
+    if (unit === '$END') return offsets.has(target.length)
     const next = new Set<number>()
-    for (const place of places) {
-      if (unit === '*') for (let i = place; i <= target.length; i++) next.add(i)
-      else if (target[place] === unit) next.add(place + 1)
+    for (const offset of offsets) {
+      if (unit === '*') for (let i = offset; i <= target.length; i++) next.add(i)
+      else if (target[offset] === unit) next.add(offset + 1)
     }
-    places = next
+    offsets = next
   }
-  return places.size > 0
+  return offsets.size > 0
 }

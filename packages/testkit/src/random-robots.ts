@@ -1,7 +1,7 @@
-// Files and questions by dice, from a seed: so that a file that finds a fault can be had again.
+// Random robots.txt files and paths. Each is made from a seed, so that a failing test can be repeated.
 
-/** A sequence of numbers in [0, 1), always the same for a seed (mulberry32, public domain). */
-export function dice(seed: number): () => number {
+/** Returns a random number generator: numbers in [0, 1), always the same ones for a seed (mulberry32, public domain). */
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -82,39 +82,40 @@ const PIECES = [
 ]
 const LINE_ENDS = ['\n', '\n', '\n', '\r\n', '\r', '\n\n', ' \n', '#c\n', '\x00x\n', '\x0c', '\n\r']
 
-/** One of several, by dice. */
-export function pick<T>(roll: () => number, from: readonly T[]): T {
-  return from[Math.floor(roll() * from.length)] as T
+/** Returns a random item. */
+export function pick<T>(random: () => number, from: readonly T[]): T {
+  return from[Math.floor(random() * from.length)] as T
 }
 
-function some(roll: () => number, pieces: readonly string[], most: number): string {
-  return Array.from({ length: Math.floor(roll() * (most + 1)) }, () => pick(roll, pieces)).join('')
+/** Returns 0 to `maxCount` random pieces, joined. */
+function some(random: () => number, pieces: readonly string[], maxCount: number): string {
+  return Array.from({ length: Math.floor(random() * (maxCount + 1)) }, () => pick(random, pieces)).join('')
 }
 
-/** A robots.txt of a few lines, with every sort of mistake in it; one character for each byte. */
-export function randomRobots(roll: () => number): string {
-  const start = pick(roll, ['', '', '', '', '\xef\xbb\xbf', '\xef\xbb', '\n'])
-  const lines = Array.from({ length: Math.floor(roll() * 12) }, () => {
-    const key = pick(roll, KEYS)
+/** Returns a robots.txt of a few lines, with mistakes of every kind; one character for each byte. */
+export function randomRobots(random: () => number): string {
+  const start = pick(random, ['', '', '', '', '\xef\xbb\xbf', '\xef\xbb', '\n'])
+  const lines = Array.from({ length: Math.floor(random() * 12) }, () => {
+    const key = pick(random, KEYS)
     const value = /agent/i.test(key)
-      ? pick(roll, AGENTS)
-      : `${pick(roll, ['/', '/', '/', '', '*'])}${some(roll, PIECES, 6)}`
-    return key + pick(roll, SEPARATORS) + value + pick(roll, LINE_ENDS)
+      ? pick(random, AGENTS)
+      : `${pick(random, ['/', '/', '/', '', '*'])}${some(random, PIECES, 6)}`
+    return key + pick(random, SEPARATORS) + value + pick(random, LINE_ENDS)
   })
-  return `${start}User-agent: ${pick(roll, AGENTS)}\n${lines.join('')}`
+  return `${start}User-agent: ${pick(random, AGENTS)}\n${lines.join('')}`
 }
 
-/** A path to ask about; often one that is made of a rule of the file. */
-export function randomPath(roll: () => number, robots: string): string {
+/** Returns a path to check, often made from a rule of the file. */
+export function randomPath(random: () => number, robots: string): string {
   const rules = Array.from(robots.matchAll(/allow[^/\r\n]*(\/[^\r\n#\0]*)/gi), ([, path = '']) => path)
-  if (rules.length === 0 || roll() < 0.3) return `/${some(roll, PIECES, 8)}`
-  const from = pick(roll, rules)
-    .replace(/\*/g, () => some(roll, PIECES, 2))
+  if (rules.length === 0 || random() < 0.3) return `/${some(random, PIECES, 8)}`
+  const from = pick(random, rules)
+    .replace(/\*/g, () => some(random, PIECES, 2))
     .replace(/\$\s*$/, '')
-  return from + some(roll, PIECES, 2)
+  return from + some(random, PIECES, 2)
 }
 
-/** Bytes as the text of a URL: what is UTF-8 becomes the characters it stands for. */
-export function bytesAsText(bytes: string): string {
+/** Decodes bytes, one character for each, from UTF-8. */
+export function utf8TextOf(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }

@@ -1,37 +1,37 @@
-// What robots.txt means, as rows: a file, a crawler, a URL, and the answer. Written from the standards; each row says where
-// from. Run by core, and by whatever wraps it.
+// Test cases for the meaning of robots.txt: a file, a crawler, a URL, and the expected verdict. Each name begins with its source. The tests of
+// core run them, and so do the tests of packages that use core.
 //
-// An answer is `allowed by line 3`, `disallowed by line 2`, or a verdict without a rule: `allowed: no-group`.
+// A verdict is written as `allowed by line 3`, `disallowed by line 2`, or without a rule as `allowed: no-group`.
 
-/** A verdict as far as the tables speak of it. */
-interface AnyVerdict {
+/** The parts of a verdict that the cases compare. */
+interface VerdictParts {
   readonly allowed: boolean
   readonly because: string
   readonly rule?: { readonly line: number }
 }
 
-/** A verdict as the tables write it. */
-export function answerOf({ allowed, because, rule }: AnyVerdict): string {
+/** Returns a verdict as the cases write it. */
+export function verdictText({ allowed, because, rule }: VerdictParts): string {
   const word = allowed ? 'allowed' : 'disallowed'
   return rule === undefined ? `${word}: ${because}` : `${word} by line ${rule.line}`
 }
 
 export interface RulesCase {
-  /** The rule, and its source: a section of RFC 9309, `Google` for its reading, `ours` for a choice of our own. */
+  /** The source and the behaviour. The source is a section of RFC 9309, `Google` for google/robotstxt, or `ours` for a choice of our own. */
   readonly name: string
   /** One character for each byte. */
   readonly robots: string
   readonly agent: string | readonly string[]
   readonly url: string
-  /** The answer of the default dialect. */
+  /** The verdict in the default dialect. */
   readonly rfc9309: string
-  /** The answer of dialect `google`, where it differs. */
+  /** The verdict in dialect `google`, if it differs. */
   readonly google?: string
 }
 
-const star = (...rules: string[]) => ['User-agent: *', ...rules, ''].join('\n')
+const fileWithRules = (...rules: string[]) => ['User-agent: *', ...rules, ''].join('\n')
 
-/** A row about which rule matches: a `*` group with these rules. */
+/** A case with these rules in a group for `*`. */
 function rule(
   name: string,
   rules: string | readonly string[],
@@ -39,11 +39,11 @@ function rule(
   rfc9309: string,
   google?: string,
 ): RulesCase {
-  const robots = star(...(typeof rules === 'string' ? [rules] : rules))
+  const robots = fileWithRules(...(typeof rules === 'string' ? [rules] : rules))
   return { name, robots, agent: 'ExampleBot', url, rfc9309, ...(google !== undefined && { google }) }
 }
 
-/** A row about the file around the rules. */
+/** A case with a whole file, for the URL `/a`. */
 function file(
   name: string,
   robots: string,
@@ -54,31 +54,51 @@ function file(
   return { name, robots, agent, url: '/a', rfc9309, ...(google !== undefined && { google }) }
 }
 
-const NONE = 'allowed: no-rule-matched'
+const NO_RULE_MATCHED = 'allowed: no-rule-matched'
 
-const whichRule: readonly RulesCase[] = [
-  rule('§2.2.2 a path matches from its start', 'Disallow: /fish', '/fish/salmon.html', 'disallowed by line 2'),
-  rule('§2.2.2 a path does not match further in', 'Disallow: /fish', '/catfish', NONE),
-  rule('§2.2.2 paths are case-sensitive', 'Disallow: /fish', '/Fish', NONE),
-  rule('§2.2.2 most octets win, whatever the order', ['Disallow: /a', 'Allow: /a/b'], '/a/b/c', 'allowed by line 3'),
-  rule('§2.2.2 most octets win also for disallow', ['Allow: /a', 'Disallow: /a/b'], '/a/b/c', 'disallowed by line 3'),
+const matchingCases: readonly RulesCase[] = [
+  rule(
+    '§2.2.2 a pattern matches from the start of the path',
+    'Disallow: /fish',
+    '/fish/salmon.html',
+    'disallowed by line 2',
+  ),
+  rule('§2.2.2 a pattern does not match in the middle of a path', 'Disallow: /fish', '/catfish', NO_RULE_MATCHED),
+  rule('§2.2.2 patterns are case-sensitive', 'Disallow: /fish', '/Fish', NO_RULE_MATCHED),
+  rule(
+    '§2.2.2 the longest match wins, in any order of rules',
+    ['Disallow: /a', 'Allow: /a/b'],
+    '/a/b/c',
+    'allowed by line 3',
+  ),
+  rule(
+    '§2.2.2 the longest match wins for disallow too',
+    ['Allow: /a', 'Disallow: /a/b'],
+    '/a/b/c',
+    'disallowed by line 3',
+  ),
   rule('§2.2.2 allow wins a tie', ['Disallow: /a', 'Allow: /a'], '/a', 'allowed by line 3'),
   rule(
-    'Google: of equal rules the first line is reported',
+    'Google: the first of two equal rules is reported',
     ['Disallow: /a', 'Disallow: /a'],
     '/a',
     'disallowed by line 2',
   ),
   rule('Google: wildcards count as bytes', ['Allow: /page', 'Disallow: /*.htm'], '/page.htm', 'disallowed by line 3'),
-  rule('Google: also repeated ones', ['Allow: /a/b', 'Disallow: /a****'], '/a/b', 'disallowed by line 3'),
+  rule(
+    'Google: repeated wildcards count as bytes too',
+    ['Allow: /a/b', 'Disallow: /a****'],
+    '/a/b',
+    'disallowed by line 3',
+  ),
   rule(
     '§2.2.2 bytes are counted after encoding',
     ['Disallow: /%C3**', 'Allow: /\xc3\xa9'],
     '/%C3%A9',
     'allowed by line 3',
   ),
-  rule('§2.2.2 no match allows', 'Disallow: /a', '/b', NONE),
-  rule('§2.2.2 an empty disallow forbids nothing', 'Disallow:', '/a', NONE, 'allowed by line 2'),
+  rule('§2.2.2 a path that no rule matches is allowed', 'Disallow: /a', '/b', NO_RULE_MATCHED),
+  rule('§2.2.2 an empty disallow forbids nothing', 'Disallow:', '/a', NO_RULE_MATCHED, 'allowed by line 2'),
   rule('§2.2.2 an empty allow decides nothing', ['Allow:', 'Disallow: /a'], '/a', 'disallowed by line 3'),
   rule('§2.2.2 the query is part of what is matched', 'Disallow: /*?id=', '/page?id=1', 'disallowed by line 2'),
   rule(
@@ -87,49 +107,100 @@ const whichRule: readonly RulesCase[] = [
     '/search?',
     'disallowed by line 2',
   ),
-  rule('Google: a rule without a leading slash matches nothing', 'Disallow: a', '/a', NONE),
-  rule('Google: a rule may begin with *', 'Disallow: *a', '/b/a', 'disallowed by line 2'),
-  rule('Google: a rule that is a whole URL matches nothing', 'Disallow: https://example.com/a', '/a', NONE),
+  rule('Google: a pattern without a leading slash matches nothing', 'Disallow: a', '/a', NO_RULE_MATCHED),
+  rule('Google: a pattern may begin with *', 'Disallow: *a', '/b/a', 'disallowed by line 2'),
+  rule(
+    'Google: a pattern that is a whole URL matches nothing',
+    'Disallow: https://example.com/a',
+    '/a',
+    NO_RULE_MATCHED,
+  ),
   rule(
     'Google: an index page also allows its folder',
     ['Disallow: /', 'Allow: /dir/index.html'],
     '/dir/',
     'allowed by line 3',
   ),
-  rule('Google: and nothing else in it', ['Disallow: /', 'Allow: /dir/index.htm'], '/dir/x', 'disallowed by line 2'),
-  rule('Google: a disallowed index page leaves its folder alone', 'Disallow: /dir/index.html', '/dir/', NONE),
+  rule(
+    'Google: an index page allows nothing else in its folder',
+    ['Disallow: /', 'Allow: /dir/index.htm'],
+    '/dir/x',
+    'disallowed by line 2',
+  ),
+  rule(
+    'Google: a disallowed index page does not disallow its folder',
+    'Disallow: /dir/index.html',
+    '/dir/',
+    NO_RULE_MATCHED,
+  ),
 
-  rule('§2.2.3 * is any run of bytes', 'Disallow: /a*z', '/a/b/c/z', 'disallowed by line 2'),
-  rule('§2.2.3 * is also no byte at all', 'Disallow: /a*z', '/az', 'disallowed by line 2'),
-  rule('§2.2.3 pieces stand in their order', 'Disallow: /*b*a', '/a/b', NONE),
-  rule('§2.2.3 pieces do not share bytes', 'Disallow: /*aba*aba', '/ababa', NONE),
-  rule('§2.2.3 $ is the end', 'Disallow: /*.php$', '/x.php', 'disallowed by line 2'),
-  rule('§2.2.3 what goes on after $ does not match', 'Disallow: /*.php$', '/x.php5', NONE),
-  rule('§2.2.3 a query goes on after $', 'Disallow: /a$', '/a?b', NONE),
-  rule('§2.2.3 the last piece before $ may stand twice', 'Disallow: /*a$', '/a/ba', 'disallowed by line 2'),
-  rule('Google: a $ inside is itself', 'Disallow: /a$b', '/a$b', 'disallowed by line 2'),
-  rule('Google: of $$ the first is itself', 'Disallow: /a$$', '/a$', 'disallowed by line 2'),
-  rule('Google: $* is no end', 'Disallow: /a$*', '/a', NONE),
-  rule('§2.2.3 a literal * is named %2A', 'Disallow: /a%2Ab', '/a*b', 'disallowed by line 2', NONE),
-  rule('§2.2.3 and %2A names nothing else', 'Disallow: /a%2Ab', '/a/b', NONE),
-  rule('§2.2.3 a literal $ is named %24', 'Disallow: /a%24', '/a$', 'disallowed by line 2', NONE),
-  rule('§2.2.3 a final $ is not a literal one', 'Disallow: /a$', '/a$', NONE),
-  rule('§2.2.3 * covers %2A', 'Disallow: /a*b', '/a%2Ab', 'disallowed by line 2'),
+  rule('§2.2.3 * matches any run of bytes', 'Disallow: /a*z', '/a/b/c/z', 'disallowed by line 2'),
+  rule('§2.2.3 * also matches no bytes', 'Disallow: /a*z', '/az', 'disallowed by line 2'),
+  rule('§2.2.3 the pieces between wildcards match in order', 'Disallow: /*b*a', '/a/b', NO_RULE_MATCHED),
+  rule('§2.2.3 the pieces between wildcards do not overlap', 'Disallow: /*aba*aba', '/ababa', NO_RULE_MATCHED),
+  rule('§2.2.3 $ matches the end of the path', 'Disallow: /*.php$', '/x.php', 'disallowed by line 2'),
+  rule('§2.2.3 a path that continues after $ does not match', 'Disallow: /*.php$', '/x.php5', NO_RULE_MATCHED),
+  rule('§2.2.3 a query continues the path after $', 'Disallow: /a$', '/a?b', NO_RULE_MATCHED),
+  rule('§2.2.3 the piece before $ may occur twice in the path', 'Disallow: /*a$', '/a/ba', 'disallowed by line 2'),
+  rule('Google: a $ before the end is literal', 'Disallow: /a$b', '/a$b', 'disallowed by line 2'),
+  rule('Google: the first $ of $$ is literal', 'Disallow: /a$$', '/a$', 'disallowed by line 2'),
+  rule('Google: the $ of $* is literal', 'Disallow: /a$*', '/a', NO_RULE_MATCHED),
+  rule('§2.2.3 %2A in a rule matches a literal *', 'Disallow: /a%2Ab', '/a*b', 'disallowed by line 2', NO_RULE_MATCHED),
+  rule('§2.2.3 %2A in a rule is not a wildcard', 'Disallow: /a%2Ab', '/a/b', NO_RULE_MATCHED),
+  rule('§2.2.3 %24 in a rule matches a literal $', 'Disallow: /a%24', '/a$', 'disallowed by line 2', NO_RULE_MATCHED),
+  rule('§2.2.3 a final $ does not match a literal $', 'Disallow: /a$', '/a$', NO_RULE_MATCHED),
+  rule('§2.2.3 * matches %2A', 'Disallow: /a*b', '/a%2Ab', 'disallowed by line 2'),
 
-  rule('§2.2.2 unreserved %XX in a rule is decoded', 'Disallow: /%62%61%7A', '/baz', 'disallowed by line 2', NONE),
-  rule('§2.2.2 unreserved %XX in a URL is decoded', 'Disallow: /~joe', '/%7Ejoe', 'disallowed by line 2', NONE),
-  rule('§2.2.2 reserved %2F is not a slash', 'Disallow: /a/b', '/a%2Fb', NONE),
-  rule('§2.2.2 nor the other way round', 'Disallow: /a%2Fb', '/a/b', NONE),
-  rule('§2.2.2 hex is compared without case', 'Disallow: /a%2fb', '/a%2Fb', 'disallowed by line 2'),
-  rule('§2.2.2 also that of the URL', 'Disallow: /a%2Fb', '/a%2fb', 'disallowed by line 2', NONE),
+  rule(
+    '§2.2.2 unreserved %XX in a rule is decoded',
+    'Disallow: /%62%61%7A',
+    '/baz',
+    'disallowed by line 2',
+    NO_RULE_MATCHED,
+  ),
+  rule(
+    '§2.2.2 unreserved %XX in a URL is decoded',
+    'Disallow: /~joe',
+    '/%7Ejoe',
+    'disallowed by line 2',
+    NO_RULE_MATCHED,
+  ),
+  rule('§2.2.2 %2F in a URL is not a slash', 'Disallow: /a/b', '/a%2Fb', NO_RULE_MATCHED),
+  rule('§2.2.2 %2F in a rule is not a slash', 'Disallow: /a%2Fb', '/a/b', NO_RULE_MATCHED),
+  rule('§2.2.2 hex digits of a rule are compared without case', 'Disallow: /a%2fb', '/a%2Fb', 'disallowed by line 2'),
+  rule(
+    '§2.2.2 hex digits of a URL are compared without case',
+    'Disallow: /a%2Fb',
+    '/a%2fb',
+    'disallowed by line 2',
+    NO_RULE_MATCHED,
+  ),
   rule('§2.2.2 UTF-8 in a rule equals its %XX', 'Disallow: /\xe3\x83\x84', '/%E3%83%84', 'disallowed by line 2'),
-  rule('§2.2.2 UTF-8 in a URL equals its %XX', 'Disallow: /%E3%83%84', '/\u30c4', 'disallowed by line 2', NONE),
-  rule('Google: bytes that are no UTF-8 are kept', 'Disallow: /caf\xe9', '/caf%E9', 'disallowed by line 2'),
-  rule('ours: a space equals %20, as a client sends it', 'Disallow: /a b', '/a%20b', 'disallowed by line 2', NONE),
-  rule('ours: so do the others that no URI holds raw', 'Disallow: /%7Ba%7D', '/{a}', 'disallowed by line 2', NONE),
+  rule(
+    '§2.2.2 UTF-8 in a URL equals its %XX',
+    'Disallow: /%E3%83%84',
+    '/\u30c4',
+    'disallowed by line 2',
+    NO_RULE_MATCHED,
+  ),
+  rule('Google: bytes that are not UTF-8 equal their %XX', 'Disallow: /caf\xe9', '/caf%E9', 'disallowed by line 2'),
+  rule(
+    'ours: a space equals %20, as a client sends it',
+    'Disallow: /a b',
+    '/a%20b',
+    'disallowed by line 2',
+    NO_RULE_MATCHED,
+  ),
+  rule(
+    'ours: other bytes that a URI must encode equal their %XX',
+    'Disallow: /%7Ba%7D',
+    '/{a}',
+    'disallowed by line 2',
+    NO_RULE_MATCHED,
+  ),
   rule("ours: ' equals %27, which a client sends in a query", "Disallow: /?q='", "/?q='a", 'disallowed by line 2'),
-  rule('Google: a malformed % stays', 'Disallow: /100%', '/100%25', 'disallowed by line 2'),
-  rule('Google: %zz stays', 'Disallow: /%zz', '/%zz', 'disallowed by line 2'),
+  rule('Google: a malformed % is literal', 'Disallow: /100%', '/100%25', 'disallowed by line 2'),
+  rule('Google: the % of %zz is literal', 'Disallow: /%zz', '/%zz', 'disallowed by line 2'),
 
   rule(
     '§2.2.2 /robots.txt is always allowed',
@@ -138,40 +209,62 @@ const whichRule: readonly RulesCase[] = [
     'allowed: robots-txt-itself',
     'disallowed by line 2',
   ),
-  rule('§2.2.2 what only begins like it is not', 'Disallow: /', '/robots.txt.bak', 'disallowed by line 2'),
-  rule('ours: the fragment is not sent', 'Disallow: /a$', '/a#b', 'disallowed by line 2'),
-  rule('ours: dot segments are resolved, as a client does', 'Disallow: /b', '/a/../b', 'disallowed by line 2', NONE),
   rule(
-    'ours: a backslash is a slash, as for a client',
+    '§2.2.2 a path that only begins with /robots.txt is not always allowed',
+    'Disallow: /',
+    '/robots.txt.bak',
+    'disallowed by line 2',
+  ),
+  rule('ours: the fragment is not sent', 'Disallow: /a$', '/a#b', 'disallowed by line 2'),
+  rule(
+    'ours: dot segments are resolved, as a client does',
+    'Disallow: /b',
+    '/a/../b',
+    'disallowed by line 2',
+    NO_RULE_MATCHED,
+  ),
+  rule(
+    'ours: a backslash is a slash, as in a client',
     'Disallow: /a/b',
     'https://example.com/a\\b',
     'disallowed by line 2',
-    NONE,
+    NO_RULE_MATCHED,
   ),
-  rule('ours: tabs and line ends go, as for a client', 'Disallow: /ab', '/a\n\tb', 'disallowed by line 2', NONE),
   rule(
-    '§2.3 host and port are not the rules’ concern',
+    'ours: tabs and line ends are removed, as a client does',
+    'Disallow: /ab',
+    '/a\n\tb',
+    'disallowed by line 2',
+    NO_RULE_MATCHED,
+  ),
+  rule(
+    '§2.3 rules do not depend on host and port',
     'Disallow: /a',
     'https://other.example:8443/a',
     'disallowed by line 2',
   ),
-  rule('Google: a URL without a path is /', 'Disallow: /$', 'https://example.com', 'disallowed by line 2'),
-  rule('Google: a query right after the host', 'Disallow: /?a', 'https://example.com?a', 'disallowed by line 2'),
+  rule('Google: a URL without a path has the path /', 'Disallow: /$', 'https://example.com', 'disallowed by line 2'),
   rule(
-    'ours: no scheme, no answer',
+    'Google: a query directly after the host has the path /',
+    'Disallow: /?a',
+    'https://example.com?a',
+    'disallowed by line 2',
+  ),
+  rule(
+    'ours: a URL without a scheme is invalid',
     'Disallow: /a',
     '//example.com/a',
     'disallowed: invalid-url',
     'disallowed by line 2',
   ),
   rule(
-    'ours: a bare name is no URL',
+    'ours: a bare host name is invalid',
     'Disallow: /a',
     'example.com/a',
     'disallowed: invalid-url',
     'disallowed by line 2',
   ),
-  rule('ours: nothing is no URL', 'Disallow: /', '', 'disallowed: invalid-url', 'disallowed by line 2'),
+  rule('ours: an empty URL is invalid', 'Disallow: /', '', 'disallowed: invalid-url', 'disallowed by line 2'),
   rule(
     'ours: mailto: has no robots.txt',
     'Disallow: /',
@@ -181,93 +274,113 @@ const whichRule: readonly RulesCase[] = [
   ),
 ]
 
-const whoseGroup: readonly RulesCase[] = [
-  file('§2.2.1 no group at all', '', 'ExampleBot', 'allowed: no-group'),
-  file('§2.2.1 the crawler’s own group', 'User-agent: ExampleBot\nDisallow: /\n', 'ExampleBot', 'disallowed by line 2'),
+const groupCases: readonly RulesCase[] = [
+  file('§2.2.1 a file without groups allows', '', 'ExampleBot', 'allowed: no-group'),
+  file(
+    '§2.2.1 a crawler obeys its own group',
+    'User-agent: ExampleBot\nDisallow: /\n',
+    'ExampleBot',
+    'disallowed by line 2',
+  ),
   file(
     '§2.2.1 names are compared without case',
     'User-agent: EXAMPLEBOT\nDisallow: /\n',
     'examplebot',
     'disallowed by line 2',
   ),
-  file('§2.2.1 another crawler’s group', 'User-agent: OtherBot\nDisallow: /\n', 'ExampleBot', 'allowed: no-group'),
+  file(
+    '§2.2.1 a crawler ignores the group of another crawler',
+    'User-agent: OtherBot\nDisallow: /\n',
+    'ExampleBot',
+    'allowed: no-group',
+  ),
   file(
     '§2.2.1 a longer name is another name',
     'User-agent: Example\nDisallow: /\n',
     'Example-News',
     'allowed: no-group',
   ),
-  file('§2.2.1 a shorter one too', 'User-agent: Example-News\nDisallow: /\n', 'Example', 'allowed: no-group'),
-  file('§2.2.1 else the group of *', 'User-agent: *\nDisallow: /\n', 'ExampleBot', 'disallowed by line 2'),
   file(
-    '§2.2.1 never both',
-    'User-agent: ExampleBot\nDisallow: /b\n\nUser-agent: *\nDisallow: /a\n',
-    'ExampleBot',
-    NONE,
+    '§2.2.1 a shorter name is another name',
+    'User-agent: Example-News\nDisallow: /\n',
+    'Example',
+    'allowed: no-group',
   ),
   file(
-    '§2.2.1 an own group that allows all',
+    '§2.2.1 a crawler without a group obeys the group of *',
+    'User-agent: *\nDisallow: /\n',
+    'ExampleBot',
+    'disallowed by line 2',
+  ),
+  file(
+    '§2.2.1 a crawler with a group ignores the group of *',
+    'User-agent: ExampleBot\nDisallow: /b\n\nUser-agent: *\nDisallow: /a\n',
+    'ExampleBot',
+    NO_RULE_MATCHED,
+  ),
+  file(
+    '§2.2.1 also if its own group has no rules that match',
     'User-agent: ExampleBot\nDisallow:\n\nUser-agent: *\nDisallow: /\n',
     'ExampleBot',
-    NONE,
+    NO_RULE_MATCHED,
     'allowed by line 2',
   ),
   file(
-    '§2.2.1 groups of one name are one',
+    '§2.2.1 groups with one name are merged',
     'User-agent: ExampleBot\nDisallow: /b\n\nUser-agent: ExampleBot\nDisallow: /a\n',
     'ExampleBot',
     'disallowed by line 5',
   ),
   file(
-    '§2.2.1 also those of *',
+    '§2.2.1 groups of * are merged',
     'User-agent: *\nDisallow: /b\n\nUser-agent: *\nDisallow: /a\n',
     'ExampleBot',
     'disallowed by line 5',
   ),
   file(
-    '§2.1 several names, one group',
+    '§2.1 one group may have several names',
     'User-agent: OtherBot\nUser-agent: ExampleBot\nDisallow: /\n',
     'ExampleBot',
     'disallowed by line 3',
   ),
   file(
-    '§2.2.1 rules before any group are nobody’s',
+    '§2.2.1 rules before the first group are ignored',
     'Disallow: /\nUser-agent: ExampleBot\nAllow: /b\n',
     'ExampleBot',
-    NONE,
+    NO_RULE_MATCHED,
   ),
   file(
     '§2.1 a last group without rules allows',
     'User-agent: *\nDisallow: /\n\nUser-agent: ExampleBot\n',
     'ExampleBot',
-    NONE,
+    NO_RULE_MATCHED,
   ),
   file(
-    'Google: a blank line ends no group',
+    'Google: a blank line does not end a group',
     'User-agent: ExampleBot\n\nDisallow: /\n',
     'ExampleBot',
     'disallowed by line 3',
   ),
   file(
-    'Google: a name without rules joins the next',
+    'Google: a name without rules joins the next group',
     'User-agent: ExampleBot\n\nUser-agent: *\nDisallow: /\n',
     'ExampleBot',
     'disallowed by line 4',
   ),
   file(
-    'Google: a crawl-delay ends no list of names',
+    'Google: a crawl-delay does not end a list of names',
     'User-agent: ExampleBot\nCrawl-delay: 1\nUser-agent: b\nDisallow: /\n',
     'ExampleBot',
     'disallowed by line 4',
   ),
   file(
-    'Google: nor does a sitemap',
+    'Google: a sitemap does not end a list of names',
     'User-agent: ExampleBot\nSitemap: https://example.com/s\nUser-agent: b\nDisallow: /\n',
     'ExampleBot',
     'disallowed by line 4',
   ),
   file(
-    'Google: nor an unknown field',
+    'Google: an unknown field does not end a list of names',
     'User-agent: ExampleBot\nNoindex: /\nUser-agent: b\nDisallow: /\n',
     'ExampleBot',
     'disallowed by line 4',
@@ -279,43 +392,48 @@ const whoseGroup: readonly RulesCase[] = [
     'disallowed by line 2',
   ),
   file(
-    'Google: nor is a star behind it',
+    'Google: a star after the name is not part of it',
     'User-agent: ExampleBot*\nDisallow: /\n',
     'ExampleBot',
     'disallowed by line 2',
   ),
   file(
-    'Google: nor a second word',
+    'Google: a second word is not part of the name',
     'User-agent: ExampleBot crawler\nDisallow: /\n',
     'ExampleBot',
     'disallowed by line 2',
   ),
   file(
-    'Google: * with a word behind it is everyone',
+    'Google: * before another word names every crawler',
     'User-agent: * all\nDisallow: /\n',
     'ExampleBot',
     'disallowed by line 2',
   ),
-  file('Google: *bot is nobody', 'User-agent: *bot\nDisallow: /\n', 'bot', 'allowed: no-group'),
-  file('Google: */ is nobody', 'User-agent: */\nDisallow: /\n', 'ExampleBot', 'allowed: no-group'),
-  file('Google: digits end a name', 'User-agent: bot1\nDisallow: /\n', 'bot', 'disallowed by line 2'),
+  file('Google: *bot names no crawler', 'User-agent: *bot\nDisallow: /\n', 'bot', 'allowed: no-group'),
+  file('Google: */ names no crawler', 'User-agent: */\nDisallow: /\n', 'ExampleBot', 'allowed: no-group'),
+  file('Google: a digit ends a name', 'User-agent: bot1\nDisallow: /\n', 'bot', 'disallowed by line 2'),
   file(
-    'ours: a crawler with digits finds its name',
+    'ours: a product token with digits is compared with its digits',
     'User-agent: MJ12bot\nDisallow: /\n',
     'MJ12bot',
     'disallowed by line 2',
     'allowed: no-group',
   ),
   file(
-    'ours: also one of digits only',
+    'ours: a product token may have digits only',
     'User-agent: 008\nDisallow: /\n',
     '008',
     'disallowed by line 2',
     'allowed: no-group',
   ),
-  file('ours: and no other digits', 'User-agent: MJ13bot\nDisallow: /\n', 'MJ12bot', 'allowed: no-group'),
   file(
-    'ours: the name is taken from a whole header',
+    'ours: a product token with other digits is another token',
+    'User-agent: MJ13bot\nDisallow: /\n',
+    'MJ12bot',
+    'allowed: no-group',
+  ),
+  file(
+    'ours: the product token is taken from a User-Agent header',
     'User-agent: ExampleBot\nDisallow: /\n',
     'ExampleBot/1.0 (+https://example.com)',
     'disallowed by line 2',
@@ -329,40 +447,45 @@ const whoseGroup: readonly RulesCase[] = [
     'disallowed by line 2',
   ),
   file(
-    'Google’s page: of several names the first with a group',
+    'Google’s page: the first of several names that has a group is used',
     'User-agent: Example\nDisallow: /a\n',
     ['Example-News', 'Example'],
     'disallowed by line 2',
   ),
   file(
-    'Google’s page: and no other; its parser merges them',
+    'Google’s page: other names are ignored; its parser merges their groups',
     'User-agent: Example-News\nDisallow: /b\n\nUser-agent: Example\nDisallow: /a\n',
     ['Example-News', 'Example'],
-    NONE,
+    NO_RULE_MATCHED,
     'disallowed by line 5',
   ),
 ]
 
-const readingLines: readonly RulesCase[] = [
+const lineCases: readonly RulesCase[] = [
   file(
     '§2.2 LF, CR and CR LF end a line',
     'User-agent: *\rDisallow: /b\r\nDisallow: /a',
     'ExampleBot',
     'disallowed by line 3',
   ),
-  file('§2.2 an empty line counts', 'User-agent: *\n\n\r\n\rDisallow: /a', 'ExampleBot', 'disallowed by line 5'),
-  file('Google: a form feed ends no line', 'User-agent: *\x0cDisallow: /a\n', 'ExampleBot', NONE),
-  file('Google: nor does U+2028', 'User-agent: *\xe2\x80\xa8Disallow: /a\n', 'ExampleBot', 'allowed: no-group'),
-  file('Google: nor U+0085', 'User-agent: *\xc2\x85Disallow: /a\n', 'ExampleBot', 'allowed: no-group'),
+  file('§2.2 empty lines are counted', 'User-agent: *\n\n\r\n\rDisallow: /a', 'ExampleBot', 'disallowed by line 5'),
+  file('Google: a form feed does not end a line', 'User-agent: *\x0cDisallow: /a\n', 'ExampleBot', NO_RULE_MATCHED),
   file(
-    'Google: NUL ends what counts of a line',
+    'Google: U+2028 does not end a line',
+    'User-agent: *\xe2\x80\xa8Disallow: /a\n',
+    'ExampleBot',
+    'allowed: no-group',
+  ),
+  file('Google: U+0085 does not end a line', 'User-agent: *\xc2\x85Disallow: /a\n', 'ExampleBot', 'allowed: no-group'),
+  file(
+    'Google: the rest of a line after a NUL is ignored',
     'User-agent: *\nDisallow: /a\x00b\n',
     'ExampleBot',
     'disallowed by line 2',
   ),
-  file('Google: U+00A0 is no blank', 'User-agent: *\nDisallow:\xc2\xa0/a\n', 'ExampleBot', NONE),
+  file('Google: U+00A0 is not a blank', 'User-agent: *\nDisallow:\xc2\xa0/a\n', 'ExampleBot', NO_RULE_MATCHED),
   file(
-    '§2.2 blanks around key and value',
+    '§2.2 blanks around key and value are removed',
     ' \tUser-agent \t:\t * \t\n\tDisallow\t:\t/a \n',
     'ExampleBot',
     'disallowed by line 2',
@@ -375,21 +498,41 @@ const readingLines: readonly RulesCase[] = [
   ),
   file('§2.2 keys are compared without case', 'USER-AGENT: *\ndisALLOW: /a\n', 'ExampleBot', 'disallowed by line 2'),
   file(
-    'Google: a BOM is passed over',
+    'Google: a byte order mark is skipped',
     '\xef\xbb\xbfUser-agent: *\nDisallow: /a\n',
     'ExampleBot',
     'disallowed by line 2',
   ),
-  file('Google: also the start of one', '\xef\xbbUser-agent: *\nDisallow: /a\n', 'ExampleBot', 'disallowed by line 2'),
   file(
-    'Google: a second one is not',
+    'Google: the first part of a byte order mark is skipped',
+    '\xef\xbbUser-agent: *\nDisallow: /a\n',
+    'ExampleBot',
+    'disallowed by line 2',
+  ),
+  file(
+    'Google: a second byte order mark is not skipped',
     '\xef\xbb\xbf\xef\xbb\xbfUser-agent: *\nDisallow: /a\n',
     'ExampleBot',
     'allowed: no-group',
   ),
-  file('Google: a colon may be missing', 'User-agent *\nDisallow\t/a\n', 'ExampleBot', 'disallowed by line 2'),
-  file('Google: not between three words', 'User-agent: *\nDisallow /a b\n', 'ExampleBot', NONE),
-  file('Google: known misspellings', 'useragent: *\nDissallow: /a\n', 'ExampleBot', 'disallowed by line 2'),
+  file(
+    'Google: the colon between two words may be missing',
+    'User-agent *\nDisallow\t/a\n',
+    'ExampleBot',
+    'disallowed by line 2',
+  ),
+  file(
+    'Google: the colon between three words may not be missing',
+    'User-agent: *\nDisallow /a b\n',
+    'ExampleBot',
+    NO_RULE_MATCHED,
+  ),
+  file(
+    'Google: frequent misspellings are known',
+    'useragent: *\nDissallow: /a\n',
+    'ExampleBot',
+    'disallowed by line 2',
+  ),
   file(
     'Google: other misspellings are unknown fields',
     'user_agent: *\nDisallow: /a\n',
@@ -397,36 +540,41 @@ const readingLines: readonly RulesCase[] = [
     'allowed: no-group',
   ),
   file(
-    'Google: a key is known by its beginning',
+    'Google: a key is known by its prefix',
     'User-agents: *\nDisallowed: /a\n',
     'ExampleBot',
     'disallowed by line 2',
   ),
   file(
-    'Google: a value may hold colons',
+    'Google: a value may contain colons',
     'User-agent: *\nDisallow: /b:c\nDisallow: /a\n',
     'ExampleBot',
     'disallowed by line 3',
   ),
-  file('Google: a line keeps 16,663 bytes', `User-agent: *\nDisallow:${' '.repeat(16_652)}/b\n`, 'ExampleBot', NONE),
   file(
-    'Google: and no more',
+    'Google: the first 16,663 bytes of a line are read',
+    `User-agent: *\nDisallow:${' '.repeat(16_652)}/b\n`,
+    'ExampleBot',
+    NO_RULE_MATCHED,
+  ),
+  file(
+    'Google: the rest of a long line is ignored',
     `User-agent: *\nDisallow:${' '.repeat(16_653)}/b\n`,
     'ExampleBot',
     'disallowed by line 2',
   ),
   file(
-    'Google: an encoding that is cut there is none',
+    'Google: a %XX that is cut off at the limit is literal',
     `User-agent: *\nDisallow:${' '.repeat(16_651)}/%61\n`,
     'ExampleBot',
-    NONE,
+    NO_RULE_MATCHED,
   ),
   file(
-    '§2.3.1.5 HTML is read like any text',
+    '§2.3.1.5 lines of HTML are ignored like other invalid lines',
     '<html>\nUser-agent: *\nDisallow: /a\n</html>\n',
     'ExampleBot',
     'disallowed by line 3',
   ),
 ]
 
-export const rulesCases: readonly RulesCase[] = [...whichRule, ...whoseGroup, ...readingLines]
+export const rulesCases: readonly RulesCase[] = [...matchingCases, ...groupCases, ...lineCases]

@@ -1,6 +1,6 @@
 // Files that a site could write to slow down a crawler, or that a bug could produce, each with its worst URL. They have at most the 500 KiB
 // that a crawler reads (RFC 9309 §2.5).
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 
 export const MAX_FILE_BYTES: number = 500 * 1024
 export const ORIGIN = 'https://www.hostile.example'
@@ -50,7 +50,7 @@ function repeatToLimit(piece: string, start: string = ''): string {
 const a = (count: number) => 'a'.repeat(count)
 /** Random letters a and b. */
 const letters = (seed: number, count: number) => {
-  const random = dice(seed)
+  const random = seededRandom(seed)
   return Array.from({ length: count }, () => pick(random, ['a', 'b'])).join('')
 }
 const base36 = (i: number) => i.toString(36).padStart(4, '0')

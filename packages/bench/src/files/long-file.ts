@@ -1,5 +1,5 @@
 // Files with very many rules, like those of a few large sites.
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { chance, weightedChoice } from './site-file.ts'
 import { flatten } from './site-urls.ts'
 import { extensions, parameters, plainWords, sections } from './words.ts'
@@ -15,7 +15,7 @@ export interface LongFile {
 
 /** Returns a file of 12,000 different rules, of which a share has a `*` or a final `$`. It is shorter than the 500 KiB limit. */
 export function longFile(seed: number, starShare: number): LongFile {
-  const random = dice(seed)
+  const random = seededRandom(seed)
   const origin = 'https://www.long-file.example'
   const rules = new Set<string>()
   while (rules.size < LONG_RULES) rules.add(chance(random, starShare) ? starred(random) : literal(random))

@@ -1,6 +1,6 @@
 // Generates random files that resemble those on the web in length and in the number of rules, wildcards, groups and mistakes.
 // test/site-file.test.ts checks these figures.
-import { dice, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { CRAWLER } from '../libraries/library.ts'
 import { crawlers, encodedWords, extensions, foreignWords, parameters, plainWords, sections } from './words.ts'
 
@@ -122,7 +122,7 @@ const PATH_STYLES: readonly PathStyle[] = [
 
 /** Returns the robots.txt of one site, always the same for a seed. */
 export function siteFile(seed: number): SiteFile {
-  const random = dice(seed)
+  const random = seededRandom(seed)
   const origin = `https://${chance(random, 0.5) ? 'www.' : ''}${pick(random, plainWords)}-${pick(random, plainWords)}.example`
   return { name: `seed ${seed}`, origin, bytes: Buffer.from(textFor(random, shareOf(seed), origin), 'latin1') }
 }

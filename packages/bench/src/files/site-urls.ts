@@ -1,6 +1,6 @@
 // Generates the URLs that are checked for a site. Half are made from the site's own rules, so that they match or nearly match. The other half
 // look like pages of any site.
-import { dice, pick } from '@politely/testkit/random-robots'
+import { seededRandom, pick } from '@politely/testkit/random-robots'
 import { chance, phrase, type SiteFile, weightedChoice } from './site-file.ts'
 import { encodedWords, extensions, parameters, plainWords, sections } from './words.ts'
 
@@ -12,7 +12,7 @@ export const SAMPLE_SIZE = 20
 
 /** Returns absolute URLs of the file's origin, always the same for a file and seed. Every second one is made from a rule. */
 export function urlsFor({ bytes, origin }: SiteFile, seed: number, count: number = URLS_PER_FILE): string[] {
-  const random = dice(seed)
+  const random = seededRandom(seed)
   const rules = rulePathsIn(bytes.toString('utf8'))
   return Array.from({ length: count }, (_, i) => {
     const path = i % 2 === 0 && rules.length > 0 ? pathFromRule(random, pick(random, rules)) : pagePath(random)

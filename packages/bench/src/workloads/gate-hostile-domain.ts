@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { RobotsClient } from '@politely/fetcher'
 import { type DoneMessage, PoliteGate, politeAgent, type StartMessage } from '@politely/gate'
 import { lookupIn } from '@politely/testkit/lookup'
-import { dice } from '@politely/testkit/random-robots'
+import { seededRandom } from '@politely/testkit/random-robots'
 import { request } from 'undici'
 import type { Row, Sheet } from '../sheet.ts'
 import { NumberProcess } from './number-process.ts'
@@ -95,7 +95,7 @@ async function crawl(size: Size, hostile: 'with' | 'without'): Promise<Crawl> {
     counts.hostileRequests++
     await fetchPage(`http://h${host}-.evil.test:${port}/${page}`, end.signal).catch(() => undefined)
   }
-  const random = dice(1)
+  const random = seededRandom(1)
   const pages = Array.from({ length: size.pages * size.origins }, (_, n) => ({
     url: `http://site${n % size.origins}.test:${port}/page/${Math.floor(n / size.origins)}`,
     abortsAfterMs: random() < ABORT_SHARE ? random() * MAX_ABORT_DELAY_MS : undefined,

@@ -70,7 +70,7 @@ function lintLines(file: ByteRange, text: string, report: Report): readonly Fiel
 
 function fieldOf(reader: LineReader, text: string): Field | undefined {
   const directive = reader.readKey(true)
-  reader.readLine()
+  reader.findLineEnd()
   if (directive === undefined) return undefined
   reader.readValue()
   const { contentStart, keyEnd, valueStart, contentEnd } = reader

@@ -1,33 +1,33 @@
-// What one file says to one crawler, as plain data.
+// One crawler's rules of one file, as plain data.
 import type { Dialect, DialectName } from '../dialect.ts'
 import type { DayRange } from '../parse/day-range.ts'
 import type { RequestRate } from '../parse/request-rate.ts'
 
-/** The version of `BoundRules` and of the format of `packed`. Data of another version is not read. */
+/** The version of `BoundRules` and of the format of `packed`. `restoreRules` rejects data of another version. */
 export const BOUND_VERSION = 3
 
-/** The part of a dialect that rules need. */
+/** The part of a dialect that the rules depend on. */
 export type BoundDialect = Pick<Dialect, 'name' | 'parsing'>
 
 /**
- * A crawler's rules as plain data, for caches and other threads: it survives JSON and `structuredClone`. Read it with `restoreRules`. It
- * holds copies: no part of the file stays in memory because of it.
+ * A crawler's rules as plain data, for caches and other threads. The data survives JSON and `structuredClone`; `restoreRules` reads it. It
+ * contains copies only, so it keeps no part of the file in memory.
  */
 export interface BoundRules {
   readonly version: typeof BOUND_VERSION
-  /** How the file was read: by name, or the rules of reading of a custom dialect. */
+  /** The dialect that the file was parsed in: its name, or the parsing rules of a custom dialect. */
   readonly dialect: DialectName | BoundDialect
-  /** The crawler that the rules are for. */
+  /** The crawler's product tokens. */
   readonly productTokens: readonly string[]
-  /** The origin that the file speaks for, if it was given. */
+  /** The origin that the file applies to; undefined if the caller did not give one. */
   readonly origin: string | undefined
-  /** The rules in the order of the file, then the groups that they are in. Bytes, one character for each. */
+  /** The rules in the order of the file, then their groups (match/packed-rules.ts). One character for each byte. */
   readonly packed: string
-  /** Where in `packed` the groups begin. */
+  /** The offset of the groups in `packed`. */
   readonly groupsAt: number
   readonly crawlDelayMs: number | undefined
   readonly requestRates: readonly RequestRate[]
   readonly visitTimes: readonly DayRange[]
-  /** The whole file, bytes, one character for each; only where the caller asked to keep it. */
+  /** The whole file, one character for each byte; undefined unless the caller asked to keep it. */
   readonly file: string | undefined
 }

@@ -1,25 +1,35 @@
-// Compiles the rules for one crawler, while the file is parsed. RFC 9309 §2.2.1.
+// Compiles one crawler's rules in one pass, while the file is parsed. RFC 9309 §2.2.1.
+//
+// A file may have its groups in any order, so at each user-agent line a better one may follow. The compiler ranks each line for the crawler
+// (group-selection.ts; a lower rank is better) and keeps the groups of the best rank so far:
+//
+//   rank of the line            the compiler
+//   better than the best rank   discards everything, then keeps this group
+//   equal to the best rank      keeps this group too, if groups of that rank are merged
+//   worse                       ignores this group, unless another of its user-agent lines has the best rank
+//
+// The rules of a kept group are packed as they are parsed (packed-rules.ts). The groups themselves are packed after the last rule, by `finish`.
 import { DOLLAR, STAR } from '../ascii.ts'
-import { ByteBuffer, latin1Of } from '../bytes.ts'
+import { ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { crawlDelayMsOf } from '../parse/crawl-delay.ts'
 import { type DayRange, dayRangeOf } from '../parse/day-range.ts'
 import type { OtherField } from '../parse/directive.ts'
-import { type GroupSelection, OTHERS } from '../parse/group-selection.ts'
+import { type GroupSelection, OTHER_CRAWLERS } from '../parse/group-selection.ts'
 import { endOfIndexFolder } from '../parse/index-page.ts'
 import type { LineReader } from '../parse/line-reader.ts'
-import type { RecordHandler } from '../parse/parser.ts'
+import type { FieldHandler } from '../parse/parser.ts'
 import { type RequestRate, requestRateOf } from '../parse/request-rate.ts'
-import { type CompareForm, unchangedBytes, writeForm } from '../url/normal-form.ts'
-import { MAX_OVERHEAD, numberLength, SPECIAL, writeHead, writeNumber } from './packed-rules.ts'
+import { unchangedBytesOf, writeNormalForm } from '../url/normal-form.ts'
+import { MAX_OVERHEAD, numberLength, SPECIAL, writeNumber, writeRuleHead } from './packed-rules.ts'
 
-/** What a file says to one crawler. */
+/** One crawler's rules, groups and timed records. */
 export interface CompiledRules {
-  /** The packed rules and the groups, in `bytes` up to `end`. Overwritten when the next file is compiled. */
+  /** The packed rules up to `groupsAt`, then the groups up to `end`. Compiling the next file overwrites these bytes. */
   readonly bytes: Uint8Array
   readonly groupsAt: number
   readonly end: number
-  readonly count: number
+  readonly ruleCount: number
   readonly crawlDelayMs: number | undefined
   readonly requestRates: readonly RequestRate[]
   readonly visitTimes: readonly DayRange[]
@@ -27,60 +37,66 @@ export interface CompiledRules {
 
 const NO_BYTES = new Uint8Array(0)
 
-/** There is one, which is used for one file after the other: `begin`, the parser's calls, `finish`. */
-export class RuleCompiler implements RecordHandler {
-  readonly #packed = new ByteBuffer()
-  readonly #form = new ByteBuffer()
+/** Compiles one file after another. For each file: `begin`, then the parser's calls, then `finish`. */
+export class RuleCompiler implements FieldHandler {
   #file: Uint8Array = NO_BYTES
   #selection: GroupSelection | undefined
-  #rules: ParsingRules | undefined
-  #unchanged: Uint8Array = NO_BYTES
-  /** The end of the rules packed so far. */
-  #at = 0
-  #count = 0
-  /** The best rank of the user-agent lines so far. Whatever has another one does not hold. */
-  #best = OTHERS
-  /** The start and end of the names of the groups that hold, and behind them of the open group. */
-  readonly #names: number[] = []
-  /** Of each group that holds, the line and how many of `#names` there are up to its last one. */
-  readonly #groups: number[] = []
-  #groupCount = 0
-  // Of the open group:
+  #parsing: ParsingRules | undefined
+  /** A table of the bytes that the normal form never changes. */
+  #unchangedBytes: Uint8Array = NO_BYTES
+
+  readonly #packed = new ByteBuffer()
+  /** The end of what is packed so far. */
+  #end = 0
+  #ruleCount = 0
+  /** One pattern in normal form. */
+  readonly #form = new ByteBuffer()
+
+  /** The lowest rank of a user-agent line so far. */
+  #bestRank = OTHER_CRAWLERS
+  /** Start and end, in the file, of the user-agent values of the kept groups, then of the current group. */
+  readonly #agentRanges: number[] = []
+  /** For each kept group, its line; and the length of `#agentRanges` after its last user-agent line. The current group is not in these. */
+  readonly #groupLines: number[] = []
+  readonly #groupRangesEnds: number[] = []
+
+  // The current group:
   #groupLine = 0
-  #groupRank = OTHERS
-  #groupStart = 0
-  /** Whether it holds for the crawler. */
+  #groupRank = OTHER_CRAWLERS
+  #groupRangesStart = 0
+  /** Whether the current group is kept. */
   wantsRules = false
-  readonly wantsUnknown = false
-  /** The rank of the run of user-agent lines right above. */
-  #runRank = OTHERS
+  /** The rank of the run of user-agent lines directly above. */
+  #runRank = OTHER_CRAWLERS
+
+  readonly wantsUnknownFields = false
   #crawlDelayMs: number | undefined
   #requestRates: RequestRate[] = []
   #visitTimes: DayRange[] = []
 
-  /** @param file The bytes that the parser is going to read. */
-  begin(file: Uint8Array, selection: GroupSelection, rules: ParsingRules): void {
+  /** Prepares for a file. @param file The bytes that the parser will read. */
+  begin(file: Uint8Array, selection: GroupSelection, parsing: ParsingRules): void {
     this.#file = file
     this.#selection = selection
-    this.#rules = rules
-    this.#unchanged = unchangedBytes(rules.compare)
-    this.#best = OTHERS
-    this.#groupRank = OTHERS
-    this.#runRank = OTHERS
-    this.wantsRules = false
-    this.#names.length = 0
-    this.#groupStart = 0
+    this.#parsing = parsing
+    this.#unchangedBytes = unchangedBytesOf(parsing.compare)
+    this.#bestRank = OTHER_CRAWLERS
+    this.#groupRank = OTHER_CRAWLERS
+    this.#runRank = OTHER_CRAWLERS
+    this.#agentRanges.length = 0
+    this.#groupRangesStart = 0
     this.#packed.release()
     this.#form.release()
     this.#discard()
   }
 
-  /** Discards all that was compiled: it is for a name of a lower rank. */
+  /** Discards all kept groups, with their rules and records. */
   #discard(): void {
-    this.#at = 0
-    this.#count = 0
-    this.#groups.length = 0
-    this.#groupCount = 0
+    this.#end = 0
+    this.#ruleCount = 0
+    this.#groupLines.length = 0
+    this.#groupRangesEnds.length = 0
+    this.wantsRules = false
     this.#crawlDelayMs = undefined
     if (this.#requestRates.length > 0) this.#requestRates = []
     if (this.#visitTimes.length > 0) this.#visitTimes = []
@@ -91,122 +107,118 @@ export class RuleCompiler implements RecordHandler {
     startsGroup: boolean,
     startsRun: boolean,
   ): void {
-    const rank = (this.#selection as GroupSelection).rankOf(this.#file, start, end)
+    const selection = this.#selection as GroupSelection
+    const rank = selection.rankOf(this.#file, start, end)
     if (startsGroup) {
       this.#closeGroup()
       this.#groupLine = line
-      this.#groupRank = OTHERS
+      this.#groupRank = OTHER_CRAWLERS
     }
     this.#runRank = startsRun ? rank : Math.min(rank, this.#runRank)
-    if (rank < this.#best) {
-      this.#best = rank
+    if (rank < this.#bestRank) {
+      this.#bestRank = rank
       this.#discard()
-      this.#names.splice(0, this.#groupStart)
-      this.#groupStart = 0
-      this.wantsRules = false
+      this.#agentRanges.splice(0, this.#groupRangesStart)
+      this.#groupRangesStart = 0
     }
-    this.#names.push(start, end)
+    this.#agentRanges.push(start, end)
     if (rank >= this.#groupRank) return
     this.#groupRank = rank
-    if (rank === this.#best && !this.wantsRules) {
-      this.wantsRules = this.#groupCount === 0 || (this.#selection as GroupSelection).isMerged(rank)
-      if (this.wantsRules) this.#groupCount++
+    if (rank === this.#bestRank && !this.wantsRules) {
+      this.wantsRules = this.#groupLines.length === 0 || selection.isMerged(rank)
     }
   }
 
   #closeGroup(): void {
-    if (this.wantsRules) this.#groups.push(this.#groupLine, this.#names.length)
-    else this.#names.length = this.#groupStart
-    this.#groupStart = this.#names.length
+    if (this.wantsRules) {
+      this.#groupLines.push(this.#groupLine)
+      this.#groupRangesEnds.push(this.#agentRanges.length)
+    } else {
+      this.#agentRanges.length = this.#groupRangesStart
+    }
+    this.#groupRangesStart = this.#agentRanges.length
     this.wantsRules = false
   }
 
   onRule(allows: boolean, { line, valueStart: start, contentEnd: end }: LineReader): void {
-    const { emptyRules, wildcards, compare, indexPages } = this.#rules as ParsingRules
+    const { emptyRules, indexPages } = this.#parsing as ParsingRules
     if (start === end && emptyRules === 'nothing') return
-    this.#packed.reserve(this.#at, 8 * (end - start) + 2 * MAX_OVERHEAD)
-    const isFolder = allows && indexPages === 'folder'
-    if (isFolder || !this.#addUnchanged(allows, line, start, end, wildcards === 'special')) {
-      this.#addForms(allows, line, start, end, compare, wildcards === 'special', isFolder)
+    this.#packed.reserve(this.#end, 8 * (end - start) + 2 * MAX_OVERHEAD)
+    const mayBeIndexPage = allows && indexPages === 'folder'
+    if (mayBeIndexPage || !this.#addUnchanged(allows, line, start, end)) {
+      this.#addNormalized(allows, line, start, end, mayBeIndexPage)
     }
   }
 
-  /** Adds a rule whose form is its path as written, as that of most rules is. @returns Whether it is one. */
-  #addUnchanged(allows: boolean, line: number, start: number, end: number, areWildcardsSpecial: boolean): boolean {
+  /** Adds a rule whose pattern is in normal form already, as most are. @returns Whether it is. */
+  #addUnchanged(allows: boolean, line: number, start: number, end: number): boolean {
     const file = this.#file
-    const unchanged = this.#unchanged
+    const unchangedBytes = this.#unchangedBytes
     const packed = this.#packed.bytes
-    const group = this.#groupCount - 1
-    const isAnchored = end > start && file[end - 1] === DOLLAR
+    const group = this.#groupLines.length
     const length = end - start
-    let at = writeHead(packed, this.#at, allows, false, length, numberLength(line) + numberLength(group))
+    const isAnchored = end > start && file[end - 1] === DOLLAR
+    const patternEnd = isAnchored ? end - 1 : end
     let isSpecial = isAnchored
-    const middle = isAnchored ? end - 1 : end
-    for (let i = start; i < middle; i++) {
+    let at = writeRuleHead(packed, this.#end, allows, false, length, numberLength(line) + numberLength(group))
+    for (let i = start; i < patternEnd; i++) {
       const byte = file[i] as number
-      if (unchanged[byte] !== 1) return false
+      if (unchangedBytes[byte] !== 1) return false
       if (byte === STAR) isSpecial = true
       packed[at++] = byte
     }
     if (isAnchored) packed[at++] = DOLLAR
-    if (isSpecial && areWildcardsSpecial) packed[this.#at] = (packed[this.#at] as number) | SPECIAL
-    this.#at = writeNumber(packed, writeNumber(packed, at, line), group)
-    this.#count++
+    if (isSpecial && (this.#parsing as ParsingRules).wildcards === 'special') {
+      packed[this.#end] = (packed[this.#end] as number) | SPECIAL
+    }
+    this.#end = writeNumber(packed, writeNumber(packed, at, line), group)
+    this.#ruleCount++
     return true
   }
 
-  /** Adds a rule whose form may be another than its path; and the folder that it allows, if it names an index page. */
-  #addForms(
-    allows: boolean,
-    line: number,
-    start: number,
-    end: number,
-    compare: CompareForm,
-    areWildcardsSpecial: boolean,
-    isFolder: boolean,
-  ): void {
-    const file = this.#file
+  /** Adds a rule, with its pattern in normal form. If it allows an index page, adds a second rule that allows the folder. */
+  #addNormalized(allows: boolean, line: number, start: number, end: number, mayBeIndexPage: boolean): void {
+    const { compare, wildcards } = this.#parsing as ParsingRules
     this.#form.reserve(0, 3 * (end - start) + 1)
     const form = this.#form.bytes
-    const formEnd = writeForm(compare, 'rule', file, start, end, form, 0)
-    const isSame = formEnd === end - start && isEqual(form, file, start, end)
-    const [writtenStart, writtenEnd] = isSame ? [0, 0] : [start, end]
-    let isSpecial = false
-    if (areWildcardsSpecial) {
-      isSpecial = form[formEnd - 1] === DOLLAR && formEnd > 0
-      for (let i = 0; i < formEnd; i++) if (form[i] === STAR) isSpecial = true
-    }
-    this.#add(allows, line, isSpecial, form, 0, formEnd, writtenStart, writtenEnd)
-    const folderEnd = isFolder ? endOfIndexFolder(form, formEnd) : -1
+    const formEnd = writeNormalForm(compare, 'rule', this.#file, start, end, form, 0)
+    const isSpecial = wildcards === 'special' && hasSpecial(form, formEnd)
+    const isUnchanged = formEnd === end - start && isEqualAt(form, 0, this.#file, start, end)
+    this.#add(allows, line, isSpecial, formEnd, start, isUnchanged ? start : end)
+    const folderEnd = mayBeIndexPage ? endOfIndexFolder(form, formEnd) : -1
     if (folderEnd === -1) return
     form[folderEnd] = DOLLAR
-    this.#add(allows, line, true, form, 0, folderEnd + 1, start, end)
+    this.#add(allows, line, true, folderEnd + 1, start, end)
   }
 
-  /** Adds a rule with its form; and its path as written, from `writtenStart` to `writtenEnd` in the file, where that is another. */
+  /**
+   * Adds a rule whose pattern in normal form is in `#form`, up to `formEnd`.
+   *
+   * @param writtenStart Where the pattern as written begins in the file.
+   * @param writtenEnd Where it ends; equal to its start if the pattern as written need not be packed.
+   */
   #add(
     allows: boolean,
     line: number,
     isSpecial: boolean,
-    form: Uint8Array,
-    start: number,
-    end: number,
+    formEnd: number,
     writtenStart: number,
     writtenEnd: number,
   ): void {
     const packed = this.#packed.bytes
-    const group = this.#groupCount - 1
-    const tail = numberLength(line) + numberLength(group) + writtenEnd - writtenStart
-    let at = writeHead(packed, this.#at, allows, isSpecial, end - start, tail)
-    for (let i = start; i < end; i++) packed[at++] = form[i] as number
+    const form = this.#form.bytes
+    const group = this.#groupLines.length
+    const tailLength = numberLength(line) + numberLength(group) + writtenEnd - writtenStart
+    let at = writeRuleHead(packed, this.#end, allows, isSpecial, formEnd, tailLength)
+    for (let i = 0; i < formEnd; i++) packed[at++] = form[i] as number
     at = writeNumber(packed, writeNumber(packed, at, line), group)
     for (let i = writtenStart; i < writtenEnd; i++) packed[at++] = this.#file[i] as number
-    this.#at = at
-    this.#count++
+    this.#end = at
+    this.#ruleCount++
   }
 
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void {
-    if (!isInGroup || this.#runRank !== this.#best || this.#runRank === OTHERS) return
+    if (!isInGroup || this.#runRank !== this.#bestRank || this.#runRank === OTHER_CRAWLERS) return
     if (field !== 'crawl-delay' && field !== 'request-rate' && field !== 'visit-time') return
     reader.readValue()
     const value = latin1Of(this.#file.subarray(reader.valueStart, reader.contentEnd))
@@ -222,40 +234,43 @@ export class RuleCompiler implements RecordHandler {
     }
   }
 
-  /** Ends the file. */
+  /** Packs the groups, releases the file and returns the result. */
   finish(): CompiledRules {
     this.#closeGroup()
-    const groupsAt = this.#at
-    let name = 0
-    for (let g = 0; g < this.#groups.length; g += 2) {
-      const [line, namesEnd] = [this.#groups[g] as number, this.#groups[g + 1] as number]
-      this.#packed.reserve(this.#at, MAX_OVERHEAD)
-      this.#at = writeNumber(this.#packed.bytes, this.#at, line)
-      this.#at = writeNumber(this.#packed.bytes, this.#at, (namesEnd - name) / 2)
-      for (; name < namesEnd; name += 2) this.#addName(this.#names[name] as number, this.#names[name + 1] as number)
+    const groupsAt = this.#end
+    let range = 0
+    for (let group = 0; group < this.#groupLines.length; group++) {
+      const rangesEnd = this.#groupRangesEnds[group] as number
+      this.#packed.reserve(this.#end, MAX_OVERHEAD)
+      this.#end = writeNumber(this.#packed.bytes, this.#end, this.#groupLines[group] as number)
+      this.#end = writeNumber(this.#packed.bytes, this.#end, (rangesEnd - range) / 2)
+      for (; range < rangesEnd; range += 2) {
+        this.#addAgent(this.#agentRanges[range] as number, this.#agentRanges[range + 1] as number)
+      }
     }
-    this.#file = NO_BYTES // which would stay in memory
+    this.#file = NO_BYTES
     return {
       bytes: this.#packed.bytes,
       groupsAt,
-      end: this.#at,
-      count: this.#count,
+      end: this.#end,
+      ruleCount: this.#ruleCount,
       crawlDelayMs: this.#crawlDelayMs,
       requestRates: this.#requestRates,
       visitTimes: this.#visitTimes,
     }
   }
 
-  #addName(start: number, end: number): void {
-    this.#packed.reserve(this.#at, end - start + MAX_OVERHEAD)
+  #addAgent(start: number, end: number): void {
+    this.#packed.reserve(this.#end, end - start + MAX_OVERHEAD)
     const packed = this.#packed.bytes
-    let at = writeNumber(packed, this.#at, end - start)
+    let at = writeNumber(packed, this.#end, end - start)
     for (let i = start; i < end; i++) packed[at++] = this.#file[i] as number
-    this.#at = at
+    this.#end = at
   }
 }
 
-function isEqual(form: Uint8Array, file: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (form[i - start] !== file[i]) return false
-  return true
+/** Returns whether a pattern has a `*`, or ends with `$`. */
+function hasSpecial(form: Uint8Array, end: number): boolean {
+  for (let i = 0; i < end; i++) if (form[i] === STAR) return true
+  return end > 0 && form[end - 1] === DOLLAR
 }

@@ -1,11 +1,15 @@
-// What one file says to one crawler.
+// The rules of one file for one crawler, and the choice between the two engines that check URLs against them.
+//
+//   engine    used for                                                   memory
+//   linear    up to 24 rules; more rules for their first 64 checks       one engine for all files, loaded with the rules of the last check
+//   indexed   more than 24 rules, from the 65th check on                 one index for each `CrawlerRules`
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import { type DialectName, dialects } from '../dialect.ts'
 import type { DayRange } from '../parse/day-range.ts'
-import { linesOf } from '../parse/line-reader.ts'
+import { linesByNumber } from '../parse/line-reader.ts'
 import { keptRates, type RequestRate } from '../parse/request-rate.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
-import { shownForm } from '../url/normal-form.ts'
+import { printableForm } from '../url/normal-form.ts'
 import { startsWithOrigin, type UrlInput } from '../url/origin.ts'
 import { setSimpleUrl } from '../url/url-fast-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
@@ -16,39 +20,40 @@ import {
   allowsAt,
   formLength,
   formStart,
-  groupsFrom,
   matchesAt,
   NO_RULE,
-  nextRule,
+  nextRuleOffset,
+  type PackedGroup,
   type PackedRule,
+  readGroups,
   ruleAt,
   strengthAt,
 } from './packed-rules.ts'
 import { resolveUrl } from './resolve-url.ts'
-import { type Group, groupOf, type RulesVerdict, ruleOf, verdictByRule, verdictWithoutRule } from './verdict.ts'
+import { type Group, groupOf, type RulesVerdict, ruleOf } from './verdict.ts'
 import { workspace } from './workspace.ts'
 
-/** With fewer rules, the linear engine is as fast as an index. */
-const MIN_INDEXED_RULES = 24
-/** Questions that the linear engine answers before an index is built: most visits end earlier, and building an index takes as long. */
-const INDEX_AFTER_QUESTIONS = 64
+/** Up to this many rules, the linear engine is as fast as an index. */
+const MAX_UNINDEXED_RULES = 24
+/** After this many checks, an index is built. It takes as long to build as these checks, and most crawlers check fewer URLs of a site. */
+const INDEX_AFTER_CHECKS = 64
 
 /** The rules of one file, bound to one crawler. */
 export class CrawlerRules {
   readonly #dialect: BoundDialect
   readonly #productTokens: string | readonly string[]
   readonly #origin: string | undefined
-  /** The packed rules as a string, which takes the least memory; undefined once an index has them. */
+  /** The packed rules as a string, which takes the least memory; undefined after the index has copied them. */
   #packed: string | undefined
   #index: IndexedMatcher | undefined
   readonly #groupsAt: number
   readonly #count: number
-  /** Whether the first rule that matches decides, and not the strongest. */
+  /** Whether the first rule that matches decides. Otherwise the strongest does. */
   readonly #takesFirst: boolean
   readonly #records: TimedRecords
-  #questions = 0
+  #checks = 0
 
-  /** @internal Made by `Robots.forCrawler` and `restoreRules`. @param count How many rules there are. */
+  /** @internal `Robots.forCrawler` and `restoreRules` create instances. @param count The number of rules. */
   constructor(
     { productTokens, origin, packed, groupsAt, crawlDelayMs, requestRates, visitTimes, file }: BoundRules,
     dialect: BoundDialect,
@@ -79,40 +84,40 @@ export class CrawlerRules {
   }
 
   /**
-   * The pause that the site asks for between two requests, in milliseconds: the longest, where it names several; undefined
-   * where it names none. An extension, RFC 9309 §2.2.4.
+   * The pause that the site asks for between two requests, in milliseconds: the longest of several `Crawl-delay` lines, undefined without one.
+   * An extension (RFC 9309 §2.2.4).
    */
   get crawlDelayMs(): number | undefined {
     return this.#records.crawlDelayMs
   }
 
   /**
-   * The rates that the site asks for, at most 24: each holds, always or at its time of day. Of more, those in docs/records.md are kept.
-   * An extension, RFC 9309 §2.2.4.
+   * The rates that the site asks for. All of them apply, each always or at its time of day. At most 24 are kept; docs/records.md says which. An
+   * extension (RFC 9309 §2.2.4).
    */
   get requestRates(): readonly RequestRate[] {
     return this.#records.requestRates
   }
 
   /**
-   * When the site wants visits: in any of these parts of the day, at most 24, the first ones in the file. None means at any time. An
-   * extension, RFC 9309 §2.2.4.
+   * The parts of the day in which the site wants visits: the first 24 in the file. An empty list means at any time. An extension (RFC 9309
+   * §2.2.4).
    */
   get visitTimes(): readonly DayRange[] {
     return this.#records.visitTimes
   }
 
-  /** About how many bytes of memory the rules take, with the index that many questions build. Measured, rounded up. */
+  /** About how many bytes of memory the rules take, with the index that many checks build. Measured, rounded up. */
   get memoryBytes(): number {
     const packed = (this.#packed ?? this.#packedBytes()).length
-    const index = this.#count > MIN_INDEXED_RULES ? indexBytes(this.#count) : 0
+    const index = this.#count > MAX_UNINDEXED_RULES ? indexBytes(this.#count) : 0
     const { requestRates, visitTimes, file = '' } = this.#records
     const records = requestRates.length * RATE_BYTES + visitTimes.length * TIME_BYTES + file.length
     const names = this.productTokens.reduce((bytes, token) => bytes + TOKEN_BYTES + token.length, 0)
     return OBJECT_BYTES + packed + index + records + names + (this.#origin?.length ?? 0)
   }
 
-  /** The rules as plain data, for caches and other threads. `JSON.stringify(rules)` uses it; `restoreRules` reads it. */
+  /** Returns the rules as plain data, for caches and other threads. `JSON.stringify(rules)` calls it; `restoreRules` reads the result. */
   toJSON(): BoundRules {
     return {
       version: BOUND_VERSION,
@@ -125,22 +130,24 @@ export class CrawlerRules {
     }
   }
 
-  /** May the crawler fetch this URL, or this path of the file's own origin? */
+  /** Returns whether the crawler may fetch this URL, or this path of the file's own origin. */
   isAllowed(url: UrlInput): boolean {
     // Without rules, every URL of the file's own origin is allowed.
-    if (this.#groupsAt === 0 && typeof url === 'string' && this.#isOwn(url)) return true
+    const origin = this.#origin
+    const hasRules = this.#groupsAt !== 0
+    if (!hasRules && origin !== undefined && typeof url === 'string' && startsWithOrigin(url, origin)) return true
     const found = this.#resolve(url)
     if (typeof found !== 'number') return found.allowed
     return found === NO_RULE || allowsAt(this.#packedBytes(), found)
   }
 
-  /** May it, and why? Never throws, whatever the string: an invalid URL gets a verdict that says so. RFC 9309 §2.2.2. */
+  /** Returns whether the crawler may fetch this URL, and why (RFC 9309 §2.2.2). Never throws: an invalid URL gets the verdict `invalid-url`. */
   check(url: UrlInput): RulesVerdict {
     const found = this.#resolve(url)
     return typeof found === 'number' ? this.#verdictBy(found) : found
   }
 
-  /** The verdict, with every rule that matches and why the deciding one won. */
+  /** Returns the verdict, every rule that matches, and why one of them decides. */
   explain(url: UrlInput): Explanation {
     const found = this.#resolve(url)
     const verdict = typeof found === 'number' ? this.#verdictBy(found) : found
@@ -148,38 +155,34 @@ export class CrawlerRules {
     const matches = typeof found === 'number' ? this.#matches() : []
     return {
       verdict,
-      target: verdict.because === 'invalid-url' ? undefined : shownForm(latin1Of(bytes.subarray(start, end))),
+      target: verdict.because === 'invalid-url' ? undefined : printableForm(latin1Of(bytes.subarray(start, end))),
       groups: this.#groups(),
       matches,
       wonBy: wonBy(matches, this.#dialect.parsing.winner),
     }
   }
 
-  #isOwn(url: string): boolean {
-    return this.#origin !== undefined && startsWithOrigin(url, this.#origin)
-  }
-
-  /** Resolves a URL to the rule that decides, by its offset, or `NO_RULE`; or to a verdict that needs no rule. */
+  /** Returns the offset of the rule that decides, or `NO_RULE`; or a verdict that does not depend on a rule. Sets `workspace.path`. */
   #resolve(url: UrlInput): number | RulesVerdict {
     const { path } = workspace
-    const { parsing: reading } = this.#dialect
+    const { parsing } = this.#dialect
     const isSimple =
       typeof url === 'string' &&
-      reading.compare === 'rfc9309' &&
+      parsing.compare === 'rfc9309' &&
       setSimpleUrl(path, url, this.#origin, workspace.origin)
-    const settled = isSimple ? undefined : resolveUrl(url, reading, this.#origin, path)
-    if (settled !== undefined) return settled
-    if (reading.robotsTxtItself === 'allowed' && path.isRobotsTxt()) return ROBOTS_TXT_ITSELF
+    const verdict = isSimple ? undefined : resolveUrl(url, parsing, this.#origin, path)
+    if (verdict !== undefined) return verdict
+    if (parsing.robotsTxtItself === 'allowed' && path.isRobotsTxt()) return ROBOTS_TXT_ITSELF
     return this.#groupsAt === 0 ? NO_RULE : this.#matcher().find(path)
   }
 
-  /** Chooses the engine. */
+  /** Returns the engine to use, with this object's rules. */
   #matcher(): Matcher {
     if (this.#index !== undefined) return this.#index
     const linear = this.#linear()
-    if (this.#count <= MIN_INDEXED_RULES || this.#questions++ < INDEX_AFTER_QUESTIONS) return linear
+    if (this.#count <= MAX_UNINDEXED_RULES || this.#checks++ < INDEX_AFTER_CHECKS) return linear
     const packed = linear.packed.subarray(0, (this.#packed as string).length)
-    this.#index = new IndexedMatcher(packed, linear.entries, this.#takesFirst, workspace.buffers)
+    this.#index = new IndexedMatcher(packed, linear.filters, this.#takesFirst, workspace.indexBuffers)
     this.#packed = undefined
     return this.#index
   }
@@ -192,65 +195,68 @@ export class CrawlerRules {
     return (this.#index ?? this.#linear()).packed
   }
 
+  /** Returns the verdict by the rule at an offset, or by `NO_RULE`. */
   #verdictBy(found: number): RulesVerdict {
-    if (found === NO_RULE) return verdictWithoutRule(this.#groups()[0])
-    const rule = ruleAt(this.#packedBytes(), found)
-    return verdictByRule(ruleOf(rule), this.#groups()[rule.group] as Group)
+    const groups = this.#groups()
+    if (found !== NO_RULE) {
+      const packed = this.#packedBytes()
+      const rule = ruleAt(packed, found)
+      const group = groups[rule.group] as Group
+      return { allowed: allowsAt(packed, found), because: 'rule', rule: ruleOf(rule), group }
+    }
+    const [group] = groups
+    if (group === undefined) return { allowed: true, because: 'no-group' }
+    return { allowed: true, because: 'no-rule-matched', group }
   }
 
   #groups(): readonly Group[] {
     const length = this.#packed?.length ?? this.#packedBytes().length
-    return groupsFrom(this.#packedBytes(), this.#groupsAt, length).map(groupOf)
+    const groups = readGroups(this.#packedBytes(), this.#groupsAt, length) as readonly PackedGroup[]
+    return groups.map(groupOf)
   }
 
-  /** The rules that match the path of the question, in order of strength. */
+  /** Returns the rules that match `workspace.path`, in order of strength. */
   #matches(): readonly Match[] {
     const packed = this.#packedBytes()
     const matching: { readonly rule: PackedRule; readonly strength: number }[] = []
-    for (let at = 0; at < this.#groupsAt; ) {
-      const length = formLength(packed, at)
-      const start = formStart(packed, at, length)
-      if (matchesAt(packed, at, start, length, workspace.path)) {
-        matching.push({ rule: ruleAt(packed, at), strength: strengthAt(packed, at, length) })
+    for (let offset = 0; offset < this.#groupsAt; ) {
+      const length = formLength(packed, offset)
+      const start = formStart(packed, offset, length)
+      if (matchesAt(packed, offset, start, length, workspace.path)) {
+        matching.push({ rule: ruleAt(packed, offset), strength: strengthAt(packed, offset, length) })
       }
-      at = nextRule(packed, at, start, length)
+      offset = nextRuleOffset(packed, offset, start, length)
     }
-    if (!this.#takesFirst) matching.sort((a, b) => b.strength - a.strength) // stable: of equal ones the first line first
-    /** By line: `Allow: /dir/index.html` is packed twice, for its folder too, and the stronger one counts. */
+    if (!this.#takesFirst) matching.sort((a, b) => b.strength - a.strength) // keeps the order of lines for equal strengths
+    /** By line: `Allow: /dir/index.html` is packed a second time for its folder, and only the stronger of the two is shown. */
     const byLine = new Map<number, PackedRule>()
     for (const { rule } of matching) if (!byLine.has(rule.line)) byLine.set(rule.line, rule)
-    const lines = this.#linesOf(byLine)
+    const { file } = this.#records
+    const lines = file === undefined ? undefined : linesByNumber(bytesOfLatin1(file), new Set(byLine.keys()))
     return [...byLine.values()].map((rule) => ({
       ...ruleOf(rule),
-      form: shownForm(rule.form),
+      form: printableForm(rule.form),
       source: lines?.get(rule.line),
     }))
-  }
-
-  /** The lines of the file with these numbers, if the file was kept. */
-  #linesOf(wanted: ReadonlyMap<number, unknown>): ReadonlyMap<number, string> | undefined {
-    const { file } = this.#records
-    if (file === undefined) return undefined
-    return linesOf(bytesOfLatin1(file), new Set(wanted.keys()))
   }
 }
 
 /** RFC 9309 §2.2.2. */
 const ROBOTS_TXT_ITSELF: RulesVerdict = { allowed: true, because: 'robots-txt-itself' }
 
-/** The records of a file that are kept with its rules; most files have none. */
+/** The records that are kept with the rules, and the file. Most files have no such records, so their rules share `NO_RECORDS`. */
 type TimedRecords = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 'file'>
 
 const NO_RECORDS: TimedRecords = { crawlDelayMs: undefined, requestRates: [], visitTimes: [], file: undefined }
 
-// Bytes of memory: of the objects; of each request-rate, with its hours; of each visit-time; of each product token, without its characters.
-const OBJECT_BYTES = 250
-const RATE_BYTES = 140
-const TIME_BYTES = 60
-const TOKEN_BYTES = 32
+// Bytes of memory for `memoryBytes`:
+const OBJECT_BYTES = 250 // this object and those it always has
+const RATE_BYTES = 140 // a request-rate, with its time of day
+const TIME_BYTES = 60 // a visit-time
+const TOKEN_BYTES = 32 // a product token, without its characters
 
-/** The name of a dialect that every version of this library knows. */
-function nameOf({ name, parsing: reading }: BoundDialect): DialectName | undefined {
+/** Returns the name of a built-in dialect; undefined for a custom one. */
+function nameOf({ name, parsing }: BoundDialect): DialectName | undefined {
   const known = name as DialectName
-  return Object.hasOwn(dialects, known) && dialects[known].parsing === reading ? known : undefined
+  return Object.hasOwn(dialects, known) && dialects[known].parsing === parsing ? known : undefined
 }

@@ -1,34 +1,38 @@
-// Why a verdict is what it is: every rule that matches, and why the deciding one won.
+// The explanation of a verdict: every rule that matches, and why one of them decides.
 import type { Group, Rule, RulesVerdict } from './verdict.ts'
 
-/** What of a file is relevant to one URL. JSON-safe. */
+/** Everything in a file that affects the verdict for one URL. JSON-safe. */
 export interface Explanation {
   readonly verdict: RulesVerdict
-  /** The URL's path and query in the form in which rules are compared with it; undefined for an invalid URL. */
+  /** The URL's path and query in normal form, as rules are compared with it; undefined for an invalid URL. */
   readonly target: string | undefined
-  /** The groups that hold for the crawler, in the order of the file. */
+  /** The groups that apply to the crawler, in the order of the file. */
   readonly groups: readonly Group[]
-  /** Every rule that matches, the deciding one first and the rest in order of strength. */
+  /** Every rule that matches: the deciding one first, the rest in order of strength. */
   readonly matches: readonly Match[]
   readonly wonBy: WonBy
 }
 
 /** A rule that matches. */
 export interface Match extends Rule {
-  /** Its path in the form for comparing. */
+  /** The pattern in normal form. */
   readonly form: string
-  /** Its whole line in the file, with its comment; undefined where the file was not kept. */
+  /** The whole line as written, with its comment; undefined if the file was not kept. */
   readonly source: string | undefined
 }
 
 /**
- * What decided. `no-rule`: no rule matched; the verdict has the reason. `only-match`: one rule matched. `most-octets`: it is longer than the
- * next one. `allow-on-a-tie`: it is as long, and allows. `first-line`: it says the same as the next one, and stands before it. `first-match`:
- * the dialect takes the first rule that matches.
+ * Why the deciding rule won:
+ * `no-rule`: no rule matched, and the verdict has the reason;
+ * `only-match`: no other rule matched;
+ * `most-octets`: it is longer than the next one;
+ * `allow-on-a-tie`: it is as long as the next one, and allows;
+ * `first-line`: it is as long as the next one and does the same, and comes first in the file;
+ * `first-match`: in this dialect the first rule that matches decides.
  */
 export type WonBy = 'no-rule' | 'only-match' | 'most-octets' | 'allow-on-a-tie' | 'first-line' | 'first-match'
 
-/** @param matching The rules that match, the deciding one first and the next in strength behind it. */
+/** Returns why the first of the matching rules decides. @param matching The deciding rule, then the rest in order of strength. */
 export function wonBy([first, next]: readonly Rule[], winner: 'most-octets' | 'first'): WonBy {
   if (first === undefined) return 'no-rule'
   if (next === undefined) return 'only-match'

@@ -1,88 +1,96 @@
 // The indexed engine: a hash table that gives, for a path, the few rules that may match it.
 //
-// A rule can match only if the path has some four bytes in a row that the rule has. So each rule is in the bucket of one such run, its key:
+// A rule can match only if the path contains certain bytes of its pattern. The index puts each rule into the bucket of one such run of bytes:
 //
-//   by prefix   the first 4, 8 or 16 bytes of the rule, as many as there are before its first special character
-//   by gram     four bytes anywhere in a rule with special characters: those that the fewest of these rules have
-//   always      rules that have neither, which every question tries
+//   bucket   hashed bytes of the pattern                               tried for a path
+//   prefix   the first 4, 8 or 16 bytes, as many as come before the    if the first 4, 8 or 16 bytes of the path have the hash
+//            first special character
+//   gram     four adjacent bytes of a pattern with special             if any four adjacent bytes of the path have the hash
+//            characters: those that the fewest other ones have
+//   ALWAYS   no bytes: the pattern is too short for the others         always
 //
-// Rules with special characters are found by gram only where they are many; otherwise trying those without a prefix costs less than looking up
-// every four bytes of the path.
+// Gram buckets are used only if more than 96 rules have special characters. With fewer, such rules use prefixes, because to try the few without
+// a prefix costs less than to look up all grams of the path.
 //
-// A site can make hashes collide. A bucket is tried at most once for each of the three prefix lengths and once for grams, so a question is
-// never much slower than with the linear engine.
+// A site can make hashes collide. Each bucket is tried at most once for each of the three prefix lengths and once for grams, so the index is
+// never much slower than the linear engine.
+//
+// The table is one array: for each bucket the start of its filters, then the end of the last bucket, then the filters (linear.ts), by bucket. In
+// a prefix bucket, the four bytes of a filter are those after the hashed prefix. In a gram bucket, the mask is 0, so they are not compared.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
-import { ENTRY, fourBytes, type Matcher, maskOf, prefixLength } from './linear.ts'
+import { FILTER_SIZE, fourBytes, type Matcher, maskOf, prefixLength } from './linear.ts'
 import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, strengthAt } from './packed-rules.ts'
 
-/** The lengths of prefixes that are hashed, in bytes. */
+/** Hashed prefix lengths, in bytes. */
 const PREFIX_LENGTHS = [4, 8, 16] as const
-const GRAM = 4
-/** With more rules that have special characters, they are found by gram. */
-const MAX_UNINDEXED = 96
+const GRAM_BYTES = 4
+/** Up to this many rules with special characters, the index has no gram buckets. */
+const MAX_SPECIAL_WITHOUT_GRAMS = 96
 const MAX_BUCKETS = 2 ** 14
+/** The bucket of the rules that are tried for every path. */
+const ALWAYS = 0
 
-/** The buffers that all indexes share. */
+/** Buffers that all indexes share. */
 export class IndexBuffers {
-  /** By bucket, the last visit to it. */
+  /** For each bucket, the number of the last search that visited it. */
   readonly #visits = new Uint32Array(MAX_BUCKETS + 1)
-  #visit = 0
+  #search = 0
   #buckets = new Int32Array(1024)
 
-  /** Room for the bucket of each rule, while an index is built. */
+  /** Returns an array for the bucket of each rule, to use while an index is built. */
   bucketsFor(rules: number): Int32Array {
     if (rules > this.#buckets.length) this.#buckets = new Int32Array(2 * rules)
     return this.#buckets
   }
 
-  begin(): void {
-    this.#visit = (this.#visit + 1) >>> 0
-    if (this.#visit !== 0) return
+  /** Starts a search: marks all buckets as not visited. */
+  beginSearch(): void {
+    this.#search = (this.#search + 1) >>> 0
+    if (this.#search !== 0) return
     this.#visits.fill(0)
-    this.#visit = 1
+    this.#search = 1
   }
 
-  isFirst(bucket: number): boolean {
-    const isFirst = this.#visits[bucket] !== this.#visit
-    this.#visits[bucket] = this.#visit
+  /** Marks a bucket as visited. @returns Whether this is the first visit of the search. */
+  visit(bucket: number): boolean {
+    const isFirst = this.#visits[bucket] !== this.#search
+    this.#visits[bucket] = this.#search
     return isFirst
   }
 }
 
-/** Adds four bytes to a hash; an empty one is 0. */
-function hashed(hash: number, four: number): number {
-  return Math.imul((hash >>> 15) ^ hash ^ four, 0x9e3779b1) // of the golden ratio: it spreads bytes that vary little
+/** Adds four bytes to a hash. The hash of no bytes is 0. */
+function addToHash(hash: number, four: number): number {
+  return Math.imul((hash >>> 15) ^ hash ^ four, 0x9e3779b1) // from the golden ratio: it spreads bytes that vary little
 }
 
-/** The bucket of rules that are always tried. */
-const ALWAYS = 0
-
-/** About how many bytes of memory an index on so many rules takes, beside the packed rules. */
+/** Returns about how many bytes of memory an index takes, without the packed rules. */
 export function indexBytes(rules: number): number {
-  return 600 + 4 * (bucketCount(rules) + 2 + ENTRY * rules)
+  return 600 + 4 * (bucketCount(rules) + 2 + FILTER_SIZE * rules)
 }
 
-/** A power of two. */
+/** Returns a power of two, the number of buckets without `ALWAYS`. */
 function bucketCount(rules: number): number {
   return Math.min(MAX_BUCKETS, 2 ** Math.floor(Math.log2(Math.max(2, rules))))
 }
 
 export class IndexedMatcher implements Matcher {
   readonly packed: Uint8Array
-  /** For each bucket where its entries begin in this array, and behind the last where they end; then the entries, by bucket. */
+  /** See the top of the file. */
   readonly #table: Int32Array
+  /** Selects a bucket from a hash. */
   readonly #mask: number
   readonly #hasGrams: boolean
   readonly #takesFirst: boolean
   readonly #buffers: IndexBuffers
 
-  /** @param packed Is copied. @param entries Those of the linear engine, an entry for each rule; they are changed. */
-  constructor(packed: Uint8Array, entries: Int32Array, takesFirst: boolean, buffers: IndexBuffers) {
-    const count = entries.length / ENTRY
+  /** @param packed Is copied. @param filters The filters of the linear engine, which the constructor overwrites. */
+  constructor(packed: Uint8Array, filters: Int32Array, takesFirst: boolean, buffers: IndexBuffers) {
+    const count = filters.length / FILTER_SIZE
     const buckets = bucketCount(count)
-    const starts = buckets + 2
-    const tableBytes = 4 * (starts + entries.length)
+    const startsLength = buckets + 2
+    const tableBytes = 4 * (startsLength + filters.length)
     const memory = new ArrayBuffer(tableBytes + packed.length)
     this.packed = new Uint8Array(memory, tableBytes)
     this.packed.set(packed)
@@ -91,59 +99,61 @@ export class IndexedMatcher implements Matcher {
     this.#takesFirst = takesFirst
     this.#buffers = buffers
     const bucketOfRule = buffers.bucketsFor(count)
-    this.#hasGrams = this.#assignBuckets(entries, bucketOfRule)
-    this.#fill(entries, bucketOfRule, starts)
+    this.#hasGrams = this.#assignBuckets(filters, bucketOfRule)
+    this.#fillTable(filters, bucketOfRule, startsLength)
   }
 
-  /** Chooses a bucket for each rule. @returns Whether some are found by gram. */
-  #assignBuckets(entries: Int32Array, bucketOfRule: Int32Array): boolean {
+  /** Chooses a bucket for each rule. @returns Whether some are gram buckets. */
+  #assignBuckets(filters: Int32Array, bucketOfRule: Int32Array): boolean {
     const { packed } = this
     const special: number[] = []
-    for (let entry = 0; entry < entries.length; entry += ENTRY) {
-      const at = entries[entry + 3] as number
-      const length = formLength(packed, at)
-      const start = formStart(packed, at, length)
-      const isSpecial = isSpecialAt(packed, at)
-      if (isSpecial) special.push(entry)
-      this.#assignPrefix(entries, entry, bucketOfRule, start, isSpecial ? prefixLength(packed, start, length) : length)
+    for (let filter = 0; filter < filters.length; filter += FILTER_SIZE) {
+      const offset = filters[filter + 3] as number
+      const length = formLength(packed, offset)
+      const start = formStart(packed, offset, length)
+      const isSpecial = isSpecialAt(packed, offset)
+      if (isSpecial) special.push(filter)
+      const prefix = isSpecial ? prefixLength(packed, start, length) : length
+      this.#assignPrefix(filters, filter, bucketOfRule, start, prefix)
     }
-    if (special.length <= MAX_UNINDEXED) return false
-    this.#assignGrams(special, entries, bucketOfRule)
+    if (special.length <= MAX_SPECIAL_WITHOUT_GRAMS) return false
+    this.#assignGrams(special, filters, bucketOfRule)
     return true
   }
 
-  /** Puts a rule into the bucket of its prefix. Its entry then has the four bytes behind what is hashed, and not those behind the slash. */
-  #assignPrefix(entries: Int32Array, entry: number, bucketOfRule: Int32Array, start: number, prefix: number): void {
-    bucketOfRule[entry / ENTRY] = ALWAYS
+  /** Chooses the bucket of the longest prefix that can be hashed, and sets the filter to the four bytes after it. */
+  #assignPrefix(filters: Int32Array, filter: number, bucketOfRule: Int32Array, start: number, prefix: number): void {
+    bucketOfRule[filter / FILTER_SIZE] = ALWAYS
     let hash = 0
     let at = start
     for (const length of PREFIX_LENGTHS) {
       if (prefix < length) break
-      for (; at < start + length; at += 4) hash = hashed(hash, fourBytes(this.packed, at))
-      bucketOfRule[entry / ENTRY] = this.#bucketOf(hash)
+      for (; at < start + length; at += 4) hash = addToHash(hash, fourBytes(this.packed, at))
+      bucketOfRule[filter / FILTER_SIZE] = this.#bucketOf(hash)
     }
     if (at === start) return
-    entries[entry + 2] = maskOf(start + prefix - at)
-    entries[entry + 1] = fourBytes(this.packed, at) & (entries[entry + 2] as number)
+    filters[filter + 2] = maskOf(start + prefix - at)
+    filters[filter + 1] = fourBytes(this.packed, at) & (filters[filter + 2] as number)
   }
 
-  /** Sorts the entries by bucket, and leaves those of a bucket in the order of the file. */
-  #fill(entries: Int32Array, bucketOfRule: Int32Array, starts: number): void {
+  /** Writes the filters by bucket (counting sort). Filters of one bucket keep the order of the file. */
+  #fillTable(filters: Int32Array, bucketOfRule: Int32Array, startsLength: number): void {
     const table = this.#table
-    for (let rule = 0; rule < entries.length / ENTRY; rule++) {
+    for (let rule = 0; rule < filters.length / FILTER_SIZE; rule++) {
       const bucket = bucketOfRule[rule] as number
-      table[bucket] = (table[bucket] as number) + ENTRY
+      table[bucket] = (table[bucket] as number) + FILTER_SIZE
     }
-    let end = starts
-    for (let bucket = 0; bucket < starts; bucket++) {
+    let end = startsLength
+    for (let bucket = 0; bucket < startsLength; bucket++) {
       end += table[bucket] as number
       table[bucket] = end
     }
-    for (let entry = entries.length - ENTRY; entry >= 0; entry -= ENTRY) {
-      const bucket = bucketOfRule[entry / ENTRY] as number
-      const cell = (table[bucket] as number) - ENTRY
-      for (let i = 0; i < ENTRY; i++) table[cell + i] = entries[entry + i] as number
-      table[bucket] = cell
+    // Each number in the table is now the end of its bucket. The last filter comes first, and moves that end down to the start.
+    for (let filter = filters.length - FILTER_SIZE; filter >= 0; filter -= FILTER_SIZE) {
+      const bucket = bucketOfRule[filter / FILTER_SIZE] as number
+      const target = (table[bucket] as number) - FILTER_SIZE
+      for (let i = 0; i < FILTER_SIZE; i++) table[target + i] = filters[filter + i] as number
+      table[bucket] = target
     }
   }
 
@@ -151,47 +161,48 @@ export class IndexedMatcher implements Matcher {
     return 1 + ((hash ^ (hash >>> 15)) & this.#mask)
   }
 
-  /** Puts each of these rules into the bucket of that of its grams which the fewest of them have. */
-  #assignGrams(special: readonly number[], entries: Int32Array, bucketOfRule: Int32Array): void {
+  /** Moves each rule with special characters to the bucket of its rarest gram, if it has a gram. */
+  #assignGrams(special: readonly number[], filters: Int32Array, bucketOfRule: Int32Array): void {
     const counts = new Uint32Array(this.#mask + 2)
-    for (const entry of special) {
-      this.#eachGram(entries[entry + 3] as number, (bucket) => {
+    for (const filter of special) {
+      this.#eachGram(filters[filter + 3] as number, (bucket) => {
         counts[bucket] = (counts[bucket] as number) + 1
       })
     }
-    for (const entry of special) {
+    for (const filter of special) {
       let fewest = Number.POSITIVE_INFINITY
-      entries[entry + 2] = 0 // the bucket may be tried for a prefix, too
-      this.#eachGram(entries[entry + 3] as number, (bucket) => {
+      filters[filter + 2] = 0 // accepts any four bytes: the bucket may be tried as a prefix bucket too
+      this.#eachGram(filters[filter + 3] as number, (bucket) => {
         if ((counts[bucket] as number) >= fewest) return
         fewest = counts[bucket] as number
-        bucketOfRule[entry / ENTRY] = bucket
+        bucketOfRule[filter / FILTER_SIZE] = bucket
       })
     }
   }
 
-  #eachGram(at: number, call: (bucket: number) => void): void {
+  /** Calls back with the bucket of each gram of a rule. */
+  #eachGram(offset: number, callback: (bucket: number) => void): void {
     const { packed } = this
-    const length = formLength(packed, at)
-    const start = formStart(packed, at, length)
+    const length = formLength(packed, offset)
+    const start = formStart(packed, offset, length)
     const end = packed[start + length - 1] === DOLLAR ? start + length - 1 : start + length
-    let run = 0
+    let bytesSinceStar = 0
     for (let i = start; i < end; i++) {
-      run = packed[i] === STAR ? 0 : run + 1
-      if (run >= GRAM) call(this.#bucketOf(hashed(0, fourBytes(packed, i + 1 - GRAM))))
+      bytesSinceStar = packed[i] === STAR ? 0 : bytesSinceStar + 1
+      if (bytesSinceStar >= GRAM_BYTES) callback(this.#bucketOf(addToHash(0, fourBytes(packed, i + 1 - GRAM_BYTES))))
     }
   }
 
   find(path: RequestPath): number {
     const { bytes, start, end } = path
     this.#deciding = NO_RULE
-    this.#best = Number.NEGATIVE_INFINITY
+    this.#bestStrength = Number.NEGATIVE_INFINITY
     let hash = 0
     let at = start
     for (let i = 0; i < PREFIX_LENGTHS.length; i++) {
       const length = PREFIX_LENGTHS[i] as number
       if (start + length > end) break
-      for (; at < start + length; at += 4) hash = hashed(hash, fourBytes(bytes, at))
+      for (; at < start + length; at += 4) hash = addToHash(hash, fourBytes(bytes, at))
       const bucket = this.#bucketOf(hash)
       if (this.#table[bucket] !== this.#table[bucket + 1]) this.#tryBucket(bucket, path, at)
     }
@@ -200,42 +211,42 @@ export class IndexedMatcher implements Matcher {
     return this.#deciding
   }
 
-  // The strongest rule so far.
+  // The strongest rule that `find` has found so far.
   #deciding = NO_RULE
-  #best = Number.NEGATIVE_INFINITY
+  #bestStrength = Number.NEGATIVE_INFINITY
 
   #tryGrams(path: RequestPath): void {
     const { bytes, start, end } = path
     const table = this.#table
-    this.#buffers.begin()
+    this.#buffers.beginSearch()
     let gram = 0
     for (let i = start; i < end; i++) {
       gram = (gram >>> 8) | ((bytes[i] as number) << 24)
-      if (i - start < GRAM - 1) continue
-      const bucket = this.#bucketOf(hashed(0, gram))
-      if (table[bucket] !== table[bucket + 1] && this.#buffers.isFirst(bucket)) {
+      if (i - start < GRAM_BYTES - 1) continue
+      const bucket = this.#bucketOf(addToHash(0, gram))
+      if (table[bucket] !== table[bucket + 1] && this.#buffers.visit(bucket)) {
         this.#tryBucket(bucket, path, start + 1)
       }
     }
   }
 
-  /** @param at Where in the path the four bytes of the entries are. */
+  /** Tries the rules of a bucket. @param at The offset in the path of the four bytes that the filters test. */
   #tryBucket(bucket: number, path: RequestPath, at: number): void {
     const { packed } = this
     const table = this.#table
     const end = table[bucket + 1] as number
-    const lacking = ~path.kinds
+    const missingClasses = ~path.byteClasses
     const four = fourBytes(path.bytes, at)
-    for (let i = table[bucket] as number; i < end; i += ENTRY) {
-      if (((table[i] as number) & lacking) !== 0) continue
-      if ((((table[i + 1] as number) ^ four) & (table[i + 2] as number)) !== 0) continue
-      const rule = table[i + 3] as number
-      const length = formLength(packed, rule)
-      const strength = this.#takesFirst ? -rule : strengthAt(packed, rule, length)
-      if (strength < this.#best || (strength === this.#best && rule > this.#deciding)) continue
-      if (!matchesAt(packed, rule, formStart(packed, rule, length), length, path)) continue
-      this.#best = strength
-      this.#deciding = rule
+    for (let filter = table[bucket] as number; filter < end; filter += FILTER_SIZE) {
+      if (((table[filter] as number) & missingClasses) !== 0) continue
+      if ((((table[filter + 1] as number) ^ four) & (table[filter + 2] as number)) !== 0) continue
+      const offset = table[filter + 3] as number
+      const length = formLength(packed, offset)
+      const strength = this.#takesFirst ? -offset : strengthAt(packed, offset, length)
+      if (strength < this.#bestStrength || (strength === this.#bestStrength && offset > this.#deciding)) continue
+      if (!matchesAt(packed, offset, formStart(packed, offset, length), length, path)) continue
+      this.#bestStrength = strength
+      this.#deciding = offset
     }
   }
 }

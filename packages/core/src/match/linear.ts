@@ -1,125 +1,128 @@
-// The linear engine: tries each rule.
+// The linear engine: tries every rule, in the order of the file.
+//
+// From the second path on, it tests a filter for each rule before it reads the rule. A filter is four numbers; most rules that do not match are
+// rejected by the first or the second:
+//
+//   0  a bitmap of the byte classes in the pattern (request-path.ts); the path must have all of them
+//   1  the second to fifth byte of the pattern, as one number; the path must have those of them that the mask selects
+//   2  the mask: it selects those of the four bytes that come before the first special character
+//   3  the offset of the rule
 import { DOLLAR, STAR } from '../ascii.ts'
-import { KIND_OF_BYTE, type RequestPath } from '../url/request-path.ts'
-import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, nextRule, strengthAt } from './packed-rules.ts'
+import { byteClassesOf, type RequestPath } from '../url/request-path.ts'
+import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, nextRuleOffset, strengthAt } from './packed-rules.ts'
 
-/** Finds the rule that decides about a path. RFC 9309 §2.2.2. */
+/** An engine: finds the rule that decides whether a path is allowed. RFC 9309 §2.2.2. */
 export interface Matcher {
-  /** The rules, and behind them their groups. */
+  /** The rules, then their groups. */
   readonly packed: Uint8Array
-  /** @returns The offset of the deciding rule in `packed`, or `NO_RULE`. */
+  /** Returns the offset of the deciding rule in `packed`, or `NO_RULE`. */
   find(path: RequestPath): number
 }
 
-/**
- * Four numbers that tell for most rules that they do not match: the kinds of bytes that the rule needs; the four bytes behind its first one; a mask of those of
- * them that stand before its first special character; and its offset.
- */
-export const ENTRY = 4
+/** How many numbers a filter has. */
+export const FILTER_SIZE = 4
 
-/** Room for more entries is released with the next file. */
-const MAX_KEPT_ENTRIES = 2 ** 18
+/** A filter array with more numbers than this is replaced when the next rules need less than a quarter of it. */
+const MAX_KEPT_FILTER_NUMBERS = 2 ** 18
 
-/** Rules that are tried one by one. There is one matcher, which is filled with the rules that are asked about. */
+/** Tries rules one by one. There is one object, which is loaded with the rules to check next. */
 export class LinearMatcher implements Matcher {
   packed: Uint8Array = new Uint8Array(0)
   #end = 0
   #takesFirst = false
-  /** An entry for each rule: most rules that do not match need a byte that the path has not. */
-  #entries = new Int32Array(256)
-  #entriesEnd = -1
-  #isFirst = true
+  #filters = new Int32Array(256)
+  /** The end of the filters; -1 until they are computed. */
+  #filtersEnd = -1
+  #isFirstPath = true
 
-  /** @param end Where the rules end. @param takesFirst Whether the first rule that matches decides, and not the strongest. */
+  /**
+   * Replaces the rules.
+   *
+   * @param end The end of the rules in `packed`.
+   * @param takesFirst Whether the first rule that matches decides. Otherwise the strongest does.
+   */
   load(packed: Uint8Array, end: number, count: number, takesFirst: boolean): void {
     this.packed = packed
     this.#end = end
     this.#takesFirst = takesFirst
-    this.#entriesEnd = -1
-    this.#isFirst = true
-    const { length } = this.#entries
-    if (ENTRY * count > length || (length > MAX_KEPT_ENTRIES && ENTRY * count < length / 4)) {
-      this.#entries = new Int32Array(Math.max(256, 2 * ENTRY * count))
+    this.#filtersEnd = -1
+    this.#isFirstPath = true
+    const { length } = this.#filters
+    if (FILTER_SIZE * count > length || (length > MAX_KEPT_FILTER_NUMBERS && FILTER_SIZE * count < length / 4)) {
+      this.#filters = new Int32Array(Math.max(256, 2 * FILTER_SIZE * count))
     }
   }
 
-  /** Those of all rules, in the order of the file. Overwritten when the matcher is filled again. */
-  get entries(): Int32Array {
-    if (this.#entriesEnd === -1) this.#fill()
-    return this.#entries.subarray(0, this.#entriesEnd)
+  /** The filters of all rules, in the order of the file. The next `load` invalidates them. */
+  get filters(): Int32Array {
+    if (this.#filtersEnd === -1) this.#computeFilters()
+    return this.#filters.subarray(0, this.#filtersEnd)
   }
 
-  #fill(): void {
+  #computeFilters(): void {
     const { packed } = this
-    const entries = this.#entries
-    let entry = 0
-    for (let at = 0; at < this.#end; entry += ENTRY) {
-      const length = formLength(packed, at)
-      const start = formStart(packed, at, length)
-      const prefix = isSpecialAt(packed, at) ? prefixLength(packed, start, length) : length
-      entries[entry] = neededKinds(packed, start, length)
-      entries[entry + 2] = maskOf(prefix - 1)
-      entries[entry + 1] = fourBytes(packed, start + 1) & (entries[entry + 2] as number)
-      entries[entry + 3] = at
-      at = nextRule(packed, at, start, length)
+    const filters = this.#filters
+    let filter = 0
+    for (let offset = 0; offset < this.#end; filter += FILTER_SIZE) {
+      const length = formLength(packed, offset)
+      const start = formStart(packed, offset, length)
+      const prefix = isSpecialAt(packed, offset) ? prefixLength(packed, start, length) : length
+      filters[filter] = byteClassesOf(packed, start, start + length)
+      filters[filter + 2] = maskOf(prefix - 1)
+      filters[filter + 1] = fourBytes(packed, start + 1) & (filters[filter + 2] as number)
+      filters[filter + 3] = offset
+      offset = nextRuleOffset(packed, offset, start, length)
     }
-    this.#entriesEnd = entry
+    this.#filtersEnd = filter
   }
 
-  /** The same as `find`, without entries. */
-  #walk(path: RequestPath): number {
-    this.#isFirst = false
+  /** Does the work of `find` without filters. */
+  #findUnfiltered(path: RequestPath): number {
+    this.#isFirstPath = false
     const { packed } = this
     let deciding = NO_RULE
     let best = -1
-    for (let at = 0; at < this.#end; ) {
-      const length = formLength(packed, at)
-      const start = formStart(packed, at, length)
-      const strength = strengthAt(packed, at, length)
-      if (strength > best && matchesAt(packed, at, start, length, path)) {
-        if (this.#takesFirst) return at
+    for (let offset = 0; offset < this.#end; ) {
+      const length = formLength(packed, offset)
+      const start = formStart(packed, offset, length)
+      const strength = strengthAt(packed, offset, length)
+      if (strength > best && matchesAt(packed, offset, start, length, path)) {
+        if (this.#takesFirst) return offset
         best = strength
-        deciding = at
+        deciding = offset
       }
-      at = nextRule(packed, at, start, length)
+      offset = nextRuleOffset(packed, offset, start, length)
     }
     return deciding
   }
 
   find(path: RequestPath): number {
-    // Many rules are asked about once before those of another site are: entries would take longer than one walk.
-    if (this.#entriesEnd === -1 && this.#isFirst) return this.#walk(path)
-    if (this.#entriesEnd === -1) this.#fill()
+    // Many crawlers check one URL of a site and move on. To compute the filters takes longer than to try each rule once.
+    if (this.#filtersEnd === -1 && this.#isFirstPath) return this.#findUnfiltered(path)
+    if (this.#filtersEnd === -1) this.#computeFilters()
     const { packed } = this
-    const entries = this.#entries
-    const end = this.#entriesEnd
-    const lacking = ~path.kinds
+    const filters = this.#filters
+    const end = this.#filtersEnd
+    const missingClasses = ~path.byteClasses
     const four = fourBytes(path.bytes, path.start + 1)
     let deciding = NO_RULE
     let best = -1
-    for (let entry = 0; entry < end; entry += ENTRY) {
-      if (((entries[entry] as number) & lacking) !== 0) continue
-      if ((((entries[entry + 1] as number) ^ four) & (entries[entry + 2] as number)) !== 0) continue
-      const at = entries[entry + 3] as number
-      const length = formLength(packed, at)
-      const strength = strengthAt(packed, at, length)
-      if (strength <= best || !matchesAt(packed, at, formStart(packed, at, length), length, path)) continue
-      if (this.#takesFirst) return at
+    for (let filter = 0; filter < end; filter += FILTER_SIZE) {
+      if (((filters[filter] as number) & missingClasses) !== 0) continue
+      if ((((filters[filter + 1] as number) ^ four) & (filters[filter + 2] as number)) !== 0) continue
+      const offset = filters[filter + 3] as number
+      const length = formLength(packed, offset)
+      const strength = strengthAt(packed, offset, length)
+      if (strength <= best || !matchesAt(packed, offset, formStart(packed, offset, length), length, path)) continue
+      if (this.#takesFirst) return offset
       best = strength
-      deciding = at
+      deciding = offset
     }
     return deciding
   }
 }
 
-/** The kinds of the bytes of a form. Special characters have none. */
-function neededKinds(packed: Uint8Array, start: number, length: number): number {
-  let kinds = 0
-  for (let i = start; i < start + length; i++) kinds |= KIND_OF_BYTE[packed[i] as number] as number
-  return kinds
-}
-
-/** The length of what stands before the first special character of a form. */
+/** Returns how many bytes a pattern has before its first special character. */
 export function prefixLength(packed: Uint8Array, start: number, length: number): number {
   const end = packed[start + length - 1] === DOLLAR ? start + length - 1 : start + length
   let i = start
@@ -127,12 +130,12 @@ export function prefixLength(packed: Uint8Array, start: number, length: number):
   return i - start
 }
 
-/** A mask of the first `length` of four bytes. */
+/** Returns a mask of the first `length` of four bytes. */
 export function maskOf(length: number): number {
   return length >= 4 ? -1 : 2 ** (8 * Math.max(0, length)) - 1
 }
 
-/** Four bytes as one number. */
+/** Returns four bytes as one number, the first one lowest. */
 export function fourBytes(bytes: Uint8Array, at: number): number {
   return (
     (bytes[at] as number) |

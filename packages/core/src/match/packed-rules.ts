@@ -1,52 +1,59 @@
-// The compiled form: a crawler's rules in one run of bytes, in the order of the file. No objects: a rule takes about as many bytes as its path.
-// RFC 9309 §2.2.2 and §2.2.3.
+// The compiled form of one crawler's rules: one byte array, with the rules in the order of the file and then their groups. There are no objects,
+// so a rule takes about as many bytes as its pattern. RFC 9309 §2.2.2 and §2.2.3.
 //
-// Each rule is
+//   part of a rule   bytes
+//   head             one byte: 0x40 (`@`), plus bit 0 if the rule allows, bit 1 if its pattern is special (has a `*` or ends with `$`), and
+//                    the length of the tail in bits 2 to 4, or 7 for a longer tail
+//   length           a number: the length of the form in bytes
+//   tail length      a number, only if the head says 7
+//   form             the pattern in normal form
+//   tail             a number, the line; a number, the index of the group; the pattern as written, if the form differs from it
 //
-//   head     one byte from '@' on: bit 0, it allows; bit 1, its form has special characters (`*`, a final `$`); bits 2 to 4, the length of
-//            its tail, or 7
-//   length   a number, the length of the form in bytes
-//   [tail]   a number, the length of the tail, where the head says 7
-//   form     the path in the form for comparing
-//   tail     a number, the line; a number, which of the groups; and the path as written, where that is not the form
+//   part of a group  bytes
+//   line             a number: the line of its first user-agent line
+//   count            a number: how many user-agent lines it has
+//   agents           for each of those lines a number, the length of its value; and the value
 //
-// Behind the rules are the groups: a number, the line; a number, how many names; and for each name a number, its length, and the name.
+// A number is written in base 64 with the digits `@` (0x40) to 0x7F, except its last digit, which is in base 32 with the digits space (0x20) to
+// `?`. The last digit is below 0x40, so it ends the number. Most numbers take one byte. No digit is a control character, which JSON would write
+// as six bytes.
 //
-// A number is digits to the base 64, from '@' on, and a last digit to the base 32, from ' ' on. Most take one byte, and all are printable, so
-// JSON need not escape them.
+// In the functions below, `offset` is the offset of a rule's head in `packed`.
 import { DOLLAR, SPACE, STAR } from '../ascii.ts'
-import { latin1Of } from '../bytes.ts'
+import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import type { RequestPath } from '../url/request-path.ts'
 import { matchesPrefix, matchesWildcards } from './pattern.ts'
 
-const AT = 64
+const HEAD = 0x40
+const LEADING_DIGIT_0 = 0x40
+const LAST_DIGIT_0 = SPACE
 const ALLOW = 1
 export const SPECIAL = 2
 const TAIL_SHIFT = 2
 const LONG_TAIL = 7
 
-/** What a question finds where no rule matches. Offsets of rules are 0 or more. */
+/** In place of the offset of a rule: no rule matches. */
 export const NO_RULE = -1
 
-/** A rule, unpacked. Paths are bytes, one character for each. */
+/** An unpacked rule. Its strings have one character for each byte. */
 export interface PackedRule {
   readonly directive: 'allow' | 'disallow'
-  /** The path in the form for comparing. */
+  /** The pattern in normal form. */
   readonly form: string
-  /** The path as written in the file. */
+  /** The pattern as written in the file. */
   readonly written: string
   readonly line: number
-  /** Which of the crawler's groups has the rule, counted from 0. */
+  /** The index of its group among the crawler's groups. */
   readonly group: number
 }
 
-/** The most bytes that a rule or a name takes beside its form and what is written. */
+/** An upper bound for the bytes of a rule or group, less its patterns and user-agent values. */
 export const MAX_OVERHEAD = 48
 
-/** Writes what stands before the form of a rule. @returns The start of the form. */
-export function writeHead(
-  bytes: Uint8Array,
-  at: number,
+/** Writes the parts of a rule before its form. @returns The offset of the form. */
+export function writeRuleHead(
+  packed: Uint8Array,
+  offset: number,
   allows: boolean,
   isSpecial: boolean,
   formLength: number,
@@ -54,24 +61,24 @@ export function writeHead(
 ): number {
   const isLong = tailLength >= LONG_TAIL
   const tail = (isLong ? LONG_TAIL : tailLength) << TAIL_SHIFT
-  bytes[at] = AT | (allows ? ALLOW : 0) | (isSpecial ? SPECIAL : 0) | tail
-  const next = writeNumber(bytes, at + 1, formLength)
-  return isLong ? writeNumber(bytes, next, tailLength) : next
+  packed[offset] = HEAD | (allows ? ALLOW : 0) | (isSpecial ? SPECIAL : 0) | tail
+  const next = writeNumber(packed, offset + 1, formLength)
+  return isLong ? writeNumber(packed, next, tailLength) : next
 }
 
-/** @returns The end of the number. */
-export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
+/** Writes a number of at most 31 bits. @returns Its end. */
+export function writeNumber(packed: Uint8Array, at: number, value: number): number {
   const end = at + numberLength(value)
-  bytes[end - 1] = SPACE + (value & 31)
+  packed[end - 1] = LAST_DIGIT_0 + (value & 31)
   let rest = value >> 5
   for (let i = end - 2; i >= at; i--) {
-    bytes[i] = AT + (rest & 63)
+    packed[i] = LEADING_DIGIT_0 + (rest & 63)
     rest >>= 6
   }
   return end
 }
 
-/** How many bytes a number takes; it has no more than 31 bits. */
+/** Returns how many bytes a number takes. */
 export function numberLength(value: number): number {
   if (value < 32) return 1
   let length = 2
@@ -83,68 +90,77 @@ function numberAt(packed: Uint8Array, at: number): number {
   let value = 0
   let i = at
   let byte = packed[i] as number
-  while (byte >= AT) {
-    value = (value << 6) + byte - AT
+  while (byte >= LEADING_DIGIT_0) {
+    value = (value << 6) + byte - LEADING_DIGIT_0
     byte = packed[++i] as number
   }
-  return (value << 5) + byte - SPACE
+  return (value << 5) + byte - LAST_DIGIT_0
 }
 
-function tailBits(packed: Uint8Array, at: number): number {
-  return ((packed[at] as number) >> TAIL_SHIFT) & LONG_TAIL
+function tailBits(packed: Uint8Array, offset: number): number {
+  return ((packed[offset] as number) >> TAIL_SHIFT) & LONG_TAIL
 }
 
-/** The length of the form of the rule there, in bytes. */
-export function formLength(packed: Uint8Array, at: number): number {
-  const short = (packed[at + 1] as number) - SPACE
-  return short < 32 ? short : numberAt(packed, at + 1)
+/** Returns the length of a rule's form in bytes. */
+export function formLength(packed: Uint8Array, offset: number): number {
+  const short = (packed[offset + 1] as number) - LAST_DIGIT_0
+  return short < 32 ? short : numberAt(packed, offset + 1)
 }
 
-/** The start of the form of the rule there, which has this length. */
-export function formStart(packed: Uint8Array, at: number, length: number): number {
-  const start = at + 1 + numberLength(length)
-  return tailBits(packed, at) === LONG_TAIL ? start + numberLength(numberAt(packed, start)) : start
+/** Returns the offset of a rule's form. @param length The length of the form. */
+export function formStart(packed: Uint8Array, offset: number, length: number): number {
+  const start = offset + 1 + numberLength(length)
+  return tailBits(packed, offset) === LONG_TAIL ? start + numberLength(numberAt(packed, start)) : start
 }
 
-/** The offset of the rule behind the one there, whose form begins at `start`. */
-export function nextRule(packed: Uint8Array, at: number, start: number, length: number): number {
-  const tail = tailBits(packed, at)
-  return start + length + (tail === LONG_TAIL ? numberAt(packed, at + 1 + numberLength(length)) : tail)
+/** Returns the offset of the next rule. @param start The offset of this rule's form. @param length The length of this rule's form. */
+export function nextRuleOffset(packed: Uint8Array, offset: number, start: number, length: number): number {
+  const tail = tailBits(packed, offset)
+  return start + length + (tail === LONG_TAIL ? numberAt(packed, offset + 1 + numberLength(length)) : tail)
 }
 
 /**
- * The strength of a rule: of the rules that match, the strongest decides, and of equal ones the first. Most bytes, then allow before disallow.
- * RFC 9309 §2.2.2.
+ * Returns the strength of a rule. Of the rules that match, the strongest decides; of equally strong rules, the first. A longer form is stronger;
+ * of two equally long ones, that of an allow rule. RFC 9309 §2.2.2.
  */
-export function strengthAt(packed: Uint8Array, at: number, length: number): number {
-  return 2 * length + ((packed[at] as number) & ALLOW)
+export function strengthAt(packed: Uint8Array, offset: number, length: number): number {
+  return 2 * length + ((packed[offset] as number) & ALLOW)
 }
 
-/** Unpacks the rule there. */
-export function ruleAt(packed: Uint8Array, at: number): PackedRule {
-  const length = formLength(packed, at)
-  const start = formStart(packed, at, length)
+/** Unpacks a rule. */
+export function ruleAt(packed: Uint8Array, offset: number): PackedRule {
+  const length = formLength(packed, offset)
+  const start = formStart(packed, offset, length)
   const form = latin1Of(packed.subarray(start, start + length))
   const line = numberAt(packed, start + length)
   const groupAt = start + length + numberLength(line)
   const group = numberAt(packed, groupAt)
-  const written = latin1Of(packed.subarray(groupAt + numberLength(group), nextRule(packed, at, start, length)))
-  const directive = ((packed[at] as number) & ALLOW) === 0 ? 'disallow' : 'allow'
+  const end = nextRuleOffset(packed, offset, start, length)
+  const written = latin1Of(packed.subarray(groupAt + numberLength(group), end))
+  const directive = ((packed[offset] as number) & ALLOW) === 0 ? 'disallow' : 'allow'
   return { directive, form, written: written === '' ? form : written, line, group }
 }
 
-export function isSpecialAt(packed: Uint8Array, at: number): boolean {
-  return ((packed[at] as number) & SPECIAL) !== 0
+/** Returns whether a rule's pattern has a `*` or ends with `$`, in a dialect where these are special. */
+export function isSpecialAt(packed: Uint8Array, offset: number): boolean {
+  return ((packed[offset] as number) & SPECIAL) !== 0
 }
 
-/** Does the rule there allow? One without a path matches every URL and forbids none. §2.2.2. */
-export function allowsAt(packed: Uint8Array, at: number): boolean {
-  return ((packed[at] as number) & ALLOW) !== 0 || formLength(packed, at) === 0
+/** Returns whether a rule allows the paths that it matches. A rule with an empty pattern matches every path and allows it (§2.2.2). */
+export function allowsAt(packed: Uint8Array, offset: number): boolean {
+  return ((packed[offset] as number) & ALLOW) !== 0 || formLength(packed, offset) === 0
 }
 
-/** Does the rule there match? Its form begins at `start` and has this length. */
-export function matchesAt(packed: Uint8Array, at: number, start: number, length: number, path: RequestPath): boolean {
-  // Nearly all rules that do not match have another second byte than the path, or a piece behind a leading `*` that the path has not.
+/** Returns whether a rule matches a path. @param start The offset of its form. @param length The length of its form. */
+export function matchesAt(
+  packed: Uint8Array,
+  offset: number,
+  start: number,
+  length: number,
+  path: RequestPath,
+): boolean {
+  // Two cheap tests reject nearly all rules that do not match: the second byte of the pattern differs from that of the path, or the path lacks
+  // the byte after a `*` that is the first or second byte of the pattern.
   let i = start
   if (length > 1) {
     if (packed[i] !== STAR) {
@@ -153,83 +169,70 @@ export function matchesAt(packed: Uint8Array, at: number, start: number, length:
     }
     if (packed[i] === STAR && i + 1 < start + length) {
       const needed = packed[i + 1] as number
-      if (isSpecialAt(packed, at) && needed !== STAR && needed !== DOLLAR && !path.mayHave(needed)) return false
+      if (isSpecialAt(packed, offset) && needed !== STAR && needed !== DOLLAR && !path.mayContain(needed)) return false
     }
   }
-  return isSpecialAt(packed, at)
+  return isSpecialAt(packed, offset)
     ? matchesWildcards(path, packed, start, start + length)
     : matchesPrefix(path, packed, start, start + length)
 }
 
-/** A group as it is packed: the values of its user-agent lines, one character for each byte, and the line of the first of them. */
+/** An unpacked group. */
 export interface PackedGroup {
+  /** The values of its user-agent lines, one character for each byte. */
   readonly agents: readonly string[]
+  /** The line of the first of them. */
   readonly line: number
 }
 
-/** The groups from an offset on. */
-export function groupsFrom(packed: Uint8Array, from: number, end: number): readonly PackedGroup[] {
+/** Reads the groups between two offsets. @returns Undefined if the bytes are not exactly a list of groups. */
+export function readGroups(packed: Uint8Array, start: number, end: number): readonly PackedGroup[] | undefined {
   const groups: PackedGroup[] = []
-  let at = from
-  const number = () => {
+  let at = start
+  const readNumber = () => {
     const value = numberAt(packed, at)
     at += numberLength(value)
     return value
   }
   while (at < end) {
-    const line = number()
-    const names = number()
+    const line = readNumber()
     const agents: string[] = []
-    for (let i = 0; i < names; i++) {
-      const length = number()
+    for (let count = readNumber(); count > 0; count--) {
+      const length = readNumber()
+      if (!(length >= 0) || at + length > end) return undefined // also if the number was cut off, which reads as NaN
       agents.push(latin1Of(packed.subarray(at, at + length)))
       at += length
     }
     groups.push({ agents, line })
   }
-  return groups
+  return at === end ? groups : undefined
 }
 
 /**
- * Checks that all of it can be read: rules up to `groupsAt`, then groups, and that each rule is in one of them.
+ * Counts the rules of `text`, which may be damaged or forged.
  *
- * @returns How many rules there are; undefined if it cannot be read.
+ * @param text Packed rules up to `groupsAt`, then their groups; one character for each byte.
+ * @returns Undefined unless every rule and every group can be read, and every rule is in one of the groups.
  */
 export function countPackedRules(text: string, groupsAt: number): number | undefined {
   if (!/^[\0-\xff]*$/.test(text) || !Number.isInteger(groupsAt) || groupsAt < 0 || groupsAt > text.length) {
     return undefined
   }
-  // With a byte behind it that ends every number.
-  const packed = Uint8Array.from(`${text} `, (c) => c.charCodeAt(0))
-  const end = text.length
-  let groups = 0
-  let at = groupsAt
-  const number = () => {
-    const value = numberAt(packed, at)
-    at += numberLength(value)
-    return value
-  }
-  while (at < end) {
-    number()
-    for (let names = number(); names > 0; names--) {
-      const length = number()
-      if (!(length >= 0) || at + length > end) return undefined
-      at += length
-    }
-    groups++
-  }
-  if (at !== end) return undefined
+  const packed = bytesOfLatin1(`${text} `) // the space ends a number that was cut off
+  const groups = readGroups(packed, groupsAt, text.length)
+  if (groups === undefined) return undefined
   let rules = 0
-  for (at = 0; at < groupsAt; rules++) {
-    const length = numberAt(packed, at + 1)
-    const start = formStart(packed, at, length)
+  let offset = 0
+  for (; offset < groupsAt; rules++) {
+    const length = numberAt(packed, offset + 1)
+    const start = formStart(packed, offset, length)
     const tail = start + length
     if (length < 0 || tail >= groupsAt) return undefined
     const groupAt = tail + numberLength(numberAt(packed, tail))
-    const next = nextRule(packed, at, start, length)
     const group = numberAt(packed, groupAt)
-    if (group >= groups || groupAt + numberLength(group) > next || next <= at) return undefined
-    at = next
+    const next = nextRuleOffset(packed, offset, start, length)
+    if (group >= groups.length || groupAt + numberLength(group) > next || next <= offset) return undefined
+    offset = next
   }
-  return at === groupsAt ? rules : undefined
+  return offset === groupsAt ? rules : undefined
 }

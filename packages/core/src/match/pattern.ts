@@ -1,39 +1,42 @@
-// Does a rule match a path? RFC 9309 §2.2.2 and §2.2.3: `*` is any run of bytes, a final `$` is the end of the path, every other byte is itself,
-// and the rule may end before the path does.
+// The two basic matchers: whether one pattern matches a path. RFC 9309 §2.2.2 and §2.2.3: `*` matches any run of bytes, a final `$` matches the
+// end of the path, and every other byte matches itself. A pattern without `$` matches every path that begins with a match.
 //
-// The rule is the bytes from `start` to `end`, in the form for comparing.
+// The pattern is the bytes of `pattern` from `start` to `end`, in normal form. `*` splits it into pieces.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
 
-/** Does the path begin with the rule? */
-export function matchesPrefix(path: RequestPath, rule: Uint8Array, start: number, end: number): boolean {
-  return path.start + end - start <= path.end && isAt(path.bytes, path.start, rule, start, end)
+/** Returns whether the path begins with a pattern without special characters. */
+export function matchesPrefix(path: RequestPath, pattern: Uint8Array, start: number, end: number): boolean {
+  return path.start + end - start <= path.end && isAt(path.bytes, path.start, pattern, start, end)
 }
 
 /**
- * Does a rule with `*` or a final `$` match? The piece before the first `*` can only be at the beginning of the path, and the piece before a
- * final `$` only at its end. Each piece between them is taken at the first offset where it fits, which leaves the most room for those behind
- * it. So it never backtracks, and at most `pattern × path` bytes are compared. Sites write the patterns: no RegExp.
+ * Returns whether a pattern with `*` or a final `$` matches the path.
+ *
+ * The piece before the first `*` must be at the start of the path. The piece before a final `$` must be at its end. Each piece between them is
+ * matched at its first occurrence after the piece before it, which leaves the most bytes for the pieces after it. So the function never
+ * backtracks, and compares at most `pattern × path` bytes. It uses no RegExp, because sites write the patterns.
  */
-export function matchesWildcards(path: RequestPath, rule: Uint8Array, start: number, end: number): boolean {
-  const isAnchored = rule[end - 1] === DOLLAR
+export function matchesWildcards(path: RequestPath, pattern: Uint8Array, start: number, end: number): boolean {
+  const isAnchored = pattern[end - 1] === DOLLAR
   let patternEnd = isAnchored ? end - 1 : end
-  const star = endOfPiece(rule, start, patternEnd)
-  if (!matchesPrefix(path, rule, start, star)) return false
-  let from = path.start + star - start
-  if (star === patternEnd) return !isAnchored || from === path.end
+  const firstStar = endOfPiece(pattern, start, patternEnd)
+  if (!matchesPrefix(path, pattern, start, firstStar)) return false
+  // All pieces that are not matched yet must be between `from` and `to` in the path.
+  let from = path.start + firstStar - start
+  if (firstStar === patternEnd) return !isAnchored || from === path.end
   let to = path.end
   if (isAnchored) {
-    let last = patternEnd
-    while (rule[last - 1] !== STAR) last--
-    to -= patternEnd - last
-    if (to < from || !isAt(path.bytes, to, rule, last, patternEnd)) return false
-    patternEnd = last - 1
+    let lastPiece = patternEnd
+    while (pattern[lastPiece - 1] !== STAR) lastPiece--
+    to -= patternEnd - lastPiece
+    if (to < from || !isAt(path.bytes, to, pattern, lastPiece, patternEnd)) return false
+    patternEnd = lastPiece - 1
   }
-  for (let piece = star + 1; piece < patternEnd; piece++) {
-    const pieceEnd = endOfPiece(rule, piece, patternEnd)
+  for (let piece = firstStar + 1; piece < patternEnd; piece++) {
+    const pieceEnd = endOfPiece(pattern, piece, patternEnd)
     if (pieceEnd > piece) {
-      from = path.endOfPiece(rule, piece, pieceEnd, from, to)
+      from = path.findPiece(pattern, piece, pieceEnd, from, to)
       if (from === -1) return false
     }
     piece = pieceEnd
@@ -41,15 +44,16 @@ export function matchesWildcards(path: RequestPath, rule: Uint8Array, start: num
   return true
 }
 
-function endOfPiece(rule: Uint8Array, start: number, end: number): number {
+/** Returns the offset of the next `*`, or `end`. */
+function endOfPiece(pattern: Uint8Array, start: number, end: number): number {
   let i = start
-  while (i < end && rule[i] !== STAR) i++
+  while (i < end && pattern[i] !== STAR) i++
   return i
 }
 
-function isAt(bytes: Uint8Array, at: number, rule: Uint8Array, start: number, end: number): boolean {
-  // Of rules that nearly match, most differ at the end.
-  if (end > start && bytes[at + end - 1 - start] !== rule[end - 1]) return false
-  for (let i = start; i < end; i++) if (bytes[at + i - start] !== rule[i]) return false
+function isAt(bytes: Uint8Array, at: number, pattern: Uint8Array, start: number, end: number): boolean {
+  // Patterns that nearly match mostly differ in the last byte.
+  if (end > start && bytes[at + end - 1 - start] !== pattern[end - 1]) return false
+  for (let i = start; i < end; i++) if (bytes[at + i - start] !== pattern[i]) return false
   return true
 }

@@ -1,4 +1,4 @@
-// What is asked: sets the path that rules are compared with, or gives a verdict that needs no rule.
+// Sets the path to check from a URL of any kind, or returns a verdict that does not depend on a rule. url-fast-path.ts does it for simple URLs.
 import type { ParsingRules } from '../dialect.ts'
 import { isParsedUrl, originOf, type UrlInput } from '../url/origin.ts'
 import type { RequestPath } from '../url/request-path.ts'
@@ -6,18 +6,17 @@ import { googlePathOf, sentUrlOf } from '../url/sent-path.ts'
 import type { RulesVerdict } from './verdict.ts'
 
 /**
- * Sets the path to that of the URL, in the form for comparing; not if the URL is invalid.
+ * Sets `path` to the path and query of the URL, in normal form. Leaves it unchanged if the URL is invalid.
  *
- * @param fileOrigin The origin that the rules speak for, if it is known.
- * @returns The verdict, if it does not depend on a rule.
+ * @param fileOrigin The origin that the rules apply to; undefined if it is unknown.
+ * @returns The verdict for an invalid URL or another origin; otherwise undefined.
  */
 export function resolveUrl(
   url: UrlInput,
-  rules: ParsingRules,
+  { compare }: ParsingRules,
   fileOrigin: string | undefined,
   path: RequestPath,
 ): RulesVerdict | undefined {
-  const { compare } = rules
   return compare === 'google' ? setGooglePath(url, fileOrigin, path) : setSentPath(url, compare, fileOrigin, path)
 }
 
@@ -33,14 +32,14 @@ function setSentPath(
   return otherOrigin(sent.origin, fileOrigin)
 }
 
-/** As it is in the string: google/robotstxt leaves it to its caller to bring the URL to a form. */
+/** Sets the path as it is in the string: google/robotstxt leaves normalization of the URL to its caller. */
 function setGooglePath(url: UrlInput, fileOrigin: string | undefined, path: RequestPath): RulesVerdict | undefined {
   const text = typeof url === 'string' ? url : isParsedUrl(url) ? url.origin + url.path : url.href
   path.setPath(googlePathOf(text), undefined)
   return otherOrigin(fileOrigin === undefined ? undefined : originOf(text), fileOrigin)
 }
 
-/** RFC 9309 §2.3. */
+/** Returns the verdict `other-origin` if both origins are known and differ. RFC 9309 §2.3. */
 function otherOrigin(origin: string | undefined, fileOrigin: string | undefined): RulesVerdict | undefined {
   if (origin === undefined || fileOrigin === undefined || origin === fileOrigin) return undefined
   return { allowed: false, because: 'other-origin', origin, fileOrigin }

@@ -1,5 +1,5 @@
-// The buffers that are used for one file and one question after another. This object is the only state that core shares between files: a
-// file is compiled, and a question answered, before the next one begins.
+// Buffers that every parse and every check reuses. The workspace is the only state that core shares between files. Each parse and each check is
+// synchronous, so it ends before the next one starts.
 import { ByteBuffer, type ByteRange, FilePool, type Source } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { GroupSelection } from '../parse/group-selection.ts'
@@ -12,67 +12,67 @@ import { IndexBuffers } from './indexed.ts'
 import { LinearMatcher } from './linear.ts'
 
 class Workspace {
-  /** Copies of the callers' files. */
+  /** Copies the callers' files. */
   readonly files: FilePool = new FilePool()
-  /** The file that is parsed, if it is a text. */
+  /** The bytes of the file that is parsed, if the caller gave text. */
   readonly #text = new ByteBuffer()
   readonly #reader = new LineReader()
   readonly compiler: RuleCompiler = new RuleCompiler()
-  /** The path that is asked about. */
+  /** The path that is checked. */
   readonly path: RequestPath = new RequestPath()
-  /** The origin that the last question was about. */
+  /** The origin of the rules that checked the last simple URL. */
   readonly origin: OriginBytes = new OriginBytes()
-  readonly buffers: IndexBuffers = new IndexBuffers()
+  readonly indexBuffers: IndexBuffers = new IndexBuffers()
   readonly linear: LinearMatcher = new LinearMatcher()
-  /** Whose rules `linear` holds. */
-  #loaded: object | undefined
+  /** The owner of the rules that are loaded into `linear`. */
+  #loadedOwner: object | undefined
   readonly #unpacked = new ByteBuffer()
   #selection: GroupSelection | undefined
   #selectionToken = ''
-  #selectionRules: ParsingRules | undefined
+  #selectionParsing: ParsingRules | undefined
 
-  /** The linear engine, filled with the rules of `owner`. */
+  /** Returns the linear engine, loaded with the rules of `owner`. */
   linearFor(owner: object, packed: string, groupsAt: number, count: number, takesFirst: boolean): LinearMatcher {
-    if (this.#loaded !== owner) {
+    if (this.#loadedOwner !== owner) {
       this.#unpacked.release()
       this.#unpacked.fillLatin1(packed)
       this.linear.load(this.#unpacked.bytes, groupsAt, count, takesFirst)
-      this.#loaded = owner
+      this.#loadedOwner = owner
     }
     return this.linear
   }
 
-  /** The bytes of a file; those of a text are overwritten by the next one. */
+  /** Returns the bytes of a file. If the file is text, the next call overwrites them. */
   rangeOf(source: Source): ByteRange {
     if (typeof source !== 'string') return source
     this.#text.release()
     return this.#text.fillText(source)
   }
 
-  /** Compiles what a file says to a crawler. */
-  compile(source: Source, productTokens: readonly string[], rules: ParsingRules): CompiledRules {
-    this.#loaded = undefined // its bytes may be the compiler's
+  /** Compiles the rules of a file for a crawler. */
+  compile(source: Source, productTokens: readonly string[], parsing: ParsingRules): CompiledRules {
+    this.#loadedOwner = undefined // the loaded rules may be in the compiler's buffer, which this overwrites
     const file = this.rangeOf(source)
-    this.compiler.begin(file.bytes, this.selectionFor(productTokens, rules), rules)
-    parse(this.#reader.open(file, rules.keys), rules, this.compiler)
+    this.compiler.begin(file.bytes, this.selectionFor(productTokens, parsing), parsing)
+    parse(this.#reader.open(file, parsing.keys), parsing, this.compiler)
     this.#reader.close()
     return this.compiler.finish()
   }
 
-  /** Fills the linear engine with what was compiled last. */
-  load(owner: object, { bytes, groupsAt, count }: CompiledRules, takesFirst: boolean): void {
-    this.linear.load(bytes, groupsAt, count, takesFirst)
-    this.#loaded = owner
+  /** Loads the rules that were compiled last into the linear engine. */
+  load(owner: object, { bytes, groupsAt, ruleCount }: CompiledRules, takesFirst: boolean): void {
+    this.linear.load(bytes, groupsAt, ruleCount, takesFirst)
+    this.#loadedOwner = owner
   }
 
-  /** Most crawlers ask about very many files under one name, so the last one is kept. */
-  selectionFor(productTokens: readonly string[], rules: ParsingRules): GroupSelection {
+  /** Returns the group selection for a crawler. Keeps the last one, because most crawlers use one product token for all files. */
+  selectionFor(productTokens: readonly string[], parsing: ParsingRules): GroupSelection {
     const [token = ''] = productTokens
-    if (productTokens.length !== 1) return new GroupSelection(productTokens, rules)
-    if (this.#selection === undefined || this.#selectionToken !== token || this.#selectionRules !== rules) {
-      this.#selection = new GroupSelection(productTokens, rules)
+    if (productTokens.length !== 1) return new GroupSelection(productTokens, parsing)
+    if (this.#selection === undefined || this.#selectionToken !== token || this.#selectionParsing !== parsing) {
+      this.#selection = new GroupSelection(productTokens, parsing)
       this.#selectionToken = token
-      this.#selectionRules = rules
+      this.#selectionParsing = parsing
     }
     return this.#selection
   }

@@ -1,9 +1,9 @@
-// Crawl-delay, an extension (RFC 9309 §2.2.4) that many sites write and Bing, Yandex and others have read.
+// Crawl-delay, an extension (RFC 9309 §2.2.4). Many sites use it; Bing, Yandex and others have obeyed it.
 
 /**
- * Decimal seconds, `10`, `1.5`, `.5`, as whole milliseconds. Anything else (`10s`, `-1`, `1e3`) is not understood and so not
- * obeyed: docs/records.md lists the doubtful forms. A number too large for JavaScript still means "very long", and stays
- * one that clocks and JSON can hold.
+ * Returns a number of decimal seconds, such as `10`, `1.5` or `.5`, as whole milliseconds. Any other value (`10s`, `-1`, `1e3`) gives
+ * undefined and is ignored; docs/records.md lists the doubtful ones. The result is at most `Number.MAX_SAFE_INTEGER`, which clocks and
+ * JSON can represent.
  */
 export function crawlDelayMsOf(value: string): number | undefined {
   if (!/^(\d+(\.\d*)?|\.\d+)$/.test(value)) return undefined

@@ -1,12 +1,12 @@
-// Which directive a key is. RFC 9309 §2.2, read as leniently as google/robotstxt reads it.
+// Recognizes the key of a field. RFC 9309 §2.2, as lenient as google/robotstxt.
 import { LOWER_CASE } from '../ascii.ts'
 import { bytesOfLatin1 } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 
-/** Which crawlers a record speaks to: those of the user-agent lines right above it, or all, wherever it is. */
+/** The crawlers that a record applies to: those of the user-agent lines directly above it, or everyone, wherever it is. */
 type Audience = 'agents-above' | 'everyone'
 
-/** The fields beside user-agent lines and rules that are known. RFC 9309 §2.2.4. */
+/** The known fields other than `User-agent` and the rules. RFC 9309 §2.2.4. */
 export type OtherField =
   | 'sitemap'
   | 'crawl-delay'
@@ -19,6 +19,7 @@ export type OtherField =
   | 'content-signal'
   | 'license'
 
+/** The known records, and the crawlers that they apply to. */
 export const otherFields: Readonly<Record<OtherField, Audience>> = {
   sitemap: 'everyone', // sitemaps.org
   'crawl-delay': 'agents-above', // Bing, Yandex
@@ -28,18 +29,18 @@ export const otherFields: Readonly<Record<OtherField, Audience>> = {
   'clean-param': 'everyone', // Yandex
   noindex: 'agents-above', // Google, until 2019
   'content-usage': 'agents-above', // AIPREF: a rule of its group
-  'content-signal': 'agents-above', // Content Signals: as Cloudflare lays it out
+  'content-signal': 'agents-above', // Content Signals, as Cloudflare describes it
   license: 'everyone', // RSL
 }
 
-/** The directives that are known, by the names their standards give them. */
+/** The known fields, with the names of their standards. */
 export type Directive = 'user-agent' | 'allow' | 'disallow' | OtherField
 
 /**
- * Prefixes of keys, in lower case, in the order in which they are tried. A key that begins so is known, so `Disallows:` is a disallow; the
- * misspellings are the frequent ones of real files.
+ * Prefixes of keys, in lower case, in the order in which they are tried. A key with one of these prefixes is known, so `Disallows:` is a disallow.
+ * The misspellings are frequent ones in real files.
  *
- * These are the fields that Google reads, and Google reads them so. All others are known by their whole name: `Content-Signals` is not
+ * google/robotstxt recognizes these fields by prefix. All other fields are known by their whole name only: `Content-Signals` is not
  * `Content-Signal`, and `Host-Load` is not `Host`.
  */
 const PREFIXES: readonly (readonly [prefix: string, directive: Directive])[] = [
@@ -65,56 +66,59 @@ export const fieldNames: readonly Directive[] = [
   ...(Object.keys(otherFields) as OtherField[]),
 ]
 
-/** A key is known if it is `name`, or begins with it. */
+/** A name that makes a key known: the `whole` key must be equal to it, or it must be a `prefix` of the key. Case does not matter. */
 export interface KnownKey {
   readonly name: Uint8Array
-  /** For each byte of the name the bit that case sets in it; 0 for bytes that are not letters. */
-  readonly fold: Uint8Array
+  /** For each byte of the name the bit that a lower-case letter has set, to fold case; 0 for bytes that are not letters. */
+  readonly caseBits: Uint8Array
   readonly by: 'prefix' | 'whole'
   readonly directive: Directive
 }
 
 function knownKey(name: string, by: KnownKey['by'], directive: Directive): KnownKey {
   const bytes = bytesOfLatin1(name)
-  const fold = bytes.map((byte) => (byte >= LETTER_A ? LOWER_CASE : 0))
-  return { name: bytes, fold, by, directive }
+  const caseBits = bytes.map((byte) => (byte >= LOWER_A ? LOWER_CASE : 0))
+  return { name: bytes, caseBits, by, directive }
 }
 
-const LETTER_A = 97
+const LOWER_A = 97
 
-/** The known keys by their first letter, in the order in which they are tried. */
+/** The known keys by their first byte, in the order in which they are tried. */
 export type KeyTable = readonly (readonly KnownKey[])[]
 
-function byFirstLetter(keys: readonly KnownKey[]): KeyTable {
-  return Array.from({ length: 256 }, (_, letter) => keys.filter(({ name }) => name[0] === letter))
+function byFirstByte(keys: readonly KnownKey[]): KeyTable {
+  return Array.from({ length: 256 }, (_, byte) => keys.filter(({ name }) => name[0] === byte))
 }
 
 const BY_NAME = fieldNames.map((name) => knownKey(name, 'whole', name))
 const BY_PREFIX = PREFIXES.map(([prefix, directive]) => knownKey(prefix, 'prefix', directive))
 export const KNOWN_KEYS: Readonly<Record<ParsingRules['keys'], KeyTable>> = {
-  exact: byFirstLetter(BY_NAME),
-  lenient: byFirstLetter([...BY_PREFIX, ...BY_NAME]),
+  exact: byFirstByte(BY_NAME),
+  lenient: byFirstByte([...BY_PREFIX, ...BY_NAME]),
 }
 
-/** The first known key that the bytes begin with, in any case. */
+/**
+ * Returns the first known key that is a prefix of the bytes from `start` to `end`, in any case. A key that must be equal to the whole name may be
+ * a prefix only: `directiveOfKey` checks the length. May read bytes after `end`.
+ */
 export function knownKeyAt(bytes: Uint8Array, start: number, end: number, keys: KeyTable): KnownKey | undefined {
   const known = keys[(bytes[start] as number) | LOWER_CASE] as readonly KnownKey[]
   for (let k = 0; k < known.length; k++) {
-    const { name, fold } = known[k] as KnownKey
+    const { name, caseBits } = known[k] as KnownKey
     let i = 1
-    while (i < name.length && ((bytes[start + i] as number) | (fold[i] as number)) === name[i]) i++
+    while (i < name.length && ((bytes[start + i] as number) | (caseBits[i] as number)) === name[i]) i++
     if (i === name.length && start + i <= end) return known[k]
   }
   return undefined
 }
 
-/** Which directive a whole key is, in any case; bytes, one character for each. */
+/** Returns the directive of a key, in any case; one character for each byte. */
 export function directiveOf(key: string): Directive | 'unknown' {
   const bytes = bytesOfLatin1(key)
   return directiveOfKey(knownKeyAt(bytes, 0, bytes.length, KNOWN_KEYS.lenient), bytes.length)
 }
 
-/** Which directive a key of this length is that begins with a known one. */
+/** Returns the directive of a key with this length. @param known The result of `knownKeyAt` for the key. */
 export function directiveOfKey(known: KnownKey | undefined, length: number): Directive | 'unknown' {
   if (known === undefined || length < known.name.length) return 'unknown'
   return known.by === 'prefix' || length === known.name.length ? known.directive : 'unknown'

@@ -1,39 +1,44 @@
-// Which user-agent lines name a crawler, and which of its groups hold. RFC 9309 §2.2.1.
+// Selects the groups that apply to a crawler. RFC 9309 §2.2.1.
 import type { ParsingRules } from '../dialect.ts'
 import { CrawlerName, namesEveryone } from './product-token.ts'
 
-/** The rank of a line that names other crawlers only. */
-export const OTHERS: number = Number.POSITIVE_INFINITY
+/** The rank of a user-agent line that names only other crawlers. */
+export const OTHER_CRAWLERS: number = Number.POSITIVE_INFINITY
 
 /**
- * Ranks user-agent lines for one crawler: the lowest rank in a file holds, and groups of a higher one are ignored. So the groups of the first
- * product token that has any are followed; otherwise those for all crawlers (`*`). A crawler with a group of its own never falls back to `*`,
- * even where its group says nothing about a URL.
+ * Ranks user-agent lines for one crawler:
+ *
+ *   0, 1, …          the line names the first product token, the second, … (all have rank 0 if `severalTokens` is `all`)
+ *   number of tokens the line is `*`
+ *   OTHER_CRAWLERS   the line names other crawlers
+ *
+ * The groups of the lowest rank in the file apply, and all others are ignored. So a crawler with a group of its own never falls back to
+ * `*`, even for a URL that no rule of its group matches.
  */
 export class GroupSelection {
-  readonly #names: readonly CrawlerName[]
-  readonly #rules: ParsingRules
+  readonly #crawlerNames: readonly CrawlerName[]
+  readonly #parsing: ParsingRules
   /** The rank of `*`. */
   readonly #everyone: number
 
-  constructor(productTokens: readonly string[], rules: ParsingRules) {
-    this.#names = productTokens.map((token) => new CrawlerName(token, rules.agents))
-    this.#rules = rules
+  constructor(productTokens: readonly string[], parsing: ParsingRules) {
+    this.#crawlerNames = productTokens.map((token) => new CrawlerName(token, parsing.agents))
+    this.#parsing = parsing
     this.#everyone = productTokens.length
   }
 
-  /** The rank of a user-agent line: 0 is the first product token. */
+  /** Returns the rank of a user-agent line. */
   rankOf(bytes: Uint8Array, start: number, end: number): number {
     if (namesEveryone(bytes, start, end)) return this.#everyone
-    for (let i = 0; i < this.#names.length; i++) {
-      if (this.#names[i]?.isNamedBy(bytes, start, end)) return this.#rules.severalTokens === 'first' ? i : 0
+    for (let i = 0; i < this.#crawlerNames.length; i++) {
+      if (this.#crawlerNames[i]?.matches(bytes, start, end)) return this.#parsing.severalTokens === 'first' ? i : 0
     }
-    return OTHERS
+    return OTHER_CRAWLERS
   }
 
-  /** Are all groups of this rank merged into one? Otherwise the first one holds. */
+  /** Returns whether all groups of this rank apply. Otherwise only the first one does. */
   isMerged(rank: number): boolean {
-    const { groups } = this.#rules
+    const { groups } = this.#parsing
     return groups === 'merged' || (groups === 'first-for-all' && rank !== this.#everyone)
   }
 }

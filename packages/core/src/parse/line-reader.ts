@@ -1,68 +1,79 @@
-// Reads lines and their fields. RFC 9309 §2.2, as leniently as google/robotstxt reads them.
+// Splits a file into lines, and a line into key and value, without copying bytes. RFC 9309 §2.2, as lenient as google/robotstxt.
+//
+// The caller moves forward with `nextLine`, then calls `readKey` and `readValue` for the lines that it needs. They set these offsets into
+// `bytes`. Each end is exclusive.
+//
+//   offset         where                                               set by
+//   lineStart      the first byte of the line                          nextLine
+//   contentStart   the first byte that is not blank                    nextLine
+//   keyEnd         the end of the key, which begins at contentStart    readKey
+//   valueStart     the start of the value, which ends at contentEnd    readValue
+//   contentEnd     the end, less a comment (§2.2.3) and blanks         findLineEnd, which readValue calls
+//   lineEnd        the end of the text: a line end, NUL, or the limit   findLineEnd
+//
+// `open` writes a line feed after the last byte of the file. Every scan stops at a line end, so no inner loop checks for the end of the file.
 import { COLON, CR, HASH, LF, NUL, SPACE, TAB } from '../ascii.ts'
 import { type ByteRange, decodeText, rangeOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { type Directive, directiveOfKey, type KeyTable, KNOWN_KEYS, knownKeyAt } from './directive.ts'
 
 /**
- * The number of bytes that are read of a line; the rest of it is dropped. google/robotstxt: eight URLs of 2,083 bytes, without the NUL that
- * ends its buffer. RFC 9309 §2.5 asks for a limit and leaves it open.
+ * The reader uses this many bytes of a line and ignores the rest. The number is google/robotstxt's: eight URLs of 2,083 bytes, less the NUL
+ * that ends its buffer. RFC 9309 §2.5 asks for a limit and does not set one.
  */
 const MAX_LINE_BYTES = 8 * 2083 - 1
 
 const NO_FILE: ByteRange = rangeOf(new Uint8Array(0))
 
-/** Goes through the bytes of a file, and says where the parts of each line are. It copies nothing. An end is the offset behind the last byte. */
+/** Reads the lines of one file after another. */
 export class LineReader {
   /** The number of the line, counted from 1. */
   line = 0
+  // The offsets in the table above:
   lineStart = 0
-  /** The first byte of the line that is not blank, or its end. */
   contentStart = 0
-  // After `readLine`, which `readValue` calls:
-  /** How far the line is read: to its end, a NUL, or the limit. */
   lineEnd = 0
-  /** The end of the content: where a comment (§2.2.3) or the line ends, without blanks before it. */
   contentEnd = 0
-  // After `readKey`: the field of the line. Its key begins with the content and is not empty. Neither key nor value has blanks at its ends.
   keyEnd = 0
-  // After `readValue`, which ends with the content:
   valueStart = 0
 
   bytes: Uint8Array = NO_FILE.bytes
   #words: Int32Array = NO_FILE.words
   #end = 0
   #keys: KeyTable = KNOWN_KEYS.lenient
-  /** An offset on the line; what is between `contentStart` and here has no line end. */
-  #at = 0
-  #isRead = false
+  /** All bytes of the line before this offset are known not to be line ends. */
+  #scannedTo = 0
+  #isLineEndKnown = false
+  /** The offset of the colon between key and value, or of the blank that replaces it. */
   #separator = 0
 
-  /** Begins with another file, and writes a sentinel behind it. */
+  /** Starts to read a file. Overwrites the byte after its end with a line feed. */
   open({ bytes, words, start, end }: ByteRange, keys: ParsingRules['keys']): this {
-    bytes[end] = LF // so that no loop needs to look for the end
+    bytes[end] = LF
     this.bytes = bytes
     this.#words = words
     this.#end = end
     this.#keys = KNOWN_KEYS[keys]
-    this.#at = start + byteOrderMarkLength(bytes, start, end)
+    this.#scannedTo = start + byteOrderMarkLength(bytes, start, end)
     this.line = 0
     return this
   }
 
-  /** Releases the file. */
+  /** Releases the memory of the file. */
   close(): void {
     this.bytes = NO_FILE.bytes
     this.#words = NO_FILE.words
   }
 
   /**
-   * Goes to the next line. LF, CR and CR LF end a line (RFC 9309 §2.2), and nothing else does: not a form feed, not U+2028. The last line
-   * needs no end, so a file that ends in a line end has one more, empty line.
+   * Moves to the next line. Only LF, CR and CR LF end a line (RFC 9309 §2.2), not a form feed or U+2028. The last line needs no line end, so a
+   * file that ends with one has an empty last line.
+   *
+   * @returns Whether there is another line.
    */
   nextLine(): boolean {
     const { bytes } = this
-    let i = this.#at
+    let i = this.#scannedTo // the start of the first line, or an offset before the end of the current line
     if (this.line > 0) {
       i = this.#lineEndFrom(i)
       if (i >= this.#end) return false
@@ -72,12 +83,12 @@ export class LineReader {
     this.lineStart = i
     while (isBlank(bytes[i] as number)) i++
     this.contentStart = i
-    this.#at = i
-    this.#isRead = false
+    this.#scannedTo = i
+    this.#isLineEndKnown = false
     return true
   }
 
-  /** The first LF or CR from an offset on. */
+  /** Returns the offset of the first LF or CR at or after `from`. Skips four bytes at a time if none of them can be a line end. */
   #lineEndFrom(from: number): number {
     const { bytes } = this
     const words = this.#words
@@ -85,7 +96,7 @@ export class LineReader {
     for (;;) {
       if ((i & 3) === 0) {
         let word = i >> 2
-        while (!hasControl(words[word] as number)) word++
+        while (!hasByteBelow14(words[word] as number)) word++
         i = word << 2
       }
       const byte = bytes[i] as number
@@ -94,24 +105,25 @@ export class LineReader {
     }
   }
 
-  /** Is there nothing on the line, not even a comment? */
+  /** Whether the line has only blanks: no field and no comment. */
   get isBlankLine(): boolean {
     const byte = this.bytes[this.contentStart]
     return byte === LF || byte === CR || byte === NUL || this.contentStart - this.lineStart >= MAX_LINE_BYTES
   }
 
-  /** Finds the ends of the line and of its content. */
-  readLine(): void {
-    if (this.#isRead) return
-    this.#isRead = true
+  /** Sets `lineEnd` and `contentEnd`. */
+  findLineEnd(): void {
+    if (this.#isLineEndKnown) return
+    this.#isLineEndKnown = true
     const { bytes, lineStart, contentStart } = this
-    let i = this.#at
+    // The content ends at the first `#`. The text ends at the first line end or NUL: google/robotstxt reads C strings, and ignores the rest.
+    let i = this.#scannedTo
     let byte = bytes[i] as number
     while (byte > HASH || (byte !== HASH && !endsLine(byte))) byte = bytes[++i] as number
     let contentEnd = i
     if (byte === HASH) while (!endsLine(byte)) byte = bytes[++i] as number
-    this.#at = i
-    let lineEnd = i // a NUL ends a C string, and so the line of the reference
+    this.#scannedTo = i
+    let lineEnd = i
     if (lineEnd - lineStart > MAX_LINE_BYTES) {
       lineEnd = lineStart + MAX_LINE_BYTES
       contentEnd = Math.min(contentEnd, lineEnd)
@@ -122,26 +134,26 @@ export class LineReader {
   }
 
   /**
-   * Reads the key of the line.
+   * Reads the key of the line. A known key with a colon directly after it, as on most lines, is read without a scan of the line.
    *
-   * @param wantsUnknown Whether unknown fields are of interest.
-   * @returns The directive; undefined on a blank line, on a comment, and on a line without a separator.
+   * @param wantsUnknown Whether to read unknown keys. Otherwise they give undefined.
+   * @returns The directive; undefined for a blank line, a comment, and a line without a separator.
    */
   readKey(wantsUnknown: boolean): Directive | 'unknown' | undefined {
     const { bytes, contentStart: start } = this
-    const known = knownKeyAt(bytes, start, this.lineStart + MAX_LINE_BYTES, this.#keys)
-    if (
-      known !== undefined &&
-      bytes[start + known.name.length] === COLON &&
-      start + known.name.length < this.lineStart + MAX_LINE_BYTES
-    ) {
-      this.keyEnd = start + known.name.length
-      this.#separator = this.keyEnd
-      this.#at = this.keyEnd
-      return known.directive
+    const limit = this.lineStart + MAX_LINE_BYTES
+    const known = knownKeyAt(bytes, start, limit, this.#keys)
+    if (known !== undefined) {
+      const end = start + known.name.length
+      if (bytes[end] === COLON && end < limit) {
+        this.keyEnd = end
+        this.#separator = end
+        this.#scannedTo = end
+        return known.directive
+      }
     }
     if (known === undefined && !wantsUnknown) return undefined
-    this.readLine()
+    this.findLineEnd()
     if (start >= this.contentEnd) return undefined
     const separator = this.#findSeparator()
     let keyEnd = separator
@@ -152,21 +164,21 @@ export class LineReader {
     return directiveOfKey(known, keyEnd - start)
   }
 
-  /** Finds the value of the field whose key was read. */
+  /** Sets `valueStart` and `contentEnd` for the field whose key was read. */
   readValue(): void {
-    this.readLine()
+    this.findLineEnd()
     const { bytes, contentEnd } = this
     let start = this.#separator + 1
     while (start < contentEnd && isBlank(bytes[start] as number)) start++
     this.valueStart = start
   }
 
-  /** The first colon, or the blank that stands for it; -1 where there is neither. */
+  /** Returns the offset of the first colon, or of the blank that replaces it; -1 without either. */
   #findSeparator(): number {
     const { bytes, contentEnd: end } = this
     for (let i = this.contentStart; i < end; i++) if (bytes[i] === COLON) return i
     if (this.#keys === KNOWN_KEYS.exact) return -1
-    // google/robotstxt accepts two words without a colon.
+    // google/robotstxt accepts a line of exactly two words without a colon, such as `Disallow /cart`.
     const blank = this.#endOfWord(this.contentStart)
     let word = blank
     while (word < end && isSpaceOrTab(bytes[word] as number)) word++
@@ -183,12 +195,12 @@ export class LineReader {
 /** The highest bit of each byte in a word. */
 const HIGH_BITS = 0x80808080 | 0
 
-/** Is one of the four bytes in a word below 14, as line ends are? */
-function hasControl(word: number): boolean {
+/** Returns whether one of the four bytes in a word is below 14, as LF (10) and CR (13) are. */
+function hasByteBelow14(word: number): boolean {
   return (((word - 0x0e0e0e0e) | 0) & ~word & HIGH_BITS) !== 0
 }
 
-/** A byte order mark is dropped, and so is the beginning of one that was cut short (google/robotstxt; the RFC is silent). */
+/** Returns the length of a byte order mark, or of the first part of one. The reader skips both, as google/robotstxt does; the RFC is silent. */
 function byteOrderMarkLength(bytes: Uint8Array, start: number, end: number): number {
   let length = 0
   while (start + length < end && length < 3 && bytes[start + length] === BYTE_ORDER_MARK[length]) length++
@@ -201,23 +213,23 @@ function endsLine(byte: number): boolean {
   return byte <= CR && (byte === LF || byte === CR || byte === NUL)
 }
 
-/** The blanks of ASCII, without line ends. */
+/** Returns whether a byte is ASCII white space other than a line end. */
 function isBlank(byte: number): boolean {
   return byte <= SPACE && (byte === SPACE || (byte >= TAB && byte < CR && byte !== LF))
 }
 
-/** The blanks of the grammar. RFC 9309 §2.2. */
+/** Returns whether a byte is white space in the grammar of RFC 9309 §2.2. */
 function isSpaceOrTab(byte: number): boolean {
   return byte === SPACE || byte === TAB
 }
 
-/** Returns whole lines of a file, decoded from UTF-8, by number. */
-export function linesOf(file: Uint8Array, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
+/** Returns the lines of a file with the given numbers, decoded from UTF-8. The key is the number. */
+export function linesByNumber(file: Uint8Array, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
   const reader = new LineReader().open(rangeOf(file), 'lenient')
   const lines = new Map<number, string>()
   while (lines.size < wanted.size && reader.nextLine()) {
     if (!wanted.has(reader.line)) continue
-    reader.readLine()
+    reader.findLineEnd()
     lines.set(reader.line, decodeText(reader.bytes.subarray(reader.lineStart, reader.lineEnd)))
   }
   return lines

@@ -1,55 +1,66 @@
-// Reads a robots.txt, and calls a handler for each of its fields. RFC 9309 §2.1 and §2.2.1. It knows nothing of matching.
+// Parses a robots.txt file: calls a handler for each field, in the order of the file. RFC 9309 §2.1 and §2.2.1.
+//
+//   handler call   for                               ends the list of user-agent lines above it
+//   onUserAgent    User-agent                        no
+//   onRule         Allow, Disallow inside a group    yes: the next user-agent line starts another group
+//   onRecord       every other field                 no, so `User-agent: a`, `Sitemap: …`, `User-agent: b` start one group
+//
+// The parser does not select groups and does not match paths. compile.ts does that for one crawler; records.ts collects everything.
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, otherFields } from './directive.ts'
 import type { LineReader } from './line-reader.ts'
 
-/** Receives what the parser reads, in the order of the file. The reader is on the line of the field, with its key read; and its value, if it is a name or a rule. */
-export interface RecordHandler {
-  /** Whether the rules of the open group are of interest. */
+/**
+ * Receives the fields of a file. Each call gets the reader, positioned on the line of the field. The reader has read the key; it has read the
+ * value of user-agent lines and of rules only.
+ */
+export interface FieldHandler {
+  /** Whether the handler needs the rules of the current group. */
   readonly wantsRules: boolean
-  /** Whether fields are of interest that are not known. */
-  readonly wantsUnknown: boolean
+  /** Whether the handler needs fields whose key is unknown. */
+  readonly wantsUnknownFields: boolean
   /**
-   * A user-agent line.
+   * Handles a user-agent line.
    *
-   * @param startsGroup Whether it begins a group. Otherwise it is one more name of the group that is open.
-   * @param startsRun Whether no user-agent line stands right above it. Records such as crawl-delay apply to the run of names right above them.
+   * @param startsGroup Whether the line starts a group. Otherwise it adds a name to the current group.
+   * @param startsRun Whether the line starts a run of user-agent lines. A record such as crawl-delay applies to the run directly above it, and ends it.
    */
   onUserAgent(reader: LineReader, startsGroup: boolean, startsRun: boolean): void
-  /** A rule of the open group. A rule above the first user-agent line is not reported: §2.2.1. */
+  /** Handles a rule of the current group. The parser skips rules above the first user-agent line (§2.2.1). */
   onRule(allows: boolean, reader: LineReader): void
-  /** Any other field; its value is not read. RFC 9309 §2.2.4. @param isInGroup Whether a group is open. */
+  /** Handles any other field (RFC 9309 §2.2.4). @param isInGroup Whether a group is open. */
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void
 }
 
 /**
- * Reads a file. Only allow and disallow end a list of user-agent lines: blank lines, sitemaps and unknown fields between two of them do not,
- * so both name one group (google/robotstxt; this decides who is blocked in 4 % of real files). In the dialects of the nineties a blank line
+ * Parses the file that is open in `reader`.
+ *
+ * Only an `Allow` or `Disallow` line ends a list of user-agent lines. Blank lines, sitemaps and unknown fields between two user-agent lines
+ * leave both in one group (google/robotstxt; this decides which crawlers are blocked in 4 % of real files). In the older dialects a blank line
  * ends the group.
  *
- * Our choice: a crawl-delay, and every other record that is about crawlers, applies to the user-agent lines right above it and to no later
- * ones. Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow every crawler down.
- *
- * @param reader With the file open.
+ * Our choice: a record about crawlers, such as crawl-delay, applies to the run of user-agent lines directly above it and to no later line.
+ * Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow down every crawler.
  */
-export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, handler: RecordHandler): void {
-  const { wantsUnknown } = handler
+export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, handler: FieldHandler): void {
+  const { wantsUnknownFields } = handler
+  // Before each line: whether a group is open, whether it has rules already, and whether the next user-agent line continues a run.
   let isInGroup = false
   let groupHasRules = false
-  let lastWasAgent = false
+  let isInRun = false
   while (reader.nextLine()) {
     if (groupEnd === 'blank-line' && reader.isBlankLine) isInGroup = false
-    const directive = reader.readKey(wantsUnknown)
+    const directive = reader.readKey(wantsUnknownFields)
     if (directive === undefined) continue
     if (directive === 'user-agent') {
       const startsGroup = !isInGroup || groupHasRules
       if (startsGroup) groupHasRules = false
       isInGroup = true
       reader.readValue()
-      handler.onUserAgent(reader, startsGroup, startsGroup || !lastWasAgent)
-      lastWasAgent = true
+      handler.onUserAgent(reader, startsGroup, startsGroup || !isInRun)
+      isInRun = true
     } else if (directive === 'disallow' || (directive === 'allow' && allow === 'rule')) {
-      lastWasAgent = false
+      isInRun = false
       if (!isInGroup) continue
       groupHasRules = true
       if (!handler.wantsRules) continue
@@ -57,7 +68,7 @@ export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, han
       handler.onRule(directive === 'allow', reader)
     } else {
       const field = directive === 'allow' ? 'unknown' : directive
-      if (field !== 'unknown' && otherFields[field] === 'agents-above') lastWasAgent = false
+      if (field !== 'unknown' && otherFields[field] === 'agents-above') isInRun = false
       handler.onRecord(field, reader, isInGroup)
     }
   }

@@ -1,37 +1,40 @@
-// A whole file, taken apart: for `Robots.records` and for lint, which look at more than one crawler's rules.
+// Parses a whole file into groups and records: for `Robots.records` and for `lintRobots`, which need more than one crawler's rules.
 import { type ByteRange, latin1Of, textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, otherFields } from './directive.ts'
 import { LineReader } from './line-reader.ts'
-import { parse, type RecordHandler } from './parser.ts'
+import { type FieldHandler, parse } from './parser.ts'
 
-/** A rule, unchanged. Its path is bytes, one character for each, and may be empty. */
+// All strings below have one character for each byte, unless a comment says that they are decoded.
+
+/** A rule as written. */
 export interface ParsedRule {
   readonly directive: 'allow' | 'disallow'
+  /** The pattern, which may be empty. */
   readonly path: string
   readonly line: number
 }
 
 /** One or more user-agent lines and the rules that follow them. */
 export interface ParsedGroup {
-  /** The values of the user-agent lines; bytes, one character for each. */
+  /** The values of the user-agent lines. */
   readonly agents: readonly string[]
   readonly rules: readonly ParsedRule[]
-  /** The line of the first user-agent line. */
+  /** The number of its first user-agent line. */
   readonly line: number
 }
 
-/** A line that is neither a user-agent line nor a rule, taken apart and not interpreted. Bytes, one character for each. */
+/** A field that is neither a user-agent line nor a rule, as written. */
 export interface ParsedRecord {
-  /** `unknown`: a field that is not known. */
+  /** The known field, or `unknown`. */
   readonly field: OtherField | 'unknown'
   /** The key as written. */
   readonly key: string
   readonly value: string
   readonly line: number
   /**
-   * The user-agent values it applies to: none where it stands above them all; undefined where it is not about crawlers. Records that apply to
-   * the same lines share one array.
+   * The values of the user-agent lines that it applies to; empty if it comes before all of them; undefined if the field is not about crawlers.
+   * Records that apply to the same lines share one array.
    */
   readonly agents: readonly string[] | undefined
 }
@@ -48,15 +51,15 @@ export function parseRecords(file: ByteRange, rules: ParsingRules): ParsedFile {
   return collector
 }
 
-class Collector implements ParsedFile, RecordHandler {
+class Collector implements ParsedFile, FieldHandler {
   readonly groups: { readonly agents: string[]; readonly rules: ParsedRule[]; readonly line: number }[] = []
   readonly records: ParsedRecord[] = []
   readonly wantsRules = true
-  readonly wantsUnknown = true
+  readonly wantsUnknownFields = true
   readonly #bytes: Uint8Array
-  /** The index of the first agent of the run right above, in the last group. */
+  /** Where the current run of user-agent lines starts among the agents of the last group. */
   #runStart = 0
-  /** Those agents, once there is such a record. */
+  /** The agents of that run; undefined until a record applies to them. */
   #run: readonly string[] | undefined
 
   constructor(bytes: Uint8Array) {
@@ -102,28 +105,28 @@ class Collector implements ParsedFile, RecordHandler {
 
 const NO_AGENTS: readonly string[] = []
 
-/** A record beside the rules, unchanged, decoded from UTF-8. JSON-safe. RFC 9309 §2.2.4. */
+/** A field that is neither a user-agent line nor a rule, as written and decoded from UTF-8. JSON-safe. RFC 9309 §2.2.4. */
 export interface OtherRecord {
-  /** Which record it is; `unknown` for a field that is not known, which is kept all the same. */
+  /** The known field, or `unknown`. */
   readonly field: OtherField | 'unknown'
   /** The key as written, such as `Crawl-Delay`. */
   readonly key: string
-  /** The value as written, without blanks at its ends and without a comment. */
+  /** The value as written, without a comment and without blanks at its ends. */
   readonly value: string
   /** The line in the file, counted from 1. */
   readonly line: number
   /**
-   * The user-agent values that it applies to, as written: those right above it, so none where it stands above them all. Undefined for fields
-   * that are for all crawlers (sitemap, host, clean-param, license) and for unknown ones.
+   * The values of the user-agent lines that it applies to, as written: the lines directly above it. Empty if it comes before all of them. Undefined
+   * for fields that apply to all crawlers (sitemap, host, clean-param, license) and for unknown fields.
    */
   readonly agents: readonly string[] | undefined
 }
 
-/** The records, decoded from UTF-8. */
-export function readableRecords(records: readonly ParsedRecord[]): readonly OtherRecord[] {
-  const readable = new Map<ParsedRecord['agents'], OtherRecord['agents']>()
+/** Decodes records from UTF-8. */
+export function decodeRecords(records: readonly ParsedRecord[]): readonly OtherRecord[] {
+  const decodedAgents = new Map<ParsedRecord['agents'], OtherRecord['agents']>()
   return records.map(({ field, key, value, line, agents }) => {
-    if (!readable.has(agents)) readable.set(agents, agents?.map(textOf))
-    return { field, key: textOf(key), value: textOf(value), line, agents: readable.get(agents) }
+    if (!decodedAgents.has(agents)) decodedAgents.set(agents, agents?.map(textOf))
+    return { field, key: textOf(key), value: textOf(value), line, agents: decodedAgents.get(agents) }
   })
 }

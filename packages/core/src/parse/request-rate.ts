@@ -1,33 +1,34 @@
-// Request-rate, an extension (RFC 9309 §2.2.4): `1/10s 1800-1900`, one request in ten seconds, between 18:00 and 19:00 UTC.
+// Request-rate, an extension (RFC 9309 §2.2.4). `1/10s 1800-1900` means one request in ten seconds, between 18:00 and 19:00 UTC.
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { type DayRange, dayRangeOf } from './day-range.ts'
 
-/** At most so many requests in any such period. JSON-safe. */
+/** A limit on requests in a period. JSON-safe. */
 export interface RequestRate {
+  /** At most this many requests in any `periodMs`. */
   readonly requests: number
   readonly periodMs: number
-  /** When it holds; undefined for always. */
+  /** The part of the day in which the limit applies; undefined for always. */
   readonly between: DayRange | undefined
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * Reads `requests/period`. The period is in seconds, or has a unit: `s`, `m`, `h`, `d`. A time of day may follow. A value without both numbers,
- * with a zero (`0/1`, `1/0`), or with an unreadable time of day is ignored.
+ * Parses `requests/period`. The period is in seconds, or has a unit: `s`, `m`, `h`, `d`. A part of the day may follow. Returns undefined
+ * for a value without both numbers, with a zero (`0/1`, `1/0`), or with an invalid part of the day.
  */
 export function requestRateOf(value: string): RequestRate | undefined {
   const [, count, period, unit = '', , hours] = /^(\d+)\/(\d+)([smhd]?)([\t ]+(.*))?$/i.exec(value) ?? []
   const requests = Math.min(Number(count), Number.MAX_SAFE_INTEGER)
   const periodMs = Math.min(Number(period) * (UNIT_MS[unit.toLowerCase()] ?? 0), Number.MAX_SAFE_INTEGER)
   const between = hours === undefined ? undefined : dayRangeOf(hours)
-  const readable = requests > 0 && periodMs > 0 && (hours === undefined || between !== undefined)
-  return readable ? { requests, periodMs, between } : undefined
+  const isValid = requests > 0 && periodMs > 0 && (hours === undefined || between !== undefined)
+  return isValid ? { requests, periodMs, between } : undefined
 }
 
 /**
- * Returns the rates that are kept: the first ones, in the order of the file. The strictest rate that always holds is one of them: if it
- * stands further down, it takes the place of the last one, so that no number of other lines can hide it.
+ * Returns the rates to keep: the first 24, in the order of the file. If the strictest rate that always applies comes later, it replaces
+ * the 24th, so that other lines cannot push it out.
  */
 export function keptRates(rates: readonly RequestRate[]): readonly RequestRate[] {
   const kept = rates.slice(0, MAX_TIMED_RECORDS)
@@ -37,7 +38,7 @@ export function keptRates(rates: readonly RequestRate[]): readonly RequestRate[]
   return kept
 }
 
-/** Stands for no rate at all: it asks for no pause. */
+/** In place of a rate: no pause. */
 const NO_RATE: RequestRate = { requests: 1, periodMs: 0, between: undefined }
 
 function stricterRate(one: RequestRate, other: RequestRate): RequestRate {

@@ -1,20 +1,25 @@
-// The form in which a rule and a URL are compared. RFC 9309 §2.2.2 and §2.2.3; and those of other dialects.
+// The normal form: the spelling in which a rule's pattern and a URL's path are compared. RFC 9309 §2.2.2 and §2.2.3.
 //
-// Two spellings of one path must become equal: `/%7Ejoe` and `/~joe`, `/é` and `/%C3%A9`. Two different paths must not: `/a%2Fb` and `/a/b`.
-// So bytes of unreserved characters are decoded, every byte that a URL cannot hold raw is encoded, and all else keeps its encoding, with
-// upper-case hex.
+// Two spellings of one path must become equal: `/%7Ejoe` and `/~joe`, `/é` and `/%C3%A9`. Two different paths must stay different: `/a%2Fb` and
+// `/a/b`. The normal form of RFC 9309 treats bytes so:
+//
+//   unreserved characters                   decoded: `%7E` becomes `~`
+//   bytes that a URL cannot have unencoded  encoded: a space becomes `%20`
+//   all others                              unchanged, but hex digits become upper case: `%2f` becomes `%2F`
+//
+// Other dialects have other normal forms: see `ParsingRules.compare`.
 import { DOLLAR, PERCENT, SLASH, STAR } from '../ascii.ts'
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { encodedByte, UNRESERVED, writeEncoded } from './percent.ts'
+import { decodePercent, UNRESERVED, writeEncoded } from './percent.ts'
 
-export type CompareForm = ParsingRules['compare']
+export type NormalForm = ParsingRules['compare']
 
-/** What the form of RFC 9309 does with a byte. */
+/** How the normal form of RFC 9309 treats a byte. */
 const KEEP = 0
 const ENCODE = 1
 const READ_PERCENT = 2
-/** Special in a rule, encoded in a URL. */
+// Special in a rule, encoded in a URL:
 const SPECIAL_STAR = 3
 const SPECIAL_DOLLAR = 4
 
@@ -23,8 +28,8 @@ const ACTIONS: Uint8Array = actions()
 function actions(): Uint8Array {
   const table = new Uint8Array(256).fill(ENCODE, 0x7f) // DEL and all that is not ASCII
   table.fill(ENCODE, 0, 0x21) // controls and space
-  for (const c of '"<>\\^`{|}') table[c.charCodeAt(0)] = ENCODE // no URI holds these raw, RFC 3986 §2
-  // Our choice: a client sends `'` raw in a path and as %27 in a query (WHATWG URL), so only one spelling can equal both.
+  for (const c of '"<>\\^`{|}') table[c.charCodeAt(0)] = ENCODE // a URI cannot have these unencoded, RFC 3986 §2
+  // Our choice: a client sends `'` unencoded in a path and as %27 in a query (WHATWG URL). A rule must match both, so both become %27.
   table["'".charCodeAt(0)] = ENCODE
   table[PERCENT] = READ_PERCENT
   table[STAR] = SPECIAL_STAR
@@ -32,25 +37,26 @@ function actions(): Uint8Array {
   return table
 }
 
-/** Bytes (1) that a form never changes in a rule, in any position. */
+// Tables with 1 for each byte that the normal form of a pattern keeps, whatever its position:
 const UNCHANGED_RFC9309 = ACTIONS.map((action) => Number(action === KEEP || action === SPECIAL_STAR))
 const UNCHANGED_ASCII = new Uint8Array(256).fill(1, 0, 0x80)
 UNCHANGED_ASCII[PERCENT] = 0
 
-export function unchangedBytes(form: CompareForm): Uint8Array {
+/** Returns a table with 1 for each byte that this normal form never changes in a pattern. */
+export function unchangedBytesOf(form: NormalForm): Uint8Array {
   return form === 'rfc9309' ? UNCHANGED_RFC9309 : UNCHANGED_ASCII
 }
 
 /**
- * Writes bytes in the form for comparing. It takes at most three times their room.
+ * Writes the bytes from `start` to `end` in normal form to `out`, from `at` on. The normal form is at most three times as long.
  *
- * In a `rule`, `*` and a final `$` are special and stay. In a `url` they are literal and become `%2A` and `%24`, which is how a rule names
- * them (RFC 9309 §2.2.3); so does a `$` inside a rule, which is literal too.
+ * In a `rule`, `*` and a final `$` are special, so they stay. In a `url` they are literal, so they become `%2A` and `%24`: a rule writes the
+ * literal characters that way (RFC 9309 §2.2.3). A `$` before the end of a rule is literal too and becomes `%24`.
  *
- * @returns The end of what was written.
+ * @returns The end of the normal form in `out`.
  */
-export function writeForm(
-  form: CompareForm,
+export function writeNormalForm(
+  form: NormalForm,
   role: 'rule' | 'url',
   bytes: Uint8Array,
   start: number,
@@ -88,7 +94,7 @@ function writeRfc9309(
     if (role === 'rule' && (action === SPECIAL_STAR || (action === SPECIAL_DOLLAR && i === end - 1))) {
       out[at++] = byte
     } else if (action === READ_PERCENT) {
-      const encoded = encodedByte(bytes, i, end)
+      const encoded = decodePercent(bytes, i, end)
       if (encoded === -1) {
         out[at++] = PERCENT // a malformed % stays as it is
         continue
@@ -103,12 +109,12 @@ function writeRfc9309(
   return at
 }
 
-/** Bytes outside ASCII become `%XX`, hex becomes upper case, nothing is decoded. google/robotstxt keeps its rules in this form. */
+/** Encodes bytes outside ASCII as `%XX`, changes hex digits to upper case, and decodes nothing. google/robotstxt keeps its rules in this form. */
 function writePlain(bytes: Uint8Array, start: number, end: number, out: Uint8Array, from: number): number {
   let at = from
   for (let i = start; i < end; i++) {
     const byte = bytes[i] as number
-    const encoded = byte === PERCENT ? encodedByte(bytes, i, end) : -1
+    const encoded = byte === PERCENT ? decodePercent(bytes, i, end) : -1
     if (encoded !== -1) {
       at = writeEncoded(out, at, encoded)
       i += 2
@@ -122,8 +128,8 @@ function writePlain(bytes: Uint8Array, start: number, end: number, out: Uint8Arr
 }
 
 /**
- * Every `%XX` is decoded except the slash, which is special in a path (the draft of 1996, §3.2.2), and `%` itself; a `%` that stands alone is
- * encoded. Otherwise `%252F` would become `%2F`, which is another path.
+ * Decodes every `%XX` but two: the slash, which is special in a path (the draft of 1996, §3.2.2), and `%` itself. Encodes a `%` that does not
+ * begin a `%XX`. Otherwise `%252F` would become `%2F`, which is another path.
  */
 function writeDecoded(bytes: Uint8Array, start: number, end: number, out: Uint8Array, from: number): number {
   let at = from
@@ -133,7 +139,7 @@ function writeDecoded(bytes: Uint8Array, start: number, end: number, out: Uint8A
       out[at++] = byte
       continue
     }
-    const encoded = encodedByte(bytes, i, end)
+    const encoded = decodePercent(bytes, i, end)
     if (encoded === -1 || encoded === SLASH || encoded === PERCENT) {
       at = writeEncoded(out, at, encoded === -1 ? PERCENT : encoded)
     } else {
@@ -144,13 +150,13 @@ function writeDecoded(bytes: Uint8Array, start: number, end: number, out: Uint8A
   return at
 }
 
-/** A rule's path in the form of RFC 9309; bytes, one character for each. */
-export function ruleForm(path: string): string {
-  const out = new Uint8Array(3 * path.length)
-  return latin1Of(out.subarray(0, writeRfc9309('rule', bytesOfLatin1(path), 0, path.length, out, 0)))
+/** Returns a pattern in the normal form of RFC 9309; one character for each byte. */
+export function ruleForm(pattern: string): string {
+  const out = new Uint8Array(3 * pattern.length)
+  return latin1Of(out.subarray(0, writeRfc9309('rule', bytesOfLatin1(pattern), 0, pattern.length, out, 0)))
 }
 
-/** A form as people can read it: what a URL cannot hold raw is encoded again. */
-export function shownForm(form: string): string {
+/** Returns a normal form with every byte encoded that is not printable ASCII, for people to read. */
+export function printableForm(form: string): string {
   return form.replace(/[^!-~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
 }

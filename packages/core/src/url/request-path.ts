@@ -1,14 +1,20 @@
-// The path and query of the URL that is asked about, as bytes in the form for comparing. RFC 9309 §2.2.2.
+// The path and query of the URL to check, as bytes in normal form. RFC 9309 §2.2.2.
+//
+// Beside the bytes, the object keeps what helps to reject patterns quickly:
+//
+//   byteClasses      a bitmap of the classes of bytes in the path; a pattern with a byte of another class cannot match
+//   suffix automaton finds any piece of a pattern in the path; built when `findPiece` has read 64 KiB of a path of at most 8 KiB
+//   byte pairs       a hash set of the adjacent byte pairs of a path over 8 KiB; a piece with another pair is not in the path
 import { SLASH } from '../ascii.ts'
-import { bytesOfLatin1, encodeText } from '../bytes.ts'
-import { type CompareForm, writeForm } from './normal-form.ts'
+import { bytesOfLatin1, encodeText, isEqualAt } from '../bytes.ts'
+import { type NormalForm, writeNormalForm } from './normal-form.ts'
 import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from './suffix-automaton.ts'
 
-/** Longer URLs are read by the platform's URL parser, however simple they are. */
-export const MAX_SIMPLE_URL = 4096
+/** The fast path (url-fast-path.ts) parses URLs up to this length. The platform's URL parser parses longer ones. */
+export const MAX_SIMPLE_URL_BYTES = 4096
 
-/** The kinds of bytes: letters by themselves, and other bytes in groups. Special characters of patterns have none. The upper four bits are free. */
-const KINDS = [
+/** The classes of bytes: one for each string. Nearly every path has the bytes without a class, such as `/` and `a`, or hardly any rule has. */
+const BYTE_CLASSES = [
   '?',
   '&',
   '=',
@@ -22,79 +28,76 @@ const KINDS = [
   ...'bcdfghklmnprstuvw',
 ]
 
-/** The bit of each byte's kind; 0 for bytes that nearly every path has, or hardly any rule. */
-export const KIND_OF_BYTE: Int32Array = new Int32Array(256)
-for (const [bit, bytes] of KINDS.entries()) {
-  for (let i = 0; i < bytes.length; i++) KIND_OF_BYTE[bytes.charCodeAt(i)] = 1 << bit
+/**
+ * The bit of each byte's class; 0 for a byte without a class, such as the special characters of patterns. There are 27 classes, and
+ * url-fast-path.ts uses the four highest bits.
+ */
+export const BYTE_CLASS_BIT: Int32Array = new Int32Array(256)
+for (const [bit, bytes] of BYTE_CLASSES.entries()) {
+  for (let i = 0; i < bytes.length; i++) BYTE_CLASS_BIT[bytes.charCodeAt(i)] = 1 << bit
 }
 
-/** When the search for pieces has read this many bytes of a path, an automaton is built. */
+/** Returns a bitmap of the classes of the bytes from `start` to `end`. */
+export function byteClassesOf(bytes: Uint8Array, start: number, end: number): number {
+  let classes = 0
+  for (let i = start; i < end; i++) classes |= BYTE_CLASS_BIT[bytes[i] as number] as number
+  return classes
+}
+
+/** After `findPiece` has read this many bytes of one path, it builds an automaton. */
 const AUTOMATON_AFTER_BYTES = 2 ** 16
 
-/**
- * A path in the form for comparing. There is one, which is overwritten with each question: to fill it costs less than to make another, and a
- * question is answered before the next one is asked.
- */
+/** The path to check. There is one object, which `setPath` and `setSimpleUrl` overwrite for each URL: that costs less than a new object. */
 export class RequestPath {
-  readonly #usual: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL) // for a URL, and behind it its path with every byte encoded
-  /** The first of the usual bytes, by four. */
-  readonly words: Uint32Array = new Uint32Array(this.#usual.buffer as ArrayBuffer)
-  /** The path is in these bytes, from `start` to `end`. */
-  bytes: Uint8Array = this.#usual
+  /** Has room for a URL and, after it, for its path with every byte encoded as three. */
+  readonly #buffer: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL_BYTES)
+  /** The same buffer, four bytes in each number. */
+  readonly words: Uint32Array = new Uint32Array(this.#buffer.buffer as ArrayBuffer)
+  /** The path is in these bytes, from `start` to `end`: in the buffer, or in an array of their own if they do not fit there. */
+  bytes: Uint8Array = this.#buffer
   start = 0
   end = 0
-  /** The kinds of bytes that it has, a bit for each. */
-  kinds = 0
-  /** The number of the path. Results that are kept for one path are not valid for the next. */
-  serial = 0
-  /** How many bytes the search for pieces has read. */
+  byteClasses = 0
+  /** How many bytes `findPiece` has read. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
-  /** For each pair of bytes that stand side by side, by hash: 1 if the path with that serial number has it. */
-  readonly #pairs = new Uint8Array(PAIRS)
-  #pairsOf = -1
+  /** A hash set of the adjacent byte pairs of the path: 1 for the hash of a pair. */
+  readonly #pairs = new Uint8Array(PAIR_HASHES)
+  #hasPairs = false
 
-  /** Takes a path that is not in the form for comparing; without a form, it is compared as it is. */
-  setPath(text: string, form: CompareForm | undefined): void {
+  /** Sets the path. @param form The normal form to write it in; if undefined, the path is compared as it is. */
+  setPath(text: string, form: NormalForm | undefined): void {
     const path = encodeText(text)
-    this.begin()
+    this.reset()
     if (3 * path.length > this.bytes.length) this.bytes = new Uint8Array(3 * path.length)
     if (form === undefined) this.bytes.set(path)
     this.start = 0
-    this.end = form === undefined ? path.length : writeForm(form, 'url', path, 0, path.length, this.bytes, 0)
-    this.kinds = this.kindsBetween(0, this.end)
+    this.end = form === undefined ? path.length : writeNormalForm(form, 'url', path, 0, path.length, this.bytes, 0)
+    this.byteClasses = byteClassesOf(this.bytes, 0, this.end)
   }
 
   /** Discards everything cached for the previous path. */
-  begin(): void {
-    this.bytes = this.#usual
-    this.serial = (this.serial + 1) >>> 0
+  reset(): void {
+    this.bytes = this.#buffer
     this.searchedBytes = 0
     this.#automaton = undefined
+    this.#hasPairs = false
   }
 
-  kindsBetween(start: number, end: number): number {
-    const { bytes } = this
-    let kinds = 0
-    for (let i = start; i < end; i++) kinds |= KIND_OF_BYTE[bytes[i] as number] as number
-    return kinds
-  }
-
-  /** Can this byte be anywhere in the path? Never false for one that is. */
-  mayHave(byte: number): boolean {
-    return ((KIND_OF_BYTE[byte] as number) & ~this.kinds) === 0
+  /** Returns whether the path may contain a byte. False only if it does not. */
+  mayContain(byte: number): boolean {
+    return ((BYTE_CLASS_BIT[byte] as number) & ~this.byteClasses) === 0
   }
 
   isRobotsTxt(): boolean {
-    if (this.end - this.start !== ROBOTS_TXT.length) return false
-    for (let i = 0; i < ROBOTS_TXT.length; i++) if (this.bytes[this.start + i] !== ROBOTS_TXT[i]) return false
-    return true
+    const { length } = ROBOTS_TXT
+    return this.end - this.start === length && isEqualAt(this.bytes, this.start, ROBOTS_TXT, 0, length)
   }
 
-  /** Has the path every two bytes that stand side by side in the piece? For paths that are too long for an automaton. */
-  #mayHavePairs(rule: Uint8Array, start: number, end: number): boolean {
-    if (this.#pairsOf !== this.serial) {
-      this.#pairsOf = this.serial
+  /** Returns whether the path may contain a piece of a pattern: whether it has each adjacent byte pair of the piece. */
+  #mayContainPairs(pattern: Uint8Array, start: number, end: number): boolean {
+    if (!this.#hasPairs) {
+      this.#hasPairs = true
       this.#pairs.fill(0)
       const { bytes } = this
       for (let i = this.start + 1; i < this.end; i++) {
@@ -102,33 +105,33 @@ export class RequestPath {
       }
     }
     for (let i = start + 1; i < end; i++) {
-      if (this.#pairs[hashOfPair(rule[i - 1] as number, rule[i] as number)] === 0) return false
+      if (this.#pairs[hashOfPair(pattern[i - 1] as number, pattern[i] as number)] === 0) return false
     }
     return true
   }
 
   /**
-   * Finds a piece of a pattern, which is not empty: the bytes of `rule` from `start` to `end`.
+   * Finds the first occurrence of a piece of a pattern between two offsets of the path. The piece is not empty: `pattern` from `start` to `end`.
    *
-   * @returns The end of the first one that lies between `from` and `to`; or -1.
+   * @returns The end of the occurrence; -1 without one.
    */
-  endOfPiece(rule: Uint8Array, start: number, end: number, from: number, to: number): number {
+  findPiece(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
     const { bytes } = this
-    // Slashes are everywhere, so the byte behind one is searched for.
-    const skipped = rule[start] === SLASH && end - start > 1 ? 1 : 0
-    const byte = rule[start + skipped] as number
-    if (!this.mayHave(byte)) return -1
+    // Most paths have many slashes, so search for the byte after a leading slash.
+    const skipped = pattern[start] === SLASH && end - start > 1 ? 1 : 0
+    const byte = pattern[start + skipped] as number
+    if (!this.mayContain(byte)) return -1
     if (this.searchedBytes > AUTOMATON_AFTER_BYTES && this.end - this.start <= MAX_AUTOMATON_BYTES) {
       this.#automaton ??= new SuffixAutomaton(bytes, this.start, this.end)
-      const found = this.#automaton.endOfNext(rule, start, end, from - this.start)
+      const found = this.#automaton.endOfNext(pattern, start, end, from - this.start)
       return found === -1 || this.start + found > to ? -1 : this.start + found
     }
-    if (this.end - this.start > MAX_AUTOMATON_BYTES && !this.#mayHavePairs(rule, start, end)) return -1
+    if (this.end - this.start > MAX_AUTOMATON_BYTES && !this.#mayContainPairs(pattern, start, end)) return -1
     const last = to - (end - start)
     for (let at = from; at <= last; at++) {
       if (bytes[at + skipped] !== byte) continue
       let i = start
-      while (i < end && bytes[at + i - start] === rule[i]) i++
+      while (i < end && bytes[at + i - start] === pattern[i]) i++
       if (i === end) return at + end - start
       this.searchedBytes += i - start
     }
@@ -137,11 +140,10 @@ export class RequestPath {
   }
 }
 
-/** Pairs of bytes are counted by their hashes. */
-const PAIRS = 2 ** 12
+const PAIR_HASHES = 2 ** 12
 
 function hashOfPair(first: number, second: number): number {
-  return ((first << 5) ^ second) & (PAIRS - 1)
+  return ((first << 5) ^ second) & (PAIR_HASHES - 1)
 }
 
 const ROBOTS_TXT = bytesOfLatin1('/robots.txt')

@@ -1,19 +1,20 @@
-// The path and query of a URL as a client sends them. RFC 9309 §2.2.2.
+// The path and query of a URL as a client sends them: RFC 9309 §2.2.2, WHATWG URL. Also as google/robotstxt finds them in a string.
 import { SLASH } from '../ascii.ts'
 import { isParsedUrl, parseUrl, sentPath, type UrlInput, type UrlProblem } from './origin.ts'
 
-/** Path and query; without an origin where the string was a path of the file's own origin. */
 export interface SentUrl {
+  /** Undefined if the caller gave only a path, or the host is invalid and ignored. */
   readonly origin: string | undefined
+  /** Path and query. */
   readonly path: string
 }
 
 /**
- * Reads a URL, or a path that starts with one `/`, as a client does (WHATWG URL): dot segments are resolved, `\` is `/`, tabs and line ends
- * are removed, the fragment is removed. Two slashes (or `/\`) start a host of unknown scheme.
+ * Parses a URL, or a path that starts with one `/`, as a client does (WHATWG URL): resolves dot segments, changes `\` to `/`, and removes tabs,
+ * line ends and the fragment. A string that starts with `//` or `/\` has a host and no scheme, which is a problem: `relative`.
  *
- * @param authority Whether an invalid host or port, as in `https://a%20b/page`, is an error; or is `ignored`, for callers without an origin
- * to compare: rules match paths only.
+ * @param authority How to treat an invalid host or port, as in `https://a%20b/page`. `checked`: it is a problem. `ignored`: it is not, because
+ * the caller has no origin to compare, and rules match paths only.
  */
 export function sentUrlOf(url: UrlInput, authority: 'checked' | 'ignored'): SentUrl | UrlProblem {
   if (isParsedUrl(url)) return url
@@ -27,20 +28,20 @@ export function sentUrlOf(url: UrlInput, authority: 'checked' | 'ignored'): Sent
   return parsed
 }
 
-/** Puts the path behind a host, and does not resolve it against a base: a path must stay a path whatever it contains. */
+/** Parses a path after a fixed host. To resolve it against a base URL would read a path such as `//a` as a host. */
 function parsePath(path: string): SentUrl | UrlProblem {
   const parsed = URL.parse(`http://host.invalid${path}`)
   return parsed === null ? 'malformed' : { origin: undefined, path: sentPath(parsed.href) }
 }
 
-/** `//` or `/\`, also with the tabs and line ends between that a client removes. */
+/** Returns whether a string starts with `//` or `/\`, also with tabs and line ends between them, which a client removes. */
 function startsHost(path: string): boolean {
   return /^\/[\t\n\r]*[/\\]/.test(path)
 }
 
 /**
- * The path as google/robotstxt cuts it out of any string: it resolves, decodes and rejects nothing; a string without a path has the path
- * `/`. This is the behaviour of its `GetPathParamsQuery`, not its code.
+ * Returns the path that google/robotstxt finds in any string. It resolves, decodes and rejects nothing; a string without a path has the path `/`.
+ * This has the behaviour of its `GetPathParamsQuery`, not its code.
  */
 export function googlePathOf(url: string): string {
   const start = url.startsWith('//') ? 2 : 0
@@ -55,7 +56,7 @@ export function googlePathOf(url: string): string {
   return cut.startsWith('/') ? cut : `/${cut}`
 }
 
-/** The offset of a path, its parameters or its query; -1 if the string has neither. */
+/** Returns the offset of the first `/`, `?` or `;`; -1 without one. */
 function indexOfPath(url: string, from: number): number {
   const offset = url.slice(from).search(/[/?;]/)
   return offset === -1 ? -1 : from + offset

@@ -1,88 +1,105 @@
-// An index of every piece of a path: a suffix automaton (Blumer et al., 1985).
+// A suffix automaton (Blumer et al., 1985): an index of every substring of a path, here called a piece.
 //
 // A site chooses its rules and the URLs of its pages. It can write 30,000 patterns with pieces that occur in a path in hundreds of places, all
-// but the last byte; to search for each of them takes 0.3 s, and with this index 10 ms.
+// but the last byte. To search for each of them takes 0.3 s, and with this index 10 ms.
 //
-// A state stands for the pieces that end at the same offsets. From the empty piece on, each byte leads to the state of the piece that is longer
-// by this byte.
+// Each state stands for the pieces that end at the same offsets of the path. State 0 is the start, with the empty piece. From a state, each byte
+// leads to the state of the pieces that are longer by this byte. So to follow the bytes of a piece from state 0 finds its state, or shows that
+// the path does not contain it.
+//
+// Offsets are relative to the start of the path. Bytes are numbered in the order in which they first occur in the path ("symbols"), so that the
+// table of states has one column for each different byte only.
 
-/** The index takes four times as many bytes as the product of a path's length and its number of different bytes, so paths have a limit. */
+/** The index takes four times as many bytes as the path's length times its number of different bytes, so longer paths get none. */
 export const MAX_AUTOMATON_BYTES = 8192
 
-/** Stands for no state. */
-const NONE = 0xffff
+/** In place of a state: the link of state 0, which has none. */
+const NO_STATE = 0xffff
 
 export class SuffixAutomaton {
-  /** The numbers of the path's different bytes, counted from 1; 0 for others. */
-  readonly #numbers = new Uint16Array(256)
-  /** One more than the number of different bytes. */
+  /** The symbol of each byte, counted from 1; 0 for bytes that are not in the path. */
+  readonly #symbols = new Uint16Array(256)
+  /** One more than the number of symbols. */
   #width = 1
-  /** By state and number of a byte: the next state, or 0. */
+  /** By state and symbol: the next state, or 0. */
   readonly #next: Uint16Array
-  /** By state: the ends of the first and of the last occurrence of its pieces, from the beginning of the path. */
+  /** By state: where the first and the last occurrence of its pieces end. */
   readonly #firstEnds: Uint16Array
   readonly #lastEnds: Uint16Array
-  /** The ends of all occurrences, for states that needed them. */
+  /** By state: where all occurrences end. Computed when a search needs it. */
   readonly #ends = new Map<number, readonly number[]>()
-  /** The path, from `#start` on. */
+  /** The path begins in these bytes at `#start`. */
   readonly #bytes: Uint8Array
   readonly #start: number
 
+  /** Indexes the bytes from `start` to `end`: adds one byte after another (the online construction). */
   constructor(bytes: Uint8Array, start: number, end: number) {
     this.#bytes = bytes
     this.#start = start
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number
-      if (this.#numbers[byte] === 0) this.#numbers[byte] = this.#width++
+      if (this.#symbols[byte] === 0) this.#symbols[byte] = this.#width++
     }
     const length = end - start
     const maxStates = 2 * length + 1
     this.#next = new Uint16Array(maxStates * this.#width)
     this.#firstEnds = new Uint16Array(maxStates)
     this.#lastEnds = new Uint16Array(maxStates)
+    /** By state: the length of its longest piece. */
     const lengths = new Uint16Array(maxStates)
-    /** By state: the state of the longest suffix of its pieces that is in another state. */
-    const links = new Uint16Array(maxStates).fill(NONE)
-    const whole = new Uint16Array(length + 1)
+    /** By state: the state of the longest suffix of its pieces that belongs to another state. */
+    const links = new Uint16Array(maxStates).fill(NO_STATE)
+    /** By offset: the state of the path up to there. */
+    const prefixStates = new Uint16Array(length + 1)
     let stateCount = 1
     for (let i = 0; i < length; i++) {
-      const number = this.#numbers[bytes[start + i] as number] as number
-      const state = stateCount++
-      whole[i + 1] = state
-      lengths[state] = i + 1
-      this.#firstEnds[state] = i + 1
-      links[state] = 0
-      let at = whole[i] as number
-      for (; at !== NONE && this.#step(at, number) === 0; at = links[at] as number) this.#link(at, number, state)
-      if (at === NONE) continue
-      const known = this.#step(at, number)
-      if (lengths[known] === (lengths[at] as number) + 1) {
-        links[state] = known
+      const symbol = this.#symbols[bytes[start + i] as number] as number
+      const added = stateCount++
+      prefixStates[i + 1] = added
+      lengths[added] = i + 1
+      this.#firstEnds[added] = i + 1
+      links[added] = 0
+      // The suffixes of the path so far, longest first: each one without a step for this byte gets a step to the added state.
+      let state = prefixStates[i] as number
+      for (; state !== NO_STATE && this.#step(state, symbol) === 0; state = links[state] as number) {
+        this.#setStep(state, symbol, added)
+      }
+      if (state === NO_STATE) continue
+      const target = this.#step(state, symbol)
+      if (lengths[target] === (lengths[state] as number) + 1) {
+        links[added] = target
         continue
       }
-      // The pieces of the known state that end here too get a state of their own.
-      const part = stateCount++
-      lengths[part] = (lengths[at] as number) + 1
-      links[part] = links[known] as number
-      this.#firstEnds[part] = this.#firstEnds[known] as number
-      this.#next.copyWithin(part * this.#width, known * this.#width, (known + 1) * this.#width)
-      for (; at !== NONE && this.#step(at, number) === known; at = links[at] as number) this.#link(at, number, part)
-      links[known] = part
-      links[state] = part
+      // Only the shorter pieces of the target end here too. A clone of the target takes them over.
+      const clone = stateCount++
+      lengths[clone] = (lengths[state] as number) + 1
+      links[clone] = links[target] as number
+      this.#firstEnds[clone] = this.#firstEnds[target] as number
+      this.#next.copyWithin(clone * this.#width, target * this.#width, (target + 1) * this.#width)
+      for (; state !== NO_STATE && this.#step(state, symbol) === target; state = links[state] as number) {
+        this.#setStep(state, symbol, clone)
+      }
+      links[target] = clone
+      links[added] = clone
     }
+    // The pieces that end at `i` are those of the state of the prefix and of the states that its links lead to.
     for (let i = length; i > 0; i--) {
-      for (let at = whole[i] as number; at !== 0 && this.#lastEnds[at] === 0; at = links[at] as number) {
-        this.#lastEnds[at] = i
+      for (
+        let state = prefixStates[i] as number;
+        state !== 0 && this.#lastEnds[state] === 0;
+        state = links[state] as number
+      ) {
+        this.#lastEnds[state] = i
       }
     }
   }
 
-  /** The end of the first occurrence of a piece that begins at `from` or behind it; or -1. Offsets are counted from the beginning of the path. */
+  /** Returns the end of the first occurrence of a piece at or after `from`; -1 without one. */
   endOfNext(piece: Uint8Array, start: number, end: number, from: number): number {
     let state = 0
     for (let i = start; i < end; i++) {
-      const number = this.#numbers[piece[i] as number] as number
-      state = number === 0 ? 0 : this.#step(state, number)
+      const symbol = this.#symbols[piece[i] as number] as number
+      state = symbol === 0 ? 0 : this.#step(state, symbol)
       if (state === 0) return -1
     }
     const minEnd = from + end - start
@@ -91,7 +108,7 @@ export class SuffixAutomaton {
     if ((this.#lastEnds[state] as number) < minEnd) return -1
     const ends = this.#endsOf(state, piece, start, end)
     let low = 0
-    let high = ends.length - 1 // the last end is far enough
+    let high = ends.length - 1 // the last end is at least `minEnd`
     while (low < high) {
       const middle = (low + high) >> 1
       if ((ends[middle] as number) >= minEnd) high = middle
@@ -100,7 +117,7 @@ export class SuffixAutomaton {
     return ends[low] as number
   }
 
-  /** The ends of the pieces of a state, in order: searched once, with one of its pieces. */
+  /** Returns the ends of the pieces of a state, in order. The first call searches for them, with one of its pieces. */
   #endsOf(state: number, piece: Uint8Array, start: number, end: number): readonly number[] {
     const known = this.#ends.get(state)
     if (known !== undefined) return known
@@ -115,11 +132,11 @@ export class SuffixAutomaton {
     return ends
   }
 
-  #step(state: number, number: number): number {
-    return this.#next[state * this.#width + number] as number
+  #step(state: number, symbol: number): number {
+    return this.#next[state * this.#width + symbol] as number
   }
 
-  #link(state: number, number: number, to: number): void {
-    this.#next[state * this.#width + number] = to
+  #setStep(state: number, symbol: number, target: number): void {
+    this.#next[state * this.#width + symbol] = target
   }
 }

@@ -1,40 +1,44 @@
-// Reads a URL that is written as a client sends it. Most are, and for them neither the platform's URL parser is needed nor a second string.
+// Sets the path to check from a simple URL, byte by byte. Most URLs are written as a client sends them; they need neither the platform's URL
+// parser nor a second string.
+//
+// A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with one `/`, and has no byte that a client would change
+// and no dot segment. For all others resolve-url.ts calls the platform's URL parser.
 import { ALPHANUMERIC, byteSet, DOT, PERCENT, QUESTION_MARK, SLASH } from '../ascii.ts'
-import { bytesOfLatin1, writeAscii } from '../bytes.ts'
-import { writeForm } from './normal-form.ts'
-import { encodedByte, UNRESERVED } from './percent.ts'
-import { KIND_OF_BYTE, MAX_SIMPLE_URL, type RequestPath } from './request-path.ts'
+import { bytesOfLatin1, isEqualAt, writeAscii } from '../bytes.ts'
+import { writeNormalForm } from './normal-form.ts'
+import { decodePercent, UNRESERVED } from './percent.ts'
+import { BYTE_CLASS_BIT, byteClassesOf, MAX_SIMPLE_URL_BYTES, type RequestPath } from './request-path.ts'
 
-// In the upper four bits, beside a byte's kind (request-path.ts):
-/** A byte that a client may send in another way, or that ends the path. It makes a number negative. */
+// The flags of a byte, in the highest bits, above its class (request-path.ts):
+/** A byte that a client may change, or that ends the path. It is the sign bit, so flags with it are negative. */
 const NOT_SIMPLE = 1 << 31
-/** A byte that a client sends as it is, and that the form for comparing may encode or decode. */
-const CHANGED = 1 << 30
+/** A byte that a client keeps, and that the normal form may encode or decode. */
+const MAY_CHANGE = 1 << 30
 const IS_DOT = 1 << 29
 
-const CLASSES: Int32Array = classes()
+const BYTE_FLAGS: Int32Array = byteFlags()
 
-function classes(): Int32Array {
+function byteFlags(): Int32Array {
   const table = new Int32Array(256).fill(NOT_SIMPLE)
-  for (const byte of bytesOfLatin1(`${ALPHANUMERIC}-._~!&()+,/:;=?@[]`)) table[byte] = KIND_OF_BYTE[byte] as number
-  for (const byte of bytesOfLatin1("%'*$")) table[byte] = (KIND_OF_BYTE[byte] as number) | CHANGED
-  table[DOT] = (KIND_OF_BYTE[DOT] as number) | IS_DOT
+  for (const byte of bytesOfLatin1(`${ALPHANUMERIC}-._~!&()+,/:;=?@[]`)) table[byte] = BYTE_CLASS_BIT[byte] as number
+  for (const byte of bytesOfLatin1("%'*$")) table[byte] = (BYTE_CLASS_BIT[byte] as number) | MAY_CHANGE
+  table[DOT] = (BYTE_CLASS_BIT[DOT] as number) | IS_DOT
   return table
 }
 
-/** Bytes of hosts and ports that every client reads alike. */
+/** Bytes of hosts and ports that every client reads in the same way. */
 const HOST_BYTES = byteSet(`${ALPHANUMERIC}-.:`)
 const HTTP = bytesOfLatin1('http://')
 const HTTPS = bytesOfLatin1('https://')
 
-/** The origin of a file, in bytes: crawlers ask about one site many times in a row. */
+/** The last origin, in bytes. A crawler checks many URLs of one site in a row, so it is encoded once. */
 export class OriginBytes {
   #origin: string | undefined
-  readonly #bytes: Uint8Array = new Uint8Array(MAX_SIMPLE_URL)
+  readonly #bytes: Uint8Array = new Uint8Array(MAX_SIMPLE_URL_BYTES)
   readonly #words: Uint32Array = new Uint32Array(this.#bytes.buffer as ArrayBuffer)
 
-  /** Does the URL that was written to the path begin with this origin? */
-  begins(path: RequestPath, origin: string): boolean {
+  /** Returns whether the URL in the buffer of `path` begins with this origin. */
+  isPrefixOf(path: RequestPath, origin: string): boolean {
     if (this.#origin !== origin) {
       if (!writeAscii(origin, this.#bytes)) return false
       this.#origin = origin
@@ -47,51 +51,56 @@ export class OriginBytes {
 }
 
 /**
- * Sets the path to that of a URL, or of a path of the file's own origin, in the form of RFC 9309, if this can be done byte by byte.
+ * Sets `path` to the path and query of a simple URL, in the normal form of RFC 9309. The URL may be a path of the file's own origin.
  *
- * @param origin What the URL must begin with; without it, any host is accepted.
- * @returns Whether it could. If not, the URL parser must read it; the content of the path is undefined.
+ * @param origin The origin that the URL must begin with; if undefined, the URL may have any host.
+ * @returns Whether the URL is simple. If not, the content of `path` is undefined.
  */
-export function setSimpleUrl(path: RequestPath, url: string, origin: string | undefined, known: OriginBytes): boolean {
-  path.begin()
+export function setSimpleUrl(
+  path: RequestPath,
+  url: string,
+  origin: string | undefined,
+  originBytes: OriginBytes,
+): boolean {
+  path.reset()
   const { bytes } = path
   const end = url.length
-  if (end > MAX_SIMPLE_URL || !writeAscii(url, bytes)) return false
+  if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false
   let start = 0
   if (bytes[0] !== SLASH) {
-    start = origin === undefined ? endOfHost(bytes, end) : known.begins(path, origin) ? origin.length : end
+    start = origin === undefined ? endOfHost(bytes, end) : originBytes.isPrefixOf(path, origin) ? origin.length : end
     if (start >= end || bytes[start] !== SLASH) return false
   } else if (end === 0 || (end > 1 && bytes[1] === SLASH)) {
     return false // empty, or `//host`
   }
-  let classes = 0
-  for (let i = start; i < end; i++) classes |= CLASSES[bytes[i] as number] as number
-  if (classes < 0) return false
-  if ((classes & IS_DOT) !== 0 && hasDotSegment(bytes, start, end)) return false
+  let flags = 0
+  for (let i = start; i < end; i++) flags |= BYTE_FLAGS[bytes[i] as number] as number
+  if (flags < 0) return false
+  if ((flags & IS_DOT) !== 0 && hasDotSegment(bytes, start, end)) return false
   path.start = start
   path.end = end
-  path.kinds = classes
-  return (classes & CHANGED) === 0 || setForm(path)
+  path.byteClasses = flags
+  return (flags & MAY_CHANGE) === 0 || normalize(path)
 }
 
-/** Brings the path to the form for comparing, behind where it was if that is another one. @returns Whether it could. */
-function setForm(path: RequestPath): boolean {
+/** Replaces the path by its normal form, written after the URL in the buffer. @returns Whether the path is simple. */
+function normalize(path: RequestPath): boolean {
   const { bytes, start, end } = path
-  let isForm = true
+  let isNormal = true
   for (let i = start; i < end; i++) {
     const byte = bytes[i] as number
-    if (((CLASSES[byte] as number) & CHANGED) === 0) continue
-    const encoded = byte === PERCENT ? encodedByte(bytes, i, end) : -1
-    if (encoded === DOT) return false // it may make a dot segment
+    if (((BYTE_FLAGS[byte] as number) & MAY_CHANGE) === 0) continue
+    const encoded = byte === PERCENT ? decodePercent(bytes, i, end) : -1
+    if (encoded === DOT) return false // `%2E` may be part of a dot segment
     if (encoded === -1)
-      isForm &&= byte === PERCENT // a malformed % stays as it is
+      isNormal &&= byte === PERCENT // a malformed % stays as it is
     else if (UNRESERVED[encoded] === 1 || isLowerCase(bytes[i + 1] as number) || isLowerCase(bytes[i + 2] as number))
-      isForm = false
+      isNormal = false
   }
-  if (isForm) return true
+  if (isNormal) return true
   path.start = end
-  path.end = writeForm('rfc9309', 'url', bytes, start, end, bytes, end)
-  path.kinds = path.kindsBetween(end, path.end)
+  path.end = writeNormalForm('rfc9309', 'url', bytes, start, end, bytes, end)
+  path.byteClasses = byteClassesOf(bytes, end, path.end)
   return true
 }
 
@@ -99,20 +108,19 @@ function isLowerCase(hexDigit: number): boolean {
   return hexDigit >= 97
 }
 
-/** The end of a host that every client reads alike; `end` for any other beginning. */
+/** Returns the end of a host that every client reads in the same way; `end` if the URL does not begin with one. */
 function endOfHost(bytes: Uint8Array, end: number): number {
-  const host = startsWith(bytes, HTTPS) ? HTTPS.length : startsWith(bytes, HTTP) ? HTTP.length : end
+  const host = isEqualAt(bytes, 0, HTTPS, 0, HTTPS.length)
+    ? HTTPS.length
+    : isEqualAt(bytes, 0, HTTP, 0, HTTP.length)
+      ? HTTP.length
+      : end
   let i = host
   while (i < end && HOST_BYTES[bytes[i] as number] === 1) i++
   return i > host ? i : end
 }
 
-function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
-  for (let i = 0; i < prefix.length; i++) if (bytes[i] !== prefix[i]) return false
-  return true
-}
-
-/** Can the path have a segment `.` or `..`? Also true for one in the query, which is not a segment; then the URL parser decides. */
+/** Returns whether the path may have a segment `.` or `..`. Also true for one in the query; then the URL parser decides. */
 function hasDotSegment(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start + 1; i < end; i++) {
     if (bytes[i] !== DOT || bytes[i - 1] !== SLASH) continue
