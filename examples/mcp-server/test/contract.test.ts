@@ -1,13 +1,13 @@
 // Runs the tests of all adapters on the tool fetch_url. The server runs in this process, because the tests observe its gates; the client
 // talks to it over the real protocol.
 import { LocalPacer } from '@politely/gate'
-import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/adapter-cases'
 import { expect, test } from 'vitest'
 import { PageReader } from '../page-reader.ts'
 import { connectInProcess } from './connect.ts'
 
 test.each(adapterCasesFor('MCP server'))('MCP server, $capability: $name', async (row) => {
-  const outcome = await playAdapter(row, async (settings) => {
+  const outcome = await runAdapterCase(row, async (settings) => {
     const pacer = new LocalPacer(() => performance.timeOrigin + performance.now())
     // Longer than the crawl-delay of a minute: a call that fails at once could not be cancelled.
     const options = { ...settings, pacer, allowAddresses: ['127.0.0.0/8'], timeoutMs: 120_000 }

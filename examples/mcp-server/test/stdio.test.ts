@@ -63,9 +63,9 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
   afterAll(() => server.client.close())
 
   test('a site can write separate rules for requests of the model and of a person (our choice)', async () => {
-    sites.answer(ROBOTS, robots('User-agent: ExampleMCP-User\nDisallow: /people\n\nUser-agent: *\nDisallow: /all\n'))
-    sites.answer(`${HOME}/all`, page('for people'))
-    sites.answer(`${HOME}/people`, page('for machines'))
+    sites.respond(ROBOTS, robots('User-agent: ExampleMCP-User\nDisallow: /people\n\nUser-agent: *\nDisallow: /all\n'))
+    sites.respond(`${HOME}/all`, page('for people'))
+    sites.respond(`${HOME}/people`, page('for machines'))
     const prompted = async (path: string) => {
       const { messages } = await server.client.getPrompt({
         name: 'fetch',
@@ -91,8 +91,8 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
   })
 
   test('sends progress that only grows to clients that ask for it', async () => {
-    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 3\n'))
-    for (const path of ['/1', '/2']) sites.answer(HOME + path, page(path))
+    sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 3\n'))
+    for (const path of ['/1', '/2']) sites.respond(HOME + path, page(path))
     await fetchUrl(server, '/1')
     const notifications: { readonly progress: number; readonly message?: string | undefined }[] = []
     await fetchUrl(server, '/2', { onprogress: (progress) => void notifications.push(progress) })
@@ -110,8 +110,8 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
   })
 
   test('removes a cancelled call from the queue', async () => {
-    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 60\n'))
-    sites.answer(`${HOME}/1`, page('one'))
+    sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 60\n'))
+    sites.respond(`${HOME}/1`, page('one'))
     const queueLength = async () => {
       const url = sites.withPort(`${HOME}/3`)
       const { structuredContent } = await server.client.callTool({ name: 'may_fetch', arguments: { url } })
@@ -129,24 +129,24 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
     controller.abort(new Error('cancelled'))
     await expect(second).rejects.toThrow('cancelled')
     expect(await queueLength()).toBe(0)
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`])
   })
 
   test('paces 20 concurrent calls for one site', async () => {
-    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 0.1\n'))
+    sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 0.1\n'))
     const paths = Array.from({ length: 20 }, (_, n) => `/${n}`)
-    for (const path of paths) sites.answer(HOME + path, page(path))
+    for (const path of paths) sites.respond(HOME + path, page(path))
     const texts = await Promise.all(paths.map(async (path) => (await fetchUrl(server, path)).text))
     expect(texts).toEqual(paths)
     // The gate keeps each delay between request starts. On the way to the server some gaps grow and others shrink.
     const [first, last] = [sites.requests[1]?.at ?? 0, sites.requests.at(-1)?.at ?? 0]
     expect(last - first).toBeGreaterThan(1_000)
-    expect(sites.asked.filter((url) => url === ROBOTS)).toHaveLength(1)
+    expect(sites.requestedUrls.filter((url) => url === ROBOTS)).toHaveLength(1)
   })
 
   test('both User-Agents share one delay (our choice)', async () => {
-    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 1\n'))
-    for (const path of ['/1', '/2']) sites.answer(HOME + path, page(path))
+    sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 1\n'))
+    for (const path of ['/1', '/2']) sites.respond(HOME + path, page(path))
     const url = sites.withPort(`${HOME}/2`)
     await Promise.all([fetchUrl(server, '/1'), server.client.getPrompt({ name: 'fetch', arguments: { url } })])
     const [first, second] = sites.requests.filter((request) => request.url !== ROBOTS)
@@ -154,8 +154,8 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
   })
 
   test('may_fetch reports the verdict and the wait, and does not request the page', async () => {
-    sites.answer(ROBOTS, robots('User-agent: *\nDisallow: /private\nCrawl-delay: 60\n'))
-    sites.answer(`${HOME}/1`, page('one'))
+    sites.respond(ROBOTS, robots('User-agent: *\nDisallow: /private\nCrawl-delay: 60\n'))
+    sites.respond(`${HOME}/1`, page('one'))
     const { client } = server
     const mayFetch = async (url: string) => {
       const { isError, structuredContent } = await client.callTool({
@@ -179,7 +179,7 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
       verdict: { because: 'rule', rule: { line: 2 } },
     })
     expect(await mayFetch('nonsense')).toMatchObject({ isError: true, reason: 'url' })
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`])
   })
 
   test('returns protocol errors for invalid tool and prompt names and arguments', async () => {
@@ -201,7 +201,7 @@ test('does not connect to private addresses without --allow-address (our choice)
 })
 
 test('rejects pending calls when the server process dies', async () => {
-  sites.answer(`${HOME}/1`, new Promise(() => undefined))
+  sites.respond(`${HOME}/1`, new Promise(() => undefined))
   const server = await start()
   const call = fetchUrl(server, '/1')
   await sites.requested(2)
@@ -240,9 +240,9 @@ describe('the command line', () => {
   })
 
   test('writes only JSON-RPC to stdout, and exits when stdin closes, even with pending calls', async () => {
-    sites.answer(ROBOTS, robots('User-agent: *\nCrawl-delay: 60\n'))
-    sites.answer(`${HOME}/1`, page('one'))
-    sites.answer('http://127.0.0.1:PORT/robots.txt', new Promise(() => undefined))
+    sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 60\n'))
+    sites.respond(`${HOME}/1`, page('one'))
+    sites.respond('http://127.0.0.1:PORT/robots.txt', new Promise(() => undefined))
     const { child, printed, ended } = await run(['--allow-address', '127.0.0.0/8'])
     const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
     const clientInfo = { name: 'test', version: '1' }
@@ -263,6 +263,6 @@ describe('the command line', () => {
     expect(printed.stderr).toBe(
       'No --user-agent was given: sites see ExampleMCP/1.0 (+https://example.com/mcp), which does not identify you.\n',
     )
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`, 'http://127.0.0.1:PORT/robots.txt'])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`, 'http://127.0.0.1:PORT/robots.txt'])
   })
 })

@@ -30,7 +30,7 @@ async function start(
   change: Partial<ReadersOptions> = {},
 ): Promise<{ sites: Sites; client: Client }> {
   const sites = await startSites()
-  for (const [url, answer] of Object.entries(web)) sites.answer(url, answer)
+  for (const [url, answer] of Object.entries(web)) sites.respond(url, answer)
   const readers = createReaders({ ...options, ...change })
   const client = await connectInProcess(readers)
   onTestFinished(async () => {
@@ -240,7 +240,7 @@ test.each(failures)(
     expect(data?.message.replaceAll(`:${server.sites.port}`, ':PORT')).toBe(texts[0])
     expect(data?.reason).toBe(reason)
     expect(isError).toBe(true)
-    expect(server.sites.asked).toEqual(requests)
+    expect(server.sites.requestedUrls).toEqual(requests)
   },
 )
 
@@ -274,7 +274,7 @@ test('does not wait for a slot after the time limit, and reports when to try aga
   )
   expect(data?.reason).toBe('turn')
   expect(data?.retryAfterMs).toBeGreaterThan(50_000)
-  expect(server.sites.asked).toEqual([ROBOTS, `${HOME}/1`])
+  expect(server.sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`])
 })
 
 test('a request that times out in the queue uses no slot (our choice)', async () => {
@@ -290,13 +290,13 @@ test('a request that times out in the queue uses no slot (our choice)', async ()
   const [first, , third] = await Promise.all(calls)
   expect(first?.isError).toBe(false)
   expect(third?.texts).toEqual([`Not fetched: the request to ${HOME}/3 was still in the queue after 1.5 s.`])
-  expect(server.sites.asked).toEqual([ROBOTS, `${HOME}/1`, `${HOME}/2`])
+  expect(server.sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`, `${HOME}/2`])
 })
 
 test('repeated calls for a disallowed page make no further requests', async () => {
   const server = await start({ [ROBOTS]: { status: 200, body: 'User-agent: *\nDisallow: /\n' } })
   for (let n = 0; n < 5; n++) expect((await fetchUrl(server, { url: `${HOME}/page` })).isError).toBe(true)
-  expect(server.sites.asked).toEqual([ROBOTS])
+  expect(server.sites.requestedUrls).toEqual([ROBOTS])
 })
 
 test('shortens long rules of a site and escapes its control characters (our choice)', async () => {
@@ -326,7 +326,7 @@ test('reads a gzip bomb only up to maxBodyBytes', async () => {
 test('returns a page in parts with one request', async () => {
   const text = `${'a'.repeat(100)}${'b'.repeat(99)}😀${'c'.repeat(20)}`
   const server = await start({})
-  server.sites.answer(`${HOME}/page`, { status: 200, headers: HTML, body: `<p>${text}</p>` }, { status: 500 })
+  server.sites.respond(`${HOME}/page`, { status: 200, headers: HTML, body: `<p>${text}</p>` }, { status: 500 })
   const part = async (start_index: number) => {
     const { texts } = await fetchUrl(server, { url: `${HOME}/page`, start_index, max_length: 100 })
     return texts
@@ -341,7 +341,7 @@ test('returns a page in parts with one request', async () => {
   expect(await part(221)).toEqual([
     `Not fetched: start_index 221 is out of range, because the text of ${HOME}/page has 221 characters.`,
   ])
-  expect(server.sites.asked).toEqual([ROBOTS, `${HOME}/page`])
+  expect(server.sites.requestedUrls).toEqual([ROBOTS, `${HOME}/page`])
   // A call for the first part makes a new request.
   expect(await part(0)).toEqual([`Not fetched: ${HOME}/page responded with 500 Internal Server Error.`])
 })
@@ -366,7 +366,7 @@ test('reports the final URL after a redirect', async () => {
     'http://other.test:PORT/new responded with 200, no media type. Characters 0 to 4 of 4 follow.',
     'here',
   ])
-  expect(server.sites.asked).toEqual([
+  expect(server.sites.requestedUrls).toEqual([
     ROBOTS,
     `${HOME}/old`,
     'http://other.test:PORT/robots.txt',

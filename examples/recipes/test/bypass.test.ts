@@ -27,5 +27,5 @@ test.each<[call: string, option: string, (gate: PoliteGate, url: string) => Prom
 ])('%s: rejects the call with an error that names %s', async (_, option, call) => {
   const { sites, gate } = await openTestWeb()
   await expect(call(gate, sites.withPort(`${HOME}/private`))).rejects.toThrow(`${option}:`)
-  expect(sites.asked).toEqual([])
+  expect(sites.requestedUrls).toEqual([])
 })

@@ -1,5 +1,5 @@
 // Runs the tests of all adapters on each recipe.
-import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/adapter-cases'
 import { describe, expect, test } from 'vitest'
 import { findRefusal } from '../demo.ts'
 import { recipes } from './recipes.ts'
@@ -7,7 +7,7 @@ import { openGate } from './test-web.ts'
 
 describe.each(recipes)('$name', ({ name, open }) => {
   test.each(adapterCasesFor(name))('$capability: $name', async (row) => {
-    const outcome = await playAdapter(row, ({ userAgent, retries, minDelayMs }) => {
+    const outcome = await runAdapterCase(row, ({ userAgent, retries, minDelayMs }) => {
       const { gate, close } = openGate({ userAgent, retries }, { minDelayMs })
       const recipe = open(gate)
       return {

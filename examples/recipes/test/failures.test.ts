@@ -44,7 +44,7 @@ describe.each(recipes)('$name', (recipe) => {
   test.each(failures)('releases its permit after $name', async ({ path, response }) => {
     const web = await openTestWeb()
     const get = await openOn(web, recipe)
-    if (response !== undefined) web.sites.answer(HOME + path, response)
+    if (response !== undefined) web.sites.respond(HOME + path, response)
     await get(web.sites.withPort(HOME + path), { retries: 0 }).catch(() => undefined)
     await web.gate.drain()
     expect(web.gate.queues()).toEqual([])
@@ -54,7 +54,7 @@ describe.each(recipes)('$name', (recipe) => {
   test.each(['/private', '/moved'])('does not retry a disallowed page: %s', async (path) => {
     const web = await openTestWeb()
     const get = await openOn(web, recipe)
-    web.sites.answer(`${HOME}/moved`, { status: 302, headers: { location: '/private' } })
+    web.sites.respond(`${HOME}/moved`, { status: 302, headers: { location: '/private' } })
     const error = await get(web.sites.withPort(HOME + path)).catch((error: unknown) => error)
     expect(findRefusal(error)?.verdict.because).toBe('rule')
     expect(web.gate.counters.refusals).toEqual({ rule: 1 })
@@ -87,7 +87,7 @@ describe.each(recipes)('$name', (recipe) => {
   test('delays the next request after Retry-After', async () => {
     const web = await openTestWeb()
     const get = await openOn(web, recipe)
-    web.sites.answer(`${HOME}/page`, { status: 429, headers: { 'retry-after': '60' } })
+    web.sites.respond(`${HOME}/page`, { status: 429, headers: { 'retry-after': '60' } })
     await get(web.sites.withPort(`${HOME}/page`), { retries: 0 }).catch(() => undefined)
     const next = await web.gate.when(web.sites.withPort(`${HOME}/open`))
     expect(next).toMatchObject({ allowed: true, because: 'retry-after' })
@@ -102,7 +102,7 @@ describe.each(recipes)('$name', (recipe) => {
     await web[what].close()
     const error = await get(web.sites.withPort(`${HOME}/open`), { retries: 0 }).catch((error: unknown) => error)
     expect(errorCodes(error)).toContain(code)
-    expect(web.sites.asked).toEqual([])
+    expect(web.sites.requestedUrls).toEqual([])
   })
 })
 
@@ -110,7 +110,7 @@ describe.each(recipes.filter(({ retries }) => retries))('$name', (recipe) => {
   test('its own retries pass the gate again', async () => {
     const web = await openTestWeb({ minDelayMs: 2_500 }) // longer than the delay of each library before its first retry
     const get = await openOn(web, recipe)
-    web.sites.answer(`${HOME}/page`, resetConnection, { status: 200, body: '<title>a page</title>' })
+    web.sites.respond(`${HOME}/page`, resetConnection, { status: 200, body: '<title>a page</title>' })
     await expect(get(web.sites.withPort(`${HOME}/page`))).resolves.toBe(200)
     const { started, waits } = web.gate.counters
     expect({ started, waits: waits['own-delay'] }).toEqual({ started: 2, waits: 1 })
@@ -123,7 +123,7 @@ describe.each(recipes.filter(acceptsSignal))('$name', (recipe) => {
   test('releases its permit when a pending request is aborted', async () => {
     const web = await openTestWeb()
     const get = await openOn(web, recipe)
-    web.sites.answer(`${HOME}/slow`, new Promise(() => undefined))
+    web.sites.respond(`${HOME}/slow`, new Promise(() => undefined))
     const controller = new AbortController()
     const response = get(web.sites.withPort(`${HOME}/slow`), { signal: controller.signal })
     await web.sites.requested(2) // robots.txt and the page

@@ -11,15 +11,15 @@ test('fetch and undici obey robots.txt until close', async () => {
   await expect(request(url)).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
   await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ERR_POLITELY_DISALLOWED' } })
   await close()
-  sites.answer(`${HOME}/private`, { status: 200 })
+  sites.respond(`${HOME}/private`, { status: 200 })
   await Promise.all([request(url).then(({ body }) => body.dump()), fetch(url).then((response) => response.text())])
-  expect(sites.asked).toEqual([`${HOME}/robots.txt`, `${HOME}/private`, `${HOME}/private`])
+  expect(sites.requestedUrls).toEqual([`${HOME}/robots.txt`, `${HOME}/private`, `${HOME}/private`])
 })
 
 test('close aborts pending requests', async () => {
   const { sites, gate } = await openTestWeb()
   const close = politeGlobalFetch(gate)
-  sites.answer(`${HOME}/slow`, new Promise(() => undefined))
+  sites.respond(`${HOME}/slow`, new Promise(() => undefined))
   const response = fetch(sites.withPort(`${HOME}/slow`))
   await sites.requested(2) // robots.txt and the page
   await Promise.all([close(), expect(response).rejects.toThrow('fetch failed')])

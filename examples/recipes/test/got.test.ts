@@ -10,7 +10,7 @@ import { HOME, openGate, openTestWeb } from './test-web.ts'
 test('a stream releases its permit when it ends or is destroyed', async () => {
   const { sites, gate } = await openTestWeb()
   const got = politeGot(gate)
-  sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
+  sites.respond(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
   let bytes = 0
   for await (const chunk of got.stream(sites.withPort(`${HOME}/large`))) bytes += chunk.length
   await gate.drain()
@@ -31,7 +31,7 @@ test('a stream that is destroyed in the queue leaves it', async () => {
   stream.destroy()
   await expect.poll(() => gate.queues()[0]?.waiting).toBe(0)
   permit.release()
-  expect(sites.asked).toEqual([`${HOME}/robots.txt`])
+  expect(sites.requestedUrls).toEqual([`${HOME}/robots.txt`])
 })
 
 test('a stream of a disallowed page fails with RobotsDisallowedError', async () => {
@@ -43,7 +43,7 @@ test('a stream of a disallowed page fails with RobotsDisallowedError', async () 
 
 test('Retry-After delays a retry that would start earlier', async () => {
   const { sites, gate } = await openTestWeb()
-  sites.answer(`${HOME}/page`, { status: 503, headers: { 'retry-after': '1' } }, { status: 200 })
+  sites.respond(`${HOME}/page`, { status: 503, headers: { 'retry-after': '1' } }, { status: 200 })
   const retry = { limit: 1, calculateDelay: ({ computedValue }: { computedValue: number }) => computedValue && 1 }
   const { statusCode } = await politeGot(gate)(sites.withPort(`${HOME}/page`), { retry })
   const { started, pushbacks, waits } = gate.counters
@@ -76,8 +76,8 @@ test('timeout.request includes the wait in the queue, timeout.response does not'
 test('checks https URLs with the robots.txt of the https origin', async () => {
   const certificate = selfSigned('localhost')
   const sites = await startSites({ certificate })
-  sites.answer('https://localhost:PORT/robots.txt', { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
-  sites.answer('https://localhost:PORT/open', { status: 200 })
+  sites.respond('https://localhost:PORT/robots.txt', { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
+  sites.respond('https://localhost:PORT/open', { status: 200 })
   const dispatcher = new Agent({ connect: { ca: certificate.cert } })
   const fetch = (url: string, init: object) => undiciFetch(url, { ...init, dispatcher })
   const { gate, close } = openGate({ userAgent: 'RecipeBot/1.0', fetch: fetch as never }, { minDelayMs: 0 })
@@ -91,5 +91,5 @@ test('checks https URLs with the robots.txt of the https origin', async () => {
   await expect(got(sites.withPort('https://localhost:PORT/private'))).rejects.toMatchObject({
     code: 'ERR_POLITELY_DISALLOWED',
   })
-  expect(sites.asked).toEqual(['https://localhost:PORT/robots.txt', 'https://localhost:PORT/open'])
+  expect(sites.requestedUrls).toEqual(['https://localhost:PORT/robots.txt', 'https://localhost:PORT/open'])
 })

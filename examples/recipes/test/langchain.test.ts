@@ -43,8 +43,8 @@ const PAGES = ['/open', '/private/page', '/moved'].map((path) => HOME + path)
 async function openSitemap(): Promise<TestWeb> {
   const web = await openPoliteWeb()
   const urls = PAGES.map((url) => `<url><loc>${web.sites.withPort(url)}</loc></url>`).join('')
-  web.sites.answer(`${HOME}/sitemap.xml`, { status: 200, body: `<urlset>${urls}</urlset>` })
-  web.sites.answer(`${HOME}/moved`, { status: 302, headers: { location: '/open' } })
+  web.sites.respond(`${HOME}/sitemap.xml`, { status: 200, body: `<urlset>${urls}</urlset>` })
+  web.sites.respond(`${HOME}/moved`, { status: 302, headers: { location: '/open' } })
   return web
 }
 
@@ -54,7 +54,7 @@ test('PoliteSitemapLoader skips disallowed pages', async () => {
   expect(pages.map(({ metadata }) => metadata.source)).toEqual(
     [`${HOME}/open`, `${HOME}/moved`].map((url) => sites.withPort(url)),
   )
-  expect(sites.asked).not.toContain(`${HOME}/private/page`)
+  expect(sites.requestedUrls).not.toContain(`${HOME}/private/page`)
 })
 
 test('SitemapLoader fails at the first disallowed page', async () => {

@@ -44,16 +44,16 @@ const hooks: readonly { readonly name: string; get(web: TestWeb, url: string): P
 
 test.each(hooks)('$name does not see the hop of a redirect', async ({ get }) => {
   const web = await openTestWeb()
-  web.sites.answer(`${HOME}/moved`, { status: 302, headers: { location: '/private' } })
-  web.sites.answer(`${HOME}/private`, { status: 200 })
+  web.sites.respond(`${HOME}/moved`, { status: 302, headers: { location: '/private' } })
+  web.sites.respond(`${HOME}/private`, { status: 200 })
   await get(web, web.sites.withPort(`${HOME}/moved`))
-  expect(web.sites.asked).toEqual([`${HOME}/robots.txt`, `${HOME}/moved`, `${HOME}/private`])
+  expect(web.sites.requestedUrls).toEqual([`${HOME}/robots.txt`, `${HOME}/moved`, `${HOME}/private`])
 })
 
 test('send of node-crawler does not call preRequest', async () => {
   const { sites } = await openTestWeb()
-  sites.answer(`${HOME}/private`, { status: 200 })
+  sites.respond(`${HOME}/private`, { status: 200 })
   const crawler = new Crawler({ jQuery: false, silence: true, preRequest: (_, go) => go(new Error('no')) })
   await crawler.send(sites.withPort(`${HOME}/private`))
-  expect(sites.asked).toEqual([`${HOME}/private`])
+  expect(sites.requestedUrls).toEqual([`${HOME}/private`])
 })

@@ -33,8 +33,12 @@ export interface TestWeb {
  */
 export async function openTestWeb(pacing: GateOptions = {}): Promise<TestWeb> {
   const sites = await startSites()
-  sites.answer(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
-  sites.answer(`${HOME}/open`, { status: 200, headers: { 'content-type': 'text/html' }, body: '<title>a page</title>' })
+  sites.respond(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
+  sites.respond(`${HOME}/open`, {
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    body: '<title>a page</title>',
+  })
   const client = { userAgent: 'RecipeBot/1.0', retries: 0 }
   const { gate, robots, close } = openGate(client, { minDelayMs: 0, maxConcurrentPerOrigin: 1, ...pacing })
   onTestFinished(async () => {

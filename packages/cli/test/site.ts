@@ -12,7 +12,7 @@ export interface Site {
 export async function startSite(answer: Answer, path = '/robots.txt'): Promise<Site> {
   const server = await startSites()
   onTestFinished(() => server.close())
-  server.answer(`http://127.0.0.1:PORT${path}`, answer)
+  server.respond(`http://127.0.0.1:PORT${path}`, answer)
   return { origin: server.withPort('http://127.0.0.1:PORT'), server }
 }
 

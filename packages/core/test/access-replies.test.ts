@@ -1,5 +1,5 @@
 // Well-formed responses, from the first request to the verdict, without a network. The fetcher runs the same cases over a socket.
-import { askedPage, replyCases } from '@politely/testkit/response-cases'
+import { checkedPage, replyCases } from '@politely/testkit/response-cases'
 import { expect, test } from 'vitest'
 import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Outcome } from '../src/access/outcome.ts'
@@ -36,7 +36,7 @@ test.each(replyCases.map((row) => [row.name, row] as const))('%s', (_, { replies
   }
   const entry = settle(undefined, withPort('http://a.test:PORT'), state, NOW, policy)
   const rules = parseRobots(entry.copy?.bytes ?? '').forCrawler('ExampleBot')
-  const { verdict, access } = decide(entry, rules, withPort(askedPage), NOW, policy)
+  const { verdict, access } = decide(entry, rules, withPort(checkedPage), NOW, policy)
 
   const { requestedUrls, allowed, because, ...expectedAccess } = expected
   expect(verdict).toMatchObject({ allowed, because })

@@ -3,7 +3,7 @@
 import type { Configuration } from '@crawlee/basic'
 import { PlaywrightCrawler } from '@crawlee/playwright'
 import { PuppeteerCrawler } from '@crawlee/puppeteer'
-import { adapterCasesFor, playAdapter } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor, runAdapterCase } from '@politely/testkit/adapter-cases'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
@@ -50,7 +50,7 @@ describe.skipIf(!isFullRun || isMissing('chromium', chromium)).each(kinds)('%s',
     '$capability: $name',
     { timeout: 60_000 },
     async (adapterCase) => {
-      const outcome = await playAdapter(adapterCase, (settings) =>
+      const outcome = await runAdapterCase(adapterCase, (settings) =>
         openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
       )
       expect(outcome).toEqual(adapterCase.expected)

@@ -76,9 +76,9 @@ const pages = () => sites.requests.filter(({ url }) => !url.endsWith('/robots.tx
 
 describe('skipped requests', () => {
   test('disallowed links are not queued, and onSkippedRequest gets the verdict', async () => {
-    sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/`, htmlPage('<a href="/private/a">a</a><a href="/b">b</a>'))
-    sites.answer(`${HOME}/b`, htmlPage())
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/`, htmlPage('<a href="/private/a">a</a><a href="/b">b</a>'))
+    sites.respond(`${HOME}/b`, htmlPage())
     const enqueued: string[] = []
     const result = await crawl([`${HOME}/`], {
       requestHandler: async ({ enqueueLinks }) => {
@@ -88,14 +88,14 @@ describe('skipped requests', () => {
     })
     expect(enqueued).toEqual([`${HOME}/b`])
     expect(result.skipped).toEqual([[`${HOME}/private/a`, 'robotsTxt', 'rule']])
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/`, `${HOME}/b`])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/`, `${HOME}/b`])
   })
 
   test('our choice: links to another origin are queued, and checked when their turn comes', async () => {
-    sites.answer(ROBOTS, rules('Disallow: /open'))
-    sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
-    sites.answer(`${HOME}/`, htmlPage(sites.withPort(`<a href="${OTHER}/private">a</a><a href="${OTHER}/open">b</a>`)))
-    sites.answer(`${OTHER}/open`, htmlPage())
+    sites.respond(ROBOTS, rules('Disallow: /open'))
+    sites.respond(`${OTHER}/robots.txt`, rules('Disallow: /private'))
+    sites.respond(`${HOME}/`, htmlPage(sites.withPort(`<a href="${OTHER}/private">a</a><a href="${OTHER}/open">b</a>`)))
+    sites.respond(`${OTHER}/open`, htmlPage())
     const result = await crawl([`${HOME}/`], {
       requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks({ strategy: 'all' })),
     })
@@ -104,9 +104,9 @@ describe('skipped requests', () => {
   })
 
   test('a robotsTxtFile that is passed to enqueueLinks must also allow a link', async () => {
-    sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/`, htmlPage('<a href="/private">a</a><a href="/b">b</a><a href="/c">c</a>'))
-    sites.answer(`${HOME}/c`, htmlPage())
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/`, htmlPage('<a href="/private">a</a><a href="/b">b</a><a href="/c">c</a>'))
+    sites.respond(`${HOME}/c`, htmlPage())
     const result = await crawl([`${HOME}/`], {
       requestHandler: async ({ enqueueLinks }) => {
         await enqueueLinks({ robotsTxtFile: { isAllowed: (url: string) => !url.endsWith('/b') } as never })
@@ -125,20 +125,20 @@ describe('skipped requests', () => {
     ['true', true],
     ['another userAgent', { userAgent: 'OtherBot' }],
   ])('with respectRobotsTxtFile %s, robots.txt is fetched once, with the crawler’s User-Agent', async (_, given) => {
-    sites.answer(ROBOTS, rules('Disallow: /private', '', 'User-agent: OtherBot', 'Disallow: /'))
-    sites.answer(`${HOME}/open`, htmlPage('<a href="/private">a</a>'))
+    sites.respond(ROBOTS, rules('Disallow: /private', '', 'User-agent: OtherBot', 'Disallow: /'))
+    sites.respond(`${HOME}/open`, htmlPage('<a href="/private">a</a>'))
     const result = await crawl([`${HOME}/private`, `${HOME}/open`], {
       ...(given !== undefined && { respectRobotsTxtFile: given }),
       requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks()),
     })
     expect(result.handled).toEqual([`${HOME}/open`])
     expect(result.skipped.map(([url]) => url)).toEqual([`${HOME}/private`, `${HOME}/private`])
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/open`])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/open`])
     expect(sites.requests[0]?.headers['user-agent']).toBe(userAgent)
   })
 
   test('if robots.txt is unreachable, the verdict contains the time of the next attempt (RFC 9309 §2.3.1.4)', async () => {
-    sites.answer(ROBOTS, { status: 503, headers: { 'retry-after': '120' } })
+    sites.respond(ROBOTS, { status: 503, headers: { 'retry-after': '120' } })
     const skipped: unknown[] = []
     const crawler = withRobots(
       new CheerioCrawler({ onSkippedRequest: (one) => void skipped.push(verdictOf(one)) }, inMemory()),
@@ -146,33 +146,33 @@ describe('skipped requests', () => {
     )
     await crawler.run([sites.withPort(`${HOME}/`)])
     expect(skipped).toMatchObject([{ because: 'unreachable', access: { status: 503, nextAttemptAt: 121_000 } }])
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   })
 })
 
 describe('failed requests', () => {
   test('a refused redirect fails with the verdict and is not retried', async () => {
-    sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/hop`, redirectTo('/private'))
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/hop`, redirectTo('/private'))
     const result = await crawl([`${HOME}/hop`])
     const [[url, error] = []] = result.failed
     expect([url, result.failed.length]).toEqual([`${HOME}/hop`, 1])
     expect(error).toBeInstanceOf(RobotsDisallowedError)
     expect((error as RobotsDisallowedError).verdict.because).toBe('rule')
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/hop`])
   })
 
   test('a refused redirect is not retried if Crawlee takes the robots.txt error for a proxy error', async () => {
-    sites.answer(`${HOME}/hop`, redirectTo('http://127.0.0.1:1/'))
+    sites.respond(`${HOME}/hop`, redirectTo('http://127.0.0.1:1/'))
     const result = await crawl([`${HOME}/hop`])
     expect(result.failed.map(([, { name }]) => name)).toEqual(['RobotsDisallowedError'])
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/hop`])
   })
 
   test('sendRequest of a handler is checked, also after a redirect', async () => {
-    sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/hop`, redirectTo('/private'))
-    sites.answer(`${HOME}/open`, htmlPage())
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/hop`, redirectTo('/private'))
+    sites.respond(`${HOME}/open`, htmlPage())
     const seen: unknown[] = []
     const crawler = withRobots(
       new BasicCrawler(
@@ -200,7 +200,7 @@ describe('failed requests', () => {
     await expect(crawler.run([sites.withPort(`${HOME}/`)])).rejects.toMatchObject({
       code: 'ERR_POLITELY_CLIENT_CLOSED',
     })
-    expect(sites.asked).toEqual([])
+    expect(sites.requestedUrls).toEqual([])
   })
 
   test.each<[string, Answer, number]>([
@@ -211,8 +211,8 @@ describe('failed requests', () => {
     'after an abort, run() rejects with the signal’s reason, and a request that %s goes back to the queue',
     async (_, robotsTxt, deferBeyondMs) => {
       const urls = ['a', 'b'].map((path) => sites.withPort(`${HOME}/${path}`))
-      for (const path of ['a', 'b']) sites.answer(`${HOME}/${path}`, htmlPage())
-      sites.answer(ROBOTS, robotsTxt)
+      for (const path of ['a', 'b']) sites.respond(`${HOME}/${path}`, htmlPage())
+      sites.respond(ROBOTS, robotsTxt)
       const config = inMemory()
       const requestQueue = await RequestQueue.open('aborted', { config })
       const failed: unknown[] = []
@@ -232,7 +232,7 @@ describe('failed requests', () => {
       )
       const ended = expect(crawler.run(urls)).rejects.toBe(reason)
       const firstRequest = robotsTxt instanceof Promise ? ROBOTS : `${HOME}/a`
-      await vi.waitFor(() => expect(sites.asked).toContain(firstRequest), 10_000)
+      await vi.waitFor(() => expect(sites.requestedUrls).toContain(firstRequest), 10_000)
       ending.abort(reason)
       await ended
       expect(failed).toEqual([])
@@ -244,14 +244,14 @@ describe('failed requests', () => {
   )
 
   test('a store that throws does not affect requests', async () => {
-    sites.answer(`${HOME}/`, htmlPage())
+    sites.respond(`${HOME}/`, htmlPage())
     const fail = () => Promise.reject(new Error('no store today'))
     const result = await crawl([`${HOME}/`], { polite: { store: { get: fail, set: fail, delete: fail } as never } })
     expect(result.handled).toEqual([`${HOME}/`])
   })
 
   test('Crawlee’s retry of a 429 response waits for Retry-After', async () => {
-    sites.answer(`${HOME}/`, { status: 429, headers: { 'retry-after': '1' } }, htmlPage())
+    sites.respond(`${HOME}/`, { status: 429, headers: { 'retry-after': '1' } }, htmlPage())
     const result = await crawl([`${HOME}/`])
     const [first, second] = pages()
     expect(result.handled).toEqual([`${HOME}/`])
@@ -261,9 +261,9 @@ describe('failed requests', () => {
 
 describe('redirects', () => {
   test('a cookie that a redirect sets is sent with the next hops, and handlers see the final URL and redirectUrls', async () => {
-    sites.answer(`${HOME}/hop`, { ...redirectTo('/step'), headers: { location: '/step', 'set-cookie': 'a=1' } })
-    sites.answer(`${HOME}/step`, redirectTo('/end'))
-    sites.answer(`${HOME}/end`, htmlPage())
+    sites.respond(`${HOME}/hop`, { ...redirectTo('/step'), headers: { location: '/step', 'set-cookie': 'a=1' } })
+    sites.respond(`${HOME}/step`, redirectTo('/end'))
+    sites.respond(`${HOME}/end`, htmlPage())
     const seen: unknown[] = []
     const result = await crawl([`${HOME}/hop`], {
       requestHandler: ({ response }) =>
@@ -283,8 +283,8 @@ describe('redirects', () => {
     ['302', 302, { method: 'POST', payload: 'a=1' }, ['GET', undefined]],
     ['307', 307, { method: 'POST', payload: 'a=1' }, ['POST', 'text/plain']],
   ])('a POST that is redirected with %s continues as in fetch', async (_, status, request, expected) => {
-    sites.answer(`${HOME}/hop`, { status, headers: { location: '/end' } })
-    sites.answer(`${HOME}/end`, htmlPage())
+    sites.respond(`${HOME}/hop`, { status, headers: { location: '/end' } })
+    sites.respond(`${HOME}/end`, htmlPage())
     await crawl([
       { url: `${HOME}/hop`, ...request, headers: { 'content-type': 'text/plain' }, useExtendedUniqueKey: true },
     ])
@@ -293,8 +293,8 @@ describe('redirects', () => {
   })
 
   test('an Authorization header is not sent to another origin', async () => {
-    sites.answer(`${HOME}/hop`, redirectTo(`${OTHER}/end`))
-    sites.answer(`${OTHER}/end`, htmlPage())
+    sites.respond(`${HOME}/hop`, redirectTo(`${OTHER}/end`))
+    sites.respond(`${OTHER}/end`, htmlPage())
     await crawl([{ url: `${HOME}/hop`, headers: { Authorization: 'Basic eDp5', 'x-other': 'kept' } }])
     expect(pages().map(({ headers }) => [headers.authorization, headers['x-other']])).toEqual([
       ['Basic eDp5', 'kept'],
@@ -306,7 +306,7 @@ describe('redirects', () => {
     ['a redirect loop', '/hop', /was redirected more than 10 times/, 11],
     ['a redirect to a URL that is not http', 'ftp://localhost/', /which is not an http or https URL/, 1],
   ])('%s fails and is not retried', async (_, location, message, requests) => {
-    sites.answer(`${HOME}/hop`, redirectTo(location))
+    sites.respond(`${HOME}/hop`, redirectTo(location))
     const result = await crawl([`${HOME}/hop`])
     expect(result.failed.map(([, error]) => error)).toMatchObject([
       { code: 'ERR_POLITELY_REDIRECT', message: expect.stringMatching(message) },
@@ -319,9 +319,9 @@ describe('redirects', () => {
     ['its own signal, which also releases its permit', 60, 300, /aborted/],
   ])('a sendRequest whose redirect has an endless body is ended by %s', async (_, handlerSecs, signalMs, message) => {
     const endless = 'HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 10\r\n\r\nx'
-    sites.answer(`${HOME}/hop`, (socket) => void socket.write(endless))
-    sites.answer(`${HOME}/`, htmlPage())
-    sites.answer(`${HOME}/after`, htmlPage())
+    sites.respond(`${HOME}/hop`, (socket) => void socket.write(endless))
+    sites.respond(`${HOME}/`, htmlPage())
+    sites.respond(`${HOME}/after`, htmlPage())
     const result = await crawl([`${HOME}/`], {
       polite: { maxConcurrentPerOrigin: 1 },
       maxRequestRetries: 0,
@@ -340,8 +340,8 @@ describe('redirects', () => {
   })
 
   test('sendRequest respects the option followRedirect', async () => {
-    sites.answer(`${HOME}/hop`, redirectTo('/private'))
-    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/hop`, redirectTo('/private'))
+    sites.respond(ROBOTS, rules('Disallow: /private'))
     const seen: number[] = []
     const crawler = withRobots(
       new BasicCrawler(
@@ -362,7 +362,7 @@ describe('redirects', () => {
 
 describe('request headers', () => {
   const sentHeaders = async (request: { headers?: Record<string, string> }, options: CheerioCrawlerOptions = {}) => {
-    sites.answer(`${HOME}/`, htmlPage())
+    sites.respond(`${HOME}/`, htmlPage())
     await crawl([{ url: `${HOME}/`, ...request }], options)
     const { headers } = pages()[0] as { headers: Record<string, string> }
     return { userAgent: headers['user-agent'], clientHints: headers['sec-ch-ua'] !== undefined, accept: headers.accept }
@@ -416,8 +416,8 @@ describe('the HTTP client', () => {
   }
 
   test('of the user is wrapped: it makes each request and follows no redirect', async () => {
-    sites.answer(`${HOME}/hop`, redirectTo('/end'))
-    sites.answer(`${HOME}/end`, htmlPage())
+    sites.respond(`${HOME}/hop`, redirectTo('/end'))
+    sites.respond(`${HOME}/end`, htmlPage())
     const httpClient = new OwnClient()
     const result = await crawl([`${HOME}/hop`], { httpClient })
     expect(result.handled).toEqual([`${HOME}/end`])
@@ -428,8 +428,8 @@ describe('the HTTP client', () => {
   })
 
   test('that follows redirects despite followRedirect: false fails the request, which is not retried', async () => {
-    sites.answer(`${HOME}/hop`, redirectTo('/end'))
-    sites.answer(`${HOME}/end`, htmlPage())
+    sites.respond(`${HOME}/hop`, redirectTo('/end'))
+    sites.respond(`${HOME}/end`, htmlPage())
     const httpClient = new OwnClient({ followRedirect: true })
     const result = await crawl([`${HOME}/hop`], { httpClient })
     expect(result.handled).toEqual([])
@@ -439,7 +439,7 @@ describe('the HTTP client', () => {
   })
 
   test('uses Crawlee’s proxies for pages, and robots.txt is fetched without them', async () => {
-    sites.answer(ROBOTS, rules('Disallow: /private'))
+    sites.respond(ROBOTS, rules('Disallow: /private'))
     const seen: (string | undefined)[] = []
     const proxy = createServer((request, response) => {
       seen.push(request.url && withPlaceholder(request.url))
@@ -454,27 +454,27 @@ describe('the HTTP client', () => {
     proxy.close()
     expect(result.handled).toEqual([`${HOME}/`])
     expect(seen).toEqual([`${HOME}/`])
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   })
 })
 
 describe('runs', () => {
   test('a second run reuses robots.txt and keeps the crawl-delay after the first run’s last request', async () => {
-    sites.answer(ROBOTS, rules('Crawl-delay: 0.7'))
-    for (const path of ['/1', '/2']) sites.answer(`${HOME}${path}`, htmlPage())
+    sites.respond(ROBOTS, rules('Crawl-delay: 0.7'))
+    for (const path of ['/1', '/2']) sites.respond(`${HOME}${path}`, htmlPage())
     const crawler = withRobots(new CheerioCrawler({ requestHandler: () => undefined }, inMemory()), {
       userAgent,
       minDelayMs: 0,
     })
     await crawler.run([sites.withPort(`${HOME}/1`)])
     await crawler.run([sites.withPort(`${HOME}/2`)])
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/1`, `${HOME}/2`])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`, `${HOME}/2`])
     const [first, second] = pages()
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(500)
   })
 
   test('a gate that the caller passes is used and not closed', async () => {
-    sites.answer(`${HOME}/`, htmlPage())
+    sites.respond(`${HOME}/`, htmlPage())
     const robots = new RobotsClient({ userAgent })
     const gate = new PoliteGate({ robots, minDelayMs: 0 })
     const crawler = withRobots(new CheerioCrawler({ requestHandler: () => undefined }, inMemory()), { gate })

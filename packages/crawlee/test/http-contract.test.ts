@@ -2,7 +2,7 @@
 import type { Configuration } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
-import { adapterCasesFor, playAdapter } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor, runAdapterCase } from '@politely/testkit/adapter-cases'
 import { expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
 import { inMemory } from './in-memory.ts'
@@ -39,7 +39,7 @@ const kinds: readonly (readonly [string, Make])[] = [
 
 for (const [kind, make] of kinds) {
   test.each(adapterCasesFor('Crawlee: HTTP crawlers'))(`${kind}, $capability: $name`, async (adapterCase) => {
-    const outcome = await playAdapter(adapterCase, (settings) =>
+    const outcome = await runAdapterCase(adapterCase, (settings) =>
       openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
     )
     expect(outcome).toEqual(adapterCase.expected)

@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
-const pages = () => sites.asked.filter((url) => url !== ROBOTS)
+const pages = () => sites.requestedUrls.filter((url) => url !== ROBOTS)
 
 interface Options {
   readonly requestHandler?: (context: { page: { goto(url: string): Promise<unknown> } }) => Promise<void>
@@ -75,9 +75,9 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
   }
 
   test('a redirect waits for its turn, and the wait does not count toward timeouts', { timeout: 60_000 }, async () => {
-    sites.answer(ROBOTS, rules('Crawl-delay: 3'))
-    sites.answer(`${HOME}/hop`, redirectTo('/end'))
-    sites.answer(`${HOME}/end`, htmlPage())
+    sites.respond(ROBOTS, rules('Crawl-delay: 3'))
+    sites.respond(`${HOME}/hop`, redirectTo('/end'))
+    sites.respond(`${HOME}/end`, htmlPage())
     const result = await crawl(`${HOME}/hop`, { navigationTimeoutSecs: 2.5 })
     expect(result).toEqual({ handled: [`${HOME}/end`], failed: [] })
     const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
@@ -85,22 +85,22 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
   })
 
   test.runIf(isFullRun)('a site that does not respond exceeds navigationTimeoutSecs', { timeout: 60_000 }, async () => {
-    sites.answer(`${HOME}/`, new Promise<Reply>(() => undefined))
+    sites.respond(`${HOME}/`, new Promise<Reply>(() => undefined))
     const result = await crawl(`${HOME}/`, { navigationTimeoutSecs: 1, maxRequestRetries: 0 })
     expect(result.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
   })
 
   test('a refused redirect fails with the verdict and is not retried', { timeout: 60_000 }, async () => {
-    sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/hop`, redirectTo('/private'))
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/hop`, redirectTo('/private'))
     const result = await crawl(`${HOME}/hop`)
     expect(result.failed).toEqual([expect.any(RobotsDisallowedError)])
-    expect(sites.asked).toEqual([ROBOTS, `${HOME}/hop`])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/hop`])
   })
 
   test('page.goto of a handler is checked', { timeout: 60_000 }, async () => {
-    sites.answer(ROBOTS, rules('Disallow: /private'))
-    for (const path of ['/', '/next', '/private']) sites.answer(`${HOME}${path}`, htmlPage())
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    for (const path of ['/', '/next', '/private']) sites.respond(`${HOME}${path}`, htmlPage())
     const failures: unknown[] = []
     await crawl(`${HOME}/`, {
       requestHandler: async (context) => {
@@ -122,15 +122,15 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
     },
     async () => {
       const prefetch = JSON.stringify({ prefetch: [{ urls: ['/private/ahead'], eagerness: 'immediate' }] })
-      sites.answer(ROBOTS, rules('Disallow: /private'))
-      sites.answer(`${OTHER}/robots.txt`, rules('Disallow: /private'))
-      sites.answer(`${HOME}/service.js`, scriptOf("addEventListener('install', () => fetch('/private/service'))"))
-      sites.answer(`${HOME}/worker.js`, scriptOf("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
+      sites.respond(ROBOTS, rules('Disallow: /private'))
+      sites.respond(`${OTHER}/robots.txt`, rules('Disallow: /private'))
+      sites.respond(`${HOME}/service.js`, scriptOf("addEventListener('install', () => fetch('/private/service'))"))
+      sites.respond(`${HOME}/worker.js`, scriptOf("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
       // Windows open after the frame has loaded: in Playwright with the headless shell, a frame of another site that is added after a window
       // was opened is not parsed (measured with 156 and 1.65, also without Politely).
       const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
-      sites.answer(`${OTHER}/frame`, htmlPage(frame))
-      sites.answer(
+      sites.respond(`${OTHER}/frame`, htmlPage(frame))
+      sites.respond(
         `${HOME}/`,
         htmlPage(`<script type="speculationrules">${prefetch}</script><iframe src="${sites.withPort(OTHER)}/frame"
           onload="window.open('/private/window'); setTimeout(() => window.open('/window'))"></iframe>
@@ -150,9 +150,9 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
     { timeout: 60_000 },
     async () => {
       const heldResponse = Promise.withResolvers<Reply>()
-      sites.answer(`${OTHER}/robots.txt`, heldResponse.promise)
-      sites.answer(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
-      sites.answer(`${HOME}/frame`, htmlPage(`<img src="${sites.withPort(OTHER)}/image">`))
+      sites.respond(`${OTHER}/robots.txt`, heldResponse.promise)
+      sites.respond(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
+      sites.respond(`${HOME}/frame`, htmlPage(`<img src="${sites.withPort(OTHER)}/image">`))
       const crawled = crawl(`${HOME}/`, { navigationTimeoutSecs: 2.5, maxRequestRetries: 0 })
       await sites.requested(4)
       setTimeout(() => heldResponse.resolve({ status: 404 }), 3_000)
@@ -163,8 +163,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
   test('page.goto of a handler waits for its turn, and the wait does not count toward requestHandlerTimeoutSecs', {
     timeout: 60_000,
   }, async () => {
-    sites.answer(ROBOTS, rules('Crawl-delay: 3'))
-    for (const path of ['/', '/next']) sites.answer(`${HOME}${path}`, htmlPage())
+    sites.respond(ROBOTS, rules('Crawl-delay: 3'))
+    for (const path of ['/', '/next']) sites.respond(`${HOME}${path}`, htmlPage())
     const result = await crawl(`${HOME}/`, {
       requestHandlerTimeoutSecs: 2,
       maxRequestRetries: 0,
@@ -175,7 +175,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
   })
 
   test.runIf(isFullRun)('Crawlee’s retry of a 429 response waits for Retry-After', { timeout: 60_000 }, async () => {
-    sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
+    sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
     const result = await crawl(`${HOME}/`)
     expect(result.handled).toEqual([`${HOME}/`])
     const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
@@ -185,9 +185,9 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
   test('a POST, for which Crawlee intercepts requests itself, keeps its method, and its redirect is checked', {
     timeout: 60_000,
   }, async () => {
-    sites.answer(ROBOTS, rules('Disallow: /private'))
-    sites.answer(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
-    sites.answer(`${HOME}/end`, redirectTo('/private'))
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
+    sites.respond(`${HOME}/end`, redirectTo('/private'))
     const result = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
     expect(result.failed).toEqual([expect.any(RobotsDisallowedError)])
     expect(sites.requests.map(({ method, url }) => [method, url])).toEqual([
@@ -201,7 +201,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
     'with pageRequests: ignore, the retry of a 429 response also waits for Retry-After',
     { timeout: 60_000 },
     async () => {
-      sites.answer(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
+      sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
       await crawl(`${HOME}/`, {}, { pageRequests: 'ignore' })
       const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
       expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
@@ -214,9 +214,9 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
       timeout: 60_000,
     },
     async () => {
-      sites.answer(ROBOTS, rules('Disallow: /private'))
-      sites.answer(`${HOME}/hop`, redirectTo('/private'))
-      sites.answer(`${HOME}/private`, htmlPage())
+      sites.respond(ROBOTS, rules('Disallow: /private'))
+      sites.respond(`${HOME}/hop`, redirectTo('/private'))
+      sites.respond(`${HOME}/private`, htmlPage())
       const result = await crawl(`${HOME}/hop`, {}, { pageRequests: 'ignore' })
       expect(result).toEqual({ handled: [`${HOME}/private`], failed: [] })
     },
@@ -247,6 +247,6 @@ test.skipIf(isMissing('chromium', chromium))(
     )
     await crawler.run([sites.withPort(`${HOME}/`)])
     expect(failed).toMatchObject([{ code: 'ERR_POLITELY_OPTION', option: 'pageRequests' }])
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   },
 )

@@ -37,9 +37,9 @@ afterEach(() => sites.close())
 const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<title>a page</title>' }
 
 function answerPages(home: string, crawlDelay: number, count: number): readonly string[] {
-  sites.answer(`${home}/robots.txt`, { status: 200, body: `User-agent: *\nCrawl-delay: ${crawlDelay}\n` })
+  sites.respond(`${home}/robots.txt`, { status: 200, body: `User-agent: *\nCrawl-delay: ${crawlDelay}\n` })
   const urls = Array.from({ length: count }, (_, i) => `${home}/${i + 1}`)
-  for (const url of urls) sites.answer(url, page)
+  for (const url of urls) sites.respond(url, page)
   return urls
 }
 
@@ -78,7 +78,7 @@ test('our choice: a request whose turn is far off leaves the pool, so a slow sit
 test('our choice: a site with a slow robots.txt delays neither the adding nor the handling of other requests', async () => {
   const [first] = answerPages(SLOW, 0, 1)
   const { promise: robotsTxt, resolve: sendRobotsTxt } = Promise.withResolvers<Reply>()
-  sites.answer(`${SLOW}/robots.txt`, robotsTxt)
+  sites.respond(`${SLOW}/robots.txt`, robotsTxt)
   const fast = answerPages(FAST, 0, 3)
   const handled: string[] = []
   const crawler = withRobots(
@@ -102,7 +102,7 @@ test('our choice: pages that wait for other pages of their site do not delay oth
   const slow = answerPages(SLOW, 0, 4)
   const [fast] = answerPages(FAST, 0, 1)
   const { promise: response, resolve: sendResponse } = Promise.withResolvers<Reply>()
-  for (const url of slow) sites.answer(url, response)
+  for (const url of slow) sites.respond(url, response)
   const handled: string[] = []
   const robots = new RobotsClient({ userAgent })
   const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 1 })
@@ -175,7 +175,7 @@ test('a crawl-delay longer than all timeouts of Crawlee is kept, and fails no re
 
 test('a redirect whose second hop waits does not time out, nor does a sendRequest of a handler', async () => {
   answerPages(SLOW, 1.6, 1)
-  sites.answer(`${SLOW}/hop`, { status: 302, headers: { location: '/1' } })
+  sites.respond(`${SLOW}/hop`, { status: 302, headers: { location: '/1' } })
   const statuses: number[] = []
   const failed: unknown[] = []
   const crawler = withRobots(
@@ -414,7 +414,7 @@ test.runIf(isFullRun)(
     first.kill('SIGKILL')
     await once(first, 'exit')
     await once(crawl(), 'exit')
-    expect(sites.askedPages).toEqual([...urls].sort())
+    expect(sites.requestedPages).toEqual([...urls].sort())
   },
 )
 
@@ -442,7 +442,7 @@ test.each(['stop', 'teardown'] as const)(
     const atFirst = pages().length
     await crawler.run()
     expect(atFirst).toBe(1)
-    expect(sites.asked).toEqual([`${SLOW}/robots.txt`, ...urls])
+    expect(sites.requestedUrls).toEqual([`${SLOW}/robots.txt`, ...urls])
     const [first, second] = pages()
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(400)
   },

@@ -23,10 +23,10 @@ describe.skipIf(noChromium)('browser guard', () => {
   beforeAll(async () => {
     chromium = new Chromium()
     sites = await startSites()
-    sites.answer(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
-    for (const path of ['/', '/private/page']) sites.answer(`${HOME}${path}`, html('a page'))
-    sites.answer(`${HOME}/open`, html('<img src="/private/image"><img src="/image">'))
-    sites.answer(`${HOME}/hop`, { status: 302, headers: { location: '/private/page' } })
+    sites.respond(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
+    for (const path of ['/', '/private/page']) sites.respond(`${HOME}${path}`, html('a page'))
+    sites.respond(`${HOME}/open`, html('<img src="/private/image"><img src="/image">'))
+    sites.respond(`${HOME}/hop`, { status: 302, headers: { location: '/private/page' } })
   })
 
   afterAll(async () => {
@@ -70,13 +70,13 @@ describe.skipIf(noChromium)('browser guard', () => {
         })
       }
       expect(await page.address()).toMatch(address)
-      expect(sites.asked).not.toContain(`${HOME}/private/page`)
+      expect(sites.requestedUrls).not.toContain(`${HOME}/private/page`)
     },
   )
 
   it('a waiting goto leaves the queue when another goto replaces it, even if the driver reports no failed request', async () => {
-    sites.answer(`${OTHER}/robots.txt`, { status: 200, body: 'User-agent: *\nCrawl-delay: 60\n' })
-    for (const path of ['/1', '/2']) sites.answer(`${OTHER}${path}`, html('a page'))
+    sites.respond(`${OTHER}/robots.txt`, { status: 200, body: 'User-agent: *\nCrawl-delay: 60\n' })
+    for (const path of ['/1', '/2']) sites.respond(`${OTHER}${path}`, html('a page'))
     const { page, robots } = await guarded()
     await page.goto(sites.withPort(`${OTHER}/1`))
     const waiting = page.goto(sites.withPort(`${OTHER}/2`)).catch((error: unknown) => error)
@@ -90,7 +90,7 @@ describe.skipIf(noChromium)('browser guard', () => {
     const { page, robots } = await guarded()
     await page.goto(sites.withPort(`${HOME}/open`))
     expect(robots.gate.counters).toMatchObject({ started: 1, refusals: { rule: 1 } })
-    expect(sites.asked).not.toContain(`${HOME}/private/image`)
+    expect(sites.requestedUrls).not.toContain(`${HOME}/private/image`)
   })
 
   it('refusalOf finds a failed request by its URL without the fragment, and returns undefined for one that has not failed', async () => {
@@ -115,8 +115,8 @@ describe.skipIf(noChromium)('browser guard', () => {
   })
 
   it('a driver that never lists its pages does not block requests', async () => {
-    sites.answer(`${HOME}/outer`, html('<iframe src="/inner"></iframe>'))
-    sites.answer(`${HOME}/inner`, html('<img src="/private/inner"><img src="/shown">'))
+    sites.respond(`${HOME}/outer`, html('<iframe src="/inner"></iframe>'))
+    sites.respond(`${HOME}/inner`, html('<img src="/private/inner"><img src="/shown">'))
     await chromium.newPage() // in another context, so that the guard must look up a frame's context
     const browser: DriverBrowser = {
       driverObject: {},
@@ -126,8 +126,8 @@ describe.skipIf(noChromium)('browser guard', () => {
     }
     const { page } = await guarded({ browser })
     await page.goto(sites.withPort(`${HOME}/outer`))
-    expect(sites.asked).toContain(`${HOME}/shown`)
-    expect(sites.asked).not.toContain(`${HOME}/private/inner`)
+    expect(sites.requestedUrls).toContain(`${HOME}/shown`)
+    expect(sites.requestedUrls).not.toContain(`${HOME}/private/inner`)
   })
 
   it('rejects a scope that is guarded or overlaps with a guarded one, until that guard is closed', async () => {

@@ -41,6 +41,6 @@ describe.skipIf(noChromium)('traffic', () => {
     decided.resolve('Aborted')
     await removed
     expect(await visit).toMatchObject({ message: 'net::ERR_ABORTED' })
-    expect(sites.asked).toEqual([])
+    expect(sites.requestedUrls).toEqual([])
   })
 })

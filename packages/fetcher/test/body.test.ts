@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import { bodyCases, bodyLimit } from '@politely/testkit/body-cases'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import { describe, expect } from 'vitest'
 import { readBody } from '../src/body.ts'
 import { test } from './with-sites.ts'
@@ -13,9 +13,9 @@ const ROBOTS = 'http://a.test:PORT/robots.txt'
 for (const { name, contentEncoding, body, expected } of bodyCases) {
   test(name, async ({ sites, newClient }) => {
     const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
-    sites.answer(ROBOTS, { status: 200, headers, body: body() })
+    sites.respond(ROBOTS, { status: 200, headers, body: body() })
 
-    const verdict = await newClient().check(sites.withPort(askedPage))
+    const verdict = await newClient().check(sites.withPort(checkedPage))
 
     const { allowed, because, truncated, ...access } = expected
     expect(verdict).toMatchObject({ allowed, because, access })
@@ -26,10 +26,10 @@ for (const { name, contentEncoding, body, expected } of bodyCases) {
 describe('our choice, an endless body is read up to the limit, and its connection is closed', () => {
   const comments = `${'#'.repeat(99)}\n`.repeat(100)
   test.for([
-    ['uncoded', '', Buffer.from(forbidsPage), Buffer.from(comments)],
-    ['gzip', 'Content-Encoding: gzip\r\n', gzipSync(forbidsPage), gzipSync(comments)],
+    ['uncoded', '', Buffer.from(disallowsPage), Buffer.from(comments)],
+    ['gzip', 'Content-Encoding: gzip\r\n', gzipSync(disallowsPage), gzipSync(comments)],
   ] as const)('%s', async ([, header, beginning, again], { sites, newClient }) => {
-    sites.answer(ROBOTS, (socket) => {
+    sites.respond(ROBOTS, (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n`)
       socket.write(beginning)
       const more = () => {
@@ -39,7 +39,7 @@ describe('our choice, an endless body is read up to the limit, and its connectio
       more()
     })
 
-    const verdict = await newClient().check(sites.withPort(askedPage))
+    const verdict = await newClient().check(sites.withPort(checkedPage))
 
     expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { copy: { truncated: true } } })
     await sites.allConnectionsClosed()
@@ -48,9 +48,9 @@ describe('our choice, an endless body is read up to the limit, and its connectio
 
 test('our choice, a larger maxBodyBytes applies', async ({ sites, newClient }) => {
   const body = `User-agent: *\n${'#\n'.repeat(bodyLimit)}Disallow: /page\n`
-  sites.answer(ROBOTS, { status: 200, body })
+  sites.respond(ROBOTS, { status: 200, body })
 
-  const verdict = await newClient({ maxBodyBytes: body.length }).check(sites.withPort(askedPage))
+  const verdict = await newClient({ maxBodyBytes: body.length }).check(sites.withPort(checkedPage))
 
   expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { copy: { truncated: false } } })
 })

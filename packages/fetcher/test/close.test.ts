@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import { lookupIn } from '@politely/testkit/lookup'
 import { startRawServer } from '@politely/testkit/raw-server'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Behaviour } from '@politely/testkit/sites'
 import { Agent } from 'undici'
 import { describe, expect } from 'vitest'
@@ -12,18 +12,18 @@ import { watchOwnSockets } from './own-sockets.ts'
 import { test } from './with-sites.ts'
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
-const rules = { status: 200, body: forbidsPage }
+const rules = { status: 200, body: disallowsPage }
 const closed = { name: 'ClientClosedError', code: 'ERR_POLITELY_CLIENT_CLOSED' }
 
 describe('an abort', () => {
   test('rejects its own caller with its reason, and no other caller', async ({ sites, newClient }) => {
     const held = Promise.withResolvers<typeof rules>()
-    sites.answer(ROBOTS, held.promise)
+    sites.respond(ROBOTS, held.promise)
     const client = newClient()
     const leaver = new AbortController()
-    const first = client.isAllowed(sites.withPort(askedPage), { signal: leaver.signal }) // it is the one that starts the flight
-    const second = client.isAllowed(sites.withPort(askedPage), { signal: new AbortController().signal })
-    const third = client.isAllowed(sites.withPort(askedPage))
+    const first = client.isAllowed(sites.withPort(checkedPage), { signal: leaver.signal }) // it is the one that starts the flight
+    const second = client.isAllowed(sites.withPort(checkedPage), { signal: new AbortController().signal })
+    const third = client.isAllowed(sites.withPort(checkedPage))
     await sites.requested(1)
 
     const reason = new Error('no longer needed')
@@ -31,7 +31,7 @@ describe('an abort', () => {
     await expect(first).rejects.toBe(reason)
     held.resolve(rules)
     expect(await Promise.all([second, third])).toEqual([false, false])
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   })
 
   test('of all callers does not end the flight, whose result is cached for later checks', async ({
@@ -39,42 +39,42 @@ describe('an abort', () => {
     newClient,
   }) => {
     const held = Promise.withResolvers<typeof rules>()
-    sites.answer(ROBOTS, held.promise)
+    sites.respond(ROBOTS, held.promise)
     const client = newClient()
     const leaver = new AbortController()
-    const leaving = [1, 2, 3].map(() => client.check(sites.withPort(askedPage), { signal: leaver.signal }))
+    const leaving = [1, 2, 3].map(() => client.check(sites.withPort(checkedPage), { signal: leaver.signal }))
     await sites.requested(1)
     leaver.abort()
     const results = await Promise.allSettled(leaving)
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
 
     held.resolve(rules)
-    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(false)
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   })
 
   test('before the check prevents all requests', async ({ sites, newClient }) => {
     const reason = new Error('not needed')
     const client = newClient()
-    await expect(client.check(sites.withPort(askedPage), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    await expect(client.check(sites.withPort(checkedPage), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     expect(sites.connections).toEqual([])
   })
 
   test('also rejects a check whose result is cached', async ({ sites, newClient }) => {
     const reason = new Error('not needed')
     const client = newClient()
-    await client.check(sites.withPort(askedPage))
+    await client.check(sites.withPort(checkedPage))
     const options = { signal: AbortSignal.abort(reason) }
-    await expect(client.isAllowed(sites.withPort(askedPage), options)).rejects.toBe(reason)
+    await expect(client.isAllowed(sites.withPort(checkedPage), options)).rejects.toBe(reason)
   })
 
   test('after the check has no effect', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const client = newClient()
     const late = new AbortController()
-    expect(await client.isAllowed(sites.withPort(askedPage), { signal: late.signal })).toBe(false)
+    expect(await client.isAllowed(sites.withPort(checkedPage), { signal: late.signal })).toBe(false)
     late.abort()
-    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(false)
   })
 })
 
@@ -83,11 +83,11 @@ describe('close', () => {
     ['before the response', () => undefined],
     ['in the body', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-')],
   ])('rejects checks under way and closes their connections: %s', async ([, behave], { sites, newClient }) => {
-    sites.answer(ROBOTS, behave)
+    sites.respond(ROBOTS, behave)
     const client = newClient()
     const pending = Promise.allSettled([
-      client.check(sites.withPort(askedPage)),
-      client.isAllowed(sites.withPort(askedPage)),
+      client.check(sites.withPort(checkedPage)),
+      client.isAllowed(sites.withPort(checkedPage)),
     ])
     await sites.requested(1)
     await client.close()
@@ -96,7 +96,7 @@ describe('close', () => {
       { status: 'rejected', reason: closed },
     ])
     await sites.allConnectionsClosed()
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   })
 
   test.for([
@@ -124,38 +124,38 @@ describe('close', () => {
   )
 
   test('rejects checks that wait for a retry, and makes no retry', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n'))
+    sites.respond(ROBOTS, (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n'))
     const client = newClient({ retries: 20 })
-    const pending = Promise.allSettled([client.check(sites.withPort(askedPage))])
+    const pending = Promise.allSettled([client.check(sites.withPort(checkedPage))])
     await sites.requested(1)
     await sites.allConnectionsClosed() // so the answer has been read
     await client.close()
     expect(await pending).toMatchObject([{ status: 'rejected', reason: closed }])
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   })
 
   test('has no idle connections to close, since each closes with its request', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { status: 302, headers: { location: '/rules' } })
-    sites.answer('http://a.test:PORT/rules', rules)
+    sites.respond(ROBOTS, { status: 302, headers: { location: '/rules' } })
+    sites.respond('http://a.test:PORT/rules', rules)
     const client = newClient()
     const { opened } = watchOwnSockets()
-    await client.check(sites.withPort(askedPage))
+    await client.check(sites.withPort(checkedPage))
     expect(opened.map(({ destroyed }) => destroyed)).toEqual([true, true])
     await sites.allConnectionsClosed()
   })
 
   test('rejects every later check, even of a cached origin or an invalid URL', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const client = newClient()
-    await client.check(sites.withPort(askedPage))
+    await client.check(sites.withPort(checkedPage))
     const closing = client.close()
-    await expect(client.isAllowed(sites.withPort(askedPage))).rejects.toBeInstanceOf(ClientClosedError)
+    await expect(client.isAllowed(sites.withPort(checkedPage))).rejects.toBeInstanceOf(ClientClosedError)
     await closing
-    for (const url of [sites.withPort(askedPage), sites.withPort('http://b.test:PORT/page'), '']) {
+    for (const url of [sites.withPort(checkedPage), sites.withPort('http://b.test:PORT/page'), '']) {
       await expect(client.check(url)).rejects.toMatchObject(closed)
       await expect(client.isAllowed(url)).rejects.toBeInstanceOf(ClientClosedError)
     }
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   })
 
   test('may be called twice, concurrently, and before any check', async ({ newClient }) => {
@@ -172,27 +172,27 @@ describe('close', () => {
   })
 
   test("leaves the caller's own dispatcher open", async ({ sites, newClient, onTestFinished }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const dispatcher = new Agent({ connect: { lookup: lookupIn() } })
     onTestFinished(() => dispatcher.destroy())
     const first = newClient({ dispatcher })
-    await first.check(sites.withPort(askedPage))
+    await first.check(sites.withPort(checkedPage))
     await first.close()
-    expect(await newClient({ dispatcher }).isAllowed(sites.withPort(askedPage))).toBe(false)
+    expect(await newClient({ dispatcher }).isAllowed(sites.withPort(checkedPage))).toBe(false)
     expect(sites.requests).toHaveLength(2)
   })
 })
 
 describe('the option `signal`', () => {
   test('closes the client when it aborts', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, () => undefined)
+    sites.respond(ROBOTS, () => undefined)
     const ending = new AbortController()
     const client = newClient({ signal: ending.signal })
-    const pending = client.check(sites.withPort(askedPage))
+    const pending = client.check(sites.withPort(checkedPage))
     await sites.requested(1)
     ending.abort(new Error('the program ends'))
     await expect(pending).rejects.toMatchObject(closed)
-    await expect(client.check(sites.withPort(askedPage))).rejects.toMatchObject(closed)
+    await expect(client.check(sites.withPort(checkedPage))).rejects.toMatchObject(closed)
     await sites.allConnectionsClosed()
   })
 
@@ -206,7 +206,7 @@ describe('the option `signal`', () => {
 
   test('closes the client at once if it is already aborted', async ({ sites, newClient }) => {
     const client = newClient({ signal: AbortSignal.abort() })
-    await expect(client.check(sites.withPort(askedPage))).rejects.toMatchObject(closed)
+    await expect(client.check(sites.withPort(checkedPage))).rejects.toMatchObject(closed)
     expect(sites.connections).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { startClock } from '@politely/testkit/clock'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished } from 'vitest'
 import { Flights } from '../src/flights.ts'
@@ -12,7 +12,7 @@ import { test } from './with-sites.ts'
 
 const DAY = 86_400_000
 const ROBOTS = 'http://a.test:PORT/robots.txt'
-const rules: Reply = { status: 200, body: forbidsPage }
+const rules: Reply = { status: 200, body: disallowsPage }
 const closed = { code: 'ERR_POLITELY_CLIENT_CLOSED' }
 
 /** A server that responds only when the test calls `answer`. Counts the requests that wait, in all and by registrable domain. */
@@ -54,7 +54,7 @@ async function startSlowServer() {
       for (let answered = 0; answered < count; ) {
         await this.received(1)
         const [first] = waiting.splice(0, 1)
-        first?.response.end(forbidsPage)
+        first?.response.end(disallowsPage)
         answered++
       }
     },
@@ -64,33 +64,33 @@ async function startSlowServer() {
 describe('one flight per origin', () => {
   test('a thousand simultaneous checks make one request', async ({ sites, newClient }) => {
     const held = Promise.withResolvers<Reply>()
-    sites.answer(ROBOTS, held.promise)
+    sites.respond(ROBOTS, held.promise)
     const client = newClient()
     const asked = Array.from({ length: 1_000 }, (_, i) =>
-      client.isAllowed(sites.withPort(i % 2 ? askedPage : `${askedPage}/${i}/../../other`)),
+      client.isAllowed(sites.withPort(i % 2 ? checkedPage : `${checkedPage}/${i}/../../other`)),
     )
     await sites.requested(1)
     held.resolve(rules)
     const allowed = await Promise.all(asked)
     expect(allowed.filter((one) => !one)).toHaveLength(500)
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   })
 
   test('a thousand simultaneous checks of a stale origin make one request', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const clock = startClock()
     const client = newClient({ now: clock.now })
-    await client.check(sites.withPort(askedPage))
-    clock.pass(DAY)
-    await Promise.all(Array.from({ length: 100 }, () => client.check(sites.withPort(askedPage))))
-    expect(sites.asked).toEqual([ROBOTS, ROBOTS])
+    await client.check(sites.withPort(checkedPage))
+    clock.advance(DAY)
+    await Promise.all(Array.from({ length: 100 }, () => client.check(sites.withPort(checkedPage))))
+    expect(sites.requestedUrls).toEqual([ROBOTS, ROBOTS])
   })
 
   test('checks of other origins do not wait for it', async ({ sites, newClient }) => {
     const held = Promise.withResolvers<Reply>()
-    sites.answer(ROBOTS, held.promise)
+    sites.respond(ROBOTS, held.promise)
     const client = newClient()
-    const waiting = client.isAllowed(sites.withPort(askedPage))
+    const waiting = client.isAllowed(sites.withPort(checkedPage))
     await sites.requested(1)
     expect(await client.isAllowed(sites.withPort('http://b.test:PORT/page'))).toBe(true)
     held.resolve(rules)
@@ -105,26 +105,26 @@ describe('a thousand callers on one signal', () => {
     process.on('warning', warn)
     onTestFinished(() => void process.off('warning', warn))
     const held = Promise.withResolvers<Reply>()
-    sites.answer(ROBOTS, held.promise)
+    sites.respond(ROBOTS, held.promise)
     const client = newClient()
     const { signal } = new AbortController()
-    const asked = Array.from({ length: 1_000 }, () => client.check(sites.withPort(askedPage), { signal }))
+    const asked = Array.from({ length: 1_000 }, () => client.check(sites.withPort(checkedPage), { signal }))
     await sites.requested(1)
     held.resolve(rules)
     await Promise.all(asked)
     expect(getEventListeners(signal, 'abort')).toEqual([])
-    await client.check(sites.withPort(askedPage), { signal })
+    await client.check(sites.withPort(checkedPage), { signal })
     expect(getEventListeners(signal, 'abort')).toEqual([])
     await new Promise((resolve) => setImmediate(resolve)) // warnings are emitted later
     expect(warnings).toEqual([])
   })
 
   test('can all abort at once, and leave no listener', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, () => undefined)
+    sites.respond(ROBOTS, () => undefined)
     const client = newClient()
     const controller = new AbortController()
     const asked = Array.from({ length: 1_000 }, () =>
-      client.check(sites.withPort(askedPage), { signal: controller.signal }),
+      client.check(sites.withPort(checkedPage), { signal: controller.signal }),
     )
     await sites.requested(1)
     controller.abort()
@@ -234,7 +234,7 @@ describe('maxFlights and maxFlightsPerDomain', () => {
 
   test('a flight that fails frees its slot', async ({ sites, newClient }) => {
     const hosts = Array.from({ length: 20 }, (_, i) => `http://h${i}.test:PORT/`)
-    for (const host of hosts) sites.answer(`${host}robots.txt`, (socket) => socket.resetAndDestroy())
+    for (const host of hosts) sites.respond(`${host}robots.txt`, (socket) => socket.resetAndDestroy())
     const client = newClient({ maxFlights: 2 })
     const verdicts = await Promise.all(hosts.map((host) => client.check(sites.withPort(host))))
     expect(new Set(verdicts.map(({ because }) => because))).toEqual(new Set(['unreachable']))

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { bodyLimit } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import { FtpSrv } from 'ftp-srv'
 import { describe, expect, onTestFinished } from 'vitest'
 import { type FtpScript, politeFtp, startFtp } from './ftp-server.ts'
@@ -19,7 +19,7 @@ const obeyed = { allowed: false, because: 'rule', access: { outcome: 'success', 
 
 /** A correct server, except for the given replies. */
 function ftpBut(answers: FtpScript['answers'], greeting: FtpScript['greeting'] = '220 Hello\r\n'): FtpScript {
-  return { greeting, answers: { ...politeFtp(forbidsPage).answers, ...answers } }
+  return { greeting, answers: { ...politeFtp(disallowsPage).answers, ...answers } }
 }
 
 describe('a real server (ftp-srv)', () => {
@@ -45,7 +45,7 @@ describe('a real server (ftp-srv)', () => {
   }
 
   test('its rules apply', async ({ newClient }) => {
-    const port = await startFtpSrv({ 'robots.txt': forbidsPage })
+    const port = await startFtpSrv({ 'robots.txt': disallowsPage })
     const url = `ftp://a.test:${port}/robots.txt`
     const client = newClient()
     expect(await client.check(`ftp://a.test:${port}/page`)).toMatchObject({
@@ -66,7 +66,7 @@ describe('a real server (ftp-srv)', () => {
   })
 
   test('a refused login is unavailable, or restricted by the dialect', async ({ newClient }) => {
-    const port = await startFtpSrv({ 'robots.txt': forbidsPage }, 'nobody')
+    const port = await startFtpSrv({ 'robots.txt': disallowsPage }, 'nobody')
     const page = `ftp://a.test:${port}/page`
     expect(await newClient().check(page)).toMatchObject({
       allowed: true,
@@ -81,7 +81,7 @@ describe('a real server (ftp-srv)', () => {
   })
 
   test('a file over the limit is cut', async ({ newClient }) => {
-    const port = await startFtpSrv({ 'robots.txt': `${forbidsPage}${'#\n'.repeat(bodyLimit)}` })
+    const port = await startFtpSrv({ 'robots.txt': `${disallowsPage}${'#\n'.repeat(bodyLimit)}` })
     expect(await newClient().check(`ftp://a.test:${port}/page`)).toMatchObject({
       ...obeyed,
       access: { copy: { truncated: true } },
@@ -99,7 +99,7 @@ describe('the commands that the client sends', () => {
   ]
 
   test('contain no credentials, and the User-Agent as password', async ({ newClient }) => {
-    const { port, commands } = await startFtp(politeFtp(forbidsPage))
+    const { port, commands } = await startFtp(politeFtp(disallowsPage))
     const client = newClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
     expect(await client.check(`ftp://me:secret@a.test:${port}/page`)).toMatchObject(obeyed)
     await expect.poll(() => commands).toEqual([...COMMANDS, 'QUIT'])
@@ -111,10 +111,10 @@ describe('the commands that the client sends', () => {
     ['from the root', 'ftp://b.test:FTP/%2Fetc/robots.txt', 'RETR /etc/robots.txt'],
     ['no path', 'ftp://b.test:FTP', 'RETR /'],
   ] as const)('RFC 1738 §3.2, a redirect to ftp, %s: %s', async ([, location, said], { sites, newClient }) => {
-    const { port, commands } = await startFtp(politeFtp(forbidsPage))
+    const { port, commands } = await startFtp(politeFtp(disallowsPage))
     const to = location.replace('FTP', String(port))
-    sites.answer('http://a.test:PORT/robots.txt', { status: 301, headers: { location: to } })
-    const verdict = await newClient().check(sites.withPort(askedPage))
+    sites.respond('http://a.test:PORT/robots.txt', { status: 301, headers: { location: to } })
+    const verdict = await newClient().check(sites.withPort(checkedPage))
     expect(verdict).toMatchObject({ ...obeyed, access: { hops: [{ status: 301 }] } })
     expect(commands).toContain('USER anonymous')
     expect(commands).toContain(said)
@@ -123,19 +123,19 @@ describe('the commands that the client sends', () => {
   test.for(['%0D%0ADELE%20robots.txt', '%0a', '%0D', 'robots%00.txt'])(
     'does not send a path that contains another command: %s',
     async (path, { sites, newClient }) => {
-      const { port, commands } = await startFtp(politeFtp(forbidsPage))
-      sites.answer('http://a.test:PORT/robots.txt', {
+      const { port, commands } = await startFtp(politeFtp(disallowsPage))
+      sites.respond('http://a.test:PORT/robots.txt', {
         status: 301,
         headers: { location: `ftp://b.test:${port}/${path}` },
       })
-      const verdict = await newClient().check(sites.withPort(askedPage))
+      const verdict = await newClient().check(sites.withPort(checkedPage))
       expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: 'malformed' } })
       expect(commands).toEqual([])
     },
   )
 
   test('resolves an internationalised name as its A-label', async ({ newClient }) => {
-    const { port } = await startFtp(politeFtp(forbidsPage))
+    const { port } = await startFtp(politeFtp(disallowsPage))
     const hosts: string[] = []
     const lookup: LookupFunction = (host, options, callback) => {
       hosts.push(host)
@@ -146,7 +146,7 @@ describe('the commands that the client sends', () => {
   })
 
   test('RFC 2428, IPv6', async ({ newClient }) => {
-    const { port } = await startFtp(politeFtp(forbidsPage), '::1')
+    const { port } = await startFtp(politeFtp(disallowsPage), '::1')
     expect(await newClient().check(`ftp://[::1]:${port}/page`)).toMatchObject(obeyed)
   })
 })
@@ -187,7 +187,7 @@ const cases: readonly FtpCase[] = [
     ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
-        ;(await data).end(forbidsPage)
+        ;(await data).end(disallowsPage)
       },
     }),
     'timeout',
@@ -290,7 +290,7 @@ const cases: readonly FtpCase[] = [
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n226 Done\r\n')
         const socket = await data
-        setImmediate(() => socket.end(forbidsPage))
+        setImmediate(() => socket.end(disallowsPage))
       },
     }),
     200,
@@ -331,7 +331,7 @@ describe('servers that misbehave or refuse', () => {
     const script = ftpBut({
       RETR: async ({ control, data }) => {
         control.write('150 OK\r\n')
-        sayForever(await data, forbidsPage.repeat(1_000))
+        sayForever(await data, disallowsPage.repeat(1_000))
       },
     })
     const { port } = await startFtp(script)
@@ -383,7 +383,7 @@ describe('the host of data connections', () => {
   })
 
   test('the guard checks the control connection before USER is sent', async ({ newClient }) => {
-    const { port, commands } = await startFtp(politeFtp(forbidsPage))
+    const { port, commands } = await startFtp(politeFtp(disallowsPage))
     const lookup = lookupIn({ 'example.com': '127.0.0.1' })
     const { ports } = watchOwnSockets()
     const refused = { because: 'unreachable', access: { reason: 'blocked-address' } }

@@ -38,7 +38,7 @@ describe('one lookup at a time for each registrable domain', () => {
     newClient,
     sites,
   }) => {
-    sites.answer('http://honest.test:PORT/robots.txt', { status: 404 })
+    sites.respond('http://honest.test:PORT/robots.txt', { status: 404 })
     const threaded = startThreadedLookup()
     const client = newClient({ lookup: threaded.lookup, timeoutMs: 100 })
     const patient = newClient({ lookup: threaded.lookup })

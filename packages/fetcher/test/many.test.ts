@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import { startClock } from '@politely/testkit/clock'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
 import type { CheckManyOptions, ClientVerdict, Inspection, Store } from '../src/index.ts'
@@ -10,7 +10,7 @@ import { test } from './with-sites.ts'
 
 const DAY = 86_400_000
 const ROBOTS = 'http://a.test:PORT/robots.txt'
-const rules: Reply = { status: 200, body: forbidsPage }
+const rules: Reply = { status: 200, body: disallowsPage }
 const hosts = Array.from('abcdefghij', (name) => `http://${name}.test:PORT/page`)
 
 async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
@@ -23,10 +23,10 @@ describe('checkMany', () => {
   test.for(['input', 'ready'] as const)(
     'yields the same verdicts as check, in order %s',
     async (order, { sites, newClient }) => {
-      sites.answer(ROBOTS, rules)
+      sites.respond(ROBOTS, rules)
       const { now } = startClock()
       const client = newClient({ now })
-      const urls = [...hosts, askedPage, 'mailto:a@b.test', '', ROBOTS].map((url) => sites.withPort(url))
+      const urls = [...hosts, checkedPage, 'mailto:a@b.test', '', ROBOTS].map((url) => sites.withPort(url))
       const verdicts = await all(client.checkMany(urls, { order, concurrency: 3 }))
       const expected = await Promise.all(urls.map((url) => client.check(url)))
       const sorted = (list: ClientVerdict[]) =>
@@ -38,18 +38,18 @@ describe('checkMany', () => {
 
   test('ready: a slow site does not delay the others', async ({ sites, newClient }) => {
     const slow = Promise.withResolvers<Reply>()
-    sites.answer(ROBOTS, slow.promise)
+    sites.respond(ROBOTS, slow.promise)
     const verdicts = newClient().checkMany(hosts.map(sites.withPort, sites), { order: 'ready' })
     const first = []
     for (let i = 1; i < hosts.length; i++) first.push((await verdicts.next()).value as ClientVerdict)
     expect(first.map(({ because }) => because)).toEqual(Array.from({ length: 9 }, () => 'unavailable'))
     slow.resolve(rules)
-    expect(await all(verdicts)).toMatchObject([{ url: sites.withPort(askedPage), because: 'rule' }])
+    expect(await all(verdicts)).toMatchObject([{ url: sites.withPort(checkedPage), because: 'rule' }])
   })
 
   test('never has more checks under way than its concurrency', async ({ sites, newClient }) => {
     const slow = Promise.withResolvers<Reply>()
-    for (const host of hosts) sites.answer(host.replace('page', 'robots.txt'), slow.promise)
+    for (const host of hosts) sites.respond(host.replace('page', 'robots.txt'), slow.promise)
     const client = newClient()
     const first = client.checkMany(hosts.map(sites.withPort, sites), { concurrency: 4 })
     const verdicts = all(first)
@@ -62,7 +62,7 @@ describe('checkMany', () => {
 
   test('leaving the loop starts no more fetches, and those under way are cached', async ({ sites, newClient }) => {
     const slow = Promise.withResolvers<Reply>()
-    sites.answer('http://b.test:PORT/robots.txt', slow.promise)
+    sites.respond('http://b.test:PORT/robots.txt', slow.promise)
     const client = newClient()
     for await (const _ of client.checkMany(hosts.map(sites.withPort, sites), { concurrency: 2, order: 'ready' })) break
     slow.resolve(rules)
@@ -71,7 +71,7 @@ describe('checkMany', () => {
   })
 
   test('checks a hundred thousand URLs of cached origins', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const client = newClient()
     const base = sites.withPort('http://a.test:PORT/')
     function* urls() {
@@ -84,13 +84,13 @@ describe('checkMany', () => {
   })
 
   test('ends when its signal is aborted, and leaves no listener on it', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, () => undefined)
+    sites.respond(ROBOTS, () => undefined)
     const client = newClient()
     const aborting = new AbortController()
     const { signal } = aborting
     await all(client.checkMany(hosts.slice(1).map(sites.withPort, sites), { signal }))
     expect(getEventListeners(signal, 'abort')).toEqual([])
-    const verdicts = all(client.checkMany([sites.withPort(askedPage)], { signal }))
+    const verdicts = all(client.checkMany([sites.withPort(checkedPage)], { signal }))
     await sites.requested(hosts.length)
     aborting.abort(new Error('enough'))
     await expect(verdicts).rejects.toThrow('enough')
@@ -98,14 +98,14 @@ describe('checkMany', () => {
   })
 
   test('rejects when the client closes', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, () => undefined)
+    sites.respond(ROBOTS, () => undefined)
     const client = newClient()
-    const verdicts = all(client.checkMany([sites.withPort(askedPage)]))
+    const verdicts = all(client.checkMany([sites.withPort(checkedPage)]))
     const rejected = expect(verdicts).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
     await sites.requested(1)
     await client.close()
     await rejected
-    await expect(all(client.checkMany([sites.withPort(askedPage)]))).rejects.toMatchObject({
+    await expect(all(client.checkMany([sites.withPort(checkedPage)]))).rejects.toMatchObject({
       code: 'ERR_POLITELY_CLIENT_CLOSED',
     })
     expect(await all(client.checkMany([]))).toEqual([])
@@ -126,10 +126,10 @@ describe('checkMany', () => {
 })
 
 test('prefetch fetches what is not cached, and counts the outcomes', async ({ sites, newClient }) => {
-  sites.answer(ROBOTS, rules)
-  sites.answer('http://b.test:PORT/robots.txt', { status: 500 })
+  sites.respond(ROBOTS, rules)
+  sites.respond('http://b.test:PORT/robots.txt', { status: 500 })
   const client = newClient()
-  const urls = [...hosts, askedPage, 'mailto:a@b.test'].map((url) => sites.withPort(url))
+  const urls = [...hosts, checkedPage, 'mailto:a@b.test'].map((url) => sites.withPort(url))
   expect(await client.prefetch(urls)).toEqual({
     success: 2,
     unavailable: 8,
@@ -141,8 +141,8 @@ test('prefetch fetches what is not cached, and counts the outcomes', async ({ si
   await all(client.checkMany(urls))
   expect(sites.requests).toHaveLength(hosts.length)
   const koster = newClient({ dialect: 'koster-1996' })
-  sites.answer(ROBOTS, { status: 401 })
-  expect(await koster.prefetch([sites.withPort(askedPage)])).toMatchObject({ restricted: 1 })
+  sites.respond(ROBOTS, { status: 401 })
+  expect(await koster.prefetch([sites.withPort(checkedPage)])).toMatchObject({ restricted: 1 })
 })
 
 describe('export and import', () => {
@@ -163,8 +163,8 @@ describe('export and import', () => {
     newClient,
   }) => {
     const body = 'User-agent: ExampleBot\nDisallow: /page\n\nUser-agent: Other\nDisallow: /other\n'
-    for (const [name, answer] of Object.entries(answers)) sites.answer(`http://${name}.test:PORT/robots.txt`, answer)
-    sites.answer(ROBOTS, { status: 200, body })
+    for (const [name, answer] of Object.entries(answers)) sites.respond(`http://${name}.test:PORT/robots.txt`, answer)
+    sites.respond(ROBOTS, { status: 200, body })
     const { now } = startClock()
     const [first, second] = [newClient({ now }), newClient({ now })]
     const other = newClient({ now, userAgent: 'Other/1.0' })
@@ -177,13 +177,13 @@ describe('export and import', () => {
     expect(await all(second.checkMany(asked))).toEqual(verdicts)
     expect(entriesIn(second.export())).toEqual(entriesIn(lines))
     await other.import(first.export())
-    expect(await other.isAllowed(sites.withPort(askedPage))).toBe(true)
+    expect(await other.isAllowed(sites.withPort(checkedPage))).toBe(true)
     expect(await other.isAllowed(sites.withPort('http://a.test:PORT/other'))).toBe(false)
     expect(sites.requests).toHaveLength(urls.length)
   })
 
   test('work on a stream of bytes in chunks of any size', async ({ sites, newClient }) => {
-    for (const [name, answer] of Object.entries(answers)) sites.answer(`http://${name}.test:PORT/robots.txt`, answer)
+    for (const [name, answer] of Object.entries(answers)) sites.respond(`http://${name}.test:PORT/robots.txt`, answer)
     const { now } = startClock()
     const client = newClient({ now })
     await client.prefetch(urls.map((url) => sites.withPort(url)))
@@ -206,9 +206,9 @@ describe('export and import', () => {
   })
 
   test('count invalid lines, and take the valid lines between them', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const first = newClient()
-    await first.check(sites.withPort(askedPage))
+    await first.check(sites.withPort(checkedPage))
     const [line = ''] = first.export()
     const long = `"${'x'.repeat(10_000_000)}"\n`
     const rows: readonly (readonly [text: string | Uint8Array, unreadable: number])[] = [
@@ -238,13 +238,13 @@ describe('export and import', () => {
     sites,
     newClient,
   }) => {
-    sites.answer(ROBOTS, rules, { status: 404 })
+    sites.respond(ROBOTS, rules, { status: 404 })
     const clock = startClock()
     const first = newClient({ now: clock.now })
-    await first.check(sites.withPort(askedPage))
+    await first.check(sites.withPort(checkedPage))
     const older = [...first.export()]
-    clock.pass(DAY)
-    await first.check(sites.withPort(askedPage))
+    clock.advance(DAY)
+    await first.check(sites.withPort(checkedPage))
     const newer = [...first.export()]
 
     const texts = new Map<string, string>()
@@ -261,14 +261,14 @@ describe('export and import', () => {
     const third = newClient({ now: clock.now, store })
     expect(await third.import(older)).toEqual({ taken: 0, older: 1, unreadable: 0 })
     expect(entriesIn(texts.values())).toEqual(entriesIn(newer))
-    expect(await third.isAllowed(sites.withPort(askedPage))).toBe(true)
+    expect(await third.isAllowed(sites.withPort(checkedPage))).toBe(true)
     expect(sites.requests).toHaveLength(2)
   })
 
   test('end with an error of the source, and import nothing into a closed client', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const client = newClient()
-    await client.check(sites.withPort(askedPage))
+    await client.check(sites.withPort(checkedPage))
     const lines = [...client.export()]
     async function* broken() {
       yield* lines
@@ -276,7 +276,7 @@ describe('export and import', () => {
     }
     const second = newClient()
     await expect(second.import(broken())).rejects.toThrow('the file ended')
-    expect(await second.isAllowed(sites.withPort(askedPage))).toBe(false)
+    expect(await second.isAllowed(sites.withPort(checkedPage))).toBe(false)
     await client.close()
     await expect(client.import(lines)).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })
     expect([...client.export()]).toEqual([])
@@ -285,7 +285,7 @@ describe('export and import', () => {
 
 describe('inspect', () => {
   test('shows all that is known about an origin, and sends no requests', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 503 })
+    sites.respond(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 503 })
     const clock = startClock()
     const client = newClient({ now: clock.now })
     const url = sites.withPort('http://a.test:PORT/x?y')
@@ -300,7 +300,7 @@ describe('inspect', () => {
     })
     expect(sites.connections).toEqual([])
     await client.check(url)
-    clock.pass(DAY)
+    clock.advance(DAY)
     await client.check(url)
     const shown = (await client.inspect(url)) as Inspection
     expect(shown).toMatchObject({
@@ -314,11 +314,11 @@ describe('inspect', () => {
         { kind: 'unreachable', status: 503 },
         { kind: 'success', status: 200 },
       ],
-      copy: { bytes: forbidsPage.length, etag: '"1"', confirmedAt: clock.now() - DAY },
+      copy: { bytes: disallowsPage.length, etag: '"1"', confirmedAt: clock.now() - DAY },
     })
     expect(JSON.parse(JSON.stringify(shown))).toEqual(shown)
     expect(sites.requests).toHaveLength(2)
-    clock.pass(30 * DAY)
+    clock.advance(30 * DAY)
     expect(await client.inspect(url)).toMatchObject({ state: 'lost-with-copy' })
     expect(sites.requests).toHaveLength(2)
     expect(client.counters).toMatchObject({ questions: 2 })
@@ -341,7 +341,7 @@ describe('inspect', () => {
 })
 
 test('gauges show the current size of a client', async ({ sites, newClient }) => {
-  sites.answer(ROBOTS, rules)
+  sites.respond(ROBOTS, rules)
   const client = newClient()
   expect(client.gauges).toEqual({ origins: 0, memoryBytes: 0, flightsUnderWay: 0, flightsWaiting: 0 })
   await client.prefetch(hosts.map(sites.withPort, sites))

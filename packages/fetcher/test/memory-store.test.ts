@@ -41,7 +41,7 @@ test('deleted and expired texts take no memory', async () => {
   await store.set('b', 'x'.repeat(1_000), clock.now() + 1_000)
   expect(store.memoryBytes).toBeGreaterThan(2_000)
   await store.delete('b')
-  clock.pass(1)
+  clock.advance(1)
   await store.get('a')
   expect(store.memoryBytes).toBe(0)
 })

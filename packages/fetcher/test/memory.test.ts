@@ -1,7 +1,7 @@
 // What the memory cache keeps, for how long, and within which size. The clock is a fake, the server is real.
 import type { Entry } from '@politely/core'
 import { type Clock, startClock } from '@politely/testkit/clock'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Sites } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
 import { test } from './with-sites.ts'
@@ -10,7 +10,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const ROBOTS = 'http://a.test:PORT/robots.txt'
-const rules = { status: 200, body: forbidsPage }
+const rules = { status: 200, body: disallowsPage }
 const noRules = { status: 200, body: '' }
 
 /** Returns the number of requests since the last call. */
@@ -33,20 +33,20 @@ describe('RFC 9309 §2.4, how long a response is fresh', () => {
     ['our choice, tries again half a minute after a 503', { status: 503 }, MINUTE / 2],
     ['our choice, tries again after Retry-After', { status: 503, headers: { 'retry-after': '7200' } }, 2 * HOUR],
   ] as const)('%s', async ([, answer, due], { sites, newClient }) => {
-    sites.answer(ROBOTS, answer)
+    sites.respond(ROBOTS, answer)
     const clock = startClock()
     const client = newClient({ now: clock.now })
     const requests = counter(sites)
 
-    const first = await client.check(sites.withPort(askedPage))
+    const first = await client.check(sites.withPort(checkedPage))
     expect(requests()).toBe(1)
     expect(first).toMatchObject({ access: { checkedAt: clock.now(), nextAttemptAt: clock.now() + due } })
-    clock.pass(due - 1)
-    const second = await client.check(sites.withPort(askedPage))
+    clock.advance(due - 1)
+    const second = await client.check(sites.withPort(checkedPage))
     expect(requests()).toBe(0)
     expect(second).toMatchObject({ allowed: first.allowed, because: first.because })
-    clock.pass(1)
-    await client.check(sites.withPort(askedPage))
+    clock.advance(1)
+    await client.check(sites.withPort(checkedPage))
     expect(requests()).toBe(1)
   })
 
@@ -56,9 +56,9 @@ describe('RFC 9309 §2.4, how long a response is fresh', () => {
     ['maxTtlMs', { maxTtlMs: HOUR }, 'max-age=7200', HOUR],
     ['minTtlMs of 0', { minTtlMs: 0 }, 'no-store', 0],
   ] as const)('our choice, %s', async ([, options, cacheControl, due], { sites, newClient }) => {
-    sites.answer(ROBOTS, { ...rules, headers: cacheControl === undefined ? {} : { 'cache-control': cacheControl } })
+    sites.respond(ROBOTS, { ...rules, headers: cacheControl === undefined ? {} : { 'cache-control': cacheControl } })
     const clock = startClock()
-    const verdict = await newClient({ ...options, now: clock.now }).check(sites.withPort(askedPage))
+    const verdict = await newClient({ ...options, now: clock.now }).check(sites.withPort(checkedPage))
     expect(verdict).toMatchObject({ access: { nextAttemptAt: clock.now() + due } })
   })
 })
@@ -67,13 +67,13 @@ describe('RFC 9110 §13.1, conditional requests', () => {
   const validators = { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
 
   test('a 304 renews the copy, any number of times', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { ...rules, headers: validators }, { status: 304, headers: { etag: '"2"' } })
+    sites.respond(ROBOTS, { ...rules, headers: validators }, { status: 304, headers: { etag: '"2"' } })
     const clock = startClock()
     const client = newClient({ now: clock.now })
-    await client.check(sites.withPort(askedPage))
+    await client.check(sites.withPort(checkedPage))
     for (const etag of ['"1"', '"2"']) {
-      clock.pass(DAY)
-      expect(await client.check(sites.withPort(askedPage))).toMatchObject({
+      clock.advance(DAY)
+      expect(await client.check(sites.withPort(checkedPage))).toMatchObject({
         allowed: false,
         because: 'rule',
         access: { outcome: 'success', status: 304, checkedAt: clock.now(), copy: { freshness: 'fresh', ageMs: 0 } },
@@ -87,23 +87,23 @@ describe('RFC 9110 §13.1, conditional requests', () => {
   })
 
   test('a 200 replaces the copy', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { ...rules, headers: validators }, noRules)
+    sites.respond(ROBOTS, { ...rules, headers: validators }, noRules)
     const clock = startClock()
     const client = newClient({ now: clock.now })
-    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
-    clock.pass(DAY)
-    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(true)
+    expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(false)
+    clock.advance(DAY)
+    expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(true)
   })
 
   test('the condition is sent only to the URL of the copy', async ({ sites, newClient }) => {
     const elsewhere = 'http://b.test:PORT/robots.txt'
-    sites.answer(ROBOTS, { status: 301, headers: { location: elsewhere, etag: '"redirect"' } })
-    sites.answer(elsewhere, { ...rules, headers: validators }, { status: 304 })
+    sites.respond(ROBOTS, { status: 301, headers: { location: elsewhere, etag: '"redirect"' } })
+    sites.respond(elsewhere, { ...rules, headers: validators }, { status: 304 })
     const clock = startClock()
     const client = newClient({ now: clock.now })
-    await client.check(sites.withPort(askedPage))
-    clock.pass(DAY)
-    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ because: 'rule', access: { status: 304 } })
+    await client.check(sites.withPort(checkedPage))
+    clock.advance(DAY)
+    expect(await client.check(sites.withPort(checkedPage))).toMatchObject({ because: 'rule', access: { status: 304 } })
     expect(sites.requests.map(({ url, headers }) => [url, headers['if-none-match']])).toEqual([
       [ROBOTS, undefined],
       [elsewhere, undefined],
@@ -116,34 +116,34 @@ describe('RFC 9110 §13.1, conditional requests', () => {
 describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
   /** Checks once, and then every day until robots.txt has been unreachable for `days` days. */
   async function unreachableFor(days: number, clock: Clock, ask: () => Promise<unknown>): Promise<void> {
-    clock.pass(DAY)
+    clock.advance(DAY)
     await ask()
     const gaps = Math.max(days, 6)
     for (let gap = 1; gap <= gaps; gap++) {
-      clock.pass((days * DAY) / gaps)
+      clock.advance((days * DAY) / gaps)
       await ask()
     }
   }
 
   test('the last good copy applies, marked as stale, until there is a new one', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules, { status: 503 }, (socket) => socket.resetAndDestroy(), noRules)
+    sites.respond(ROBOTS, rules, { status: 503 }, (socket) => socket.resetAndDestroy(), noRules)
     const clock = startClock()
     const client = newClient({ now: clock.now })
-    const ask = () => client.check(sites.withPort(askedPage))
+    const ask = () => client.check(sites.withPort(checkedPage))
     await ask()
-    clock.pass(DAY)
+    clock.advance(DAY)
     expect(await ask()).toMatchObject({
       allowed: false,
       because: 'rule',
       access: { outcome: 'unreachable', status: 503, copy: { freshness: 'stale', ageMs: DAY } },
     })
-    clock.pass(MINUTE / 2)
+    clock.advance(MINUTE / 2)
     expect(await ask()).toMatchObject({
       allowed: false,
       because: 'rule',
       access: { outcome: 'unreachable', reason: 'reset', copy: { freshness: 'stale', ageMs: DAY + MINUTE / 2 } },
     })
-    clock.pass(2 * MINUTE)
+    clock.advance(2 * MINUTE)
     expect(await ask()).toMatchObject({
       allowed: true,
       because: 'no-group',
@@ -153,12 +153,12 @@ describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
   })
 
   test('with whenUnreachable: disallow, everything is disallowed in spite of a copy', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, noRules, { status: 503 })
+    sites.respond(ROBOTS, noRules, { status: 503 })
     const clock = startClock()
     const client = newClient({ now: clock.now, whenUnreachable: 'disallow' })
-    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ allowed: true })
-    clock.pass(DAY)
-    expect(await client.check(sites.withPort(askedPage))).toMatchObject({
+    expect(await client.check(sites.withPort(checkedPage))).toMatchObject({ allowed: true })
+    clock.advance(DAY)
+    expect(await client.check(sites.withPort(checkedPage))).toMatchObject({
       allowed: false,
       because: 'unreachable',
       access: { copy: undefined },
@@ -185,10 +185,10 @@ describe('RFC 9309 §2.3.1.4, while it is unreachable', () => {
       { allowed: false, because: 'unreachable' },
     ],
   ] as const)('%s', async ([, options, first, days, expected], { sites, newClient }) => {
-    sites.answer(ROBOTS, ...(first === undefined ? [] : [first]), { status: 500 })
+    sites.respond(ROBOTS, ...(first === undefined ? [] : [first]), { status: 500 })
     const clock = startClock()
     const client = newClient({ ...options, now: clock.now })
-    const ask = () => client.check(sites.withPort(askedPage))
+    const ask = () => client.check(sites.withPort(checkedPage))
     if (first !== undefined) await ask()
     await unreachableFor(days, clock, ask)
     expect(await ask()).toMatchObject({ ...expected, access: { outcome: 'unreachable' } })
@@ -202,20 +202,20 @@ describe('our choice, maxCacheBytes', () => {
     for (const url of urls) {
       const hops = ['robots.txt', 1, 2, 3, 4, 5].map((n) => (n === 'robots.txt' ? n : `${n}${'x'.repeat(10_000)}`))
       for (const [n, hop] of hops.entries()) {
-        sites.answer(`${url}/${hop}`, n < 5 ? { status: 302, headers: { location: `/${hops[n + 1]}` } } : noRules)
+        sites.respond(`${url}/${hop}`, n < 5 ? { status: 302, headers: { location: `/${hops[n + 1]}` } } : noRules)
       }
     }
     const requests = counter(sites)
     for (const url of urls) await client.check(sites.withPort(`${url}/page`))
     expect(requests()).toBe(18)
-    await client.check(sites.withPort(askedPage)) // the second and third took its place
+    await client.check(sites.withPort(checkedPage)) // the second and third took its place
     expect(requests()).toBe(6)
   })
 
   test('counts the valid response that an entry keeps after a failed early refresh', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, noRules)
+    sites.respond(ROBOTS, noRules)
     const client = newClient()
-    await client.check(sites.withPort(askedPage))
+    await client.check(sites.withPort(checkedPage))
     const entry = JSON.parse([...client.export()].join('')) as Entry
     const { latest } = entry
     const failed = {
@@ -236,13 +236,13 @@ describe('our choice, maxCacheBytes', () => {
   const hosts = Array.from('abcdefghij', (name) => `http://${name}.test:PORT/page`)
 
   test('an entry over the size limit is cached alone', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const client = newClient({ maxCacheBytes: 1 })
     const requests = counter(sites)
-    for (let i = 0; i < 3; i++) expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    for (let i = 0; i < 3; i++) expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(false)
     expect(requests()).toBe(1)
     await client.check(sites.withPort('http://b.test:PORT/page'))
-    await client.check(sites.withPort(askedPage))
+    await client.check(sites.withPort(checkedPage))
     expect(requests()).toBe(2)
   })
 
@@ -258,7 +258,7 @@ describe('our choice, maxCacheBytes', () => {
   })
 
   test('a large file evicts many small ones', async ({ sites, newClient }) => {
-    sites.answer('http://j.test:PORT/robots.txt', { status: 200, body: `${'#'.repeat(99)}\n`.repeat(1_000) })
+    sites.respond('http://j.test:PORT/robots.txt', { status: 200, body: `${'#'.repeat(99)}\n`.repeat(1_000) })
     const client = newClient({ maxCacheBytes: 500_000 })
     const requests = counter(sites)
     for (const url of [...hosts, ...hosts]) await client.check(sites.withPort(url))

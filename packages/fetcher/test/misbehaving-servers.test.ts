@@ -12,7 +12,7 @@ import {
 } from '@politely/testkit/misbehaving-server-cases'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, type ExpectedAccess, forbidsPage, replyCases } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage, type ExpectedAccess, replyCases } from '@politely/testkit/response-cases'
 import { selfSigned } from '@politely/testkit/self-signed'
 import { startSites } from '@politely/testkit/sites'
 import { Agent } from 'undici'
@@ -30,14 +30,14 @@ const ROBOTS = 'http://a.test:PORT/robots.txt'
 test.concurrent.for(misbehavingServerCases.map((row) => [row.name, row] as const))(
   '%s',
   async ([, row], { sites, newClient }) => {
-    sites.answer(ROBOTS, row.behave)
+    sites.respond(ROBOTS, row.behave)
     // A fetch that waits for the deadline although its case does not require it exceeds the time limit of the test.
     const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
 
-    const verdict = await client.check(sites.withPort(askedPage))
+    const verdict = await client.check(sites.withPort(checkedPage))
 
     expect(verdict).toMatchObject(verdictOf(row))
-    expect(sites.asked).toEqual([ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS])
   },
 )
 
@@ -55,14 +55,14 @@ test.concurrent.for(connectionCases.map((row) => [row.name, row] as const))(
 )
 
 test('RFC 9309 §2.3.1.2, a redirect whose body stalls is followed', async ({ sites, newClient }) => {
-  sites.answer(ROBOTS, (socket) => {
+  sites.respond(ROBOTS, (socket) => {
     socket.write('HTTP/1.1 302 Found\r\nLocation: /rules\r\nContent-Length: 100\r\n\r\nMoved')
   })
-  sites.answer('http://a.test:PORT/rules', { status: 200, body: forbidsPage })
+  sites.respond('http://a.test:PORT/rules', { status: 200, body: disallowsPage })
 
-  const verdict = await newClient({ timeoutMs: 500 }).check(sites.withPort(askedPage))
+  const verdict = await newClient({ timeoutMs: 500 }).check(sites.withPort(checkedPage))
 
-  expect(sites.asked).toEqual([ROBOTS, 'http://a.test:PORT/rules'])
+  expect(sites.requestedUrls).toEqual([ROBOTS, 'http://a.test:PORT/rules'])
   expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { outcome: 'success' } })
 })
 
@@ -73,13 +73,13 @@ test('our choice, one deadline covers all redirects together, none of which take
   const hops = Array.from({ length: 40 }, (_, i) => `http://a.test:PORT/hop${i}`)
   for (const [i, hop] of [ROBOTS, ...hops].entries()) {
     const answer = `HTTP/1.1 302 Found\r\nLocation: /hop${i}\r\nContent-Length: 0\r\n\r\n`
-    sites.answer(hop, (socket) => void setTimeout(() => socket.end(answer), 50))
+    sites.respond(hop, (socket) => void setTimeout(() => socket.end(answer), 50))
   }
 
-  const verdict = await newClient({ timeoutMs: 500, maxRedirects: 50 }).check(sites.withPort(askedPage))
+  const verdict = await newClient({ timeoutMs: 500, maxRedirects: 50 }).check(sites.withPort(checkedPage))
 
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'timeout' } })
-  expect(sites.asked.length).toBeLessThan(40)
+  expect(sites.requestedUrls.length).toBeLessThan(40)
 })
 
 test('our choice, the deadline also covers the time to connect', async ({ newClient, onTestFinished }) => {
@@ -132,9 +132,9 @@ test.for([
 })
 
 test('RFC 9309 §2.3.1.4, a redirect to a name without an address', async ({ sites, newClient }) => {
-  sites.answer(ROBOTS, { status: 301, headers: { location: 'http://gone.invalid/robots.txt' } })
+  sites.respond(ROBOTS, { status: 301, headers: { location: 'http://gone.invalid/robots.txt' } })
 
-  const verdict = await newClient().check(sites.withPort(askedPage))
+  const verdict = await newClient().check(sites.withPort(checkedPage))
 
   expect(verdict).toMatchObject({
     because: 'unreachable',
@@ -157,7 +157,7 @@ test('our choice, http to a server that supports only TLS', async ({ newClient, 
   const sites = await startSites({ certificate: selfSigned('a.test') })
   onTestFinished(() => sites.close())
 
-  const verdict = await newClient().check(sites.withPort(askedPage))
+  const verdict = await newClient().check(sites.withPort(checkedPage))
 
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'reset' } })
 })
@@ -185,8 +185,8 @@ test('RFC 9309 §2.3.1.2, a redirect from https to http is followed, and its rul
   const dispatcher = new Agent({ connect: { lookup: lookupIn(), ca: certificate.cert } })
   onTestFinished(() => dispatcher.destroy())
   const location = sites.withPort(ROBOTS)
-  safe.answer('https://a.test:PORT/robots.txt', { status: 301, headers: { location } })
-  sites.answer(ROBOTS, { status: 200, body: forbidsPage })
+  safe.respond('https://a.test:PORT/robots.txt', { status: 301, headers: { location } })
+  sites.respond(ROBOTS, { status: 200, body: disallowsPage })
 
   const verdict = await newClient({ dispatcher }).check(safe.withPort('https://a.test:PORT/page'))
 
@@ -202,10 +202,10 @@ test('RFC 9112 §9.3, a response that is sent before the next request does not c
   newClient,
 }) => {
   const moved = 'HTTP/1.1 302 Found\r\nLocation: /rules\r\nContent-Length: 0\r\n\r\n'
-  sites.answer(ROBOTS, (socket) => void socket.write(`${moved}HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n`))
-  sites.answer('http://a.test:PORT/rules', { status: 200, body: forbidsPage })
+  sites.respond(ROBOTS, (socket) => void socket.write(`${moved}HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n`))
+  sites.respond('http://a.test:PORT/rules', { status: 200, body: disallowsPage })
 
-  const verdict = await newClient().check(sites.withPort(askedPage))
+  const verdict = await newClient().check(sites.withPort(checkedPage))
 
   expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { outcome: 'success', status: 200 } })
   expect(sites.connections).toHaveLength(2)
@@ -216,13 +216,13 @@ test('RFC 9112 §9.3.1, the failure of a kept-alive connection is temporary, and
   newClient,
 }) => {
   const rules = 'http://a.test:PORT/rules'
-  sites.answer(ROBOTS, { status: 302, headers: { location: '/rules' } })
-  sites.answer(rules, (socket) => socket.resetAndDestroy(), { status: 200, body: forbidsPage })
+  sites.respond(ROBOTS, { status: 302, headers: { location: '/rules' } })
+  sites.respond(rules, (socket) => socket.resetAndDestroy(), { status: 200, body: disallowsPage })
 
-  const verdict = await newClient({ retries: 1 }).check(sites.withPort(askedPage))
+  const verdict = await newClient({ retries: 1 }).check(sites.withPort(checkedPage))
 
   expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { outcome: 'success' } })
-  expect(sites.asked).toEqual([ROBOTS, rules, rules])
+  expect(sites.requestedUrls).toEqual([ROBOTS, rules, rules])
 })
 
 test.for([
@@ -233,7 +233,7 @@ test.for([
   const certificate = selfSigned(named)
   const sites = await startSites({ certificate })
   onTestFinished(() => sites.close())
-  sites.answer(`https://${host}:PORT/robots.txt`, { status: 200, body: forbidsPage })
+  sites.respond(`https://${host}:PORT/robots.txt`, { status: 200, body: disallowsPage })
   const dispatcher = new Agent({ connect: { lookup: lookupIn(), ...(trust === 'trust' && { ca: certificate.cert }) } })
   onTestFinished(() => dispatcher.destroy())
 

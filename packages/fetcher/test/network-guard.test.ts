@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/lookup'
-import { forbidsPage } from '@politely/testkit/response-cases'
+import { disallowsPage } from '@politely/testkit/response-cases'
 import { Agent, buildConnector, request } from 'undici'
 import { describe, expect } from 'vitest'
 import { MemoryStore, NetworkGuard, type NetworkPolicy } from '../src/index.ts'
@@ -19,7 +19,7 @@ const lookup = lookupIn({
   'xn--bcher-kva.example.com': '127.0.0.1',
   localhost: '127.0.0.1',
 })
-const rules = { status: 200, body: forbidsPage }
+const rules = { status: 200, body: disallowsPage }
 const movedTo = (location: string) => ({ status: 302, headers: { location } })
 const refused = {
   allowed: false,
@@ -58,30 +58,30 @@ describe('a public name with a private address', () => {
   })
 
   test('is refused although there is a copy from a public address', async ({ sites, newClient }) => {
-    sites.answer('http://example.com:PORT/robots.txt', rules)
+    sites.respond('http://example.com:PORT/robots.txt', rules)
     const clock = startClock()
     const stored = new MemoryStore({ now: clock.now })
     const pages = ['page', 'other', 'robots.txt'].map((path) => sites.withPort(`http://example.com:PORT/${path}`))
     const before = newClient({ lookup, network: 'any', now: clock.now, store: stored })
     expect(await Promise.all(pages.map((url) => before.isAllowed(url)))).toEqual([false, true, true])
-    clock.pass(86_400_000)
+    clock.advance(86_400_000)
     const client = newClient({ lookup, now: clock.now, store: stored })
     for (const url of pages) expect(await client.check(url)).toMatchObject(refused)
     expect(await Promise.all(pages.map((url) => client.isAllowed(url)))).toEqual([false, false, false])
-    expect(await client.inspect(pages[0] ?? '')).toMatchObject({ state: 'lost', copy: { bytes: forbidsPage.length } })
+    expect(await client.inspect(pages[0] ?? '')).toMatchObject({ state: 'lost', copy: { bytes: disallowsPage.length } })
   })
 
   test('is fetched with network: any', async ({ sites, newClient }) => {
-    sites.answer('http://example.com:PORT/robots.txt', rules)
+    sites.respond('http://example.com:PORT/robots.txt', rules)
     const client = newClient({ lookup, network: 'any' })
     expect(await client.check(sites.withPort('http://example.com:PORT/page'))).toMatchObject(obeyed)
   })
 
   test('is also refused as the target of a redirect', async ({ sites, newClient }) => {
-    sites.answer('http://a.test:PORT/robots.txt', movedTo('http://example.com:PORT/robots.txt'))
+    sites.respond('http://a.test:PORT/robots.txt', movedTo('http://example.com:PORT/robots.txt'))
     const verdict = await newClient({ lookup }).check(sites.withPort('http://a.test:PORT/page'))
     expect(verdict).toMatchObject({ ...refused, access: { ...refused.access, hops: [{ status: 302 }] } })
-    expect(sites.asked).toEqual(['http://a.test:PORT/robots.txt'])
+    expect(sites.requestedUrls).toEqual(['http://a.test:PORT/robots.txt'])
   })
 })
 
@@ -92,13 +92,13 @@ describe('private hosts that the caller itself requests are allowed', () => {
     ['http://localhost:PORT', 'http://localhost:PORT'],
     ['http://a.test:PORT', 'http://a.test:PORT'],
   ] as const)('%s', async ([origin, asked], { sites, newClient }) => {
-    sites.answer(`${asked}/robots.txt`, rules)
+    sites.respond(`${asked}/robots.txt`, rules)
     expect(await newClient({ lookup }).check(sites.withPort(`${origin}/page`))).toMatchObject(obeyed)
   })
 
   test('and may redirect to other private hosts', async ({ sites, newClient }) => {
-    sites.answer('http://a.test:PORT/robots.txt', movedTo('http://127.0.0.1:PORT/rules'))
-    sites.answer('http://127.0.0.1:PORT/rules', rules)
+    sites.respond('http://a.test:PORT/robots.txt', movedTo('http://127.0.0.1:PORT/rules'))
+    sites.respond('http://127.0.0.1:PORT/rules', rules)
     expect(await newClient({ lookup }).check(sites.withPort('http://a.test:PORT/page'))).toMatchObject(obeyed)
   })
 })
@@ -147,7 +147,7 @@ describe("with the caller's dispatcher, the guard sees only URLs", () => {
     async (location, { sites, newClient, onTestFinished }) => {
       const dispatcher = proxyTo(sites.port)
       onTestFinished(() => dispatcher.destroy())
-      sites.answer('http://example.com:PORT/robots.txt', movedTo(location))
+      sites.respond('http://example.com:PORT/robots.txt', movedTo(location))
       const verdict = await newClient({ dispatcher }).check(sites.withPort('http://example.com:PORT/page'))
       expect(verdict).toMatchObject({
         ...refused,
@@ -156,15 +156,15 @@ describe("with the caller's dispatcher, the guard sees only URLs", () => {
           url: sites.withPort(location).replace('2130706433', '127.0.0.1').replace('::ffff:127.0.0.1', '::ffff:7f00:1'),
         },
       })
-      expect(sites.asked).toEqual(['http://example.com:PORT/robots.txt'])
+      expect(sites.requestedUrls).toEqual(['http://example.com:PORT/robots.txt'])
     },
   )
 
   test('a redirect from a public name to another is followed', async ({ sites, newClient, onTestFinished }) => {
     const dispatcher = proxyTo(sites.port)
     onTestFinished(() => dispatcher.destroy())
-    sites.answer('http://example.com:PORT/robots.txt', movedTo('http://example.co.uk:PORT/rules'))
-    sites.answer('http://example.co.uk:PORT/rules', rules)
+    sites.respond('http://example.com:PORT/robots.txt', movedTo('http://example.co.uk:PORT/rules'))
+    sites.respond('http://example.co.uk:PORT/rules', rules)
     const verdict = await newClient({ dispatcher }).check(sites.withPort('http://example.com:PORT/page'))
     expect(verdict).toMatchObject(obeyed)
   })
@@ -195,7 +195,7 @@ describe('a page that was reached by a redirect', () => {
     ['http://a.test/', 'http://wiki.corp:PORT', 'public-only', 'refused'],
     ['http://example.com/', 'http://127.0.0.1:PORT', 'any', 'asked'],
   ])('from %s to %s, %s: %s', async ([from, target, network, expected], { sites, newClient }) => {
-    sites.answer(`${target}/robots.txt`.replace('2130706433', '127.0.0.1'), rules)
+    sites.respond(`${target}/robots.txt`.replace('2130706433', '127.0.0.1'), rules)
     const client = newClient({ lookup: privateNames, network })
     const redirectedFrom = [from, from]
     const verdict = await client.check(sites.withPort(`${target}/page`), { redirectedFrom })
@@ -208,7 +208,7 @@ describe('a page that was reached by a redirect', () => {
   })
 
   test('a refused redirect is not remembered for direct requests', async ({ sites, newClient }) => {
-    sites.answer('http://127.0.0.1:PORT/robots.txt', rules)
+    sites.respond('http://127.0.0.1:PORT/robots.txt', rules)
     const client = newClient()
     const page = sites.withPort('http://127.0.0.1:PORT/page')
     const redirectedFrom = ['http://8.8.8.8/']
@@ -238,18 +238,18 @@ describe('allowAddresses', () => {
     [['::1', '::/0'], 'example.com', 'guarded', refused], // another family
     [['127.0.0.2'], 'a.test', 'public-only', refused],
   ])('%j, %s, %s', async ([allowAddresses, host, network, expected], { sites, newClient }) => {
-    sites.answer(`http://${host}:PORT/robots.txt`, rules)
+    sites.respond(`http://${host}:PORT/robots.txt`, rules)
     const client = newClient({ lookup, allowAddresses, network })
     expect(await client.check(sites.withPort(`http://${host}:PORT/page`))).toMatchObject(expected)
   })
 
   test('an allowed address may not redirect to other private addresses', async ({ sites, newClient }) => {
-    sites.answer('http://127.0.0.1:PORT/robots.txt', movedTo('http://localhost:PORT/rules'))
-    sites.answer('http://localhost:PORT/rules', rules)
+    sites.respond('http://127.0.0.1:PORT/robots.txt', movedTo('http://localhost:PORT/rules'))
+    sites.respond('http://localhost:PORT/rules', rules)
     const names = { localhost: '127.0.0.2' }
     const client = newClient({ lookup: lookupIn(names), allowAddresses: ['127.0.0.1'] })
     expect(await client.check(sites.withPort('http://127.0.0.1:PORT/page'))).toMatchObject(refused)
-    expect(sites.asked).toEqual(['http://127.0.0.1:PORT/robots.txt'])
+    expect(sites.requestedUrls).toEqual(['http://127.0.0.1:PORT/robots.txt'])
   })
 })
 
@@ -280,7 +280,7 @@ describe('a name with several addresses', () => {
   })
 
   test('the remaining address responds', async ({ sites, newClient }) => {
-    sites.answer('http://example.com:PORT/robots.txt', rules)
+    sites.respond('http://example.com:PORT/robots.txt', rules)
     const { addresses } = watchOwnSockets()
     const mixed = lookupIn({ 'example.com': ['::1', '127.0.0.2', '127.0.0.1'] })
     const client = newClient({ lookup: mixed, allowAddresses: ['127.0.0.1'] })
@@ -301,10 +301,10 @@ describe('a resolver whose results change', () => {
   const allowAddresses = [PUBLIC]
 
   test('public first, then private: refuses the second request', async ({ sites, newClient }) => {
-    sites.answer('http://example.com:PORT/robots.txt', (socket) => {
+    sites.respond('http://example.com:PORT/robots.txt', (socket) => {
       socket.end('HTTP/1.1 302 Found\r\nLocation: /rules\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
     })
-    sites.answer('http://example.com:PORT/rules', rules)
+    sites.respond('http://example.com:PORT/rules', rules)
     const { addresses } = watchOwnSockets()
     const client = newClient({ lookup: rebinding([PUBLIC], [PRIVATE]), allowAddresses })
     expect(await client.check(sites.withPort('http://example.com:PORT/page'))).toMatchObject(refused)
@@ -323,7 +323,7 @@ describe('a resolver whose results change', () => {
   ] as const)(
     'a result object that changes between reads: %s',
     async ([, reads, connected, because], { sites, newClient }) => {
-      sites.answer('http://example.com:PORT/robots.txt', rules)
+      sites.respond('http://example.com:PORT/robots.txt', rules)
       const { addresses } = watchOwnSockets()
       let read = 0
       const changing = {
@@ -339,7 +339,7 @@ describe('a resolver whose results change', () => {
   )
 
   test('a resolver that returns one address in spite of all: true', async ({ sites, newClient }) => {
-    sites.answer('http://example.com:PORT/robots.txt', rules)
+    sites.respond('http://example.com:PORT/robots.txt', rules)
     const single =
       (address: string): LookupFunction =>
       (_host, _options, callback) =>
@@ -356,7 +356,7 @@ test("with the caller's dispatcher, the guard resolves names by the given lookup
   newClient,
   onTestFinished,
 }) => {
-  sites.answer('http://example.com:PORT/robots.txt', rules)
+  sites.respond('http://example.com:PORT/robots.txt', rules)
   const dispatcher = new Agent({ connect: { lookup: lookupIn({ 'example.com': '127.0.0.1' }) } })
   onTestFinished(() => dispatcher.destroy())
   const page = sites.withPort('http://example.com:PORT/page')
@@ -392,7 +392,7 @@ describe('NetworkGuard, for other connections', () => {
   ])(
     'its connector decides by the name of each host: %s, %s',
     async ([network, url, expected], { sites, onTestFinished }) => {
-      sites.answer(url, { status: 200 })
+      sites.respond(url, { status: 200 })
       const guard = new NetworkGuard({ network, lookup: names })
       const dispatcher = new Agent({ connect: guard.connector({ allowH2: false }) })
       onTestFinished(() => dispatcher.destroy())

@@ -1,11 +1,11 @@
 // A fetch or dispatcher that asks the client that it was given to. Our choice.
-import { forbidsPage } from '@politely/testkit/response-cases'
+import { disallowsPage } from '@politely/testkit/response-cases'
 import { Agent, type Dispatcher } from 'undici'
 import { expect } from 'vitest'
 import type { RobotsClient } from '../src/index.ts'
 import { test } from './with-sites.ts'
 
-const rules = { status: 200, body: forbidsPage }
+const rules = { status: 200, body: disallowsPage }
 const ROBOTS = 'http://127.0.0.1:PORT/robots.txt'
 const PAGE = 'http://127.0.0.1:PORT/page'
 
@@ -13,7 +13,7 @@ test('a fetch that checks another page of the same origin is an error, not a fai
   sites,
   newClient,
 }) => {
-  sites.answer(ROBOTS, rules)
+  sites.respond(ROBOTS, rules)
   let asks = true
   const client: RobotsClient = newClient({
     fetch: async (url, init) => {
@@ -54,7 +54,7 @@ test('a dispatcher that asks the client is an error', async ({ sites, newClient,
 })
 
 test('a fetch may check a cached origin, and isOwnRequest recognises its request', async ({ sites, newClient }) => {
-  sites.answer(ROBOTS, rules)
+  sites.respond(ROBOTS, rules)
   const own: boolean[] = []
   const client: RobotsClient = newClient({
     fetch: async (url, init) => {
@@ -70,7 +70,7 @@ test('a fetch may check a cached origin, and isOwnRequest recognises its request
 })
 
 test('a callback that outlives the request may ask the client', async ({ sites, newClient }) => {
-  sites.answer(ROBOTS, rules)
+  sites.respond(ROBOTS, rules)
   const later = Promise.withResolvers<unknown>()
   const client: RobotsClient = newClient({
     fetch: (url, init) => {

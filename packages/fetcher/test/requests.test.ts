@@ -1,5 +1,5 @@
 // The headers of requests for robots.txt: the given User-Agent, and never credentials, cookies or a Referer. All of it is our choice.
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
 
@@ -14,7 +14,7 @@ const withCookie = (location: string) => ({
 
 test('a request is a GET with the given User-Agent', async ({ sites, newClient }) => {
   const userAgent = 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)'
-  await newClient({ userAgent }).check(sites.withPort(askedPage))
+  await newClient({ userAgent }).check(sites.withPort(checkedPage))
   expect(sites.requests).toMatchObject([
     { method: 'GET', url: ROBOTS, headers: { 'user-agent': userAgent, 'accept-encoding': 'gzip, br' } },
   ])
@@ -28,31 +28,31 @@ test.for([
     { status: 404 },
     [ROBOTS],
   ],
-  ['a redirect that sets cookies', askedPage, withCookie('/rules.txt'), [ROBOTS, 'http://a.test:PORT/rules.txt']],
-  ['a redirect to another host', askedPage, withCookie(ELSEWHERE), [ROBOTS, ELSEWHERE]],
-  ['a redirect with userinfo', askedPage, withCookie('http://you:hidden@b.test:PORT/rules.txt'), [ROBOTS, ELSEWHERE]],
+  ['a redirect that sets cookies', checkedPage, withCookie('/rules.txt'), [ROBOTS, 'http://a.test:PORT/rules.txt']],
+  ['a redirect to another host', checkedPage, withCookie(ELSEWHERE), [ROBOTS, ELSEWHERE]],
+  ['a redirect with userinfo', checkedPage, withCookie('http://you:hidden@b.test:PORT/rules.txt'), [ROBOTS, ELSEWHERE]],
   [
     'a 401 that asks for credentials',
-    askedPage,
+    checkedPage,
     { status: 401, headers: { 'www-authenticate': 'Basic realm="a"' } },
     [ROBOTS],
   ],
 ] as const)('sends no unnecessary header: %s', async ([, url, answer, asked], { sites, newClient }) => {
-  sites.answer(ROBOTS, answer)
+  sites.respond(ROBOTS, answer)
   await newClient().check(sites.withPort(url))
-  expect(sites.asked).toEqual(asked)
+  expect(sites.requestedUrls).toEqual(asked)
   expect(sites.requests.map(({ headers }) => Object.keys(headers).sort())).toEqual(asked.map(() => SENT))
 })
 
 test('the second request to an origin carries only the validators of its copy', async ({ sites, newClient }) => {
-  sites.answer(ROBOTS, {
+  sites.respond(ROBOTS, {
     status: 200,
     headers: { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT', 'set-cookie': 'session=1' },
-    body: forbidsPage,
+    body: disallowsPage,
   })
   const client = newClient({ minTtlMs: 0, ttlMs: 0 })
-  await client.check(sites.withPort(askedPage))
-  await client.check(sites.withPort(askedPage))
+  await client.check(sites.withPort(checkedPage))
+  await client.check(sites.withPort(checkedPage))
   const [, second] = sites.requests
   expect(Object.keys(second?.headers ?? {}).sort()).toEqual([...SENT, 'if-modified-since', 'if-none-match'].sort())
   expect(second?.headers).toMatchObject({

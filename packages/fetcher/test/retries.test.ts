@@ -1,6 +1,6 @@
 // How often the client requests robots.txt. Retries wait for at least half a second, so these tests run concurrently.
 import { lookupIn } from '@politely/testkit/lookup'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import { type Answer, startSites } from '@politely/testkit/sites'
 import { expect } from 'vitest'
 import { RobotsClient } from '../src/index.ts'
@@ -8,7 +8,7 @@ import { test } from './with-sites.ts'
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 const ELSEWHERE = 'http://b.test:PORT/robots.txt'
-const rules = { status: 200, body: forbidsPage }
+const rules = { status: 200, body: disallowsPage }
 const reset: Answer = (socket) => socket.resetAndDestroy()
 const halfBody: Answer = (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *\n')
 
@@ -52,26 +52,26 @@ test.concurrent.for<
   ['our choice, a success after a reset', 1, [reset, rules], 2, 'success'],
   ['our choice, a complete body after a truncated one', 1, [halfBody, rules], 2, 'success'],
 ])('%s', async ([, retries, answers, requests, outcome], { sites, newClient }) => {
-  sites.answer(ROBOTS, ...answers)
-  expect(await newClient({ retries }).check(sites.withPort(askedPage))).toMatchObject({ access: { outcome } })
-  expect(sites.asked).toEqual(Array(requests).fill(ROBOTS))
+  sites.respond(ROBOTS, ...answers)
+  expect(await newClient({ retries }).check(sites.withPort(checkedPage))).toMatchObject({ access: { outcome } })
+  expect(sites.requestedUrls).toEqual(Array(requests).fill(ROBOTS))
 })
 
 test.concurrent('our choice, after a redirect, only the last request is repeated', async ({ sites, newClient }) => {
-  sites.answer(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
-  sites.answer(ELSEWHERE, { status: 500 }, rules)
-  expect(await newClient({ retries: 1 }).check(sites.withPort(askedPage))).toMatchObject({ because: 'rule' })
-  expect(sites.asked).toEqual([ROBOTS, ELSEWHERE, ELSEWHERE])
+  sites.respond(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
+  sites.respond(ELSEWHERE, { status: 500 }, rules)
+  expect(await newClient({ retries: 1 }).check(sites.withPort(checkedPage))).toMatchObject({ because: 'rule' })
+  expect(sites.requestedUrls).toEqual([ROBOTS, ELSEWHERE, ELSEWHERE])
 })
 
 test.concurrent('our choice, if the deadline passes before a retry, the last response is the reason', async ({
   sites,
   newClient,
 }) => {
-  sites.answer(ROBOTS, { status: 502 })
-  const verdict = await newClient({ retries: 20, timeoutMs: 400 }).check(sites.withPort(askedPage))
+  sites.respond(ROBOTS, { status: 502 })
+  const verdict = await newClient({ retries: 20, timeoutMs: 400 }).check(sites.withPort(checkedPage))
   expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: 'status', status: 502 } })
-  expect(sites.asked).toEqual([ROBOTS])
+  expect(sites.requestedUrls).toEqual([ROBOTS])
 })
 
 test.concurrent.for([
@@ -96,7 +96,7 @@ test.concurrent('our choice, two retries are the default', async ({ onTestFinish
   onTestFinished(() => sites.close())
   const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup: lookupIn() })
   onTestFinished(() => client.close())
-  sites.answer(ROBOTS, { status: 500 })
-  await client.check(sites.withPort(askedPage))
-  expect(sites.asked).toHaveLength(3)
+  sites.respond(ROBOTS, { status: 500 })
+  await client.check(sites.withPort(checkedPage))
+  expect(sites.requestedUrls).toHaveLength(3)
 })

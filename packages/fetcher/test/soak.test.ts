@@ -17,7 +17,7 @@ import {
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, type ExpectedAccess, replyCases } from '@politely/testkit/response-cases'
+import { checkedPage, type ExpectedAccess, replyCases } from '@politely/testkit/response-cases'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { expect, onTestFinished, test } from 'vitest'
@@ -201,11 +201,11 @@ async function startServers(): Promise<Servers> {
   ): Trial => ({
     name,
     open: (domain) => {
-      for (const [url, answer] of answers()) sites.answer(movedTo(domain, url), moved(domain, answer))
-      return { url: sites.withPort(movedTo(domain, askedPage)), expected }
+      for (const [url, answer] of answers()) sites.respond(movedTo(domain, url), moved(domain, answer))
+      return { url: sites.withPort(movedTo(domain, checkedPage)), expected }
     },
     close: (domain) => {
-      for (const [url] of answers()) sites.answer(movedTo(domain, url))
+      for (const [url] of answers()) sites.respond(movedTo(domain, url))
     },
   })
   const elsewhere = (name: string, url: string, expected: ServerCaseExpectation): Trial => ({

@@ -2,7 +2,7 @@
 // check that the client follows them.
 import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/lookup'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { Agent } from 'undici'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -16,7 +16,7 @@ const DAY = 24 * HOUR
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 const ELSEWHERE = 'http://b.test:PORT/robots.txt'
 
-const rules: Reply = { status: 200, body: forbidsPage, headers: { etag: '"1"' } }
+const rules: Reply = { status: 200, body: disallowsPage, headers: { etag: '"1"' } }
 const others: Reply = { status: 200, body: 'User-agent: *\nDisallow: /other\n', headers: { etag: '"2"' } }
 const unchanged: Reply = { status: 304 }
 const gone: Reply = { status: 404 }
@@ -217,10 +217,10 @@ describe('timelines', () => {
   test.for(stateCases)('%s', async ([, steps, options], { sites, newClient }) => {
     const clock = startClock()
     const client = newClient({ ...options, now: clock.now })
-    const url = sites.withPort(askedPage)
+    const url = sites.withPort(checkedPage)
     for (const [i, [afterMs, answer, state, allowed, requests = 1]] of steps.entries()) {
-      clock.pass(afterMs)
-      sites.answer(ROBOTS, answer)
+      clock.advance(afterMs)
+      sites.respond(ROBOTS, answer)
       const before = sites.requests.length
       const verdict = await client.check(url)
       const { state: now, why } = (await client.inspect(url)) as Inspection
@@ -231,16 +231,16 @@ describe('timelines', () => {
   })
 
   test('our choice, isAllowed after the clock was set back', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules, others)
+    sites.respond(ROBOTS, rules, others)
     const clock = startClock()
     const client = newClient({ now: clock.now })
     const allowed = []
     for (let hour = 0; hour < 3; hour++) {
-      allowed.push(await client.isAllowed(sites.withPort(askedPage)))
-      clock.pass(-HOUR)
+      allowed.push(await client.isAllowed(sites.withPort(checkedPage)))
+      clock.advance(-HOUR)
     }
     expect(allowed).toEqual([false, true, true])
-    expect(sites.asked).toEqual([ROBOTS, ROBOTS, ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS, ROBOTS, ROBOTS])
   })
 
   test('RFC 9110 §13.1, a redirect whose target changes: the condition is not sent to another URL', async ({
@@ -248,32 +248,32 @@ describe('timelines', () => {
     newClient,
   }) => {
     const third = 'http://c.test:PORT/robots.txt'
-    sites.answer(ROBOTS, movedTo(ELSEWHERE), movedTo(third), others)
-    sites.answer(ELSEWHERE, rules)
-    sites.answer(third, { ...rules, headers: { etag: '"3"' } })
+    sites.respond(ROBOTS, movedTo(ELSEWHERE), movedTo(third), others)
+    sites.respond(ELSEWHERE, rules)
+    sites.respond(third, { ...rules, headers: { etag: '"3"' } })
     const clock = startClock()
     const client = newClient({ now: clock.now })
     const allowed = []
     for (let day = 0; day < 3; day++) {
-      allowed.push(await client.isAllowed(sites.withPort(askedPage)))
-      clock.pass(DAY)
+      allowed.push(await client.isAllowed(sites.withPort(checkedPage)))
+      clock.advance(DAY)
     }
     expect(allowed).toEqual([false, false, true])
-    expect(sites.asked).toEqual([ROBOTS, ELSEWHERE, ROBOTS, third, ROBOTS])
+    expect(sites.requestedUrls).toEqual([ROBOTS, ELSEWHERE, ROBOTS, third, ROBOTS])
     for (const { headers } of sites.requests) expect(headers).not.toHaveProperty('if-none-match')
   })
 
   test('our choice, inspect lists the attempts, the latest first', async ({ sites, newClient }) => {
     const clock = startClock()
     const client = newClient({ now: clock.now })
-    const url = sites.withPort(askedPage)
+    const url = sites.withPort(checkedPage)
     const answers = [rules, gone, down, busy, (socket) => socket.destroy(), rules] satisfies Parameters<
-      typeof sites.answer
+      typeof sites.respond
     >[1][]
     for (const answer of answers) {
-      sites.answer(ROBOTS, answer)
+      sites.respond(ROBOTS, answer)
       await client.check(url)
-      clock.pass(DAY)
+      clock.advance(DAY)
     }
     const { attempts } = (await client.inspect(url)) as Inspection
     expect(attempts.map(({ kind, status }) => [kind, status])).toEqual([
@@ -292,15 +292,15 @@ describe('our choice, refreshAheadMs', () => {
 
   test('no check waits for it, it runs once, and its response applies', async ({ sites, newClient }) => {
     const held = Promise.withResolvers<Reply>()
-    sites.answer(ROBOTS, rules, held.promise)
+    sites.respond(ROBOTS, rules, held.promise)
     const clock = startClock()
     const client = newClient({ ...options, now: clock.now })
-    const url = sites.withPort(askedPage)
+    const url = sites.withPort(checkedPage)
     await client.check(url)
-    clock.pass(23 * HOUR - 1)
+    clock.advance(23 * HOUR - 1)
     await client.check(url)
     expect(client.counters.refreshesAhead).toBe(0)
-    clock.pass(1)
+    clock.advance(1)
     const answers = await Promise.all(Array.from({ length: 100 }, () => client.isAllowed(url)))
     expect(new Set(answers)).toEqual(new Set([false]))
     expect(await client.inspect(url)).toMatchObject({ flight: 'under-way', state: 'rules' })
@@ -319,14 +319,14 @@ describe('our choice, refreshAheadMs', () => {
     newClient,
   }) => {
     const held = Promise.withResolvers<Reply>()
-    sites.answer(ROBOTS, rules, held.promise)
+    sites.respond(ROBOTS, rules, held.promise)
     const clock = startClock()
     const client = newClient({ ...options, now: clock.now })
-    const url = sites.withPort(askedPage)
+    const url = sites.withPort(checkedPage)
     await client.check(url)
-    clock.pass(DAY - 1)
+    clock.advance(DAY - 1)
     expect(await client.isAllowed(url)).toBe(false)
-    clock.pass(1)
+    clock.advance(1)
     const late = client.isAllowed(url)
     await sites.requested(2)
     held.resolve(others)
@@ -338,12 +338,12 @@ describe('our choice, refreshAheadMs', () => {
     sites,
     newClient,
   }) => {
-    sites.answer(ROBOTS, rules, down)
+    sites.respond(ROBOTS, rules, down)
     const clock = startClock()
     const client = newClient({ ...options, now: clock.now })
-    const url = sites.withPort(askedPage)
+    const url = sites.withPort(checkedPage)
     await client.check(url)
-    clock.pass(23 * HOUR)
+    clock.advance(23 * HOUR)
     const failed = async (waitMs: number) => {
       const event = new Promise((resolve) => client.events.once('fetch', resolve))
       expect(await client.check(url)).toMatchObject({
@@ -352,18 +352,18 @@ describe('our choice, refreshAheadMs', () => {
       })
       expect(await event).toMatchObject({ from: 'rules', to: 'rules', entry: { latest: { kind: 'unreachable' } } })
       const count = sites.requests.length
-      clock.pass(waitMs - 1)
+      clock.advance(waitMs - 1)
       expect(await client.check(url)).toMatchObject({ access: { outcome: 'success', nextAttemptAt: clock.now() + 1 } })
       expect(await client.inspect(url)).toMatchObject({ state: 'rules', flight: 'none' })
       expect(sites.requests).toHaveLength(count)
-      clock.pass(1)
+      clock.advance(1)
     }
     for (const minutes of [1, 2, 4, 8, 16]) await failed(minutes * MINUTE)
     // The next attempt fails too, and its wait extends beyond the freshness of the entry.
     const last = new Promise((resolve) => client.events.once('fetch', resolve))
     await client.check(url)
     await last
-    clock.pass(29 * MINUTE)
+    clock.advance(29 * MINUTE)
     expect(await client.check(url)).toMatchObject({
       allowed: false,
       access: { outcome: 'unreachable', status: 500, copy: { freshness: 'stale', ageMs: DAY } },
@@ -386,8 +386,8 @@ describe('our choice, the response at the end of a redirect is also saved for th
     ['does not save a failure', ELSEWHERE, down, 1],
     ['does not save a redirect without a usable Location', ELSEWHERE, { status: 301 }, 1],
   ])('%s', async ([, target, answer, requests], { sites, newClient }) => {
-    sites.answer(ROBOTS, movedTo(target))
-    sites.answer(target, answer)
+    sites.respond(ROBOTS, movedTo(target))
+    sites.respond(target, answer)
     const client = newClient()
     await client.check(sites.withPort(asked(ROBOTS)))
     const before = sites.requests.length
@@ -399,9 +399,9 @@ describe('our choice, the response at the end of a redirect is also saved for th
   })
 
   test('saves the response only for the last origin of the chain', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, movedTo(ELSEWHERE))
-    sites.answer(ELSEWHERE, movedTo('http://c.test:PORT/robots.txt'))
-    sites.answer('http://c.test:PORT/robots.txt', rules)
+    sites.respond(ROBOTS, movedTo(ELSEWHERE))
+    sites.respond(ELSEWHERE, movedTo('http://c.test:PORT/robots.txt'))
+    sites.respond('http://c.test:PORT/robots.txt', rules)
     const client = newClient()
     await client.check(sites.withPort(asked(ROBOTS)))
     expect(await client.inspect(sites.withPort(asked(ELSEWHERE)))).toMatchObject({ state: 'unknown' })
@@ -409,8 +409,8 @@ describe('our choice, the response at the end of a redirect is also saved for th
   })
 
   test('the headers of the target decide how long the response is fresh', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { status: 301, headers: { location: ELSEWHERE, 'cache-control': 'max-age=60' } })
-    sites.answer(ELSEWHERE, { ...rules, headers: { 'cache-control': 'max-age=7200' } })
+    sites.respond(ROBOTS, { status: 301, headers: { location: ELSEWHERE, 'cache-control': 'max-age=60' } })
+    sites.respond(ELSEWHERE, { ...rules, headers: { 'cache-control': 'max-age=7200' } })
     const clock = startClock()
     const client = newClient({ now: clock.now })
     await client.check(sites.withPort(asked(ROBOTS)))
@@ -423,21 +423,21 @@ describe('our choice, the response at the end of a redirect is also saved for th
     const clock = startClock()
     const client = newClient({ now: clock.now })
     const redirectAfter = async (answer: Reply) => {
-      sites.answer(ELSEWHERE, answer)
-      sites.answer(ROBOTS, { ...movedTo(ELSEWHERE) })
+      sites.respond(ELSEWHERE, answer)
+      sites.respond(ROBOTS, { ...movedTo(ELSEWHERE) })
       await client.check(sites.withPort(asked(ROBOTS)))
       return (await client.inspect(sites.withPort(asked(ELSEWHERE)))) as Inspection
     }
-    sites.answer(ELSEWHERE, rules)
+    sites.respond(ELSEWHERE, rules)
     await client.check(sites.withPort(asked(ELSEWHERE)))
-    clock.pass(HOUR)
+    clock.advance(HOUR)
     expect(await redirectAfter(gone)).toMatchObject({ state: 'rules' })
-    clock.pass(DAY)
+    clock.advance(DAY)
     expect(await redirectAfter(gone)).toMatchObject({ state: 'unavailable', attempts: [{ at: clock.now() }, {}] })
-    clock.pass(DAY)
-    sites.answer(ELSEWHERE, busyFor('864000'))
+    clock.advance(DAY)
+    sites.respond(ELSEWHERE, busyFor('864000'))
     await client.check(sites.withPort(asked(ELSEWHERE)))
-    clock.pass(1)
+    clock.advance(1)
     expect(await redirectAfter(rules)).toMatchObject({ state: 'rules', attempts: [{ at: clock.now() }, {}, {}, {}] })
     expect(client.counters.reusedRedirects).toBe(2)
   })
@@ -449,15 +449,15 @@ describe('our choice, the response at the end of a redirect is also saved for th
     const dispatcher = new Agent({ connect: { lookup: lookupIn({ 'www.example.com': '127.0.0.1' }) } })
     onTestFinished(() => dispatcher.destroy())
     const literal = 'http://127.0.0.1:PORT/robots.txt'
-    sites.answer('http://www.example.com:PORT/robots.txt', movedTo(literal))
-    sites.answer(literal, { status: 200, body: 'User-agent: *\nAllow: /\n' })
+    sites.respond('http://www.example.com:PORT/robots.txt', movedTo(literal))
+    sites.respond(literal, { status: 200, body: 'User-agent: *\nAllow: /\n' })
     const client = newClient({ dispatcher })
     expect(await client.check(sites.withPort('http://www.example.com:PORT/'))).toMatchObject({
       access: { outcome: 'unreachable', reason: 'blocked-address' },
     })
     expect(await client.inspect(sites.withPort('http://127.0.0.1:PORT/'))).toMatchObject({ state: 'unknown' })
     expect(client.gauges).toMatchObject({ origins: 1 })
-    expect(sites.asked).toEqual(['http://www.example.com:PORT/robots.txt'])
+    expect(sites.requestedUrls).toEqual(['http://www.example.com:PORT/robots.txt'])
   })
 
   test('does not save during a flight of the target’s origin, whose response is newer', async ({
@@ -465,8 +465,8 @@ describe('our choice, the response at the end of a redirect is also saved for th
     newClient,
   }) => {
     const slow = Promise.withResolvers<Reply>()
-    sites.answer(ROBOTS, movedTo(ELSEWHERE))
-    sites.answer(ELSEWHERE, slow.promise, rules)
+    sites.respond(ROBOTS, movedTo(ELSEWHERE))
+    sites.respond(ELSEWHERE, slow.promise, rules)
     const client = newClient()
     const own = client.check(sites.withPort(asked(ELSEWHERE)))
     await sites.requested(1)

@@ -1,7 +1,7 @@
 // A store behind the memory cache: the client uses its entries, and survives its failures. All of it is our choice.
 import { entryFrom } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
 import type { RobotsClient, Store, StoreFailure } from '../src/index.ts'
@@ -10,7 +10,7 @@ import { test } from './with-sites.ts'
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const ROBOTS = 'http://a.test:PORT/robots.txt'
-const rules: Reply = { status: 200, body: forbidsPage, headers: { etag: '"1"' } }
+const rules: Reply = { status: 200, body: disallowsPage, headers: { etag: '"1"' } }
 const others: Reply = { status: 200, body: 'User-agent: *\nDisallow: /other\n' }
 
 interface MapStore extends Store {
@@ -41,110 +41,110 @@ function failuresOf(client: RobotsClient): StoreFailure[] {
 
 describe('an entry in the store', () => {
   test('is saved after a fetch, with an expiry time', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const store = mapStore()
     const clock = startClock()
-    await newClient({ store, now: clock.now }).check(sites.withPort(askedPage))
+    await newClient({ store, now: clock.now }).check(sites.withPort(checkedPage))
     const origin = sites.withPort('http://a.test:PORT')
     expect([...store.texts.keys()]).toEqual([origin])
     expect(entryFrom(store.texts.get(origin) ?? '', origin)).toMatchObject({
-      copy: { bytes: forbidsPage, etag: '"1"' },
+      copy: { bytes: disallowsPage, etag: '"1"' },
     })
     expect(store.keptUntil.get(origin)).toBe(clock.now() + 31 * DAY)
   })
 
   test('saves a second client the request, which inspect shows', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const store = mapStore()
     const { now } = startClock()
     const [first, second] = [newClient({ store, now }), newClient({ store, now })]
-    const expected = await first.check(sites.withPort(askedPage))
-    expect(await second.inspect(sites.withPort(askedPage))).toMatchObject({ source: 'store', state: 'rules' })
-    expect(await second.check(sites.withPort(askedPage))).toEqual(expected)
-    expect(await second.inspect(sites.withPort(askedPage))).toMatchObject({ source: 'memory', state: 'rules' })
+    const expected = await first.check(sites.withPort(checkedPage))
+    expect(await second.inspect(sites.withPort(checkedPage))).toMatchObject({ source: 'store', state: 'rules' })
+    expect(await second.check(sites.withPort(checkedPage))).toEqual(expected)
+    expect(await second.inspect(sites.withPort(checkedPage))).toMatchObject({ source: 'memory', state: 'rules' })
     expect(sites.requests).toHaveLength(1)
     expect(first.counters).toMatchObject({ storeMisses: 1, storeHits: 0, fetches: 1 })
     expect(second.counters).toMatchObject({ storeMisses: 0, storeHits: 2, fetches: 0, waits: 1 })
   })
 
   test('is refreshed by one client when stale, and the other client uses the result', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules, others)
+    sites.respond(ROBOTS, rules, others)
     const store = mapStore()
     const clock = startClock()
     const clients = [1, 2, 3].map(() => newClient({ store, now: clock.now }))
     const ask = async () => {
       const allowed = []
-      for (const client of clients) allowed.push(await client.isAllowed(sites.withPort(askedPage)))
+      for (const client of clients) allowed.push(await client.isAllowed(sites.withPort(checkedPage)))
       return allowed
     }
     expect(await ask()).toEqual([false, false, false])
-    clock.pass(DAY)
+    clock.advance(DAY)
     expect(await ask()).toEqual([true, true, true])
     expect(sites.requests).toHaveLength(2)
   })
 
   test('saves a refresh ahead that another client has just made', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules, others)
+    sites.respond(ROBOTS, rules, others)
     const store = mapStore()
     const clock = startClock()
     const clients = [1, 2].map(() => newClient({ store, now: clock.now, refreshAheadMs: DAY }))
-    for (const client of clients) await client.check(sites.withPort(askedPage))
-    clock.pass(DAY - 1)
+    for (const client of clients) await client.check(sites.withPort(checkedPage))
+    clock.advance(DAY - 1)
     for (const client of clients) {
-      await client.check(sites.withPort(askedPage))
+      await client.check(sites.withPort(checkedPage))
       while (client.gauges.flightsUnderWay > 0) await new Promise((resolve) => setImmediate(resolve))
-      expect(await client.isAllowed(sites.withPort(askedPage))).toBe(true)
+      expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(true)
     }
     expect(sites.requests).toHaveLength(2)
   })
 
   test('applies after a restart, even while the server is down', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules, (socket) => socket.resetAndDestroy())
+    sites.respond(ROBOTS, rules, (socket) => socket.resetAndDestroy())
     const store = mapStore()
     const clock = startClock()
-    await newClient({ store, now: clock.now }).check(sites.withPort(askedPage))
-    clock.pass(2 * DAY)
-    expect(await newClient({ store, now: clock.now }).check(sites.withPort(askedPage))).toMatchObject({
+    await newClient({ store, now: clock.now }).check(sites.withPort(checkedPage))
+    clock.advance(2 * DAY)
+    expect(await newClient({ store, now: clock.now }).check(sites.withPort(checkedPage))).toMatchObject({
       allowed: false,
       because: 'rule',
       access: { outcome: 'unreachable', reason: 'reset', copy: { freshness: 'stale', ageMs: 2 * DAY } },
     })
     expect(sites.requests[1]?.headers).toMatchObject({ 'if-none-match': '"1"' })
     // The growing wait continues after one more attempt.
-    clock.pass(MINUTE - 1)
+    clock.advance(MINUTE - 1)
     const third = newClient({ store, now: clock.now })
-    await third.check(sites.withPort(askedPage))
+    await third.check(sites.withPort(checkedPage))
     expect(sites.requests).toHaveLength(2)
-    clock.pass(1)
-    expect(await third.check(sites.withPort(askedPage))).toMatchObject({
+    clock.advance(1)
+    expect(await third.check(sites.withPort(checkedPage))).toMatchObject({
       access: { nextAttemptAt: clock.now() + 2 * MINUTE },
     })
   })
 
   test('is not used if the entry in memory is newer', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules, { status: 304 })
+    sites.respond(ROBOTS, rules, { status: 304 })
     const store = mapStore()
     const clock = startClock()
     const client = newClient({ store, now: clock.now })
-    await client.check(sites.withPort(askedPage))
+    await client.check(sites.withPort(checkedPage))
     const [[origin, old] = ['', '']] = store.texts
-    clock.pass(DAY)
-    await client.check(sites.withPort(askedPage))
+    clock.advance(DAY)
+    await client.check(sites.withPort(checkedPage))
     store.texts.set(origin, old)
-    clock.pass(DAY)
-    const verdict = await client.check(sites.withPort(askedPage))
+    clock.advance(DAY)
+    const verdict = await client.check(sites.withPort(checkedPage))
     expect(verdict).toMatchObject({ access: { copy: { ageMs: 0 } } })
-    expect(await client.inspect(sites.withPort(askedPage))).toMatchObject({
+    expect(await client.inspect(sites.withPort(checkedPage))).toMatchObject({
       attempts: [{}, { at: clock.now() - DAY }, {}],
     })
   })
 
   test('is also saved for the target of a redirect', async ({ sites, newClient }) => {
     const elsewhere = 'http://b.test:PORT/robots.txt'
-    sites.answer(ROBOTS, { status: 301, headers: { location: elsewhere } })
-    sites.answer(elsewhere, rules)
+    sites.respond(ROBOTS, { status: 301, headers: { location: elsewhere } })
+    sites.respond(elsewhere, rules)
     const store = mapStore()
-    await newClient({ store }).check(sites.withPort(askedPage))
+    await newClient({ store }).check(sites.withPort(checkedPage))
     expect([...store.texts.keys()].sort()).toEqual(
       ['http://a.test:PORT', 'http://b.test:PORT'].map((one) => sites.withPort(one)),
     )
@@ -167,14 +167,14 @@ describe('an invalid entry in the store is a miss', () => {
     ['a huge text', (text) => text.replace(/"bytes":"/, `$&${'#'.repeat(6_000_000)}`)],
   ]
   test.for(changes)('%s', async ([, change], { sites, newClient }) => {
-    sites.answer(ROBOTS, rules, others)
+    sites.respond(ROBOTS, rules, others)
     const store = mapStore()
-    await newClient({ store }).check(sites.withPort(askedPage))
+    await newClient({ store }).check(sites.withPort(checkedPage))
     const client = newClient({
       store: { ...store, get: async (origin) => change(store.texts.get(origin) ?? '') as string },
     })
     const failures = failuresOf(client)
-    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(true)
+    expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(true)
     expect(sites.requests).toHaveLength(2)
     expect(client.counters).toMatchObject({ storeHits: 0, storeMisses: 1, storeFailures: 0 })
     expect(failures).toEqual([])
@@ -195,15 +195,15 @@ describe('a store that fails', () => {
   )
 
   test.for(rows)('%s: %s', async ([how, method], { sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const failing = fail[how] as () => Promise<never>
     const store = mapStore()
     const client = newClient({
       store: { ...store, ...(method !== 'set' && { get: failing }), ...(method !== 'get' && { set: failing }) },
     })
     const failures = failuresOf(client)
-    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ allowed: false, because: 'rule' })
-    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    expect(await client.check(sites.withPort(checkedPage))).toMatchObject({ allowed: false, because: 'rule' })
+    expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(false)
     const origin = sites.withPort('http://a.test:PORT')
     const operations = method === 'both' ? (['get', 'set'] as const) : [method]
     expect(failures).toEqual(operations.map((operation) => ({ operation, origin, error })))
@@ -216,21 +216,21 @@ describe('a store that fails', () => {
   })
 
   test('a store that returns values instead of promises works', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const { texts } = mapStore()
     const store = {
       get: (origin: string) => texts.get(origin),
       set: (origin: string, text: string) => void texts.set(origin, text),
       delete: (origin: string) => texts.delete(origin),
     } as unknown as Store
-    await newClient({ store }).check(sites.withPort(askedPage))
-    expect(await newClient({ store }).isAllowed(sites.withPort(askedPage))).toBe(false)
+    await newClient({ store }).check(sites.withPort(checkedPage))
+    expect(await newClient({ store }).isAllowed(sites.withPort(checkedPage))).toBe(false)
     expect(sites.requests).toHaveLength(1)
   })
 
   test('the client continues without a store that never answers, and its flights end', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
-    sites.answer('http://b.test:PORT/robots.txt', rules)
+    sites.respond(ROBOTS, rules)
+    sites.respond('http://b.test:PORT/robots.txt', rules)
     const store = mapStore()
     const never = new Promise<never>(() => undefined)
     const client = newClient({
@@ -264,7 +264,7 @@ describe('a store that fails', () => {
         },
       },
     })
-    const pending = Promise.allSettled([client.check(sites.withPort(askedPage))])
+    const pending = Promise.allSettled([client.check(sites.withPort(checkedPage))])
     await asked.promise
     const closing = client.close()
     answer.resolve(undefined)

@@ -7,7 +7,7 @@ import { type Dialect, type DialectName, dialects } from '@politely/core'
 import { startClock } from '@politely/testkit/clock'
 import { withTables } from '@politely/testkit/doc-table'
 import { pick, randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
-import { askedPage, forbidsPage } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished } from 'vitest'
 import {
@@ -25,7 +25,7 @@ import { test } from './with-sites.ts'
 const DAY = 86_400_000
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 const ELSEWHERE = 'http://b.test:PORT/robots.txt'
-const rules: Reply = { status: 200, body: forbidsPage }
+const rules: Reply = { status: 200, body: disallowsPage }
 
 /** Creates a store that is always empty. Its `set` does nothing by default. */
 const emptyStore = (set: Store['set'] = async () => undefined): Store => ({
@@ -44,34 +44,39 @@ describe('counters', () => {
   ]
   const asked = { questions: 1, waits: 1, fetches: 1, requests: 1 }
   const rows: readonly Row[] = [
-    ['a file', { [ROBOTS]: rules }, [askedPage], { ...asked, disallowed: 1, successes: 1, bytes: forbidsPage.length }],
-    ['a 404', { [ROBOTS]: { status: 404 } }, [askedPage], { ...asked, allowed: 1, unavailable: 1 }],
-    ['a failure', { [ROBOTS]: { status: 500 } }, [askedPage], { ...asked, disallowed: 1, unreachable: 1 }],
+    [
+      'a file',
+      { [ROBOTS]: rules },
+      [checkedPage],
+      { ...asked, disallowed: 1, successes: 1, bytes: disallowsPage.length },
+    ],
+    ['a 404', { [ROBOTS]: { status: 404 } }, [checkedPage], { ...asked, allowed: 1, unavailable: 1 }],
+    ['a failure', { [ROBOTS]: { status: 500 } }, [checkedPage], { ...asked, disallowed: 1, unreachable: 1 }],
     [
       '401 in a dialect in which it restricts',
       { [ROBOTS]: { status: 401 } },
-      [askedPage],
+      [checkedPage],
       { ...asked, disallowed: 1, restricted: 1 },
       { dialect: 'koster-1996' },
     ],
     [
       'retries',
       { [ROBOTS]: { status: 500 } },
-      [askedPage],
+      [checkedPage],
       { ...asked, requests: 2, disallowed: 1, unreachable: 1 },
       { retries: 1 },
     ],
     [
       'a redirect to another origin, for which the response is also saved',
       { [ROBOTS]: { status: 301, headers: { location: ELSEWHERE } }, [ELSEWHERE]: rules },
-      [askedPage, ELSEWHERE.replace('robots.txt', 'page')],
+      [checkedPage, ELSEWHERE.replace('robots.txt', 'page')],
       {
         ...asked,
         questions: 2,
         requests: 2,
         disallowed: 2,
         successes: 1,
-        bytes: forbidsPage.length,
+        bytes: disallowsPage.length,
         reusedRedirects: 1,
       },
     ],
@@ -79,20 +84,20 @@ describe('counters', () => {
     [
       'cached origins',
       { [ROBOTS]: rules },
-      [askedPage, askedPage, askedPage.replace('page', 'x')],
-      { ...asked, questions: 3, disallowed: 2, allowed: 1, successes: 1, bytes: forbidsPage.length },
+      [checkedPage, checkedPage, checkedPage.replace('page', 'x')],
+      { ...asked, questions: 3, disallowed: 2, allowed: 1, successes: 1, bytes: disallowsPage.length },
     ],
     [
       'an empty store',
       { [ROBOTS]: { status: 404 } },
-      [askedPage],
+      [checkedPage],
       { ...asked, allowed: 1, unavailable: 1, storeMisses: 1 },
       { store: emptyStore() },
     ],
     [
       'a store that fails',
       { [ROBOTS]: { status: 404 } },
-      [askedPage],
+      [checkedPage],
       { ...asked, allowed: 1, unavailable: 1, storeMisses: 1, storeFailures: 1 },
       { store: emptyStore(() => Promise.reject(new Error('full'))) },
     ],
@@ -101,7 +106,7 @@ describe('counters', () => {
 
   for (const how of ['check', 'isAllowed'] as const) {
     test.for(rows)(`%s, by ${how}`, async ([, answers, urls, moved, options], { sites, newClient }) => {
-      for (const [url, answer] of Object.entries(answers)) sites.answer(url, answer)
+      for (const [url, answer] of Object.entries(answers)) sites.respond(url, answer)
       const client = newClient(options)
       expect(client.counters).toEqual(zero)
       for (const url of urls) await client[how](sites.withPort(url))
@@ -110,7 +115,7 @@ describe('counters', () => {
   }
 
   test('store hits, a 304, and a refresh ahead', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 304 })
+    sites.respond(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 304 })
     const texts = new Map<string, string>()
     const store: Store = {
       get: async (origin) => texts.get(origin),
@@ -118,12 +123,12 @@ describe('counters', () => {
       delete: async () => undefined,
     }
     const clock = startClock()
-    await newClient({ store, now: clock.now }).check(sites.withPort(askedPage))
+    await newClient({ store, now: clock.now }).check(sites.withPort(checkedPage))
     const client = newClient({ store, now: clock.now, refreshAheadMs: DAY })
-    clock.pass(DAY - 1)
-    await client.check(sites.withPort(askedPage))
+    clock.advance(DAY - 1)
+    await client.check(sites.withPort(checkedPage))
     const fetched = once(client.events, 'fetch')
-    await client.check(sites.withPort(askedPage))
+    await client.check(sites.withPort(checkedPage))
     await fetched
     expect(client.counters).toEqual({
       ...zero,
@@ -144,10 +149,10 @@ describe('counters', () => {
   })
 
   test('a rejected check does not count as answered', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, () => undefined)
+    sites.respond(ROBOTS, () => undefined)
     const client = newClient()
     const leaver = new AbortController()
-    const asked = client.check(sites.withPort(askedPage), { signal: leaver.signal })
+    const asked = client.check(sites.withPort(checkedPage), { signal: leaver.signal })
     await sites.requested(1)
     leaver.abort()
     await expect(asked).rejects.toThrow()
@@ -165,16 +170,16 @@ describe('counters', () => {
 
 describe('events', () => {
   test('verdict carries the verdict of check, and fetch the result of the attempt', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
-    sites.answer(ELSEWHERE, rules)
+    sites.respond(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
+    sites.respond(ELSEWHERE, rules)
     const clock = startClock()
     const client = newClient({ now: clock.now })
     const fetches: FetchEvent[] = []
     const verdicts: VerdictEvent[] = []
     client.events.on('fetch', (event) => void fetches.push(event))
     client.events.on('verdict', (event) => void verdicts.push(event))
-    const verdict = await client.check(sites.withPort(askedPage))
-    expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+    const verdict = await client.check(sites.withPort(checkedPage))
+    expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(false)
     expect(verdicts).toEqual([{ verdict }, { verdict }])
     expect(fetches).toEqual([
       {
@@ -188,9 +193,9 @@ describe('events', () => {
         tookMs: 0,
       },
     ])
-    sites.answer(ROBOTS, { status: 500 })
-    clock.pass(DAY)
-    await client.check(sites.withPort(askedPage))
+    sites.respond(ROBOTS, { status: 500 })
+    clock.advance(DAY)
+    await client.check(sites.withPort(checkedPage))
     expect(fetches[1]).toMatchObject({ from: 'rules', to: 'lost-with-copy', requests: 1 })
   })
 
@@ -214,7 +219,7 @@ describe('events', () => {
   }
 
   test('an error of a listener or logger is uncaught, and the check still resolves', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const broken = (what: string) => () => {
       throw new Error(what)
     }
@@ -224,7 +229,7 @@ describe('events', () => {
     })
     for (const name of ['verdict', 'fetch', 'store-failed'] as const) client.events.on(name, broken(name))
     const caught = await uncaughtDuring(6, async () => {
-      expect(await client.isAllowed(sites.withPort(askedPage))).toBe(false)
+      expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(false)
     })
     expect(caught.map((error) => (error as Error).message).sort()).toEqual(
       ['verdict', 'fetch', 'store-failed', 'debug', 'info', 'warn'].sort(),
@@ -244,13 +249,13 @@ describe('tracing channels', () => {
   }
 
   test('politely:check and politely:fetch: start, end and result', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const checks = listen('politely:check')
     const fetches = listen('politely:fetch')
     const client = newClient()
     const events: FetchEvent[] = []
     client.events.on('fetch', (event) => void events.push(event))
-    const url = sites.withPort(askedPage)
+    const url = sites.withPort(checkedPage)
     const verdict = await client.check(url)
     const known = await client.check(url)
     await client.isAllowed(url)
@@ -272,11 +277,11 @@ describe('tracing channels', () => {
   })
 
   test('a rejected check has an error', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, () => undefined)
+    sites.respond(ROBOTS, () => undefined)
     const checks = listen('politely:check')
     const fetches = listen('politely:fetch')
     const client = newClient()
-    const asked = expect(client.check(sites.withPort(askedPage))).rejects.toThrow('closed')
+    const asked = expect(client.check(sites.withPort(checkedPage))).rejects.toThrow('closed')
     await sites.requested(1)
     await client.close()
     await asked
@@ -298,13 +303,13 @@ describe('checkNow', () => {
     sites,
     newClient,
   }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const clock = startClock()
     const lines: string[] = []
     const client = newClient({ now: clock.now, logger: { debug: (line) => void lines.push(line) } })
-    const url = sites.withPort(askedPage)
+    const url = sites.withPort(checkedPage)
     expect(client.checkNow(url)).toBeUndefined() // not cached yet
-    expect(sites.asked).toEqual([])
+    expect(sites.requestedUrls).toEqual([])
     const verdict = await client.check(url)
     const events: VerdictEvent[] = []
     client.events.on('verdict', (event) => void events.push(event))
@@ -319,9 +324,9 @@ describe('checkNow', () => {
     expect(events.map((event) => event.verdict.url)).toEqual([url, 'no URL', 'no URL'])
     expect(checks).toHaveLength(3)
     expect(lines.filter((line) => line.startsWith(`${url}: `))).toHaveLength(2)
-    clock.pass(30 * DAY)
+    clock.advance(30 * DAY)
     expect(client.checkNow(url)).toBeUndefined() // stale
-    expect(sites.asked).toHaveLength(1)
+    expect(sites.requestedUrls).toHaveLength(1)
     await client.close()
     expect(() => client.checkNow(url)).toThrow('closed')
   })
@@ -341,24 +346,24 @@ describe('logger', () => {
     sites,
     newClient,
   }) => {
-    sites.answer(ROBOTS, rules, { status: 503 })
+    sites.respond(ROBOTS, rules, { status: 503 })
     const { lines, logger } = recorder()
     const clock = startClock()
     const client = newClient({ logger, now: clock.now, store: emptyStore(() => Promise.reject(new Error('full'))) })
-    await client.isAllowed(sites.withPort(askedPage))
-    clock.pass(DAY)
-    await client.check(sites.withPort(askedPage))
+    await client.isAllowed(sites.withPort(checkedPage))
+    clock.advance(DAY)
+    await client.check(sites.withPort(checkedPage))
     const full = ['warn', 'the store failed to set http://a.test:PORT: Error: full']
     expect(lines).toEqual(
       [
         full,
         ['info', `${ROBOTS}: success (status 200); unknown -> rules`],
-        ['debug', `${askedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *`],
+        ['debug', `${checkedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *`],
         full,
         ['warn', `${ROBOTS}: unreachable (status 503); rules -> lost-with-copy`],
         [
           'debug',
-          `${askedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *; according to the last good copy, because robots.txt is unreachable (status 503)`,
+          `${checkedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *; according to the last good copy, because robots.txt is unreachable (status 503)`,
         ],
       ].map(([level = '', line = '']) => [level, sites.withPort(line)]),
     )
@@ -367,22 +372,22 @@ describe('logger', () => {
   test('escapes control characters from sites, callers and stores', async ({ sites, newClient }) => {
     const nasty = '\u001b[2J\u009b\u202e\u2028\r\n\u0007\u0000'
     const body = Buffer.from(`User-agent: *\u001b[31m\nDisallow: /page\u001b[2J\u202e\u0007\n`)
-    sites.answer(ROBOTS, { status: 200, body })
+    sites.respond(ROBOTS, { status: 200, body })
     const { lines, logger } = recorder()
     const client = newClient({ logger, store: emptyStore(() => Promise.reject(new Error(nasty))) })
     await client.check(sites.withPort(`http://a.test:PORT/page%1B[2J\u202e\u0007${nasty}`))
     await client.check(nasty)
     const strange = newClient({ logger, store: emptyStore(() => Promise.reject(Object.create(null))) })
-    await strange.check(sites.withPort(askedPage))
+    await strange.check(sites.withPort(checkedPage))
     expect(lines.length).toBeGreaterThan(5)
     for (const [, line] of lines) expect(line).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u)
   })
 
   test('may have some of the methods only, and may be console', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { status: 500 })
+    sites.respond(ROBOTS, { status: 500 })
     const lines: string[] = []
-    await newClient({ logger: { warn: (line) => void lines.push(line) } }).check(sites.withPort(askedPage))
-    await newClient({ logger: {} }).check(sites.withPort(askedPage))
+    await newClient({ logger: { warn: (line) => void lines.push(line) } }).check(sites.withPort(checkedPage))
+    await newClient({ logger: {} }).check(sites.withPort(checkedPage))
     expect(lines).toEqual([sites.withPort(`${ROBOTS}: unreachable (status 500); unknown -> lost`)])
     const options = { userAgent: 'ExampleBot/1.0', logger: console } satisfies RobotsClientOptions
     expect(options.logger).toBe(console)
@@ -400,7 +405,7 @@ describe('isAllowed has a fast path with the same results as check', () => {
     for (let i = 0; i < 60; i++) {
       const file = randomRobots(roll)
       const host = `http://h${i}.test:PORT`
-      sites.answer(`${host}/robots.txt`, { status: 200, body: Buffer.from(file, 'latin1') })
+      sites.respond(`${host}/robots.txt`, { status: 200, body: Buffer.from(file, 'latin1') })
       const paths = Array.from({ length: 20 }, () => randomPath(roll, file))
       const odd = [
         '/robots.txt',
@@ -431,7 +436,7 @@ describe('isAllowed has a fast path with the same results as check', () => {
 
   test('also while everything is allowed or disallowed', async ({ sites, newClient }) => {
     const answers: readonly Reply[] = [{ status: 404 }, { status: 500 }, { status: 401 }]
-    for (const [i, answer] of answers.entries()) sites.answer(`http://h${i}.test:PORT/robots.txt`, answer)
+    for (const [i, answer] of answers.entries()) sites.respond(`http://h${i}.test:PORT/robots.txt`, answer)
     const same = async (client: RobotsClient) => {
       for (const i of answers.keys()) {
         for (const path of ['/page', '/robots.txt']) {

@@ -12,7 +12,7 @@ import { bodyCases } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
 import { misbehavingServerCases } from '@politely/testkit/misbehaving-server-cases'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { askedPage, forbidsPage, replyCases } from '@politely/testkit/response-cases'
+import { checkedPage, disallowsPage, replyCases } from '@politely/testkit/response-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { type Certificate, selfSigned } from '@politely/testkit/self-signed'
 import { type Answer, type Behaviour, startSites } from '@politely/testkit/sites'
@@ -33,7 +33,7 @@ import { watchOwnSockets } from './own-sockets.ts'
 import { test } from './with-sites.ts'
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
-const rules = { status: 200, body: forbidsPage }
+const rules = { status: 200, body: disallowsPage }
 const obeyed = { allowed: false, because: 'rule', access: { outcome: 'success', status: 200 } }
 
 type Fetch = typeof globalThis.fetch
@@ -89,17 +89,17 @@ describe.for([
       .map((row) => [row.name, row] as const)
 
   test.for(casesOf(replyCases))('%s', async ([, { replies, expected }], { sites, newClient }) => {
-    for (const [url, reply] of Object.entries(replies)) sites.answer(url, reply)
-    const verdict = await newClient(transport()).check(sites.withPort(askedPage))
+    for (const [url, reply] of Object.entries(replies)) sites.respond(url, reply)
+    const verdict = await newClient(transport()).check(sites.withPort(checkedPage))
     const { requestedUrls: asked, allowed, because, ...access } = expected
     expect(verdict).toMatchObject({ allowed, because, access })
-    expect(sites.asked).toEqual(asked)
+    expect(sites.requestedUrls).toEqual(asked)
   })
 
   test.concurrent.for(casesOf(misbehavingServerCases))('%s', async ([, row], { sites, newClient }) => {
-    sites.answer(ROBOTS, row.behave)
+    sites.respond(ROBOTS, row.behave)
     const client = newClient({ ...transport(), timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
-    const verdict = await client.check(sites.withPort(askedPage))
+    const verdict = await client.check(sites.withPort(checkedPage))
     const { allowed, because, ...access } = row.expected
     expect(verdict).toMatchObject({ allowed, because, access })
   })
@@ -107,8 +107,8 @@ describe.for([
   test.for(casesOf(bodyCases))('%s', async ([, row], { sites, newClient }) => {
     const { contentEncoding, body, expected } = row
     const headers = contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }
-    sites.answer(ROBOTS, { status: 200, headers, body: body() })
-    const verdict = await newClient(transport()).check(sites.withPort(askedPage))
+    sites.respond(ROBOTS, { status: 200, headers, body: body() })
+    const verdict = await newClient(transport()).check(sites.withPort(checkedPage))
     const { allowed, because, truncated, ...access } = expected
     expect(verdict).toMatchObject({ allowed, because, access })
     expect('access' in verdict && verdict.access.copy?.truncated).toBe(truncated)
@@ -122,8 +122,8 @@ test('every pattern of the differences matches a case', () => {
 
 describe("how the client calls the caller's fetch", () => {
   test('with these options, and sends these headers', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { status: 302, headers: { location: '/rules', 'set-cookie': 'session=1' } })
-    sites.answer('http://a.test:PORT/rules', { ...rules, headers: { etag: '"1"' } })
+    sites.respond(ROBOTS, { status: 302, headers: { location: '/rules', 'set-cookie': 'session=1' } })
+    sites.respond('http://a.test:PORT/rules', { ...rules, headers: { etag: '"1"' } })
     const calls: (readonly [input: unknown, init: RequestInit | undefined])[] = []
     const real = fetchOfNode()
     const fetch: Fetch = (input, init) => {
@@ -132,7 +132,7 @@ describe("how the client calls the caller's fetch", () => {
     }
     const client = newClient({ fetch, minTtlMs: 0, ttlMs: 0 })
     expect(await client.check(sites.withPort('http://me:secret@a.test:PORT/page'))).toMatchObject(obeyed)
-    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ because: 'rule' })
+    expect(await client.check(sites.withPort(checkedPage))).toMatchObject({ because: 'rule' })
 
     const common = {
       method: 'GET',
@@ -165,14 +165,14 @@ describe("how the client calls the caller's fetch", () => {
   })
 
   test('a 304 renews the copy', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 304 })
+    sites.respond(ROBOTS, { ...rules, headers: { etag: '"1"' } }, { status: 304 })
     const client = newClient({ fetch: fetchOfNode(), minTtlMs: 0, ttlMs: 0 })
-    await client.check(sites.withPort(askedPage))
-    expect(await client.check(sites.withPort(askedPage))).toMatchObject({ because: 'rule', access: { status: 304 } })
+    await client.check(sites.withPort(checkedPage))
+    expect(await client.check(sites.withPort(checkedPage))).toMatchObject({ because: 'rule', access: { status: 304 } })
   })
 
   test('allows a fetch that signs requests', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, rules)
+    sites.respond(ROBOTS, rules)
     const real = fetchOfUndici()
     const fetch: Fetch = (input, init) => {
       const headers = new Headers(init?.headers)
@@ -180,7 +180,7 @@ describe("how the client calls the caller's fetch", () => {
       headers.set('signature', `sig1=:${btoa(`${init?.method} ${String(input)}`)}:`)
       return real(input, { ...init, headers: Object.fromEntries(headers) })
     }
-    expect(await newClient({ fetch }).check(sites.withPort(askedPage))).toMatchObject(obeyed)
+    expect(await newClient({ fetch }).check(sites.withPort(checkedPage))).toMatchObject(obeyed)
     expect(sites.requests[0]?.headers).toMatchObject({
       'user-agent': 'ExampleBot/1.0',
       signature: `sig1=:${btoa(`GET ${sites.withPort(ROBOTS)}`)}:`,
@@ -200,19 +200,19 @@ describe('a fetch that violates its contract', () => {
     ['returns an error response', async () => Response.error(), 'malformed', /hides redirects/],
     [
       'follows redirects',
-      async () => Object.defineProperty(new Response(forbidsPage), 'redirected', { value: true }),
+      async () => Object.defineProperty(new Response(disallowsPage), 'redirected', { value: true }),
       'malformed',
       /follows redirects itself/,
     ],
     [
       'follows redirects without `redirected`, but with the new URL',
-      async () => Object.defineProperty(new Response(forbidsPage), 'url', { value: 'http://10.0.0.1/rules' }),
+      async () => Object.defineProperty(new Response(disallowsPage), 'url', { value: 'http://10.0.0.1/rules' }),
       'malformed',
       /response from http:\/\/10\.0\.0\.1\/rules.*request for http:\/\/a\.test\/robots\.txt/,
     ],
     [
       'returns less than its Content-Length',
-      async () => new Response(forbidsPage, { headers: { 'content-length': '31' } }),
+      async () => new Response(disallowsPage, { headers: { 'content-length': '31' } }),
       'truncated',
       /30 bytes of a body with Content-Length 31/,
     ],
@@ -278,7 +278,7 @@ describe('a fetch that violates its contract', () => {
   test('ignores the signal in the body', async ({ newClient }) => {
     const cancelled = Promise.withResolvers<unknown>()
     const body = new ReadableStream({
-      start: (stream) => stream.enqueue(new TextEncoder().encode(forbidsPage)),
+      start: (stream) => stream.enqueue(new TextEncoder().encode(disallowsPage)),
       cancel: cancelled.resolve,
     })
     const client = newClient({ fetch: async () => new Response(body), timeoutMs: 50 })
@@ -301,7 +301,7 @@ describe('a fetch that violates its contract', () => {
 })
 
 describe("the caller's fetch: codings that it does not decode", () => {
-  const gzipped = gzipSync(forbidsPage)
+  const gzipped = gzipSync(disallowsPage)
   const undecodable = { because: 'unreachable', access: { reason: 'undecodable' } }
 
   /** Decodes nothing and returns all headers of the site. */
@@ -339,8 +339,8 @@ describe("the caller's fetch: codings that it does not decode", () => {
       ].map((coding) => [name, coding, fetchOf] as const),
     ),
   )('%s: Content-Encoding: %s', async ([, coding, fetchOf], { sites, newClient }) => {
-    sites.answer(ROBOTS, { status: 200, headers: { 'content-encoding': coding }, body: gzipped })
-    expect(await newClient({ fetch: fetchOf() }).check(sites.withPort(askedPage))).toMatchObject(undecodable)
+    sites.respond(ROBOTS, { status: 200, headers: { 'content-encoding': coding }, body: gzipped })
+    expect(await newClient({ fetch: fetchOf() }).check(sites.withPort(checkedPage))).toMatchObject(undecodable)
   })
 
   test.for(
@@ -348,47 +348,47 @@ describe("the caller's fetch: codings that it does not decode", () => {
       ['gzip', 'gzip, chunked', 'identity, chunked', 'chunked, gzip'].map((coding) => [name, coding, fetchOf] as const),
     ),
   )('%s: Transfer-Encoding: %s', async ([, coding, fetchOf], { sites, newClient }) => {
-    sites.answer(ROBOTS, (socket) => {
+    sites.respond(ROBOTS, (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: ${coding}\r\n\r\n`)
       if (coding.endsWith('chunked')) socket.write(`${gzipped.length.toString(16)}\r\n`)
       socket.write(gzipped)
       socket.end(coding.endsWith('chunked') ? '\r\n0\r\n\r\n' : '')
     })
-    expect(await newClient({ fetch: fetchOf() }).check(sites.withPort(askedPage))).toMatchObject({
+    expect(await newClient({ fetch: fetchOf() }).check(sites.withPort(checkedPage))).toMatchObject({
       because: 'unreachable',
       access: { reason: expect.stringMatching(/^(undecodable|malformed)$/) }, // node:http rejects some of these as invalid HTTP
     })
   })
 
-  const long = `${forbidsPage}${'# padding\n'.repeat(60_000)}`
+  const long = `${disallowsPage}${'# padding\n'.repeat(60_000)}`
   test.for([
-    ['gzip', gzipSync(forbidsPage)],
-    ['x-gzip', gzipSync(forbidsPage)],
-    ['GZIP', gzipSync(forbidsPage)],
-    ['deflate', deflateSync(forbidsPage)],
-    ['deflate', deflateRawSync(forbidsPage)],
-    ['br', brotliCompressSync(forbidsPage)],
-    ['gzip, br', brotliCompressSync(gzipSync(forbidsPage))],
-    ['br, gzip', gzipSync(brotliCompressSync(forbidsPage))],
+    ['gzip', gzipSync(disallowsPage)],
+    ['x-gzip', gzipSync(disallowsPage)],
+    ['GZIP', gzipSync(disallowsPage)],
+    ['deflate', deflateSync(disallowsPage)],
+    ['deflate', deflateRawSync(disallowsPage)],
+    ['br', brotliCompressSync(disallowsPage)],
+    ['gzip, br', brotliCompressSync(gzipSync(disallowsPage))],
+    ['br, gzip', gzipSync(brotliCompressSync(disallowsPage))],
     ['br over the size limit', brotliCompressSync(randomBytes(600_000))],
     ['br of a body that compresses well', brotliCompressSync(long)],
   ] as const)('a body that is still coded: %s', async ([name, body], { sites, newClient }) => {
     const coding = name.replace(/, of.*/, '')
-    sites.answer(ROBOTS, { status: 200, headers: { 'content-encoding': coding }, body })
-    expect(await newClient({ fetch: rawFetch }).check(sites.withPort(askedPage))).toMatchObject(undecodable)
+    sites.respond(ROBOTS, { status: 200, headers: { 'content-encoding': coding }, body })
+    expect(await newClient({ fetch: rawFetch }).check(sites.withPort(checkedPage))).toMatchObject(undecodable)
   })
 
   test.for(['', 'identity', 'Identity'])('an uncoded body: "%s"', async (coding, { sites, newClient }) => {
     for (const [, fetchOf] of fetches) {
-      sites.answer(ROBOTS, { ...rules, headers: { 'content-encoding': coding } })
-      expect(await newClient({ fetch: fetchOf() }).check(sites.withPort(askedPage))).toMatchObject(obeyed)
+      sites.respond(ROBOTS, { ...rules, headers: { 'content-encoding': coding } })
+      expect(await newClient({ fetch: fetchOf() }).check(sites.withPort(checkedPage))).toMatchObject(obeyed)
     }
   })
 
   test('a fetch that has decoded the body and kept the Content-Encoding header', async ({ newClient }) => {
     for (const coding of ['gzip', 'deflate', 'br', 'gzip, br']) {
       const headers = { 'content-encoding': coding, 'content-length': '55' }
-      const client = newClient({ fetch: async () => new Response(forbidsPage, { headers }) })
+      const client = newClient({ fetch: async () => new Response(disallowsPage, { headers }) })
       expect(await client.check('http://a.test/page')).toMatchObject(obeyed)
     }
   })
@@ -429,8 +429,8 @@ describe("the caller's fetch: failures", () => {
   })
 
   test('detects a fetch that follows redirects silently, by its requests', async ({ sites, newClient }) => {
-    sites.answer(ROBOTS, { status: 302, headers: { location: '/rules' } })
-    sites.answer('http://a.test:PORT/rules', rules)
+    sites.respond(ROBOTS, { status: 302, headers: { location: '/rules' } })
+    sites.respond('http://a.test:PORT/rules', rules)
     const hides =
       (real: Fetch): Fetch =>
       async (url, init) => {
@@ -442,7 +442,7 @@ describe("the caller's fetch: failures", () => {
         dispatch(options, new RedirectHandler(dispatch, 5, options, handler as never)),
     )
     for (const fetch of [hides(fetchOfNode()), hides(fetchOfUndici()), fetchOfUndici(byHandler as Agent)]) {
-      const verdict = await newClient({ fetch }).check(sites.withPort(askedPage))
+      const verdict = await newClient({ fetch }).check(sites.withPort(checkedPage))
       expect(verdict).toMatchObject({
         access: { reason: 'malformed', detail: expect.stringMatching(/follows redirects itself/) },
       })
@@ -450,14 +450,14 @@ describe("the caller's fetch: failures", () => {
   })
 
   test('detects a fetch whose dispatcher drops the body', async ({ sites, newClient }) => {
-    const chunks = `1e\r\n${forbidsPage}\r\n0\r\n\r\n`
-    sites.answer(
+    const chunks = `1e\r\n${disallowsPage}\r\n0\r\n\r\n`
+    sites.respond(
       ROBOTS,
       (socket) => void socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`),
     )
     const verdict = await newClient({
       fetch: fetchOfUndici(loopbackAgent().compose(interceptors.dump()) as Agent),
-    }).check(sites.withPort(askedPage))
+    }).check(sites.withPort(checkedPage))
     expect(verdict).toMatchObject({
       access: { reason: 'malformed', detail: expect.stringMatching(/interceptors\.dump/) },
     })
@@ -465,7 +465,7 @@ describe("the caller's fetch: failures", () => {
 
   test('the guard checks URLs: literal addresses, and names if there is a lookup', async ({ sites, newClient }) => {
     const fetch = fetchOfNode(loopbackAgent({ lookup: lookupIn({ 'example.com': '127.0.0.1' }) }))
-    sites.answer('http://example.com:PORT/robots.txt', {
+    sites.respond('http://example.com:PORT/robots.txt', {
       status: 302,
       headers: { location: 'http://127.0.0.1:PORT/rules' },
     })
@@ -475,7 +475,7 @@ describe("the caller's fetch: failures", () => {
       ...blocked,
       access: { ...blocked.access, hops: [{ status: 302 }] },
     })
-    expect(sites.asked).toEqual(['http://example.com:PORT/robots.txt'])
+    expect(sites.requestedUrls).toEqual(['http://example.com:PORT/robots.txt'])
     const lookup = lookupIn({ 'example.com': '127.0.0.1' })
     expect(await newClient({ fetch, lookup }).check(page)).toMatchObject(blocked)
     expect(sites.requests).toHaveLength(1)
@@ -497,13 +497,13 @@ test('a truncated response that an interceptor shares between two clients is tru
   sites,
   newClient,
 }) => {
-  sites.answer(
+  sites.respond(
     ROBOTS,
-    (socket) => void socket.write(`HTTP/1.1 200 OK\r\n\r\n${forbidsPage}`, () => socket.resetAndDestroy()),
+    (socket) => void socket.write(`HTTP/1.1 200 OK\r\n\r\n${disallowsPage}`, () => socket.resetAndDestroy()),
   )
   const dispatcher = loopbackAgent().compose(interceptors.deduplicate())
   const clients = [newClient({ dispatcher }), newClient({ dispatcher })]
-  const verdicts = await Promise.all(clients.map((client) => client.check(sites.withPort(askedPage))))
+  const verdicts = await Promise.all(clients.map((client) => client.check(sites.withPort(checkedPage))))
   for (const verdict of verdicts) expect(verdict).toMatchObject({ access: { reason: 'truncated' } })
 })
 
@@ -542,8 +542,8 @@ describe("the caller's dispatcher", () => {
     const certificate = selfSigned('example.com')
     const secure = await startSites({ certificate })
     onTestFinished(() => secure.close())
-    sites.answer('http://example.org:PORT/robots.txt', rules)
-    secure.answer('https://example.com:PORT/robots.txt', rules)
+    sites.respond('http://example.org:PORT/robots.txt', rules)
+    secure.respond('https://example.com:PORT/robots.txt', rules)
     const proxy = await startProxy()
     const dispatcher = new ProxyAgent({ uri: proxy.url, proxyTunnel: true, requestTls: { ca: certificate.cert } })
     onTestFinished(() => dispatcher.destroy())
@@ -574,7 +574,7 @@ describe("the caller's dispatcher", () => {
   function mockAgent(headers: Record<string, string>): Dispatcher {
     const agent = new MockAgent()
     agent.disableNetConnect()
-    agent.get(/./).intercept({ path: '/robots.txt' }).reply(200, forbidsPage, { headers })
+    agent.get(/./).intercept({ path: '/robots.txt' }).reply(200, disallowsPage, { headers })
     agent.destroy = async () => undefined // it has no connections
     return agent
   }
@@ -616,7 +616,7 @@ describe("the caller's dispatcher", () => {
   const { redirect, retry, responseError, dump, decompress, deduplicate, cache, dns } = interceptors
   const quickly = { minTimeout: 1, maxRetries: 1 }
   const resets: Behaviour = (socket) =>
-    void socket.write(`HTTP/1.1 200 OK\r\nETag: "1"\r\nContent-Length: 90\r\n\r\n${forbidsPage}`, () =>
+    void socket.write(`HTTP/1.1 200 OK\r\nETag: "1"\r\nContent-Length: 90\r\n\r\n${disallowsPage}`, () =>
       socket.resetAndDestroy(),
     )
   const rest = { status: 206, headers: { etag: '"1"', 'content-range': 'bytes 30-89/90' }, body: '#'.repeat(60) }
@@ -687,21 +687,21 @@ describe("the caller's dispatcher", () => {
     [
       'decompress: gzip',
       () => loopbackAgent().compose(decompress()),
-      [coded('gzip', gzipSync(forbidsPage))],
+      [coded('gzip', gzipSync(disallowsPage))],
       obeyed,
       1,
     ],
     [
       'decompress: truncated gzip',
       () => loopbackAgent().compose(decompress()),
-      [coded('gzip', gzipSync(forbidsPage).subarray(0, -9))],
+      [coded('gzip', gzipSync(disallowsPage).subarray(0, -9))],
       failed('undecodable'),
       1,
     ],
     [
       'decompress: zstd',
       () => loopbackAgent().compose(decompress()),
-      [coded('zstd', zstdCompressSync(forbidsPage))],
+      [coded('zstd', zstdCompressSync(disallowsPage))],
       obeyed,
       1,
     ],
@@ -715,7 +715,7 @@ describe("the caller's dispatcher", () => {
     [
       'decompress: gzip, identity',
       () => loopbackAgent().compose(decompress()),
-      [coded('gzip, identity', gzipSync(forbidsPage))],
+      [coded('gzip, identity', gzipSync(disallowsPage))],
       obeyed,
       1,
     ],
@@ -746,26 +746,26 @@ describe("the caller's dispatcher", () => {
       0,
     ],
   ])('with interceptors, %s', async ([, newDispatcher, answers, expected, asked], { sites, newClient }) => {
-    sites.answer(ROBOTS, ...answers)
-    sites.answer(RULES, rules)
+    sites.respond(ROBOTS, ...answers)
+    sites.respond(RULES, rules)
     const dispatcher = newDispatcher()
     onTestFinished(() => dispatcher.destroy())
-    const verdict = await newClient({ dispatcher }).check(sites.withPort(askedPage))
+    const verdict = await newClient({ dispatcher }).check(sites.withPort(checkedPage))
     expect(verdict).toMatchObject(expected)
-    expect(sites.asked.filter((url) => url === ROBOTS)).toHaveLength(asked)
+    expect(sites.requestedUrls.filter((url) => url === ROBOTS)).toHaveLength(asked)
   })
 
   test('with interceptors, a redirect into a private network is refused by the guard', async ({ sites, newClient }) => {
     const dispatcher = loopbackAgent({ lookup: lookupIn({ 'example.com': '127.0.0.1' }) }).compose(
       redirect({ maxRedirections: 5 }),
     )
-    sites.answer('http://example.com:PORT/robots.txt', {
+    sites.respond('http://example.com:PORT/robots.txt', {
       status: 302,
       headers: { location: 'http://127.0.0.1:PORT/rules' },
     })
     const verdict = await newClient({ dispatcher }).check(sites.withPort('http://example.com:PORT/page'))
     expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: 'blocked-address' } })
-    expect(sites.asked).toEqual(['http://example.com:PORT/robots.txt'])
+    expect(sites.requestedUrls).toEqual(['http://example.com:PORT/robots.txt'])
   })
 
   test('with interceptors, cache: robots.txt comes from the site and is not stored', async ({ sites, newClient }) => {
@@ -775,11 +775,11 @@ describe("the caller's dispatcher", () => {
       ['fetch', (agent: Dispatcher) => ({ fetch: fetchOfUndici(agent as Agent) })],
     ] as const) {
       sites.clearRecords()
-      sites.answer(ROBOTS, fresh)
+      sites.respond(ROBOTS, fresh)
       const agent = loopbackAgent().compose(cache())
       const client = newClient({ ...over(agent), ttlMs: 0, minTtlMs: 0, maxTtlMs: 0 })
-      for (let i = 0; i < 2; i++) expect(await client.check(sites.withPort(askedPage))).toMatchObject(obeyed)
-      expect(sites.asked, option).toEqual([ROBOTS, ROBOTS])
+      for (let i = 0; i < 2; i++) expect(await client.check(sites.withPort(checkedPage))).toMatchObject(obeyed)
+      expect(sites.requestedUrls, option).toEqual([ROBOTS, ROBOTS])
     }
   })
 
@@ -803,7 +803,7 @@ describe("the caller's dispatcher", () => {
       } else if (request.headers[':authority']?.startsWith('broken.')) {
         response.stream.respond({ ':status': 200 })
         response.stream.write('User-agent: *\n', () => response.stream.destroy(new Error('on purpose'))) // INTERNAL_ERROR, RFC 9113 §7
-      } else response.end(forbidsPage)
+      } else response.end(disallowsPage)
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo

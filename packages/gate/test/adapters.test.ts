@@ -1,7 +1,7 @@
 // Runs the adapter cases with the three wrappers that the other adapters are built on.
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
-import { adapterCasesFor, playAdapter, type Visit } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/adapter-cases'
 import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { politeAgent, politeHttpAgent, politely, RobotsDisallowedError, resolveGate } from '../src/index.ts'
@@ -16,7 +16,7 @@ async function visitResult(response: Promise<number>): Promise<Visit> {
 }
 
 test.each(adapterCasesFor('politely(fetch)'))('politely(fetch), $capability: $name', async (row) => {
-  const outcome = await playAdapter(row, (settings) => {
+  const outcome = await runAdapterCase(row, (settings) => {
     const fetch = politely(globalThis.fetch, settings)
     return {
       visit: (url, signal) => visitResult(fetch(url, { signal }).then(({ status }) => status)),
@@ -27,7 +27,7 @@ test.each(adapterCasesFor('politely(fetch)'))('politely(fetch), $capability: $na
 })
 
 test.each(adapterCasesFor('politeAgent'))('politeAgent, $capability: $name', async (row) => {
-  const outcome = await playAdapter(row, (settings) => {
+  const outcome = await runAdapterCase(row, (settings) => {
     const dispatcher = politeAgent({ ...settings, maxRedirections: 5 })
     const get = async (url: string, signal: AbortSignal) => {
       const { statusCode, body } = await request(url, { dispatcher, signal })
@@ -40,7 +40,7 @@ test.each(adapterCasesFor('politeAgent'))('politeAgent, $capability: $name', asy
 })
 
 test.each(adapterCasesFor('politeHttpAgent'))('politeHttpAgent, $capability: $name', async (row) => {
-  const outcome = await playAdapter(row, (settings) => {
+  const outcome = await runAdapterCase(row, (settings) => {
     const { gate, close } = resolveGate(settings)
     const agent = politeHttpAgent(new Agent(), gate)
     // node:http does not follow redirects, so this code does.

@@ -124,7 +124,7 @@ test('checks robots.txt again after a DNS lookup for paceBy: address', async () 
   const entering = gate.enter(`http://a.test:${(site.address() as AddressInfo).port}/page`)
   const answerNow = await waiting.promise
   rules = 'User-agent: *\nDisallow: /\n'
-  clock.pass(61_000)
+  clock.advance(61_000)
   answerNow()
   await expect(entering).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
 })

@@ -18,8 +18,8 @@ interface NarrowWeb {
 /** Serves a site that disallows `/private`, with a gate that admits one request at a time: a permit that is never released blocks it. */
 async function openAgent({ maxConcurrentPerOrigin = 1, inner = new Agent() } = {}): Promise<NarrowWeb> {
   const sites = await startSites()
-  sites.answer(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
-  sites.answer(`${HOME}/open`, { status: 200, body: 'a page' })
+  sites.respond(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
+  sites.respond(`${HOME}/open`, { status: 200, body: 'a page' })
   const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
   const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin })
   onTestFinished(async () => {
@@ -56,7 +56,7 @@ test.each(urls)('checks the URL of $name', async ({ options, url }) => {
 
 test('releases the permit if the response has no listener', async () => {
   const { agent, sites, gate } = await openAgent()
-  sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
+  sites.respond(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
   const sent = request(sites.withPort(`${HOME}/large`), { agent }).end()
   await once(sent, 'close')
   await gate.drain()
@@ -65,7 +65,7 @@ test('releases the permit if the response has no listener', async () => {
 
 test('releases the permit of a redirect when its headers arrive', async () => {
   const { agent, sites, gate } = await openAgent()
-  sites.answer(`${HOME}/moved`, (socket) => {
+  sites.respond(`${HOME}/moved`, (socket) => {
     socket.write('HTTP/1.1 302 Found\r\nLocation: /open\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n')
   })
   const sent = request(sites.withPort(`${HOME}/moved`), { agent }).on('error', () => undefined)
@@ -86,12 +86,12 @@ test('does not enter the gate for a request whose signal was aborted before', as
   await expect(errorOf(sent)).resolves.toMatchObject({ code: 'ABORT_ERR' })
   await gate.drain()
   expect(gate.counters.started).toBe(0)
-  expect(sites.asked).toEqual([])
+  expect(sites.requestedUrls).toEqual([])
 })
 
 test('keeps the permit until the body has been read', async () => {
   const { agent, sites, gate } = await openAgent()
-  sites.answer(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
+  sites.respond(`${HOME}/large`, { status: 200, body: 'x'.repeat(1_000_000) })
   const [response] = await once(request(sites.withPort(`${HOME}/large`), { agent }).end(), 'response')
   await vi.waitUntil(() => response.readableLength > 0) // the listener reads the body later
   expect(gate.queues()).toMatchObject([{ underWay: 1 }])
@@ -118,13 +118,13 @@ test.each([
     await closed
     expect(gate.queues()).toMatchObject([{ waiting: 0, underWay: 1 }])
     permit.release()
-    expect(sites.asked).toEqual([`${HOME}/robots.txt`])
+    expect(sites.requestedUrls).toEqual([`${HOME}/robots.txt`])
   },
 )
 
 test('releases the permit of a request that is destroyed while it waits for a socket', async () => {
   const { sites, gate, agent } = await openAgent({ maxConcurrentPerOrigin: 2, inner: new Agent({ maxSockets: 1 }) })
-  sites.answer(`${HOME}/slow`, new Promise(() => undefined))
+  sites.respond(`${HOME}/slow`, new Promise(() => undefined))
   const first = request(sites.withPort(`${HOME}/slow`), { agent }).on('error', () => undefined)
   first.end()
   await sites.requested(2) // robots.txt and this request

@@ -7,12 +7,12 @@ import { LocalPacer } from '../src/index.ts'
 
 describe('LocalPacer passes the pacer cases', () => {
   test.each(pacerCases)('$name', async (pacerCase) => {
-    const { now, pass } = startClock()
+    const { now, advance: pass } = startClock()
     expect(await runPacerCase(pacerCase, new LocalPacer(now), pass)).toEqual([])
   })
 
   test('the cases detect a broken pacer', async () => {
-    const { now, pass } = startClock()
+    const { now, advance: pass } = startClock()
     const pacer = new LocalPacer(now)
     const broken = {
       reserve: (key: string, limits: PaceLimits) => pacer.reserve(key, { ...limits, ownDelayMs: 0 }),
@@ -33,7 +33,7 @@ describe('LocalPacer passes the pacer cases', () => {
 })
 
 test('counts the delay from the start of the request, not from the reservation of its slot', () => {
-  const { now, pass } = startClock()
+  const { now, advance: pass } = startClock()
   const pacer = new LocalPacer(now)
   const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
   const slot = pacer.reserve('k', limits)
@@ -54,7 +54,7 @@ describe('eviction', () => {
   const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
 
   test('checks two keys for each slot, and evicts those whose delay is over', () => {
-    const { now, pass } = startClock()
+    const { now, advance: pass } = startClock()
     const pacer = new LocalPacer(now)
     for (let n = 0; n < 10_000; n++) pacer.reserve(`old ${n}`, limits)
     expect(pacer.size).toBe(10_000)
@@ -64,7 +64,7 @@ describe('eviction', () => {
   })
 
   test('keeps few keys beyond those with a delay to keep, in a crawl of ever new origins', () => {
-    const { now, pass } = startClock()
+    const { now, advance: pass } = startClock()
     const pacer = new LocalPacer(now)
     let most = 0
     for (let n = 0; n < 100_000; n++) {
@@ -76,7 +76,7 @@ describe('eviction', () => {
   })
 
   test('keeps keys with a delay to keep, and keys that were pushed back for five minutes after that', () => {
-    const { now, pass } = startClock()
+    const { now, advance: pass } = startClock()
     const pacer = new LocalPacer(now)
     const busy = { status: 429, retryAfter: undefined }
     const others = () => {
@@ -99,7 +99,7 @@ describe('eviction', () => {
   })
 
   test('recognises a late response to a request from before the eviction', () => {
-    const { now, pass } = startClock()
+    const { now, advance: pass } = startClock()
     const pacer = new LocalPacer(now)
     const busy = { status: 429, retryAfter: undefined }
     const old = [pacer.reserve('k', { ...limits, ownDelayMs: 0 }), pacer.reserve('k', { ...limits, ownDelayMs: 0 })]

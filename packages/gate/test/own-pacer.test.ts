@@ -102,7 +102,7 @@ const advance = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
 describe('a pacer that returns promises and keeps a queue', () => {
   test.each(pacerCases)('passes the pacer cases: $name', async (row) => {
     const clock = startClock()
-    expect(await runPacerCase(row, new RemotePacer(clock.now), clock.pass)).toEqual([])
+    expect(await runPacerCase(row, new RemotePacer(clock.now), clock.advance)).toEqual([])
   })
 
   function fleet(size: number) {

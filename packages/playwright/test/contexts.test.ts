@@ -55,7 +55,7 @@ describe.skipIf(noChromium)('withRobots of a context', () => {
     const { sites, tab, robots, at } = await openTestFixture(browser, { '/1': htmlPage(images) })
     const heldResponse = Promise.withResolvers<Reply>()
     onTestFinished(() => heldResponse.resolve({ status: 404 }))
-    sites.answer(`${OTHER}/robots.txt`, heldResponse.promise)
+    sites.respond(`${OTHER}/robots.txt`, heldResponse.promise)
     const checks = vi.spyOn(robots.gate, 'check')
     let failed = 0
     const allFailed = new Promise<void>((resolve) => tab.on('requestfailed', () => ++failed === 20 && resolve()))
@@ -64,6 +64,6 @@ describe.skipIf(noChromium)('withRobots of a context', () => {
     await expect.poll(() => checks.mock.calls.length).toBe(20)
     await robots.close()
     await allFailed
-    expect(sites.askedPages).toEqual([`${HOME}/1`])
+    expect(sites.requestedPages).toEqual([`${HOME}/1`])
   })
 })

@@ -27,7 +27,7 @@ describe.skipIf(noChromium)('a page', () => {
       await tab.click(link)
       expect(robots.refusalOf(await failed)?.verdict.because).toBe('rule')
     }
-    expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
+    expect(sites.requestedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
   })
 
   it('that opens as a popup and is refused has a refusal, at each hop', async () => {
@@ -47,7 +47,7 @@ describe.skipIf(noChromium)('a page', () => {
     expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
     await tab.route('**/*', (route) => route.fulfill({ body: 'made by a route' }))
     expect(await (await tab.goto(at(`${OTHER}/private`)))?.text()).toBe('made by a route')
-    expect(sites.asked).toEqual([`${HOME}/robots.txt`])
+    expect(sites.requestedUrls).toEqual([`${HOME}/robots.txt`])
   })
 
   it('is streamed, and downloads are saved', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(noChromium)('a page', () => {
       '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x'.repeat(100_000) },
     })
     const restOfBody = Promise.withResolvers<void>()
-    sites.answer(`${HOME}/slow`, (socket) => {
+    sites.respond(`${HOME}/slow`, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<title>early</title>first')
       restOfBody.promise.then(() => socket.end('last'))
     })
@@ -71,7 +71,7 @@ describe.skipIf(noChromium)('a page', () => {
   it('that needs HTTP authentication gets the credentials of its context', async () => {
     const { sites, at, defer } = await openTestFixture(browser)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
-    sites.answer(`${HOME}/in`, locked, htmlPage('authenticated'))
+    sites.respond(`${HOME}/in`, locked, htmlPage('authenticated'))
     const httpCredentials = { username: 'user', password: 'secret' }
     const context = await browser.driverBrowser.newContext({ httpCredentials })
     defer(() => context.close())
@@ -84,6 +84,6 @@ describe.skipIf(noChromium)('a page', () => {
   it('context.request does not use the browser, so its requests are not checked', async () => {
     const { sites, context, at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     expect((await context.request.get(at('/private'))).status()).toBe(200)
-    expect(sites.asked).toEqual([`${HOME}/private`])
+    expect(sites.requestedUrls).toEqual([`${HOME}/private`])
   })
 })

@@ -44,7 +44,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
       if (when === 'after') await intercept()
       expect((await tab.goto(at('/open')))?.status()).toBe(200)
       expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
-      expect(sites.askedPages).toEqual([`${HOME}/image`, `${HOME}/open`])
+      expect(sites.requestedPages).toEqual([`${HOME}/image`, `${HOME}/open`])
     },
   )
 
@@ -52,7 +52,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
     const { sites, tab, at } = await openTestFixture(browser, WEB)
     await intercepted(tab, (request) => request.continue({ url: request.url().replace('/secret', '/private') }))
     expect(await errorOf(tab.goto(at('/secret')))).toMatchObject(REFUSED)
-    expect(sites.askedPages).toEqual([])
+    expect(sites.requestedPages).toEqual([])
   })
 
   it('that responds itself sends no request and takes no turn', async () => {
@@ -61,7 +61,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
     for (const path of ['/open', '/private']) {
       expect(await (await tab.goto(at(path)))?.text()).toBe('made by a handler')
     }
-    expect(sites.asked).toEqual([])
+    expect(sites.requestedUrls).toEqual([])
     expect(robots.gate.counters.started).toBe(0)
   })
 
@@ -102,7 +102,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
   it('does not affect HTTP authentication', async () => {
     const { sites, tab, at } = await openTestFixture(browser, WEB)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
-    sites.answer(`${HOME}/locked`, locked, htmlPage('unlocked'))
+    sites.respond(`${HOME}/locked`, locked, htmlPage('unlocked'))
     await tab.authenticate({ username: 'me', password: 'secret' })
     expect((await tab.goto(at('/locked')))?.status()).toBe(200)
   })

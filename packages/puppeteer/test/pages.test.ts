@@ -20,7 +20,7 @@ describe.skipIf(noChromium)('a page', () => {
     await tab.goto(at('/open'))
     const [response] = await Promise.all([tab.waitForNavigation(), tab.click('a')])
     expect(response ?? null).toBeNull()
-    expect(sites.askedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
+    expect(sites.requestedPages).toEqual([`${HOME}/hop`, `${HOME}/open`])
   })
 
   it('is requested with the browser’s User-Agent or the one of setUserAgent, and robots.txt with the crawler’s', async () => {

@@ -68,7 +68,7 @@ describe.skipIf(noChromium)('withRobots', () => {
         expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
       }
       expect(robots.gate.counters.started).toBe(2)
-      expect(sites.askedPages).toEqual([`${HOME}/open`])
+      expect(sites.requestedPages).toEqual([`${HOME}/open`])
     } finally {
       await another.close()
     }

@@ -35,7 +35,7 @@ describe.each(Object.entries(parserFolders))('Crawlee with robots-parser: %s', (
 
   beforeEach(async () => {
     sites = await startSites()
-    sites.answer('http://localhost:PORT/robots.txt', { status: 200, body: sites.withPort(FILE) })
+    sites.respond('http://localhost:PORT/robots.txt', { status: 200, body: sites.withPort(FILE) })
     return () => sites.close()
   })
 
@@ -63,13 +63,13 @@ describe.each(Object.entries(parserFolders))('Crawlee with robots-parser: %s', (
 
   it('RobotsTxtFile.find(url)', async () => {
     const robots = await RobotsTxtFile.find(here('/some/page?x'))
-    expect(sites.asked).toEqual(['http://localhost:PORT/robots.txt'])
+    expect(sites.requestedUrls).toEqual(['http://localhost:PORT/robots.txt'])
     expect(robots.isAllowed(here('/private'))).toBe(false)
     expect(robots.isAllowed(here('/page'))).toBe(true)
   })
 
   it('RobotsTxtFile.find(url) allows everything if the site has no robots.txt', async () => {
-    sites.answer('http://localhost:PORT/robots.txt', { status: 404 })
+    sites.respond('http://localhost:PORT/robots.txt', { status: 404 })
     const robots = await RobotsTxtFile.find(here('/'))
     expect(robots.isAllowed(here('/private'))).toBe(true)
     expect(robots.getSitemaps()).toEqual([])
@@ -78,7 +78,7 @@ describe.each(Object.entries(parserFolders))('Crawlee with robots-parser: %s', (
   it('parseSitemaps() and parseUrlsFromSitemaps()', async () => {
     const urls = [here('/page'), here('/private/1')]
     const body = `<urlset>${urls.map((url) => `<url><loc>${url}</loc></url>`).join('')}</urlset>`
-    sites.answer('http://localhost:PORT/sitemap.xml', { status: 200, headers: { 'content-type': 'text/xml' }, body })
+    sites.respond('http://localhost:PORT/sitemap.xml', { status: 200, headers: { 'content-type': 'text/xml' }, body })
     const robots = await RobotsTxtFile.find(here('/'))
     expect((await robots.parseSitemaps()).urls).toEqual(urls)
     expect(await robots.parseUrlsFromSitemaps()).toEqual(urls)
@@ -91,8 +91,8 @@ describe.each(Object.entries(parserFolders))('Crawlee with robots-parser: %s', (
   ])(
     'a crawler obeys respectRobotsTxtFile: $respectRobotsTxtFile',
     async ({ respectRobotsTxtFile, visited, skipped }) => {
-      sites.answer('http://localhost:PORT/', page('/page', '/private/1'))
-      for (const path of ['/page', '/private', '/private/1']) sites.answer(`http://localhost:PORT${path}`, page())
+      sites.respond('http://localhost:PORT/', page('/page', '/private/1'))
+      for (const path of ['/page', '/private', '/private/1']) sites.respond(`http://localhost:PORT${path}`, page())
       const { CheerioCrawler, Configuration } = crawlee.require('@crawlee/cheerio') as typeof import('@crawlee/cheerio')
       const { MemoryStorage } = crawlee.require('@crawlee/memory-storage')
       const configuration = new Configuration({ persistStorage: false })
@@ -117,7 +117,7 @@ describe.each(Object.entries(parserFolders))('Crawlee with robots-parser: %s', (
       expect(skippedRequests.sort((a, b) => a.url.localeCompare(b.url))).toEqual(
         skipped.map((path) => ({ url: here(path), reason: 'robotsTxt' })),
       )
-      const pages = sites.asked.filter((url) => !url.endsWith('/robots.txt')).sort()
+      const pages = sites.requestedUrls.filter((url) => !url.endsWith('/robots.txt')).sort()
       expect(pages).toEqual(visited.map((path) => `http://localhost:PORT${path}`))
     },
   )

@@ -231,7 +231,7 @@ export function adapterCasesFor(name: string): readonly AdapterCase[] {
 }
 
 /** Runs a case. The outcome has the same properties as `expected`, so that a test can compare the two. */
-export async function playAdapter(
+export async function runAdapterCase(
   { web, visits, abandoned, expected }: AdapterCase,
   open: (settings: AdapterSettings) => AdapterUnderTest | Promise<AdapterUnderTest>,
 ): Promise<AdapterOutcome> {
@@ -253,7 +253,7 @@ export async function playAdapter(
     const robots = sites.requests.find(({ url }) => url === ROBOTS)
     const withVerdict = expected.visits.some((visit) => visit.startsWith('refused:'))
     return {
-      asked: [...new Set(sites.asked)].sort(),
+      asked: [...new Set(sites.requestedUrls)].sort(),
       visits: results.map((visit) => described(visit, withVerdict).replaceAll(`:${sites.port}`, ':PORT')),
       ...(expected.name !== undefined && { name: robots?.headers['user-agent'] ?? '' }),
       ...(expected.abandoned !== undefined && { abandoned: recorder.abandoned }),

@@ -1,7 +1,7 @@
 // Bodies of robots.txt as servers send them: coded, too long, damaged.
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { seededRandom } from './random-robots.ts'
-import { type ExpectedAccess, forbidsPage } from './response-cases.ts'
+import { disallowsPage, type ExpectedAccess } from './response-cases.ts'
 
 export interface BodyCase {
   /** Source and case: a section of a standard or `our choice`, a comma, and the body. */
@@ -45,7 +45,7 @@ const FORBIDS_IF_CUT = 'Disallow: /page-of-another-kind\n'
 const ALLOWS_IF_CUT = 'Allow: /page-of-another-kind\n'
 const afterPage = (rule: string) => rule.indexOf('/page') + '/page'.length
 
-const plain = Buffer.from(forbidsPage)
+const plain = Buffer.from(disallowsPage)
 const gzipped = gzipSync(plain)
 /** Returns the same incompressible bytes on every call. */
 function randomBytes(length: number): Buffer {
@@ -73,14 +73,14 @@ const zstdFrames = [
   ['a frame', zstd],
   ['with a checksum', zstdCompressSync(plain, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })],
   ['without its size', zstdCompressSync(plain, { params: { [constants.ZSTD_c_contentSizeFlag]: 0 } })],
-  ['in two blocks', zstdCompressSync(Buffer.from(forbidsPage + '# dull\n'.repeat(30_000)))],
+  ['in two blocks', zstdCompressSync(Buffer.from(disallowsPage + '# dull\n'.repeat(30_000)))],
   ['of incompressible bytes', zstdCompressSync(Buffer.concat([plain, randomBytes(300_000)]))],
   ['with a run', Buffer.concat([zstdHeader, zstdBlock('raw', plain), zstdBlock('run', '#', 99, 'last')])],
   ['with an empty last block', Buffer.concat([zstdHeader, zstdBlock('raw', plain), zstdBlock('raw', '', 0, 'last')])],
 ] as const
 
 /** 8 MiB that compress to a few KiB. */
-const bomb = () => padded(forbidsPage, 8 * 1024 * 1024)
+const bomb = () => padded(disallowsPage, 8 * 1024 * 1024)
 
 export const bodyCases: readonly BodyCase[] = [
   // RFC 9110 §8.4.1: content codings.
@@ -250,19 +250,19 @@ export const bodyCases: readonly BodyCase[] = [
   // RFC 9309 §2.2, §2.3: bytes that are not UTF-8. NUL ends a line, as in Google's parser.
   ...(
     [
-      ['our choice, a byte order mark is ignored', '\xef\xbb\xbf', forbidsPage, rulesHold],
-      ['our choice, half a byte order mark is ignored', '\xef\xbb', forbidsPage, rulesHold],
-      ['our choice, a byte order mark twice hides the first line', '\xef\xbb\xbf\xef\xbb\xbf', forbidsPage, noRules],
-      ['our choice, bytes that are not UTF-8 in a comment', '# caf\xe9 \xff\xfe\n', forbidsPage, rulesHold],
+      ['our choice, a byte order mark is ignored', '\xef\xbb\xbf', disallowsPage, rulesHold],
+      ['our choice, half a byte order mark is ignored', '\xef\xbb', disallowsPage, rulesHold],
+      ['our choice, a byte order mark twice hides the first line', '\xef\xbb\xbf\xef\xbb\xbf', disallowsPage, noRules],
+      ['our choice, bytes that are not UTF-8 in a comment', '# caf\xe9 \xff\xfe\n', disallowsPage, rulesHold],
       [
         'our choice, NUL ends a line, and the rest of the line is ignored',
         '',
         'User-agent: *\nDisallow: /page\0/one\n',
         rulesHold,
       ],
-      ['our choice, a line of NULs', `${'\0'.repeat(1000)}\n`, forbidsPage, rulesHold],
-      ['our choice, CR ends a line', '', forbidsPage.replaceAll('\n', '\r'), rulesHold],
-      ['our choice, the last line has no line end', '', forbidsPage.trimEnd(), rulesHold],
+      ['our choice, a line of NULs', `${'\0'.repeat(1000)}\n`, disallowsPage, rulesHold],
+      ['our choice, CR ends a line', '', disallowsPage.replaceAll('\n', '\r'), rulesHold],
+      ['our choice, the last line has no line end', '', disallowsPage.trimEnd(), rulesHold],
     ] as const
   ).map(
     ([name, beginning, rest, expected]): BodyCase => ({
@@ -273,10 +273,10 @@ export const bodyCases: readonly BodyCase[] = [
   ),
   ...(
     [
-      ['little endian', Buffer.from(forbidsPage, 'utf16le')],
-      ['little endian with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le')],
-      ['big endian', Buffer.from(forbidsPage, 'utf16le').swap16()],
-      ['big endian with a byte order mark', Buffer.from(`\ufeff${forbidsPage}`, 'utf16le').swap16()],
+      ['little endian', Buffer.from(disallowsPage, 'utf16le')],
+      ['little endian with a byte order mark', Buffer.from(`\ufeff${disallowsPage}`, 'utf16le')],
+      ['big endian', Buffer.from(disallowsPage, 'utf16le').swap16()],
+      ['big endian with a byte order mark', Buffer.from(`\ufeff${disallowsPage}`, 'utf16le').swap16()],
     ] as const
   ).map(
     ([order, bytes]): BodyCase => ({
@@ -336,7 +336,7 @@ export const bodyCases: readonly BodyCase[] = [
   },
   {
     name: 'RFC 9309 §2.5, 5 MiB: the rules before the limit apply',
-    body: () => padded(forbidsPage, 5 * 1024 * 1024),
+    body: () => padded(disallowsPage, 5 * 1024 * 1024),
     expected: { ...rulesHold, truncated: true },
   },
   {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { END_HEADERS, END_STREAM, field, frame, type RespondWithFrames, STATUS_200, words } from './frame-server.ts'
-import { forbidsPage } from './response-cases.ts'
+import { disallowsPage } from './response-cases.ts'
 
 /** `complete`: the rules apply. Any other word is the reason why robots.txt is unreachable. */
 export type BodyEnd = 'complete' | 'truncated' | 'undecodable'
@@ -30,9 +30,9 @@ const LAST_CHUNK = '0\r\n\r\n'
 const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`
 const sized = (length: number) => `${OK}Content-Length: ${length}\r\n\r\n`
 const unsized = `${OK}\r\n`
-const gzipped = gzipSync(forbidsPage).toString('latin1')
+const gzipped = gzipSync(disallowsPage).toString('latin1')
 const gzip = (head: string) => head.replace(OK, `${OK}Content-Encoding: gzip\r\n`)
-const length = forbidsPage.length
+const length = disallowsPage.length
 
 type ConnectionEnd = 'FIN' | 'RST' | 'nothing'
 
@@ -47,33 +47,33 @@ function sends(bytes: string, end: ConnectionEnd): (socket: Socket) => void {
 }
 
 const overTcp: readonly (readonly [name: string, bytes: string, end: ConnectionEnd, expected: BodyEnd])[] = [
-  ['as long as its Content-Length', sized(length) + forbidsPage, 'nothing', 'complete'],
-  ['shorter than its Content-Length, then FIN', sized(length + 9) + forbidsPage, 'FIN', 'truncated'],
-  ['shorter than its Content-Length, then RST', sized(length + 9) + forbidsPage, 'RST', 'truncated'],
+  ['as long as its Content-Length', sized(length) + disallowsPage, 'nothing', 'complete'],
+  ['shorter than its Content-Length, then FIN', sized(length + 9) + disallowsPage, 'FIN', 'truncated'],
+  ['shorter than its Content-Length, then RST', sized(length + 9) + disallowsPage, 'RST', 'truncated'],
   [
     'as long as its Content-Length, followed by more bytes',
-    `${sized(length)}${forbidsPage}Allow: /\n`,
+    `${sized(length)}${disallowsPage}Allow: /\n`,
     'FIN',
     'complete',
   ],
-  ['chunks with the last one', CHUNKED + chunk(forbidsPage) + LAST_CHUNK, 'nothing', 'complete'],
-  ['chunks with the last one, then FIN', CHUNKED + chunk(forbidsPage) + LAST_CHUNK, 'FIN', 'complete'],
-  ['chunks without the last one, then FIN', CHUNKED + chunk(forbidsPage), 'FIN', 'truncated'],
-  ['chunks without the last one, then RST', CHUNKED + chunk(forbidsPage), 'RST', 'truncated'],
+  ['chunks with the last one', CHUNKED + chunk(disallowsPage) + LAST_CHUNK, 'nothing', 'complete'],
+  ['chunks with the last one, then FIN', CHUNKED + chunk(disallowsPage) + LAST_CHUNK, 'FIN', 'complete'],
+  ['chunks without the last one, then FIN', CHUNKED + chunk(disallowsPage), 'FIN', 'truncated'],
+  ['chunks without the last one, then RST', CHUNKED + chunk(disallowsPage), 'RST', 'truncated'],
   [
     'chunks without the last one, Connection: close, then FIN',
-    CHUNKED.replace(OK, `${OK}Connection: close\r\n`) + chunk(forbidsPage),
+    CHUNKED.replace(OK, `${OK}Connection: close\r\n`) + chunk(disallowsPage),
     'FIN',
     'truncated',
   ],
   [
     'chunks without the last one, Connection: close, then RST',
-    CHUNKED.replace(OK, `${OK}Connection: close\r\n`) + chunk(forbidsPage),
+    CHUNKED.replace(OK, `${OK}Connection: close\r\n`) + chunk(disallowsPage),
     'RST',
     'truncated',
   ],
-  ['neither Content-Length nor chunks, then FIN', unsized + forbidsPage, 'FIN', 'complete'],
-  ['neither Content-Length nor chunks, then RST', unsized + forbidsPage, 'RST', 'truncated'],
+  ['neither Content-Length nor chunks, then FIN', unsized + disallowsPage, 'FIN', 'complete'],
+  ['neither Content-Length nor chunks, then RST', unsized + disallowsPage, 'RST', 'truncated'],
   ['gzip, complete', gzip(sized(gzipped.length)) + gzipped, 'nothing', 'complete'],
   [
     'truncated gzip in a complete message',
@@ -119,23 +119,28 @@ const overTls: readonly (readonly [
   end: 'close_notify' | 'FIN' | 'RST',
   expected: BodyEnd,
 ])[] = [
-  ['as long as its Content-Length, then FIN without close_notify', sized(length) + forbidsPage, 'FIN', 'complete'],
+  ['as long as its Content-Length, then FIN without close_notify', sized(length) + disallowsPage, 'FIN', 'complete'],
   [
     'chunks with the last one, then FIN without close_notify',
-    CHUNKED + chunk(forbidsPage) + LAST_CHUNK,
+    CHUNKED + chunk(disallowsPage) + LAST_CHUNK,
     'FIN',
     'complete',
   ],
-  ['shorter than its Content-Length, then close_notify', sized(length + 9) + forbidsPage, 'close_notify', 'truncated'],
+  [
+    'shorter than its Content-Length, then close_notify',
+    sized(length + 9) + disallowsPage,
+    'close_notify',
+    'truncated',
+  ],
   [
     'shorter than its Content-Length, then FIN without close_notify',
-    sized(length + 9) + forbidsPage,
+    sized(length + 9) + disallowsPage,
     'FIN',
     'truncated',
   ],
-  ['chunks without the last one, then FIN without close_notify', CHUNKED + chunk(forbidsPage), 'FIN', 'truncated'],
-  ['neither Content-Length nor chunks, then FIN without close_notify', unsized + forbidsPage, 'FIN', 'truncated'],
-  ['neither Content-Length nor chunks, then RST', unsized + forbidsPage, 'RST', 'truncated'],
+  ['chunks without the last one, then FIN without close_notify', CHUNKED + chunk(disallowsPage), 'FIN', 'truncated'],
+  ['neither Content-Length nor chunks, then FIN without close_notify', unsized + disallowsPage, 'FIN', 'truncated'],
+  ['neither Content-Length nor chunks, then RST', unsized + disallowsPage, 'RST', 'truncated'],
 ]
 
 const ERROR_CODES = [
@@ -159,7 +164,7 @@ type Frames = (id: number) => readonly Uint8Array[]
 
 const headers = (id: number, ...fields: readonly Uint8Array[]) =>
   frame('headers', END_HEADERS, id, Buffer.concat([STATUS_200, ...fields]))
-const data = (id: number, flags = 0, bytes: string = forbidsPage) =>
+const data = (id: number, flags = 0, bytes: string = disallowsPage) =>
   frame('data', flags, id, Buffer.from(bytes, 'latin1'))
 const reset = (id: number, code: number) => frame('resetStream', 0, id, words(code))
 const goAway = (id: number, code: number) => frame('goAway', 0, 0, words(id, code))
@@ -267,7 +272,7 @@ export const bodyEndCases: readonly BodyEndCase[] = [
   {
     over: 'HTTP/1.1 and TLS',
     name: 'neither Content-Length nor chunks, then close_notify',
-    behave: sendsOverTls(unsized + forbidsPage, 'close_notify'),
+    behave: sendsOverTls(unsized + disallowsPage, 'close_notify'),
     expected: 'complete',
     expectedOfCallers: 'truncated', // Node does not report the close_notify of its own connections
   },

@@ -1,6 +1,6 @@
 // The common cases for browser drivers: behaviour of pages, and the cases that every adapter must pass.
 import assert from 'node:assert/strict'
-import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, playAdapter } from './adapter-cases.ts'
+import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, runAdapterCase } from './adapter-cases.ts'
 import { browserEndCases, browserGoneCases } from './browser-end-cases.ts'
 import { type BrowserCase, HOME, openFixture, verdictOf } from './browser-fixture.ts'
 import { browserLoadCases } from './browser-load-cases.ts'
@@ -29,7 +29,7 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
     ...adapterCasesFor(adapter).map((testCase) => ({
       name: `as an adapter, ${testCase.capability}: ${testCase.name}`,
       run: async (browser: BrowserUnderTest) => {
-        const outcome = await playAdapter(testCase, (settings) => openAdapter(browser, settings))
+        const outcome = await runAdapterCase(testCase, (settings) => openAdapter(browser, settings))
         assert.deepEqual(outcome, testCase.expected)
       },
     })),
@@ -65,7 +65,7 @@ async function runInBrowser(browser: BrowserUnderTest, { web, options, run, requ
   try {
     await run(fixture)
     if (requested !== undefined) {
-      assert.deepEqual(fixture.sites.askedPages.map((url) => url.replace(HOME, '')).sort(), requested)
+      assert.deepEqual(fixture.sites.requestedPages.map((url) => url.replace(HOME, '')).sort(), requested)
     }
   } finally {
     await fixture.close()

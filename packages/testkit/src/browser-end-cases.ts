@@ -103,13 +103,13 @@ const waitingCases: readonly BrowserCase[] = [
     web: { '/2': htmlPage() },
     run: async ({ sites, robots, tab, at }) => {
       const heldResponse = Promise.withResolvers<Reply>()
-      sites.answer(`${HOME}/hop`, heldResponse.promise)
+      sites.respond(`${HOME}/hop`, heldResponse.promise)
       await assert.rejects(tab.goto(at('/hop'), { timeout: 500 }), { name: 'TimeoutError' })
       const failed = nextFailure(tab)
       heldResponse.resolve(redirectTo('/2'))
       assert.equal((await failed).url(), at('/2'))
       assert.deepEqual(robots.gate.queues(), [])
-      assert.deepEqual(sites.askedPages, [`${HOME}/hop`])
+      assert.deepEqual(sites.requestedPages, [`${HOME}/hop`])
       assert.equal((await tab.goto(at('/2')))?.status(), 200)
     },
   },
@@ -185,7 +185,7 @@ const underWayCases: readonly BrowserCase[] = [
     name: 'a goto under way releases its permit when its page is closed, navigates elsewhere or stops loading, or the guard is closed',
     run: async (fixture) => {
       const { sites, context, robots, at, gateEvent } = fixture
-      sites.answer(`${HOME}/hangs`, () => undefined)
+      sites.respond(`${HOME}/hangs`, () => undefined)
       for (const end of endsUnderWay) {
         const [started, done] = [gateEvent('start', '/hangs'), gateEvent('done', '/hangs')]
         const tab = await context.newPage()
@@ -203,7 +203,7 @@ const underWayCases: readonly BrowserCase[] = [
     name: 'a navigation under way that the page started releases its permit when the page navigates elsewhere',
     web: { '/1': htmlPage() },
     run: async ({ sites, robots, tab, at, gateEvent }) => {
-      sites.answer(`${HOME}/hangs`, () => undefined)
+      sites.respond(`${HOME}/hangs`, () => undefined)
       const [started, done] = [gateEvent('start', '/hangs'), gateEvent('done', '/hangs')]
       await tab.goto(at('/1'))
       await tab.evaluate('void setTimeout(() => { location = "/hangs" })')
@@ -216,7 +216,7 @@ const underWayCases: readonly BrowserCase[] = [
   {
     name: 'a goto under way releases its permit when the connection closes without a response',
     run: async ({ sites, robots, tab, at }) => {
-      sites.answer(`${HOME}/broken`, (socket) => socket.destroy())
+      sites.respond(`${HOME}/broken`, (socket) => socket.destroy())
       await assert.rejects(tab.goto(at('/broken')), /ERR_EMPTY_RESPONSE/)
       assert.deepEqual(robots.gate.queues(), [])
     },

@@ -94,7 +94,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
     run: async ({ browser, sites, tab, at }) => {
       await tab.goto(at('/open'))
       await assertRefused(browser, tab.goto(at('/private')))
-      assert.equal(sites.asked.filter((url) => url.endsWith('/robots.txt')).length, 1)
+      assert.equal(sites.requestedUrls.filter((url) => url.endsWith('/robots.txt')).length, 1)
     },
     requested: ['/open', '/private/image', `${OTHER}/image`],
   },

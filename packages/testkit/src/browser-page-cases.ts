@@ -184,7 +184,7 @@ export const browserPageCases: readonly BrowserCase[] = [
     run: async ({ sites, robots, tab }) => {
       for (const url of ['about:blank', 'data:text/html,here', import.meta.url]) await tab.goto(url)
       await tab.evaluate('location = URL.createObjectURL(new Blob(["x"]))')
-      assert.deepEqual(sites.asked, [])
+      assert.deepEqual(sites.requestedUrls, [])
       assert.equal(robots.gate.counters.started, 0)
     },
   },
@@ -219,7 +219,7 @@ export const browserPageCases: readonly BrowserCase[] = [
         await tab.goto(at('/open'))
         await tab.close()
       }
-      assert.deepEqual(sites.asked.map((url) => url.replace(HOME, '')).sort(), [
+      assert.deepEqual(sites.requestedUrls.map((url) => url.replace(HOME, '')).sort(), [
         '/image',
         '/open',
         '/open',

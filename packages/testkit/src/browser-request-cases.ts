@@ -103,7 +103,7 @@ const checkedCase: BrowserCase = {
     const refusals = all('/private').map((path) => gateEvent('refuse', path))
     await tab.goto(at('/open'))
     await Promise.all(refusals)
-    const missing = () => all('/o').some((path) => !sites.askedPages.includes(`${HOME}${path}`))
+    const missing = () => all('/o').some((path) => !sites.requestedPages.includes(`${HOME}${path}`))
     while (missing()) await sites.requested(sites.requests.length + 1)
   },
   requested: [...all('/o'), '/open'].sort(),

@@ -4,7 +4,7 @@ export interface Clock {
   /** Returns milliseconds since 1970, as `Date.now` does. */
   readonly now: () => number
   /** Moves the clock forward, or back with a negative number. Milliseconds. */
-  pass(ms: number): void
+  advance(ms: number): void
 }
 
 /** @param at Where the clock starts, in milliseconds since 1970. Default: 2026-01-01. */
@@ -12,7 +12,7 @@ export function startClock(at: number = Date.UTC(2026, 0, 1)): Clock {
   let time = at
   return {
     now: () => time,
-    pass: (ms) => {
+    advance: (ms) => {
       time += ms
     },
   }

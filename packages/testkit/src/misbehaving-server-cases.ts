@@ -1,7 +1,7 @@
 // Servers that misbehave. Each case is a function that gets the connection after the server has read the request.
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { type ExpectedAccess, forbidsPage } from './response-cases.ts'
+import { disallowsPage, type ExpectedAccess } from './response-cases.ts'
 import type { Behaviour } from './sites.ts'
 
 export interface MisbehavingServerCase {
@@ -89,7 +89,7 @@ const OK = 'HTTP/1.1 200 OK\r\n'
 const sized = (length: number) => `${OK}Content-Length: ${length}\r\n\r\n`
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`
 const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`
-const CHUNK = chunk(forbidsPage)
+const CHUNK = chunk(disallowsPage)
 const NOT_FOUND = 'HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\n'
 
 export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
@@ -120,22 +120,22 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   // Incomplete responses. RFC 9112 §8. An incomplete file could lack the line that disallows a URL.
   {
     name: 'RFC 9112 §8, shorter than its Content-Length',
-    behave: sends(sized(100), forbidsPage),
+    behave: sends(sized(100), disallowsPage),
     expected: unreachable('truncated'),
   },
   {
     name: 'RFC 9112 §8, reset in the body',
-    behave: sendsAndResets(sized(100), forbidsPage),
+    behave: sendsAndResets(sized(100), disallowsPage),
     expected: unreachable('truncated'),
   },
   {
     name: 'RFC 9112 §8, reset in a body that ends with the connection',
-    behave: sendsAndResets(`${OK}\r\n`, forbidsPage),
+    behave: sendsAndResets(`${OK}\r\n`, disallowsPage),
     expected: unreachable('truncated'),
   },
   {
     name: 'RFC 9112 §8, HTTP/1.0, reset in a body that ends with the connection',
-    behave: sendsAndResets(`${OK}\r\n`.replace('1.1', '1.0'), forbidsPage),
+    behave: sendsAndResets(`${OK}\r\n`.replace('1.1', '1.0'), disallowsPage),
     expected: unreachable('truncated'),
   },
   {
@@ -160,7 +160,7 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   },
   {
     name: 'RFC 9112 §8, HTTP/1.0, shorter than its Content-Length',
-    behave: sends(sized(100).replace('1.1', '1.0'), forbidsPage),
+    behave: sends(sized(100).replace('1.1', '1.0'), disallowsPage),
     expected: unreachable('truncated'),
   },
   {
@@ -170,7 +170,7 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   },
   {
     name: 'RFC 9112 §7.1, a truncated chunk of 2^63 - 1 bytes',
-    behave: sends(CHUNKED, `7fffffffffffffff\r\n${forbidsPage}`),
+    behave: sends(CHUNKED, `7fffffffffffffff\r\n${disallowsPage}`),
     expected: unreachable('truncated'),
   },
   ...[
@@ -186,13 +186,13 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   ].map(
     ([what, lengths]): MisbehavingServerCase => ({
       name: `RFC 9112 §6.3, ${what}`,
-      behave: sends(OK, `Content-Length: ${lengths}\r\n\r\n`, forbidsPage),
+      behave: sends(OK, `Content-Length: ${lengths}\r\n\r\n`, disallowsPage),
       expected: unreachable('truncated'),
     }),
   ),
   {
     name: 'our choice, stalls in the body',
-    behave: sendsAndHolds(sized(100), forbidsPage),
+    behave: sendsAndHolds(sized(100), disallowsPage),
     expected: unreachable('timeout'),
     lastsUntilDeadline: true,
   },
@@ -200,7 +200,7 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   // Invalid HTTP.
   {
     name: 'RFC 9309 §2.3.1.4, a chunk size that is not a number',
-    behave: sends(CHUNKED, `zz\r\n${forbidsPage}\r\n0\r\n\r\n`),
+    behave: sends(CHUNKED, `zz\r\n${disallowsPage}\r\n0\r\n\r\n`),
     expected: unreachable('malformed'),
   },
   {
@@ -210,21 +210,21 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   },
   {
     name: 'RFC 9309 §2.3.1.4, a chunk longer than its size',
-    behave: sends(CHUNKED, `1\r\n${forbidsPage}\r\n0\r\n\r\n`),
+    behave: sends(CHUNKED, `1\r\n${disallowsPage}\r\n0\r\n\r\n`),
     expected: unreachable('malformed'),
   },
   {
     name: 'RFC 9309 §2.3.1.4, a chunk size beyond 64 bits',
-    behave: sends(CHUNKED, `fffffffffffffffff\r\n${forbidsPage}`),
+    behave: sends(CHUNKED, `fffffffffffffffff\r\n${disallowsPage}`),
     expected: unreachable('malformed'),
   },
   ...[
-    ['a chunk size with a sign', `-1e\r\n${forbidsPage}\r\n0\r\n\r\n`],
-    ['a chunk size in C notation', `0x1e\r\n${forbidsPage}\r\n0\r\n\r\n`],
-    ['a chunk size followed by a space', `1e \r\n${forbidsPage}\r\n0\r\n\r\n`],
-    ['an empty chunk size', `\r\n${forbidsPage}\r\n0\r\n\r\n`],
-    ['a chunk shorter than its size', `1f\r\n${forbidsPage}\r\n0\r\n\r\n`],
-    ['no line end after a chunk', `1e\r\n${forbidsPage}0\r\n\r\n`],
+    ['a chunk size with a sign', `-1e\r\n${disallowsPage}\r\n0\r\n\r\n`],
+    ['a chunk size in C notation', `0x1e\r\n${disallowsPage}\r\n0\r\n\r\n`],
+    ['a chunk size followed by a space', `1e \r\n${disallowsPage}\r\n0\r\n\r\n`],
+    ['an empty chunk size', `\r\n${disallowsPage}\r\n0\r\n\r\n`],
+    ['a chunk shorter than its size', `1f\r\n${disallowsPage}\r\n0\r\n\r\n`],
+    ['no line end after a chunk', `1e\r\n${disallowsPage}0\r\n\r\n`],
   ].map(
     ([what, body]): MisbehavingServerCase => ({
       name: `RFC 9112 §7.1, ${what}`,
@@ -252,7 +252,7 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   ...['many', '-5', '+30', '0x1e', ''].map(
     (length): MisbehavingServerCase => ({
       name: `RFC 9110 §8.6, an invalid Content-Length: "${length}"`,
-      behave: sends(OK, `Content-Length: ${length}\r\n\r\n`, forbidsPage),
+      behave: sends(OK, `Content-Length: ${length}\r\n\r\n`, disallowsPage),
       expected: unreachable('malformed'),
     }),
   ),
@@ -263,7 +263,7 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   },
   {
     name: 'our choice, HTTP/0.9, a body without a head',
-    behave: sends(forbidsPage),
+    behave: sends(disallowsPage),
     expected: unreachable('malformed'),
   },
   {
@@ -279,14 +279,14 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   ...['000 OK', '099 OK', '20 OK', '2000 OK', '2x0 OK', '-1 OK', ' 200 OK', 'OK', ''].map(
     (status): MisbehavingServerCase => ({
       name: `RFC 9112 §4, an invalid status: "${status}"`,
-      behave: sends(`HTTP/1.1 ${status}\r\n`, sized(30).slice(OK.length), forbidsPage),
+      behave: sends(`HTTP/1.1 ${status}\r\n`, sized(30).slice(OK.length), disallowsPage),
       expected: unreachable('malformed'),
     }),
   ),
   ...['HTTP/1.2', 'HTTP/2', 'HTTP/3.0', 'HTTP/1.1 ', 'HTTP', 'http/1.1', 'ICY'].map(
     (version): MisbehavingServerCase => ({
       name: `RFC 9112 §2.3, an invalid or unsupported version: "${version}"`,
-      behave: sends(`${version} 200 OK\r\n`, sized(30).slice(OK.length), forbidsPage),
+      behave: sends(`${version} 200 OK\r\n`, sized(30).slice(OK.length), disallowsPage),
       expected: unreachable('malformed'),
     }),
   ),
@@ -297,12 +297,12 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   },
   {
     name: 'RFC 9110 §15.2.2, 101 without an Upgrade header',
-    behave: sends('HTTP/1.1 101 Switching Protocols\r\n\r\n', sized(30), forbidsPage),
+    behave: sends('HTTP/1.1 101 Switching Protocols\r\n\r\n', sized(30), disallowsPage),
     expected: unreachable('malformed'),
   },
   {
     name: 'RFC 9110 §15.2, an interim response with a body',
-    behave: sends('HTTP/1.1 103 Early Hints\r\nContent-Length: 30\r\n\r\n', forbidsPage, sized(30), forbidsPage),
+    behave: sends('HTTP/1.1 103 Early Hints\r\nContent-Length: 30\r\n\r\n', disallowsPage, sized(30), disallowsPage),
     expected: unreachable('malformed'),
   },
   ...[
@@ -320,35 +320,35 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   ].map(
     ([name, head]): MisbehavingServerCase => ({
       name: name as string,
-      behave: sends(head as string, forbidsPage),
+      behave: sends(head as string, disallowsPage),
       expected: unreachable('malformed'),
     }),
   ),
   {
     name: 'RFC 9110 §5.5, NUL in a header',
-    behave: sends(OK, 'X: a\x00b\r\n\r\n', forbidsPage),
+    behave: sends(OK, 'X: a\x00b\r\n\r\n', disallowsPage),
     expected: unreachable('malformed'),
   },
   {
     name: 'RFC 9112 §5, a header line without a colon',
-    behave: sends(OK, 'garbage\r\n\r\n', forbidsPage),
+    behave: sends(OK, 'garbage\r\n\r\n', disallowsPage),
     expected: unreachable('malformed'),
   },
 
   // Endless or too large responses.
   {
     name: 'our choice, one header over the size limit',
-    behave: sends(OK, `X: ${'x'.repeat(20_000)}\r\n\r\n`, forbidsPage),
+    behave: sends(OK, `X: ${'x'.repeat(20_000)}\r\n\r\n`, disallowsPage),
     expected: unreachable('too-large'),
   },
   {
     name: 'our choice, many headers over the size limit',
-    behave: sends(OK, 'X-Name: value\r\n'.repeat(2_000), '\r\n', forbidsPage),
+    behave: sends(OK, 'X-Name: value\r\n'.repeat(2_000), '\r\n', disallowsPage),
     expected: unreachable('too-large'),
   },
   {
     name: 'our choice, a header name over the size limit',
-    behave: sends(OK, `${'x'.repeat(20_000)}: a\r\n\r\n`, forbidsPage),
+    behave: sends(OK, `${'x'.repeat(20_000)}: a\r\n\r\n`, disallowsPage),
     expected: unreachable('too-large'),
   },
   {
@@ -401,31 +401,31 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   // Unusual but valid responses.
   {
     name: 'RFC 9112 §6.3, no length, so the body ends with the connection',
-    behave: sends(`${OK}\r\n`, forbidsPage),
+    behave: sends(`${OK}\r\n`, disallowsPage),
     expected: rulesHold,
   },
-  { name: 'RFC 9112 §2.3, HTTP/1.0', behave: sends('HTTP/1.0 200 OK\r\n\r\n', forbidsPage), expected: rulesHold },
+  { name: 'RFC 9112 §2.3, HTTP/1.0', behave: sends('HTTP/1.0 200 OK\r\n\r\n', disallowsPage), expected: rulesHold },
   {
     name: 'RFC 9112 §4, no reason phrase',
-    behave: sends('HTTP/1.1 200\r\n', sized(forbidsPage.length).slice(OK.length), forbidsPage),
+    behave: sends('HTTP/1.1 200\r\n', sized(disallowsPage.length).slice(OK.length), disallowsPage),
     expected: rulesHold,
   },
   { name: 'RFC 9112 §7.1, chunks', behave: sendsAndHolds(CHUNKED, CHUNK, '0\r\n\r\n'), expected: rulesHold },
   ...[102, 103, 104, 199].map(
     (status): MisbehavingServerCase => ({
       name: `RFC 9110 §15.2, an interim response first: ${status}`,
-      behave: sendsAndHolds(`HTTP/1.1 ${status} Wait\r\nLink: </x>\r\n\r\n`, sized(30), forbidsPage),
+      behave: sendsAndHolds(`HTTP/1.1 ${status} Wait\r\nLink: </x>\r\n\r\n`, sized(30), disallowsPage),
       expected: rulesHold,
     }),
   ),
   {
     name: 'RFC 9110 §15.2, three interim responses first',
-    behave: sendsAndHolds('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3), sized(30), forbidsPage),
+    behave: sendsAndHolds('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3), sized(30), disallowsPage),
     expected: rulesHold,
   },
   {
     name: 'RFC 9110 §15.2, an unrequested 100 Continue, which a client must accept; undici ends the connection',
-    behave: sendsAndHolds('HTTP/1.1 100 Continue\r\n\r\n', sized(30), forbidsPage),
+    behave: sendsAndHolds('HTTP/1.1 100 Continue\r\n\r\n', sized(30), disallowsPage),
     expected: unreachable('reset'),
   },
   {
@@ -440,7 +440,7 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   },
   {
     name: 'RFC 9110 §7.8, an offer to upgrade is ignored',
-    behave: sends(OK, 'Connection: upgrade\r\nUpgrade: h2c\r\n', sized(30).slice(OK.length), forbidsPage),
+    behave: sends(OK, 'Connection: upgrade\r\nUpgrade: h2c\r\n', sized(30).slice(OK.length), disallowsPage),
     expected: rulesHold,
   },
   ...[
@@ -461,16 +461,16 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
   ].map(
     ([name, head]): MisbehavingServerCase => ({
       name: name as string,
-      behave: sends(head as string, forbidsPage),
+      behave: sends(head as string, disallowsPage),
       expected: rulesHold,
     }),
   ),
   ...[
-    ['a chunk extension', `1e;a=b;c="d"\r\n${forbidsPage}\r\n0\r\n\r\n`],
-    ['a chunk extension of 30,000 bytes', `1e;${'x'.repeat(30_000)}\r\n${forbidsPage}\r\n0\r\n\r\n`],
+    ['a chunk extension', `1e;a=b;c="d"\r\n${disallowsPage}\r\n0\r\n\r\n`],
+    ['a chunk extension of 30,000 bytes', `1e;${'x'.repeat(30_000)}\r\n${disallowsPage}\r\n0\r\n\r\n`],
     ['trailers', `${CHUNK}0\r\nX: y\r\n\r\n`],
-    ['a chunk size in upper case with leading zeros', `0000001E\r\n${forbidsPage}\r\n000\r\n\r\n`],
-    ['a chunk for each byte', `${forbidsPage.replaceAll(/[\s\S]/g, '1\r\n$&\r\n')}0\r\n\r\n`],
+    ['a chunk size in upper case with leading zeros', `0000001E\r\n${disallowsPage}\r\n000\r\n\r\n`],
+    ['a chunk for each byte', `${disallowsPage.replaceAll(/[\s\S]/g, '1\r\n$&\r\n')}0\r\n\r\n`],
   ].map(
     ([what, body]): MisbehavingServerCase => ({
       name: `RFC 9112 §7.1, ${what}`,
@@ -488,7 +488,7 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
     behave: sends(
       OK,
       'Transfer-Encoding: gzip, chunked\r\n\r\n',
-      chunk(gzipSync(forbidsPage).toString('latin1')),
+      chunk(gzipSync(disallowsPage).toString('latin1')),
       '0\r\n\r\n',
     ),
     expected: rulesHold,
@@ -499,35 +499,35 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
       OK,
       'Content-Encoding: gzip\r\n'.repeat(2),
       '\r\n',
-      gzipSync(gzipSync(forbidsPage)).toString('latin1'),
+      gzipSync(gzipSync(disallowsPage)).toString('latin1'),
     ),
     expected: rulesHold,
   },
   {
     name: 'RFC 9112 §9.3, the first of two responses to one request counts',
-    behave: sendsAndHolds(sized(30), forbidsPage, sized(23), 'User-agent: *\nDisallow:'),
+    behave: sendsAndHolds(sized(30), disallowsPage, sized(23), 'User-agent: *\nDisallow:'),
     expected: rulesHold,
   },
   {
     name: 'RFC 9110 §15.3.5, 204 with a body, which it cannot have',
-    behave: sends(sized(30).replace('200 OK', '204 No Content'), forbidsPage),
+    behave: sends(sized(30).replace('200 OK', '204 No Content'), disallowsPage),
     expected: { ...noRules, status: 204 },
   },
   {
     name: 'our choice, 205 with a body, which it must not have',
-    behave: sends(sized(30).replace('200 OK', '205 Reset Content'), forbidsPage),
+    behave: sends(sized(30).replace('200 OK', '205 Reset Content'), disallowsPage),
     expected: { ...rulesHold, status: 205 },
   },
   ...[304, 600, 999].map(
     (status): MisbehavingServerCase => ({
       name: `our choice, rules in a response whose status has no body or no meaning: ${status}`,
-      behave: sends(sized(30).replace('200', String(status)), forbidsPage),
+      behave: sends(sized(30).replace('200', String(status)), disallowsPage),
       expected: oddStatus(status),
     }),
   ),
   {
     name: 'RFC 9112 §6.3, bytes after the body',
-    behave: sends(sized(forbidsPage.length), forbidsPage, 'Allow: /page\n'),
+    behave: sends(sized(disallowsPage.length), disallowsPage, 'Allow: /page\n'),
     expected: rulesHold,
   },
   {
@@ -593,7 +593,7 @@ export const connectionCases: readonly ConnectionCase[] = [
   {
     name: 'RFC 9112 §9.2, a response before the request counts',
     scheme: 'http',
-    accept: sendsAndHolds(sized(30), forbidsPage),
+    accept: sendsAndHolds(sized(30), disallowsPage),
     expected: rulesHold,
   },
   {

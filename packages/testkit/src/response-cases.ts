@@ -21,9 +21,9 @@ export interface ReplyExpectation {
 }
 
 /** The URL that every case checks. */
-export const askedPage = 'http://a.test:PORT/page'
+export const checkedPage = 'http://a.test:PORT/page'
 /** A robots.txt that disallows `askedPage`, so that the verdict shows whether the client obeyed it. */
-export const forbidsPage = 'User-agent: *\nDisallow: /page\n'
+export const disallowsPage = 'User-agent: *\nDisallow: /page\n'
 
 const FIRST = 'http://a.test:PORT/robots.txt'
 const OTHER_PATH = 'http://a.test:PORT/elsewhere/robots.txt'
@@ -54,14 +54,14 @@ function forStatuses(
 function redirected(name: string, location: string | readonly string[], to: string, status = 302): ReplyCase {
   return {
     name,
-    replies: { [FIRST]: { status, headers: { location } }, [to]: { status: 200, body: forbidsPage } },
+    replies: { [FIRST]: { status, headers: { location } }, [to]: { status: 200, body: disallowsPage } },
     expected: { ...obeyed, status: 200, requestedUrls: [FIRST, to] },
   }
 }
 
 /** A redirect without a usable Location. Its body disallows the page, so that the verdict shows that it is not read as rules. */
 function withoutTarget(name: string, location: string | readonly string[] | undefined, status = 302): ReplyCase {
-  const reply = { status, headers: location === undefined ? {} : { location }, body: forbidsPage }
+  const reply = { status, headers: location === undefined ? {} : { location }, body: disallowsPage }
   return singleReply(name, reply, { ...unavailable, reason: 'no-usable-location' })
 }
 
@@ -70,7 +70,7 @@ function chained(name: string, urls: readonly string[], expected: Partial<ReplyE
   const redirects = urls.slice(1).map((to, i) => [urls[i], { status: 301, headers: { location: to } }] as const)
   return {
     name,
-    replies: { [urls.at(-1) ?? FIRST]: { status: 200, body: forbidsPage }, ...Object.fromEntries(redirects) },
+    replies: { [urls.at(-1) ?? FIRST]: { status: 200, body: disallowsPage }, ...Object.fromEntries(redirects) },
     expected: { ...obeyed, status: 200, requestedUrls: urls, ...expected },
   }
 }
@@ -93,7 +93,7 @@ export const replyCases: readonly ReplyCase[] = [
     'RFC 9309 §2.3.1.1, a 2xx is success, and its rules are obeyed',
     obeyed,
     {
-      body: forbidsPage,
+      body: disallowsPage,
     },
   ),
   ...forStatuses([204, 205], 'RFC 9309 §2.3.1.1, a 2xx without a body has no rules', noRules),
@@ -105,7 +105,7 @@ export const replyCases: readonly ReplyCase[] = [
   ),
   singleReply(
     'RFC 9309 §2.3.1.1, parseable rules are obeyed even inside HTML',
-    { status: 200, headers: { 'content-type': 'text/html' }, body: `<!doctype html><pre>\n${forbidsPage}</pre>` },
+    { status: 200, headers: { 'content-type': 'text/html' }, body: `<!doctype html><pre>\n${disallowsPage}</pre>` },
     obeyed,
   ),
   ...[
@@ -120,13 +120,13 @@ export const replyCases: readonly ReplyCase[] = [
   ].map((type) =>
     singleReply(
       `our choice, the media type is ignored: "${type}"`,
-      { status: 200, headers: { 'content-type': type }, body: forbidsPage },
+      { status: 200, headers: { 'content-type': type }, body: disallowsPage },
       obeyed,
     ),
   ),
   singleReply(
     'RFC 9110 §15.3.7, a 206 with the whole file',
-    { status: 206, headers: { 'content-range': 'bytes 0-29/30' }, body: forbidsPage },
+    { status: 206, headers: { 'content-range': 'bytes 0-29/30' }, body: disallowsPage },
     obeyed,
   ),
   ...[
@@ -143,7 +143,7 @@ export const replyCases: readonly ReplyCase[] = [
   ].map((range) =>
     singleReply(
       `RFC 9110 §14.4, a 206 that may hold only a part of the file: ${JSON.stringify(range)}`,
-      { status: 206, headers: { 'content-range': range }, body: forbidsPage },
+      { status: 206, headers: { 'content-range': range }, body: disallowsPage },
       { ...unreachable, reason: 'truncated' },
     ),
   ),
@@ -160,7 +160,7 @@ export const replyCases: readonly ReplyCase[] = [
   ),
   singleReply(
     'RFC 3229 §10.4.1, a 226 whose IM header says that the body is a delta or a part of the file',
-    { status: 226, headers: { im: 'vcdiff' }, body: forbidsPage },
+    { status: 226, headers: { im: 'vcdiff' }, body: disallowsPage },
     { ...unreachable, reason: 'truncated' },
   ),
   ...[
@@ -279,7 +279,7 @@ export const replyCases: readonly ReplyCase[] = [
     'RFC 9309 §2.3.1.2, the body of a redirect to a 404 is not read as rules',
     { status: 404 },
     unavailable,
-    forbidsPage,
+    disallowsPage,
   ),
   singleReply('our choice, a 304 to an unconditional request is unreachable', { status: 304 }, unreachable),
   singleReply(
@@ -292,7 +292,7 @@ export const replyCases: readonly ReplyCase[] = [
     [400, 401, 402, 403, 404, 405, 406, 410, 418, 421, 425, 428, 431, 451, 499],
     'RFC 9309 §2.3.1.3, a 4xx is unavailable, and its body is not read as rules',
     unavailable,
-    { body: forbidsPage },
+    { body: disallowsPage },
   ),
   singleReply('Google, 429 counts as a server error: unreachable', { status: 429 }, unreachable),
   singleReply(

@@ -91,7 +91,7 @@ export class Sites {
   }
 
   /** Sets the responses of a URL (with `:PORT`): each request gets the next one, and the last one repeats. Without any, the URL is a 404. */
-  answer(url: string, ...answers: readonly Answer[]): void {
+  respond(url: string, ...answers: readonly Answer[]): void {
     if (answers.length > 0) this.#answers.set(url, [...answers])
     else this.#answers.delete(url)
   }
@@ -99,7 +99,7 @@ export class Sites {
   /** Sets the responses of several URLs, one each. Replaces `:PORT` in bodies too. */
   answerAll(web: Readonly<Record<string, Reply>>): void {
     for (const [url, reply] of Object.entries(web)) {
-      this.answer(url, typeof reply.body === 'string' ? { ...reply, body: this.withPort(reply.body) } : reply)
+      this.respond(url, typeof reply.body === 'string' ? { ...reply, body: this.withPort(reply.body) } : reply)
     }
   }
 
@@ -115,13 +115,13 @@ export class Sites {
   }
 
   /** The URLs of all requests, in order, with `:PORT`. */
-  get asked(): readonly string[] {
+  get requestedUrls(): readonly string[] {
     return this.requests.map(({ url }) => url)
   }
 
   /** The distinct URLs of all requests except those for robots.txt, sorted. */
-  get askedPages(): readonly string[] {
-    return [...new Set(this.asked.filter((url) => !url.endsWith('/robots.txt')))].sort()
+  get requestedPages(): readonly string[] {
+    return [...new Set(this.requestedUrls.filter((url) => !url.endsWith('/robots.txt')))].sort()
   }
 
   /** The number of bytes received over all connections, including TLS overhead. */

@@ -135,9 +135,9 @@ const everyStore: readonly StoreCase[] = [
     const store = kit.open()
     await store.set(A, 'of a', later(kit, HOUR))
     await store.set(B, 'of b', later(kit, 2 * HOUR))
-    kit.clock.pass(HOUR - 1)
+    kit.clock.advance(HOUR - 1)
     assert.equal(await store.get(A), 'of a')
-    kit.clock.pass(2)
+    kit.clock.advance(2)
     assert.equal(await store.get(A), undefined)
     assert.equal(await store.get(B), 'of b')
   }),
@@ -155,7 +155,7 @@ const everyStore: readonly StoreCase[] = [
     await store.set(A, 'longer', later(kit, 3 * HOUR))
     await store.set(B, 'shorter', later(kit, 3 * HOUR))
     await store.set(B, 'shorter', later(kit, HOUR))
-    kit.clock.pass(2 * HOUR)
+    kit.clock.advance(2 * HOUR)
     assert.equal(await store.get(A), 'longer')
     assert.equal(await store.get(B), undefined)
   }),
@@ -164,7 +164,7 @@ const everyStore: readonly StoreCase[] = [
     await store.set(A, 'of a', later(kit, HOUR + 0.5))
     await store.set(B, 'of b', 8.64e15) // the largest valid Date
     assert.equal(await store.get(A), 'of a')
-    kit.clock.pass(1_000 * HOUR)
+    kit.clock.advance(1_000 * HOUR)
     assert.equal(await store.get(B), 'of b')
   }),
 
@@ -246,7 +246,7 @@ const bounded: readonly StoreCase[] = [
     const { store, text, originOf } = filled(kit)
     for (let i = 0; i < 10; i++) await store.set(originOf(i), text, later(kit, 3 * HOUR))
     for (let i = 10; i < 55; i++) await store.set(originOf(i), text, later(kit, HOUR))
-    kit.clock.pass(2 * HOUR)
+    kit.clock.advance(2 * HOUR)
     for (let i = 55; i < 100; i++) await store.set(originOf(i), text, later(kit, HOUR))
     for (let i = 0; i < 10; i++) assertSame(await store.get(originOf(i)), text)
     for (let i = 55; i < 100; i++) assertSame(await store.get(originOf(i)), text)
@@ -318,7 +318,7 @@ const lasting: readonly StoreCase[] = [
     await before.close?.()
     const after = kit.open()
     assert.equal(await after.get(A), 'of a')
-    kit.clock.pass(2 * HOUR)
+    kit.clock.advance(2 * HOUR)
     assert.equal(await after.get(A), undefined)
     assert.equal(await after.get(B), 'of b')
   }),

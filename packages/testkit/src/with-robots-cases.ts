@@ -21,7 +21,7 @@ const closing: readonly BrowserCase[] = [
         assert.equal((await page.goto(at('/1')))?.status(), 200)
         assert.equal(await page.evaluate('document.scripts.length'), 1)
       }
-      assert.deepEqual(sites.asked, [`${HOME}/1`, `${HOME}/1`])
+      assert.deepEqual(sites.requestedUrls, [`${HOME}/1`, `${HOME}/1`])
     },
   },
   {
@@ -70,7 +70,7 @@ const closing: readonly BrowserCase[] = [
         const { tab } = await openPolite({ gate })
         await (whose === 'the gate' ? gate : robots).close()
         await assert.rejects(tab.goto(at('/1')), { code })
-        assert.deepEqual(sites.asked, [])
+        assert.deepEqual(sites.requestedUrls, [])
       },
     }),
   ),
@@ -108,7 +108,7 @@ const given: readonly BrowserCase[] = [
     options: { network: 'public-only' },
     run: async ({ browser, sites, tab, at }) => {
       await assertRefused(browser, tab.goto(at('/1')), 'unreachable')
-      assert.deepEqual(sites.asked, [])
+      assert.deepEqual(sites.requestedUrls, [])
     },
   },
   {
@@ -118,7 +118,7 @@ const given: readonly BrowserCase[] = [
       const { gate } = openGate()
       for (const path of ['/1', '/2']) await (await openPolite({ gate })).tab.goto(at(path))
       assert.equal(gate.counters.started, 2)
-      assert.equal(sites.asked.filter((url) => url.endsWith('/robots.txt')).length, 1)
+      assert.equal(sites.requestedUrls.filter((url) => url.endsWith('/robots.txt')).length, 1)
     },
   },
   {

@@ -1,6 +1,6 @@
 // Generates the URLs that are checked for a site. Half are made from the site's own rules, so that they match or nearly match. The other half
 // look like pages of any site.
-import { seededRandom, pick } from '@politely/testkit/random-robots'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { chance, phrase, type SiteFile, weightedChoice } from './site-file.ts'
 import { encodedWords, extensions, parameters, plainWords, sections } from './words.ts'
 
