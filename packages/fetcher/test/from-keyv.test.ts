@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers())
 
 test.for(storeCasesFor('fromKeyv over a Map'))('store contract, $name', async ({ run }) => {
   const map = new Map()
-  const clock = { now: Date.now, pass: (ms: number) => void vi.setSystemTime(Date.now() + ms) }
+  const clock = { now: Date.now, advance: (ms: number) => void vi.setSystemTime(Date.now() + ms) }
   await run({ open: () => fromKeyv(new Keyv({ store: map })), clock })
 })
 

@@ -28,6 +28,6 @@ test.each([
 
 test('a long line in a million chunks', async () => {
   const piece = Uint8Array.of(0x78)
-  const pieces = Array.from({ length: 1_000_000 }, () => piece)
-  expect((await linesOf(pieces, 1_000_000))[0]).toHaveLength(1_000_000)
+  const pieces = Array.from({ length: 100_000 }, () => piece)
+  expect((await linesOf(pieces, 100_000))[0]).toHaveLength(100_000)
 })

@@ -1,0 +1,6 @@
+export const hooks = {
+  beforePacking(manifest) {
+    const { scripts, devDependencies, ...published } = manifest
+    return published
+  },
+}

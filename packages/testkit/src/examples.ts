@@ -1,0 +1,79 @@
+// Runs the examples of Markdown pages, which print what they say they print. `https://example.com` is a server on loopback for them.
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
+import type { Part } from './parts.ts'
+
+/** Some examples start a browser, and the machine may be busy. */
+const TIMEOUT_MS = 60_000
+
+/** Returns the TypeScript examples of a page, in their order. */
+export function examplesOf(markdown: string): readonly string[] {
+  return Array.from(markdown.matchAll(/^```ts\n(.*?)^```/gms), ([, code = '']) => code)
+}
+
+/** Returns the lines that an example promises in comments, `// prints: …`, in their order. */
+export function promisedBy(code: string): readonly string[] {
+  return Array.from(code.matchAll(/\/\/ prints: (.*)$/gm), ([, line = '']) => line)
+}
+
+export interface ExampleSite {
+  readonly origin: string
+  close(): void
+}
+
+/** Starts the site of the examples: its robots.txt disallows `/cart`, and every other URL is a page. */
+export async function startExampleSite(): Promise<ExampleSite> {
+  const server = createServer((request, response) => {
+    if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /cart\n')
+    else response.end('a page')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+export interface ExampleRun {
+  readonly status: number | null
+  readonly printed: readonly string[]
+  /** What it had to print. */
+  readonly promised: readonly string[]
+}
+
+/** Writes an example into `file`, whose folder must resolve its imports, and runs it. */
+export async function runExample({
+  code,
+  file,
+  origin,
+  browser,
+}: {
+  readonly code: string
+  readonly file: string
+  readonly origin: string
+  readonly browser: Part | undefined
+}): Promise<ExampleRun> {
+  const onLoopback = (text: string) => text.replaceAll('https://example.com', origin)
+  writeFileSync(file, onLoopback(code))
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
+    cwd: dirname(file),
+    env: {
+      ...process.env,
+      ...(browser && { CHROME_BIN: browser.command, ...browser.env }),
+      CRAWLEE_LOG_LEVEL: 'OFF',
+      NODE_ENV: undefined, // vitest sets it to `test`
+    },
+    timeout: TIMEOUT_MS,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  const printed = output.trimEnd() === '' ? [] : output.trimEnd().split('\n')
+  return { status, printed, promised: promisedBy(code).map(onLoopback) }
+}
