@@ -3,20 +3,17 @@
 /**
  * The reason for a {@link StoreError}.
  *
- * - `ERR_POLITELY_STORE_CLOSED`: a method was called after `close`.
- * - `ERR_POLITELY_STORE_BUSY`: other processes kept the file locked for longer than `busyTimeoutMs`.
- * - `ERR_POLITELY_STORE_FOREIGN`: the file is the SQLite database of another application.
- * - `ERR_POLITELY_STORE_NEWER`: a newer version of this package wrote the file.
- * - `ERR_POLITELY_STORE_FAILED`: any other failure, such as a full disk or a file that may not be written.
+ * - `CLOSED`: a method was called after `close`. Remedy: close the store after the clients that use it, or create a new store.
+ * - `BUSY`: other processes kept the file locked for longer than `busyTimeoutMs`. Remedy: try again, or raise `busyTimeoutMs`.
+ * - `FOREIGN`: the file is the SQLite database of another application. Remedy: choose another `path`.
+ * - `NEWER`: a newer version of this package wrote the file. Remedy: install that version, or choose another `path`.
+ * - `FAILED`: SQLite failed, for example because the disk is full. Remedy: read `cause`, and check permissions and free disk space.
  */
 export type StoreErrorCode = `ERR_POLITELY_STORE_${'CLOSED' | 'BUSY' | 'FOREIGN' | 'NEWER' | 'FAILED'}`
 
 /**
- * A `SqliteStore` could not open, read or write its file. `code` says why: the store is closed (`…_CLOSED`), other processes keep
- * the file locked (`…_BUSY`), another application (`…_FOREIGN`) or a newer version (`…_NEWER`) owns it, or SQLite failed
- * (`…_FAILED`).
- *
- * Remedy: for `…_CLOSED` make a new store; for `…_BUSY` try again or raise `busyTimeoutMs`; for `…_FOREIGN` and `…_NEWER` choose another `path`; for `…_FAILED` read `cause`, and check permissions and free disk space.
+ * A `SqliteStore` could not open, read or write its file; `code` says why. `ERR_POLITELY_STORE_CLOSED` is also the code of the fetcher's
+ * `StoreClosedError`.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'

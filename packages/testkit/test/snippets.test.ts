@@ -1,10 +1,8 @@
 // Runs every TypeScript example in README.md and docs/, and checks its output. `https://example.com` is replaced by a server on loopback.
-import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ExampleSite, examplesOf, promisedBy, runExample, startExampleSite } from '../src/examples.ts'
 import { findBrowser, isMissing } from '../src/parts.ts'
 import { isFullRun } from '../src/scope.ts'
 
@@ -16,66 +14,37 @@ const pages = ['.', 'docs', 'docs/reference'].flatMap((folder) =>
 )
 
 const all = pages.flatMap((page) =>
-  Array.from(readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n(.*?)^```/gms), ([, code = ''], i) => ({
-    page,
-    i,
-    code,
-  })),
+  examplesOf(readFileSync(join(root, page), 'utf8')).map((code, i) => ({ page, i, code })),
 )
 
 /** The short run tests the first example of each page only. */
-const snippets = all.filter(({ i }) => isFullRun || i === 0)
+const examples = all.filter(({ i }) => isFullRun || i === 0)
 
-/** Returns the lines that an example should print, from its `// prints: …` comments. */
-function expectedOutput(code: string): string[] {
-  return Array.from(code.matchAll(/\/\/ prints: (.*)$/gm), ([, line = '']) => line)
-}
-
-/** Some examples start a browser, and the machine may be busy. */
-const TIMEOUT_MS = 60_000
-
-const chromium = findBrowser()
-const browserEnv = chromium && { CHROME_BIN: chromium.command, ...chromium.env }
-
-const server = createServer((request, response) => {
-  if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /cart\n')
-  else response.end('a page')
-})
-let origin = ''
+const browser = findBrowser()
+let site: ExampleSite
 let folder = ''
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  origin = `http://localhost:${(server.address() as AddressInfo).port}`
+  site = await startExampleSite()
   folder = mkdtempSync(join(root, 'docs/.snippets-')) // its package.json has the packages that examples import
 })
 
 afterAll(() => {
   rmSync(folder, { recursive: true })
-  server.close()
-  server.closeAllConnections()
+  site.close()
 })
 
 describe('the examples of the documentation', () => {
   it('exist', () => {
-    expect(new Set(snippets.map(({ page }) => page))).toContain('README.md')
-    expect(snippets.flatMap(({ code }) => expectedOutput(code)).length).toBeGreaterThan(5)
+    expect(new Set(examples.map(({ page }) => page))).toContain('README.md')
+    expect(examples.flatMap(({ code }) => promisedBy(code)).length).toBeGreaterThan(5)
   })
 
-  it.for(snippets)('$page, example $i, prints what it says', async ({ page, i, code }, { skip }) => {
-    skip(code.includes('CHROME_BIN') && isMissing('chromium', chromium))
-    const withOrigin = (text: string) => text.replaceAll('https://example.com', origin)
+  it.for(examples)('$page, example $i, prints what it says', async ({ page, i, code }, { skip }) => {
+    skip(code.includes('CHROME_BIN') && isMissing('chromium', browser))
     const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
-    writeFileSync(file, withOrigin(code))
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
-      cwd: folder,
-      env: { ...process.env, ...browserEnv, CRAWLEE_LOG_LEVEL: 'OFF', NODE_ENV: undefined }, // vitest sets it to test
-      timeout: TIMEOUT_MS,
-    })
-    let printed = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
-    const status = await new Promise((resolve) => child.on('close', resolve))
-    expect(printed.trimEnd().split('\n')).toEqual(expectedOutput(code).map(withOrigin))
+    const { printed, promised, status } = await runExample({ code, file, origin: site.origin, browser })
+    expect(printed).toEqual(promised)
     expect(status).toBe(0)
   })
 })
