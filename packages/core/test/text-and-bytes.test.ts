@@ -9,7 +9,7 @@ const encode = (text: string) => new TextEncoder().encode(text)
 const latin1 = (bytes: string) => new Uint8Array(Buffer.from(bytes, 'latin1'))
 const decode = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 
-/** The number of bytes of a line that core reads. RFC 9309 §2.5 asks for a limit and does not set one. */
+/** The number of bytes of a line that core reads. RFC 9309 sets no limit for a line. */
 const MAX_LINE_BYTES = 16_663
 
 /** The parts of a verdict that do not contain text of the file. */

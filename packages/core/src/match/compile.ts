@@ -1,7 +1,7 @@
 // Compiles one crawler's rules in one pass, while the file is parsed. RFC 9309 §2.2.1.
 //
-// A file may have its groups in any order, so at each user-agent line a better one may follow. The compiler ranks each line for the crawler
-// (group-selection.ts; a lower rank is better) and keeps the groups of the best rank so far:
+// The compiler ranks each user-agent line for the crawler (group-selection.ts; a lower rank is better). A file may have its groups in any order,
+// so a line of a better rank may follow. Until the end of the file, the compiler keeps the groups of the best rank so far:
 //
 //   rank of the line            the compiler
 //   better than the best rank   discards everything, then keeps this group
@@ -15,7 +15,7 @@ import type { ParsingRules } from '../dialect.ts'
 import { crawlDelayMsOf } from '../parse/crawl-delay.ts'
 import { type DayRange, dayRangeOf } from '../parse/day-range.ts'
 import type { OtherField } from '../parse/directive.ts'
-import { type GroupSelection, OTHER_CRAWLERS } from '../parse/group-selection.ts'
+import { type GroupSelection, OTHER_CRAWLERS_RANK } from '../parse/group-selection.ts'
 import { endOfIndexFolder } from '../parse/index-page.ts'
 import type { LineReader } from '../parse/line-reader.ts'
 import type { FieldHandler } from '../parse/parser.ts'
@@ -25,7 +25,7 @@ import { MAX_OVERHEAD, numberLength, SPECIAL, writeNumber, writeRuleHead } from 
 
 /** One crawler's rules, groups and timed records. */
 export interface CompiledRules {
-  /** The packed rules up to `groupsAt`, then the groups up to `end`. Compiling the next file overwrites these bytes. */
+  /** The packed rules up to `groupsAt`, then the groups up to `end`. Valid until the compiler begins another file. */
   readonly bytes: Uint8Array
   readonly groupsAt: number
   readonly end: number
@@ -49,25 +49,29 @@ export class RuleCompiler implements FieldHandler {
   /** The end of what is packed so far. */
   #end = 0
   #ruleCount = 0
-  /** One pattern in normal form. */
+  /** Scratch space for the normal form of one pattern. */
   readonly #form = new ByteBuffer()
 
   /** The lowest rank of a user-agent line so far. */
-  #bestRank = OTHER_CRAWLERS
-  /** Start and end, in the file, of the user-agent values of the kept groups, then of the current group. */
+  #bestRank = OTHER_CRAWLERS_RANK
+  /** For each user-agent line of the kept groups, then of the current group: two numbers, the start and end of its value in the file. */
   readonly #agentRanges: number[] = []
-  /** For each kept group, its line; and the length of `#agentRanges` after its last user-agent line. The current group is not in these. */
-  readonly #groupLines: number[] = []
-  readonly #groupRangesEnds: number[] = []
+  // The kept groups before the current one. The index of a group here is its index in the packed rules.
+  /** The line of each group. */
+  readonly #keptGroupLines: number[] = []
+  /** The end of each group's part of `#agentRanges`. */
+  readonly #keptGroupRangesEnds: number[] = []
 
   // The current group:
   #groupLine = 0
-  #groupRank = OTHER_CRAWLERS
+  /** The best rank of a user-agent line of the current group. */
+  #groupRank = OTHER_CRAWLERS_RANK
+  /** The start of the current group's part of `#agentRanges`. */
   #groupRangesStart = 0
   /** Whether the current group is kept. */
   wantsRules = false
-  /** The rank of the run of user-agent lines directly above. */
-  #runRank = OTHER_CRAWLERS
+  /** The best rank in the last run of user-agent lines (parser.ts). */
+  #runRank = OTHER_CRAWLERS_RANK
 
   readonly wantsUnknownFields = false
   #crawlDelayMs: number | undefined
@@ -80,9 +84,9 @@ export class RuleCompiler implements FieldHandler {
     this.#selection = selection
     this.#parsing = parsing
     this.#unchangedBytes = unchangedBytesOf(parsing.compare)
-    this.#bestRank = OTHER_CRAWLERS
-    this.#groupRank = OTHER_CRAWLERS
-    this.#runRank = OTHER_CRAWLERS
+    this.#bestRank = OTHER_CRAWLERS_RANK
+    this.#groupRank = OTHER_CRAWLERS_RANK
+    this.#runRank = OTHER_CRAWLERS_RANK
     this.#agentRanges.length = 0
     this.#groupRangesStart = 0
     this.#packed.release()
@@ -90,12 +94,12 @@ export class RuleCompiler implements FieldHandler {
     this.#discard()
   }
 
-  /** Discards all kept groups, with their rules and records. */
+  /** Discards all kept groups, with their rules and records. Their user-agent values remain in `#agentRanges`: the caller removes them. */
   #discard(): void {
     this.#end = 0
     this.#ruleCount = 0
-    this.#groupLines.length = 0
-    this.#groupRangesEnds.length = 0
+    this.#keptGroupLines.length = 0
+    this.#keptGroupRangesEnds.length = 0
     this.wantsRules = false
     this.#crawlDelayMs = undefined
     if (this.#requestRates.length > 0) this.#requestRates = []
@@ -112,7 +116,7 @@ export class RuleCompiler implements FieldHandler {
     if (startsGroup) {
       this.#closeGroup()
       this.#groupLine = line
-      this.#groupRank = OTHER_CRAWLERS
+      this.#groupRank = OTHER_CRAWLERS_RANK
     }
     this.#runRank = startsRun ? rank : Math.min(rank, this.#runRank)
     if (rank < this.#bestRank) {
@@ -125,14 +129,14 @@ export class RuleCompiler implements FieldHandler {
     if (rank >= this.#groupRank) return
     this.#groupRank = rank
     if (rank === this.#bestRank && !this.wantsRules) {
-      this.wantsRules = this.#groupLines.length === 0 || selection.isMerged(rank)
+      this.wantsRules = this.#keptGroupLines.length === 0 || selection.isMerged(rank)
     }
   }
 
   #closeGroup(): void {
     if (this.wantsRules) {
-      this.#groupLines.push(this.#groupLine)
-      this.#groupRangesEnds.push(this.#agentRanges.length)
+      this.#keptGroupLines.push(this.#groupLine)
+      this.#keptGroupRangesEnds.push(this.#agentRanges.length)
     } else {
       this.#agentRanges.length = this.#groupRangesStart
     }
@@ -143,19 +147,20 @@ export class RuleCompiler implements FieldHandler {
   onRule(allows: boolean, { line, valueStart: start, contentEnd: end }: LineReader): void {
     const { emptyRules, indexPages } = this.#parsing as ParsingRules
     if (start === end && emptyRules === 'nothing') return
+    // At most two rules, each with a form of up to three times the length of the pattern, and the pattern as written.
     this.#packed.reserve(this.#end, 8 * (end - start) + 2 * MAX_OVERHEAD)
-    const mayBeIndexPage = allows && indexPages === 'folder'
-    if (mayBeIndexPage || !this.#addUnchanged(allows, line, start, end)) {
-      this.#addNormalized(allows, line, start, end, mayBeIndexPage)
+    const checksIndexPage = allows && indexPages === 'folder'
+    if (checksIndexPage || !this.#addUnchanged(allows, line, start, end)) {
+      this.#addNormalized(allows, line, start, end, checksIndexPage)
     }
   }
 
-  /** Adds a rule whose pattern is in normal form already, as most are. @returns Whether it is. */
+  /** Adds a rule if its pattern is already in normal form, as most are. @returns Whether it was added. */
   #addUnchanged(allows: boolean, line: number, start: number, end: number): boolean {
     const file = this.#file
     const unchangedBytes = this.#unchangedBytes
     const packed = this.#packed.bytes
-    const group = this.#groupLines.length
+    const group = this.#keptGroupLines.length
     const length = end - start
     const isAnchored = end > start && file[end - 1] === DOLLAR
     const patternEnd = isAnchored ? end - 1 : end
@@ -176,8 +181,12 @@ export class RuleCompiler implements FieldHandler {
     return true
   }
 
-  /** Adds a rule, with its pattern in normal form. If it allows an index page, adds a second rule that allows the folder. */
-  #addNormalized(allows: boolean, line: number, start: number, end: number, mayBeIndexPage: boolean): void {
+  /**
+   * Converts a rule's pattern to normal form and adds the rule.
+   *
+   * @param checksIndexPage Whether to add a second rule if the pattern is an index page, such as `/dir/index.html`. That rule allows `/dir/`.
+   */
+  #addNormalized(allows: boolean, line: number, start: number, end: number, checksIndexPage: boolean): void {
     const { compare, wildcards } = this.#parsing as ParsingRules
     this.#form.reserve(0, 3 * (end - start) + 1)
     const form = this.#form.bytes
@@ -185,7 +194,7 @@ export class RuleCompiler implements FieldHandler {
     const isSpecial = wildcards === 'special' && hasSpecial(form, formEnd)
     const isUnchanged = formEnd === end - start && isEqualAt(form, 0, this.#file, start, end)
     this.#add(allows, line, isSpecial, formEnd, start, isUnchanged ? start : end)
-    const folderEnd = mayBeIndexPage ? endOfIndexFolder(form, formEnd) : -1
+    const folderEnd = checksIndexPage ? endOfIndexFolder(form, formEnd) : -1
     if (folderEnd === -1) return
     form[folderEnd] = DOLLAR
     this.#add(allows, line, true, folderEnd + 1, start, end)
@@ -194,8 +203,8 @@ export class RuleCompiler implements FieldHandler {
   /**
    * Adds a rule whose pattern in normal form is in `#form`, up to `formEnd`.
    *
-   * @param writtenStart Where the pattern as written begins in the file.
-   * @param writtenEnd Where it ends; equal to its start if the pattern as written need not be packed.
+   * @param writtenStart The start, in the file, of the pattern as written.
+   * @param writtenEnd Its end. Equal to the start if the pattern equals its normal form, so that only the form is packed.
    */
   #add(
     allows: boolean,
@@ -207,7 +216,7 @@ export class RuleCompiler implements FieldHandler {
   ): void {
     const packed = this.#packed.bytes
     const form = this.#form.bytes
-    const group = this.#groupLines.length
+    const group = this.#keptGroupLines.length
     const tailLength = numberLength(line) + numberLength(group) + writtenEnd - writtenStart
     let at = writeRuleHead(packed, this.#end, allows, isSpecial, formEnd, tailLength)
     for (let i = 0; i < formEnd; i++) packed[at++] = form[i] as number
@@ -218,7 +227,7 @@ export class RuleCompiler implements FieldHandler {
   }
 
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void {
-    if (!isInGroup || this.#runRank !== this.#bestRank || this.#runRank === OTHER_CRAWLERS) return
+    if (!isInGroup || this.#runRank !== this.#bestRank || this.#runRank === OTHER_CRAWLERS_RANK) return
     if (field !== 'crawl-delay' && field !== 'request-rate' && field !== 'visit-time') return
     reader.readValue()
     const value = latin1Of(this.#file.subarray(reader.valueStart, reader.contentEnd))
@@ -239,10 +248,10 @@ export class RuleCompiler implements FieldHandler {
     this.#closeGroup()
     const groupsAt = this.#end
     let range = 0
-    for (let group = 0; group < this.#groupLines.length; group++) {
-      const rangesEnd = this.#groupRangesEnds[group] as number
+    for (let group = 0; group < this.#keptGroupLines.length; group++) {
+      const rangesEnd = this.#keptGroupRangesEnds[group] as number
       this.#packed.reserve(this.#end, MAX_OVERHEAD)
-      this.#end = writeNumber(this.#packed.bytes, this.#end, this.#groupLines[group] as number)
+      this.#end = writeNumber(this.#packed.bytes, this.#end, this.#keptGroupLines[group] as number)
       this.#end = writeNumber(this.#packed.bytes, this.#end, (rangesEnd - range) / 2)
       for (; range < rangesEnd; range += 2) {
         this.#addAgent(this.#agentRanges[range] as number, this.#agentRanges[range + 1] as number)

@@ -23,11 +23,11 @@ import {
   matchesAt,
   NO_RULE,
   nextRuleOffset,
-  type PackedGroup,
-  type PackedRule,
   readGroups,
   ruleAt,
   strengthAt,
+  type UnpackedGroup,
+  type UnpackedRule,
 } from './packed-rules.ts'
 import { resolveUrl } from './resolve-url.ts'
 import { type Group, groupOf, type RulesVerdict, ruleOf } from './verdict.ts'
@@ -211,14 +211,14 @@ export class CrawlerRules {
 
   #groups(): readonly Group[] {
     const length = this.#packed?.length ?? this.#packedBytes().length
-    const groups = readGroups(this.#packedBytes(), this.#groupsAt, length) as readonly PackedGroup[]
+    const groups = readGroups(this.#packedBytes(), this.#groupsAt, length) as readonly UnpackedGroup[]
     return groups.map(groupOf)
   }
 
   /** Returns the rules that match `workspace.path`, in order of strength. */
   #matches(): readonly Match[] {
     const packed = this.#packedBytes()
-    const matching: { readonly rule: PackedRule; readonly strength: number }[] = []
+    const matching: { readonly rule: UnpackedRule; readonly strength: number }[] = []
     for (let offset = 0; offset < this.#groupsAt; ) {
       const length = formLength(packed, offset)
       const start = formStart(packed, offset, length)
@@ -229,7 +229,7 @@ export class CrawlerRules {
     }
     if (!this.#takesFirst) matching.sort((a, b) => b.strength - a.strength) // keeps the order of lines for equal strengths
     /** By line: `Allow: /dir/index.html` is packed a second time for its folder, and only the stronger of the two is shown. */
-    const byLine = new Map<number, PackedRule>()
+    const byLine = new Map<number, UnpackedRule>()
     for (const { rule } of matching) if (!byLine.has(rule.line)) byLine.set(rule.line, rule)
     const { file } = this.#records
     const lines = file === undefined ? undefined : linesByNumber(bytesOfLatin1(file), new Set(byLine.keys()))

@@ -1,22 +1,26 @@
 // The compiled form of one crawler's rules: one byte array, with the rules in the order of the file and then their groups. There are no objects,
 // so a rule takes about as many bytes as its pattern. RFC 9309 §2.2.2 and §2.2.3.
 //
+// The form of a rule is its pattern in normal form. What follows the form is the tail.
+//
 //   part of a rule   bytes
 //   head             one byte: 0x40 (`@`), plus bit 0 if the rule allows, bit 1 if its pattern is special (has a `*` or ends with `$`), and
-//                    the length of the tail in bits 2 to 4, or 7 for a longer tail
+//                    in bits 2 to 4 the length of the tail, or 7 if it is 7 or more
 //   length           a number: the length of the form in bytes
-//   tail length      a number, only if the head says 7
+//   tail length      a number: the length of the tail in bytes; only if the head says 7
 //   form             the pattern in normal form
-//   tail             a number, the line; a number, the index of the group; the pattern as written, if the form differs from it
+//   tail             a number: the line of the rule
+//                    a number: the index of its group
+//                    the pattern as written; only if it differs from the form
 //
 //   part of a group  bytes
 //   line             a number: the line of its first user-agent line
 //   count            a number: how many user-agent lines it has
-//   agents           for each of those lines a number, the length of its value; and the value
+//   agents           for each user-agent line: a number, which is the length of its value, and then the value
 //
-// A number is written in base 64 with the digits `@` (0x40) to 0x7F, except its last digit, which is in base 32 with the digits space (0x20) to
-// `?`. The last digit is below 0x40, so it ends the number. Most numbers take one byte. No digit is a control character, which JSON would write
-// as six bytes.
+// The last digit of a number is in base 32: space (0x20) to `?` (0x3F). All digits before it are in base 64: `@` (0x40) to 0x7F. So the first byte
+// below 0x40 ends the number. A number below 32, as most are, takes one byte. JSON writes such a digit as one byte, and only `"` and `\` as two. It
+// would write a byte below 0x20 as six.
 //
 // In the functions below, `offset` is the offset of a rule's head in `packed`.
 import { DOLLAR, SPACE, STAR } from '../ascii.ts'
@@ -35,8 +39,8 @@ const LONG_TAIL = 7
 /** In place of the offset of a rule: no rule matches. */
 export const NO_RULE = -1
 
-/** An unpacked rule. Its strings have one character for each byte. */
-export interface PackedRule {
+/** A rule read from packed rules. Its strings have one character for each byte. */
+export interface UnpackedRule {
   readonly directive: 'allow' | 'disallow'
   /** The pattern in normal form. */
   readonly form: string
@@ -47,7 +51,10 @@ export interface PackedRule {
   readonly group: number
 }
 
-/** An upper bound for the bytes of a rule or group, less its patterns and user-agent values. */
+/**
+ * An upper bound for the bytes of a rule without its form and its pattern as written; for the line and count of a group; and for the length of a
+ * user-agent value.
+ */
 export const MAX_OVERHEAD = 48
 
 /** Writes the parts of a rule before its form. @returns The offset of the form. */
@@ -66,7 +73,7 @@ export function writeRuleHead(
   return isLong ? writeNumber(packed, next, tailLength) : next
 }
 
-/** Writes a number of at most 31 bits. @returns Its end. */
+/** Writes a number of at most 31 bits. @returns The offset after it. */
 export function writeNumber(packed: Uint8Array, at: number, value: number): number {
   const end = at + numberLength(value)
   packed[end - 1] = LAST_DIGIT_0 + (value & 31)
@@ -120,23 +127,24 @@ export function nextRuleOffset(packed: Uint8Array, offset: number, start: number
 }
 
 /**
- * Returns the strength of a rule. Of the rules that match, the strongest decides; of equally strong rules, the first. A longer form is stronger;
- * of two equally long ones, that of an allow rule. RFC 9309 §2.2.2.
+ * Returns the strength of a rule. Under `winner: 'most-octets'`, the strongest of the rules that match decides. If several are equally strong, the
+ * first of them decides. A rule with a longer form is stronger. If two forms are equally long, an allow rule is stronger than a disallow rule. RFC
+ * 9309 §2.2.2.
  */
 export function strengthAt(packed: Uint8Array, offset: number, length: number): number {
   return 2 * length + ((packed[offset] as number) & ALLOW)
 }
 
 /** Unpacks a rule. */
-export function ruleAt(packed: Uint8Array, offset: number): PackedRule {
+export function ruleAt(packed: Uint8Array, offset: number): UnpackedRule {
   const length = formLength(packed, offset)
   const start = formStart(packed, offset, length)
   const form = latin1Of(packed.subarray(start, start + length))
   const line = numberAt(packed, start + length)
-  const groupAt = start + length + numberLength(line)
-  const group = numberAt(packed, groupAt)
+  const groupIndexAt = start + length + numberLength(line)
+  const group = numberAt(packed, groupIndexAt)
   const end = nextRuleOffset(packed, offset, start, length)
-  const written = latin1Of(packed.subarray(groupAt + numberLength(group), end))
+  const written = latin1Of(packed.subarray(groupIndexAt + numberLength(group), end))
   const directive = ((packed[offset] as number) & ALLOW) === 0 ? 'disallow' : 'allow'
   return { directive, form, written: written === '' ? form : written, line, group }
 }
@@ -146,7 +154,7 @@ export function isSpecialAt(packed: Uint8Array, offset: number): boolean {
   return ((packed[offset] as number) & SPECIAL) !== 0
 }
 
-/** Returns whether a rule allows the paths that it matches. A rule with an empty pattern matches every path and allows it (§2.2.2). */
+/** Returns whether a rule allows the paths that it matches. A rule with an empty pattern allows all paths, also if it is a `Disallow`. */
 export function allowsAt(packed: Uint8Array, offset: number): boolean {
   return ((packed[offset] as number) & ALLOW) !== 0 || formLength(packed, offset) === 0
 }
@@ -159,8 +167,8 @@ export function matchesAt(
   length: number,
   path: RequestPath,
 ): boolean {
-  // Two cheap tests reject nearly all rules that do not match: the second byte of the pattern differs from that of the path, or the path lacks
-  // the byte after a `*` that is the first or second byte of the pattern.
+  // Two cheap tests reject nearly all rules that do not match. First: the second byte of the pattern must be the second byte of the path. Second:
+  // if the pattern begins with `*` or has it as its second byte, the path must contain the byte after that `*`.
   let i = start
   if (length > 1) {
     if (packed[i] !== STAR) {
@@ -177,8 +185,8 @@ export function matchesAt(
     : matchesPrefix(path, packed, start, start + length)
 }
 
-/** An unpacked group. */
-export interface PackedGroup {
+/** A group read from packed rules. */
+export interface UnpackedGroup {
   /** The values of its user-agent lines, one character for each byte. */
   readonly agents: readonly string[]
   /** The line of the first of them. */
@@ -186,8 +194,8 @@ export interface PackedGroup {
 }
 
 /** Reads the groups between two offsets. @returns Undefined if the bytes are not exactly a list of groups. */
-export function readGroups(packed: Uint8Array, start: number, end: number): readonly PackedGroup[] | undefined {
-  const groups: PackedGroup[] = []
+export function readGroups(packed: Uint8Array, start: number, end: number): readonly UnpackedGroup[] | undefined {
+  const groups: UnpackedGroup[] = []
   let at = start
   const readNumber = () => {
     const value = numberAt(packed, at)
@@ -199,7 +207,7 @@ export function readGroups(packed: Uint8Array, start: number, end: number): read
     const agents: string[] = []
     for (let count = readNumber(); count > 0; count--) {
       const length = readNumber()
-      if (!(length >= 0) || at + length > end) return undefined // also if the number was cut off, which reads as NaN
+      if (!(length >= 0) || at + length > end) return undefined // `!(>=)` because a number that was cut off reads as NaN
       agents.push(latin1Of(packed.subarray(at, at + length)))
       at += length
     }
@@ -228,10 +236,10 @@ export function countPackedRules(text: string, groupsAt: number): number | undef
     const start = formStart(packed, offset, length)
     const tail = start + length
     if (length < 0 || tail >= groupsAt) return undefined
-    const groupAt = tail + numberLength(numberAt(packed, tail))
-    const group = numberAt(packed, groupAt)
+    const groupIndexAt = tail + numberLength(numberAt(packed, tail))
+    const group = numberAt(packed, groupIndexAt)
     const next = nextRuleOffset(packed, offset, start, length)
-    if (group >= groups.length || groupAt + numberLength(group) > next || next <= offset) return undefined
+    if (group >= groups.length || groupIndexAt + numberLength(group) > next || next <= offset) return undefined
     offset = next
   }
   return offset === groupsAt ? rules : undefined

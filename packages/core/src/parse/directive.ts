@@ -3,7 +3,7 @@ import { LOWER_CASE } from '../ascii.ts'
 import { bytesOfLatin1 } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 
-/** The crawlers that a record applies to: those of the user-agent lines directly above it, or everyone, wherever it is. */
+/** The crawlers that a record applies to: those of the last run of user-agent lines above it (parser.ts), or everyone, wherever it is. */
 type Audience = 'agents-above' | 'everyone'
 
 /** The known fields other than `User-agent` and the rules. RFC 9309 §2.2.4. */
@@ -20,7 +20,7 @@ export type OtherField =
   | 'license'
 
 /** The known records, and the crawlers that they apply to. */
-export const otherFields: Readonly<Record<OtherField, Audience>> = {
+export const recordAudiences: Readonly<Record<OtherField, Audience>> = {
   sitemap: 'everyone', // sitemaps.org
   'crawl-delay': 'agents-above', // Bing, Yandex
   'request-rate': 'agents-above', // Seznam; Conner's extended standard
@@ -63,7 +63,7 @@ export const fieldNames: readonly Directive[] = [
   'user-agent',
   'allow',
   'disallow',
-  ...(Object.keys(otherFields) as OtherField[]),
+  ...(Object.keys(recordAudiences) as OtherField[]),
 ]
 
 /** A name that makes a key known: the `whole` key must be equal to it, or it must be a `prefix` of the key. Case does not matter. */

@@ -3,14 +3,14 @@ import type { ParsingRules } from '../dialect.ts'
 import { CrawlerName, namesEveryone } from './product-token.ts'
 
 /** The rank of a user-agent line that names only other crawlers. */
-export const OTHER_CRAWLERS: number = Number.POSITIVE_INFINITY
+export const OTHER_CRAWLERS_RANK: number = Number.POSITIVE_INFINITY
 
 /**
  * Ranks user-agent lines for one crawler:
  *
- *   0, 1, …          the line names the first product token, the second, … (all have rank 0 if `severalTokens` is `all`)
- *   number of tokens the line is `*`
- *   OTHER_CRAWLERS   the line names other crawlers
+ *   0, 1, …               the line names the first product token, the second, … (all have rank 0 if `severalTokens` is `all`)
+ *   number of tokens      the line is `*`
+ *   OTHER_CRAWLERS_RANK   the line names other crawlers
  *
  * The groups of the lowest rank in the file apply, and all others are ignored. So a crawler with a group of its own never falls back to
  * `*`, even for a URL that no rule of its group matches.
@@ -33,7 +33,7 @@ export class GroupSelection {
     for (let i = 0; i < this.#crawlerNames.length; i++) {
       if (this.#crawlerNames[i]?.matches(bytes, start, end)) return this.#parsing.severalTokens === 'first' ? i : 0
     }
-    return OTHER_CRAWLERS
+    return OTHER_CRAWLERS_RANK
   }
 
   /** Returns whether all groups of this rank apply. Otherwise only the first one does. */

@@ -8,8 +8,12 @@
 //   contentStart   the first byte that is not blank                    nextLine
 //   keyEnd         the end of the key, which begins at contentStart    readKey
 //   valueStart     the start of the value, which ends at contentEnd    readValue
-//   contentEnd     the end, less a comment (§2.2.3) and blanks         findLineEnd, which readValue calls
-//   lineEnd        the end of the text: a line end, NUL, or the limit   findLineEnd
+//   contentEnd     the end of the content: before the blanks that      findLineEnd, which readValue calls
+//                  precede a comment (§2.2.3) or the end of the line
+//   lineEnd        the first LF, CR or NUL, or where the line is cut   findLineEnd
+//                  off (MAX_LINE_BYTES)
+//
+// A blank is ASCII white space other than LF and CR.
 //
 // `open` writes a line feed after the last byte of the file. Every scan stops at a line end, so no inner loop checks for the end of the file.
 import { COLON, CR, HASH, LF, NUL, SPACE, TAB } from '../ascii.ts'
@@ -18,8 +22,8 @@ import type { ParsingRules } from '../dialect.ts'
 import { type Directive, directiveOfKey, type KeyTable, KNOWN_KEYS, knownKeyAt } from './directive.ts'
 
 /**
- * The reader uses this many bytes of a line and ignores the rest. The number is google/robotstxt's: eight URLs of 2,083 bytes, less the NUL
- * that ends its buffer. RFC 9309 §2.5 asks for a limit and does not set one.
+ * The reader uses this many bytes of a line and ignores the rest. The number is google/robotstxt's: eight URLs of 2,083 bytes, less one byte for
+ * the NUL that ends its buffer. RFC 9309 limits the length of a file (§2.5), not of a line.
  */
 const MAX_LINE_BYTES = 8 * 2083 - 1
 
@@ -38,10 +42,12 @@ export class LineReader {
   valueStart = 0
 
   bytes: Uint8Array = NO_FILE.bytes
+  /** The same bytes, four in each number. */
   #words: Int32Array = NO_FILE.words
+  /** The end of the file in `bytes`. */
   #end = 0
   #keys: KeyTable = KNOWN_KEYS.lenient
-  /** All bytes of the line before this offset are known not to be line ends. */
+  /** No byte of the line before this offset ends the line. Before the first line: where that line starts. */
   #scannedTo = 0
   #isLineEndKnown = false
   /** The offset of the colon between key and value, or of the blank that replaces it. */
@@ -66,8 +72,8 @@ export class LineReader {
   }
 
   /**
-   * Moves to the next line. Only LF, CR and CR LF end a line (RFC 9309 §2.2), not a form feed or U+2028. The last line needs no line end, so a
-   * file that ends with one has an empty last line.
+   * Moves to the next line. Only LF, CR and CR LF end a line (RFC 9309 §2.2), not a form feed or U+2028. The last line is the text after the last
+   * line end, so it is empty in a file that ends with one.
    *
    * @returns Whether there is another line.
    */
@@ -88,7 +94,7 @@ export class LineReader {
     return true
   }
 
-  /** Returns the offset of the first LF or CR at or after `from`. Skips four bytes at a time if none of them can be a line end. */
+  /** Returns the offset of the first LF or CR at or after `from`. Reads four bytes at a time while none of them can be a line end. */
   #lineEndFrom(from: number): number {
     const { bytes } = this
     const words = this.#words
@@ -105,7 +111,7 @@ export class LineReader {
     }
   }
 
-  /** Whether the line has only blanks: no field and no comment. */
+  /** Whether the line has only blanks before its end, as in the table above. A line with a comment is not blank. */
   get isBlankLine(): boolean {
     const byte = this.bytes[this.contentStart]
     return byte === LF || byte === CR || byte === NUL || this.contentStart - this.lineStart >= MAX_LINE_BYTES
@@ -136,8 +142,8 @@ export class LineReader {
   /**
    * Reads the key of the line. A known key with a colon directly after it, as on most lines, is read without a scan of the line.
    *
-   * @param wantsUnknown Whether to read unknown keys. Otherwise they give undefined.
-   * @returns The directive; undefined for a blank line, a comment, and a line without a separator.
+   * @param wantsUnknown Whether to read all unknown keys. If false, only those that begin with a known key are read, such as `Crawl-delays`.
+   * @returns The directive, or `unknown`; undefined for a line without a key or a separator, and for a key that was not read.
    */
   readKey(wantsUnknown: boolean): Directive | 'unknown' | undefined {
     const { bytes, contentStart: start } = this
@@ -180,9 +186,9 @@ export class LineReader {
     if (this.#keys === KNOWN_KEYS.exact) return -1
     // google/robotstxt accepts a line of exactly two words without a colon, such as `Disallow /cart`.
     const blank = this.#endOfWord(this.contentStart)
-    let word = blank
-    while (word < end && isSpaceOrTab(bytes[word] as number)) word++
-    return blank < end && this.#endOfWord(word) === end ? blank : -1
+    let secondWord = blank
+    while (secondWord < end && isSpaceOrTab(bytes[secondWord] as number)) secondWord++
+    return blank < end && this.#endOfWord(secondWord) === end ? blank : -1
   }
 
   #endOfWord(from: number): number {
@@ -200,7 +206,10 @@ function hasByteBelow14(word: number): boolean {
   return (((word - 0x0e0e0e0e) | 0) & ~word & HIGH_BITS) !== 0
 }
 
-/** Returns the length of a byte order mark, or of the first part of one. The reader skips both, as google/robotstxt does; the RFC is silent. */
+/**
+ * Returns the length of the byte order mark at the start of a file, also if only its first one or two bytes are there. The reader skips these
+ * bytes, as google/robotstxt does. RFC 9309 does not mention byte order marks.
+ */
 function byteOrderMarkLength(bytes: Uint8Array, start: number, end: number): number {
   let length = 0
   while (start + length < end && length < 3 && bytes[start + length] === BYTE_ORDER_MARK[length]) length++
@@ -213,7 +222,7 @@ function endsLine(byte: number): boolean {
   return byte <= CR && (byte === LF || byte === CR || byte === NUL)
 }
 
-/** Returns whether a byte is ASCII white space other than a line end. */
+/** Returns whether a byte is ASCII white space other than LF and CR. */
 function isBlank(byte: number): boolean {
   return byte <= SPACE && (byte === SPACE || (byte >= TAB && byte < CR && byte !== LF))
 }
@@ -223,7 +232,7 @@ function isSpaceOrTab(byte: number): boolean {
   return byte === SPACE || byte === TAB
 }
 
-/** Returns the lines of a file with the given numbers, decoded from UTF-8. The key is the number. */
+/** Returns the lines with the wanted numbers, by number, decoded from UTF-8. Each is cut off as in `lineEnd`. */
 export function linesByNumber(file: Uint8Array, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
   const reader = new LineReader().open(rangeOf(file), 'lenient')
   const lines = new Map<number, string>()

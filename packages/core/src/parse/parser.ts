@@ -1,32 +1,36 @@
 // Parses a robots.txt file: calls a handler for each field, in the order of the file. RFC 9309 §2.1 and §2.2.1.
 //
-//   handler call   for                               ends the list of user-agent lines above it
-//   onUserAgent    User-agent                        no
-//   onRule         Allow, Disallow inside a group    yes: the next user-agent line starts another group
-//   onRecord       every other field                 no, so `User-agent: a`, `Sitemap: …`, `User-agent: b` start one group
+// Consecutive user-agent lines belong together in two ways. A group has the rules that follow the lines. A run has the records about crawlers
+// that follow them, such as crawl-delay. A group has one or more runs.
+//
+//   handler call   for                       the next user-agent line starts
+//   onUserAgent    User-agent                nothing: it belongs to the same group and run
+//   onRule         Allow, Disallow           a group and a run
+//   onRecord       a record about crawlers   a run, in the same group
+//   onRecord       every other field         nothing: `User-agent: a`, `Sitemap: …`, `User-agent: b` start one group and one run
 //
 // The parser does not select groups and does not match paths. compile.ts does that for one crawler; records.ts collects everything.
 import type { ParsingRules } from '../dialect.ts'
-import { type OtherField, otherFields } from './directive.ts'
+import { type OtherField, recordAudiences } from './directive.ts'
 import type { LineReader } from './line-reader.ts'
 
 /**
- * Receives the fields of a file. Each call gets the reader, positioned on the line of the field. The reader has read the key; it has read the
- * value of user-agent lines and of rules only.
+ * Receives the fields of a file. Each call gets the reader, positioned on the line of the field. For `onUserAgent` and `onRule`, the reader has
+ * read key and value. For `onRecord`, it has read the key only: a handler that needs the value calls `readValue`.
  */
 export interface FieldHandler {
-  /** Whether the handler needs the rules of the current group. */
+  /** Whether the handler needs the rules of the current group. May change at each user-agent line. */
   readonly wantsRules: boolean
-  /** Whether the handler needs fields whose key is unknown. */
+  /** Whether the handler needs fields whose key is unknown. Otherwise the parser skips most of them, and the handler ignores the rest. */
   readonly wantsUnknownFields: boolean
   /**
    * Handles a user-agent line.
    *
    * @param startsGroup Whether the line starts a group. Otherwise it adds a name to the current group.
-   * @param startsRun Whether the line starts a run of user-agent lines. A record such as crawl-delay applies to the run directly above it, and ends it.
+   * @param startsRun Whether the line starts a run. A record such as crawl-delay applies to the last run above it.
    */
   onUserAgent(reader: LineReader, startsGroup: boolean, startsRun: boolean): void
-  /** Handles a rule of the current group. The parser skips rules above the first user-agent line (§2.2.1). */
+  /** Handles a rule of the current group. The parser skips rules outside a group, such as those above the first user-agent line (§2.2.2). */
   onRule(allows: boolean, reader: LineReader): void
   /** Handles any other field (RFC 9309 §2.2.4). @param isInGroup Whether a group is open. */
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void
@@ -35,16 +39,16 @@ export interface FieldHandler {
 /**
  * Parses the file that is open in `reader`.
  *
- * Only an `Allow` or `Disallow` line ends a list of user-agent lines. Blank lines, sitemaps and unknown fields between two user-agent lines
- * leave both in one group (google/robotstxt; this decides which crawlers are blocked in 4 % of real files). In the older dialects a blank line
- * ends the group.
+ * Two user-agent lines are in one group unless there is a rule between them. Blank lines, sitemaps and unknown fields between them make no
+ * difference. google/robotstxt does the same. In 4 % of real files this decides which crawlers are blocked. In dialects with `groupEnd:
+ * 'blank-line'`, a blank line ends the group too.
  *
- * Our choice: a record about crawlers, such as crawl-delay, applies to the run of user-agent lines directly above it and to no later line.
- * Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow down every crawler.
+ * Our choice: a record about crawlers, such as crawl-delay, applies to the last run above it, also if rules are between them. It does not apply
+ * to user-agent lines below it. Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow down every crawler.
  */
 export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, handler: FieldHandler): void {
   const { wantsUnknownFields } = handler
-  // Before each line: whether a group is open, whether it has rules already, and whether the next user-agent line continues a run.
+  // Before each line: whether a group is open, whether it has rules already, and whether a user-agent line would continue a run.
   let isInGroup = false
   let groupHasRules = false
   let isInRun = false
@@ -68,7 +72,7 @@ export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, han
       handler.onRule(directive === 'allow', reader)
     } else {
       const field = directive === 'allow' ? 'unknown' : directive
-      if (field !== 'unknown' && otherFields[field] === 'agents-above') isInRun = false
+      if (field !== 'unknown' && recordAudiences[field] === 'agents-above') isInRun = false
       handler.onRecord(field, reader, isInGroup)
     }
   }

@@ -1,7 +1,7 @@
 // Parses a whole file into groups and records: for `Robots.records` and for `lintRobots`, which need more than one crawler's rules.
 import { type ByteRange, latin1Of, textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { type OtherField, otherFields } from './directive.ts'
+import { type OtherField, recordAudiences } from './directive.ts'
 import { LineReader } from './line-reader.ts'
 import { type FieldHandler, parse } from './parser.ts'
 
@@ -82,7 +82,7 @@ class Collector implements ParsedFile, FieldHandler {
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void {
     reader.readValue()
     const { line, contentStart, keyEnd, valueStart, contentEnd } = reader
-    const isAboutCrawlers = field !== 'unknown' && otherFields[field] === 'agents-above'
+    const isAboutCrawlers = field !== 'unknown' && recordAudiences[field] === 'agents-above'
     this.records.push({
       field,
       key: this.#slice(contentStart, keyEnd),

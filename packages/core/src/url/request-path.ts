@@ -1,10 +1,10 @@
 // The path and query of the URL to check, as bytes in normal form. RFC 9309 §2.2.2.
 //
-// Beside the bytes, the object keeps what helps to reject patterns quickly:
+// The wildcard `*` splits a pattern into pieces. Beside the bytes of the path, the object keeps what helps to find or rule out a piece quickly:
 //
-//   byteClasses      a bitmap of the classes of bytes in the path; a pattern with a byte of another class cannot match
-//   suffix automaton finds any piece of a pattern in the path; built when `findPiece` has read 64 KiB of a path of at most 8 KiB
-//   byte pairs       a hash set of the adjacent byte pairs of a path over 8 KiB; a piece with another pair is not in the path
+//   byteClasses       a bitmap: the classes of the bytes in the path. A byte whose class is missing is not in the path.
+//   suffix automaton  finds any piece in the path. Only for paths of at most 8 KiB, and only after failed searches have read 64 KiB.
+//   byte pairs        a hash set of the path's adjacent byte pairs. A piece with a missing pair is not in the path. Only for paths over 8 KiB.
 import { SLASH } from '../ascii.ts'
 import { bytesOfLatin1, encodeText, isEqualAt } from '../bytes.ts'
 import { type NormalForm, writeNormalForm } from './normal-form.ts'
@@ -13,7 +13,10 @@ import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from './suffix-automaton.ts'
 /** The fast path (url-fast-path.ts) parses URLs up to this length. The platform's URL parser parses longer ones. */
 export const MAX_SIMPLE_URL_BYTES = 4096
 
-/** The classes of bytes: one for each string. Nearly every path has the bytes without a class, such as `/` and `a`, or hardly any rule has. */
+/**
+ * The classes of bytes: one for each string. A byte has no class if a test for it would reject few rules: `/` and `a` are in nearly every path, and
+ * `~` is in hardly any rule.
+ */
 const BYTE_CLASSES = [
   '?',
   '&',
@@ -29,8 +32,8 @@ const BYTE_CLASSES = [
 ]
 
 /**
- * The bit of each byte's class; 0 for a byte without a class, such as the special characters of patterns. There are 27 classes, and
- * url-fast-path.ts uses the four highest bits.
+ * The bit of each byte's class; 0 for a byte without a class, such as `*` and `$`. The 27 classes use the 27 lowest bits. url-fast-path.ts uses
+ * the three highest bits for flags of its own.
  */
 export const BYTE_CLASS_BIT: Int32Array = new Int32Array(256)
 for (const [bit, bytes] of BYTE_CLASSES.entries()) {
@@ -44,28 +47,29 @@ export function byteClassesOf(bytes: Uint8Array, start: number, end: number): nu
   return classes
 }
 
-/** After `findPiece` has read this many bytes of one path, it builds an automaton. */
+/** When `searchedBytes` exceeds this number, `findPiece` builds an automaton. */
 const AUTOMATON_AFTER_BYTES = 2 ** 16
 
-/** The path to check. There is one object, which `setPath` and `setSimpleUrl` overwrite for each URL: that costs less than a new object. */
+/** The path to check. All checks share one object: `setPath` or `setSimpleUrl` overwrites it for each URL, which costs less than a new object. */
 export class RequestPath {
-  /** Has room for a URL and, after it, for its path with every byte encoded as three. */
+  /** Has room for a simple URL, followed by its path in normal form. The normal form takes at most three bytes for each byte (`%XX`). */
   readonly #buffer: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL_BYTES)
   /** The same buffer, four bytes in each number. */
   readonly words: Uint32Array = new Uint32Array(this.#buffer.buffer as ArrayBuffer)
-  /** The path is in these bytes, from `start` to `end`: in the buffer, or in an array of their own if they do not fit there. */
+  /** The array with the path, from `start` to `end`: the buffer, or an array of its own for a path that does not fit there. */
   bytes: Uint8Array = this.#buffer
   start = 0
   end = 0
+  /** The classes of the bytes in the path. May have the flags of url-fast-path.ts too. */
   byteClasses = 0
-  /** How many bytes `findPiece` has read. */
+  /** How many bytes `findPiece` has read in vain: searches and partial matches that failed. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
   /** A hash set of the adjacent byte pairs of the path: 1 for the hash of a pair. */
-  readonly #pairs = new Uint8Array(PAIR_HASHES)
+  readonly #pairs = new Uint8Array(PAIR_HASH_COUNT)
   #hasPairs = false
 
-  /** Sets the path. @param form The normal form to write it in; if undefined, the path is compared as it is. */
+  /** Sets the path, converted to the normal form `form`; if that is undefined, unchanged. */
   setPath(text: string, form: NormalForm | undefined): void {
     const path = encodeText(text)
     this.reset()
@@ -84,7 +88,7 @@ export class RequestPath {
     this.#hasPairs = false
   }
 
-  /** Returns whether the path may contain a byte. False only if it does not. */
+  /** Returns false if the path certainly lacks a byte. True does not mean that it has the byte. */
   mayContain(byte: number): boolean {
     return ((BYTE_CLASS_BIT[byte] as number) & ~this.byteClasses) === 0
   }
@@ -94,7 +98,7 @@ export class RequestPath {
     return this.end - this.start === length && isEqualAt(this.bytes, this.start, ROBOTS_TXT, 0, length)
   }
 
-  /** Returns whether the path may contain a piece of a pattern: whether it has each adjacent byte pair of the piece. */
+  /** Returns false if the path certainly lacks a piece, because it lacks one of the piece's adjacent byte pairs. */
   #mayContainPairs(pattern: Uint8Array, start: number, end: number): boolean {
     if (!this.#hasPairs) {
       this.#hasPairs = true
@@ -111,15 +115,16 @@ export class RequestPath {
   }
 
   /**
-   * Finds the first occurrence of a piece of a pattern between two offsets of the path. The piece is not empty: `pattern` from `start` to `end`.
+   * Finds the first occurrence of a piece in the path between the offsets `from` and `to`. The piece is the bytes of `pattern` from `start` to
+   * `end`, at least one.
    *
-   * @returns The end of the occurrence; -1 without one.
+   * @returns The end of the occurrence; -1 if there is none.
    */
   findPiece(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
     const { bytes } = this
     // Most paths have many slashes, so search for the byte after a leading slash.
-    const skipped = pattern[start] === SLASH && end - start > 1 ? 1 : 0
-    const byte = pattern[start + skipped] as number
+    const leadingSlash = pattern[start] === SLASH && end - start > 1 ? 1 : 0
+    const byte = pattern[start + leadingSlash] as number
     if (!this.mayContain(byte)) return -1
     if (this.searchedBytes > AUTOMATON_AFTER_BYTES && this.end - this.start <= MAX_AUTOMATON_BYTES) {
       this.#automaton ??= new SuffixAutomaton(bytes, this.start, this.end)
@@ -129,7 +134,7 @@ export class RequestPath {
     if (this.end - this.start > MAX_AUTOMATON_BYTES && !this.#mayContainPairs(pattern, start, end)) return -1
     const last = to - (end - start)
     for (let at = from; at <= last; at++) {
-      if (bytes[at + skipped] !== byte) continue
+      if (bytes[at + leadingSlash] !== byte) continue
       let i = start
       while (i < end && bytes[at + i - start] === pattern[i]) i++
       if (i === end) return at + end - start
@@ -140,10 +145,11 @@ export class RequestPath {
   }
 }
 
-const PAIR_HASHES = 2 ** 12
+/** The hash of a byte pair is below this number, a power of two. */
+const PAIR_HASH_COUNT = 2 ** 12
 
 function hashOfPair(first: number, second: number): number {
-  return ((first << 5) ^ second) & (PAIR_HASHES - 1)
+  return ((first << 5) ^ second) & (PAIR_HASH_COUNT - 1)
 }
 
 const ROBOTS_TXT = bytesOfLatin1('/robots.txt')
