@@ -3,8 +3,8 @@
 // The wildcard `*` splits a pattern into pieces. Beside the bytes of the path, the object keeps what helps to find or rule out a piece quickly:
 //
 //   byteClasses       a bitmap: the classes of the bytes in the path. A byte whose class is missing is not in the path.
-//   suffix automaton  finds any piece in the path. Only for paths of at most 8 KiB, and only after failed searches have read 64 KiB.
-//   byte pairs        a hash set of the path's adjacent byte pairs. A piece with a missing pair is not in the path. Only for paths over 8 KiB.
+//   suffix automaton  finds any piece in the path. Only for paths of at most 32,000 bytes, and only after failed searches have read 64 KiB.
+//   byte pairs        a hash set of the path's adjacent byte pairs. A piece with a missing pair is not in the path. Only for longer paths.
 import { SLASH } from '../ascii.ts'
 import { bytesOfLatin1, encodeText, isEqualAt } from '../bytes.ts'
 import { type NormalForm, writeNormalForm } from './normal-form.ts'

@@ -10,8 +10,11 @@
 // Offsets are relative to the start of the path. Bytes are numbered in the order in which they first occur in the path ("symbols"), so that the
 // table of states has one column for each different byte only.
 
-/** The index takes four times as many bytes as the path's length times its number of different bytes, so longer paths get none. */
-export const MAX_AUTOMATON_BYTES = 8192
+/**
+ * Longer paths get no automaton. It takes four bytes of memory for each byte of the path and each different byte in it: at most 12 MB. The states
+ * of a longer path would not fit into 16 bits.
+ */
+export const MAX_AUTOMATON_BYTES = 32_000
 
 /** In place of a state: the link of state 0, which has none. */
 const NO_STATE = 0xffff
