@@ -251,6 +251,7 @@ export class RequestQueue {
   /** No request waits. If none is under way either, the queue removes itself from the gate. */
   #handleEmpty(): void {
     this.#stopTimer()
+    this.#heldBy = undefined
     if (this.#isAdmitting) return
     const { concurrency, pacer, queues } = this.context
     concurrency.forget(this)

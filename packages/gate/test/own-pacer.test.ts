@@ -180,6 +180,24 @@ describe('a pacer that returns promises and keeps a queue', () => {
     expect(gate.queues()).toEqual([])
   })
 
+  test('does not report what an aborted request waited for as the reason of a later one', async () => {
+    const { gates } = fleet(1)
+    const [gate] = gates as [PoliteGate]
+    const first = await gate.enter(url())
+    const controller = new AbortController()
+    const gone = expect(gate.enter(url(), { signal: controller.signal })).rejects.toThrow()
+    await advance(500)
+    expect(gate.queues()).toMatchObject([{ waiting: 1, heldBy: 'own-delay' }])
+    controller.abort()
+    await gone
+    await advance(1_000) // the delay is over, and the queue still exists, since the first request is under way
+    const later = await gate.enter(url())
+    expect(later.waitedFor).toBe('none')
+    expect(gate.counters.waits['own-delay']).toBe(0)
+    later.release()
+    first.release()
+  })
+
   test('applies a pushback at one gate to the others', async () => {
     const { gates, starts, visit } = fleet(2)
     const [one, two] = gates as [PoliteGate, PoliteGate]
