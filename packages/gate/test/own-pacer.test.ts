@@ -1,5 +1,5 @@
 // Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet would; and one that fails.
-import type { PaceLimits, PageResponse } from '@politely/core'
+import type { PaceLimits, PaceResponse } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
 import { pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
@@ -53,7 +53,7 @@ class RemotePacer implements Pacer {
     else queue.splice(position, 1)
   }
 
-  async report(key: string, ticket: Ticket, response: PageResponse | undefined): Promise<void> {
+  async report(key: string, ticket: Ticket, response: PaceResponse | undefined): Promise<void> {
     this.calls.push(`report ${response?.status}`)
     await this.#roundTrip()
     this.#paces.report(key, ticket, response)
