@@ -57,7 +57,7 @@ export {
   isPushback,
   nextSlot,
   type Pace,
-  type PageResponse,
+  type PaceResponse,
   type PauseReason,
   returnSlot,
   type Slot,

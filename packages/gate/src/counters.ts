@@ -1,5 +1,5 @@
 // Counts the events of a gate, from its creation on.
-import { isPushback, type PageResponse } from '@politely/core'
+import { isPushback, type PaceResponse } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitReason } from './queue.ts'
 
@@ -49,7 +49,7 @@ export class Counters {
     this.#waitedMs[reason] += ms
   }
 
-  responded(response: PageResponse): void {
+  responded(response: PaceResponse): void {
     if (isPushback(response)) this.#pushbacks++
   }
 

@@ -30,7 +30,7 @@ export interface WaitMessage extends RequestMessage {
 /** A request starts. */
 export interface StartMessage extends RequestMessage {
   readonly waitedMs: number
-  /** What the request waited for last; `none` if it started at once. */
+  /** What the request waited for last; `none` if no delay and no concurrency limit held it up. */
   readonly waitedFor: WaitReason | 'none'
   readonly delay: Delay
 }

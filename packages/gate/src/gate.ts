@@ -56,9 +56,12 @@ export interface QueueState {
   readonly key: string
   /** How many requests wait. */
   readonly waiting: number
-  /** How many requests have started and not ended. */
+  /**
+   * How many requests count towards the concurrency limits: those under way, and the first waiting one while the pacer replies to its
+   * `reserve`. `waiting` counts that one too.
+   */
   readonly underWay: number
-  /** What the first request waits for. Undefined if none waits. */
+  /** What the first request waits for, or waited for last. Undefined if none waits, or if nothing has held it up. */
   readonly heldBy: WaitReason | undefined
 }
 
@@ -150,8 +153,8 @@ export class PoliteGate implements AsyncDisposable {
   }
 
   /**
-   * Checks robots.txt for a request that belongs to another one, such as an image of a page. It does not wait for a slot. A refusal is
-   * counted and published like one of `enter`.
+   * Checks robots.txt for a request that a page makes by itself, such as one for an image. It does not wait for a slot. A refusal is counted
+   * and published like one of `enter`.
    * @throws {GateClosedError} after `close`.
    * @throws The signal's reason after an abort.
    */

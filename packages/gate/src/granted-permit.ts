@@ -4,7 +4,7 @@
 // and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
 import type { Delay } from '@politely/core'
 import { channels } from './events.ts'
-import { locationOf, type Permit, pageResponseOf, type ResponseLike } from './permit.ts'
+import { locationOf, type Permit, paceResponseOf, type ResponseLike } from './permit.ts'
 import type { RequestQueue, ReservedSlot, WaitReason } from './queue.ts'
 import type { AllowedVerdict } from './robots-check.ts'
 import { type NestablePermit, Sending } from './sending.ts'
@@ -81,7 +81,7 @@ export class GrantedPermit implements NestablePermit {
     return this.#sending.run(send)
   }
 
-  sent(): void {
+  markSent(): void {
     this.#sending.end()
   }
 
@@ -92,13 +92,13 @@ export class GrantedPermit implements NestablePermit {
 
   applyResponse(response: ResponseLike): void {
     if (this.#isReported || this.#isReleased) return
-    const pageResponse = pageResponseOf(response) // throws for an invalid response, of which nothing must be reported
+    const paceResponse = paceResponseOf(response) // throws for an invalid response, of which nothing must be reported
     this.#isReported = true
-    this.#status = pageResponse.status
+    this.#status = paceResponse.status
     const { counters, pacer, redirects } = this.#queue.context
-    redirects.note(this.url, pageResponse.status, locationOf(response))
-    counters.responded(pageResponse)
-    pacer.report(this.#queue.key, this.#slot.ticket, pageResponse)
+    redirects.note(this.url, paceResponse.status, locationOf(response))
+    counters.responded(paceResponse)
+    pacer.report(this.#queue.key, this.#slot.ticket, paceResponse)
   }
 
   release(response?: ResponseLike): void {

@@ -87,7 +87,7 @@ async function enterAndSend(
       }
       if (request.listenerCount('response') === 0) response.resume() // as Node does if there is no listener
     })
-    request.once('socket', () => permit.sent())
+    request.once('socket', () => permit.markSent())
     permit.run(send)
   } catch (error) {
     fail(request, request.destroyed ? null : error) // Node has stored the error that the request was destroyed with

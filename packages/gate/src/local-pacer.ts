@@ -9,7 +9,7 @@ import {
   nextSlot,
   type Pace,
   type PaceLimits,
-  type PageResponse,
+  type PaceResponse,
   returnSlot,
   shiftPause,
   startPace,
@@ -67,7 +67,7 @@ export class LocalPacer implements Pacer {
     if (pace) this.#paces.set(key, returnSlot(pace, Number(ticket), this.#now()))
   }
 
-  report(key: string, ticket: Ticket, response: PageResponse | undefined): void {
+  report(key: string, ticket: Ticket, response: PaceResponse | undefined): void {
     if (response === undefined) return
     const pace = this.#paceOf(key)
     const next = applyResponse(pace, response, Number(ticket), this.#now())

@@ -2,7 +2,7 @@
 //
 // The gate keeps the order of the requests of its own process. The pacer keeps the pace: in this process (`LocalPacer`, the default), or in one
 // place for a fleet of processes.
-import type { Delay, PaceLimits, PageResponse, Slot } from '@politely/core'
+import type { Delay, PaceLimits, PaceResponse, Slot } from '@politely/core'
 
 /**
  * Keeps the pace of every pace key: an origin, or what `paceBy` says. A method may return its result or a promise of it. All times are
@@ -24,10 +24,10 @@ export interface Pacer {
    * machines this moment is shorter than the time that a message takes.
    */
   started?(key: string, ticket: Ticket, delay: Delay): void
-  /** The request with this ticket does not start: frees its slot or its position. */
+  /** Frees the slot of a request that does not start, or the position of a queue that has become empty. */
   cancel(key: string, ticket: Ticket): void | Promise<void>
   /** The response to the request of this slot has arrived. Undefined: the request has ended without one. See `applyResponse` in core. */
-  report(key: string, ticket: Ticket, response: PageResponse | undefined): void | Promise<void>
+  report(key: string, ticket: Ticket, response: PaceResponse | undefined): void | Promise<void>
   /**
    * Estimates how long a request would have to wait. Reserves nothing.
    * @param ahead How many requests of this key wait before it.
@@ -35,7 +35,7 @@ export interface Pacer {
   estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate | Promise<WaitEstimate>
 }
 
-/** Identifies a slot, or a request that waits for one. The pacer chooses it. */
+/** Identifies a slot, or a position in the pacer's own queue. The pacer chooses it. */
 export type Ticket = string | number
 
 /** The reply to `reserve`. */

@@ -2,23 +2,25 @@
 //
 // Only the first request is processed; the others wait behind it. The first request passes these steps:
 //
-//   1. The concurrency limit of this queue: fewer than `maxConcurrentPerOrigin` of its requests are under way.
-//   2. The pace: the time for which the pacer last asked the queue to wait is over. The queue sets a timer for that time.
-//   3. The concurrency limits that all queues share: in all, and for each registrable domain. The request acquires both.
+//   1. The concurrency limit of this queue: fewer than `maxConcurrentPerOrigin` of its requests hold the limits.
+//   2. The pace: the time `#askPacerAt` has come. The pacer's last reply sets it: to the end of a `wait`, or to the end of the
+//      delay after a slot. The queue sets a timer for it.
+//   3. The concurrency limits that all queues share: in all, and for each registrable domain. The request acquires these two
+//      and the limit of step 1.
 //   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it has to be fetched,
-//      the request releases the limits of step 3 for the time of the fetch, and then starts over at step 1. So a slow
-//      robots.txt does not delay other sites.
-//   5. A slot: the pacer reserves one, or asks the queue to wait, which leads back to step 1. With a slot, the request
-//      leaves the queue and gets its permit.
+//      the request first releases the limits, so that a slow robots.txt does not delay other sites. After the fetch the
+//      request starts over at step 1.
+//   5. A slot: the pacer reserves one, and the request leaves the queue with its permit. Or the pacer replies with a `wait`.
+//      Then the request releases the limits and starts over at step 1.
 //
-// A slot is reserved last, so a request that is aborted while it waits does not use one up.
+// A slot is reserved last, so a request that is aborted while it waits does not waste one.
 import type { PaceLimits } from '@politely/core'
 import { Fifo } from '@politely/fetcher/fifo'
 import { isPromise } from './checked-pacer.ts'
 import type { GateContext } from './gate-context.ts'
 import type { PaceReason, Reservation, Ticket } from './pacer.ts'
 
-/** What a request waits for: a delay, named by its reason, or a concurrency limit. */
+/** What a request waits for: its slot, for the reason that the pacer gives, or a concurrency limit. */
 export type WaitReason = PaceReason | 'concurrency'
 
 /** A slot that the pacer has reserved for a request. */
@@ -26,24 +28,24 @@ export type ReservedSlot = Extract<Reservation, { kind: 'slot' }>
 
 /** What the queue needs from a request. `QueuedRequest` implements it. */
 export interface WaitingRequest {
-  /** What the caller and the site ask for, by the last check of robots.txt. */
+  /** The delays and visit times that the caller and the site ask for, as of the last check of robots.txt. */
   readonly limits: PaceLimits
-  /** The registrable domain whose concurrency limit it counts towards. */
+  /** The request counts towards the concurrency limit of this registrable domain. */
   readonly domain: string
-  /** Checks robots.txt again, without a fetch. `refused`: the request has been rejected. `unknown`: a fetch is necessary. */
+  /** Checks robots.txt again, without a fetch. `refused`: the request has rejected itself. `unknown`: a fetch is necessary. */
   recheckNow(): 'allowed' | 'refused' | 'unknown'
-  /** Fetches robots.txt if necessary, and checks it again. Returns false if the request has been rejected. */
+  /** Checks robots.txt again, and fetches it if necessary. Returns false if the request has rejected itself. */
   recheck(): Promise<boolean>
-  /** Gives the request its permit. `at` is the present time of the gate's clock. */
+  /** Gives the request its permit. `heldBy` is what it waited for last, and `at` the current time of the gate's clock. */
   grant(slot: ReservedSlot, heldBy: WaitReason | undefined, at: number): void
   /** Rejects the request. */
   fail(error: unknown): void
 }
 
-/** A longer wait takes several timers of this length, since a timer of Node can wait for 24.8 days at most. */
+/** Node's timers overflow after 24.8 days. Longer waits are split; an hour is far below that. */
 const MAX_TIMER_MS = 60 * 60 * 1000
 
-/** The shortest wait before the next call of `reserve`. A pacer may ask for a wait of 0, which must not block the event loop. */
+/** The shortest wait before the next call of `reserve`. Without it, a pacer that replies with waits of 0 ms would block the event loop. */
 const MIN_WAIT_MS = 1
 
 export class RequestQueue {
@@ -51,19 +53,19 @@ export class RequestQueue {
   readonly context: GateContext
   /** In order of arrival. */
   readonly #waiting = new Fifo<WaitingRequest>()
-  /** Requests of this queue that have acquired the concurrency limits and not released them. */
+  /** How many requests of this queue have acquired the concurrency limits and not released them. */
   #underWay = 0
-  /** True while the first request is at step 4 or 5, which may be asynchronous. Meanwhile `advance` does nothing. */
+  /** True while a request is at step 4 or 5, which may be asynchronous. Meanwhile `advance` does nothing. */
   #isAdmitting = false
   /** Whether the first request waits at step 3. */
   #waitsForConcurrency = false
-  /** Before this time of the gate's clock the queue does not call `reserve`. */
-  #nextSlotAt = 0
-  /** The reason for that. */
+  /** The queue does not call `reserve` before this time of the gate's clock. */
+  #askPacerAt = 0
+  /** Why the queue must wait until `#askPacerAt`. */
   #delayedBy: PaceReason = 'own-delay'
-  /** What the first request waited for last. */
+  /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
   #heldBy: WaitReason | undefined
-  /** The pacer's ticket for the first request, if the pacer has asked it to wait. */
+  /** The ticket of the pacer's last `wait` reply. It belongs to the queue: if the first request is aborted, the next one uses it. */
   #ticket: Ticket | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -84,7 +86,10 @@ export class RequestQueue {
     return this.#waiting.size === 0 ? undefined : this.#heldBy
   }
 
-  /** Adds a request whose robots.txt has just been checked. If it can start at once, it has its permit when this returns. */
+  /**
+   * Adds a request whose robots.txt has just been checked. If it can start at once and the pacer replies at once, it has its permit when this
+   * returns.
+   */
   add(request: WaitingRequest): void {
     this.#waiting.add(request)
     this.advance(request)
@@ -95,7 +100,10 @@ export class RequestQueue {
     const { first } = this.#waiting
     this.#waiting.delete(request)
     if (this.#waiting.size === 0) this.#handleEmpty()
-    else if (first === request && this.#waitsForConcurrency) this.advance() // the next request may be to another domain
+    else if (first === request && this.#waitsForConcurrency) {
+      // With `paceBy: 'address'` the next request may be to another domain, which has capacity.
+      this.advance()
+    }
   }
 
   /** Removes all requests, and rejects them. */
@@ -105,7 +113,10 @@ export class RequestQueue {
     for (const request of requests) request.fail(error)
   }
 
-  /** Releases the concurrency limits that a request acquired. Its own queue is advanced last: other queues may have waited longer. */
+  /**
+   * Releases the concurrency limits that a request of this queue acquired. This queue is advanced last, since other queues may have waited
+   * longer.
+   */
   release(domain: string): void {
     this.#underWay--
     if (this.#waiting.size === 0) this.#handleEmpty()
@@ -113,32 +124,33 @@ export class RequestQueue {
     this.advance()
   }
 
-  /** Gives a slot back to the pacer: its request does not start. The concurrency limits are released separately. */
+  /** Gives the slot of a request that does not start back to the pacer. The caller releases the concurrency limits afterwards. */
   cancelSlot({ ticket }: ReservedSlot): void {
     this.context.pacer.cancel(this.key, ticket)
-    this.#nextSlotAt = 0 // ask the pacer, which may have a slot now
+    this.#askPacerAt = 0 // so that the next `advance`, when the limits are released, asks the pacer again
   }
 
   /**
-   * Starts every request that may start now. If one has to wait, arranges that this is called again.
-   * @param checked A request whose robots.txt has just been checked. It skips step 4.
+   * Starts every request that may start now. If the first one has to wait, a timer, the concurrency limit or the end of an asynchronous
+   * step calls `advance` again.
+   * @param justChecked A request whose robots.txt has just been checked. It skips step 4.
    */
-  advance(checked?: WaitingRequest): void {
+  advance(justChecked?: WaitingRequest): void {
     if (this.#isAdmitting) return
     this.#stopTimer()
     this.#waitsForConcurrency = false
-    // A loop, since thousands of requests may start, or be refused, one after the other.
+    // A loop rather than recursion: thousands of requests may start, or be refused, one after the other.
     for (;;) {
       const { first } = this.#waiting
       if (first === undefined) break
       if (!this.#isPaceOpen() || !this.#acquireConcurrency(first)) return // steps 1 to 3
       this.#isAdmitting = true
-      const result = first === checked ? 'allowed' : first.recheckNow() // step 4
+      const result = first === justChecked ? 'allowed' : first.recheckNow() // step 4
       if (result === 'allowed' && this.#waiting.has(first)) {
         if (this.#reserveSlot(first) === 'pending') return // step 5
         continue
       }
-      this.#endAdmission(first)
+      this.#abandonAdmission(first)
       if (result === 'unknown') {
         void this.#recheck(first)
         return
@@ -148,22 +160,22 @@ export class RequestQueue {
     this.#handleEmpty()
   }
 
-  /** Steps 1 and 2. */
+  /** Steps 1 and 2. If it returns false, a timer or `release` calls `advance` later. */
   #isPaceOpen(): boolean {
     const { now, pacing } = this.context
     if (this.#underWay >= pacing.maxConcurrentPerOrigin) {
       this.#heldBy = 'concurrency'
       return false
     }
-    // A timer may fire a moment early, so the clock decides.
-    const waitMs = this.#nextSlotAt - now()
+    // A timer may fire early by the gate's clock, so the clock decides.
+    const waitMs = this.#askPacerAt - now()
     if (waitMs <= 0) return true
     this.#heldBy = this.#delayedBy
     this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
     return false
   }
 
-  /** Step 3. If it returns false, the concurrency limit calls `advance` later. */
+  /** Step 3. If it returns false, `ConcurrencyLimit` calls `advance` later. */
   #acquireConcurrency(first: WaitingRequest): boolean {
     if (this.context.concurrency.tryAcquire(this, first.domain)) {
       this.#underWay++
@@ -174,14 +186,14 @@ export class RequestQueue {
     return false
   }
 
-  /** The first request does not start now. It releases what it acquired in step 3. */
-  #endAdmission(first: WaitingRequest): void {
+  /** Ends step 4 or 5 of a request that does not start now: releases the concurrency limits of step 3. */
+  #abandonAdmission(first: WaitingRequest): void {
     this.#underWay--
-    this.context.concurrency.release(first.domain) // other queues advance in this call; this one must not yet
+    this.context.concurrency.release(first.domain) // may advance other queues, but not this one: `#isAdmitting` is still true
     this.#isAdmitting = false
   }
 
-  /** Step 4 with a fetch of robots.txt. Then the request starts over at step 1. */
+  /** Step 4 with a fetch of robots.txt. Then the request starts over at step 1. It skips step 4, unless it has to wait again. */
   async #recheck(first: WaitingRequest): Promise<void> {
     this.#isAdmitting = true
     const isAllowed = await first.recheck()
@@ -190,7 +202,7 @@ export class RequestQueue {
     this.advance(isAllowed ? first : undefined)
   }
 
-  /** Step 5. Returns `pending` if the pacer replies with a promise. */
+  /** Step 5. Returns `pending` if the pacer replies with a promise. Then `advance` is called when the promise settles. */
   #reserveSlot(first: WaitingRequest): 'done' | 'pending' {
     try {
       const reservation = this.context.pacer.reserve(this.key, first.limits, this.#ticket)
@@ -219,14 +231,14 @@ export class RequestQueue {
     if (reservation.kind === 'wait') {
       this.#ticket = reservation.ticket
       this.#delayUntil(at + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
-      this.#endAdmission(first)
+      this.#abandonAdmission(first)
       return
     }
     this.#ticket = undefined
     if (!this.#waiting.delete(first)) {
       // The request was aborted while the pacer was replying.
       this.context.pacer.cancel(this.key, reservation.ticket)
-      this.#endAdmission(first)
+      this.#abandonAdmission(first)
       return
     }
     this.#isAdmitting = false
@@ -237,20 +249,21 @@ export class RequestQueue {
   }
 
   #delayUntil(at: number, because: PaceReason): void {
-    this.#nextSlotAt = at
+    this.#askPacerAt = at
     this.#delayedBy = because
   }
 
-  /** The pacer or the clock threw, or the pacer's reply is invalid. */
+  /** Handles a pacer or a clock that threw, and an invalid reply of the pacer. */
   #handleFailure(first: WaitingRequest, error: unknown): void {
     if (this.#waiting.delete(first)) first.fail(error)
     else this.context.pacer.failed(this.key, error) // the request was aborted while the pacer was replying
-    this.#endAdmission(first)
+    this.#abandonAdmission(first)
   }
 
-  /** No request waits. If none is under way either, the queue removes itself from the gate. */
+  /** To be called when no request waits. If none is under way either, the queue removes itself from the gate. */
   #handleEmpty(): void {
     this.#stopTimer()
+    this.#heldBy = undefined
     if (this.#isAdmitting) return
     const { concurrency, pacer, queues } = this.context
     concurrency.forget(this)

@@ -1,7 +1,8 @@
 // One call of `PoliteGate.enter`, from its arrival in the queue until it gets a permit or is rejected.
 //
-// When the request is the first of its queue, the queue calls `recheckNow` or `recheck`, and then `grant` or `fail`. Until then the caller's
-// signal may abort the request.
+// When the request is the first of its queue, the queue calls `recheckNow`, unless robots.txt has just been checked. If the answer is `unknown`,
+// the queue calls `recheck`. A refusal rejects the request there. Otherwise the queue calls `grant`, or `fail` if the pacer fails. Until
+// `grant`, the caller's signal may abort the request, and closing the gate rejects it.
 import type { PaceLimits } from '@politely/core'
 import { registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
@@ -19,11 +20,13 @@ export class QueuedRequest implements WaitingRequest {
   readonly #arrivedAt: number
   #verdict: AllowedVerdict
   #limits: PaceLimits
-  /** The promise that `enter` awaits. Undefined while the request has not had to wait. */
-  #promise: { readonly resolve: (permit: GrantedPermit) => void; readonly reject: (error: unknown) => void } | undefined
+  /** Settles the promise that `enter` awaits. Undefined until `requestPermit` returns a promise. */
+  #resolvers:
+    | { readonly resolve: (permit: GrantedPermit) => void; readonly reject: (error: unknown) => void }
+    | undefined
   #removeAbortListener: (() => void) | undefined
   #permit: GrantedPermit | undefined
-  /** Why the request was rejected. An object, since a pacer may throw `undefined`. */
+  /** The error that the request was rejected with. Wrapped in an object, since a pacer may throw `undefined`. */
   #failure: { readonly error: unknown } | undefined
 
   constructor(queue: RequestQueue, verdict: AllowedVerdict, signal: AbortSignal | undefined) {
@@ -40,7 +43,10 @@ export class QueuedRequest implements WaitingRequest {
     return this.#limits
   }
 
-  /** Joins the queue. Returns the permit if the request may start at once, otherwise a promise of it. */
+  /**
+   * Joins the queue. Returns the permit if the request can start at once and the pacer replies at once. Otherwise returns a promise of the
+   * permit.
+   */
   requestPermit(): GrantedPermit | Promise<GrantedPermit> {
     const ahead = this.#queue.waiting
     this.#queue.add(this)
@@ -50,7 +56,7 @@ export class QueuedRequest implements WaitingRequest {
       channels.wait.publish({ ...this.#messageFields(), because: this.#queue.heldBy, ahead })
     }
     return new Promise((resolve, reject) => {
-      this.#promise = { resolve, reject }
+      this.#resolvers = { resolve, reject }
       const signal = this.#signal
       if (signal === undefined) return
       this.#removeAbortListener = onAbort(signal, () => {
@@ -84,17 +90,20 @@ export class QueuedRequest implements WaitingRequest {
 
   grant(slot: ReservedSlot, heldBy: WaitReason | undefined, at: number): void {
     const waitedMs = at - this.#arrivedAt
-    const waitedFor = this.#promise === undefined ? 'none' : (heldBy ?? 'none')
+    const waitedFor = this.#resolvers === undefined ? 'none' : (heldBy ?? 'none')
     this.#permit = new GrantedPermit(this.#queue, slot, this.#verdict, this.domain, waitedMs, waitedFor)
     this.#removeAbortListener?.()
-    this.#promise?.resolve(this.#permit)
+    this.#resolvers?.resolve(this.#permit)
   }
 
-  /** Rejects the request. Later calls do nothing: an aborted request may fail again, when its check of robots.txt ends. */
+  /**
+   * Rejects the request. Does nothing if the request was rejected before or has its permit: after an abort, the check of robots.txt may
+   * still fail.
+   */
   fail(error: unknown): void {
     if (this.#failure !== undefined || this.#permit !== undefined) return
     this.#failure = { error }
-    // A refusal has been counted and published by the check of robots.txt.
+    // The check of robots.txt has counted and published a refusal already.
     if (!(error instanceof RobotsDisallowedError)) {
       const { counters, now } = this.#queue.context
       counters.abandoned++
@@ -103,10 +112,10 @@ export class QueuedRequest implements WaitingRequest {
       }
     }
     this.#removeAbortListener?.()
-    this.#promise?.reject(error)
+    this.#resolvers?.reject(error)
   }
 
-  /** The signal was aborted after the request got its permit and before `enter` handed the permit to the caller. */
+  /** Cancels a granted permit and rejects the request, when the signal was aborted before `enter` returned the permit. */
   cancelPermit(reason: unknown): void {
     this.#permit?.cancel()
     this.#permit = undefined

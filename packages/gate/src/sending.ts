@@ -11,7 +11,7 @@ import type { Permit, ResponseLike } from './permit.ts'
 
 /** A permit from which a nested permit for the same request can be made. */
 export interface NestablePermit extends Permit {
-  sent(): void
+  markSent(): void
   /** Reports the response. Unlike `report`, does not end the sending. Only the first report counts. */
   applyResponse(response: ResponseLike): void
   /** Releases the concurrency limits before the request has ended. */
@@ -135,9 +135,9 @@ class NestedPermit implements NestablePermit {
     this.#outer.releaseConcurrency()
   }
 
-  sent(): void {
+  markSent(): void {
     this.#sending.end()
-    this.#outer.sent()
+    this.#outer.markSent()
   }
 
   release(response?: ResponseLike): void {

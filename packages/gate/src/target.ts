@@ -45,15 +45,15 @@ export function originOf(origin: unknown): string {
 /**
  * Throws unless the Host header names the host of the URL. A server chooses the site by the Host header, while the gate checks the robots.txt
  * of the URL, so both must name the same site. For adapters of your own.
- * @param hosts The values of all Host headers of the request.
+ * @param hostHeaders The values of all Host headers of the request.
  * @param server The URL of the proxy, if the request goes to one. Some clients send the proxy's name in the Host header; the proxy ignores
  * it and uses the URL.
  * @throws {InvalidRequestError} for another host or port, and for several Host headers.
  */
-export function assertOwnHost(url: string, hosts: readonly unknown[], server: string = url): void {
-  const [host] = hosts
-  if (hosts.length === 0 || (hosts.length === 1 && (isHostOf(url, host) || isHostOf(server, host)))) return
-  const given = hosts.map(describeValue).join(', ')
+export function assertOwnHost(url: string, hostHeaders: readonly unknown[], server: string = url): void {
+  const [host] = hostHeaders
+  if (hostHeaders.length === 0 || (hostHeaders.length === 1 && (isHostOf(url, host) || isHostOf(server, host)))) return
+  const given = hostHeaders.map(describeValue).join(', ')
   const { host: expected } = new URL(url)
   throw new InvalidRequestError(
     `the Host header is ${given}; expected ${expected}, the host of the URL. Leave the header out, and write the site's name in the URL. To connect to an address of your choice, use the option \`lookup\``,

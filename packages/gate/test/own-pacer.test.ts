@@ -1,5 +1,5 @@
 // Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet would; and one that fails.
-import type { PaceLimits, PageResponse } from '@politely/core'
+import type { PaceLimits, PaceResponse } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
 import { pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
@@ -53,7 +53,7 @@ class RemotePacer implements Pacer {
     else queue.splice(position, 1)
   }
 
-  async report(key: string, ticket: Ticket, response: PageResponse | undefined): Promise<void> {
+  async report(key: string, ticket: Ticket, response: PaceResponse | undefined): Promise<void> {
     this.calls.push(`report ${response?.status}`)
     await this.#roundTrip()
     this.#paces.report(key, ticket, response)
@@ -178,6 +178,24 @@ describe('a pacer that returns promises and keeps a queue', () => {
     expect(starts).toEqual([0])
     await gate.drain()
     expect(gate.queues()).toEqual([])
+  })
+
+  test('does not report what an aborted request waited for as the reason of a later one', async () => {
+    const { gates } = fleet(1)
+    const [gate] = gates as [PoliteGate]
+    const first = await gate.enter(url())
+    const controller = new AbortController()
+    const gone = expect(gate.enter(url(), { signal: controller.signal })).rejects.toThrow()
+    await advance(500)
+    expect(gate.queues()).toMatchObject([{ waiting: 1, heldBy: 'own-delay' }])
+    controller.abort()
+    await gone
+    await advance(1_000) // the delay is over, and the queue still exists, since the first request is under way
+    const later = await gate.enter(url())
+    expect(later.waitedFor).toBe('none')
+    expect(gate.counters.waits['own-delay']).toBe(0)
+    later.release()
+    first.release()
   })
 
   test('applies a pushback at one gate to the others', async () => {

@@ -76,8 +76,8 @@ export function returnSlot(pace: Pace, slot: number, now: number): Pace {
   return slot !== pace.slots || pace.nextSlotAt <= free ? pace : { ...pace, nextSlotAt: free, because }
 }
 
-/** The parts of a page's response that affect the pace. */
-export interface PageResponse {
+/** The parts of a response that affect the pace. */
+export interface PaceResponse {
   readonly status: number
   /** The Retry-After header. */
   readonly retryAfter: string | undefined
@@ -91,7 +91,7 @@ const MAX_BACKOFF_MS = 300_000
 const MAX_RETRY_AFTER_MS = DAY_MS
 
 /** Returns whether a response is a pushback. */
-export function isPushback({ status }: Pick<PageResponse, 'status'>): boolean {
+export function isPushback({ status }: Pick<PaceResponse, 'status'>): boolean {
   return status === 429 || status === 503
 }
 
@@ -102,7 +102,7 @@ export function isPushback({ status }: Pick<PageResponse, 'status'>): boolean {
  * A request that started before the last pushback came says nothing new: its pushback does not count again, and its success does not
  * end the growth. Its Retry-After still applies if it ends later.
  */
-export function applyResponse(pace: Pace, response: PageResponse, slot: number, now: number): Pace {
+export function applyResponse(pace: Pace, response: PaceResponse, slot: number, now: number): Pace {
   const isOld = pace.pushbacks > 0 && slot <= pace.slotsAtPushback
   if (!isPushback(response)) return isOld || pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
   const requestedMs = retryAfterMs(response.retryAfter, now)

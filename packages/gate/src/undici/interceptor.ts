@@ -180,7 +180,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     }
     this.#inner = controller
     // Undici's own controller means that the request has a connection. Later events of the connection may run in this async context.
-    if (!(controller instanceof GatedRequest)) this.#permit?.sent()
+    if (!(controller instanceof GatedRequest)) this.#permit?.markSent()
     if (this.#aborting.signal.aborted) controller.abort(this.#aborting.signal.reason)
     else if (this.#paused) controller.pause()
   }
