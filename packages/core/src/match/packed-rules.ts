@@ -19,8 +19,10 @@
 //   agents           for each user-agent line: a number, which is the length of its value, and then the value
 //
 // The last digit of a number is in base 32: space (0x20) to `?` (0x3F). All digits before it are in base 64: `@` (0x40) to 0x7F. So the first byte
-// below 0x40 ends the number. A number below 32, as most are, takes one byte. JSON writes such a digit as one byte, and only `"` and `\` as two. It
-// would write a byte below 0x20 as six.
+// below 0x40 ends the number. A number below 32, as most are, takes one byte.
+//
+// Caches may store the rules as JSON. JSON writes each of these digits as one byte, except `"` and `\`, which it writes as two. It would write a byte
+// below 0x20 as six.
 //
 // In the functions below, `offset` is the offset of a rule's head in `packed`.
 import { DOLLAR, SPACE, STAR } from '../ascii.ts'
@@ -52,8 +54,8 @@ export interface UnpackedRule {
 }
 
 /**
- * An upper bound for the bytes of a rule without its form and its pattern as written; for the line and count of a group; and for the length of a
- * user-agent value.
+ * An upper bound, in bytes, for each of these: a rule without its form and its pattern as written; the line and count of a group; and the number
+ * that precedes a user-agent value.
  */
 export const MAX_OVERHEAD = 48
 
@@ -110,7 +112,7 @@ function tailBits(packed: Uint8Array, offset: number): number {
 
 /** Returns the length of a rule's form in bytes. */
 export function formLength(packed: Uint8Array, offset: number): number {
-  const short = (packed[offset + 1] as number) - LAST_DIGIT_0
+  const short = (packed[offset + 1] as number) - LAST_DIGIT_0 // the length if it has one digit; 32 or more if it has several
   return short < 32 ? short : numberAt(packed, offset + 1)
 }
 
@@ -167,8 +169,9 @@ export function matchesAt(
   length: number,
   path: RequestPath,
 ): boolean {
-  // Two cheap tests reject nearly all rules that do not match. First: the second byte of the pattern must be the second byte of the path. Second:
-  // if the pattern begins with `*` or has it as its second byte, the path must contain the byte after that `*`.
+  // Two cheap tests reject nearly all rules that do not match. First: the second byte of the pattern must be the second byte of the path. (The first
+  // byte would reject few rules, since it is nearly always `/`.) Second: if the first or second byte of the pattern is `*`, the path must contain the
+  // byte after that `*`. A test is skipped if the byte to test is itself a `*` or `$`, which may be special.
   let i = start
   if (length > 1) {
     if (packed[i] !== STAR) {
@@ -207,7 +210,7 @@ export function readGroups(packed: Uint8Array, start: number, end: number): read
     const agents: string[] = []
     for (let count = readNumber(); count > 0; count--) {
       const length = readNumber()
-      if (!(length >= 0) || at + length > end) return undefined // `!(>=)` because a number that was cut off reads as NaN
+      if (!(length >= 0) || at + length > end) return undefined // `!(>=)` because a number after the end of `packed` reads as NaN
       agents.push(latin1Of(packed.subarray(at, at + length)))
       at += length
     }
@@ -234,7 +237,7 @@ export function countPackedRules(text: string, groupsAt: number): number | undef
   for (; offset < groupsAt; rules++) {
     const length = numberAt(packed, offset + 1)
     const start = formStart(packed, offset, length)
-    const tail = start + length
+    const tail = start + length // the offset of the tail
     if (length < 0 || tail >= groupsAt) return undefined
     const groupIndexAt = tail + numberLength(numberAt(packed, tail))
     const group = numberAt(packed, groupIndexAt)

@@ -3,11 +3,10 @@
 // Consecutive user-agent lines belong together in two ways. A group has the rules that follow the lines. A run has the records about crawlers
 // that follow them, such as crawl-delay. A group has one or more runs.
 //
-//   handler call   for                       the next user-agent line starts
-//   onUserAgent    User-agent                nothing: it belongs to the same group and run
-//   onRule         Allow, Disallow           a group and a run
-//   onRecord       a record about crawlers   a run, in the same group
-//   onRecord       every other field         nothing: `User-agent: a`, `Sitemap: …`, `User-agent: b` start one group and one run
+//   between two user-agent lines            the second one starts
+//   a rule (Allow, Disallow)                a group and a run
+//   no rule, but a record about crawlers    a run, in the same group
+//   neither (for example only a sitemap)    nothing: it belongs to the group and run of the first
 //
 // The parser does not select groups and does not match paths. compile.ts does that for one crawler; records.ts collects everything.
 import type { ParsingRules } from '../dialect.ts'
@@ -21,7 +20,10 @@ import type { LineReader } from './line-reader.ts'
 export interface FieldHandler {
   /** Whether the handler needs the rules of the current group. May change at each user-agent line. */
   readonly wantsRules: boolean
-  /** Whether the handler needs fields whose key is unknown. Otherwise the parser skips most of them, and the handler ignores the rest. */
+  /**
+   * Whether the handler needs fields whose key is unknown. If false, the parser skips most of them. It still passes some to `onRecord`, such as
+   * `Crawl-delays`, or `Allow` in a dialect that has no `Allow`. The handler must ignore those.
+   */
   readonly wantsUnknownFields: boolean
   /**
    * Handles a user-agent line.
@@ -32,7 +34,7 @@ export interface FieldHandler {
   onUserAgent(reader: LineReader, startsGroup: boolean, startsRun: boolean): void
   /** Handles a rule of the current group. The parser skips rules outside a group, such as those above the first user-agent line (§2.2.2). */
   onRule(allows: boolean, reader: LineReader): void
-  /** Handles any other field (RFC 9309 §2.2.4). @param isInGroup Whether a group is open. */
+  /** Handles any other field (RFC 9309 §2.2.4). @param isInGroup Whether the field is inside a group. */
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void
 }
 
@@ -48,10 +50,10 @@ export interface FieldHandler {
  */
 export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, handler: FieldHandler): void {
   const { wantsUnknownFields } = handler
-  // Before each line: whether a group is open, whether it has rules already, and whether a user-agent line would continue a run.
-  let isInGroup = false
-  let groupHasRules = false
-  let isInRun = false
+  // The state before each line:
+  let isInGroup = false // the line is inside a group
+  let groupHasRules = false // that group has a rule already
+  let isInRun = false // neither a rule nor a record about crawlers has followed the last user-agent line
   while (reader.nextLine()) {
     if (groupEnd === 'blank-line' && reader.isBlankLine) isInGroup = false
     const directive = reader.readKey(wantsUnknownFields)

@@ -50,7 +50,10 @@ export function byteClassesOf(bytes: Uint8Array, start: number, end: number): nu
 /** When `searchedBytes` exceeds this number, `findPiece` builds an automaton. */
 const AUTOMATON_AFTER_BYTES = 2 ** 16
 
-/** The path to check. All checks share one object: `setPath` or `setSimpleUrl` overwrites it for each URL, which costs less than a new object. */
+/**
+ * The path to check. All checks share one object, which costs less than a new object for each URL. A simple URL is one that the fast path can parse;
+ * `setSimpleUrl` (url-fast-path.ts) stores its path here. `setPath` stores every other path.
+ */
 export class RequestPath {
   /** Has room for a simple URL, followed by its path in normal form. The normal form takes at most three bytes for each byte (`%XX`). */
   readonly #buffer: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL_BYTES)
@@ -65,11 +68,11 @@ export class RequestPath {
   /** How many bytes `findPiece` has read in vain: searches and partial matches that failed. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
-  /** A hash set of the adjacent byte pairs of the path: 1 for the hash of a pair. */
+  /** A hash set of the adjacent byte pairs of the path. The element at a pair's hash is 1. */
   readonly #pairs = new Uint8Array(PAIR_HASH_COUNT)
   #hasPairs = false
 
-  /** Sets the path, converted to the normal form `form`; if that is undefined, unchanged. */
+  /** Sets the path to `text`, converted to the normal form `form`. If `form` is undefined, `text` is not converted. */
   setPath(text: string, form: NormalForm | undefined): void {
     const path = encodeText(text)
     this.reset()
@@ -122,7 +125,7 @@ export class RequestPath {
    */
   findPiece(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
     const { bytes } = this
-    // Most paths have many slashes, so search for the byte after a leading slash.
+    // The search looks for the first byte of the piece, or for the second byte if the first is a slash, since most paths have many slashes.
     const leadingSlash = pattern[start] === SLASH && end - start > 1 ? 1 : 0
     const byte = pattern[start + leadingSlash] as number
     if (!this.mayContain(byte)) return -1
