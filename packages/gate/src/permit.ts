@@ -23,17 +23,17 @@ export interface Permit extends Disposable {
   /** The delay between the start of this request and that of the next one with the same pace key, and its reason. */
   readonly delay: Delay
   /**
-   * Calls `send`, which sends the request, and returns its result. `send` may use a fetch or an agent with the same gate: the gate
-   * recognises the request and admits it without another wait. If `send` enters the gate for another URL, or once more for this one, this
-   * permit stops counting towards the concurrency limits before that request waits.
+   * Calls `send`, which sends the request, and returns its result. `send` may use a fetch or an agent with the same gate: the first time
+   * that `send` enters the gate for this URL, the gate recognises the request and admits it without another wait. Every other request of
+   * `send` waits like a new one, including a retry of this URL. Before it waits, this permit stops counting towards the concurrency limits.
    */
   run<T>(send: () => T): T
-  /** @internal Marks the request as sent: it has a connection. What `send` does afterwards counts as a new request. */
+  /** @internal Marks the request as sent: it has a connection. If `send` enters the gate afterwards, that is a new request. */
   markSent(): void
   /**
    * Reports the response. To be called when its headers have arrived: its status and Retry-After change the pace from then on. Does not
-   * release the permit. Does nothing after an earlier report, or after `release`.
-   * @throws {ResponseError} for a value that is not a response, unless the call does nothing for one of these reasons.
+   * release the permit. Does nothing, and never throws, after an earlier report or after `release`.
+   * @throws {ResponseError} for a value that is not a response.
    */
   report(response: ResponseLike): void
   /**

@@ -2,7 +2,8 @@
 //
 // Only the first request is processed; the others wait behind it. The first request passes these steps:
 //
-//   1. The concurrency limit of this queue: fewer than `maxConcurrentPerOrigin` of its requests hold the limits.
+//   1. The concurrency limit of this queue: it has capacity if fewer than `maxConcurrentPerOrigin` requests of this queue have
+//      acquired the concurrency limits (step 3) and not released them.
 //   2. The pace: the time `#askPacerAt` has come. The pacer's last reply sets it: to the end of a `wait`, or to the end of the
 //      delay after a slot. The queue sets a timer for it.
 //   3. The concurrency limits that all queues share: in all, and for each registrable domain. The request acquires these two
@@ -20,7 +21,7 @@ import { isPromise } from './checked-pacer.ts'
 import type { GateContext } from './gate-context.ts'
 import type { PaceReason, Reservation, Ticket } from './pacer.ts'
 
-/** What a request waits for: its slot, for the reason that the pacer gives, or a concurrency limit. */
+/** What a request waits for: a concurrency limit, or a slot. For a slot, the pacer gives the reason. */
 export type WaitReason = PaceReason | 'concurrency'
 
 /** A slot that the pacer has reserved for a request. */
@@ -42,7 +43,7 @@ export interface WaitingRequest {
   fail(error: unknown): void
 }
 
-/** Node's timers overflow after 24.8 days. Longer waits are split; an hour is far below that. */
+/** A longer wait is split into several timers, because Node's timers overflow after 24.8 days. */
 const MAX_TIMER_MS = 60 * 60 * 1000
 
 /** The shortest wait before the next call of `reserve`. Without it, a pacer that replies with waits of 0 ms would block the event loop. */
@@ -124,7 +125,7 @@ export class RequestQueue {
     this.advance()
   }
 
-  /** Gives the slot of a request that does not start back to the pacer. The caller releases the concurrency limits afterwards. */
+  /** Cancels the slot of a request that will not start. The caller releases the concurrency limits afterwards. */
   cancelSlot({ ticket }: ReservedSlot): void {
     this.context.pacer.cancel(this.key, ticket)
     this.#askPacerAt = 0 // so that the next `advance`, when the limits are released, asks the pacer again
@@ -146,6 +147,7 @@ export class RequestQueue {
       if (!this.#isPaceOpen() || !this.#acquireConcurrency(first)) return // steps 1 to 3
       this.#isAdmitting = true
       const result = first === justChecked ? 'allowed' : first.recheckNow() // step 4
+      // A subscriber of the check's diagnostics channel may have aborted the request.
       if (result === 'allowed' && this.#waiting.has(first)) {
         if (this.#reserveSlot(first) === 'pending') return // step 5
         continue

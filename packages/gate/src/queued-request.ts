@@ -1,8 +1,8 @@
 // One call of `PoliteGate.enter`, from its arrival in the queue until it gets a permit or is rejected.
 //
 // When the request is the first of its queue, the queue calls `recheckNow`, unless robots.txt has just been checked. If the answer is `unknown`,
-// the queue calls `recheck`. A refusal rejects the request there. Otherwise the queue calls `grant`, or `fail` if the pacer fails. Until
-// `grant`, the caller's signal may abort the request, and closing the gate rejects it.
+// the queue calls `recheck`. If robots.txt no longer allows the request, these methods reject it. Otherwise the queue calls `grant`, or `fail`
+// if the pacer fails. Until `grant`, the caller's signal may abort the request, and closing the gate rejects it.
 import type { PaceLimits } from '@politely/core'
 import { registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
@@ -115,7 +115,10 @@ export class QueuedRequest implements WaitingRequest {
     this.#resolvers?.reject(error)
   }
 
-  /** Cancels a granted permit and rejects the request, when the signal was aborted before `enter` returned the permit. */
+  /**
+   * Cancels a granted permit, and counts the request as abandoned. `enter` calls this if the signal was aborted after `grant`, but before
+   * `enter` returned the permit. The promise of `requestPermit` is fulfilled already, so `enter` throws the reason itself.
+   */
   cancelPermit(reason: unknown): void {
     this.#permit?.cancel()
     this.#permit = undefined
