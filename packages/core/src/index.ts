@@ -50,7 +50,7 @@ export type { Explanation, Match, WonBy } from './match/explanation.ts'
 export type { Group, InvalidUrl, Rule, RulesVerdict } from './match/verdict.ts'
 export { OptionError } from './option-error.ts'
 export { type Delay, delayOf, type PaceLimits, type Rate } from './pace/delay.ts'
-export { type Hours, opensAt } from './pace/hours.ts'
+export { type Hours, nextVisitTimeAt } from './pace/hours.ts'
 export {
   applyResponse,
   canForget,

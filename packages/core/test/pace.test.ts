@@ -1,7 +1,7 @@
 // When the next request may start. All of it is our choice: no standard defines it.
 import { describe, expect, test } from 'vitest'
 import { type Delay, delayOf, type PaceLimits, type Rate } from '../src/pace/delay.ts'
-import { type Hours, isWithin, nextMinute, opensAt } from '../src/pace/hours.ts'
+import { type Hours, isWithin, nextMinute, nextVisitTimeAt } from '../src/pace/hours.ts'
 import {
   applyResponse,
   canForget,
@@ -200,7 +200,7 @@ describe('request-rate, whose requests are spread over the period', () => {
     const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs, requestRates, visitTimes }
     expect(delayOf(limits, at(12))).toEqual({ delayMs: 2_000, because: 'crawl-delay' })
     expect(delayOf(limits, at(18, 30))).toEqual({ delayMs: 10_000, because: 'request-rate' })
-    expect(opensAt(visitTimes, at(23, 30))).toBe(at(30))
+    expect(nextVisitTimeAt(visitTimes, at(23, 30))).toBe(at(30))
   })
 })
 
@@ -225,7 +225,7 @@ describe('visit-time, parts of the UTC day', () => {
     ['until midnight', [{ from: 1080, to: 0 }], at(17), at(18)],
     ['at time 0', [morning], 0, 6 * HOUR],
   ])('%s', (_, hours, now, opens) => {
-    expect(opensAt(hours, now)).toBe(opens)
+    expect(nextVisitTimeAt(hours, now)).toBe(opens)
   })
 
   test('nextMinute returns a later time, today or tomorrow', () => {

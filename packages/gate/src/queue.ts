@@ -144,7 +144,7 @@ export class RequestQueue {
     for (;;) {
       const { first } = this.#waiting
       if (first === undefined) break
-      if (!this.#isPaceOpen() || !this.#acquireConcurrency(first)) return // steps 1 to 3
+      if (!this.#passesQueueLimits() || !this.#acquireConcurrency(first)) return // steps 1 to 3
       this.#isAdmitting = true
       const result = first === justChecked ? 'allowed' : first.recheckNow() // step 4
       // A subscriber of the check's diagnostics channel may have aborted the request.
@@ -163,7 +163,7 @@ export class RequestQueue {
   }
 
   /** Steps 1 and 2. If it returns false, a timer or `release` calls `advance` later. */
-  #isPaceOpen(): boolean {
+  #passesQueueLimits(): boolean {
     const { now, pacing } = this.context
     if (this.#underWay >= pacing.maxConcurrentPerOrigin) {
       this.#heldBy = 'concurrency'

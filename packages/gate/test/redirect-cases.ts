@@ -20,7 +20,7 @@ export const redirectRows: readonly RedirectRow[] = [
   { name: 'another origin', status: 302, to: 'OTHER/end', requests: ['GET /go', 'GET OTHER/end'], follow: '200' },
   { name: 'a disallowed URL', status: 302, to: '/private', requests: ['GET /go'], follow: 'refused' },
   {
-    name: 'a URL that another origin disallows',
+    name: 'a disallowed URL of another origin',
     status: 302,
     to: 'OTHER/private',
     requests: ['GET /go'],

@@ -112,8 +112,8 @@ function tailBits(packed: Uint8Array, offset: number): number {
 
 /** Returns the length of a rule's form in bytes. */
 export function formLength(packed: Uint8Array, offset: number): number {
-  const short = (packed[offset + 1] as number) - LAST_DIGIT_0 // the length if it has one digit; 32 or more if it has several
-  return short < 32 ? short : numberAt(packed, offset + 1)
+  const firstDigit = (packed[offset + 1] as number) - LAST_DIGIT_0 // the length if it has one digit; 32 or more if it has several
+  return firstDigit < 32 ? firstDigit : numberAt(packed, offset + 1)
 }
 
 /** Returns the offset of a rule's form. @param length The length of the form. */
@@ -124,8 +124,9 @@ export function formStart(packed: Uint8Array, offset: number, length: number): n
 
 /** Returns the offset of the next rule. @param start The offset of this rule's form. @param length The length of this rule's form. */
 export function nextRuleOffset(packed: Uint8Array, offset: number, start: number, length: number): number {
-  const tail = tailBits(packed, offset)
-  return start + length + (tail === LONG_TAIL ? numberAt(packed, offset + 1 + numberLength(length)) : tail)
+  const bits = tailBits(packed, offset)
+  const tailLength = bits === LONG_TAIL ? numberAt(packed, offset + 1 + numberLength(length)) : bits
+  return start + length + tailLength
 }
 
 /**
@@ -237,9 +238,9 @@ export function countPackedRules(text: string, groupsAt: number): number | undef
   for (; offset < groupsAt; rules++) {
     const length = numberAt(packed, offset + 1)
     const start = formStart(packed, offset, length)
-    const tail = start + length // the offset of the tail
-    if (length < 0 || tail >= groupsAt) return undefined
-    const groupIndexAt = tail + numberLength(numberAt(packed, tail))
+    const tailStart = start + length
+    if (length < 0 || tailStart >= groupsAt) return undefined
+    const groupIndexAt = tailStart + numberLength(numberAt(packed, tailStart))
     const group = numberAt(packed, groupIndexAt)
     const next = nextRuleOffset(packed, offset, start, length)
     if (group >= groups.length || groupIndexAt + numberLength(group) > next || next <= offset) return undefined

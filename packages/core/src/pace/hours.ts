@@ -26,7 +26,7 @@ export function nextMinute(minute: number, at: number): number {
 }
 
 /** Returns the first time from `at` on that lies in any of the visit times, or `at` if the site has none. Milliseconds since 1970. */
-export function opensAt(visitTimes: readonly Hours[], at: number): number {
+export function nextVisitTimeAt(visitTimes: readonly Hours[], at: number): number {
   let opens = Number.POSITIVE_INFINITY
   for (const hours of visitTimes) {
     if (isWithin(hours, at)) return at

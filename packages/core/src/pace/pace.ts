@@ -1,7 +1,7 @@
 // The pace of one pace key: when its next request may start. Pure functions; the caller keeps the state.
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Delay } from './delay.ts'
-import { DAY_MS, type Hours, opensAt } from './hours.ts'
+import { DAY_MS, type Hours, nextVisitTimeAt } from './hours.ts'
 
 /** What a pause comes from: a delay, or a response that asked for one. */
 export type PauseReason = Delay['because'] | 'retry-after' | 'backoff'
@@ -48,7 +48,7 @@ export interface Slot {
 export function nextSlot({ nextSlotAt, because }: Pace, now: number, visitTimes: readonly Hours[] = []): Slot {
   const isLater = nextSlotAt > now
   const at = isLater ? nextSlotAt : now
-  const opens = opensAt(visitTimes, at)
+  const opens = nextVisitTimeAt(visitTimes, at)
   if (opens > at) return { at: opens, because: 'visit-time' }
   return { at, because: isLater ? because : 'none' }
 }
