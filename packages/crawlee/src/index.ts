@@ -1,5 +1,7 @@
 // The public exports of `@politely/crawlee`.
 
+export { OptionError } from '@politely/core'
+export { InvalidRequestError, RobotsDisallowedError } from '@politely/gate'
 export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'
 export { RedirectError } from './redirected.ts'

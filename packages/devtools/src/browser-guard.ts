@@ -9,7 +9,7 @@ import type { FailedRequest } from './refusals.ts'
 import type { DriverBrowser } from './session.ts'
 import { interceptOpenPage, trafficOf } from './traffic.ts'
 
-/** Your own `gate`, or the options to make one; and how page requests are treated. */
+/** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how page requests are treated. */
 export type BrowserGuardOptions = GateOrOptions & {
   /**
    * How to treat the requests that a page makes for its content: images, scripts, frames, `fetch`. Navigations are always checked and paced.
@@ -70,7 +70,7 @@ export async function guardBrowser<R extends FailedRequest>(
       'is polite already; call withRobots once for the browser, or once for each of its contexts',
     )
   }
-  const { gate, close: closeGate } = resolveGate(forGate)
+  const { gate, close: closeGate } = resolveGate(forGate, { pageRequests: true })
   guardedObjects.add(scope.driverObject)
 
   const isWholeBrowser = scope.driverObject === scope.browser.driverObject

@@ -26,6 +26,7 @@ export interface Permit extends Disposable {
    * Calls `send`, which sends the request, and returns its result. `send` may use a fetch or an agent with the same gate: the gate
    * recognises the request and admits it without a second permit. If `send` makes another request, the gate releases this permit's
    * concurrency limits first, so that the other request can get a permit of its own.
+   * @throws {OptionError} if `send` is not a function. Also whatever `send` throws.
    */
   run<T>(send: () => T): T
   /** @internal The request has a connection. Later code in the async context of `run` is not part of sending the request. */

@@ -8,14 +8,8 @@ import { RobotsClient } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type PoliteAgent,
-  type PoliteAgentOptions,
-  PoliteGate,
-  politeAgent,
-  politeInterceptor,
-  RobotsDisallowedError,
-} from '../src/index.ts'
+import { PoliteGate, RobotsDisallowedError } from '../src/index.ts'
+import { type PoliteAgent, type PoliteAgentOptions, politeAgent, politeInterceptor } from '../src/undici/index.ts'
 import { Site, until } from './site.ts'
 
 const USER_AGENT = 'ExampleBot/1.0 (+https://example.com/bot)'

@@ -1,6 +1,6 @@
 // CrawlTimeline, as text and as SVG.
 import { expect, test } from 'vitest'
-import { CrawlTimeline } from '../src/index.ts'
+import { CrawlTimeline } from '../src/timeline/index.ts'
 import { labelsOf, shortened, ticksOf } from '../src/timeline/scale.ts'
 import { simulate } from './simulation.ts'
 
