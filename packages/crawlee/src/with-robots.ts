@@ -1,8 +1,14 @@
 // withRobots: makes a Crawlee crawler follow robots.txt.
 import { OptionError } from '@politely/core'
 import { onAbort } from '@politely/fetcher/abort-listeners'
-import { assertOptions, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
-import { type GateOrOptions, InvalidRequestError, RobotsDisallowedError, resolveGate } from '@politely/gate'
+import { number, oneOf, withMethods } from '@politely/fetcher/option-checks'
+import {
+  assertGateOptions,
+  type GateOrOptions,
+  InvalidRequestError,
+  RobotsDisallowedError,
+  resolveGate,
+} from '@politely/gate'
 import { type AnyCrawler, type CrawleeInternals, internalsOf } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
@@ -44,7 +50,7 @@ const politeCrawlers = new WeakSet<object>()
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
   const internals = internalsOf(crawler)
   if (politeCrawlers.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
-  assertOptions(options)
+  assertGateOptions(options)
   const { deferBeyondMs = 20, pageRequests = 'check', ...others } = options
   number('deferBeyondMs', deferBeyondMs, { min: 0, infinite: 'allowed' })
   oneOf('pageRequests', pageRequests, ['check', 'ignore'])

@@ -2,6 +2,7 @@
 import { type BaseHttpClient, GotScrapingHttpClient } from '@crawlee/basic'
 import { HttpCrawler } from '@crawlee/http'
 import { RobotsClient } from '@politely/fetcher'
+import { resolveGate } from '@politely/gate'
 import { expect, test } from 'vitest'
 import { OptionError, withRobots } from '../src/index.ts'
 import { inMemory } from './in-memory.ts'
@@ -35,6 +36,7 @@ test.each<[string, string, () => unknown]>([
   ['deferBeyondMs: "1"', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: '1' as never })],
   ['pageRequests: true', 'pageRequests', () => withRobots(crawler(), { userAgent, pageRequests: true as never })],
   ['signal: {}', 'signal', () => withRobots(crawler(), { userAgent, signal: {} as never })],
+  ['a gate in place of options', 'options', () => withRobots(crawler(), resolveGate({ userAgent }).gate as never)],
   ['robots: {}', 'robots', () => withRobots(crawler(), { robots: {} as never })],
   [
     'signal beside robots',

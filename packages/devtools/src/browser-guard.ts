@@ -1,7 +1,13 @@
 // Guards a browser or one of its contexts: starts the guard, and restores everything when the guard closes.
 import { OptionError } from '@politely/core'
-import { assertOptions, oneOf } from '@politely/fetcher/option-checks'
-import { type GateOrOptions, type PoliteGate, type RobotsDisallowedError, resolveGate } from '@politely/gate'
+import { oneOf } from '@politely/fetcher/option-checks'
+import {
+  assertGateOptions,
+  type GateOrOptions,
+  type PoliteGate,
+  type RobotsDisallowedError,
+  resolveGate,
+} from '@politely/gate'
 import { Guard, type PageRequests } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { FailureReason } from './paused-request.ts'
@@ -117,7 +123,7 @@ export async function guardBrowser<R extends FailedRequest>(
 }
 
 function parseOptions(options: BrowserGuardOptions): { pageRequests: PageRequests; forGate: GateOrOptions } {
-  assertOptions(options)
+  assertGateOptions(options)
   const { pageRequests = 'check', ...forGate } = options
   return { pageRequests: oneOf('pageRequests', pageRequests, ['check', 'ignore']), forGate }
 }

@@ -72,8 +72,11 @@ export class PoliteGate implements AsyncDisposable {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: PoliteGateOptions) {
-    if (options instanceof RobotsClient)
-      throw new OptionError('options', 'a RobotsClient was given instead of options; write new PoliteGate({ robots })')
+    if (options instanceof RobotsClient || options instanceof PoliteGate)
+      throw new OptionError(
+        'options',
+        `a ${options.constructor.name} was given instead of options; write new PoliteGate({ robots })`,
+      )
     assertOptions(options, '{ robots: new RobotsClient({ userAgent }) }')
     const { robots, now: clock, lookup, ...pacingOptions } = options
     assertRobots(robots)

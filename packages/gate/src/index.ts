@@ -39,5 +39,5 @@ export {
 export type { WaitReason } from './queue.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirect.ts'
 export { refusalOf } from './refused-response.ts'
-export { type GateHandle, type GateOrOptions, resolveGate } from './resolve-gate.ts'
+export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './resolve-gate.ts'
 export { assertOwnHost } from './target.ts'

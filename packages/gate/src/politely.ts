@@ -1,13 +1,13 @@
 // politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
-import { assertOptions, describeValue, oneOf } from '@politely/fetcher/option-checks'
+import { describeValue, oneOf } from '@politely/fetcher/option-checks'
 import { versionError } from './dispatcher-version.ts'
 import { RobotsDisallowedError } from './errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import type { PoliteGate } from './gate.ts'
 import { isRedirect, type Request, redirected } from './redirect.ts'
 import { refusedResponse } from './refused-response.ts'
-import { type GateOrOptions, resolveGate } from './resolve-gate.ts'
+import { assertGateOptions, type GateOrOptions, resolveGate } from './resolve-gate.ts'
 import { assertOwnHost } from './target.ts'
 
 /** A function with the signature of fetch: that of Node or undici, or your own. */
@@ -57,7 +57,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       'fetch',
       `${describeValue(fetch)} is not a function; write politely(globalThis.fetch, { userAgent })`,
     )
-  assertOptions(options)
+  assertGateOptions(options)
   const { onDisallowed = 'throw', ...others } = options
   const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
   const { gate, close } = resolveGate(others, { onDisallowed: true })

@@ -23,7 +23,7 @@ export interface GateHandle {
  * `robots`.
  */
 export function resolveGate(options: GateOrOptions, ownOptions: Readonly<Record<string, true>> = {}): GateHandle {
-  assertOptions(options)
+  assertGateOptions(options)
   assertKnown(options, { ...CLIENT_OPTIONS, ...GATE_OPTIONS, gate: true, ...ownOptions })
   if ('gate' in options) {
     const { gate, ...others } = options
@@ -52,6 +52,18 @@ export function resolveGate(options: GateOrOptions, ownOptions: Readonly<Record<
     await robots.close()
   }
   return { gate, close }
+}
+
+/**
+ * Checks the argument that `resolveGate` accepts, before a function takes its own options out of it.
+ * @throws {OptionError} for a value that is not an object, and for a gate or a RobotsClient in place of options.
+ */
+export function assertGateOptions(options: unknown): void {
+  assertOptions(options)
+  if (options instanceof PoliteGate)
+    throw new OptionError('options', 'a PoliteGate was given instead of options; write { gate }')
+  if (options instanceof RobotsClient)
+    throw new OptionError('options', 'a RobotsClient was given instead of options; write { robots }')
 }
 
 /** @throws {OptionError} for a value that is not a gate. */

@@ -4,6 +4,7 @@ import { holdRefusingPort } from '@politely/testkit/refusing-port'
 import { Agent } from 'undici'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import {
+  assertOwnHost,
   LocalPacer,
   OptionError,
   PoliteGate,
@@ -11,6 +12,7 @@ import {
   type PolitelyOptions,
   politeHttpAgent,
   politely,
+  refusalOf,
   resolveGate,
 } from '../src/index.ts'
 import { CrawlTimeline } from '../src/timeline/index.ts'
@@ -107,8 +109,41 @@ test.each<[call: string, make: () => unknown, message: string]>([
   ],
   ['politeInterceptor({ userAgent })', () => politeInterceptor(wrong({ userAgent: 'ExampleBot' })), 'gate: an object'],
   ['politeHttpAgent()', () => politeHttpAgent(wrong(undefined), gate), 'agent: undefined is not an agent of node:http'],
+  ['new PoliteGate(gate)', () => new PoliteGate(wrong(gate)), 'a PoliteGate was given instead of options'],
+  [
+    'politely(fetch, gate)',
+    () => politely(fetch, wrong(gate)),
+    'a PoliteGate was given instead of options; write { gate }',
+  ],
+  [
+    'politely(fetch, robots)',
+    () => politely(fetch, wrong(robots)),
+    'a RobotsClient was given instead of options; write { r',
+  ],
+  ['politeAgent(gate)', () => politeAgent(wrong(gate)), 'a PoliteGate was given instead of options; write { gate }'],
+  ['resolveGate(gate)', () => resolveGate(wrong(gate)), 'a PoliteGate was given instead of options; write { gate }'],
+  ['new CrawlTimeline(gate)', () => new CrawlTimeline(wrong(gate)), 'write new CrawlTimeline({ gate })'],
+  [
+    'new LocalPacer()',
+    () => new LocalPacer(wrong(undefined)),
+    'now: undefined is not a function; write new LocalPacer(',
+  ],
+  [
+    'refusalOf(promise)',
+    () => refusalOf(Promise.resolve()),
+    'response: an object is not a response; write refusalOf(await',
+  ],
+  [
+    'assertOwnHost(url, host)',
+    () => assertOwnHost('https://example.com/', wrong('example.com')),
+    'hosts: is missing or',
+  ],
   ['new CrawlTimeline({ gat: 1 })', () => new CrawlTimeline(wrong({ gat: 1 })), 'gat: is an unknown option'],
-  ['new CrawlTimeline(gate)', () => new CrawlTimeline(wrong({ gate: robots })), 'gate: an object is not a PoliteGate'],
+  [
+    'new CrawlTimeline({ gate: robots })',
+    () => new CrawlTimeline(wrong({ gate: robots })),
+    'gate: an object is not a PoliteGate',
+  ],
 ])('%s says what to write', (_, make, message) => {
   expect(optionError(make).message).toContain(message)
 })

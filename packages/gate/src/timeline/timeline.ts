@@ -1,9 +1,9 @@
 // CrawlTimeline: records the messages of gates, and draws when each origin was requested, what waited, and which responses were 429 or 503.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { isPushback } from '@politely/core'
+import { isPushback, OptionError } from '@politely/core'
 import { assertKnown, assertOptions, integer } from '@politely/fetcher/option-checks'
 import type { DoneMessage, RefuseMessage, StartMessage } from '../events.ts'
-import type { PoliteGate } from '../gate.ts'
+import { PoliteGate } from '../gate.ts'
 import { assertGate } from '../resolve-gate.ts'
 import { timelineSvg } from './svg.ts'
 import { timelineText } from './text.ts'
@@ -58,6 +58,8 @@ export class CrawlTimeline implements Disposable {
    * @throws {OptionError} for an invalid or unknown option.
    */
   constructor(options: CrawlTimelineOptions = {}) {
+    if (options instanceof PoliteGate)
+      throw new OptionError('options', 'a PoliteGate was given instead of options; write new CrawlTimeline({ gate })')
     assertOptions(options, '{ gate }')
     assertKnown(options, { gate: true, maxMarks: true })
     const { gate, maxMarks = 100_000 } = options

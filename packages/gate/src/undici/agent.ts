@@ -2,10 +2,10 @@
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import { NetworkGuard, type NetworkPolicy, type RobotsClientOptions } from '@politely/fetcher'
-import { assertOptions, describeValue, integer } from '@politely/fetcher/option-checks'
+import { describeValue, integer } from '@politely/fetcher/option-checks'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import type { PoliteGate } from '../gate.ts'
-import { type GateOrOptions, resolveGate } from '../resolve-gate.ts'
+import { assertGateOptions, type GateOrOptions, resolveGate } from '../resolve-gate.ts'
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
@@ -57,7 +57,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   /** Call `politeAgent`, which does the same. @throws {OptionError} */
   constructor(options: PoliteAgentOptions) {
     super()
-    assertOptions(options)
+    assertGateOptions(options)
     const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, ...others } = options
     const reach = { ...(network && { network }), ...(allowAddresses && { allowAddresses }), ...(lookup && { lookup }) }
     integer('maxRedirections', maxRedirections, { min: 0 })
