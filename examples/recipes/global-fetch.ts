@@ -1,5 +1,6 @@
 // The built-in fetch and undici: makes all their requests in this process polite. Libraries that use them need no change.
-import { type PoliteGate, politeAgent } from '@politely/gate'
+import type { PoliteGate } from '@politely/gate'
+import { politeAgent } from '@politely/gate/undici'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { runDemo } from './demo.ts'
 

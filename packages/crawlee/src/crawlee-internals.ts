@@ -8,6 +8,7 @@ import type {
   Request,
 } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
+import { describeValue } from '@politely/fetcher/option-checks'
 import type { CrawlerPage } from './driver.ts'
 
 /** A crawler of any kind. The type of `BasicCrawler` depends on the context that its handlers receive, so other crawlers are not assignable to it. */
@@ -109,7 +110,10 @@ const METHODS = [
 export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
   const internals = crawler as unknown as CrawleeInternals | null | undefined
   if (typeof internals !== 'object' || internals === null || typeof internals.httpClient?.stream !== 'function') {
-    throw new OptionError('crawler', 'must be a crawler of Crawlee; write withRobots(new CheerioCrawler({ … }), { … })')
+    throw new OptionError(
+      'crawler',
+      `${describeValue(crawler)} is not a crawler of Crawlee; write withRobots(new CheerioCrawler({ … }), { … })`,
+    )
   }
   const missing = METHODS.filter((name) => typeof internals[name] !== 'function')
   if (missing.length > 0 || typeof internals.autoscaledPoolOptions?.runTaskFunction !== 'function') {

@@ -1,8 +1,14 @@
 // withRobots: makes a Crawlee crawler follow robots.txt.
 import { OptionError } from '@politely/core'
 import { onAbort } from '@politely/fetcher/abort-listeners'
-import { assertOptions, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
-import { type GateOrOptions, InvalidRequestError, RobotsDisallowedError, resolveGate } from '@politely/gate'
+import { number, oneOf, withMethods } from '@politely/fetcher/option-checks'
+import {
+  assertGateOptions,
+  type GateOrOptions,
+  InvalidRequestError,
+  RobotsDisallowedError,
+  resolveGate,
+} from '@politely/gate'
 import { type AnyCrawler, type CrawleeInternals, internalsOf } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
@@ -11,7 +17,7 @@ import { currentTask, PoolTasks } from './pool-task.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
 
-/** Your own `gate`, or the options to make one; and two options for Crawlee. */
+/** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and two options for Crawlee. */
 export type WithRobotsOptions = GateOrOptions & {
   /**
    * The longest wait that a request spends in Crawlee's pool. Milliseconds. A request that must wait longer is deferred: it leaves the pool, so
@@ -44,14 +50,13 @@ const politeCrawlers = new WeakSet<object>()
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
   const internals = internalsOf(crawler)
   if (politeCrawlers.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
-  assertOptions(options)
+  assertGateOptions(options)
   const { deferBeyondMs = 20, pageRequests = 'check', ...others } = options
   number('deferBeyondMs', deferBeyondMs, { min: 0, infinite: 'allowed' })
   oneOf('pageRequests', pageRequests, ['check', 'ignore'])
-  const signal =
-    'gate' in others ? undefined : withMethods('signal', others.signal, ['addEventListener'], 'an AbortSignal')
+  const { forGate, signal } = withoutSignal(others)
   // On abort, the crawl ends before the gate closes. Otherwise requests would fail because of a closed gate instead of the signal's reason.
-  const { gate, close } = resolveGate('gate' in others ? others : withoutSignal(others))
+  const { gate, close } = resolveGate(forGate, { deferBeyondMs: true, pageRequests: true })
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
   const access = { gate, deferred }
   hookRobots(internals, gate.robots)
@@ -68,8 +73,11 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   return crawler
 }
 
-function withoutSignal<O extends { readonly signal?: unknown }>({ signal: _, ...others }: O): Omit<O, 'signal'> {
-  return others
+/** Returns the options for `resolveGate`, and the signal, if there is one. */
+function withoutSignal(options: GateOrOptions): { forGate: GateOrOptions; signal: AbortSignal | undefined } {
+  if ('gate' in options || 'robots' in options) return { forGate: options, signal: undefined }
+  const { signal, ...forGate } = options
+  return { forGate, signal: withMethods('signal', signal, ['addEventListener'], 'an AbortSignal') }
 }
 
 /** How long a task of the pool searches for a request that can start, and defers others. Then the task ends, and the next one may start. */

@@ -1,9 +1,10 @@
 // Invalid options throw when the crawler is made polite.
 import { type BaseHttpClient, GotScrapingHttpClient } from '@crawlee/basic'
 import { HttpCrawler } from '@crawlee/http'
-import { OptionError } from '@politely/core'
+import { RobotsClient } from '@politely/fetcher'
+import { resolveGate } from '@politely/gate'
 import { expect, test } from 'vitest'
-import { withRobots } from '../src/index.ts'
+import { OptionError, withRobots } from '../src/index.ts'
 import { inMemory } from './in-memory.ts'
 
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
@@ -35,6 +36,13 @@ test.each<[string, string, () => unknown]>([
   ['deferBeyondMs: "1"', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: '1' as never })],
   ['pageRequests: true', 'pageRequests', () => withRobots(crawler(), { userAgent, pageRequests: true as never })],
   ['signal: {}', 'signal', () => withRobots(crawler(), { userAgent, signal: {} as never })],
+  ['a gate in place of options', 'options', () => withRobots(crawler(), resolveGate({ userAgent }).gate as never)],
+  ['robots: {}', 'robots', () => withRobots(crawler(), { robots: {} as never })],
+  [
+    'signal beside robots',
+    'signal',
+    () => withRobots(crawler(), { robots: new RobotsClient({ userAgent }), signal: AbortSignal.abort() } as never),
+  ],
   ['gate: {}', 'gate', () => withRobots(crawler(), { gate: {} as never })],
 ])('%s throws an OptionError for %s', (_, option, make) => {
   expect(make).toThrow(OptionError)

@@ -1,7 +1,13 @@
 // Guards a browser or one of its contexts: starts the guard, and restores everything when the guard closes.
 import { OptionError } from '@politely/core'
-import { assertOptions, oneOf } from '@politely/fetcher/option-checks'
-import { type GateOrOptions, type PoliteGate, type RobotsDisallowedError, resolveGate } from '@politely/gate'
+import { oneOf } from '@politely/fetcher/option-checks'
+import {
+  assertGateOptions,
+  type GateOrOptions,
+  type PoliteGate,
+  type RobotsDisallowedError,
+  resolveGate,
+} from '@politely/gate'
 import { Guard, type PageRequests } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { FailureReason } from './paused-request.ts'
@@ -9,7 +15,7 @@ import type { FailedRequest } from './refusals.ts'
 import type { DriverBrowser } from './session.ts'
 import { interceptOpenPage, trafficOf } from './traffic.ts'
 
-/** Your own `gate`, or the options to make one; and how page requests are treated. */
+/** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how page requests are treated. */
 export type BrowserGuardOptions = GateOrOptions & {
   /**
    * How to treat the requests that a page makes for its content: images, scripts, frames, `fetch`. Navigations are always checked and paced.
@@ -70,7 +76,7 @@ export async function guardBrowser<R extends FailedRequest>(
       'is polite already; call withRobots once for the browser, or once for each of its contexts',
     )
   }
-  const { gate, close: closeGate } = resolveGate(forGate)
+  const { gate, close: closeGate } = resolveGate(forGate, { pageRequests: true })
   guardedObjects.add(scope.driverObject)
 
   const isWholeBrowser = scope.driverObject === scope.browser.driverObject
@@ -117,7 +123,7 @@ export async function guardBrowser<R extends FailedRequest>(
 }
 
 function parseOptions(options: BrowserGuardOptions): { pageRequests: PageRequests; forGate: GateOrOptions } {
-  assertOptions(options)
+  assertGateOptions(options)
   const { pageRequests = 'check', ...forGate } = options
   return { pageRequests: oneOf('pageRequests', pageRequests, ['check', 'ignore']), forGate }
 }

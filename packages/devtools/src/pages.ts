@@ -7,7 +7,7 @@ import { type DriverBrowser, type DriverPage, isResponding, send, withSession } 
 import { trafficOf } from './traffic.ts'
 
 /** A page's request, in the form that Playwright and Puppeteer give it. */
-interface DriverRequest {
+export interface DriverRequest {
   isNavigationRequest(): boolean
 }
 

@@ -49,7 +49,7 @@ export class Traffic {
   readonly #pausedRequests = new Set<Promise<void>>()
   #session: Promise<DriverSession> | undefined
 
-  /** @internal Made by `trafficOf`. */
+  /** `trafficOf` creates instances. */
   constructor(browser: DriverBrowser) {
     this.#browser = browser
   }

@@ -138,7 +138,8 @@ const DEFAULT_MAX_FLIGHTS_PER_DOMAIN = 8
 const DEFAULT_CONCURRENCY = 64
 const DEFAULT_RETRIES = 2
 
-const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
+/** The names of all options. */
+export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> = {
   userAgent: true,
   productToken: true,
   dialect: true,
@@ -171,7 +172,7 @@ const KNOWN: Readonly<Record<keyof RobotsClientOptions, true>> = {
 /** Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
 export function settingsOf(options: RobotsClientOptions): Settings {
   assertOptions(options)
-  assertKnown(options, KNOWN)
+  assertKnown(options, CLIENT_OPTIONS)
   const userAgent = headerValue(options.userAgent)
   const dialect = dialectFor(options.dialect)
   const defaults = accessPolicyOf(dialect.access)

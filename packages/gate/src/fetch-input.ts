@@ -59,6 +59,9 @@ export function fetchInit(init: Init | undefined): Init {
         `\`${name}\` is ${describeValue(value)}; expected ${values.length > 0 ? `one of ${values.join(', ')}` : 'a string, such as GET'}`,
       )
   }
+  const { signal } = copy as Init
+  if (signal !== undefined && signal !== null && typeof signal.addEventListener !== 'function')
+    throw new InvalidRequestError(`\`signal\` is ${describeValue(signal)}; expected an AbortSignal`)
   return copy
 }
 

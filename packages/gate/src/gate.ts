@@ -14,18 +14,19 @@ import type { LookupFunction } from 'node:net'
 import { type HasHref, OptionError } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient, registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
-import { callable } from '@politely/fetcher/option-checks'
+import { assertKnown, assertOptions, callable, describeValue } from '@politely/fetcher/option-checks'
 import { Activity } from './activity.ts'
 import { CheckedPacer, isPromise } from './checked-pacer.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { Counters, type GateCounters } from './counters.ts'
+import { checkedSignal } from './enter-arguments.ts'
 import { GateClosedError, OpenRedirectError, RobotsDisallowedError } from './errors.ts'
 import { type Forecast, retryAtOf } from './forecast.ts'
 import type { EventSource, GateContext } from './gate-context.ts'
 import { LocalPacer } from './local-pacer.ts'
 import { OpenRedirects } from './open-redirects.ts'
 import { type PaceKeyOf, paceKeyBy } from './pace-by.ts'
-import { type PacingOptions, paceLimitsOf, pacingOf } from './pacing.ts'
+import { GATE_OPTIONS, type PacingOptions, paceLimitsOf, pacingOf } from './pacing.ts'
 import type { Permit } from './permit.ts'
 import { RequestQueue, type WaitReason } from './queue.ts'
 import { QueuedRequest } from './queued-request.ts'
@@ -40,14 +41,14 @@ export interface PoliteGateOptions extends PacingOptions {
    * A clock in milliseconds since 1970 that never goes back. For tests and simulations.
    * Default: `performance.timeOrigin + performance.now()`.
    */
-  readonly now?: () => number
+  readonly now?: (() => number) | undefined
   /** A resolver with the signature of `dns.lookup`. Used if `paceBy` is `address`. Default: `dns.lookup`. */
   readonly lookup?: LookupFunction | undefined
 }
 
 export interface EnterOptions {
   /** Aborting it takes the request out of its queue, and rejects it with the signal's reason. */
-  readonly signal?: AbortSignal | null
+  readonly signal?: AbortSignal | null | undefined
 }
 
 /** The present state of one queue. JSON-safe. */
@@ -74,9 +75,15 @@ export class PoliteGate implements AsyncDisposable {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: PoliteGateOptions) {
-    const { robots, now: clock, lookup, ...pacingOptions } = options ?? {}
-    if (!(robots instanceof RobotsClient))
-      throw new OptionError('robots', 'must be a RobotsClient; write new RobotsClient({ userAgent })')
+    if (options instanceof RobotsClient || options instanceof PoliteGate)
+      throw new OptionError(
+        'options',
+        `a ${options.constructor.name} was given instead of options; write new PoliteGate({ robots })`,
+      )
+    assertOptions(options, '{ robots: new RobotsClient({ userAgent }) }')
+    const { robots, now: clock, lookup, ...pacingOptions } = options
+    assertRobots(robots)
+    assertKnown(options, GATE_OPTIONS)
     const pacing = pacingOf(pacingOptions, lookup)
     const now =
       callable('now', clock, 'a function that returns milliseconds') ??
@@ -121,10 +128,11 @@ export class PoliteGate implements AsyncDisposable {
    * Waits until a request for this URL may start. Release the permit when the request ends.
    * @throws {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait during which the rules have changed.
    * @throws {GateClosedError} after `close`.
+   * @throws {OptionError} for an argument that is not a URL, and for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
-  async enter(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Permit> {
-    const abort = signal ?? undefined
+  async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
+    const abort = checkedSignal(url, options)
     const nested = sendingThrough(this)?.nestedPermit(typeof url === 'string' ? url : url.href)
     if (nested !== undefined) {
       abort?.throwIfAborted()
@@ -156,11 +164,13 @@ export class PoliteGate implements AsyncDisposable {
    * Checks robots.txt for a request that a page makes by itself, such as one for an image. It does not wait for a slot. A refusal is counted
    * and published like one of `enter`.
    * @throws {GateClosedError} after `close`.
+   * @throws {OptionError} for an argument that is not a URL, and for invalid options.
    * @throws The signal's reason after an abort.
    */
-  async check(url: string | HasHref, { signal }: EnterOptions = {}): Promise<ClientVerdict> {
+  async check(url: string | HasHref, options?: EnterOptions): Promise<ClientVerdict> {
+    const abort = checkedSignal(url, options)
     const { robots } = this.#context
-    const verdict = await robots.check(url, signal ?? undefined)
+    const verdict = await robots.check(url, abort)
     if (!isAllowed(verdict)) robots.refused(verdict)
     return verdict
   }
@@ -169,10 +179,11 @@ export class PoliteGate implements AsyncDisposable {
    * Estimates when a request for this URL could start, and says what it would wait for. It reserves nothing. It waits only for robots.txt,
    * if that has to be fetched, and for a pacer of your own.
    * @throws {GateClosedError} after `close`.
+   * @throws {OptionError} for an argument that is not a URL, and for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
-  async when(url: string | HasHref, { signal }: EnterOptions = {}): Promise<Forecast> {
-    const abort = signal ?? undefined
+  async when(url: string | HasHref, options?: EnterOptions): Promise<Forecast> {
+    const abort = checkedSignal(url, options)
     const { robots, pacer, pacing, concurrency, queues, now } = this.#context
     const verdict = await robots.check(url, abort)
     if (!isAllowed(verdict)) return { allowed: false, verdict, retryAt: retryAtOf(verdict) }
@@ -256,6 +267,13 @@ export class PoliteGate implements AsyncDisposable {
     }
     return queue
   }
+}
+
+/** @throws {OptionError} for a value that is not a RobotsClient. */
+export function assertRobots(robots: unknown): asserts robots is RobotsClient {
+  if (robots instanceof RobotsClient) return
+  const problem = robots === undefined ? 'is missing' : `${describeValue(robots)} is not a RobotsClient`
+  throw new OptionError('robots', `${problem}; write new PoliteGate({ robots: new RobotsClient({ userAgent }) })`)
 }
 
 /** Returns a promise that settles like the given one, or rejects with the signal's reason if the signal is aborted first. */

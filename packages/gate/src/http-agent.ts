@@ -6,8 +6,9 @@ import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
-import { PoliteGate } from './gate.ts'
+import type { PoliteGate } from './gate.ts'
 import { isRedirect } from './redirect.ts'
+import { assertGate } from './resolve-gate.ts'
 import { assertOwnHost, originOf, type Target, targetOf } from './target.ts'
 
 /**
@@ -22,9 +23,11 @@ import { assertOwnHost, originOf, type Target, targetOf } from './target.ts'
 export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A {
   const inner = agent as unknown as AgentLike
   if (typeof inner?.addRequest !== 'function')
-    throw new OptionError('agent', 'must be an agent of node:http or node:https, such as http.globalAgent')
-  if (!(gate instanceof PoliteGate))
-    throw new OptionError('gate', 'must be a PoliteGate; write new PoliteGate({ robots })')
+    throw new OptionError(
+      'agent',
+      `${describeValue(agent)} is not an agent of node:http or node:https; write politeHttpAgent(new http.Agent(), gate)`,
+    )
+  assertGate(gate)
   const addRequest: AgentLike['addRequest'] = (request, options) => {
     if (request.method === 'CONNECT') inner.addRequest(request, options)
     else

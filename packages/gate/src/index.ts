@@ -1,5 +1,7 @@
-// The public API of `@politely/gate`.
+// The public API of `@politely/gate`. It does not load undici; `@politely/gate/undici` does.
 
+export { OptionError } from '@politely/core'
+export { ClientClosedError, ReentryError } from '@politely/fetcher'
 export type { GateCounters } from './counters.ts'
 export {
   GateClosedError,
@@ -26,19 +28,16 @@ export type { PaceBy } from './pace-by.ts'
 export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 export type { PacingOptions } from './pacing.ts'
 export type { Permit, ResponseLike } from './permit.ts'
-export { type FetchLike, type PoliteFetch, type PolitelyOptions, politely, type RefusalOptions } from './politely.ts'
+export {
+  type FetchLike,
+  type FetchResponse,
+  type PoliteFetch,
+  type PolitelyOptions,
+  politely,
+  type RefusalOptions,
+} from './politely.ts'
 export type { WaitReason } from './queue.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirect.ts'
 export { refusalOf } from './refused-response.ts'
-export { type GateHandle, type GateOrOptions, resolveGate } from './resolve-gate.ts'
+export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './resolve-gate.ts'
 export { assertOwnHost } from './target.ts'
-export {
-  CrawlTimeline,
-  type CrawlTimelineOptions,
-  type TimelineMark,
-  type TimelineRow,
-  type TimelineSvgOptions,
-  type TimelineTextOptions,
-} from './timeline/timeline.ts'
-export { PoliteAgent, type PoliteAgentOptions, politeAgent } from './undici/agent.ts'
-export { politeInterceptor } from './undici/interceptor.ts'

@@ -7,6 +7,7 @@ import {
   type Delay,
   delayOf,
   nextSlot,
+  OptionError,
   type Pace,
   type PaceLimits,
   type PaceResponse,
@@ -15,6 +16,7 @@ import {
   startPace,
   takeSlot,
 } from '@politely/core'
+import { describeValue } from '@politely/fetcher/option-checks'
 import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
 /** `estimate` simulates at most this many requests ahead one by one. Each further one adds one delay. */
@@ -34,8 +36,13 @@ export class LocalPacer implements Pacer {
    */
   #maxSlot = 0
 
-  /** @param now A clock in milliseconds since 1970 that never goes back. */
+  /** @param now A clock in milliseconds since 1970 that never goes back. @throws {OptionError} if it is not a function. */
   constructor(now: () => number) {
+    if (typeof now !== 'function')
+      throw new OptionError(
+        'now',
+        `${describeValue(now)} is not a function; write new LocalPacer(() => performance.timeOrigin + performance.now())`,
+      )
     this.#now = now
   }
 

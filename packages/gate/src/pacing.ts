@@ -1,7 +1,8 @@
 // The caller's options for pace and concurrency, and their validation.
 import type { LookupFunction } from 'node:net'
 import type { PaceLimits } from '@politely/core'
-import { assertKnown, callable, integer, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
+import { callable, integer, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
+import type { PoliteGateOptions } from './gate.ts'
 import type { PaceBy } from './pace-by.ts'
 import type { Pacer } from './pacer.ts'
 import type { AllowedVerdict } from './robots-check.ts'
@@ -48,7 +49,11 @@ export interface Pacing {
   readonly lookup: LookupFunction | undefined
 }
 
-const PACING_OPTIONS: Readonly<Record<keyof PacingOptions, true>> = {
+/** The names of all options of a gate. */
+export const GATE_OPTIONS: Readonly<Record<keyof PoliteGateOptions, true>> = {
+  robots: true,
+  now: true,
+  lookup: true,
   minDelayMs: true,
   maxDelayMs: true,
   maxConcurrentPerOrigin: true,
@@ -84,9 +89,8 @@ export function withoutPacing<T extends PacingOptions>(options: T): Omit<T, keyo
   return others
 }
 
-/** @throws {OptionError} for an invalid or unknown option. */
+/** @throws {OptionError} for an invalid option. */
 export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefined): Pacing {
-  assertKnown(options, { robots: true, now: true, lookup: true, ...PACING_OPTIONS })
   const { minDelayMs = 1_000, maxDelayMs, maxConcurrentPerOrigin = 2, maxConcurrent = 64 } = options
   const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerOrigin) } = options
   const { paceBy = 'origin', pacer } = options

@@ -26,6 +26,7 @@ export interface Permit extends Disposable {
    * Calls `send`, which sends the request, and returns its result. `send` may use a fetch or an agent with the same gate: the first time
    * that `send` enters the gate for this URL, the gate recognises the request and admits it without another wait. Every other request of
    * `send` waits like a new one, including a retry of this URL. Before it waits, this permit stops counting towards the concurrency limits.
+   * @throws {OptionError} if `send` is not a function. Also whatever `send` throws.
    */
   run<T>(send: () => T): T
   /** @internal Marks the request as sent: it has a connection. If `send` enters the gate afterwards, that is a new request. */

@@ -1,24 +1,26 @@
 // politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
-import { assertOptions, oneOf } from '@politely/fetcher/option-checks'
+import { describeValue, oneOf } from '@politely/fetcher/option-checks'
+import { versionError } from './dispatcher-version.ts'
 import { RobotsDisallowedError } from './errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import type { PoliteGate } from './gate.ts'
 import { isRedirect, type Request, redirected } from './redirect.ts'
 import { refusedResponse } from './refused-response.ts'
-import { type GateOrOptions, resolveGate } from './resolve-gate.ts'
+import { assertGateOptions, type GateOrOptions, resolveGate } from './resolve-gate.ts'
 import { assertOwnHost } from './target.ts'
 
 /** A function with the signature of fetch: that of Node or undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
 
-interface FetchResponse {
+/** The part of a response that `politely` reads. */
+export interface FetchResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }
   readonly body: { cancel(): Promise<void> } | null
 }
 
-/** An existing gate, or the options of a new one; and how to refuse. */
+/** An existing gate; or an existing RobotsClient and the options of a new gate; or the options of both. And how to refuse. */
 export type PolitelyOptions = GateOrOptions & RefusalOptions
 
 export interface RefusalOptions {
@@ -33,7 +35,7 @@ export interface RefusalOptions {
 export type PoliteFetch<F extends FetchLike> = F &
   AsyncDisposable & {
     readonly gate: PoliteGate
-    /** Closes the gate and the RobotsClient that were created for this fetch. Does nothing if you passed a gate. */
+    /** Closes the gate and the RobotsClient that were created for this fetch, and nothing that you passed. */
     close(): Promise<void>
   }
 
@@ -46,15 +48,19 @@ const MAX_REDIRECTS = 20
  *
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not allow; a redirect hop that is not allowed is
  * not sent. It rejects with `InvalidRequestError` for a request that cannot be checked: a relative URL, a scheme that robots.txt does not
- * cover, a Host header of another site.
+ * cover, a Host header of another site, a `dispatcher` of another version of undici than the fetch.
  * @throws {OptionError} for an invalid or unknown option.
  */
 export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions): PoliteFetch<F> {
-  if (typeof fetch !== 'function') throw new OptionError('fetch', 'must be a function such as globalThis.fetch')
-  assertOptions(options)
+  if (typeof fetch !== 'function')
+    throw new OptionError(
+      'fetch',
+      `${describeValue(fetch)} is not a function; write politely(globalThis.fetch, { userAgent })`,
+    )
+  assertGateOptions(options)
   const { onDisallowed = 'throw', ...others } = options
   const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
-  const { gate, close } = resolveGate(others)
+  const { gate, close } = resolveGate(others, { onDisallowed: true })
   const send = fetch as unknown as Send
   const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
     // The options may be a Request, whose properties are getters that cannot be spread.
@@ -68,7 +74,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       return await fetchWithRedirects(send, gate, fetchInput(input), fetchInit(init))
     } catch (error) {
       if (onRefusal === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
-      throw error
+      throw versionError(error) ?? error
     } finally {
       release()
     }

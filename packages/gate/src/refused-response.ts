@@ -1,4 +1,6 @@
 // Turns a refusal into a Response, for callers that handle statuses rather than errors.
+import { OptionError } from '@politely/core'
+import { describeValue } from '@politely/fetcher/option-checks'
 import type { RobotsDisallowedError } from './errors.ts'
 
 const refusals = new WeakMap<object, RobotsDisallowedError>()
@@ -22,7 +24,10 @@ export function refusedResponse(error: RobotsDisallowedError): Response {
 /**
  * Returns the refusal that `politely` turned into this response (`onDisallowed: 'response'`). Returns undefined for a response that a site
  * sent; a site cannot forge a refusal. Also returns undefined for a clone of the response.
+ * @throws {OptionError} for a value that is not an object, and for a promise.
  */
 export function refusalOf(response: object): RobotsDisallowedError | undefined {
+  if (typeof response !== 'object' || response === null || 'then' in response)
+    throw new OptionError('response', `${describeValue(response)} is not a response; write refusalOf(await fetch(url))`)
   return refusals.get(response)
 }

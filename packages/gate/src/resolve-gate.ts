@@ -1,36 +1,49 @@
-// Returns the caller's gate, or creates a gate and its RobotsClient from options.
+// Returns the caller's gate, or creates a gate, and its RobotsClient unless the caller has one.
 import { OptionError } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
-import { PoliteGate } from './gate.ts'
-import { type PacingOptions, pacingOptionsIn, withoutPacing } from './pacing.ts'
+import { assertKnown, assertOptions, describeValue } from '@politely/fetcher/option-checks'
+import { CLIENT_OPTIONS } from '@politely/fetcher/options'
+import { assertRobots, PoliteGate, type PoliteGateOptions } from './gate.ts'
+import { GATE_OPTIONS, type PacingOptions, pacingOptionsIn, withoutPacing } from './pacing.ts'
 
-/** An existing gate, or the options of a new gate and its RobotsClient. */
-export type GateOrOptions = { readonly gate: PoliteGate } | (RobotsClientOptions & PacingOptions)
+/** An existing gate; or an existing RobotsClient and the options of a new gate; or the options of a new gate and its RobotsClient. */
+export type GateOrOptions = { readonly gate: PoliteGate } | PoliteGateOptions | (RobotsClientOptions & PacingOptions)
 
 export interface GateHandle {
   readonly gate: PoliteGate
-  /** Closes the gate and the RobotsClient that `resolveGate` created. Does nothing if the caller supplied the gate. */
+  /** Closes what `resolveGate` created: the gate, and the RobotsClient if it is new. Closes nothing that the caller supplied. */
   readonly close: () => Promise<void>
 }
 
 /**
  * Returns the caller's gate, or creates one. For functions that accept either, such as `politely`.
- * @throws {OptionError} for an invalid or unknown option, and for any option beside `gate`.
+ * @param ownOptions The names of further options of the calling function, for the error message about an unknown option.
+ * @throws {OptionError} for an invalid or unknown option, for any option beside `gate`, and for an option of the RobotsClient beside
+ * `robots`.
  */
-export function resolveGate(options: GateOrOptions): GateHandle {
+export function resolveGate(options: GateOrOptions, ownOptions: Readonly<Record<string, true>> = {}): GateHandle {
+  assertGateOptions(options)
+  assertKnown(options, { ...CLIENT_OPTIONS, ...GATE_OPTIONS, gate: true, ...ownOptions })
   if ('gate' in options) {
     const { gate, ...others } = options
-    if (!(gate instanceof PoliteGate))
-      throw new OptionError('gate', 'must be a PoliteGate; write new PoliteGate({ robots })')
+    assertGate(gate)
     for (const name of Object.keys(others))
       throw new OptionError(name, 'has no effect beside `gate`; pass it to the gate or its RobotsClient')
     return { gate, close: async () => undefined }
   }
+  if ('robots' in options) {
+    assertRobots(options.robots)
+    const misplaced = Object.keys(options).find((name) => !Object.hasOwn(GATE_OPTIONS, name))
+    if (misplaced !== undefined)
+      throw new OptionError(misplaced, 'has no effect beside `robots`; write it in new RobotsClient({ … })')
+    const gate = new PoliteGate(options)
+    return { gate, close: async () => gate.close() }
+  }
   const robotsOptions = withoutPacing(options)
   const { now, signal, lookup } = robotsOptions
   const robots = new RobotsClient(robotsOptions)
-  const gate = new PoliteGate({ robots, ...pacingOptionsIn(options), lookup, ...(now && { now }) })
+  const gate = new PoliteGate({ robots, ...pacingOptionsIn(options), lookup, now })
   // The signal also closes the RobotsClient, without which requests that wait cannot start.
   const removeListener = signal && onAbort(signal, () => gate.close())
   const close = async () => {
@@ -39,4 +52,25 @@ export function resolveGate(options: GateOrOptions): GateHandle {
     await robots.close()
   }
   return { gate, close }
+}
+
+/**
+ * Checks the argument that `resolveGate` accepts, before a function takes its own options out of it.
+ * @throws {OptionError} for a value that is not an object, and for a gate or a RobotsClient in place of options.
+ */
+export function assertGateOptions(options: unknown): void {
+  assertOptions(options)
+  if (options instanceof PoliteGate)
+    throw new OptionError('options', 'a PoliteGate was given instead of options; write { gate }')
+  if (options instanceof RobotsClient)
+    throw new OptionError('options', 'a RobotsClient was given instead of options; write { robots }')
+}
+
+/** @throws {OptionError} for a value that is not a gate. */
+export function assertGate(gate: unknown): asserts gate is PoliteGate {
+  if (gate instanceof PoliteGate) return
+  throw new OptionError(
+    'gate',
+    `${describeValue(gate)} is not a PoliteGate; write new PoliteGate({ robots: new RobotsClient({ userAgent }) })`,
+  )
 }

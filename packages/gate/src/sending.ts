@@ -6,6 +6,8 @@
 // `permit.run` calls the code that sends the request in an async context of its own. The context holds a `Sending`, which names the permit. If
 // that code calls `gate.enter` for the same URL, the gate finds the permit there. Contexts nest, since a request may pass through several gates.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { OptionError } from '@politely/core'
+import { describeValue } from '@politely/fetcher/option-checks'
 import type { PoliteGate } from './gate.ts'
 import type { Permit, ResponseLike } from './permit.ts'
 
@@ -37,6 +39,11 @@ export class Sending {
   }
 
   run<T>(send: () => T): T {
+    if (typeof send !== 'function')
+      throw new OptionError(
+        'send',
+        `${describeValue(send)} is not a function; write permit.run(() => fetch(permit.url))`,
+      )
     this.#outer = firstOpen(innermost.getStore())
     return innermost.run(this, send)
   }

@@ -1,6 +1,7 @@
 // Works out the URL of a request that a client describes in parts: an origin, a path and a Host header.
 //
 // The gate checks this URL against robots.txt. The request must be sent for exactly this URL, or fail.
+import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 import { isHttp } from './redirect.ts'
@@ -49,8 +50,14 @@ export function originOf(origin: unknown): string {
  * @param server The URL of the proxy, if the request goes to one. Some clients send the proxy's name in the Host header; the proxy ignores
  * it and uses the URL.
  * @throws {InvalidRequestError} for another host or port, and for several Host headers.
+ * @throws {OptionError} if `url` is not a string, or `hosts` is not an array.
  */
 export function assertOwnHost(url: string, hostHeaders: readonly unknown[], server: string = url): void {
+  if (!Array.isArray(hostHeaders) || typeof url !== 'string')
+    throw new OptionError(
+      Array.isArray(hostHeaders) ? 'url' : 'hostHeaders',
+      'is missing or invalid; write assertOwnHost("https://example.com/page", [host]), with the values of all Host headers',
+    )
   const [host] = hostHeaders
   if (hostHeaders.length === 0 || (hostHeaders.length === 1 && (isHostOf(url, host) || isHostOf(server, host)))) return
   const given = hostHeaders.map(describeValue).join(', ')

@@ -4,7 +4,8 @@ import { Agent, get } from 'node:http'
 import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/adapter-cases'
 import { request } from 'undici'
 import { expect, test } from 'vitest'
-import { politeAgent, politeHttpAgent, politely, RobotsDisallowedError, resolveGate } from '../src/index.ts'
+import { politeHttpAgent, politely, RobotsDisallowedError, resolveGate } from '../src/index.ts'
+import { politeAgent } from '../src/undici/index.ts'
 
 async function visitResult(response: Promise<number>): Promise<Visit> {
   try {

@@ -43,6 +43,16 @@ async function expectIdle(gate: PoliteGate): Promise<void> {
   expect(gate.queues()).toEqual([])
 }
 
+test('run rejects a value that is not a function, and the permit can still be released', async () => {
+  const gate = oneAtATime()
+  const permit = await gate.enter(url())
+  expect(() => permit.run(undefined as never)).toThrow(
+    'send: undefined is not a function; write permit.run(() => fetch',
+  )
+  permit.release()
+  await expectIdle(gate)
+})
+
 const invalidResponses: readonly [name: string, response: unknown, message: string][] = [
   [
     'a number',

@@ -6,7 +6,8 @@ import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { PoliteGate, politeAgent, politeHttpAgent } from '../src/index.ts'
+import { PoliteGate, politeHttpAgent } from '../src/index.ts'
+import { politeAgent } from '../src/undici/index.ts'
 
 const HOSTS = 50
 /** Long enough for a busy machine. */

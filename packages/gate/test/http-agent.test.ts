@@ -168,5 +168,5 @@ test.each([
   expect(() => politeHttpAgent(agent as never, gate)).toThrow(
     expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }),
   )
-  expect(() => politeHttpAgent(new Agent(), {} as never)).toThrow(/must be a PoliteGate/)
+  expect(() => politeHttpAgent(new Agent(), {} as never)).toThrow(/is not a PoliteGate/)
 })

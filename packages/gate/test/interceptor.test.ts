@@ -7,15 +7,11 @@ import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit/lookup'
 import * as undici from 'undici'
+import * as undici6 from 'undici6'
+import * as undici7 from 'undici7'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type PoliteAgent,
-  type PoliteAgentOptions,
-  PoliteGate,
-  politeAgent,
-  politeInterceptor,
-  RobotsDisallowedError,
-} from '../src/index.ts'
+import { PoliteGate, politely, RobotsDisallowedError } from '../src/index.ts'
+import { type PoliteAgent, type PoliteAgentOptions, politeAgent, politeInterceptor } from '../src/undici/index.ts'
 import { Site, until } from './site.ts'
 
 const USER_AGENT = 'ExampleBot/1.0 (+https://example.com/bot)'
@@ -239,17 +235,69 @@ describe('refuses', () => {
     // `fetch` follows redirects itself, and dispatches each hop. So the order does not matter for it.
     expect((await undici.fetch(`${site.origin}/page`, { dispatcher: wrong })).status).toBe(200)
   })
+})
 
-  test('a handler of an older undici, and says what to write', () => {
-    const legacy = {
-      onConnect: () => {},
-      onHeaders: () => true,
-      onData: () => true,
-      onComplete: () => {},
-      onError: () => {},
-    }
-    const options = { origin: site.origin, path: '/', method: 'GET' } as const
-    expect(() => gated().dispatch(options, legacy as undici.Dispatcher.DispatchHandler)).toThrow(/Dispatcher1Wrapper/)
+describe('undici 6 and 7', () => {
+  const versions = { 6: undici6, 7: undici7, 8: undici } as unknown as Record<6 | 7 | 8, typeof undici>
+  const opened = (agent: undici.Dispatcher) => {
+    ends.push(() => agent.destroy())
+    return agent
+  }
+  /** An agent of this version, with and without the gate's interceptor. */
+  const plain = (version: 6 | 7 | 8) => opened(new versions[version].Agent())
+  const composed = (version: 6 | 7 | 8) => plain(version).compose(politeInterceptor(gate))
+  const requestBy = async (version: 6 | 7 | 8, dispatcher: undici.Dispatcher) => {
+    const { body } = await versions[version].request(`${site.origin}/page`, { dispatcher })
+    return body.text()
+  }
+  const fetchBy = async (version: 6 | 7 | 8, dispatcher: undici.Dispatcher) =>
+    (await versions[version].fetch(`${site.origin}/page`, { dispatcher })).text()
+  const politelyBy = async (version: 6 | 7 | 8, dispatcher: undici.Dispatcher) =>
+    (await politely(versions[version].fetch, { gate })(`${site.origin}/page`, { dispatcher })).text()
+
+  test.each<[name: string, send: () => Promise<string>]>([
+    ['request of undici 6 through politeAgent', () => requestBy(6, opened(politeAgent({ gate })))],
+    ['request of undici 7 through politeAgent', () => requestBy(7, opened(politeAgent({ gate })))],
+    ['fetch of undici 6 through politeAgent', () => fetchBy(6, opened(politeAgent({ gate })))],
+    ['fetch of undici 7 through politeAgent', () => fetchBy(7, opened(politeAgent({ gate })))],
+    ['undici 7, politeInterceptor on its own agent', () => requestBy(7, composed(7))],
+    ['undici 6, politeInterceptor on an agent of undici 7', () => requestBy(6, composed(7))],
+    ['undici 6, Dispatcher1Wrapper around undici 8', () => fetchBy(6, new undici.Dispatcher1Wrapper(composed(8)))],
+    ['politely(fetch of undici 8), an agent of undici 7', () => politelyBy(8, plain(7))],
+  ])('work: %s', async (_, send) => {
+    expect(await send()).toBe('page /page')
+    expect(gate.counters).toMatchObject({ started: 1, done: 1 })
+  })
+
+  test.each<[name: string, send: () => Promise<string>, code: string, message: RegExp]>([
+    [
+      'request of undici 7, politeInterceptor on undici 8',
+      () => requestBy(7, composed(8)),
+      'ERR_POLITELY_OPTION',
+      /^dispatcher: the request comes from undici 6 or 7.* write new Dispatcher1Wrapper\(.* or use politeAgent$/,
+    ],
+    [
+      'politeInterceptor on an agent of undici 6',
+      () => requestBy(8, composed(6)),
+      'ERR_POLITELY_REQUEST',
+      /^the dispatcher is of undici 6.* use an Agent of undici 8$/,
+    ],
+    [
+      'politely(fetch of undici 7), an agent of undici 8',
+      () => politelyBy(7, plain(8)),
+      'ERR_POLITELY_REQUEST',
+      /^the dispatcher is of undici 8.* write `dispatcher: new Dispatcher1Wrapper\(dispatcher\)`/,
+    ],
+    [
+      'politely(fetch of undici 8), an agent of undici 6',
+      () => politelyBy(8, plain(6)),
+      'ERR_POLITELY_REQUEST',
+      /^the dispatcher is of undici 6/,
+    ],
+  ])('rejected, with what to write: %s', async (_, send, code, message) => {
+    const error = await send().catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
+    await isFree()
   })
 })
 

@@ -4,7 +4,8 @@ import { Agent as HttpAgent, get as httpGet } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { PoliteGate, politeAgent, politeHttpAgent, politeInterceptor, politely } from '../src/index.ts'
+import { PoliteGate, politeHttpAgent, politely } from '../src/index.ts'
+import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 import { Site, until } from './site.ts'
 
 let site: Site

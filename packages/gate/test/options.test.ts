@@ -1,9 +1,22 @@
 // The options, and the errors for invalid ones.
-import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
+import { Agent } from 'undici'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
-import { LocalPacer, PoliteGate, type PoliteGateOptions, type PolitelyOptions, politely } from '../src/index.ts'
+import {
+  assertOwnHost,
+  LocalPacer,
+  OptionError,
+  PoliteGate,
+  type PoliteGateOptions,
+  type PolitelyOptions,
+  politeHttpAgent,
+  politely,
+  refusalOf,
+  resolveGate,
+} from '../src/index.ts'
+import { CrawlTimeline } from '../src/timeline/index.ts'
+import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 
 const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
 const gate = new PoliteGate({ robots })
@@ -50,6 +63,131 @@ test.each<[given: Record<string, unknown>, option: string]>([
     expect(error.message).toMatch(new RegExp(`^${option}: .+`))
   }
 })
+
+const wrong = <T>(value: unknown): T => value as T
+
+test.each<[call: string, make: () => unknown, message: string]>([
+  [
+    'new PoliteGate()',
+    () => new PoliteGate(wrong(undefined)),
+    'options: is missing; expected an object such as { robots',
+  ],
+  ['new PoliteGate(robots)', () => new PoliteGate(wrong(robots)), 'write new PoliteGate({ robots })'],
+  [
+    'new PoliteGate({ userAgent })',
+    () => new PoliteGate(wrong({ userAgent: 'ExampleBot/1.0' })),
+    'robots: is missing; write new PoliteGate({ robots: new RobotsClient({ userAgent }) })',
+  ],
+  [
+    'politely({ userAgent })',
+    () => politely(wrong({}), wrong(undefined)),
+    'fetch: an object is not a function; write pol',
+  ],
+  [
+    'politely(fetch, { minDelayMS: 5 })',
+    () => politely(fetch, wrong({ userAgent: 'ExampleBot/1.0', minDelayMS: 5 })),
+    'minDelayMs',
+  ],
+  ['politely(fetch, { onDisalowed })', () => politely(fetch, wrong({ gate, onDisalowed: 'throw' })), 'onDisallowed'],
+  [
+    'politely(fetch, { robots, timeoutMs })',
+    () => politely(fetch, wrong({ robots, timeoutMs: 5 })),
+    'timeoutMs: has no effect beside `robots`; write it in new RobotsClient({ … })',
+  ],
+  ['politely(fetch, { robots: {} })', () => politely(fetch, wrong({ robots: {} })), 'an object is not a RobotsClient'],
+  ['politeAgent()', () => politeAgent(wrong(undefined)), 'options: is missing'],
+  [
+    'politeAgent({ agent: new Agent() })',
+    () => politeAgent(wrong({ gate, agent: new Agent() })),
+    'agent: an object is not',
+  ],
+  ['politeAgent({ maxRedirection })', () => politeAgent(wrong({ gate, maxRedirection: 5 })), 'maxRedirections'],
+  [
+    'politeInterceptor()',
+    () => politeInterceptor(wrong(undefined)),
+    'gate: undefined is not a PoliteGate; write new Pol',
+  ],
+  ['politeInterceptor({ userAgent })', () => politeInterceptor(wrong({ userAgent: 'ExampleBot' })), 'gate: an object'],
+  ['politeHttpAgent()', () => politeHttpAgent(wrong(undefined), gate), 'agent: undefined is not an agent of node:http'],
+  ['new PoliteGate(gate)', () => new PoliteGate(wrong(gate)), 'a PoliteGate was given instead of options'],
+  [
+    'politely(fetch, gate)',
+    () => politely(fetch, wrong(gate)),
+    'a PoliteGate was given instead of options; write { gate }',
+  ],
+  [
+    'politely(fetch, robots)',
+    () => politely(fetch, wrong(robots)),
+    'a RobotsClient was given instead of options; write { r',
+  ],
+  ['politeAgent(gate)', () => politeAgent(wrong(gate)), 'a PoliteGate was given instead of options; write { gate }'],
+  ['resolveGate(gate)', () => resolveGate(wrong(gate)), 'a PoliteGate was given instead of options; write { gate }'],
+  ['new CrawlTimeline(gate)', () => new CrawlTimeline(wrong(gate)), 'write new CrawlTimeline({ gate })'],
+  [
+    'new LocalPacer()',
+    () => new LocalPacer(wrong(undefined)),
+    'now: undefined is not a function; write new LocalPacer(',
+  ],
+  [
+    'refusalOf(promise)',
+    () => refusalOf(Promise.resolve()),
+    'response: an object is not a response; write refusalOf(await',
+  ],
+  [
+    'assertOwnHost(url, host)',
+    () => assertOwnHost('https://example.com/', wrong('example.com')),
+    'hosts: is missing or',
+  ],
+  ['new CrawlTimeline({ gat: 1 })', () => new CrawlTimeline(wrong({ gat: 1 })), 'gat: is an unknown option'],
+  [
+    'new CrawlTimeline({ gate: robots })',
+    () => new CrawlTimeline(wrong({ gate: robots })),
+    'gate: an object is not a PoliteGate',
+  ],
+])('%s says what to write', (_, make, message) => {
+  expect(optionError(make).message).toContain(message)
+})
+
+test.each<[args: string, args: unknown[], message: string]>([
+  ['', [], 'url: is missing; expected a string such as "https://example.com/page", or a URL object'],
+  ['42', [42], 'url: 42 is not a URL'],
+  ['null', [null], 'url: null is not a URL'],
+  ['{ href: 5 }', [{ href: 5 }], 'url: an object is not a URL'],
+  [
+    'url, signal',
+    ['https://example.com/', AbortSignal.abort()],
+    'options: an AbortSignal was given instead of options',
+  ],
+  ['url, 5', ['https://example.com/', 5], 'options: 5 is not an object; expected an object such as { signal }'],
+  ['url, { signal: {} }', ['https://example.com/', { signal: {} }], 'signal: has no method addEventListener; expected'],
+  ['url, { signl }', ['https://example.com/', { signl: undefined }], 'signl: is an unknown option'],
+])('enter, check and when reject (%s)', async (_, args, message) => {
+  for (const call of [gate.enter, gate.check, gate.when] as ((...args: unknown[]) => Promise<unknown>)[]) {
+    const error = await call.apply(gate, args).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(OptionError)
+    expect((error as Error).message).toContain(message)
+  }
+  expect(gate.queues()).toEqual([])
+})
+
+test.each<[name: string, make: (options: { robots: RobotsClient; minDelayMs: number }) => Made]>([
+  ['politely', (options) => politely(fetch, options)],
+  ['politeAgent', (options) => politeAgent(options)],
+  ['resolveGate', (options) => resolveGate(options)],
+])('%s shares a RobotsClient, which `close` leaves open', async (_, make) => {
+  const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'public-only' })
+  const made = make({ robots: client, minDelayMs: 0 })
+  expect(made.gate.robots).toBe(client)
+  await made.close()
+  await expect(made.gate.enter('https://example.com/')).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+  expect(await client.isAllowed('http://127.0.0.1/')).toBe(false)
+  await client.close()
+})
+
+interface Made {
+  readonly gate: PoliteGate
+  close(): Promise<void>
+}
 
 test.each<[name: string, make: () => unknown, option: string]>([
   ['missing robots', () => new PoliteGate({} as PoliteGateOptions), 'robots'],

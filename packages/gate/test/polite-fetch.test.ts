@@ -33,7 +33,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
   })
 
   function polite(options: Partial<PolitelyOptions> = {}) {
-    const politeFetch = politely(fetch, { userAgent: USER_AGENT, minDelayMs: 0, ...options })
+    const politeFetch = politely(fetch, { userAgent: USER_AGENT, minDelayMs: 0, ...options } as PolitelyOptions)
     ends.push(politeFetch.close)
     return politeFetch
   }

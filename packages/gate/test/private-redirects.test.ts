@@ -6,7 +6,8 @@ import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { PoliteGate, politeAgent, politeHttpAgent, politeInterceptor, politely } from '../src/index.ts'
+import { PoliteGate, politeHttpAgent, politely } from '../src/index.ts'
+import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 
 const lookup = lookupIn({ 'example.com': '127.0.0.1', 'wiki.corp': '127.0.0.2', localhost: '127.0.0.2' })
 

@@ -6,7 +6,9 @@ import { RobotsClient } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit/lookup'
 import { request } from 'undici'
 import { afterEach, expect, test } from 'vitest'
-import { CrawlTimeline, PoliteGate, politeAgent } from '../src/index.ts'
+import { PoliteGate } from '../src/index.ts'
+import { CrawlTimeline } from '../src/timeline/index.ts'
+import { politeAgent } from '../src/undici/index.ts'
 
 /** Crawl-delays in milliseconds. Two origins have each of them. */
 const DELAYS = [0, 5, 10, 15, 20, 25, 30, 40, 50, 70]

@@ -1,6 +1,6 @@
 // CrawlTimeline, as text and as SVG.
 import { expect, test } from 'vitest'
-import { CrawlTimeline } from '../src/index.ts'
+import { CrawlTimeline } from '../src/timeline/index.ts'
 import { labelsOf, shortened, ticksOf } from '../src/timeline/scale.ts'
 import { simulate } from './simulation.ts'
 
@@ -115,6 +115,8 @@ test.each([
   ['maxRows', (timeline: CrawlTimeline) => timeline.text({ maxRows: 0 })],
   ['width', (timeline: CrawlTimeline) => timeline.svg({ width: Number.NaN })],
   ['maxMarks', () => new CrawlTimeline({ maxMarks: 0 })],
+  ['colums', (timeline: CrawlTimeline) => timeline.text({ colums: 80 } as object)],
+  ['height', (timeline: CrawlTimeline) => timeline.svg({ height: 80 } as object)],
 ] as const)('rejects an invalid %s', (option, make) => {
   using timeline = new CrawlTimeline()
   expect(() => make(timeline)).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }))

@@ -1,10 +1,11 @@
 // withRobots: makes the pages of a browser context follow robots.txt.
 import { OptionError } from '@politely/core'
 import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/devtools'
+import { describeValue } from '@politely/fetcher/option-checks'
 import type { Browser, BrowserContext, Request } from 'playwright-core'
 import { browserScopeOf } from './browser-scope.ts'
 
-/** Your own `gate`, or the options to make one; and how page requests are treated. */
+/** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how page requests are treated. */
 export type WithRobotsOptions = BrowserGuardOptions
 
 /** The guard of a context. It closes with the context. */
@@ -23,7 +24,10 @@ export async function withRobots(context: BrowserContext, options: WithRobotsOpt
 
 function browserOf(context: BrowserContext): Browser {
   if (typeof context?.newCDPSession !== 'function') {
-    throw new OptionError('context', 'must be a BrowserContext; for a page, write page.context()')
+    throw new OptionError(
+      'context',
+      `${describeValue(context)} is not a BrowserContext; write withRobots(await browser.newContext(), { userAgent }), or for a page withRobots(page.context(), { userAgent })`,
+    )
   }
   const browser = context.browser()
   if (browser === null) {

@@ -25,7 +25,7 @@ describe.skipIf(noChromium)('withRobots of a context', () => {
   it('rejects a page, and a context that is polite already', async () => {
     const { context, tab } = await openTestFixture(browser)
     expect(await errorOf(withRobots(tab as unknown as BrowserContext, CRAWLER))).toMatchObject({
-      message: expect.stringContaining('for a page, write page.context()'),
+      message: expect.stringContaining('for a page withRobots(page.context(), { userAgent })'),
     })
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject({
       message: expect.stringContaining('is polite already'),

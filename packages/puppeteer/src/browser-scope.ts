@@ -7,6 +7,7 @@ import {
   type GuardedPage,
   LEAVE_OUT_SPECULATION_RULES,
 } from '@politely/devtools'
+import { describeValue } from '@politely/fetcher/option-checks'
 import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
 
 /** @throws {OptionError} for a value that is neither a browser nor a context. */
@@ -48,7 +49,10 @@ function partsOf(target: Browser | BrowserContext): { browser: Browser; context:
   if (typeof browser === 'function' && 'newPage' in target) {
     return { browser: (target as BrowserContext).browser(), context: target as BrowserContext }
   }
-  throw new OptionError('target', 'must be a Browser or a BrowserContext; for a page, write page.browserContext()')
+  throw new OptionError(
+    'target',
+    `${describeValue(target)} is not a Browser or a BrowserContext; write withRobots(browser, { userAgent }), or for a page withRobots(page.browserContext(), { userAgent })`,
+  )
 }
 
 function adaptBrowser(browser: Browser): DriverBrowser {

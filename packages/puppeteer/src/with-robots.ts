@@ -3,7 +3,7 @@ import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@poli
 import type { Browser, BrowserContext, HTTPRequest } from 'puppeteer-core'
 import { browserScopeOf } from './browser-scope.ts'
 
-/** Your own `gate`, or the options to make one; and how page requests are treated. */
+/** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how page requests are treated. */
 export type WithRobotsOptions = BrowserGuardOptions
 
 /** The guard of a browser or a context. It closes with the browser. */

@@ -22,7 +22,7 @@ describe.skipIf(noChromium)('withRobots', () => {
     for (const target of [tab, undefined, null, {}]) {
       expect(await errorOf(withRobots(target as unknown as BrowserContext, CRAWLER))).toMatchObject({
         code: 'ERR_POLITELY_OPTION',
-        message: expect.stringContaining('for a page, write page.browserContext()'),
+        message: expect.stringContaining('for a page withRobots(page.browserContext(), { userAgent })'),
       })
     }
   })

@@ -9,6 +9,11 @@ const theirParser = original as unknown as RobotsParser
 const ROBOTS_URL = 'https://example.com/robots.txt'
 const page = 'https://example.com/page'
 
+it('rejects a call without arguments, and says what to write', () => {
+  const noArguments = robotsParser as unknown as () => unknown
+  expect(noArguments).toThrow('url: is missing; write robotsParser("https://example.com/robots.txt", contents)')
+})
+
 describe('a file applies to the URLs of its origin (RFC 9309 §2.3)', () => {
   it.each([
     [ROBOTS_URL, page, true],

@@ -19,23 +19,23 @@ export interface SqliteStoreOptions {
    * those that were set longest ago. It does not keep a text longer than an eighth of this, or than 4 MiB.
    * @default 1 GiB
    */
-  readonly maxBytes?: number
+  readonly maxBytes?: number | undefined
   /**
    * How long to retry while other processes keep the file locked, in milliseconds. Methods do not block the event loop meanwhile;
    * the constructor does.
    * @default 5000
    */
-  readonly busyTimeoutMs?: number
+  readonly busyTimeoutMs?: number | undefined
   /**
    * Called after the store has renamed a damaged file, just before it creates a new one.
    * @default a process warning with the code `POLITELY_STORE_SET_ASIDE`
    */
-  readonly onSetAside?: (event: SetAside) => void
+  readonly onSetAside?: ((event: SetAside) => void) | undefined
   /**
    * The clock, in milliseconds since 1970. For tests and simulations.
    * @default Date.now
    */
-  readonly now?: () => number
+  readonly now?: (() => number) | undefined
 }
 
 /** Describes a damaged file that the store has renamed. */
@@ -48,7 +48,7 @@ export interface SetAside {
   readonly error: Error
 }
 
-export type Settings = Required<SqliteStoreOptions>
+export type Settings = { readonly [O in keyof SqliteStoreOptions]-?: NonNullable<SqliteStoreOptions[O]> }
 
 const DEFAULT_BYTES = 1024 * 1024 * 1024
 const MIN_BYTES = 16 * 1024 * 1024
@@ -63,6 +63,8 @@ const KNOWN: Readonly<Record<keyof SqliteStoreOptions, true>> = {
 
 /** Fills in defaults. @throws {OptionError} for an invalid option. */
 export function settingsOf(options: SqliteStoreOptions): Settings {
+  if (typeof options === 'string')
+    throw new OptionError('options', `a string was given; write { path: ${JSON.stringify(options)} }`)
   assertOptions(options, '{ path: "robots.sqlite" }')
   assertKnown(options, KNOWN)
   const {

@@ -263,6 +263,11 @@ describe('reports files and options that it cannot use', () => {
   })
 })
 
+test('a path alone is rejected, with what to write', () => {
+  const construction = () => new SqliteStore('robots.sqlite' as unknown as SqliteStoreOptions)
+  expect(construction).toThrow('options: a string was given; write { path: "robots.sqlite" }')
+})
+
 describe('while another process keeps the file locked', () => {
   test('a set waits for the lock; gets and the event loop do not', async ({ folder }) => {
     await fill(folder)

@@ -85,7 +85,7 @@ const wrongOptions: readonly (readonly [string, unknown, RegExp])[] = [
     /pageRequests: true is not known; expected one of check, ignore/,
   ],
   ['a negative minDelayMs', { ...CRAWLER, minDelayMs: -1 }, /minDelayMs/],
-  ['an invalid gate', { gate: 'none' }, /gate: must be a PoliteGate/],
+  ['an invalid gate', { gate: 'none' }, /gate: .* is not a PoliteGate/],
 ]
 
 const broken = () => Promise.reject(new Error('the disk is full'))

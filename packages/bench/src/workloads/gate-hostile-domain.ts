@@ -2,7 +2,8 @@
 // nearly a third of the requests are aborted. The crawl runs once alone, and once beside a domain whose hosts never finish a response.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { RobotsClient } from '@politely/fetcher'
-import { type DoneMessage, PoliteGate, politeAgent, type StartMessage } from '@politely/gate'
+import { type DoneMessage, PoliteGate, type StartMessage } from '@politely/gate'
+import { politeAgent } from '@politely/gate/undici'
 import { lookupIn } from '@politely/testkit/lookup'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { request } from 'undici'

@@ -1,31 +1,32 @@
 // CrawlTimeline: records the messages of gates, and draws when each origin was requested, what waited, and which responses were 429 or 503.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { isPushback } from '@politely/core'
-import { integer } from '@politely/fetcher/option-checks'
+import { isPushback, OptionError } from '@politely/core'
+import { assertKnown, assertOptions, integer } from '@politely/fetcher/option-checks'
 import type { DoneMessage, RefuseMessage, StartMessage } from '../events.ts'
-import type { PoliteGate } from '../gate.ts'
+import { PoliteGate } from '../gate.ts'
+import { assertGate } from '../resolve-gate.ts'
 import { timelineSvg } from './svg.ts'
 import { timelineText } from './text.ts'
 
 export interface CrawlTimelineOptions {
   /** The gate to record. Default: all gates of this process. */
-  readonly gate?: PoliteGate
+  readonly gate?: PoliteGate | undefined
   /** How many marks are kept; later ones are dropped. Default 100,000. */
-  readonly maxMarks?: number
+  readonly maxMarks?: number | undefined
 }
 
 export interface TimelineTextOptions {
   /** The maximum line width, in characters, from 40. Default 80. */
-  readonly columns?: number
+  readonly columns?: number | undefined
   /** How many origins are shown: those with the most requests. Default 40. */
-  readonly maxRows?: number
+  readonly maxRows?: number | undefined
 }
 
 export interface TimelineSvgOptions {
   /** The width of the image, in pixels, from 300. Default 960. */
-  readonly width?: number
+  readonly width?: number | undefined
   /** How many origins are shown: those with the most requests. Default 100. */
-  readonly maxRows?: number
+  readonly maxRows?: number | undefined
 }
 
 /** The events of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe. */
@@ -54,9 +55,15 @@ export class CrawlTimeline implements Disposable {
 
   /**
    * Starts recording. Call `stop` to end it.
-   * @throws {OptionError} for an invalid option.
+   * @throws {OptionError} for an invalid or unknown option.
    */
-  constructor({ gate, maxMarks = 100_000 }: CrawlTimelineOptions = {}) {
+  constructor(options: CrawlTimelineOptions = {}) {
+    if (options instanceof PoliteGate)
+      throw new OptionError('options', 'a PoliteGate was given instead of options; write new CrawlTimeline({ gate })')
+    assertOptions(options, '{ gate }')
+    assertKnown(options, { gate: true, maxMarks: true })
+    const { gate, maxMarks = 100_000 } = options
+    if (gate !== undefined) assertGate(gate)
     this.#gate = gate
     this.#maxMarks = integer('maxMarks', maxMarks, { min: 1 })
     this.#listeners = [
@@ -86,13 +93,19 @@ export class CrawlTimeline implements Disposable {
     return Array.from(this.#rows, ([origin, marks]) => ({ origin, marks: [...marks] }))
   }
 
-  /** Draws the timeline as text. @throws {OptionError} for an invalid option. */
-  text({ columns = 80, maxRows = 40 }: TimelineTextOptions = {}): string {
+  /** Draws the timeline as text. @throws {OptionError} for an invalid or unknown option. */
+  text(options: TimelineTextOptions = {}): string {
+    assertOptions(options, '{ columns: 80 }')
+    assertKnown(options, { columns: true, maxRows: true })
+    const { columns = 80, maxRows = 40 } = options
     return timelineText(this.rows(), integer('columns', columns, { min: 40 }), integer('maxRows', maxRows, { min: 1 }))
   }
 
-  /** Draws the timeline as an SVG image, without references to other files. @throws {OptionError} for an invalid option. */
-  svg({ width = 960, maxRows = 100 }: TimelineSvgOptions = {}): string {
+  /** Draws the timeline as an SVG image, without references to other files. @throws {OptionError} for an invalid or unknown option. */
+  svg(options: TimelineSvgOptions = {}): string {
+    assertOptions(options, '{ width: 960 }')
+    assertKnown(options, { width: true, maxRows: true })
+    const { width = 960, maxRows = 100 } = options
     return timelineSvg(this.rows(), integer('width', width, { min: 300 }), integer('maxRows', maxRows, { min: 1 }))
   }
 

@@ -1,10 +1,11 @@
 // politeAgent: an undici dispatcher whose requests enter a gate. It composes the gate, the network guard and redirects in the right order.
 import type { LookupFunction } from 'node:net'
-import { NetworkGuard, type NetworkPolicy } from '@politely/fetcher'
-import { assertOptions, integer } from '@politely/fetcher/option-checks'
+import { OptionError } from '@politely/core'
+import { NetworkGuard, type NetworkPolicy, type RobotsClientOptions } from '@politely/fetcher'
+import { describeValue, integer } from '@politely/fetcher/option-checks'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import type { PoliteGate } from '../gate.ts'
-import { type GateOrOptions, resolveGate } from '../resolve-gate.ts'
+import { assertGateOptions, type GateOrOptions, resolveGate } from '../resolve-gate.ts'
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
@@ -14,11 +15,11 @@ export type PoliteAgentOptions = GateOrOptions & {
    * also if `fetch` follows it. A link from a page is indistinguishable from a request of your own, so a crawler that follows links should
    * use `public-only`.
    */
-  readonly network?: NetworkPolicy
+  readonly network?: NetworkPolicy | undefined
   /** Private addresses and blocks, such as `10.0.0.0/8`, to treat as public. Default: none. */
-  readonly allowAddresses?: readonly string[]
+  readonly allowAddresses?: readonly string[] | undefined
   /** A resolver with the signature of `dns.lookup`, for pages and for robots.txt. Default: `dns.lookup`. */
-  readonly lookup?: LookupFunction
+  readonly lookup?: LookupFunction | undefined
   /** How many redirects the agent follows, for `undici.request`; `fetch` follows redirects itself. Default 0, as in undici. */
   readonly maxRedirections?: number | undefined
   /** Options for undici's Agent, such as timeouts and pipelining. */
@@ -35,6 +36,17 @@ export function politeAgent(options: PoliteAgentOptions): PoliteAgent {
   return new PoliteAgent(options)
 }
 
+const AGENT_OPTIONS = { network: true, allowAddresses: true, lookup: true, maxRedirections: true, agent: true } as const
+
+/** Adds the options that pages and robots.txt share to the options of what `resolveGate` creates. */
+function gateOptions(
+  options: GateOrOptions,
+  reach: Pick<RobotsClientOptions, 'network' | 'allowAddresses' | 'lookup'>,
+): GateOrOptions {
+  if ('gate' in options) return options
+  return 'robots' in options ? { ...options, ...(reach.lookup && { lookup: reach.lookup }) } : { ...options, ...reach }
+}
+
 export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   readonly gate: PoliteGate
   readonly #network: PageNetwork
@@ -42,15 +54,20 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   readonly #closeGate: () => Promise<void>
   #closed: Promise<void> | undefined
 
-  /** @internal Call `politeAgent`. */
+  /** Call `politeAgent`, which does the same. @throws {OptionError} */
   constructor(options: PoliteAgentOptions) {
     super()
-    assertOptions(options)
+    assertGateOptions(options)
     const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, ...others } = options
     const reach = { ...(network && { network }), ...(allowAddresses && { allowAddresses }), ...(lookup && { lookup }) }
     integer('maxRedirections', maxRedirections, { min: 0 })
+    if (typeof agent !== 'object' || agent === null || 'dispatch' in agent)
+      throw new OptionError(
+        'agent',
+        `${describeValue(agent)} is not an object of options for undici's Agent; write { agent: { headersTimeout: 5000 } }`,
+      )
     const guard = new NetworkGuard(reach)
-    const { gate, close } = resolveGate('gate' in others ? others : { ...others, ...reach })
+    const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS)
     this.gate = gate
     this.#closeGate = close
     const pages = new PageNetwork(guard, agent, (url) => gate.redirectedFrom(url))
@@ -62,9 +79,11 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     this.#dispatch = this.#network.begin(redirecting)
   }
 
-  /** Also accepts a handler of an older undici, such as the one in Node 22 and 24. */
+  /** Also accepts requests of undici 6 and 7, such as those of the built-in fetch of Node 22 and 24. */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    return this.#dispatch(options, currentHandler(handler))
+    // `request` of undici 6 and 7 leaves the agent in the options, which undici 8 rejects.
+    const { dispatcher, ...others } = options as Dispatcher.DispatchOptions & { readonly dispatcher?: unknown }
+    return this.#dispatch(dispatcher === this ? others : options, currentHandler(handler))
   }
 
   /**

@@ -4,10 +4,12 @@ import { headerOf, OptionError } from '@politely/core'
 import type { BlockedAddressError } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import type { Dispatcher } from 'undici'
+import { versionError } from '../dispatcher-version.ts'
 import { InvalidRequestError } from '../errors.ts'
 import type { PoliteGate } from '../gate.ts'
 import type { Permit } from '../permit.ts'
 import { isRedirect } from '../redirect.ts'
+import { assertGate } from '../resolve-gate.ts'
 import { assertOwnHost, originOf, targetOf } from '../target.ts'
 import { fixedHeaders } from './dispatched-headers.ts'
 
@@ -20,8 +22,10 @@ import { fixedHeaders } from './dispatched-headers.ts'
  * it is sent. CONNECT requests open a tunnel and skip the gate.
  *
  * The permit is released when the response ends: read the body, or `dump` it. The permit of a redirect is released when its headers arrive.
+ * @throws {OptionError} if `gate` is not a gate. With a request of undici 6 or 7, the returned interceptor throws one, too.
  */
 export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherComposeInterceptor {
+  assertGate(gate)
   return guardedInterceptor(gate, async () => undefined)
 }
 
@@ -35,7 +39,7 @@ export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Disp
     if (typeof handler.onRequestStart !== 'function') {
       throw new OptionError(
         'dispatcher',
-        'the fetch of this Node uses the dispatcher interface of undici 7; write new Dispatcher1Wrapper(dispatcher), or use politeAgent',
+        'the request comes from undici 6 or 7, or from the built-in fetch of Node 22 or 24, and politeInterceptor needs undici 8; write new Dispatcher1Wrapper(new Agent().compose(politeInterceptor(gate))) with the classes of undici 8, or use politeAgent',
       )
     }
     const gated = new GatedRequest(gate, dispatch, { ...options }, handler, refusalOf)
@@ -122,7 +126,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       signal.throwIfAborted()
       this.#permit.run(() => this.#dispatch(options, this))
     } catch (error) {
-      this.#fail(error instanceof Error ? error : new Error(String(error), { cause: error }))
+      this.#fail(versionError(error) ?? asError(error))
     }
   }
 
@@ -252,6 +256,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     this.#endHold?.()
     this.#endHold = undefined
   }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error), { cause: error })
 }
 
 /** Undici's redirect handler adds the list of URLs that it has followed. */
