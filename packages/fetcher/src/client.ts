@@ -24,7 +24,7 @@ import { type Inspection, inspectionOf } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
 import { missingScheme } from './missing-scheme.ts'
 import type { BlockedAddressError } from './network-guard.ts'
-import { assertCallOptions, assertIterable, urlText } from './option-checks.ts'
+import { assertCallOptions, assertIterable, describeValue, urlText } from './option-checks.ts'
 import { checkedManyOptions, namesItself, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
 import { isFresh, RobotsCache } from './robots-cache.ts'
 import { type ClientEvents, type Counters, Telemetry, traceCheck } from './telemetry.ts'
@@ -175,7 +175,10 @@ export class RobotsClient {
     const text = urlText(url)
     assertCallOptions(options, CHECK_OPTIONS)
     const { signal, redirectedFrom = [] } = options
-    assertIterable('redirectedFrom', redirectedFrom, '[url]')
+    if (!Array.isArray(redirectedFrom)) {
+      const expected = 'expected URLs such as ["https://example.com/old"]'
+      throw new OptionError('redirectedFrom', `${describeValue(redirectedFrom)} is not a list; ${expected}`)
+    }
     signal?.throwIfAborted()
     const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom))
     this.#telemetry.checked(verdict)
@@ -284,7 +287,10 @@ export class RobotsClient {
     const text = this.#textOf(url, options)
     const parsed = parseUrl(text)
     if (typeof parsed === 'string') {
-      throw new OptionError('url', missingScheme(text, parsed) ?? `${JSON.stringify(text)}: ${explainUrlProblem(parsed)}`)
+      throw new OptionError(
+        'url',
+        missingScheme(text, parsed) ?? `${JSON.stringify(text)}: ${explainUrlProblem(parsed)}`,
+      )
     }
     return this.#fileOf(await this.#load(parsed, options.signal))
   }

@@ -82,7 +82,10 @@ export function urlText(url: unknown): string {
   if (typeof requestUrl === 'string') {
     throw new OptionError('url', 'a Request has no href; write request.url')
   }
-  throw new OptionError('url', `${describeValue(url)} is not a URL; expected a string or a URL object, such as ${example}`)
+  throw new OptionError(
+    'url',
+    `${describeValue(url)} is not a URL; expected a string or a URL object, such as ${example}`,
+  )
 }
 
 /** @param example What to write instead of a single item. @throws {OptionError} if `items` is not an iterable, or is a single text. */
@@ -92,7 +95,8 @@ export function assertIterable(argument: string, items: unknown, example: string
     const what = typeof items === 'string' ? 'a single string' : 'a single Uint8Array'
     throw new OptionError(argument, `${what} was given; expected an iterable such as ${example}`)
   }
-  const isIterable = typeof items === 'object' && items !== null && (Symbol.iterator in items || Symbol.asyncIterator in items)
+  const isIterable =
+    typeof items === 'object' && items !== null && (Symbol.iterator in items || Symbol.asyncIterator in items)
   if (isIterable) return
   throw new OptionError(argument, `${describeValue(items)} is not an iterable; expected one such as ${example}`)
 }
