@@ -230,7 +230,7 @@ export function seconds(ms: number): string {
 
 /** Makes a refusal from an error or a forecast of the gate. */
 export function refusalOf({ verdict, retryAt }: Pick<RobotsDisallowedError, 'verdict' | 'retryAt'>): Refusal {
-  const isBlocked = 'access' in verdict && verdict.access.reason === 'blocked-address'
+  const isBlocked = verdict.access?.reason === 'blocked-address'
   if (retryAt === undefined || isBlocked) return { kind: 'refusal', verdict, retryAfterMs: undefined }
   return { kind: 'refusal', verdict, retryAfterMs: Math.max(0, retryAt - Date.now()) }
 }

@@ -36,7 +36,7 @@ export async function withProgress<T>(
 function messageOf(stage: Stage): string {
   if (stage.waitsFor !== 'slot') return `waiting for ${stage.waitsFor === 'response' ? 'the page' : 'robots.txt'}`
   const { waitMs, because, ahead, verdict } = stage.forecast
-  const where = 'origin' in verdict ? verdict.origin : verdict.url
+  const where = verdict.origin ?? verdict.url
   if (waitMs === 0) return `waiting to start the request to ${where}`
   return `waiting to start the request to ${where}: about ${seconds(waitMs)} (${because}, requests ahead: ${ahead})`
 }

@@ -61,7 +61,7 @@ export function describeProblem(result: Refusal | Failure): string {
   const again = result.retryAfterMs === undefined ? '' : ` Try again in ${seconds(result.retryAfterMs)}.`
   if (result.kind === 'failure') return `Not fetched: ${shorten(result.message)}.${again}`
   const { verdict } = result
-  const robots = 'access' in verdict ? ` Its robots.txt is ${shorten(verdict.access.url)}.` : ''
+  const robots = verdict.access ? ` Its robots.txt is ${shorten(verdict.access.url)}.` : ''
   return `Not fetched: ${shorten(verdict.url)} is ${shorten(describeVerdict(verdict))}.${robots} ${advice(verdict)}${again}`
 }
 

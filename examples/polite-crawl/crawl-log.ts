@@ -64,11 +64,9 @@ export class CrawlLog {
   }
 
   #statsOf(verdict: ClientVerdict): OriginStats {
-    const checked = 'origin' in verdict && 'access' in verdict ? verdict : undefined
-    const origin = checked?.origin ?? 'no origin'
+    const { origin = 'no origin', access, crawlDelayMs } = verdict
     let stats = this.#statsByOrigin.get(origin)
     if (stats === undefined) {
-      const { access, crawlDelayMs } = checked ?? { access: undefined, crawlDelayMs: undefined }
       stats = {
         access,
         crawlDelayMs,

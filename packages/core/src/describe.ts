@@ -7,7 +7,7 @@ import type { Access, Verdict } from './decide.ts'
 import { explainUrlProblem } from './url/origin.ts'
 
 /** A verdict with or without `access`: what is known about the fetch of robots.txt. */
-export type Describable = Verdict & { readonly access?: Access }
+export type Describable = Verdict & { readonly access?: Access | undefined }
 
 /**
  * Describes a verdict and its reason, such as `disallowed: line 3 of robots.txt says "Disallow: /private" to *`. Text from the site is

@@ -53,6 +53,11 @@ export class Robots {
     this.#source = workspace.files.sourceOf(source)
   }
 
+  /** The text of the file. Bytes that are not UTF-8 become U+FFFD. */
+  get text(): string {
+    return textOf(latin1OfSource(this.#source))
+  }
+
   /** The absolute URLs of all `Sitemap` lines, on any host, as written and in the order of the file. Relative ones are left out. */
   get sitemaps(): readonly string[] {
     const values = this.#otherRecords()

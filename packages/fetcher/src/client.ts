@@ -1,19 +1,37 @@
 // RobotsClient: decides whether a crawler may fetch a URL, and says why. The cache behind it fetches and keeps robots.txt.
 import type { EventEmitter } from 'node:events'
-import { type Access, allows, type Failure, type HasHref, type InvalidUrl, parseUrl, settle } from '@politely/core'
+import {
+  type Access,
+  allows,
+  type Explanation,
+  explainUrlProblem,
+  type Failure,
+  type HasHref,
+  type InvalidUrl,
+  OptionError,
+  type OtherRecord,
+  type ParsedUrl,
+  parseRobots,
+  parseUrl,
+  type Robots,
+  settle,
+} from '@politely/core'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from './client-verdict.ts'
 import { type ConcurrentMapOptions, concurrentMap } from './concurrent-map.ts'
 import { Deadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
 import { type Inspection, inspectionOf } from './inspection.ts'
+import type { CachedRules } from './memory.ts'
+import { missingScheme } from './missing-scheme.ts'
 import type { BlockedAddressError } from './network-guard.ts'
-import { checkedManyOptions, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
+import { assertCallOptions, assertIterable, describeValue, urlText } from './option-checks.ts'
+import { checkedManyOptions, namesItself, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
 import { isFresh, RobotsCache } from './robots-cache.ts'
 import { type ClientEvents, type Counters, Telemetry, traceCheck } from './telemetry.ts'
 
 export interface AbortOptions {
   /** Aborting it rejects this call with the signal's reason. A fetch that other callers wait for continues. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface CheckOptions extends AbortOptions {
@@ -21,17 +39,30 @@ export interface CheckOptions extends AbortOptions {
    * The URLs whose redirects led to this one, in order. A redirect from a public host must lead to a public address (see `network`). If it
    * does not, the verdict is `unreachable` with reason `blocked-address`, and the client sends nothing to the target. Default: none.
    */
-  readonly redirectedFrom?: readonly string[]
+  readonly redirectedFrom?: readonly string[] | undefined
 }
 
 export interface ManyOptions extends AbortOptions {
   /** The maximum number of checks that are under way, or done and not yet taken by the caller. Default 64. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
 }
 
 export interface CheckManyOptions extends ManyOptions {
   /** `input`: verdicts come in the order of the URLs (the default). `ready`: each verdict comes as soon as it is known. */
-  readonly order?: ConcurrentMapOptions['order']
+  readonly order?: ConcurrentMapOptions['order'] | undefined
+}
+
+const ABORT_OPTIONS: Readonly<Record<keyof AbortOptions, true>> = { signal: true }
+const CHECK_OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { signal: true, redirectedFrom: true }
+const PREFETCH_OPTIONS: Readonly<Record<keyof ManyOptions, true>> = { signal: true, concurrency: true }
+
+/** A verdict, and everything in the file that affects it. JSON-safe. */
+export interface ClientExplanation {
+  readonly verdict: ClientVerdict
+  /** The rules that match, why one of them decides, and their lines. Undefined if the verdict does not depend on a copy of robots.txt. */
+  readonly explanation: Explanation | undefined
+  /** The fields of that copy that are neither user-agent lines nor rules, in the order of the file. RFC 9309 §2.2.4. */
+  readonly records: readonly OtherRecord[]
 }
 
 /** The number of URLs given to `prefetch`, by the outcome for their origin. */
@@ -80,6 +111,7 @@ export class RobotsClient {
     this.#settings = settingsOf(options)
     this.#telemetry = new Telemetry(this.#settings.logger)
     this.#cache = new RobotsCache(this.#settings, this.#telemetry)
+    if (!namesItself(this.#settings)) this.#warnOfUserAgent()
     const { signal } = this.#settings
     if (signal?.aborted) void this.close()
     else signal?.addEventListener('abort', () => this.close(), { once: true, signal: this.#closing.signal })
@@ -111,7 +143,9 @@ export class RobotsClient {
   }
 
   /**
-   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is stale.
+   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is stale. The result for an invalid URL is
+   * false; `check` says why.
+   * @throws {OptionError} for a URL without a scheme, such as `example.com/page`, and for invalid arguments.
    * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the client's policy decides.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
@@ -120,7 +154,7 @@ export class RobotsClient {
     try {
       const allowed = options?.signal?.aborted
         ? undefined
-        : this.#isAllowedNow(typeof url === 'string' ? url : url.href)
+        : this.#isAllowedNow(typeof url === 'string' ? url : urlText(url))
       if (allowed === undefined) return this.#isAllowedLater(url, options)
       this.#telemetry.countVerdict(allowed)
       return allowed ? ALLOWED : DISALLOWED
@@ -132,13 +166,20 @@ export class RobotsClient {
   /**
    * Returns the verdict about this URL: whether the crawler may fetch it, and why. Fetches robots.txt if it is not cached or is stale.
    * RFC 9309 §2.3 and §2.4.
+   * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the verdict describes it.
    * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the verdict describes it.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
-  async check(url: string | HasHref, { signal, redirectedFrom = [] }: CheckOptions = {}): Promise<ClientVerdict> {
+  async check(url: string | HasHref, options: CheckOptions = {}): Promise<ClientVerdict> {
     this.#throwIfClosed()
+    const text = urlText(url)
+    assertCallOptions(options, CHECK_OPTIONS)
+    const { signal, redirectedFrom = [] } = options
+    if (!Array.isArray(redirectedFrom)) {
+      const expected = 'expected URLs such as ["https://example.com/old"]'
+      throw new OptionError('redirectedFrom', `${describeValue(redirectedFrom)} is not a list; ${expected}`)
+    }
     signal?.throwIfAborted()
-    const text = typeof url === 'string' ? url : url.href
     const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom))
     this.#telemetry.checked(verdict)
     return verdict
@@ -167,50 +208,104 @@ export class RobotsClient {
   /**
    * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the store or fetch robots.txt. The client
    * counts and publishes the verdict as it does those of `check`.
+   * @throws {OptionError} if `url` is not a string or an object with an `href`.
    * @throws {ClientClosedError} after `close`.
    */
   checkNow(url: string | HasHref): ClientVerdict | undefined {
     this.#throwIfClosed()
-    const text = typeof url === 'string' ? url : url.href
-    const verdict = this.#cachedVerdict(text)
+    const verdict = this.#cachedVerdict(urlText(url))
     if (verdict !== undefined) this.#telemetry.checkedNow(verdict)
     return verdict
   }
 
   /**
    * Checks a stream of URLs concurrently. Reads the URLs only as fast as the caller takes the verdicts. Leaving the loop aborts the checks under way.
+   * @throws {OptionError} for invalid arguments, and for an item that is not a URL.
    * @throws {ClientClosedError}, the signal's reason, or an error of the source.
    */
   checkMany(
     urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
     options: CheckManyOptions = {},
   ): AsyncGenerator<ClientVerdict, void, undefined> {
+    assertIterable('urls', urls, '[url]')
     return concurrentMap(urls, (url, signal) => this.check(url, { signal }), checkedManyOptions(options))
   }
 
-  /** Fetches the robots.txt of each URL's origin unless it is cached, so that later checks need not wait. */
+  /**
+   * Fetches the robots.txt of each URL's origin unless it is cached, so that later checks need not wait.
+   * @throws {OptionError} for invalid arguments, and for an item that is not a URL.
+   * @throws {ClientClosedError}, the signal's reason, or an error of the source.
+   */
   async prefetch(
     urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
     options: ManyOptions = {},
   ): Promise<PrefetchCounts> {
+    assertCallOptions(options, PREFETCH_OPTIONS)
     const counts = { success: 0, unavailable: 0, restricted: 0, unreachable: 0, 'invalid-url': 0 }
     for await (const verdict of this.checkMany(urls, { ...options, order: 'ready' })) {
-      counts['access' in verdict ? verdict.access.outcome : 'invalid-url']++
+      counts[verdict.access?.outcome ?? 'invalid-url']++
     }
     return counts
   }
 
   /**
+   * Returns the verdict of `check`, every rule that matches the URL with its line, and why one of them decides. Fetches robots.txt if it is
+   * not cached or is stale. Does not count as a check, and takes longer than one: it parses the file again.
+   * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the verdict describes it.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async explain(url: string | HasHref, options: AbortOptions = {}): Promise<ClientExplanation> {
+    const text = this.#textOf(url, options)
+    const parsed = parseUrl(text)
+    if (typeof parsed === 'string') {
+      return { verdict: invalidUrlVerdict(text, parsed), explanation: undefined, records: [] }
+    }
+    const cached = await this.#load(parsed, options.signal)
+    const { now, policy, productTokens } = this.#settings
+    const verdict = verdictOf(text, parsed, cached, now(), policy)
+    const robots = verdict.access?.copy && this.#fileOf(cached)
+    return { verdict, explanation: robots?.explain(parsed, productTokens), records: robots?.records ?? [] }
+  }
+
+  /**
+   * Returns the URLs of the `Sitemap` lines of the robots.txt of the URL's origin: absolute ones, in the order of the file. The list is empty
+   * if there is no robots.txt. Fetches robots.txt if it is not cached or is stale.
+   * @throws {OptionError} for invalid arguments, and for an invalid URL.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async sitemaps(url: string | HasHref, options: AbortOptions = {}): Promise<readonly string[]> {
+    return (await this.robots(url, options))?.sitemaps ?? []
+  }
+
+  /**
+   * Returns the parsed robots.txt of the URL's origin, with its records and text. Returns undefined if the client has no copy of it, since the
+   * site has none, or it has been unreachable from the start. Fetches robots.txt if it is not cached or is stale.
+   * @throws {OptionError} for invalid arguments, and for an invalid URL.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async robots(url: string | HasHref, options: AbortOptions = {}): Promise<Robots | undefined> {
+    const text = this.#textOf(url, options)
+    const parsed = parseUrl(text)
+    if (typeof parsed === 'string') {
+      throw new OptionError(
+        'url',
+        missingScheme(text, parsed) ?? `${JSON.stringify(text)}: ${explainUrlProblem(parsed)}`,
+      )
+    }
+    return this.#fileOf(await this.#load(parsed, options.signal))
+  }
+
+  /**
    * Returns all that the client knows about the URL's origin: its state, attempts and copy. Reads the store, but sends no requests.
+   * @throws {OptionError} if `url` is not a string or an object with an `href`.
    * @throws {ClientClosedError} after `close`.
    */
   async inspect(url: string | HasHref): Promise<Inspection | InvalidUrl> {
     this.#throwIfClosed()
-    const parsed = parseUrl(url)
+    const parsed = parseUrl(urlText(url))
     if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', problem: parsed }
     const known = await this.#cache.inspect(parsed.origin)
-    const { now, policy } = this.#settings
-    return inspectionOf(parsed, known, now(), policy)
+    return inspectionOf(parsed, known, this.#settings.now(), this.#settings)
   }
 
   /** Yields the entries in memory as NDJSON: one entry on each line, with its line end. Another process can `import` them. */
@@ -218,8 +313,13 @@ export class RobotsClient {
     return this.#cache.exportLines()
   }
 
-  /** Imports the text of `export`, in chunks of any size. Of two entries about one origin, the newer one wins. */
+  /**
+   * Imports the text of `export`, in chunks of any size. Of two entries about one origin, the newer one wins.
+   * @throws {OptionError} if `chunks` is not an iterable, or is a single text.
+   * @throws {ClientClosedError} after `close`.
+   */
   async import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
+    assertIterable('chunks', chunks, '[text], or a stream')
     const counts = { taken: 0, older: 0, unreadable: 0 }
     for await (const result of this.#cache.importLines(chunks)) counts[result]++
     return counts
@@ -248,9 +348,35 @@ export class RobotsClient {
       const blocked = await this.#blockedRedirect(text, redirectedFrom)
       if (blocked !== undefined) return blocked
     }
-    const cached = this.#cache.get(url.origin) ?? (await this.#cache.load(url, signal))
+    const cached = await this.#load(url, signal)
     const { now, policy } = this.#settings
     return verdictOf(text, url, cached, now(), policy)
+  }
+
+  /** Checks the arguments of a method, and returns the text of the URL. */
+  #textOf(url: string | HasHref, options: AbortOptions): string {
+    this.#throwIfClosed()
+    const text = urlText(url)
+    assertCallOptions(options, ABORT_OPTIONS)
+    options.signal?.throwIfAborted()
+    return text
+  }
+
+  /** Returns the rules of a URL's origin. Fetches robots.txt if it is not cached or is stale. */
+  async #load(url: ParsedUrl, signal: AbortSignal | undefined): Promise<CachedRules> {
+    return this.#cache.get(url.origin) ?? this.#cache.load(url, signal)
+  }
+
+  /** Parses the copy of an entry, if it has one. The cache keeps the rules of one crawler only. */
+  #fileOf({ entry: { copy, origin } }: CachedRules): Robots | undefined {
+    return copy && parseRobots(copy, { dialect: this.#settings.dialect, origin })
+  }
+
+  #warnOfUserAgent(): void {
+    const { userAgent, productTokens } = this.#settings
+    this.#telemetry.warn(
+      `productToken: the userAgent ${JSON.stringify(userAgent)} does not contain ${productTokens.join(' or ')}, so a site cannot tell which rules the crawler obeys; begin it with a name such as ${productTokens[0]}/1.0 (RFC 9309 §2.2.1)`,
+    )
   }
 
   #cachedVerdict(text: string): ClientVerdict | undefined {
@@ -273,7 +399,10 @@ export class RobotsClient {
   }
 
   async #isAllowedLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {
-    return (await this.check(url, options)).allowed
+    const verdict = await this.check(url, options)
+    const problem = verdict.because === 'invalid-url' ? missingScheme(verdict.url, verdict.problem) : undefined
+    if (problem !== undefined) throw new OptionError('url', problem)
+    return verdict.allowed
   }
 
   /**

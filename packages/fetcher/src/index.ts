@@ -1,17 +1,19 @@
 // The public API of `@politely/fetcher`.
 
+export { OptionError } from '@politely/core'
 export {
   type AbortOptions,
   type CheckManyOptions,
   type CheckOptions,
   ClientClosedError,
+  type ClientExplanation,
   type Gauges,
   type ImportCounts,
   type ManyOptions,
   type PrefetchCounts,
   RobotsClient,
 } from './client.ts'
-export type { CheckedUrl, ClientVerdict } from './client-verdict.ts'
+export type { CheckedUrl, ClientVerdict, UncheckedUrl } from './client-verdict.ts'
 export { displayUrl } from './display.ts'
 export type { FlightPhase } from './flights.ts'
 export { fromKeyv, type KeyvLike, KeyvSetError } from './from-keyv.ts'

@@ -1,5 +1,16 @@
 // Builds the report of `inspect` about one origin.
-import { type AccessPolicy, type Attempt, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core'
+import {
+  type AccessPolicy,
+  type Attempt,
+  type Dialect,
+  describeState,
+  dueAt,
+  type Entry,
+  type OtherRecord,
+  parseRobots,
+  type State,
+  stateOf,
+} from '@politely/core'
 import { displayUrl } from './display.ts'
 import type { FlightPhase } from './flights.ts'
 
@@ -38,6 +49,8 @@ export interface CopyInspection {
   readonly url: string
   readonly etag: string | undefined
   readonly lastModified: string | undefined
+  /** The fields that are neither user-agent lines nor rules, in the order of the file. Parsed when first read. RFC 9309 §2.2.4. */
+  readonly records: readonly OtherRecord[]
 }
 
 export function inspectionOf(
@@ -48,7 +61,7 @@ export function inspectionOf(
     readonly flight: FlightPhase | undefined
   },
   now: number,
-  policy: AccessPolicy,
+  { policy, dialect }: { readonly policy: AccessPolicy; readonly dialect: Dialect },
 ): Inspection {
   const { entry, source, flight = 'none' } = known
   return {
@@ -63,10 +76,19 @@ export function inspectionOf(
     nextAttemptAt: entry && dueAt(entry, policy),
     failures: entry?.failures ?? 0,
     unreachableSince: entry?.unreachableSince,
-    copy: entry?.copy && copyInspection(entry.copy),
+    copy: entry?.copy && copyInspection(entry.copy, dialect),
   }
 }
 
-function copyInspection({ bytes, ...rest }: NonNullable<Entry['copy']>): CopyInspection {
-  return { bytes: bytes.length, ...rest }
+function copyInspection(copy: NonNullable<Entry['copy']>, dialect: Dialect): CopyInspection {
+  const { bytes, ...rest } = copy
+  let records: readonly OtherRecord[] | undefined
+  return {
+    ...rest,
+    bytes: bytes.length,
+    get records() {
+      records ??= parseRobots(copy, { dialect }).records
+      return records
+    },
+  }
 }

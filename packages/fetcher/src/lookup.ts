@@ -83,11 +83,11 @@ function checkedResult(host: string, [error, found, family]: Parameters<Callback
 
 export interface DnsLookupOptions {
   /** How long the first try waits for one name server, in milliseconds. Later tries wait longer. Default 2,000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** How often each name server is queried. Default 2. */
-  readonly tries?: number
+  readonly tries?: number | undefined
   /** IP addresses of name servers, each with or without a port. Default: those of the system. */
-  readonly servers?: readonly string[]
+  readonly servers?: readonly string[] | undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 // A store in memory: for several clients of one process, for tests, and as an example of a store.
 import { LRUCache } from 'lru-cache'
-import { assertKnown, callable, integer } from './option-checks.ts'
+import { assertKnown, assertOptions, callable, integer } from './option-checks.ts'
 import type { Store } from './store.ts'
 
 export interface MemoryStoreOptions {
@@ -8,9 +8,9 @@ export interface MemoryStoreOptions {
    * The size limit of the store in bytes, including its own overhead for each entry. Default 64 MiB. The store evicts the least recently
    * used entries.
    */
-  readonly maxBytes?: number
+  readonly maxBytes?: number | undefined
   /** The clock: returns milliseconds since 1970. For tests and simulations. Default `Date.now`. */
-  readonly now?: () => number
+  readonly now?: (() => number) | undefined
 }
 
 /**
@@ -54,6 +54,7 @@ export class MemoryStore implements Store {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: MemoryStoreOptions = {}) {
+    assertOptions(options, '{ maxBytes: 64 * 1024 * 1024 }')
     assertKnown(options, KNOWN)
     const { maxBytes = DEFAULT_BYTES, now = Date.now } = options
     this.#now = callable('now', now, 'a function that returns milliseconds')

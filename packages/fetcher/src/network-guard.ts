@@ -1,11 +1,12 @@
 // Decides which addresses a request may connect to. A site controls its DNS and its redirects, so neither is trusted: they could send the
 // crawler to its own machine, its network, or a cloud's metadata service.
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 import { isPublicName } from './host-name.ts'
 import { boundedLookup } from './lookup.ts'
 import { assertKnown, assertOptions, callable, oneOf } from './option-checks.ts'
 import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-address.ts'
+import { loadUndici } from './undici.ts'
 
 /**
  * `guarded` (the default): a public host must lead to a public address, and so must every redirect from a public host. The guard checks the
@@ -29,7 +30,7 @@ export interface NetworkGuardOptions {
 
 /** Options of undici's `connect`, and which addresses the connector may connect to. Without `reach`, each host's own name decides. */
 export interface GuardedConnectorOptions extends Omit<buildConnector.BuildOptions, 'lookup'> {
-  readonly reach?: Reach
+  readonly reach?: Reach | undefined
 }
 
 /**
@@ -72,15 +73,21 @@ export class NetworkGuard {
     return this.#reachOfHosts(chain.map(hostOf))
   }
 
-  /** Creates a connector for an undici Agent or Client: `new Agent({ connect: guard.connector() })`. */
+  /**
+   * Creates a connector for an undici Agent or Client: `new Agent({ connect: guard.connector() })`. The first connection loads undici, and
+   * gets undici's errors about its options.
+   * @throws {OptionError} for an invalid `reach`.
+   */
   connector({ reach, ...options }: GuardedConnectorOptions = {}): buildConnector.connector {
     if (reach !== undefined) oneOf('reach', reach, ['public', 'any'])
-    const any = buildConnector({ ...options, lookup: this.#lookup })
-    const onlyPublic = this.#publicConnector(options)
-    if (reach !== undefined) return reach === 'public' ? onlyPublic : any
+    let connectors: Promise<GuardedConnectors> | undefined
     return (target, callback) => {
-      const connect = this.#reachOfHosts([bareHost(target.hostname)]) === 'public' ? onlyPublic : any
-      connect(target, callback)
+      const needed = reach ?? this.#reachOfHosts([bareHost(target.hostname)])
+      connectors ??= loadUndici().then(({ buildConnector }) => connectorsOf(this, buildConnector, options))
+      connectors.then(
+        (loaded) => loaded[needed](target, callback),
+        (error: Error) => callback(error, null),
+      )
     }
   }
 
@@ -104,15 +111,18 @@ export class NetworkGuard {
   }
 
   /**
-   * Returns the refusal of a URL that the caller's own dispatcher or fetch is about to connect to: a private literal address or a private
-   * name. If the caller gave a `lookup`, it decides about names. Then each address must be public, since the dispatcher may connect to any
-   * of them.
+   * Returns the refusal of a URL that a dispatcher or fetch is about to connect to, whose connections the guard does not see: a private
+   * literal address or a private name. If names are looked up, each address must be public, since the connection may go to any of them.
+   * @param lookUp Whether names are looked up `always`, or only if the caller gave a `lookup`.
    * @throws {Error} the error of `lookup` if it does not find the name.
    */
-  async refusalBeforehand(url: string): Promise<BlockedAddressError | undefined> {
+  async refusalBeforehand(
+    url: string,
+    lookUp: 'if-lookup-given' | 'always' = 'if-lookup-given',
+  ): Promise<BlockedAddressError | undefined> {
     const host = hostOf(url)
     if (isIP(host) !== 0) return this.refusalOfHost(host)
-    if (this.#hasOwnLookup) return this.#refusalOfName(host)
+    if (this.#hasOwnLookup || lookUp === 'always') return this.#refusalOfName(host)
     return isPublicName(host) ? undefined : new BlockedAddressError(host, [])
   }
 
@@ -149,27 +159,6 @@ export class NetworkGuard {
     return isIP(host) === 0 ? isPublicName(host) : isPublicAddress(host, this.#allowed)
   }
 
-  #publicConnector(options: buildConnector.BuildOptions): buildConnector.connector {
-    const connect = buildConnector({ ...options, lookup: this.#publicLookup })
-    return (target, callback) => {
-      const host = bareHost(target.hostname)
-      const literal = this.refusalOfHost(host) // undici does not call `lookup` for literal addresses
-      if (literal !== undefined) return callback(literal, null)
-      // Connects without TLS first. The port must be given, since the default for `http:` would be 80.
-      const port = target.port || (target.protocol === 'https:' ? '443' : '80')
-      return connect({ ...target, protocol: 'http:', port }, (error, socket) => {
-        if (error !== null) return callback(error, null)
-        const refusal = this.refusalOfSocket(host, socket)
-        if (refusal !== undefined) {
-          socket.destroy()
-          return callback(refusal, null)
-        }
-        if (target.protocol === 'https:') connect({ ...target, httpSocket: socket }, callback)
-        else callback(null, socket)
-      })
-    }
-  }
-
   /** Removes private addresses from the result of a lookup. A mere connection to an internal port may already have an effect. */
   readonly #publicLookup: LookupFunction = (host, options, callback) => {
     this.#lookup(host, { ...options, all: true }, (error, result, family) => {
@@ -183,6 +172,37 @@ export class NetworkGuard {
       } else if (options.all) callback(null, allowed)
       else callback(null, first.address, first.family)
     })
+  }
+}
+
+export type GuardedConnectors = Readonly<Record<Reach, buildConnector.connector>>
+
+/** Creates the connectors of a guard with undici's function `build`. */
+export function connectorsOf(
+  guard: NetworkGuard,
+  build: typeof buildConnector,
+  options: buildConnector.BuildOptions,
+): GuardedConnectors {
+  const connect = build({ ...options, lookup: guard.lookupFor('public') })
+  return {
+    any: build({ ...options, lookup: guard.lookupFor('any') }),
+    public: (target, callback) => {
+      const host = bareHost(target.hostname)
+      const literal = guard.refusalOfHost(host) // undici does not call `lookup` for literal addresses
+      if (literal !== undefined) return callback(literal, null)
+      // Connects without TLS first. The port must be given, since the default for `http:` would be 80.
+      const port = target.port || (target.protocol === 'https:' ? '443' : '80')
+      return connect({ ...target, protocol: 'http:', port }, (error, socket) => {
+        if (error !== null) return callback(error, null)
+        const refusal = guard.refusalOfSocket(host, socket)
+        if (refusal !== undefined) {
+          socket.destroy()
+          return callback(refusal, null)
+        }
+        if (target.protocol === 'https:') connect({ ...target, httpSocket: socket }, callback)
+        else callback(null, socket)
+      })
+    },
   }
 }
 

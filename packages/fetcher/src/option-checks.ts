@@ -17,9 +17,88 @@ export function assertOptions(options: unknown, example: string = CLIENT_EXAMPLE
 /** @throws {OptionError} for an option whose name is not in `known`. */
 export function assertKnown(options: object, known: Readonly<Record<string, true>>): void {
   for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(known, name))
-      throw new OptionError(name, `is an unknown option; expected one of ${Object.keys(known).join(', ')}`)
+    if (Object.hasOwn(known, name)) continue
+    const similar = similarName(name, Object.keys(known))
+    const expected = similar ? `did you mean \`${similar}\`?` : `expected one of ${Object.keys(known).join(', ')}`
+    throw new OptionError(name, `is an unknown option; ${expected}`)
   }
+}
+
+/** Returns the name that `name` may be a misspelling of: the most similar one, in which at most two letters differ, and fewer than half. */
+function similarName(name: string, names: readonly string[]): string | undefined {
+  let similar: string | undefined
+  let smallest = 3
+  for (const known of names) {
+    const distance = editDistance(name.toLowerCase(), known.toLowerCase())
+    if (distance >= smallest || 2 * distance >= known.length) continue
+    similar = known
+    smallest = distance
+  }
+  return similar
+}
+
+/** Returns how many letters must be inserted, deleted or replaced to turn one word into the other (Levenshtein). */
+function editDistance(one: string, other: string): number {
+  /** The distances of the letters of `one` so far to each prefix of `other`. */
+  let distances = Array.from({ length: other.length + 1 }, (_, length) => length)
+  for (const [i, letter] of [...one].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < other.length; j++) {
+      const replaced = (distances[j] as number) + (letter === other[j] ? 0 : 1)
+      next.push(Math.min(replaced, (distances[j + 1] as number) + 1, (next[j] as number) + 1))
+    }
+    distances = next
+  }
+  return distances[other.length] as number
+}
+
+/**
+ * Checks the last argument of a method: its type, the names of the options, and `signal`.
+ * @throws {OptionError} for an invalid or unknown option.
+ */
+export function assertCallOptions(options: unknown, known: Readonly<Record<string, true>>): void {
+  const isSignal = typeof (options as Partial<AbortSignal> | null | undefined)?.aborted === 'boolean'
+  if (isSignal) throw new OptionError('options', 'an AbortSignal is not an object of options; write { signal }')
+  assertOptions(options, '{ signal }')
+  assertKnown(options as object, known)
+  abortSignal((options as { readonly signal?: AbortSignal | undefined }).signal)
+}
+
+/** Checks the option `signal`. */
+export function abortSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal instanceof AbortController) {
+    throw new OptionError('signal', 'an AbortController is not an AbortSignal; write controller.signal')
+  }
+  return withMethods('signal', signal, ['addEventListener'], 'an AbortSignal')
+}
+
+/** Returns the text of a URL argument. @throws {OptionError} if it is neither a string nor an object with an `href`. */
+export function urlText(url: unknown): string {
+  if (typeof url === 'string') return url
+  const { href, url: requestUrl } = (url ?? {}) as { readonly href?: unknown; readonly url?: unknown }
+  if (typeof href === 'string') return href
+  const example = '"https://example.com/page"'
+  if (url === undefined) throw new OptionError('url', `is missing; write a URL such as ${example}`)
+  if (typeof requestUrl === 'string') {
+    throw new OptionError('url', 'a Request has no href; write request.url')
+  }
+  throw new OptionError(
+    'url',
+    `${describeValue(url)} is not a URL; expected a string or a URL object, such as ${example}`,
+  )
+}
+
+/** @param example What to write instead of a single item. @throws {OptionError} if `items` is not an iterable, or is a single text. */
+export function assertIterable(argument: string, items: unknown, example: string): void {
+  if (items === undefined) throw new OptionError(argument, `is missing; expected an iterable such as ${example}`)
+  if (typeof items === 'string' || items instanceof Uint8Array) {
+    const what = typeof items === 'string' ? 'a single string' : 'a single Uint8Array'
+    throw new OptionError(argument, `${what} was given; expected an iterable such as ${example}`)
+  }
+  const isIterable =
+    typeof items === 'object' && items !== null && (Symbol.iterator in items || Symbol.asyncIterator in items)
+  if (isIterable) return
+  throw new OptionError(argument, `${describeValue(items)} is not an iterable; expected one such as ${example}`)
 }
 
 /** The range of a number. Infinity is valid only if it is `allowed`. */

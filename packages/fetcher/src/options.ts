@@ -15,6 +15,8 @@ import type { CheckManyOptions } from './client.ts'
 import type { ConcurrentMapOptions } from './concurrent-map.ts'
 import { NetworkGuard, type NetworkPolicy } from './network-guard.ts'
 import {
+  abortSignal,
+  assertCallOptions,
   assertKnown,
   assertOptions,
   callable,
@@ -35,78 +37,78 @@ export interface RobotsClientOptions {
    */
   readonly userAgent: string
   /** The name to look for in robots.txt. Of a list, the first name with a group counts. Default: the product token in `userAgent`. */
-  readonly productToken?: string | readonly string[]
+  readonly productToken?: string | readonly string[] | undefined
   /** How robots.txt is parsed, and what its absence means: the name of a dialect, or a custom one. Default `rfc9309`. */
-  readonly dialect?: DialectName | Dialect
+  readonly dialect?: DialectName | Dialect | undefined
   /**
    * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: that of the dialect, 24 hours.
    * RFC 9309 §2.4.
    */
-  readonly ttlMs?: number
+  readonly ttlMs?: number | undefined
   /** The minimum time for which a response is fresh, in milliseconds. Waits after failures are separate. Default 1 minute. */
-  readonly minTtlMs?: number
+  readonly minTtlMs?: number | undefined
   /** The maximum time for which a response is fresh, in milliseconds. Default 7 days. */
-  readonly maxTtlMs?: number
+  readonly maxTtlMs?: number | undefined
   /** The deadline of one attempt in milliseconds, for all its redirects and retries. Default 20,000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** How often a request is repeated after 429, 5xx or a temporary failure. Default 2. */
-  readonly retries?: number
+  readonly retries?: number | undefined
   /** How many redirects the client follows. Default 5; RFC 9309 §2.3.1.2 recommends at least five. */
-  readonly maxRedirects?: number
+  readonly maxRedirects?: number | undefined
   /** The size limit of a decoded robots.txt, in bytes. Default and minimum 512,000: the 500 KiB of RFC 9309 §2.5. */
-  readonly maxBodyBytes?: number
+  readonly maxBodyBytes?: number | undefined
   /**
    * The approximate size of the memory cache, in bytes. Default 64 MiB. The client evicts the least recently used origins, but always
    * keeps one.
    */
-  readonly maxCacheBytes?: number
+  readonly maxCacheBytes?: number | undefined
   /** Keeps entries outside this client, for other processes or after a restart. The caller closes it. */
-  readonly store?: Store
+  readonly store?: Store | undefined
   /**
    * How long before an entry becomes stale a check refreshes it in the background, in milliseconds. The check itself does not wait. Default 0:
    * no early refresh. A refresh never starts in the first half of the time for which the entry is fresh.
    */
-  readonly refreshAheadMs?: number
+  readonly refreshAheadMs?: number | undefined
   /** The maximum number of concurrent robots.txt fetches. Further ones wait. Default 200. */
-  readonly maxFlights?: number
+  readonly maxFlights?: number | undefined
   /** The maximum number of concurrent fetches for one registrable domain, which may have any number of hosts. Default 8. */
-  readonly maxFlightsPerDomain?: number
+  readonly maxFlightsPerDomain?: number | undefined
   /**
    * What applies while robots.txt is unreachable and the client has a last good copy: use it, or disallow everything. Default: that of the
    * dialect, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
    */
-  readonly whenUnreachable?: AccessPolicy['whenUnreachable']
+  readonly whenUnreachable?: AccessPolicy['whenUnreachable'] | undefined
   /** After how many days without a response `thenAssume` applies. `Infinity` means never. Default 30. RFC 9309 §2.3.1.4. */
-  readonly afterDays?: number
+  readonly afterDays?: number | undefined
   /**
    * What applies after `afterDays`: the last good `copy` if there is one, or everything is allowed as if robots.txt were `unavailable`.
    * Default `copy`.
    */
-  readonly thenAssume?: AccessPolicy['thenAssume']
+  readonly thenAssume?: AccessPolicy['thenAssume'] | undefined
   /** What a 5xx response means if its page says "not found". Default `by-status`; Google treats it as `unavailable`. */
-  readonly notFoundPages?: AccessPolicy['notFoundPages']
+  readonly notFoundPages?: AccessPolicy['notFoundPages'] | undefined
   /** Which addresses a fetch of robots.txt may connect to. Default `guarded`. */
-  readonly network?: NetworkPolicy
+  readonly network?: NetworkPolicy | undefined
   /** Private addresses and blocks, such as `10.0.0.0/8`, that the guard treats as public. Default none. */
-  readonly allowAddresses?: readonly string[]
+  readonly allowAddresses?: readonly string[] | undefined
   /**
    * The caller's undici dispatcher, for a proxy, HTTP/2 or another CA. It makes the connections, so the guard sees only URLs. Cannot be
    * combined with `fetch`.
    */
-  readonly dispatcher?: Dispatcher
+  readonly dispatcher?: Dispatcher | undefined
   /**
    * The caller's fetch, called with `redirect: 'manual'`. It makes the connections, so the guard sees only URLs. Cannot be combined with
    * `dispatcher`.
    */
-  readonly fetch?: typeof globalThis.fetch
+  readonly fetch?: typeof globalThis.fetch | undefined
   /** The caller's resolver, with the signature of `dns.lookup`. With `dispatcher` or `fetch`, only the guard uses it. */
-  readonly lookup?: LookupFunction
+  readonly lookup?: LookupFunction | undefined
   /** Logs attempts (`info`, or `warn` if they failed), store failures (`warn`) and verdicts (`debug`). `console` is one. Default: none. */
-  readonly logger?: Logger
+  readonly logger?: Logger | undefined
   /** Aborting it closes the client. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** The clock: returns milliseconds since 1970. For tests and simulations. Default `Date.now`. */
-  readonly now?: () => number
+  readonly now?: (() => number) | undefined
 }
 
 /** The checked options, with defaults filled in. */
@@ -237,7 +239,7 @@ export function settingsOf(options: RobotsClientOptions): Settings {
     }),
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
     dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
-    signal: withMethods('signal', options.signal, ['addEventListener'], 'an AbortSignal'),
+    signal: abortSignal(options.signal),
     guard: new NetworkGuard({
       network: options.network,
       allowAddresses: options.allowAddresses,
@@ -248,17 +250,23 @@ export function settingsOf(options: RobotsClientOptions): Settings {
   }
 }
 
-/** Checks the options of `checkMany` and fills in the defaults. @throws {OptionError} for an invalid option. */
-export function checkedManyOptions({
-  concurrency = DEFAULT_CONCURRENCY,
-  order = 'input',
-  signal,
-}: CheckManyOptions): ConcurrentMapOptions {
+const KNOWN_OF_MANY: Readonly<Record<keyof CheckManyOptions, true>> = { concurrency: true, order: true, signal: true }
+
+/** Checks the options of `checkMany` and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
+export function checkedManyOptions(options: CheckManyOptions): ConcurrentMapOptions {
+  assertCallOptions(options, KNOWN_OF_MANY)
+  const { concurrency = DEFAULT_CONCURRENCY, order = 'input', signal } = options
   return {
     concurrency: integer('concurrency', concurrency, { min: 1 }),
     order: oneOf('order', order, ['input', 'ready']),
-    signal: withMethods('signal', signal, ['addEventListener'], 'an AbortSignal'),
+    signal,
   }
+}
+
+/** Returns whether the User-Agent contains one of the product tokens, in any case. RFC 9309 §2.2.1. */
+export function namesItself({ userAgent, productTokens }: Settings): boolean {
+  const header = userAgent.toLowerCase()
+  return productTokens.some((token) => header.includes(token.toLowerCase()))
 }
 
 function headerValue(userAgent: unknown): string {

@@ -168,6 +168,10 @@ export class Telemetry {
     this.#log(level, `${robotsUrl}: ${kind} (${cause}); ${from} -> ${to}`)
   }
 
+  warn(line: string): void {
+    this.#log('warn', line)
+  }
+
   storeFailed(failure: StoreFailure): void {
     this.count('storeFailures')
     this.#emit('store-failed', failure)

@@ -25,6 +25,8 @@ export class Transport {
   readonly #ftp: RobotsTransport
   /** Whether the caller's dispatcher or fetch makes the connections. */
   readonly #usesCallers: boolean
+  /** Whether the guard sees the connections themselves. Otherwise it checks the URL and the name before each request. */
+  readonly #guardsConnections: boolean
   readonly #ownConnections: OwnConnections
 
   constructor(options: TransportOptions, ownRequests: OwnRequests) {
@@ -32,12 +34,14 @@ export class Transport {
     this.#guard = guard
     this.#ownRequests = ownRequests
     this.#ownConnections = new OwnConnections(guard, timeoutMs)
-    this.#http =
-      fetch === undefined
-        ? new UndiciTransport(options, dispatcher ? new CallersConnections(dispatcher, options) : this.#ownConnections)
-        : new FetchTransport(options, fetch)
-    this.#ftp = new FtpTransport(options, guard)
     this.#usesCallers = dispatcher !== undefined || fetch !== undefined
+    this.#guardsConnections = !this.#usesCallers && !IS_BUN
+    const fetchToUse = fetch ?? (IS_BUN && dispatcher === undefined ? globalThis.fetch : undefined)
+    this.#http =
+      fetchToUse === undefined
+        ? new UndiciTransport(options, dispatcher ? new CallersConnections(dispatcher, options) : this.#ownConnections)
+        : new FetchTransport(options, fetchToUse)
+    this.#ftp = new FtpTransport(options, guard)
   }
 
   /**
@@ -53,7 +57,9 @@ export class Transport {
       return this.#ownRequests.run(url, robotsUrl, () => this.#sendByCaller(request, reach, deadline))
     }
     // The client's own connections never ask this client, so they need no async context, which costs time.
-    return (url.startsWith('ftp:') ? this.#ftp : this.#http).send({ url, conditions, reach }, deadline)
+    if (url.startsWith('ftp:')) return this.#ftp.send({ url, conditions, reach }, deadline)
+    const refusal = this.#guardsConnections ? undefined : await this.#refusalBeforehand(url, reach, deadline)
+    return refusal ?? this.#http.send({ url, conditions, reach }, deadline)
   }
 
   /** Closes the client's own connections. The caller closes its dispatcher. */
@@ -63,19 +69,24 @@ export class Transport {
 
   async #sendByCaller({ url, conditions }: RobotsRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
     if (url.startsWith('ftp:')) return FTP_BYPASSES_CALLER
-    const refusal = reach === 'public' ? await this.#refusalBeforehand(url, deadline) : undefined
+    const refusal = await this.#refusalBeforehand(url, reach, deadline)
     return refusal ?? this.#http.send({ url, conditions, reach }, deadline)
   }
 
-  async #refusalBeforehand(url: string, deadline: Deadline): Promise<Reply | undefined> {
+  async #refusalBeforehand(url: string, reach: Reach, deadline: Deadline): Promise<Reply | undefined> {
+    if (reach === 'any') return undefined
     try {
-      const refusal = await deadline.orBefore(this.#guard.refusalBeforehand(url))
+      const names = this.#usesCallers ? 'if-lookup-given' : 'always'
+      const refusal = await deadline.orBefore(this.#guard.refusalBeforehand(url, names))
       return refusal && failureOf(refusal, 'request', deadline)
     } catch (error) {
       return failureOf(error, 'request', deadline)
     }
   }
 }
+
+/** Bun replaces undici by a module of its own without Client and connector. There, the client uses the platform's fetch. */
+const IS_BUN = process.versions.bun !== undefined
 
 /** A caller that sends everything through a proxy must not get a direct connection, least of all because a site redirects to one. */
 const FTP_BYPASSES_CALLER = failure(

@@ -2,12 +2,12 @@
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { type Failure, type Headers, headerOf, type Reply } from '@politely/core'
-import { buildConnector, Client, type Dispatcher } from 'undici'
+import type { buildConnector, Client, Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, bodyOf, isCoded, readBody } from './body.ts'
 import { endsWithConnection, isChunked, problemOfConnection, TlsCarrier } from './body-end.ts'
 import { DEADLINE_PASSED, type Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
-import type { NetworkGuard, Reach } from './network-guard.ts'
+import { connectorsOf, type GuardedConnectors, type NetworkGuard, type Reach } from './network-guard.ts'
 import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
 import {
   ACCEPT,
@@ -18,6 +18,7 @@ import {
   type RobotsTransport,
   type TransportSettings,
 } from './robots-transport.ts'
+import { loadUndici } from './undici.ts'
 
 /** The connection of one request, and what it shows about the response. */
 export interface Connection {
@@ -40,7 +41,7 @@ interface ReceivedBody {
 }
 
 export interface Connections {
-  open(url: URL, reach: Reach): Connection
+  open(url: URL, reach: Reach): Connection | Promise<Connection>
 }
 
 export class UndiciTransport implements RobotsTransport {
@@ -54,7 +55,11 @@ export class UndiciTransport implements RobotsTransport {
 
   async send({ url, conditions, reach }: RobotsRequest, deadline: Deadline): Promise<Reply> {
     const target = new URL(url)
-    const connection = this.#connections.open(target, reach)
+    const connection = await this.#connections.open(target, reach)
+    if (deadline.isOver) {
+      connection.close()
+      return replyOf(new Error(DEADLINE_PASSED), 'request', deadline)
+    }
     const handler = new ResponseHandler(this.#settings, connection, deadline)
     // undici observes a signal only once it has a connection, and the site decides how long that takes.
     const unlisten = deadline.onOver(() => handler.fail(new Error(DEADLINE_PASSED)))
@@ -205,25 +210,30 @@ const NOT_NEEDED = new Error('the rest of the response is not needed')
  * scan all of them whenever a connection ends.
  */
 export class OwnConnections implements Connections {
-  readonly #connectors: Readonly<Record<Reach, buildConnector.connector>>
-  readonly #overTls: buildConnector.connector
+  readonly #guard: NetworkGuard
+  readonly #timeoutMs: number
+  /** What all connections use. Created by the first one, since loading undici takes long. */
+  #shared: Promise<SharedParts> | undefined
   readonly #open = new Set<OwnConnection>()
 
   constructor(guard: NetworkGuard, timeoutMs: number) {
-    // No TCP keep-alive: its first probe would come long after the deadline.
-    const options = { allowH2: false, timeout: timeoutMs, keepAlive: false }
-    this.#connectors = {
-      public: guard.connector({ reach: 'public', ...options }),
-      any: guard.connector({ reach: 'any', ...options }),
-    }
-    this.#overTls = buildConnector(options)
+    this.#guard = guard
+    this.#timeoutMs = timeoutMs
   }
 
-  open({ origin }: URL, reach: Reach): Connection {
-    const connectors = { tcp: this.#connectors[reach], tls: this.#overTls }
-    const connection = new OwnConnection(origin, connectors, () => this.#open.delete(connection))
+  async open({ origin }: URL, reach: Reach): Promise<Connection> {
+    this.#shared ??= this.#load()
+    const { Client, tcp, tls } = await this.#shared
+    const connection = new OwnConnection(Client, origin, { tcp: tcp[reach], tls }, () => this.#open.delete(connection))
     this.#open.add(connection)
     return connection
+  }
+
+  async #load(): Promise<SharedParts> {
+    const { buildConnector, Client } = await loadUndici()
+    // No TCP keep-alive: its first probe would come long after the deadline.
+    const options = { allowH2: false, timeout: this.#timeoutMs, keepAlive: false }
+    return { Client, tcp: connectorsOf(this.#guard, buildConnector, options), tls: buildConnector(options) }
   }
 
   async close(): Promise<void> {
@@ -231,6 +241,13 @@ export class OwnConnections implements Connections {
     for (const connection of open) connection.close()
     await Promise.all(open.map(({ dispatcher }) => dispatcher.destroy()))
   }
+}
+
+interface SharedParts {
+  /** The class of undici. */
+  readonly Client: typeof Client
+  readonly tcp: GuardedConnectors
+  readonly tls: buildConnector.connector
 }
 
 interface Connectors {
@@ -246,7 +263,7 @@ class OwnConnection implements Connection {
   #carrier: TlsCarrier | undefined
   #socket: Socket | undefined
 
-  constructor(origin: string, { tcp, tls }: Connectors, onClose: () => void) {
+  constructor(ClientOfUndici: typeof Client, origin: string, { tcp, tls }: Connectors, onClose: () => void) {
     this.#onClose = onClose
     const connect: buildConnector.connector = (target, callback) => {
       const done: buildConnector.Callback = (...result) => {
@@ -263,7 +280,7 @@ class OwnConnection implements Connection {
         if (overTls !== undefined) carrier.carry(overTls)
       })
     }
-    this.dispatcher = new Client(origin, { connect, maxHeaderSize: MAX_HEADER_BYTES })
+    this.dispatcher = new ClientOfUndici(origin, { connect, maxHeaderSize: MAX_HEADER_BYTES })
   }
 
   problemOfBody({ status, headers }: ReceivedBody): Failure | undefined {

@@ -106,7 +106,7 @@ for (const [transport, options] of transports) {
       const url = await start(row)
       const verdict = await newClient(options()).check(`${url}/page`)
       const isComplete = verdict.because === 'rule' && !verdict.allowed
-      const end = isComplete ? 'complete' : 'access' in verdict ? verdict.access.reason : verdict.because
+      const end = isComplete ? 'complete' : (verdict.access?.reason ?? verdict.because)
       expect(end).toBe(expectedOf(row, transport))
     },
   )

@@ -314,7 +314,7 @@ describe('inspect', () => {
         { kind: 'unreachable', status: 503 },
         { kind: 'success', status: 200 },
       ],
-      copy: { bytes: disallowsPage.length, etag: '"1"', confirmedAt: clock.now() - DAY },
+      copy: { bytes: disallowsPage.length, etag: '"1"', confirmedAt: clock.now() - DAY, records: [] },
     })
     expect(JSON.parse(JSON.stringify(shown))).toEqual(shown)
     expect(sites.requests).toHaveLength(2)

@@ -1,7 +1,13 @@
 // The constructor rejects invalid options, and the error names the option. Our choice.
-import { OptionError } from '@politely/core'
-import { expect, test } from 'vitest'
-import { RobotsClient, type RobotsClientOptions } from '../src/index.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  dnsLookup,
+  MemoryStore,
+  NetworkGuard,
+  OptionError,
+  RobotsClient,
+  type RobotsClientOptions,
+} from '../src/index.ts'
 
 const userAgent = 'ExampleBot/1.0'
 
@@ -108,6 +114,11 @@ test.for([
   ],
   ['allowAddresses', { allowAddresses: '::1' }, '"::1" is not a list; expected addresses and blocks such as'],
   ['minTtlMs', { minTtlMs: 2, maxTtlMs: 1 }, '2 is greater than maxTtlMs, which is 1; write a smaller minTtlMs'],
+  ['signal', { signal: new AbortController() }, 'an AbortController is not an AbortSignal; write controller.signal'],
+  ['timeout', { timeout: 5_000 }, 'is an unknown option; did you mean `timeoutMs`?'],
+  ['useragent', { useragent: 'x' }, 'is an unknown option; did you mean `userAgent`?'],
+  ['maxBytes', { maxBytes: 5 }, 'is an unknown option; expected one of userAgent, productToken, dialect, '],
+  ['toString', { toString: 'x' }, 'is an unknown option; expected one of userAgent, productToken, dialect, '],
 ] as const)('says what is wrong and what was expected: %s, %o', ([option, given, message]) => {
   expect(() => construct({ userAgent, ...given })).toThrow(`${option}: ${message}`)
 })
@@ -142,6 +153,14 @@ test.for<Partial<RobotsClientOptions>>([
   { maxFlights: 1, maxFlightsPerDomain: 1, refreshAheadMs: 0 },
   { logger: console },
   { logger: {} },
+  {
+    productToken: undefined,
+    retries: undefined,
+    store: undefined,
+    fetch: undefined,
+    signal: undefined,
+    now: undefined,
+  },
 ])('accepts %o', async (given) => {
   const client = construct({ userAgent, ...given })
   expect(client.userAgent).toBe((given.userAgent ?? userAgent).trim())
@@ -154,4 +173,120 @@ test('copies the list of product tokens', async () => {
   productToken[0] = 'a b'
   expect(client.productTokens).toEqual(['ExampleBot'])
   await client.close()
+})
+
+// The type of a client for a caller without TypeScript.
+type AnyClient = Record<string, (...args: unknown[]) => unknown>
+const url = 'https://a.test/page'
+const { signal } = new AbortController()
+
+test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>([
+  ['isAllowed()', (client) => client.isAllowed?.(), 'url: is missing; write a URL such as "https://example.com/page"'],
+  ['check()', (client) => client.check?.(), 'url: is missing; write a URL such as "https://example.com/page"'],
+  ['check(null)', (client) => client.check?.(null), 'url: null is not a URL; expected a string or a URL object'],
+  ['check(42)', (client) => client.check?.(42), 'url: 42 is not a URL; expected a string or a URL object'],
+  ['check(request)', (client) => client.check?.(new Request(url)), 'url: a Request has no href; write request.url'],
+  ['isAllowed(request)', (client) => client.isAllowed?.(new Request(url)), 'url: a Request has no href'],
+  ['checkNow()', (client) => client.checkNow?.(), 'url: is missing'],
+  ['inspect([url])', (client) => client.inspect?.([url]), 'url: an object is not a URL'],
+  ['explain()', (client) => client.explain?.(), 'url: is missing'],
+  ['sitemaps()', (client) => client.sitemaps?.(), 'url: is missing'],
+  ['robots(7)', (client) => client.robots?.(7), 'url: 7 is not a URL'],
+  [
+    'sitemaps of a link to a mailbox',
+    (client) => client.sitemaps?.('mailto:a@a.test'),
+    'url: "mailto:a@a.test": only http',
+  ],
+  [
+    'check(url, signal)',
+    (client) => client.check?.(url, signal),
+    'options: an AbortSignal is not an object of options; write { signal }',
+  ],
+  ['isAllowed(url, signal)', (client) => client.isAllowed?.(url, signal), 'options: an AbortSignal is not an object'],
+  [
+    'isAllowed(url, 0)',
+    (client) => client.isAllowed?.(url, 0),
+    'options: 0 is not an object; expected an object such as { signal }',
+  ],
+  ['check(url, null)', (client) => client.check?.(url, null), 'options: null is not an object'],
+  [
+    'check(url, { signal: controller })',
+    (client) => client.check?.(url, { signal: new AbortController() }),
+    'signal: an AbortController is not an AbortSignal; write controller.signal',
+  ],
+  [
+    'check(url, { singal })',
+    (client) => client.check?.(url, { singal: signal }),
+    'singal: is an unknown option; did you mean `signal`?',
+  ],
+  [
+    'check(url, { redirectedFrom: url })',
+    (client) => client.check?.(url, { redirectedFrom: url }),
+    'redirectedFrom: "https://a.test/page" is not a list',
+  ],
+  ['explain(url, signal)', (client) => client.explain?.(url, signal), 'options: an AbortSignal'],
+  [
+    'robots(url, { timeoutMs })',
+    (client) => client.robots?.(url, { timeoutMs: 5 }),
+    'timeoutMs: is an unknown option; expected one of signal',
+  ],
+  ['checkMany()', (client) => client.checkMany?.(), 'urls: is missing; expected an iterable such as [url]'],
+  [
+    'checkMany(url)',
+    (client) => client.checkMany?.(url),
+    'urls: a single string was given; expected an iterable such as [url]',
+  ],
+  ['checkMany(42)', (client) => client.checkMany?.(42), 'urls: 42 is not an iterable; expected one such as [url]'],
+  [
+    'checkMany([url], { concurency })',
+    (client) => client.checkMany?.([url], { concurency: 2 }),
+    'concurency: is an unknown option; did you mean `concurrency`?',
+  ],
+  ['checkMany([url], signal)', (client) => client.checkMany?.([url], signal), 'options: an AbortSignal'],
+  ['prefetch(url)', (client) => client.prefetch?.(url), 'urls: a single string was given'],
+  ['prefetch([42])', (client) => client.prefetch?.([42]), 'url: 42 is not a URL'],
+  [
+    'prefetch([url], { order })',
+    (client) => client.prefetch?.([url], { order: 'input' }),
+    'order: is an unknown option',
+  ],
+  ['import()', (client) => client.import?.(), 'chunks: is missing; expected an iterable such as [text], or a stream'],
+  ['import(text)', (client) => client.import?.('{}'), 'chunks: a single string was given'],
+  ['import(bytes)', (client) => client.import?.(Buffer.from('{}')), 'chunks: a single Uint8Array was given'],
+  ['new MemoryStore(null)', () => new MemoryStore(null as never), 'options: null is not an object'],
+  [
+    'new MemoryStore({ maxByte })',
+    () => new MemoryStore({ maxByte: 1 } as never),
+    'maxByte: is an unknown option; did you mean `maxBytes`?',
+  ],
+  [
+    'new NetworkGuard({ netwrok })',
+    () => new NetworkGuard({ netwrok: 'any' } as never),
+    'netwrok: is an unknown option; did you mean `network`?',
+  ],
+  [
+    'dnsLookup({ server })',
+    () => dnsLookup({ server: [] } as never),
+    'server: is an unknown option; did you mean `servers`?',
+  ],
+])('%s', async ([, call, message]) => {
+  const client = construct({ userAgent })
+  onTestFinished(() => client.close())
+  const error = await (async () => call(client as unknown as AnyClient))().catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(OptionError)
+  expect((error as OptionError).message).toContain(message)
+})
+
+test.for([
+  ['warns', { userAgent: 'Mozilla/5.0 (X11)', productToken: 'ExampleBot' }, 1],
+  ['warns once', { userAgent: 'Mozilla/5.0 (X11)', productToken: ['ExampleBot', 'OtherBot'] }, 1],
+  ['does not warn', { userAgent: 'Mozilla/5.0 (compatible; examplebot/1.0)', productToken: 'ExampleBot' }, 0],
+  ['does not warn', { userAgent, productToken: ['ExampleBot-News', 'ExampleBot'] }, 0],
+] as const)('RFC 9309 §2.2.1, %s about a product token that is not in the User-Agent: %o', async ([, given, count]) => {
+  const lines: string[] = []
+  const client = construct({ ...given, logger: { warn: (line: string) => lines.push(line) } })
+  onTestFinished(() => client.close())
+  expect(lines).toHaveLength(count)
+  for (const line of lines)
+    expect(line).toMatch(/^productToken: .*"Mozilla.*does not contain ExampleBot.*ExampleBot\/1\.0/)
 })

@@ -152,9 +152,29 @@ test.for([
       throw new Error('nothing should have been looked up')
     },
   })
-  expect(await client.check(url)).toEqual({ url, allowed: false, because: 'invalid-url', problem })
-  expect(await client.isAllowed(url)).toBe(false)
+  const verdict = await client.check(url)
+  expect(verdict).toEqual({ url, allowed: false, because: 'invalid-url', problem })
+  expect(verdict.access ?? verdict.origin).toBeUndefined() // can be read without narrowing
+  if (problem !== 'relative') expect(await client.isAllowed(url)).toBe(false)
 })
+
+test.for([
+  ['example.com/page', '"example.com/page" has no scheme; write "https://example.com/page"'],
+  [' 192.0.2.1', '"192.0.2.1" has no scheme; write "https://192.0.2.1"'],
+  ['//a.test/page', '"//a.test/page" has no scheme; write "https://a.test/page"'],
+  ['/page', '"/page" is relative; write the whole URL: new URL("/page", "https://example.com/").href'],
+  ['../page.html', '"../page.html" is relative; write the whole URL: new URL('],
+  ['page', '"page" is relative; write the whole URL: new URL('],
+] as const)(
+  'our choice, %j: isAllowed, sitemaps and robots reject a URL without a scheme',
+  async ([url, message], { newClient }) => {
+    const client = newClient()
+    for (const result of [client.isAllowed(url), client.sitemaps(url), client.robots(url)]) {
+      await expect(result).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION', option: 'url' })
+      await expect(result).rejects.toThrow(`url: ${message}`)
+    }
+  },
+)
 
 test('RFC 9309 §2.2.2, robots.txt itself is allowed, even if it is unreachable', async ({ sites, newClient }) => {
   sites.respond(ROBOTS, { status: 503 })

@@ -13,7 +13,7 @@ test.for(replyCases.map((row) => [row.name, row] as const))(
     const { requestedUrls: asked, allowed, because, ...access } = expected
     expect(verdict).toMatchObject({ allowed, because, access })
     expect(sites.requestedUrls).toEqual(asked)
-    const { hops = [], url } = 'access' in verdict ? verdict.access : {}
+    const { hops = [], url } = verdict.access ?? {}
     expect([...hops.map((hop) => hop.url), url]).toEqual(asked.map((one) => sites.withPort(one)))
   },
 )

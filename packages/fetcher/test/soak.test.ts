@@ -302,7 +302,7 @@ function collectProblems(): string[] {
 function compare(problems: string[], { name }: Trial, verdict: ClientVerdict, expected: ServerCaseExpectation): void {
   const summary = ({ allowed, because, outcome, reason, status }: ExpectedAccess & { readonly status: unknown }) =>
     [allowed, because, outcome, reason, status].join(' ')
-  const access = 'access' in verdict ? verdict.access : { outcome: 'none', reason: 'none', status: undefined }
+  const access = verdict.access ?? { outcome: 'none', reason: 'none', status: undefined }
   const { allowed, because } = verdict
   const actual = summary({ ...access, allowed, because })
   if (actual !== summary(expected)) problems.push(`${name}: ${actual}, not ${summary(expected)}`)

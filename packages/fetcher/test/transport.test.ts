@@ -111,7 +111,7 @@ describe.for([
     const verdict = await newClient(transport()).check(sites.withPort(checkedPage))
     const { allowed, because, truncated, ...access } = expected
     expect(verdict).toMatchObject({ allowed, because, access })
-    expect('access' in verdict && verdict.access.copy?.truncated).toBe(truncated)
+    expect(verdict.access?.copy?.truncated).toBe(truncated)
   })
 })
 
@@ -414,7 +414,7 @@ describe("the caller's fetch: failures", () => {
     onTestFinished(() => secure.close())
     const reasonOf = async (url: string, agent?: Agent) => {
       const verdict = await newClient({ fetch: fetchOf(agent) }).check(url)
-      return 'access' in verdict ? verdict.access.reason : verdict.because
+      return verdict.access?.reason ?? verdict.because
     }
     const guard = new NetworkGuard({ lookup: lookupIn({ 'example.com': '127.0.0.1' }) })
     const guarded = new Agent({ connect: guard.connector() })

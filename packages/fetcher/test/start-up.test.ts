@@ -1,0 +1,62 @@
+// What is loaded when: in a process of its own, since a module is loaded once.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { startSites } from '@politely/testkit/sites'
+import { expect, onTestFinished, test } from 'vitest'
+
+const fetcher = new URL('../src/index.ts', import.meta.url).href
+
+/** Runs a program after the import of the package, and returns what it prints. It says whether undici is loaded with `hasUndici()`. */
+async function run(program: string, before = ''): Promise<string> {
+  const source = `
+    import { createRequire } from 'node:module'
+    const { cache } = createRequire(import.meta.url)
+    const hasUndici = () => Object.keys(cache).some((path) => path.includes('/undici/'))
+    ${before}
+    const { RobotsClient } = await import('${fetcher}')
+    ${program}`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', source])
+  return stdout.trim()
+}
+
+async function robotsOf(body: string): Promise<string> {
+  const sites = await startSites()
+  onTestFinished(() => sites.close())
+  sites.respond('http://127.0.0.1:PORT/robots.txt', { status: 200, body })
+  return sites.withPort('http://127.0.0.1:PORT/page')
+}
+
+const check = (url: string) => `
+  const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
+  console.log(hasUndici())
+  console.log((await client.check('${url}')).because, hasUndici())
+  await client.close()`
+
+test('the first request loads undici', async () => {
+  const url = await robotsOf('User-agent: *\nDisallow: /page\n')
+  expect(await run(check(url))).toBe('false\nrule true')
+})
+
+// Bun's own module named undici has neither Client nor connectors.
+const AS_BUN = `Object.defineProperty(process, 'versions', { value: { ...process.versions, bun: '1.3.0' } })`
+
+test('on Bun, the fetch of the platform makes the requests', async () => {
+  const url = await robotsOf('User-agent: *\nDisallow: /page\n')
+  expect(await run(check(url), AS_BUN)).toBe('false\nrule false')
+})
+
+test.for([
+  ['an address', 'http://127.0.0.1:9/page', ''],
+  [
+    'a name',
+    'http://example.com:9/page',
+    `lookup: (_, options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),`,
+  ],
+  ['a name of the hosts file', 'http://localhost:9/page', ''],
+])('on Bun, the guard refuses %s that is not public, before the request', async ([, url, lookup]) => {
+  const program = `
+    const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'public-only', retries: 0, ${lookup} })
+    console.log((await client.check('${url}')).access.reason)
+    await client.close()`
+  expect(await run(program, AS_BUN)).toBe('blocked-address')
+})
