@@ -4,8 +4,7 @@
 //   npm run test:all -- packages/core     other arguments are passed to vitest; then only the full run
 
 import { spawnSync } from 'node:child_process'
-
-const NODES = ['22.19.0', '24.21.0', '26.10.0']
+import { NODES } from './tools.mjs'
 
 const args = process.argv.slice(2)
 const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...args.filter((arg) => arg !== '--no-matrix')]
