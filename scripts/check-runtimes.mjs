@@ -194,7 +194,7 @@ function typescriptColumns() {
 async function compile(version) {
   const files = packages.flatMap(({ manifest: { name } }) =>
     ['.mts', '.cts'].map((extension) =>
-      write(`types${name}`, extension, `${lines(name, (id, specifier) => `export * as ${id} from '${specifier}'`)}\n`),
+      write(`types${name}`, extension, `${lines(name, (id, specifier) => `import * as ${id} from '${specifier}'\nexport const v${id}: unknown = ${id}`)}\n`),
     ),
   )
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node', '--pretty', 'false']
