@@ -104,7 +104,10 @@ function checkUnit(reflection) {
   const unit = UNITS.find(([ending]) => ending.test(reflection.name))
   if (!unit || reflection.kindOf(typedoc.ReflectionKind.SomeSignature)) return
   const comments = [reflection, reflection.getSignature, ...(reflection.signatures ?? [])].map((one) => one?.comment)
-  const texts = comments.flatMap((comment) => [...(comment?.summary ?? []), ...(comment?.blockTags ?? []).flatMap(({ content }) => content)])
+  const texts = comments.flatMap((comment) => [
+    ...(comment?.summary ?? []),
+    ...(comment?.blockTags ?? []).flatMap(({ content }) => content),
+  ])
   if (!unit[1].test(texts.map(({ text }) => text).join('')))
     problems.push(`${reflection.getFriendlyFullName()}: the docstring does not say the unit`)
 }
@@ -119,7 +122,8 @@ function nameDestructured(reflection) {
 /** The Markdown plugin leaves out the type of `@throws {OptionError} for an invalid option`. */
 function showThrownTypes({ comment }) {
   for (const { typeAnnotation, content } of comment?.blockTags ?? [])
-    if (typeAnnotation) content.unshift({ kind: 'code', text: `\`${typeAnnotation.slice(1, -1)}\`` }, { kind: 'text', text: ' ' })
+    if (typeAnnotation)
+      content.unshift({ kind: 'code', text: `\`${typeAnnotation.slice(1, -1)}\`` }, { kind: 'text', text: ' ' })
 }
 
 async function comparePages() {

@@ -42,8 +42,7 @@ process.exitCode = problems.length > 0 ? 1 : 0
 
 /** A tarball has what npm and users look for, and nothing that only the workspace needs. */
 function checkContents({ folder: from, published, paths }) {
-  for (const key of MANIFEST_KEYS)
-    if (!(key in published)) problems.push(`${from}: no ${key} in package.json`)
+  for (const key of MANIFEST_KEYS) if (!(key in published)) problems.push(`${from}: no ${key} in package.json`)
   for (const key of ['scripts', 'devDependencies'])
     if (key in published) problems.push(`${from}: ${key} in the package.json of the tarball`)
   for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])

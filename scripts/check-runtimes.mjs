@@ -9,7 +9,7 @@ import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { promisify, stripVTControlCharacters } from 'node:util'
 import { startExampleSite } from '../packages/testkit/src/examples.ts'
 import { createProject, entryPoints, packAll, peersOf, publishedPackages } from './packages.mjs'
 import { programs } from './runtime-programs.mjs'
@@ -35,10 +35,7 @@ try {
   copyFileSync('scripts/runtime-programs.mjs', join(app, 'programs.mjs'))
   const runtimes = runtimeColumns()
   const names = packages.map(({ manifest }) => manifest.name)
-  const tables = [
-    await fill(runtimes, names),
-    await fill(typescriptColumns(), names),
-  ]
+  const tables = [await fill(runtimes, names), await fill(typescriptColumns(), names)]
   report(tables)
 } finally {
   site.close()
@@ -52,7 +49,9 @@ try {
 function runtimeColumns() {
   const columns = []
   for (const version of NODES) {
-    const node = install(() => join(installNode(version, { why: WHY }), process.platform === 'win32' ? 'node.exe' : 'node'))
+    const node = install(() =>
+      join(installNode(version, { why: WHY }), process.platform === 'win32' ? 'node.exe' : 'node'),
+    )
     const short = version.replace(/\.\d+$/, '')
     columns.push({ title: `Node ${short}, \`import\``, missing: !node, run: (name) => execute([node], esm(name)) })
     columns.push({ title: `Node ${short}, \`require\``, missing: !node, run: (name) => execute([node], cjs(name)) })
@@ -71,14 +70,19 @@ function runtimeColumns() {
       title: 'esbuild 0.28, ESM bundle on Node',
       missing: !esbuild,
       run: async (name) =>
-        needsFramework(name) ? '–' : bundle(esbuild, esm(name), 'node').then((file) => execute([process.execPath], file), messageOf),
+        needsFramework(name)
+          ? '–'
+          : bundle(esbuild, esm(name), 'node').then((file) => execute([process.execPath], file), messageOf),
     },
     {
       title: 'workerd 2026-11-17',
       missing: !workerd || !esbuild,
       run: async (name) => {
         if (name !== '@politely/core') return '–'
-        return bundle(esbuild, worker(name), 'browser').then((file) => execute([workerd, 'test'], capnp(file)), messageOf)
+        return bundle(esbuild, worker(name), 'browser').then(
+          (file) => execute([workerd, 'test'], capnp(file)),
+          messageOf,
+        )
       },
     },
   )
@@ -86,7 +90,10 @@ function runtimeColumns() {
 }
 
 function needsFramework(name) {
-  return Boolean(packages.find(({ manifest }) => manifest.name === name).manifest.peerDependencies) && name !== '@politely/fetcher'
+  return (
+    Boolean(packages.find(({ manifest }) => manifest.name === name).manifest.peerDependencies) &&
+    name !== '@politely/fetcher'
+  )
 }
 
 /** Returns what `make` installs; undefined if that is impossible, for example without a network. */
@@ -112,7 +119,7 @@ async function execute([command, ...args], file) {
 
 /** The line that names the error, without what differs between runs and machines. */
 function messageOf({ stdout = '', stderr = '', message }) {
-  const lines = `${stderr}\n${stdout}\n${message}`.replaceAll(/\u001b\[[\d;]*m/g, '').split('\n')
+  const lines = stripVTControlCharacters(`${stderr}\n${stdout}\n${message}`).split('\n')
   const line = lines.find((one) => /^(error: )?(Uncaught .*)?\w*Error\b( \[\w+\])?:/.test(one)) ?? message
   return line.trim().replaceAll(site.origin, 'http://localhost').replaceAll(app, '…').replaceAll(folder, '…')
 }
@@ -127,11 +134,16 @@ function write(name, extension, text) {
 /** All entry points of a package as lines of code, the main one first: `import * as m0 from '@politely/core'`. */
 function lines(name, line) {
   const { manifest } = packages.find((one) => one.manifest.name === name)
-  return entryPoints(manifest).map(({ specifier }, i) => line(`m${i}`, specifier)).join('\n')
+  return entryPoints(manifest)
+    .map(({ specifier }, i) => line(`m${i}`, specifier))
+    .join('\n')
 }
 
 function imports(name) {
-  return lines(name, (id, specifier) => `import * as ${id} from '${specifier}'; if (!${id}) throw new Error('${specifier}')`)
+  return lines(
+    name,
+    (id, specifier) => `import * as ${id} from '${specifier}'; if (!${id}) throw new Error('${specifier}')`,
+  )
 }
 
 function runOn(name) {
@@ -194,10 +206,25 @@ function typescriptColumns() {
 async function compile(version) {
   const files = packages.flatMap(({ manifest: { name } }) =>
     ['.mts', '.cts'].map((extension) =>
-      write(`types${name}`, extension, `${lines(name, (id, specifier) => `import * as ${id} from '${specifier}'\nexport const v${id}: unknown = ${id}`)}\n`),
+      write(
+        `types${name}`,
+        extension,
+        `${lines(name, (id, specifier) => `import * as ${id} from '${specifier}'\nexport const v${id}: unknown = ${id}`)}\n`,
+      ),
     ),
   )
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node', '--pretty', 'false']
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--types',
+    'node',
+    '--pretty',
+    'false',
+  ]
   const tsc = join(app, 'node_modules', `typescript-${version}`, 'bin', 'tsc')
   const { stdout } = await runProgram(process.execPath, [tsc, ...options, ...files], {
     cwd: app,
@@ -216,19 +243,31 @@ async function fill(columns, rows) {
   }
   const all = [...jobs]
   await Promise.all(Array.from({ length: availableParallelism() }, next))
-  return { columns, rows, cell: (column, row) => cells.get(all.find((one) => one.column === column && one.row === row)) }
+  return {
+    columns,
+    rows,
+    cell: (column, row) => cells.get(all.find((one) => one.column === column && one.row === row)),
+  }
 }
 
 function report(tables) {
   const missing = tables.flatMap(({ columns }) => columns.filter((column) => column.missing)).map(({ title }) => title)
-  const cells = tables.reduce((sum, { columns, rows }) => sum + rows.length * columns.filter((one) => !one.missing).length, 0)
+  const cells = tables.reduce(
+    (sum, { columns, rows }) => sum + rows.length * columns.filter((one) => !one.missing).length,
+    0,
+  )
   const seconds = Math.round((performance.now() - start) / 1000)
-  console.log(`${cells} cells of ${PAGE} were run in ${seconds} s${missing.length > 0 ? `; not run: ${missing.join('; ')}` : ''}`)
+  console.log(
+    `${cells} cells of ${PAGE} were run in ${seconds} s${missing.length > 0 ? `; not run: ${missing.join('; ')}` : ''}`,
+  )
   if (missing.length > 0 && process.env.REQUIRE_PARTS === '1') process.exitCode = 1
 
   const old = readFileSync(PAGE, 'utf8')
   let i = 0
-  const page = old.replaceAll(/(<!-- table -->\n).*?(<!-- end -->)/gs, (_, begin, end) => `${begin}\n${markdown(tables[i++])}\n${end}`)
+  const page = old.replaceAll(
+    /(<!-- table -->\n).*?(<!-- end -->)/gs,
+    (_, begin, end) => `${begin}\n${markdown(tables[i++])}\n${end}`,
+  )
   if (process.argv.includes('--write')) {
     if (missing.length > 0) throw new Error(`cannot write ${PAGE}: not all runtimes are installed`)
     writeFileSync(PAGE, page)

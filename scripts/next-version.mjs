@@ -13,7 +13,9 @@ if (texts.length === 0) {
   console.error('there is nothing to release: .changeset/ has no changeset. `npm run pnpm -- changeset` writes one')
   process.exitCode = 1
 } else {
-  const { status } = spawnSync(process.execPath, ['node_modules/@changesets/cli/bin.js', 'version'], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, ['node_modules/@changesets/cli/bin.js', 'version'], {
+    stdio: 'inherit',
+  })
   process.exitCode = status ?? 1
   if (status === 0) addToChangelog(JSON.parse(readFileSync('packages/core/package.json', 'utf8')).version)
 }
@@ -21,5 +23,8 @@ if (texts.length === 0) {
 function addToChangelog(version) {
   const section = `## ${version}\n\n${texts.map((text) => `- ${text.replaceAll('\n', '\n  ')}`).join('\n')}\n\n`
   const changelog = readFileSync('CHANGELOG.md', 'utf8')
-  writeFileSync('CHANGELOG.md', changelog.replace(/^## /m, () => `${section}## `))
+  writeFileSync(
+    'CHANGELOG.md',
+    changelog.replace(/^## /m, () => `${section}## `),
+  )
 }
