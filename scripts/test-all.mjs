@@ -1,11 +1,11 @@
-// `npm run test:all`: the full run on this Node, then the short run on each other supported Node.
+// `npm run test:all`: the full run on this Node, then the short run on each other supported Node, then the
+// installed packages on each runtime.
 //
 //   npm run test:all -- --no-matrix       only the full run
 //   npm run test:all -- packages/core     other arguments are passed to vitest; then only the full run
 
 import { spawnSync } from 'node:child_process'
-
-const NODES = ['22.19.0', '24.21.0', '26.10.0']
+import { NODES } from './tools.mjs'
 
 const args = process.argv.slice(2)
 const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...args.filter((arg) => arg !== '--no-matrix')]
@@ -17,6 +17,8 @@ process.exitCode = status ?? 1
 
 if (status === 0 && args.length === 0) {
   for (const version of NODES.filter((one) => one !== process.versions.node)) testOn(version)
+  const runtimes = spawnSync(process.execPath, ['scripts/check-runtimes.mjs'], { stdio: 'inherit' })
+  if (runtimes.status !== 0) process.exitCode = 1
 }
 
 /** Runs `npm test` on another Node. Prints its summary, and all output if it fails. */

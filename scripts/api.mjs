@@ -1,0 +1,141 @@
+// `npm run api`: writes docs/reference/api/, one page for each entry point of each published package, from the docstrings.
+//
+//   npm run api -- --check     only compares the pages, as `npm run check` does
+//
+// Both fail if typedoc warns (for example about a type that an export mentions and no entry point exports), if an export has no summary, and if
+// the docstring of something measured does not say its unit. TypeDoc needs TypeScript 6, so it is a dependency of docs/.
+
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { entryPoints, publishedPackages } from './packages.mjs'
+
+const PAGES = 'docs/reference/api'
+
+/** Entry points that only the other packages of Politely import. They are no API. */
+const SHARED = new Set(
+  ['abort-listeners', 'domain-turns', 'fifo', 'host-name', 'lookup', 'option-checks'].map(
+    (name) => `@politely/fetcher/${name}`,
+  ),
+)
+
+/** What a name ends in, and what its docstring must then mention. */
+const UNITS = [
+  [/Ms$/, /\b(milli)?second|\bms\b|minute|hour|\bday/i],
+  [/Bytes$/, /byte|[KMG]iB/i],
+]
+
+const entries = publishedPackages()
+  .flatMap(({ folder, manifest }) => entryPoints(manifest).map((entry) => ({ ...entry, folder })))
+  .filter(({ specifier }) => !SHARED.has(specifier))
+  .map(({ specifier, file, folder }) => ({
+    specifier,
+    source: resolve(folder, file.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
+    page: specifier.replace('@politely/', '').replaceAll('/', '-'),
+  }))
+
+const typedoc = await importTypedoc()
+const problems = []
+await (process.argv.includes('--check') ? comparePages() : generate(PAGES))
+for (const problem of problems) console.error(problem)
+if (problems.length === 0) console.log(`${entries.length} pages in ${PAGES} are current`)
+process.exitCode = problems.length > 0 ? 1 : 0
+
+async function importTypedoc() {
+  const fromDocs = createRequire(resolve('docs/package.json'))
+  return import(pathToFileURL(fromDocs.resolve('typedoc')))
+}
+
+async function generate(out) {
+  const { Application, Logger, LogLevel } = typedoc
+  const app = await Application.bootstrapWithPlugins({
+    options: 'docs/typedoc.json',
+    entryPoints: entries.map(({ source }) => source),
+    // Reads the sources of the other packages instead of their builds, so that pages link to each other.
+    compilerOptions: { paths: Object.fromEntries(entries.map(({ specifier, source }) => [specifier, [source]])) },
+    pageTitleTemplates: {
+      index: 'API reference',
+      module: ({ name }) => entries.find(({ page }) => page === name).specifier,
+    },
+    out: resolve(out),
+    logLevel: 'Warn',
+  })
+  app.logger = Object.assign(new Logger(), {
+    log: (message, level) => level >= LogLevel.Warn && problems.push(`typedoc: ${message}`),
+  })
+
+  const points = app.getEntryPoints() ?? []
+  // The name of a module is the name of its file.
+  for (const point of points)
+    point.displayName = entries.find(({ source }) => source === point.sourceFile.fileName).page
+  const project = app.converter.convert(points)
+  for (const reflection of Object.values(project.reflections)) {
+    checkTypes(reflection)
+    checkUnit(reflection)
+    nameDestructured(reflection)
+    showThrownTypes(reflection)
+  }
+  for (const module of project.children) for (const child of module.children ?? []) checkSummary(child)
+  app.validate(project)
+  await app.generateOutputs(project)
+}
+
+/** A type of ours that an export mentions must be exported too. */
+function checkTypes(reflection) {
+  const reference = (type) => {
+    if (type.reflection || type.isIntentionallyBroken() || !type.symbolId?.packageName.startsWith('@politely/')) return
+    const { packageName, packagePath } = type.symbolId
+    const problem = `${type.name}, in ${packageName}/${packagePath}, is not exported, but ${reflection.getFriendlyFullName()} mentions it`
+    if (!problems.some((other) => other.startsWith(problem.split(' is not')[0]))) problems.push(problem)
+  }
+  reflection.type?.visit(typedoc.makeRecursiveVisitor({ reference }))
+}
+
+function checkSummary(reflection) {
+  if (reflection.isReference()) return // documented where it is declared
+  const comments = [reflection, ...(reflection.signatures ?? [])].map(({ comment }) => comment)
+  if (!comments.some((comment) => comment?.hasVisibleComponent()))
+    problems.push(`${reflection.getFriendlyFullName()} has no docstring; write what it does or means`)
+}
+
+function checkUnit(reflection) {
+  const unit = UNITS.find(([ending]) => ending.test(reflection.name))
+  if (!unit || reflection.kindOf(typedoc.ReflectionKind.SomeSignature)) return
+  const comments = [reflection, reflection.getSignature, ...(reflection.signatures ?? [])].map((one) => one?.comment)
+  const texts = comments.flatMap((comment) => [
+    ...(comment?.summary ?? []),
+    ...(comment?.blockTags ?? []).flatMap(({ content }) => content),
+  ])
+  if (!unit[1].test(texts.map(({ text }) => text).join('')))
+    problems.push(`${reflection.getFriendlyFullName()}: the docstring does not say the unit`)
+}
+
+/** TypeDoc has no name for `({ url }: CheckOptions)`. The name of the type says what it is: `options`. */
+function nameDestructured(reflection) {
+  if (reflection.name !== '__namedParameters') return
+  const type = reflection.type?.name ?? 'Options'
+  reflection.name = type.endsWith('Options') ? 'options' : type[0].toLowerCase() + type.slice(1)
+}
+
+/** The Markdown plugin leaves out the type of `@throws {OptionError} for an invalid option`. */
+function showThrownTypes({ comment }) {
+  for (const { typeAnnotation, content } of comment?.blockTags ?? [])
+    if (typeAnnotation)
+      content.unshift({ kind: 'code', text: `\`${typeAnnotation.slice(1, -1)}\`` }, { kind: 'text', text: ' ' })
+}
+
+async function comparePages() {
+  const folder = mkdtempSync(join(tmpdir(), 'politely-api-'))
+  try {
+    await generate(folder)
+    const names = new Set([folder, PAGES].flatMap((one) => readdirSync(one)))
+    const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
+    for (const name of names)
+      if (read(join(folder, name)) !== read(join(PAGES, name)))
+        problems.push(`${PAGES}/${name} is not current; run \`npm run api\``)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

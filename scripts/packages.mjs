@@ -1,0 +1,60 @@
+// The published packages: their manifests, their entry points, their tarballs, and a project outside the workspace that has them installed.
+
+import { execFile } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Returns the folder and the manifest of each published package. */
+export function publishedPackages() {
+  return readdirSync('packages')
+    .map((name) => ({
+      folder: `packages/${name}`,
+      manifest: JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')),
+    }))
+    .filter(({ manifest }) => !manifest.private)
+}
+
+/** Returns what users can import from a package: `@politely/core/engine` and the file behind it, relative to the package. */
+export function entryPoints({ name, exports }) {
+  return Object.entries(exports)
+    .filter(([path]) => path !== './package.json')
+    .map(([path, { default: file, import: { default: esm } = {} }]) => ({
+      specifier: path.replace('.', name),
+      file: file ?? esm,
+    }))
+}
+
+/** Packs the packages into a folder. Adds to each its tarball, the paths in it, and the manifest in it. */
+export async function packAll(packages, destination) {
+  return Promise.all(
+    packages.map(async (one) => {
+      const { stdout } = await run('pnpm', ['pack', '--json', '--pack-destination', destination], {
+        cwd: resolve(one.folder),
+      })
+      const { filename, files } = JSON.parse(stdout)
+      const tarball = resolve(destination, filename)
+      const published = JSON.parse((await run('tar', ['xOf', tarball, 'package/package.json'])).stdout)
+      return { ...one, tarball, published, paths: files.map(({ path }) => path) }
+    }),
+  )
+}
+
+/** Creates a project with these tarballs and other dependencies, and installs them with npm. */
+export async function createProject(folder, tarballs, dependencies = {}) {
+  mkdirSync(folder)
+  const ours = Object.fromEntries(tarballs.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]))
+  const manifest = { private: true, type: 'module', dependencies: { ...ours, ...dependencies } }
+  writeFileSync(`${folder}/package.json`, JSON.stringify(manifest))
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  await run('npm', ['install', ...options], { cwd: folder })
+}
+
+/** Returns the other libraries that the packages want beside them, with the versions that docs/ uses. */
+export function peersOf(packages) {
+  const { dependencies } = JSON.parse(readFileSync('docs/package.json', 'utf8'))
+  const peers = Object.assign({}, ...packages.map(({ manifest }) => manifest.peerDependencies))
+  return Object.fromEntries(Object.keys(peers).map((name) => [name, dependencies[name] ?? peers[name]]))
+}

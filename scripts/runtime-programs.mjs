@@ -1,0 +1,52 @@
+// What check-runtimes.mjs runs on each runtime: one program for each package, which gets the package's main entry point. A program throws if the
+// package does not work. It uses nothing of a runtime but `fetch`.
+
+export const programs = {
+  '@politely/core': async ({ parseRobots }) => {
+    const rules = parseRobots('User-agent: *\nDisallow: /cart\nCrawl-delay: 2').forCrawler('ExampleBot')
+    expect('/cart', rules.isAllowed('/cart'), false)
+    expect('/about', rules.isAllowed('https://example.com/about'), true)
+    expect('the crawl-delay', rules.crawlDelayMs, 2_000)
+  },
+  '@politely/fetcher': async ({ RobotsClient }, origin) => {
+    const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+    const cart = await robots.check(`${origin}/cart`)
+    expect('/cart', `${cart.allowed} ${cart.because} ${cart.access?.detail ?? ''}`.trim(), 'false rule')
+    expect('/about', await robots.isAllowed(`${origin}/about`), true)
+    await robots.close()
+  },
+  '@politely/gate': async ({ politely }, origin) => {
+    const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0 })
+    expect('/about', await fetch(`${origin}/about`).then(({ status }) => status, reasonOf), 200)
+    expect('/cart', await fetch(`${origin}/cart`).then(({ status }) => status, reasonOf), 'ERR_POLITELY_DISALLOWED')
+    await fetch.close()
+  },
+  '@politely/robots-parser': async (entry) => {
+    const robotsParser = entry.default ?? entry // `require` returns the function itself
+    const robots = robotsParser('https://example.com/robots.txt', 'User-agent: *\nDisallow: /cart')
+    expect('/cart', robots.isAllowed('https://example.com/cart', 'ExampleBot'), false)
+  },
+  '@politely/store-sqlite': async ({ SqliteStore }) => {
+    const store = new SqliteStore({ path: `store-${Math.random()}.sqlite` })
+    await store.set('https://example.com', 'a text', Date.now() + 60_000)
+    expect('the stored text', await store.get('https://example.com'), 'a text')
+    await store.close()
+  },
+  // Their own tests run these with the frameworks, on Node.
+  '@politely/crawlee': isAdapter,
+  '@politely/playwright': isAdapter,
+  '@politely/puppeteer': isAdapter,
+  '@politely/devtools': async ({ guardBrowser }) => expect('guardBrowser', typeof guardBrowser, 'function'),
+}
+
+async function isAdapter({ withRobots }) {
+  expect('withRobots', typeof withRobots, 'function')
+}
+
+function reasonOf(error) {
+  return error.code ?? String(error)
+}
+
+function expect(what, actual, expected) {
+  if (actual !== expected) throw new Error(`${what}: ${actual} instead of ${expected}`)
+}
