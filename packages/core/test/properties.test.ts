@@ -24,7 +24,7 @@ describe('any file', () => {
       fc.property(
         fc.uint8Array({ maxLength: 400 }),
         fc.string({ unit: 'binary' }),
-        fc.string(),
+        fc.string({ minLength: 1 }),
         (bytes, url, agent) => {
           for (const dialect of names) {
             const robots = parseRobots(bytes, { dialect })

@@ -1,6 +1,7 @@
 // RobotsClient: decides whether a crawler may fetch a URL, and says why. The cache behind it fetches and keeps robots.txt.
 import type { EventEmitter } from 'node:events'
-import { type Access, allows, type Failure, type HasHref, type InvalidUrl, parseUrl, settle } from '@politely/core'
+import type { Access, HasHref, InvalidUrl } from '@politely/core'
+import { allows, type Failure, parseUrl, settle } from '@politely/core/engine'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from './client-verdict.ts'
 import { type ConcurrentMapOptions, concurrentMap } from './concurrent-map.ts'
 import { Deadline } from './deadline.ts'
@@ -207,7 +208,9 @@ export class RobotsClient {
   async inspect(url: string | HasHref): Promise<Inspection | InvalidUrl> {
     this.#throwIfClosed()
     const parsed = parseUrl(url)
-    if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', problem: parsed }
+    if (typeof parsed === 'string') {
+      return { allowed: false, because: 'invalid-url', url: typeof url === 'string' ? url : url.href, problem: parsed }
+    }
     const known = await this.#cache.inspect(parsed.origin)
     const { now, policy } = this.#settings
     return inspectionOf(parsed, known, now(), policy)

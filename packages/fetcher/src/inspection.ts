@@ -1,5 +1,6 @@
 // Builds the report of `inspect` about one origin.
-import { type AccessPolicy, type Attempt, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core'
+import type { Attempt } from '@politely/core'
+import { type AccessPolicy, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core/engine'
 import { displayUrl } from './display.ts'
 import type { FlightPhase } from './flights.ts'
 

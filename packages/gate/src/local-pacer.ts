@@ -14,7 +14,7 @@ import {
   shiftPause,
   startPace,
   takeSlot,
-} from '@politely/core'
+} from '@politely/core/engine'
 import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
 /** `estimate` simulates at most this many requests ahead one by one. Each further one adds one delay. */

@@ -12,7 +12,7 @@
 //      leaves the queue and gets its permit.
 //
 // A slot is reserved last, so a request that is aborted while it waits does not use one up.
-import type { PaceLimits } from '@politely/core'
+import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/fifo'
 import { isPromise } from './checked-pacer.ts'
 import type { GateContext } from './gate-context.ts'

@@ -2,7 +2,7 @@
 //
 // When the request is the first of its queue, the queue calls `recheckNow` or `recheck`, and then `grant` or `fail`. Until then the caller's
 // signal may abort the request.
-import type { PaceLimits } from '@politely/core'
+import type { PaceLimits } from '@politely/core/engine'
 import { registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { RobotsDisallowedError } from './errors.ts'

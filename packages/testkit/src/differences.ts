@@ -23,7 +23,6 @@ const REASONS = {
   header: 'ours: the product token is taken from a User-Agent header',
   digits: 'ours: product tokens may have digits',
   itself: 'RFC 9309 §2.2.2: /robots.txt is always allowed',
-  name: 'ours: a crawler without a name matches no user-agent line but *',
 } as const
 
 function row(
@@ -675,16 +674,6 @@ export const differences: readonly Difference[] = [
     'allowed: no-rule-matched',
     'disallowed by line 2',
     'sent',
-  ),
-  row("agent ''", 'User-agent: *\nDisallow: /\n', 'https://example.com/a', '', 'disallowed by line 2'),
-  row(
-    "agent '' equals group '123' (Google: '' == '')",
-    'User-agent: 123\nDisallow: /\n',
-    'https://example.com/a',
-    '',
-    'disallowed by line 2',
-    'allowed: no-group',
-    'name',
   ),
   row(
     "agent '*' is not the * group for Google when an own group is absent",

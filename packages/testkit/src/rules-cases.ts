@@ -440,11 +440,10 @@ const groupCases: readonly RulesCase[] = [
     'allowed: no-group',
   ),
   file(
-    'ours: a crawler without a name obeys *',
+    'ours: * stands for a crawler that no group names',
     'User-agent: 123\nDisallow: /\n\nUser-agent: *\nDisallow: /a\n',
-    '',
+    '*',
     'disallowed by line 5',
-    'disallowed by line 2',
   ),
   file(
     'Google’s page: the first of several names that has a group is used',
