@@ -1,9 +1,8 @@
-// The public API of `@politely/core/engine`: what stores, gates and simulations need. A few types are in index.ts too.
+// The public API of `@politely/core/engine`: what stores, gates and simulations need. It exports nothing that index.ts exports, whose types it uses.
 
 export { advance, type RobotsRequest, startAttempt } from './access/attempt.ts'
 export type { Copy } from './access/copy.ts'
 export {
-  type Attempt,
   dueAt,
   ENTRY_VERSION,
   type Entry,
@@ -12,12 +11,10 @@ export {
   keepUntil,
 } from './access/entry.ts'
 export type {
-  Hop,
   Outcome,
   Restricted,
   Success,
   Unavailable,
-  UnavailableReason,
   Unchanged,
   Unreachable,
 } from './access/outcome.ts'
@@ -26,7 +23,6 @@ export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access
 export {
   type Body,
   type Failure,
-  type FailureReason,
   isWorthRetrying,
   type Reply,
   type Response,
@@ -59,4 +55,4 @@ export {
   startPace,
   takeSlot,
 } from './pace/pace.ts'
-export { type ParsedUrl, parseUrl, startsWithOrigin } from './url/origin.ts'
+export { parseUrl, startsWithOrigin } from './url/origin.ts'
