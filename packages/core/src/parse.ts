@@ -29,8 +29,9 @@ export interface ParseOptions {
  * @param source The bytes or the text of the file; or an object with its bytes in a string, such as a `Copy`.
  * @throws {OptionError} if `source` has another type, an option is unknown, the dialect is unknown, or `origin` is not an http, https or ftp URL.
  */
-export function parseRobots(source: Uint8Array | string | HasBytes, options: ParseOptions = {}): Robots {
+export function parseRobots(source: Uint8Array | string | HasBytes, options?: ParseOptions): Robots {
   assertSource(source)
+  if (options === undefined) return new Robots(source, dialectFor(), undefined)
   assertKnownOptions(options, KNOWN_OPTIONS, '{ dialect: "google" }')
   const { dialect, origin } = options
   return new Robots(source, dialectFor(dialect), origin === undefined ? undefined : ownOrigin(origin))

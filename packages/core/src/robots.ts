@@ -86,13 +86,9 @@ export class Robots {
    *
    * @throws {OptionError} if a product token is missing, empty or not a string, or an option is unknown.
    */
-  forCrawler(productTokens: ProductTokens, options: BindOptions = {}): CrawlerRules {
-    const tokens = tokensOf(productTokens)
-    assertKnownOptions(options, BIND_OPTIONS, '{ keep: "file" }')
-    const { keep = 'rules' } = options
-    if (keep !== 'rules' && keep !== 'file') {
-      throw new OptionError('keep', `${describeValue(keep)} is not known; expected one of rules, file`)
-    }
+  forCrawler(productTokens: ProductTokens, options?: BindOptions): CrawlerRules {
+    const tokens = typeof productTokens === 'string' && productTokens !== '' ? [productTokens] : tokensOf(productTokens)
+    const keep = options === undefined ? 'rules' : keepOf(options)
     const { dialect, origin } = this
     const compiled = workspace.compile(this.#source, tokens, dialect.parsing)
     const { bytes, groupsAt, end, ruleCount: count, crawlDelayMs, requestRates, visitTimes } = compiled
@@ -157,6 +153,14 @@ export class Robots {
     }
     return this.#bound
   }
+}
+
+/** @throws {OptionError} for an unknown option or value. */
+function keepOf(options: BindOptions): Keep {
+  assertKnownOptions(options, BIND_OPTIONS, '{ keep: "file" }')
+  const { keep = 'rules' } = options
+  if (keep === 'rules' || keep === 'file') return keep
+  throw new OptionError('keep', `${describeValue(keep)} is not known; expected one of rules, file`)
 }
 
 /** Returns the product tokens as a list of the file's own. @throws {OptionError} if one is missing, empty or not a string. */
