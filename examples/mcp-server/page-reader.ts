@@ -2,7 +2,8 @@
 // and is limited in time and size.
 import { STATUS_CODES } from 'node:http'
 import type { LookupFunction } from 'node:net'
-import { explainUrlProblem, isPushback, parseUrl } from '@politely/core'
+import { explainUrlProblem } from '@politely/core'
+import { isPushback, parseUrl } from '@politely/core/engine'
 import { type ClientVerdict, NetworkGuard, RobotsClient } from '@politely/fetcher'
 import { integer } from '@politely/fetcher/option-checks'
 import {
@@ -244,7 +245,7 @@ function urlFailure(url: string): Failure | undefined {
 
 function urlProblem(url: string): string | undefined {
   const parsed = parseUrl(url)
-  if (typeof parsed === 'string' && parsed !== 'scheme') return explainUrlProblem(parsed)
+  if (typeof parsed === 'string' && parsed !== 'scheme') return explainUrlProblem(parsed, url)
   const { protocol, username, password } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') return 'only http and https URLs are supported'
   if (username !== '' || password !== '') return 'it contains a user name or password, and this server sends none'

@@ -48,7 +48,7 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
     exit = moreSevere(exit, exitOf(verdict))
     if (verdict.because === 'invalid-url') {
       const url = JSON.stringify(shorten(verdict.url))
-      process.stderr.write(errorLine(`${url}: ${explainUrlProblem(verdict.problem)}`))
+      process.stderr.write(errorLine(`${url}: ${explainUrlProblem(verdict.problem, verdict.url)}`))
     }
     if (form === 'json') {
       await write(`${JSON.stringify(verdict)}\n`)

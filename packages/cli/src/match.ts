@@ -22,7 +22,7 @@ export async function match({ robots, userAgent, productToken, ...options }: Mat
   for await (const lines of readLines(process.stdin)) {
     let output = ''
     for (const url of lines) {
-      const verdict: RulesVerdict = isTooLong(url) ? TOO_LONG_VERDICT : rules.check(url)
+      const verdict: RulesVerdict = isTooLong(url) ? { ...TOO_LONG_VERDICT, url } : rules.check(url)
       output += `${JSON.stringify({ url, ...verdict })}\n`
     }
     await write(output)

@@ -24,7 +24,6 @@ const MATCH_OPTIONS = '--robots, --user-agent, --product-token, --dialect, --ori
 const WRITE_A_UA_OR_TOKEN = 'write one such as "ExampleBot/1.0", or give --product-token'
 const WRITE_A_FILE = 'write the name of a robots.txt file'
 const BROWSER = 'Mozilla/5.0 (X11; Linux)'
-const RELATIVE = explainUrlProblem('relative')
 
 /** The API's message about an invalid option. The command prints it after the name of the flag. */
 function explanationOf(work: () => unknown): string {
@@ -73,9 +72,13 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   // URLs
   [['check', ...BOT], 'no URL was given; write one such as https://example.com/page, or - to read URLs from stdin'],
   [['check', '', ...BOT], `"": ${explainUrlProblem('empty')}`],
-  [['check', '/path', ...BOT], `"/path": ${RELATIVE}`],
-  [['check', 'example.com/page', ...BOT], `"example.com/page": ${RELATIVE}`],
-  [['check', 'x'.repeat(500), ...BOT], `"${'x'.repeat(200)}…": ${RELATIVE}`],
+  [['check', '/path', ...BOT], `"/path": ${explainUrlProblem('relative', '/path')}`],
+  [
+    ['check', 'localhost:8080/x', ...BOT],
+    '"localhost:8080/x": the URL has no scheme; write it whole, such as https://localhost:8080/x',
+  ],
+  [['check', 'example.com/page', ...BOT], `"example.com/page": ${explainUrlProblem('relative', 'example.com/page')}`],
+  [['check', 'x'.repeat(500), ...BOT], `"${'x'.repeat(200)}…": ${explainUrlProblem('relative')}`],
   [['check', 'mailto:bot@example.com', ...BOT], `"mailto:bot@example.com": ${explainUrlProblem('scheme')}`],
   [['check', 'http://a b/', ...BOT], `"http://a b/": ${explainUrlProblem('malformed')}`],
 

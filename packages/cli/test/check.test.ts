@@ -154,7 +154,7 @@ test('prints a line on stderr for an invalid URL, and checks the others', async 
   const urls = ['mailto:x', `${A}/1`, 'ftp//typo', `${A}/2`]
   const bad =
     `politely: "mailto:x": ${explainUrlProblem('scheme')}\n` +
-    `politely: "ftp//typo": ${explainUrlProblem('relative')}\n`
+    `politely: "ftp//typo": ${explainUrlProblem('relative', 'ftp//typo')}\n`
   const human = await runInThisProcess(['check', ...urls, ...BOT])
   expect(human.stdout.match(/^(✓ .*)?$/gm)).toEqual([`✓ allowed     ${A}/1`, '', `✓ allowed     ${A}/2`, ''])
   expect(human).toMatchObject({ code: 2, stderr: bad })

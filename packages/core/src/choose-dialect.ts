@@ -1,6 +1,6 @@
 // Validates the `dialect` option.
 import { type AccessDefaults, type Dialect, type DialectName, dialects, type ParsingRules } from './dialect.ts'
-import { OptionError } from './option-error.ts'
+import { describeValue, OptionError } from './option-error.ts'
 
 /** The valid answers to each question that has a fixed list of them. The others are numbers. */
 const VALID_ANSWERS: {
@@ -24,13 +24,13 @@ const VALID_ANSWERS: {
 
 /** Returns a dialect by name, or validates a custom one. @throws {OptionError} for an unknown name or an invalid answer. */
 export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect {
-  if (typeof dialect === 'string') {
-    if (Object.hasOwn(dialects, dialect)) return dialects[dialect]
+  if (typeof dialect === 'string' && Object.hasOwn(dialects, dialect)) return dialects[dialect]
+  if (typeof dialect !== 'object' || dialect === null) {
     const names = Object.keys(dialects).join(', ')
-    throw new OptionError('dialect', `${JSON.stringify(dialect)} is not known; write one of ${names}`)
+    throw new OptionError('dialect', `${describeValue(dialect)} is not known; write one of ${names}`)
   }
-  if (dialects[dialect?.name as DialectName] === dialect) return dialect // a built-in dialect is valid
-  const given: Record<string, unknown> = { ...dialect?.parsing, ...dialect?.access }
+  if (dialects[dialect.name as DialectName] === dialect) return dialect // a built-in dialect is valid
+  const given: Record<string, unknown> = { ...dialect.parsing, ...dialect.access }
   for (const question of Object.keys({ ...dialects.rfc9309.parsing, ...dialects.rfc9309.access })) {
     const validAnswers: readonly unknown[] | undefined = VALID_ANSWERS[question as keyof typeof VALID_ANSWERS]
     const answer = given[question]
@@ -42,7 +42,7 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
         ? `${question === 'afterDays' ? 'days' : 'hours'}, 0 or more`
         : `one of ${validAnswers.join(', ')}`
     const problem =
-      answer === undefined ? `${question} is missing` : `${question}: ${JSON.stringify(answer)} is not valid`
+      answer === undefined ? `${question} is missing` : `${question}: ${describeValue(answer)} is not valid`
     throw new OptionError('dialect', `${problem}; write ${expected}, or start from { ...dialects.rfc9309 }`)
   }
   return dialect

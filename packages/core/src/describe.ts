@@ -4,7 +4,9 @@ import type { UnavailableReason } from './access/outcome.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf } from './access/state.ts'
 import type { Access, Verdict } from './decide.ts'
-import { explainUrlProblem } from './url/origin.ts'
+import { escapeControls } from './escape-controls.ts'
+import { describeValue, OptionError } from './option-error.ts'
+import { explainUrlProblem } from './url/url-problem.ts'
 
 /** A verdict with or without `access`: what is known about the fetch of robots.txt. */
 export type Describable = Verdict & { readonly access?: Access | undefined }
@@ -12,18 +14,33 @@ export type Describable = Verdict & { readonly access?: Access | undefined }
 /**
  * Describes a verdict and its reason, such as `disallowed: line 3 of robots.txt says "Disallow: /private" to *`. Text from the site is
  * escaped, so the result is safe to print.
+ *
+ * @throws {OptionError} if `verdict` is not a verdict, such as a promise of one.
  */
 export function describeVerdict(verdict: Describable): string {
-  return `${verdict.allowed ? 'allowed' : 'disallowed'}: ${describeReason(verdict)}`
+  const reason = describeReason(verdict)
+  return `${verdict.allowed ? 'allowed' : 'disallowed'}: ${reason}`
 }
 
-/** Describes the reason of a verdict: `describeVerdict` without `allowed` or `disallowed`. */
+/**
+ * Describes the reason of a verdict: `describeVerdict` without `allowed` or `disallowed`.
+ *
+ * @throws {OptionError} if `verdict` is not a verdict, such as a promise of one.
+ */
 export function describeReason(verdict: Describable): string {
-  return escapeControls([reasonOf(verdict), ...copyNotes(verdict.access)].join('; '))
+  const reason = reasonOf(verdict)
+  if (reason === undefined) {
+    throw new OptionError(
+      'verdict',
+      `${describeValue(verdict)} is not a verdict; expected what \`check\` returns, such as robots.check(url, "ExampleBot")`,
+    )
+  }
+  return escapeControls([reason, ...copyNotes(verdict.access)].join('; '))
 }
 
-function reasonOf(verdict: Describable): string {
-  switch (verdict.because) {
+/** Returns undefined if the value is not a verdict. */
+function reasonOf(verdict: Describable): string | undefined {
+  switch (verdict?.because) {
     case 'rule': {
       const { directive, text, line } = verdict.rule
       const field = directive === 'allow' ? 'Allow' : 'Disallow'
@@ -38,7 +55,7 @@ function reasonOf(verdict: Describable): string {
     case 'other-origin':
       return `this robots.txt belongs to ${verdict.fileOrigin}, and the URL to ${verdict.origin}`
     case 'invalid-url':
-      return explainUrlProblem(verdict.problem)
+      return explainUrlProblem(verdict.problem, verdict.url)
     case 'unavailable':
       return withCause('the site has no robots.txt', verdict.access)
     case 'unreachable':
@@ -50,8 +67,31 @@ function reasonOf(verdict: Describable): string {
   }
 }
 
-/** Describes in one sentence what is known about an origin's robots.txt and what follows from it. */
+/**
+ * Describes in one sentence what is known about an origin's robots.txt and what follows from it.
+ *
+ * @param now Milliseconds since 1970.
+ * @throws {OptionError} if an argument has another type.
+ */
 export function describeState(entry: Entry | undefined, now: number, policy: AccessPolicy): string {
+  if (entry !== undefined && typeof entry?.latest !== 'object') {
+    throw new OptionError(
+      'entry',
+      `${describeValue(entry)} is not an entry; expected what \`settle\` or \`entryFrom\` returns`,
+    )
+  }
+  if (typeof now !== 'number') {
+    throw new OptionError(
+      'now',
+      `${describeValue(now)} is not a time; expected milliseconds since 1970, such as Date.now()`,
+    )
+  }
+  if (typeof policy?.maxTtlMs !== 'number') {
+    throw new OptionError(
+      'policy',
+      `${describeValue(policy)} is not an access policy; expected one such as defaultAccessPolicy`,
+    )
+  }
   const state = stateOf(entry, now, policy)
   if (entry === undefined) return 'robots.txt has not been fetched yet'
   const { latest, copy, unreachableSince, failures } = entry
@@ -108,12 +148,4 @@ function copyNotes(access: Access | undefined): string[] {
   }
   if (access?.copy?.truncated) notes.push('robots.txt is larger than the size limit, so its end was not read')
   return notes
-}
-
-/**
- * Escapes control characters, invisible format characters and line separators, so that text from elsewhere is safe to print. A rule is
- * written by a site, which could otherwise move the terminal's cursor, change its colours or reverse the direction of the text.
- */
-export function escapeControls(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`)
 }

@@ -1,5 +1,7 @@
 // Explains the verdict for one URL in every dialect, and which deviations of the dialect cause a different verdict.
+import type { HasBytes } from './bytes.ts'
 import { type Deviation, type Dialect, type DialectName, deviations, dialects } from './dialect.ts'
+import { assertKnownOptions } from './known-options.ts'
 import type { Explanation } from './match/explanation.ts'
 import { type ParseOptions, parseRobots } from './parse.ts'
 import type { ProductTokens } from './robots.ts'
@@ -15,13 +17,18 @@ export interface DialectAnswer {
   readonly parts: readonly Deviation[]
 }
 
-/** Explains the verdict in each dialect. Parses the file once for each dialect and deviation, so use it for diagnosis, not for crawling. */
+/**
+ * Explains the verdict in each dialect. Parses the file once for each dialect and deviation, so use it for diagnosis, not for crawling.
+ *
+ * @throws {OptionError} as `parseRobots` and `Robots.explain` do.
+ */
 export function explainDialects(
-  source: Uint8Array | string,
+  source: Uint8Array | string | HasBytes,
   url: string | HasHref,
   productTokens: ProductTokens,
   options: Pick<ParseOptions, 'origin'> = {},
 ): Readonly<Record<DialectName, DialectAnswer>> {
+  assertKnownOptions(options, { origin: true }, '{ origin: "https://example.com" }')
   const explain = (dialect: Dialect) => parseRobots(source, { ...options, dialect }).explain(url, productTokens)
   const rfc9309Allows = explain(dialects.rfc9309).verdict.allowed
   const answerOf = (name: DialectName): DialectAnswer => {

@@ -2,9 +2,11 @@
 import { copyOfAscii, type HasBytes } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
 import type { Dialect, DialectName } from './dialect.ts'
-import { OptionError } from './option-error.ts'
+import { assertKnownOptions } from './known-options.ts'
+import { describeValue, OptionError } from './option-error.ts'
+import { assertSource } from './parse/source.ts'
 import { Robots } from './robots.ts'
-import { originOf } from './url/origin.ts'
+import { type HasHref, originOf } from './url/origin.ts'
 
 export interface ParseOptions {
   /**
@@ -12,12 +14,12 @@ export interface ParseOptions {
    *
    * @default 'rfc9309'
    */
-  readonly dialect?: DialectName | Dialect
+  readonly dialect?: DialectName | Dialect | undefined
   /**
-   * The origin that the file was fetched for, as a URL. URLs of another origin then get the verdict `other-origin` (RFC 9309 §2.3). Without this
+   * The origin that the file was fetched for, as a URL: a string, or an object with `href`. URLs of another origin then get the verdict `other-origin` (RFC 9309 §2.3). Without this
    * option, `check` ignores the origin of a URL.
    */
-  readonly origin?: string
+  readonly origin?: string | HasHref | undefined
 }
 
 /**
@@ -25,23 +27,26 @@ export interface ParseOptions {
  * 9309 §2.3.1.5 asks.
  *
  * @param source The bytes or the text of the file; or an object with its bytes in a string, such as a `Copy`.
- * @throws {OptionError} if `source` has another type, the dialect is unknown, or `origin` is not an http, https or ftp URL.
+ * @throws {OptionError} if `source` has another type, an option is unknown, the dialect is unknown, or `origin` is not an http, https or ftp URL.
  */
-export function parseRobots(source: Uint8Array | string | HasBytes, { dialect, origin }: ParseOptions = {}): Robots {
-  // Without this check, an ArrayBuffer or a promise would be parsed as an empty file, which allows everything.
-  if (typeof source !== 'string' && !(source instanceof Uint8Array) && typeof source?.bytes !== 'string') {
-    throw new OptionError(
-      'source',
-      'must be the text of a robots.txt, or its bytes: a Uint8Array, or { bytes } with one character for each byte',
-    )
-  }
-  const ownOrigin = origin === undefined ? undefined : originOf(origin)
-  if (origin !== undefined && ownOrigin === undefined) {
-    throw new OptionError('origin', `${JSON.stringify(origin)} is not an origin; write one such as https://example.com`)
+export function parseRobots(source: Uint8Array | string | HasBytes, options?: ParseOptions): Robots {
+  assertSource(source)
+  if (options === undefined) return new Robots(source, dialectFor(), undefined)
+  assertKnownOptions(options, KNOWN_OPTIONS, '{ dialect: "google" }')
+  const { dialect, origin } = options
+  return new Robots(source, dialectFor(dialect), origin === undefined ? undefined : ownOrigin(origin))
+}
+
+const KNOWN_OPTIONS: Readonly<Record<keyof ParseOptions, true>> = { dialect: true, origin: true }
+
+function ownOrigin(url: string | HasHref): string {
+  const text = typeof url === 'string' ? url : url?.href
+  const origin = typeof text === 'string' ? originOf(text) : undefined
+  if (origin === undefined) {
+    throw new OptionError('origin', `${describeValue(url)} is not an origin; write one such as https://example.com`)
   }
   // V8 may keep the whole URL in memory, because the origin is a slice of it.
-  const isLong = ownOrigin !== undefined && (origin as string).length - ownOrigin.length > MAX_CHARACTERS_AFTER_ORIGIN
-  return new Robots(source, dialectFor(dialect), isLong ? copyOfAscii(ownOrigin) : ownOrigin)
+  return text.length - origin.length > MAX_CHARACTERS_AFTER_ORIGIN ? copyOfAscii(origin) : origin
 }
 
 /** The origin is copied if the URL has more characters than this after it. For fewer, as in `/robots.txt`, a copy costs more than it saves. */

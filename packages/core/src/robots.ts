@@ -1,16 +1,23 @@
 // A robots.txt file.
-import { type HasBytes, latin1Of, latin1OfSource, type Source, textOf } from './bytes.ts'
+import { decodeText, type HasBytes, latin1Of, latin1OfSource, type Source, textOf } from './bytes.ts'
 import { type Dialect, dialects } from './dialect.ts'
+import { assertKnownOptions } from './known-options.ts'
 import { BOUND_VERSION } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
 import type { Explanation } from './match/explanation.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
-import { OptionError } from './option-error.ts'
+import { describeValue, OptionError } from './option-error.ts'
 import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
 import { originOf, type UrlInput } from './url/origin.ts'
 
-/** A crawler's name in robots.txt; or several, in order of preference: the first one that has a group is used. RFC 9309 §2.2.1. */
+/**
+ * A crawler's name in robots.txt, such as `ExampleBot`; or several, in order of preference: the first one that has a group is used. `*` stands for a
+ * crawler that no group names. RFC 9309 §2.2.1.
+ *
+ * In every dialect but `google`, a whole User-Agent header stands for its product token (`productTokenOf`). A header without one gets the rules
+ * for all crawlers.
+ */
 export type ProductTokens = string | readonly string[]
 
 /** What bound rules keep: the `rules` only, or the whole `file` too. */
@@ -23,8 +30,10 @@ export interface BindOptions {
    *
    * @default 'rules'
    */
-  readonly keep?: Keep
+  readonly keep?: Keep | undefined
 }
+
+const BIND_OPTIONS: Readonly<Record<keyof BindOptions, true>> = { keep: true }
 
 /** A file with enough rules for an index. */
 const MANY_RULES = `User-agent: *\n${'Disallow: /a\n'.repeat(30)}`
@@ -53,9 +62,10 @@ export class Robots {
     this.#source = workspace.files.sourceOf(source)
   }
 
-  /** The text of the file. Bytes that are not UTF-8 become U+FFFD. */
+  /** The text of the file, decoded from UTF-8. Invalid bytes become U+FFFD; a byte order mark is kept. Decoded anew by each call. */
   get text(): string {
-    return textOf(latin1OfSource(this.#source))
+    const source = this.#source
+    return typeof source === 'string' ? source : decodeText(source.bytes.subarray(source.start, source.end))
   }
 
   /** The absolute URLs of all `Sitemap` lines, on any host, as written and in the order of the file. Relative ones are left out. */
@@ -71,9 +81,14 @@ export class Robots {
     return decodeRecords(this.#otherRecords())
   }
 
-  /** Binds the file to one crawler: returns its rules. Use it to check many URLs for one crawler, or to store the rules. */
-  forCrawler(productTokens: ProductTokens, { keep = 'rules' }: BindOptions = {}): CrawlerRules {
-    const tokens = typeof productTokens === 'string' ? [productTokens] : [...productTokens]
+  /**
+   * Binds the file to one crawler: returns its rules. Use it to check many URLs for one crawler, or to store the rules.
+   *
+   * @throws {OptionError} if a product token is missing or not a string, or an option is unknown.
+   */
+  forCrawler(productTokens: ProductTokens, options?: BindOptions): CrawlerRules {
+    const tokens = typeof productTokens === 'string' ? [productTokens] : tokensOf(productTokens)
+    const keep = options === undefined ? 'rules' : keepOf(options)
     const { dialect, origin } = this
     const compiled = workspace.compile(this.#source, tokens, dialect.parsing)
     const { bytes, groupsAt, end, ruleCount: count, crawlDelayMs, requestRates, visitTimes } = compiled
@@ -98,24 +113,29 @@ export class Robots {
   }
 
   /**
-   * Returns whether this crawler may fetch this URL, or this path of the file's own origin.
+   * Returns whether this crawler may fetch this URL, or this path of the file's own origin. Returns false for a string that is not a URL, such as
+   * `example.com/page`; `check` says why.
    *
-   * @throws {OptionError} if `productTokens` is missing.
+   * @throws {OptionError} if `url` is neither a string nor an object with `href`, or a product token is missing or not a string.
    */
   isAllowed(url: UrlInput, productTokens: ProductTokens): boolean {
     return this.#boundTo(productTokens).isAllowed(url)
   }
 
   /**
-   * Returns whether this crawler may fetch this URL, and why.
+   * Returns whether this crawler may fetch this URL, and why. A string that is not a URL gets the verdict `invalid-url`.
    *
-   * @throws {OptionError} if `productTokens` is missing.
+   * @throws {OptionError} if `url` is neither a string nor an object with `href`, or a product token is missing or not a string.
    */
   check(url: UrlInput, productTokens: ProductTokens): RulesVerdict {
     return this.#boundTo(productTokens).check(url)
   }
 
-  /** Returns the verdict, every rule that matches this URL, and why one of them decides. */
+  /**
+   * Returns the verdict, every rule that matches this URL, and why one of them decides.
+   *
+   * @throws {OptionError} as `check` does.
+   */
   explain(url: UrlInput, productTokens: ProductTokens): Explanation {
     return this.forCrawler(productTokens, { keep: 'file' }).explain(url)
   }
@@ -128,9 +148,6 @@ export class Robots {
   }
 
   #boundTo(productTokens: ProductTokens): CrawlerRules {
-    if (productTokens === undefined) {
-      throw new OptionError('productTokens', 'is missing; write a name such as ExampleBot')
-    }
     if (this.#bound === undefined || !isSame(this.#bound.productTokens, productTokens)) {
       this.#bound = this.forCrawler(productTokens)
     }
@@ -138,9 +155,33 @@ export class Robots {
   }
 }
 
+/** @throws {OptionError} for an unknown option or value. */
+function keepOf(options: BindOptions): Keep {
+  assertKnownOptions(options, BIND_OPTIONS, '{ keep: "file" }')
+  const { keep = 'rules' } = options
+  if (keep === 'rules' || keep === 'file') return keep
+  throw new OptionError('keep', `${describeValue(keep)} is not known; expected one of rules, file`)
+}
+
+/** Returns the product tokens as a list of the file's own. @throws {OptionError} if one is missing or not a string. */
+function tokensOf(productTokens: ProductTokens): readonly string[] {
+  const isList = typeof productTokens === 'object' && productTokens !== null && Symbol.iterator in productTokens
+  const tokens = isList ? [...productTokens] : [productTokens as string]
+  if (tokens.length === 0) throw new OptionError('productTokens', `is an empty list; ${EXPECTED_TOKEN}`)
+  for (const token of tokens) {
+    if (typeof token === 'string') continue
+    const problem = token === undefined ? 'is missing' : `${describeValue(token)} is not a product token`
+    throw new OptionError('productTokens', `${problem}; ${EXPECTED_TOKEN}`)
+  }
+  return tokens
+}
+
+const EXPECTED_TOKEN =
+  'expected the name of a crawler in robots.txt, such as "ExampleBot", or "*" for one that no group names'
+
 function isSame(list: readonly string[], productTokens: ProductTokens): boolean {
   if (typeof productTokens === 'string') return list.length === 1 && list[0] === productTokens
-  return list.length === productTokens.length && list.every((token, i) => token === productTokens[i])
+  return list.length === productTokens?.length && list.every((token, i) => token === productTokens[i])
 }
 
 /** Checks so many URLs that the rules get an index. */

@@ -96,19 +96,19 @@ test.each([
     'our choice, an invalid URL, at a blocked address',
     blocked,
     'mailto:a@a.test',
-    { allowed: false, because: 'invalid-url', problem: 'scheme' },
+    { allowed: false, because: 'invalid-url', url: 'mailto:a@a.test', problem: 'scheme' },
   ],
   [
     'our choice, an invalid URL, unavailable',
     missing,
     'mailto:a@a.test',
-    { allowed: false, because: 'invalid-url', problem: 'scheme' },
+    { allowed: false, because: 'invalid-url', url: 'mailto:a@a.test', problem: 'scheme' },
   ],
   [
     'our choice, an invalid URL, unreachable for 30 days',
     unknownForLong,
     '',
-    { allowed: false, because: 'invalid-url', problem: 'empty' },
+    { allowed: false, because: 'invalid-url', url: '', problem: 'empty' },
   ],
 ] as const)('%s', (_, entry, url, expected) => {
   const own = entry.copy === undefined ? noRules : rules

@@ -4,7 +4,8 @@ import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { explainUrlProblem, originOf, parseUrl } from '../src/url/origin.ts'
+import { originOf, parseUrl } from '../src/url/origin.ts'
+import { explainUrlProblem } from '../src/url/url-problem.ts'
 
 test.each([
   ['RFC 9309 §2.3, scheme and host', 'https://a.test/page', 'https://a.test', '/page'],
@@ -60,7 +61,18 @@ test.each([
   ['data:text/plain,x', 'scheme'],
   ['file:///robots.txt', 'scheme'],
   ['ws://a.test/', 'scheme'],
-  ['a.test:8080/page', 'scheme'], // a host and port without a scheme read as a scheme
+  ['a.test:8080/page', 'relative'], // the URL parser reads this host as a scheme
+  ['localhost:8080/page', 'relative'],
+  ['localhost:8080', 'relative'],
+  ['localhost:8080?q', 'relative'],
+  ['localhost:8080#f', 'relative'],
+  [' my-host:80/\n', 'relative'],
+  ['127.0.0.1:8080/page', 'relative'],
+  ['localhost:page', 'scheme'],
+  ['localhost:8080a/page', 'scheme'],
+  ['tel:112', 'scheme'],
+  ['tel:+15550100', 'scheme'],
+  ['urn:123456', 'scheme'],
 ] as const)('our choice, no robots.txt applies to %j: %s', (url, problem) => {
   expect(parseUrl(url)).toBe(problem)
   expect(originOf(url)).toBeUndefined()

@@ -10,11 +10,9 @@ import {
   accessPolicyOf,
   advance,
   allows,
-  type DialectName,
   decide,
   defaultAccessPolicy,
   describeState,
-  dialects,
   type Entry,
   entryFrom,
   entryText,
@@ -22,7 +20,6 @@ import {
   holdsUntil,
   keepUntil,
   originAccessOf,
-  parseRobots,
   plan,
   type Reply,
   type State,
@@ -30,7 +27,8 @@ import {
   startAttempt,
   stateOf,
   states,
-} from '../src/index.ts'
+} from '../src/engine.ts'
+import { type DialectName, dialects, parseRobots } from '../src/index.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -15,12 +15,12 @@ import {
   holdsUntil,
   keepUntil,
   type Outcome,
-  parseRobots,
   plan,
   type State,
   settle,
   stateOf,
-} from '../src/index.ts'
+} from '../src/engine.ts'
+import { parseRobots } from '../src/index.ts'
 
 const DAY = 86_400_000
 const START = Date.UTC(2026, 0, 1)

@@ -4,21 +4,15 @@ import { dialectCases } from '@politely/testkit/dialect-cases'
 import { withTables } from '@politely/testkit/doc-table'
 import { verdictText } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
+import { accessPolicyOf, advance, dialectFor, type Entry, originAccessOf, settle, startAttempt } from '../src/engine.ts'
 import {
-  accessPolicyOf,
-  advance,
   type Dialect,
   type DialectName,
   deviations,
-  dialectFor,
   dialects,
-  type Entry,
   explainDialects,
   OptionError,
-  originAccessOf,
   parseRobots,
-  settle,
-  startAttempt,
 } from '../src/index.ts'
 
 const names = Object.keys(dialects) as DialectName[]
@@ -90,7 +84,8 @@ describe('a custom dialect', () => {
 
   it.each([
     ['bing', '"bing" is not known; write one of rfc9309, google'],
-    [null, 'keys is missing'],
+    [null, 'null is not known; write one of rfc9309'],
+    [42, '42 is not known; write one of rfc9309, google'],
     [{}, 'keys is missing; write one of lenient, exact'],
     [
       { ...dialects.google, parsing: { ...dialects.google.parsing, winner: 'longest' } },

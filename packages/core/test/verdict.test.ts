@@ -1,5 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { type Describable, describeVerdict, OptionError, parseRobots } from '../src/index.ts'
+import { describeState } from '../src/engine.ts'
+import {
+  type Describable,
+  describeReason,
+  describeVerdict,
+  escapeControls,
+  explainDialects,
+  explainUrlProblem,
+  isProductToken,
+  lintRobots,
+  OptionError,
+  originOf,
+  parseRobots,
+  productTokenOf,
+  restoreRules,
+} from '../src/index.ts'
 import { dialectNames } from './all-matchers.ts'
 
 const robots = parseRobots(
@@ -144,29 +159,210 @@ describe('memoryBytes', () => {
   })
 })
 
-describe('mistakes of the caller', () => {
-  it.each([[new ArrayBuffer(3)], [Promise.resolve('')], [undefined], [null], [{ bytes: [47] }]])(
-    'a source that is neither text nor bytes: %s',
-    (source) => {
-      expect(() => parseRobots(source as never)).toThrow(expect.objectContaining({ option: 'source' }))
-    },
-  )
+describe('a mistake of the caller is an OptionError that names the argument and says what to write', () => {
+  const rules = robots.forCrawler('ExampleBot')
+  const google = parseRobots('', { dialect: 'google' }).forCrawler('ExampleBot')
+  /** Calls a function without checks of types, as JavaScript does. */
+  const call = (f: unknown, ...args: unknown[]) => (f as (...args: unknown[]) => unknown)(...args)
+  const method = (target: object, name: string, ...args: unknown[]) =>
+    call(Reflect.get(target, name).bind(target), ...args)
+  const bound = (name: keyof typeof rules, ...args: unknown[]) => method(rules, name, ...args)
+  const ofFile = (name: keyof typeof robots, ...args: unknown[]) => method(robots, name, ...args)
 
-  it('a check without product tokens', () => {
-    expect(() => robots.isAllowed('/x', undefined as never)).toThrow(
-      expect.objectContaining({ option: 'productTokens' }),
+  it.each<[call: string, run: () => unknown, message: string]>([
+    ['parseRobots()', () => call(parseRobots), 'source: is missing; expected its text, such as "User-agent: *"'],
+    ['parseRobots(null)', () => call(parseRobots, null), 'source: null is not a robots.txt file'],
+    [
+      'parseRobots(an ArrayBuffer)',
+      () => call(parseRobots, new ArrayBuffer(3)),
+      'source: an object of type ArrayBuffer is',
+    ],
+    [
+      'parseRobots(a promise)',
+      () => call(parseRobots, Promise.resolve('')),
+      'source: an object of type Promise is not',
+    ],
+    ['parseRobots({ bytes: [47] })', () => call(parseRobots, { bytes: [47] }), 'source: an object is not a robots.txt'],
+    ['options that are a name', () => call(parseRobots, '', 'google'), 'such as { dialect: "google" }'],
+    ['options that are null', () => call(parseRobots, '', null), 'options: null is not an object'],
+    [
+      'a misspelt option',
+      () => call(parseRobots, '', { dialct: 'google' }),
+      'dialct: is an unknown option; did you mean `dialect`?',
+    ],
+    [
+      'an unknown option',
+      () => call(parseRobots, '', { userAgent: 'a' }),
+      'unknown option; expected one of dialect, origin',
+    ],
+    [
+      'an unknown dialect',
+      () => call(parseRobots, '', { dialect: 'bing' }),
+      'dialect: "bing" is not known; write one of rfc9309',
+    ],
+    [
+      'an origin that is a path',
+      () => call(parseRobots, '', { origin: '/path' }),
+      'origin: "/path" is not an origin; write',
+    ],
+    [
+      'an origin without robots.txt',
+      () => call(parseRobots, '', { origin: 'mailto:a@example.com' }),
+      'write one such as https',
+    ],
+    [
+      'an origin that is a number',
+      () => call(parseRobots, '', { origin: 42 }),
+      'origin: 42 is not an origin; write one such',
+    ],
+    [
+      'isAllowed(undefined, name)',
+      () => ofFile('isAllowed', undefined, 'ExampleBot'),
+      'url: is missing; expected a string',
+    ],
+    [
+      'isAllowed(42)',
+      () => bound('isAllowed', 42),
+      'url: 42 is not a URL; expected a string, a URL, or an object with `href`',
+    ],
+    [
+      'check(null)',
+      () => bound('check', null),
+      'url: null is not a URL; expected a string, a URL, or an object with `href`',
+    ],
+    [
+      'explain({})',
+      () => bound('explain', {}),
+      'url: an object is not a URL; expected a string, a URL, or an object with',
+    ],
+    ['check(42) in the dialect google', () => call(google.check.bind(google), 42), 'url: 42 is not a URL'],
+    ['originOf()', () => call(originOf), 'url: is missing; expected a string'],
+    ['isAllowed(url)', () => ofFile('isAllowed', '/x'), 'productTokens: is missing; expected the name of a crawler'],
+    [
+      'forCrawler()',
+      () => ofFile('forCrawler'),
+      'productTokens: is missing; expected the name of a crawler in robots.txt',
+    ],
+    [
+      'forCrawler([])',
+      () => ofFile('forCrawler', []),
+      'productTokens: is an empty list; expected the name of a crawler',
+    ],
+    ['forCrawler(["a", 7])', () => ofFile('forCrawler', ['a', 7]), 'productTokens: 7 is not a product token; expected'],
+    ['forCrawler({})', () => ofFile('forCrawler', {}), 'productTokens: an object is not a product token; expected'],
+    [
+      'forCrawler(name, "file")',
+      () => ofFile('forCrawler', 'a', 'file'),
+      'options: "file" is not an object; expected one',
+    ],
+    [
+      'forCrawler(name, { keeps })',
+      () => ofFile('forCrawler', 'a', { keeps: 'file' }),
+      'keeps: is an unknown option; did you mean `keep`?',
+    ],
+    [
+      'forCrawler(name, { keep })',
+      () => ofFile('forCrawler', 'a', { keep: true }),
+      'keep: true is not known; expected one of',
+    ],
+    ['lintRobots()', () => call(lintRobots), 'source: is missing; expected its text'],
+    ['lintRobots(42)', () => call(lintRobots, 42), 'source: 42 is not a robots.txt file'],
+    ['explainDialects()', () => call(explainDialects), 'source: is missing; expected its text'],
+    [
+      'explainDialects(file, undefined, name)',
+      () => call(explainDialects, '', undefined, 'a'),
+      'url: is missing; expected a string',
+    ],
+    ['explainDialects(file, url)', () => call(explainDialects, '', '/x'), 'productTokens: is missing'],
+    [
+      'explainDialects with a dialect',
+      () => call(explainDialects, '', '/x', 'a', { dialect: 'google' }),
+      'dialect: is an unknown option',
+    ],
+    [
+      'describeVerdict()',
+      () => call(describeVerdict),
+      'verdict: undefined is not a verdict; expected what `check` returns',
+    ],
+    [
+      'describeVerdict(a promise)',
+      () => call(describeVerdict, Promise.resolve()),
+      'verdict: an object of type Promise is not',
+    ],
+    ['describeReason(true)', () => call(describeReason, true), 'verdict: true is not a verdict'],
+    ['describeState(null)', () => call(describeState, null), 'entry: null is not an entry'],
+    [
+      'describeState(undefined)',
+      () => call(describeState, undefined),
+      'now: undefined is not a time; expected milliseconds',
+    ],
+    [
+      'describeState without policy',
+      () => call(describeState, undefined, 0),
+      'policy: undefined is not an access policy',
+    ],
+    [
+      'explainUrlProblem()',
+      () => call(explainUrlProblem),
+      'problem: undefined is not known; expected one of empty, relative',
+    ],
+    ['productTokenOf()', () => call(productTokenOf), 'userAgent: is missing; expected a User-Agent header'],
+    [
+      'productTokenOf(42)',
+      () => call(productTokenOf, 42),
+      'userAgent: 42 is not a string; expected a User-Agent header',
+    ],
+  ])('%s', (_call, run, message) => {
+    expect(run).toThrow(OptionError)
+    expect(run).toThrow(message)
+    expect(run).toThrow(
+      expect.objectContaining({
+        code: 'ERR_POLITELY_OPTION',
+        option: message.match(/^\w+(?=: )/)?.[0] ?? expect.any(String),
+      }),
     )
   })
 
+  it('values that only look wrong are accepted', () => {
+    expect(isProductToken(undefined as never)).toBe(false)
+    expect(restoreRules(undefined)).toBeUndefined()
+    expect(escapeControls(undefined as never)).toBe('undefined')
+    const { dialect, origin } = parseRobots('', { dialect: undefined, origin: new URL('https://example.com/x') })
+    expect([dialect.name, origin]).toEqual(['rfc9309', 'https://example.com'])
+    expect(
+      robots.forCrawler('ExampleBot/1.0 (+https://example.com/bot)', { keep: undefined }).isAllowed('/caf\u00e9/'),
+    ).toBe(false)
+  })
+})
+
+describe('a URL without a scheme', () => {
   it.each([
-    [{ dialect: 'bing' }, 'dialect', 'write one of rfc9309, google'],
-    [{ origin: '/path' }, 'origin', 'write one such as https://example.com'],
-    [{ origin: 'mailto:a@example.com' }, 'origin', 'write one such as'],
-  ])('%o is rejected, with a hint what to write instead', (options, option, hint) => {
-    const make = () => parseRobots('', options as never)
-    expect(make).toThrow(OptionError)
-    expect(make).toThrow(hint)
-    expect(make).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }))
+    ['example.com/page', 'https://example.com/page'],
+    ['localhost:8080/x', 'https://localhost:8080/x'],
+    ['localhost/x', 'https://localhost/x'],
+    ['127.0.0.1:8080', 'https://127.0.0.1:8080'],
+    ['//example.com/page', 'https://example.com/page'],
+    ['page?q', 'https://example.com/page?q'],
+    ['?q', 'https://example.com/?q'],
+    ['example.com:8080/\u202e', 'https://example.com:8080/\\u{202e}'],
+    [`example.com/${'a'.repeat(100)}`, 'https://example.com/page'],
+  ])('%s: the verdict says what to write', (url, whole) => {
+    const verdict = robots.check(url, 'ExampleBot')
+    expect(verdict).toEqual({ allowed: false, because: 'invalid-url', url, problem: 'relative' })
+    expect(describeVerdict(verdict)).toBe(`disallowed: the URL has no scheme; write it whole, such as ${whole}`)
+    expect(robots.isAllowed(url, 'ExampleBot')).toBe(false)
+  })
+})
+
+describe('the text of a file', () => {
+  const latin1 = 'User-agent: caf\xc3\xa9\xff'
+  it.each<[string, Uint8Array | string | { bytes: string }, string]>([
+    ['text', '\ufeff# caf\u00e9\r\n', '\ufeff# caf\u00e9\r\n'],
+    ['bytes', Uint8Array.from(latin1, (c) => c.charCodeAt(0)), 'User-agent: caf\u00e9\ufffd'],
+    ['bytes in a string', { bytes: latin1 }, 'User-agent: caf\u00e9\ufffd'],
+    ['ASCII in a string', { bytes: '# a' }, '# a'],
+  ])('is decoded from UTF-8: %s', (_source, file, text) => {
+    expect(parseRobots(file).text).toBe(text)
   })
 })
 
@@ -179,7 +375,7 @@ describe('a verdict as a sentence', () => {
     ],
     ['/other', 'ExampleBot', 'allowed: no rule of the group for ExampleBot, OtherBot (line 2) matches'],
     ['/robots.txt', 'Nobody', 'allowed: /robots.txt may always be fetched'],
-    ['x', 'Nobody', 'disallowed: the URL has no scheme and host; write it whole, such as https://example.com/page'],
+    ['x', 'Nobody', 'disallowed: the URL has no scheme; write it whole, such as https://example.com/x'],
   ])('%s', (url, agent, sentence) => {
     expect(describeVerdict(robots.check(url, agent))).toBe(sentence)
   })

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { Duplex, type Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { type Headers, headerOf } from '@politely/core'
+import { type Headers, headerOf } from '@politely/core/engine'
 
 /** Returns whether only the end of the connection ends the body: it has neither a length nor a last chunk. RFC 9112 §6.3. */
 export function endsWithConnection(status: number, headers: Headers): boolean {

@@ -1,7 +1,7 @@
 // Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { type Body, type Headers, headerOf } from '@politely/core'
+import { type Body, type Headers, headerOf } from '@politely/core/engine'
 import { createZstdDecoders } from './zstd.ts'
 
 /** A coding that the client does not decode. `failure.ts` maps the code to `undecodable`. */

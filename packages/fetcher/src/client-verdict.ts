@@ -1,16 +1,6 @@
 // Builds the verdicts of a RobotsClient from an entry and its rules.
-import {
-  type Access,
-  type AccessPolicy,
-  type CrawlerRules,
-  type DayRange,
-  decide,
-  type Entry,
-  type InvalidUrl,
-  type ParsedUrl,
-  type RequestRate,
-  type Verdict,
-} from '@politely/core'
+import type { Access, CrawlerRules, DayRange, InvalidUrl, ParsedUrl, RequestRate, Verdict } from '@politely/core'
+import { type AccessPolicy, decide, type Entry } from '@politely/core/engine'
 
 /** The verdict about one URL. JSON-safe; a discriminated union by `because`. */
 export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & UncheckedUrl)

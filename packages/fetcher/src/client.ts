@@ -2,20 +2,17 @@
 import type { EventEmitter } from 'node:events'
 import {
   type Access,
-  allows,
   type Explanation,
   explainUrlProblem,
-  type Failure,
   type HasHref,
   type InvalidUrl,
   OptionError,
   type OtherRecord,
   type ParsedUrl,
   parseRobots,
-  parseUrl,
   type Robots,
-  settle,
 } from '@politely/core'
+import { allows, type Failure, parseUrl, settle } from '@politely/core/engine'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from './client-verdict.ts'
 import { type ConcurrentMapOptions, concurrentMap } from './concurrent-map.ts'
 import { Deadline } from './deadline.ts'
@@ -302,8 +299,9 @@ export class RobotsClient {
    */
   async inspect(url: string | HasHref): Promise<Inspection | InvalidUrl> {
     this.#throwIfClosed()
-    const parsed = parseUrl(urlText(url))
-    if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', problem: parsed }
+    const text = urlText(url)
+    const parsed = parseUrl(text)
+    if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', url: text, problem: parsed }
     const known = await this.#cache.inspect(parsed.origin)
     return inspectionOf(parsed, known, this.#settings.now(), this.#settings)
   }

@@ -1,14 +1,6 @@
 // The entries of a client: in memory, and in the store if the caller gave one.
-import {
-  type CrawlerRules,
-  type Entry,
-  entryFrom,
-  entryText,
-  freshUntil,
-  keepUntil,
-  parseRobots,
-  startsWithOrigin,
-} from '@politely/core'
+import { type CrawlerRules, parseRobots } from '@politely/core'
+import { type Entry, entryFrom, entryText, freshUntil, keepUntil, startsWithOrigin } from '@politely/core/engine'
 import { type CachedRules, createMemory } from './memory.ts'
 import type { Settings } from './options.ts'
 import type { Telemetry } from './telemetry.ts'

@@ -1,5 +1,6 @@
 // Maps errors of Node, undici and basic-ftp to the reasons why robots.txt is unreachable. RFC 9309 §2.3.1.4.
-import type { Failure, FailureReason, Headers, Reply, Response } from '@politely/core'
+import type { FailureReason } from '@politely/core'
+import type { Failure, Headers, Reply, Response } from '@politely/core/engine'
 import { DEADLINE_PASSED, type Deadline } from './deadline.ts'
 
 /** Reasons by error code. Every other code means `network`. */

@@ -8,7 +8,7 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib'
-import type { Body, Failure, Reply, Headers as ReplyHeaders } from '@politely/core'
+import type { Body, Failure, Reply, Headers as ReplyHeaders } from '@politely/core/engine'
 import { isCoded, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'

@@ -1,7 +1,7 @@
 // Fetches robots.txt over FTP (RFC 959): anonymous login, binary type, passive mode. Needs the optional package basic-ftp.
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { PassThrough } from 'node:stream'
-import type { Body, Failure, Reply } from '@politely/core'
+import type { Body, Failure, Reply } from '@politely/core/engine'
 import type * as BasicFtp from 'basic-ftp'
 import { readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'

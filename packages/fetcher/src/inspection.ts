@@ -1,16 +1,6 @@
 // Builds the report of `inspect` about one origin.
-import {
-  type AccessPolicy,
-  type Attempt,
-  type Dialect,
-  describeState,
-  dueAt,
-  type Entry,
-  type OtherRecord,
-  parseRobots,
-  type State,
-  stateOf,
-} from '@politely/core'
+import { type Attempt, type Dialect, type OtherRecord, parseRobots } from '@politely/core'
+import { type AccessPolicy, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core/engine'
 import { displayUrl } from './display.ts'
 import type { FlightPhase } from './flights.ts'
 

@@ -1,5 +1,6 @@
 // The memory cache of a client. Its limit is a size, not a count, since a file may have 10 bytes or 500 KiB.
-import type { Attempt, CrawlerRules, Entry } from '@politely/core'
+import type { Attempt, CrawlerRules } from '@politely/core'
+import type { Entry } from '@politely/core/engine'
 import { LRUCache } from 'lru-cache'
 
 /** An entry, and the rules of its copy for the client's crawler. Without a copy, the rules are those of an empty file. */

@@ -1,15 +1,7 @@
 // The options of a RobotsClient, and their checks at construction.
 import type { LookupFunction } from 'node:net'
-import {
-  type AccessPolicy,
-  accessPolicyOf,
-  type Dialect,
-  type DialectName,
-  dialectFor,
-  isProductToken,
-  OptionError,
-  productTokenOf,
-} from '@politely/core'
+import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
+import { type AccessPolicy, accessPolicyOf, dialectFor } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import type { CheckManyOptions } from './client.ts'
 import type { ConcurrentMapOptions } from './concurrent-map.ts'

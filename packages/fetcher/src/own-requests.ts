@@ -3,7 +3,7 @@
 // The caller's `fetch` or `dispatcher` may itself ask the client, directly or through a gate. The global fetch does so under a global
 // `politeAgent`. The client would then wait for itself. The async context distinguishes such a call from all others.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Reply } from '@politely/core'
+import type { Reply } from '@politely/core/engine'
 
 interface OwnRequest {
   readonly url: string

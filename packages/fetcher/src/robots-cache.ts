@@ -2,18 +2,8 @@
 //
 // Calls go one way. The client calls this cache. The cache calls `Entries` (memory and store), `Flights` (which fetch runs when) and
 // `RobotsFetcher` (the requests of one attempt), and reports to `Telemetry`. None of them calls the client.
-import {
-  type CrawlerRules,
-  type Entry,
-  entryText,
-  holdsUntil,
-  type Outcome,
-  type ParsedUrl,
-  parseUrl,
-  plan,
-  settle,
-  stateOf,
-} from '@politely/core'
+import type { CrawlerRules, ParsedUrl } from '@politely/core'
+import { type Entry, entryText, holdsUntil, type Outcome, parseUrl, plan, settle, stateOf } from '@politely/core/engine'
 import { Entries } from './entries.ts'
 import { type FlightPhase, Flights } from './flights.ts'
 import type { Inspection } from './inspection.ts'

@@ -8,7 +8,7 @@ import {
   type Reply,
   type RobotsRequest,
   startAttempt,
-} from '@politely/core'
+} from '@politely/core/engine'
 import pRetry from 'p-retry'
 import { Deadline } from './deadline.ts'
 import type { OwnRequests } from './own-requests.ts'

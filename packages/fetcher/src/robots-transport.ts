@@ -1,5 +1,5 @@
 // The interface of the transports: one request in, one reply out. The implementations use undici, the caller's fetch, or FTP.
-import type { AccessPolicy, Reply } from '@politely/core'
+import type { AccessPolicy, Reply } from '@politely/core/engine'
 import type { Deadline } from './deadline.ts'
 import type { Reach } from './network-guard.ts'
 

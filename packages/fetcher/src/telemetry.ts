@@ -1,7 +1,8 @@
 // Reports what a client does: typed events, tracing channels, counters, and a log line for each event.
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
-import { describeVerdict, type Entry, escapeControls, type State } from '@politely/core'
+import { describeVerdict, escapeControls } from '@politely/core'
+import type { Entry, State } from '@politely/core/engine'
 import type { ClientVerdict } from './client-verdict.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */

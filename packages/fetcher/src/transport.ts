@@ -1,5 +1,5 @@
 // Sends one request for robots.txt and returns its reply. Chooses the transport by the URL's scheme and the caller's options.
-import type { Reply, RobotsRequest } from '@politely/core'
+import type { Reply, RobotsRequest } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'

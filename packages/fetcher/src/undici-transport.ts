@@ -1,7 +1,7 @@
 // Fetches robots.txt with undici: over the client's own connections, which the network guard checks, or with the caller's dispatcher.
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { type Failure, type Headers, headerOf, type Reply } from '@politely/core'
+import { type Failure, type Headers, headerOf, type Reply } from '@politely/core/engine'
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, bodyOf, isCoded, readBody } from './body.ts'
 import { endsWithConnection, isChunked, problemOfConnection, TlsCarrier } from './body-end.ts'

@@ -333,6 +333,7 @@ describe('inspect', () => {
     expect(await client.inspect('mailto:a@b.test')).toEqual({
       allowed: false,
       because: 'invalid-url',
+      url: 'mailto:a@b.test',
       problem: 'scheme',
     })
     await client.close()

@@ -1,5 +1,5 @@
 // What the memory cache keeps, for how long, and within which size. The clock is a fake, the server is real.
-import type { Entry } from '@politely/core'
+import type { Entry } from '@politely/core/engine'
 import { type Clock, startClock } from '@politely/testkit/clock'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Sites } from '@politely/testkit/sites'

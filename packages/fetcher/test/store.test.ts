@@ -1,5 +1,5 @@
 // A store behind the memory cache: the client uses its entries, and survives its failures. All of it is our choice.
-import { entryFrom } from '@politely/core'
+import { entryFrom } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'

@@ -1,6 +1,6 @@
 // Calls a pacer on behalf of the gate. The caller may supply a pacer, such as one that asks a service for a fleet of crawlers. So the gate
 // validates its replies and contains its failures.
-import type { Delay, PaceLimits, PaceResponse } from '@politely/core'
+import type { Delay, PaceLimits, PaceResponse } from '@politely/core/engine'
 import { PacerError } from './errors.ts'
 import { channels } from './events.ts'
 import type { EventSource } from './gate-context.ts'

@@ -1,5 +1,5 @@
 // Counts the events of a gate, from its creation on.
-import { isPushback, type PaceResponse } from '@politely/core'
+import { isPushback, type PaceResponse } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitReason } from './queue.ts'
 

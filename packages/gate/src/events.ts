@@ -1,6 +1,6 @@
 // The messages that a gate publishes on channels of `node:diagnostics_channel`. A message is built only if its channel has a subscriber.
 import { channel } from 'node:diagnostics_channel'
-import type { Delay } from '@politely/core'
+import type { Delay } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { PoliteGate } from './gate.ts'
 import type { WaitReason } from './queue.ts'

@@ -2,7 +2,7 @@
 //
 // The gate calls `start` once, and hands the permit to the caller. The caller may call `report` when the headers of the response have arrived,
 // and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
-import type { Delay } from '@politely/core'
+import type { Delay } from '@politely/core/engine'
 import { channels } from './events.ts'
 import { locationOf, type Permit, paceResponseOf, type ResponseLike } from './permit.ts'
 import type { RequestQueue, ReservedSlot, WaitReason } from './queue.ts'

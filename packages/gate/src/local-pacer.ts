@@ -1,13 +1,13 @@
 // LocalPacer: keeps the pace of all keys in the memory of this process. It is the default pacer of a gate.
 //
 // It stores no queue, since the gate asks for one request of a key at a time.
+import { OptionError } from '@politely/core'
 import {
   applyResponse,
   canForget,
   type Delay,
   delayOf,
   nextSlot,
-  OptionError,
   type Pace,
   type PaceLimits,
   type PaceResponse,
@@ -15,7 +15,7 @@ import {
   shiftPause,
   startPace,
   takeSlot,
-} from '@politely/core'
+} from '@politely/core/engine'
 import { describeValue } from '@politely/fetcher/option-checks'
 import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 

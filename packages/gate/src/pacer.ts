@@ -2,7 +2,7 @@
 //
 // The gate keeps the order of the requests of its own process. The pacer keeps the pace: in this process (`LocalPacer`, the default), or in one
 // place for a fleet of processes.
-import type { Delay, PaceLimits, PaceResponse, Slot } from '@politely/core'
+import type { Delay, PaceLimits, PaceResponse, Slot } from '@politely/core/engine'
 
 /**
  * Keeps the pace of every pace key: an origin, or what `paceBy` says. A method may return its result or a promise of it. All times are

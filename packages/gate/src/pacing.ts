@@ -1,6 +1,6 @@
 // The caller's options for pace and concurrency, and their validation.
 import type { LookupFunction } from 'node:net'
-import type { PaceLimits } from '@politely/core'
+import type { PaceLimits } from '@politely/core/engine'
 import { callable, integer, number, oneOf, withMethods } from '@politely/fetcher/option-checks'
 import type { PoliteGateOptions } from './gate.ts'
 import type { PaceBy } from './pace-by.ts'

@@ -3,7 +3,7 @@
 //   const permit = await gate.enter(url)                  // waits until the request may start
 //   const response = await permit.run(() => fetch(url))   // sends the request
 //   permit.release(response)                              // ends the request, and reports its status and Retry-After
-import { type Delay, type Headers, headerOf, type PaceResponse } from '@politely/core'
+import { type Delay, type Headers, headerOf, type PaceResponse } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { ResponseError } from './errors.ts'

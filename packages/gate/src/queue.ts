@@ -15,7 +15,7 @@
 //      Then the request releases the limits and starts over at step 1.
 //
 // A slot is reserved last, so a request that is aborted while it waits does not waste one.
-import type { PaceLimits } from '@politely/core'
+import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/fifo'
 import { isPromise } from './checked-pacer.ts'
 import type { GateContext } from './gate-context.ts'

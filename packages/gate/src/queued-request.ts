@@ -3,7 +3,7 @@
 // When the request is the first of its queue, the queue calls `recheckNow`, unless robots.txt has just been checked. If the answer is `unknown`,
 // the queue calls `recheck`. If robots.txt no longer allows the request, these methods reject it. Otherwise the queue calls `grant`, or `fail`
 // if the pacer fails. Until `grant`, the caller's signal may abort the request, and closing the gate rejects it.
-import type { PaceLimits } from '@politely/core'
+import type { PaceLimits } from '@politely/core/engine'
 import { registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { RobotsDisallowedError } from './errors.ts'

@@ -1,5 +1,5 @@
 // LocalPacer: runs the cases that every pacer must pass, and tests the eviction of keys.
-import type { PaceLimits } from '@politely/core'
+import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
 import { type PacerCase, pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
 import { describe, expect, test } from 'vitest'

@@ -136,7 +136,7 @@ test.each<[call: string, make: () => unknown, message: string]>([
   [
     'assertOwnHost(url, host)',
     () => assertOwnHost('https://example.com/', wrong('example.com')),
-    'hosts: is missing or',
+    'hostHeaders: is missing or',
   ],
   ['new CrawlTimeline({ gat: 1 })', () => new CrawlTimeline(wrong({ gat: 1 })), 'gat: is an unknown option'],
   [

@@ -1,5 +1,5 @@
 // Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet would; and one that fails.
-import type { PaceLimits, PaceResponse } from '@politely/core'
+import type { PaceLimits, PaceResponse } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
 import { pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'

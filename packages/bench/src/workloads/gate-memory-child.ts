@@ -1,6 +1,6 @@
 // Measures the memory of very many origins while their delays run, and after that. Needs --expose-gc.
 //   node --expose-gc gate-memory-child.ts COUNT
-import type { PaceLimits } from '@politely/core'
+import type { PaceLimits } from '@politely/core/engine'
 import { LocalPacer } from '@politely/gate'
 import { heldBytes } from '../held-bytes.ts'
 import type { IdleOrigins } from './gate-overhead.ts'

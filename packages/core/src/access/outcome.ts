@@ -37,7 +37,7 @@ export interface Unchanged extends OutcomeSource {
 }
 
 /** The server says that the file does not exist: everything is allowed. §2.3.1.3. */
-interface Unavailable extends OutcomeSource {
+export interface Unavailable extends OutcomeSource {
   readonly kind: 'unavailable'
   readonly status: number
   readonly reason: UnavailableReason
@@ -58,7 +58,7 @@ export type UnavailableReason =
   | 'no-usable-location'
 
 /** 401 or 403 in a dialect from before RFC 9309: everything is disallowed. The draft of 1996, §3.1. */
-interface Restricted extends OutcomeSource {
+export interface Restricted extends OutcomeSource {
   readonly kind: 'restricted'
   readonly status: number
   readonly reason: 'status'

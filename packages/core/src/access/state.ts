@@ -25,7 +25,7 @@ export type State =
   | 'long-lost-with-copy'
 
 /** What a state means. */
-interface StateKind {
+export interface StateKind {
   /**
    * What decides: the rules of a fresh or stale copy, or everything is allowed or disallowed. `nothing-yet`: robots.txt has to be fetched
    * first.

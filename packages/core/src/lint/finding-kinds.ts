@@ -8,7 +8,7 @@
 export type Severity = 'error' | 'warning' | 'note'
 
 /** The messages by severity and code. `{}` stands for what to write instead. Codes are in kebab-case and never renamed. */
-const messages = {
+export const findingMessages = {
   error: {
     // The whole file
     'html-instead-of-robots': 'This is an HTML page; serve plain text, or answer 404 if the site has no rules.',
@@ -124,9 +124,9 @@ const messages = {
 
 /** The code of a kind of finding. Codes are stable. */
 export type FindingCode =
-  | keyof (typeof messages)['error']
-  | keyof (typeof messages)['warning']
-  | keyof (typeof messages)['note']
+  | keyof (typeof findingMessages)['error']
+  | keyof (typeof findingMessages)['warning']
+  | keyof (typeof findingMessages)['note']
 
 export interface FindingKind {
   readonly severity: Severity
@@ -136,9 +136,9 @@ export interface FindingKind {
 
 /** The severity and message of every code. */
 export const findingKinds: Readonly<Record<FindingCode, FindingKind>> = {
-  ...kindsOf('error', messages.error),
-  ...kindsOf('warning', messages.warning),
-  ...kindsOf('note', messages.note),
+  ...kindsOf('error', findingMessages.error),
+  ...kindsOf('warning', findingMessages.warning),
+  ...kindsOf('note', findingMessages.note),
 }
 
 function kindsOf<C extends string>(severity: Severity, table: Readonly<Record<C, string>>): Record<C, FindingKind> {

@@ -1,9 +1,10 @@
 // Finds mistakes in a robots.txt file.
 
-import { type ByteRange, encodeText, latin1OfSource, rangeOf } from '../bytes.ts'
+import { type ByteRange, bytesOfLatin1, encodeText, type HasBytes, latin1OfSource, rangeOf } from '../bytes.ts'
 import { dialects } from '../dialect.ts'
 import { LineReader } from '../parse/line-reader.ts'
 import { parseRecords } from '../parse/records.ts'
+import { assertSource } from '../parse/source.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
 import { type Field, type FieldLine, lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
@@ -24,10 +25,12 @@ const READ_LIMIT_BYTES = 500 * 1024
  * The time is linear in the size of the file, except for one sort of the rules of each group. Each check looks at one line, and at other
  * lines only through a map.
  *
- * @param source The file as bytes or text.
+ * @param source The bytes or the text of the file; or an object with its bytes in a string, such as a `Copy`.
+ * @throws {OptionError} if `source` has another type.
  */
-export function lintRobots(source: Uint8Array | string): readonly Finding[] {
-  const file = rangeOf(typeof source === 'string' ? encodeText(source) : source)
+export function lintRobots(source: Uint8Array | string | HasBytes): readonly Finding[] {
+  assertSource(source)
+  const file = rangeOf(bytesOf(source))
   const text = latin1OfSource(file)
   const findings: Finding[] = []
   const report: Report = (code, line, ...write) => findings.push(findingOf(code, line, write))
@@ -41,6 +44,11 @@ export function lintRobots(source: Uint8Array | string): readonly Finding[] {
     if (fields.length === 0) report('empty-file', 0)
   }
   return findings.sort((a, b) => a.line - b.line)
+}
+
+function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
+  if (typeof source === 'string') return encodeText(source)
+  return source instanceof Uint8Array ? source : bytesOfLatin1(source.bytes)
 }
 
 /** Checks each line by itself. @param text The file, one character for each byte. @returns The fields. */

@@ -130,7 +130,12 @@ export class CrawlerRules {
     }
   }
 
-  /** Returns whether the crawler may fetch this URL, or this path of the file's own origin. */
+  /**
+   * Returns whether the crawler may fetch this URL, or this path of the file's own origin. Returns false for a string that is not a URL, such as
+   * `example.com/page`; `check` says why.
+   *
+   * @throws {OptionError} if `url` is neither a string nor an object with `href`.
+   */
   isAllowed(url: UrlInput): boolean {
     // Without rules, every URL of the file's own origin is allowed.
     const origin = this.#origin
@@ -141,13 +146,21 @@ export class CrawlerRules {
     return found === NO_RULE || allowsAt(this.#packedBytes(), found)
   }
 
-  /** Returns whether the crawler may fetch this URL, and why (RFC 9309 §2.2.2). Never throws: an invalid URL gets the verdict `invalid-url`. */
+  /**
+   * Returns whether the crawler may fetch this URL, and why (RFC 9309 §2.2.2). A string that is not a URL gets the verdict `invalid-url`.
+   *
+   * @throws {OptionError} if `url` is neither a string nor an object with `href`.
+   */
   check(url: UrlInput): RulesVerdict {
     const found = this.#resolve(url)
     return typeof found === 'number' ? this.#verdictBy(found) : found
   }
 
-  /** Returns the verdict, every rule that matches, and why one of them decides. */
+  /**
+   * Returns the verdict, every rule that matches, and why one of them decides.
+   *
+   * @throws {OptionError} if `url` is neither a string nor an object with `href`.
+   */
   explain(url: UrlInput): Explanation {
     const found = this.#resolve(url)
     const verdict = typeof found === 'number' ? this.#verdictBy(found) : found

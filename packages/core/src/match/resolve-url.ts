@@ -1,6 +1,6 @@
 // Sets the path to check from a URL of any kind, or returns a verdict that does not depend on a rule. url-fast-path.ts does it for simple URLs.
 import type { ParsingRules } from '../dialect.ts'
-import { isParsedUrl, originOf, type UrlInput } from '../url/origin.ts'
+import { isParsedUrl, originOf, type ParsedUrl, type UrlInput, urlText } from '../url/origin.ts'
 import type { RequestPath } from '../url/request-path.ts'
 import { googlePathOf, sentUrlOf } from '../url/sent-path.ts'
 import type { RulesVerdict } from './verdict.ts'
@@ -27,14 +27,16 @@ function setSentPath(
   path: RequestPath,
 ): RulesVerdict | undefined {
   const sent = sentUrlOf(url, fileOrigin === undefined ? 'ignored' : 'checked')
-  if (typeof sent === 'string') return { allowed: false, because: 'invalid-url', problem: sent }
+  if (typeof sent === 'string') {
+    return { allowed: false, because: 'invalid-url', url: urlText(url as Exclude<UrlInput, ParsedUrl>), problem: sent }
+  }
   path.setPath(sent.path, compare)
   return otherOrigin(sent.origin, fileOrigin)
 }
 
 /** Sets the path as it is in the string: google/robotstxt leaves normalization of the URL to its caller. */
 function setGooglePath(url: UrlInput, fileOrigin: string | undefined, path: RequestPath): RulesVerdict | undefined {
-  const text = typeof url === 'string' ? url : isParsedUrl(url) ? url.origin + url.path : url.href
+  const text = isParsedUrl(url) ? url.origin + url.path : urlText(url)
   path.setPath(googlePathOf(text), undefined)
   return otherOrigin(fileOrigin === undefined ? undefined : originOf(text), fileOrigin)
 }

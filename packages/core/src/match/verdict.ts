@@ -1,6 +1,6 @@
 // The verdict of the rules on one URL, with its reason. All types here are JSON-safe.
 import { textOf } from '../bytes.ts'
-import type { UrlProblem } from '../url/origin.ts'
+import type { UrlProblem } from '../url/url-problem.ts'
 import type { UnpackedGroup, UnpackedRule } from './packed-rules.ts'
 
 /** A rule, as a verdict shows it. */
@@ -40,6 +40,8 @@ export type RulesVerdict =
 export interface InvalidUrl {
   readonly allowed: false
   readonly because: 'invalid-url'
+  /** The URL as the caller gave it. */
+  readonly url: string
   readonly problem: UrlProblem
 }
 

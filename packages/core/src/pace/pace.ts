@@ -21,7 +21,8 @@ export interface Pace {
   readonly pushbackPause: PushbackPause
 }
 
-interface PushbackPause {
+/** A pause that a response with status 429 or 503 caused. */
+export interface PushbackPause {
   /** Milliseconds since 1970. */
   readonly until: number
   readonly because: 'retry-after' | 'backoff'

@@ -1,5 +1,7 @@
 // The origin and the robots.txt URL of a URL. RFC 9309 §2.3: one robots.txt for each scheme, host and port.
 import { COLON, DOT, HYPHEN, SLASH, ZERO } from '../ascii.ts'
+import { describeValue, OptionError } from '../option-error.ts'
+import { problemOf, type UrlProblem } from './url-problem.ts'
 
 /** The schemes with a robots.txt that RFC 9309 §2.3 names. */
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:'])
@@ -8,15 +10,6 @@ const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:'])
 export interface HasHref {
   readonly href: string
 }
-
-/**
- * Why no robots.txt applies to a URL:
- * `empty`: the string is empty or blank;
- * `relative`: it is a path or `//host/path`, which needs a base that only the caller knows;
- * `malformed`: it is invalid by the WHATWG URL standard;
- * `scheme`: its scheme has no robots.txt, such as `mailto:`.
- */
-export type UrlProblem = 'empty' | 'relative' | 'malformed' | 'scheme'
 
 /** A URL as a client sends it, and the origin whose robots.txt applies to it. */
 export interface ParsedUrl {
@@ -31,13 +24,16 @@ export interface ParsedUrl {
 /** A URL to check, as a string or an object. A `ParsedUrl` is not parsed again. */
 export type UrlInput = string | HasHref | ParsedUrl
 
-/** Parses an absolute URL as a client does (WHATWG URL). Drops userinfo and fragment. */
+/**
+ * Parses an absolute URL as a client does (WHATWG URL). Drops userinfo and fragment.
+ *
+ * @throws {OptionError} if `url` is neither a string nor such an object.
+ */
 export function parseUrl(url: UrlInput): ParsedUrl | UrlProblem {
   if (isParsedUrl(url)) return url
-  const text = typeof url === 'string' ? url : url.href
+  const text = urlText(url)
   const parsed = URL.parse(text)
-  if (parsed === null) return problemOf(text)
-  if (!SCHEMES.has(parsed.protocol)) return 'scheme'
+  if (parsed === null || !SCHEMES.has(parsed.protocol)) return problemOf(text, parsed)
   const { origin } = parsed
   return { origin, robotsUrl: `${origin}/robots.txt`, path: sentPath(parsed.href) }
 }
@@ -78,7 +74,19 @@ function isLetter(c: number): boolean {
 }
 
 export function isParsedUrl(url: UrlInput): url is ParsedUrl {
-  return typeof url !== 'string' && 'robotsUrl' in url
+  return typeof url === 'object' && url !== null && 'robotsUrl' in url
+}
+
+/** Returns the text of a URL. @throws {OptionError} if `url` is neither a string nor an object with `href`. */
+export function urlText(url: string | HasHref): string {
+  if (typeof url === 'string') return url
+  const href: unknown = url?.href
+  if (typeof href === 'string') return href
+  const problem = url === undefined ? 'is missing' : `${describeValue(url)} is not a URL`
+  throw new OptionError(
+    'url',
+    `${problem}; expected a string, a URL, or an object with \`href\`, such as "https://example.com/page"`,
+  )
 }
 
 /** Returns path and query from a URL's `href`. `pathname` and `search` together would lose the `?` of an empty query. */
@@ -89,7 +97,11 @@ export function sentPath(href: string): string {
   return href.slice(path, fragment === -1 ? href.length : fragment)
 }
 
-/** Returns the origin of an absolute URL, as a URL parser writes it; undefined if the URL is invalid or its scheme has no robots.txt. */
+/**
+ * Returns the origin of an absolute URL, as a URL parser writes it; undefined if the URL is invalid or its scheme has no robots.txt.
+ *
+ * @throws {OptionError} if `url` is neither a string nor an object with `href`.
+ */
 export function originOf(url: string | HasHref): string | undefined {
   const end = typeof url === 'string' ? endOfSimpleOrigin(url) : -1
   if (end !== -1) return (url as string).slice(0, end)
@@ -104,23 +116,4 @@ export function originOf(url: string | HasHref): string | undefined {
 export function startsWithOrigin(url: string, origin: string): boolean {
   const at = origin.length
   return url.length > at && url.charCodeAt(at) === SLASH && url.lastIndexOf(origin, 0) === 0
-}
-
-function problemOf(text: string): UrlProblem {
-  if (text.trim() === '') return 'empty'
-  // A reference that resolves against a base is relative; any other is malformed.
-  const hasScheme = /^\s*[a-z][a-z0-9+.-]*:/i.test(text)
-  return !hasScheme && URL.canParse(text, 'http://base.invalid/') ? 'relative' : 'malformed'
-}
-
-const PROBLEMS: Readonly<Record<UrlProblem, string>> = {
-  empty: 'no URL was given; write one such as https://example.com/page',
-  relative: 'the URL has no scheme and host; write it whole, such as https://example.com/page',
-  malformed: 'this is not a URL; write one such as https://example.com/page',
-  scheme: 'only http, https and ftp URLs have a robots.txt; write one such as https://example.com/page',
-}
-
-/** Explains a problem in one sentence, and says what to write instead. */
-export function explainUrlProblem(problem: UrlProblem): string {
-  return PROBLEMS[problem]
 }

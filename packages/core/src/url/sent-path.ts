@@ -1,6 +1,7 @@
 // The path and query of a URL as a client sends them: RFC 9309 §2.2.2, WHATWG URL. Also as google/robotstxt finds them in a string.
 import { SLASH } from '../ascii.ts'
-import { isParsedUrl, parseUrl, sentPath, type UrlInput, type UrlProblem } from './origin.ts'
+import { isParsedUrl, parseUrl, sentPath, type UrlInput, urlText } from './origin.ts'
+import type { UrlProblem } from './url-problem.ts'
 
 export interface SentUrl {
   /** Undefined if the caller gave only a path, or the host is invalid and ignored. */
@@ -18,7 +19,7 @@ export interface SentUrl {
  */
 export function sentUrlOf(url: UrlInput, authority: 'checked' | 'ignored'): SentUrl | UrlProblem {
   if (isParsedUrl(url)) return url
-  const text = typeof url === 'string' ? url : url.href
+  const text = urlText(url)
   if (text.charCodeAt(0) === SLASH && !startsHost(text)) return parsePath(text)
   const parsed = parseUrl(text)
   if (parsed === 'malformed' && authority === 'ignored') {

@@ -1,6 +1,7 @@
 // CrawlTimeline: records the messages of gates, and draws when each origin was requested, what waited, and which responses were 429 or 503.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { isPushback, OptionError } from '@politely/core'
+import { OptionError } from '@politely/core'
+import { isPushback } from '@politely/core/engine'
 import { assertKnown, assertOptions, integer } from '@politely/fetcher/option-checks'
 import type { DoneMessage, RefuseMessage, StartMessage } from '../events.ts'
 import { PoliteGate } from '../gate.ts'

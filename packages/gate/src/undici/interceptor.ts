@@ -1,6 +1,7 @@
 // politeInterceptor: puts a gate in front of an undici dispatcher, so that every dispatched request enters it.
 import { stringify } from 'node:querystring'
-import { headerOf, OptionError } from '@politely/core'
+import { OptionError } from '@politely/core'
+import { headerOf } from '@politely/core/engine'
 import type { BlockedAddressError } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import type { Dispatcher } from 'undici'

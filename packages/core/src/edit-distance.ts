@@ -1,0 +1,47 @@
+// Compares misspelt names with known ones.
+
+/** Returns the optimal string alignment distance: how many letters are added, lost, changed or swapped with their neighbour. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      const changed = (last[j - 1] as number) + (same ? 0 : 1)
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      row.push(
+        Math.min(
+          changed,
+          (last[j] as number) + 1,
+          (row[j - 1] as number) + 1,
+          swapped ? (beforeLast[j - 2] as number) + 1 : changed,
+        ),
+      )
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.length] as number
+}
+
+/** Longer names are not compared. Every option's name is shorter, and this bounds the work. */
+const MAX_NAME_LENGTH = 40
+
+/**
+ * Returns the known name that a misspelt one was probably meant to be: the one with the smallest edit distance, ignoring case. At most a third of
+ * its letters may differ.
+ */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > MAX_NAME_LENGTH) return undefined
+  let nearest: string | undefined
+  let smallest = Number.POSITIVE_INFINITY
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance < smallest && distance <= candidate.length / 3) {
+      nearest = candidate
+      smallest = distance
+    }
+  }
+  return nearest
+}

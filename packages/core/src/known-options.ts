@@ -1,0 +1,24 @@
+// Checks an object of options: its type, and the names of the options.
+import { nearestName } from './edit-distance.ts'
+import { describeValue, OptionError } from './option-error.ts'
+
+/**
+ * Checks that `options` is an object with known options only.
+ *
+ * @param known The names of all options.
+ * @param example Options to show in the error message.
+ * @throws {OptionError} for another type or an unknown name. If the name looks like a misspelling, the message has the right one.
+ */
+export function assertKnownOptions(options: unknown, known: Readonly<Record<string, true>>, example: string): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new OptionError('options', `${describeValue(options)} is not an object; expected one such as ${example}`)
+  }
+  for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknownOption(name, known)
+}
+
+function unknownOption(name: string, known: Readonly<Record<string, true>>): OptionError {
+  const names = Object.keys(known)
+  const nearest = nearestName(name, names)
+  const expected = nearest === undefined ? `expected one of ${names.join(', ')}` : `did you mean \`${nearest}\`?`
+  return new OptionError(name, `is an unknown option; ${expected}`)
+}
