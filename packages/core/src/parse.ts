@@ -8,6 +8,7 @@ import { assertSource } from './parse/source.ts'
 import { Robots } from './robots.ts'
 import { type HasHref, originOf } from './url/origin.ts'
 
+/** Options of `parseRobots`. */
 export interface ParseOptions {
   /**
    * The dialect, by name or a custom one.

@@ -23,6 +23,7 @@ export type ProductTokens = string | readonly string[]
 /** What bound rules keep: the `rules` only, or the whole `file` too. */
 export type Keep = 'rules' | 'file'
 
+/** Options of `Robots.forCrawler`. */
 export interface BindOptions {
   /**
    * `rules`: keep the crawler's rules only, and no part of the file in memory; for callers with many files. `file`: also keep the file, so that

@@ -18,6 +18,7 @@ export interface Admission {
   check(url: string, options: { readonly signal: AbortSignal }, frameId: string): Promise<ClientVerdict>
 }
 
+/** Options of a `Guard`. */
 export interface GuardOptions {
   readonly contexts: GuardedContexts
   readonly pageRequests: PageRequests
@@ -45,6 +46,10 @@ interface Navigation {
   permit: Permit | undefined
 }
 
+/**
+ * Decides which requests of a browser or a context may be sent. A navigation enters the gate and waits for its slot. Every other page request
+ * is checked and does not wait.
+ */
 export class Guard implements RequestListener {
   readonly contexts: GuardedContexts
   readonly refusals: Refusals = new Refusals()

@@ -45,6 +45,7 @@ interface PageEntry {
   readonly restore: () => void
 }
 
+/** The guarded pages of a browser or a context. Their navigation methods reject with the error of the guard if a request was refused. */
 export class Pages {
   readonly #guard: Guard
   readonly #browser: DriverBrowser

@@ -1,6 +1,7 @@
 // A paused request, or the paused response to a document request: the fields of `Fetch.requestPaused` that the guard reads, and how a
 // request may fail.
 
+/** A header of a response, as the DevTools protocol represents it. */
 export interface HeaderEntry {
   readonly name: string
   readonly value: string

@@ -9,10 +9,12 @@ export interface FailedRequest {
   url(): string
 }
 
+/** Remembers the last 1,000 refusals by URL, so that the caller can find out why a request failed. */
 export class Refusals {
   /** Refusals by URL, the latest last. */
   readonly #refusals = new Map<string, RobotsDisallowedError>()
 
+  /** Adds a refusal. It replaces an earlier one of the same URL. */
   add(url: string, refusal: RobotsDisallowedError): void {
     this.#refusals.delete(url)
     this.#refusals.set(url, refusal)

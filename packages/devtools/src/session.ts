@@ -53,6 +53,7 @@ export interface DriverPage {
   isClosed(): boolean
 }
 
+/** A browser of a driver, with the operations that each driver does in its own way. */
 export interface DriverBrowser {
   /** The driver's own browser object. Each one has one `Traffic`. */
   readonly driverObject: object
@@ -60,6 +61,7 @@ export interface DriverBrowser {
   newSession(): Promise<DriverSession>
   /** Returns all open pages of all contexts. */
   pages(): Promise<readonly DriverPage[]>
+  /** Returns whether the driver is still connected to the browser. */
   isConnected(): boolean
 }
 

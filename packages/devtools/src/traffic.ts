@@ -42,6 +42,10 @@ export function trafficOf(browser: DriverBrowser): Traffic {
   return traffic
 }
 
+/**
+ * The requests of one browser. One session of the DevTools protocol pauses each request before it is sent, and asks the listener of its context
+ * whether it may be sent.
+ */
 export class Traffic {
   readonly #browser: DriverBrowser
   readonly #listeners = new Set<RequestListener>()

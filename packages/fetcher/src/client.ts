@@ -26,11 +26,13 @@ import { checkedManyOptions, namesItself, type RobotsClientOptions, type Setting
 import { isFresh, RobotsCache } from './robots-cache.ts'
 import { type ClientEvents, type Counters, Telemetry, traceCheck } from './telemetry.ts'
 
+/** Options of `isAllowed`, `explain`, `sitemaps` and `robots` of a `RobotsClient`. */
 export interface AbortOptions {
   /** Aborting it rejects this call with the signal's reason. A fetch that other callers wait for continues. */
   readonly signal?: AbortSignal | undefined
 }
 
+/** Options of `RobotsClient.check`. */
 export interface CheckOptions extends AbortOptions {
   /**
    * The URLs whose redirects led to this one, in order. A redirect from a public host must lead to a public address (see `network`). If it
@@ -39,11 +41,13 @@ export interface CheckOptions extends AbortOptions {
   readonly redirectedFrom?: readonly string[] | undefined
 }
 
+/** Options of `RobotsClient.prefetch`. */
 export interface ManyOptions extends AbortOptions {
   /** The maximum number of checks that are under way, or done and not yet taken by the caller. Default 64. */
   readonly concurrency?: number | undefined
 }
 
+/** Options of `RobotsClient.checkMany`. */
 export interface CheckManyOptions extends ManyOptions {
   /** `input`: verdicts come in the order of the URLs (the default). `ready`: each verdict comes as soon as it is known. */
   readonly order?: ConcurrentMapOptions['order'] | undefined
@@ -78,7 +82,9 @@ export interface Gauges {
   readonly origins: number
   /** The memory that these origins take, in bytes, about. */
   readonly memoryBytes: number
+  /** Fetches of robots.txt that are under way. */
   readonly flightsUnderWay: number
+  /** Fetches of robots.txt that wait, because `maxFlights` or `maxFlightsPerDomain` is reached. */
   readonly flightsWaiting: number
 }
 
@@ -96,6 +102,21 @@ export class ClientClosedError extends Error {
   }
 }
 
+/**
+ * Fetches and caches robots.txt, and decides whether a crawler may fetch a URL. It follows RFC 9309 for redirects, failures, size and
+ * freshness; its options can choose another dialect and policy. Concurrent checks of one origin share one fetch. By default, a public host
+ * cannot lead a fetch to a private address (see `network`).
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from '@politely/fetcher'
+ *
+ * const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
+ * const verdict = await robots.check('https://example.com/page')
+ * console.log(verdict.allowed, verdict.because)
+ * await robots.close()
+ * ```
+ */
 export class RobotsClient {
   readonly #settings: Settings
   readonly #telemetry: Telemetry
@@ -134,6 +155,7 @@ export class RobotsClient {
     return this.#telemetry.counters
   }
 
+  /** The current size of the client: what its memory cache holds, and its fetches of robots.txt. */
   get gauges(): Gauges {
     const { origins, memoryBytes, flightsUnderWay, flightsWaiting } = this.#cache
     return { origins, memoryBytes, flightsUnderWay, flightsWaiting }

@@ -143,7 +143,7 @@ export class Entries {
 }
 
 /**
- * The store did not answer within two seconds. The client continues without it; its event `store-failed` carries this error.
+ * The store did not respond within two seconds. The client continues without it; its event `store-failed` carries this error.
  *
  * Remedy: find what blocks the store, such as a locked database or a slow network.
  */

@@ -29,15 +29,19 @@ export interface Inspection {
   readonly copy: CopyInspection | undefined
 }
 
+/** The last good copy of a robots.txt, without its content. */
 export interface CopyInspection {
-  /** The size of the copy. */
+  /** The size of the copy, in bytes. */
   readonly bytes: number
   /** Whether the copy was cut at the size limit. RFC 9309 §2.5. */
   readonly truncated: boolean
   /** When the server last sent or confirmed this file. Milliseconds since 1970. */
   readonly confirmedAt: number
+  /** The URL that the copy came from, after redirects. */
   readonly url: string
+  /** The ETag header of its response. */
   readonly etag: string | undefined
+  /** The Last-Modified header of its response. */
   readonly lastModified: string | undefined
   /** The fields that are neither user-agent lines nor rules, in the order of the file. Parsed when first read. RFC 9309 §2.2.4. */
   readonly records: readonly OtherRecord[]

@@ -1,6 +1,6 @@
 // Resolves host names without letting one domain's name server block all others.
 //
-// `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A name server that never answers blocks a
+// `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A name server that never responds blocks a
 // thread for ten seconds or more, and no API can cancel that. So lookups of one registrable domain run one at a time. The next one starts when
 // the last one has really ended, even if its request was aborted earlier.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
@@ -81,6 +81,7 @@ function checkedResult(host: string, [error, found, family]: Parameters<Callback
   return [Object.assign(new Error(problem), { code: 'EAI_FAIL' }), []]
 }
 
+/** Options of `dnsLookup`. */
 export interface DnsLookupOptions {
   /** How long the first try waits for one name server, in milliseconds. Later tries wait longer. Default 2,000. */
   readonly timeoutMs?: number | undefined

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { assertKnown, assertOptions, callable, integer } from './option-checks.ts'
 import type { Store } from './store.ts'
 
+/** Options of a `MemoryStore`. */
 export interface MemoryStoreOptions {
   /**
    * The size limit of the store in bytes, including its own overhead for each entry. Default 64 MiB. The store evicts the least recently

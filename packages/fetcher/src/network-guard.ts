@@ -19,8 +19,9 @@ export type NetworkPolicy = 'guarded' | 'public-only' | 'any'
 /** Which addresses one request may connect to: only public ones, or any. */
 export type Reach = 'public' | 'any'
 
+/** Options of a `NetworkGuard`. */
 export interface NetworkGuardOptions {
-  /** Default `guarded`. */
+  /** Which addresses requests may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy | undefined
   /** Private addresses and blocks, such as `10.0.0.0/8`, that the guard treats as public. Default none. */
   readonly allowAddresses?: readonly string[] | undefined
@@ -51,6 +52,11 @@ export class BlockedAddressError extends Error {
   }
 }
 
+/**
+ * Decides which addresses a request may connect to. A site controls its DNS and its redirects, so either could lead a crawler into a private
+ * network. `connector` returns a connector for undici that checks the address of each connection before it sends data. The methods
+ * `refusalBeforehand` and `refusalOfRedirect` check a URL whose connection another program makes.
+ */
 export class NetworkGuard {
   readonly #network: NetworkPolicy
   readonly #allowed: readonly AddressBlock[]

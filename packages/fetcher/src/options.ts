@@ -22,6 +22,7 @@ import {
 import type { Store } from './store.ts'
 import type { Logger } from './telemetry.ts'
 
+/** Options of a `RobotsClient`. Only `userAgent` is required. */
 export interface RobotsClientOptions {
   /**
    * The User-Agent header to send, such as `ExampleBot/1.0 (+https://example.com/bot)`. It supplies the default of `productToken`, and should
@@ -109,6 +110,7 @@ export interface Settings {
   readonly productTokens: readonly string[]
   readonly dialect: Dialect
   readonly policy: AccessPolicy
+  /** Milliseconds. */
   readonly timeoutMs: number
   readonly retries: number
   readonly maxBodyBytes: number

@@ -11,14 +11,16 @@ export interface ClientEvents {
   verdict: [VerdictEvent]
   /** An attempt to fetch a robots.txt has ended, including its redirects and retries. */
   fetch: [FetchEvent]
-  /** The store threw or did not answer in time. The client continues without it. */
+  /** The store threw or did not respond in time. The client continues without it. */
   'store-failed': [StoreFailure]
 }
 
+/** The event `verdict`: the client returned a verdict. */
 export interface VerdictEvent {
   readonly verdict: ClientVerdict
 }
 
+/** The event `fetch`: an attempt to fetch a robots.txt has ended. */
 export interface FetchEvent {
   readonly origin: string
   /** The state of the origin before the attempt. */
@@ -33,6 +35,7 @@ export interface FetchEvent {
   readonly tookMs: number
 }
 
+/** The event `store-failed`: a call of the store threw, or took longer than two seconds. */
 export interface StoreFailure {
   readonly operation: 'get' | 'set'
   readonly origin: string
@@ -70,7 +73,9 @@ export const counterMeanings = {
   storeFailures: 'store calls that threw or timed out',
 } as const
 
+/** The name of a counter. `counterMeanings` says what each one counts. */
 export type CounterName = keyof typeof counterMeanings
+/** The value of each counter. */
 export type Counters = Readonly<Record<CounterName, number>>
 
 /** Channels of `node:diagnostics_channel`, shared by all clients of the process: `tracing:politely:check:start` and so on. */

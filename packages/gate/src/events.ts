@@ -6,6 +6,7 @@ import type { PoliteGate } from './gate.ts'
 import type { WaitReason } from './queue.ts'
 
 interface UrlMessage {
+  /** The gate that publishes the message. */
   readonly gate: PoliteGate
   /** Milliseconds since 1970, by the gate's clock. */
   readonly at: number
@@ -29,14 +30,17 @@ export interface WaitMessage extends RequestMessage {
 
 /** A request starts. */
 export interface StartMessage extends RequestMessage {
+  /** How long the request waited in its queue. Milliseconds. */
   readonly waitedMs: number
   /** What the request waited for last; `none` if no delay and no concurrency limit held it up. */
   readonly waitedFor: WaitReason | 'none'
+  /** The delay between the start of this request and that of the next one with the same pace key, and its reason. */
   readonly delay: Delay
 }
 
 /** A request ends. */
 export interface DoneMessage extends RequestMessage {
+  /** The time from the start of the request until its permit was released. Milliseconds. */
   readonly tookMs: number
   /** Undefined if there was no response, or if the caller did not report it. */
   readonly status: number | undefined
@@ -44,20 +48,25 @@ export interface DoneMessage extends RequestMessage {
 
 /** robots.txt does not allow a request. */
 export interface RefuseMessage extends UrlMessage {
+  /** The reason, with the rule that decided. */
   readonly verdict: ClientVerdict
 }
 
 /** A request that was in a queue does not start: its signal was aborted, the gate was closed, or the pacer failed. */
 export interface AbandonMessage extends RequestMessage {
+  /** How long the request waited in its queue. Milliseconds. */
   readonly waitedMs: number
+  /** The error that `enter` rejects with. */
   readonly reason: unknown
 }
 
 /** The pacer failed, and there was no request to reject. */
 export interface FailureMessage {
+  /** The gate that publishes the message. */
   readonly gate: PoliteGate
   /** Milliseconds since 1970, by the gate's clock. */
   readonly at: number
+  /** The pace key that the failed call was for. */
   readonly key: string
   readonly error: unknown
 }

@@ -5,6 +5,7 @@ import type { WaitReason } from './queue.ts'
 /** When a request could start, or why robots.txt refuses it. JSON-safe. */
 export type Forecast = AllowedForecast | RefusedForecast
 
+/** robots.txt allows the request: when it could start. */
 export interface AllowedForecast {
   readonly allowed: true
   readonly verdict: ClientVerdict
@@ -24,6 +25,7 @@ export interface AllowedForecast {
   readonly ahead: number
 }
 
+/** robots.txt does not allow the request. */
 export interface RefusedForecast {
   readonly allowed: false
   readonly verdict: ClientVerdict

@@ -34,6 +34,7 @@ import { RedirectTargets } from './redirect-targets.ts'
 import { isAllowed, RobotsCheck } from './robots-check.ts'
 import { sendingThrough } from './sending.ts'
 
+/** Options of a `PoliteGate`. Only `robots` is required. */
 export interface PoliteGateOptions extends PacingOptions {
   /** The client that fetches and caches robots.txt. The gate does not close it. */
   readonly robots: RobotsClient
@@ -46,6 +47,7 @@ export interface PoliteGateOptions extends PacingOptions {
   readonly lookup?: LookupFunction | undefined
 }
 
+/** Options of `enter`, `check` and `when` of a `PoliteGate`. */
 export interface EnterOptions {
   /** Aborting it takes the request out of its queue, and rejects it with the signal's reason. */
   readonly signal?: AbortSignal | null | undefined
@@ -66,6 +68,29 @@ export interface QueueState {
   readonly heldBy: WaitReason | undefined
 }
 
+/**
+ * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the RobotsClient, and then waits for the delay
+ * that the caller and the site ask for, and for the concurrency limits. Requests with the same pace key start in order of arrival. `politely`,
+ * `politeHttpAgent` and `politeAgent` call `enter` for every request of an HTTP client.
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from '@politely/fetcher'
+ * import { PoliteGate } from '@politely/gate'
+ *
+ * const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
+ * const gate = new PoliteGate({ robots, minDelayMs: 2_000 })
+ * const permit = await gate.enter('https://example.com/page')
+ * try {
+ *   const headers = { 'user-agent': robots.userAgent }
+ *   permit.report(await permit.run(() => fetch(permit.url, { headers, redirect: 'manual' })))
+ * } finally {
+ *   permit.release()
+ * }
+ * gate.close()
+ * await robots.close()
+ * ```
+ */
 export class PoliteGate implements AsyncDisposable {
   readonly #robots: RobotsClient
   readonly #context: GateContext

@@ -25,6 +25,7 @@ const MAX_SIMULATED_REQUESTS = 100
 /** Each reservation checks this many keys for eviction. With two, eviction is faster than growth: a reservation adds at most one key. */
 const KEYS_CHECKED_PER_SLOT = 2
 
+/** Keeps the pace of all keys in the memory of this process. It is the default pacer of a gate. */
 export class LocalPacer implements Pacer {
   readonly #now: () => number
   readonly #paces = new Map<string, Pace>()

@@ -40,10 +40,13 @@ export type Ticket = string | number
 
 /** The reply to `reserve`. */
 export type Reservation =
+  /** The request may start now. `delay` is the delay after it. */
   | { readonly kind: 'slot'; readonly ticket: Ticket; readonly delay: Delay }
+  /** No slot is free. */
   | {
       readonly kind: 'wait'
       readonly ticket: Ticket | undefined
+      /** How long to wait before the next call of `reserve`. Milliseconds. */
       readonly waitMs: number
       readonly because: PaceReason
     }
@@ -55,5 +58,6 @@ export type PaceReason = Exclude<Slot['because'], 'none'>
 export interface WaitEstimate {
   /** Milliseconds; 0 if the request could start now. */
   readonly waitMs: number
+  /** What the request would wait for last; `none` if it could start now. */
   readonly because: Slot['because']
 }

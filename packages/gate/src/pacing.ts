@@ -7,6 +7,7 @@ import type { PaceBy } from './pace-by.ts'
 import type { Pacer } from './pacer.ts'
 import type { AllowedVerdict } from './robots-check.ts'
 
+/** The options of a gate for pace and concurrency. All have defaults. */
 export interface PacingOptions {
   /**
    * The shortest delay between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. The gate keeps

@@ -14,7 +14,9 @@ import type { WaitReason } from './queue.ts'
  * towards the concurrency limits. If permits are never released, the limits are reached, and the gate starts no more requests.
  */
 export interface Permit extends Disposable {
+  /** The URL of the request, as the caller gave it. */
   readonly url: string
+  /** The verdict that allows the request. */
   readonly verdict: ClientVerdict
   /** How long the request waited in its queue. Milliseconds. */
   readonly waitedMs: number

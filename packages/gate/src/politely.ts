@@ -23,6 +23,7 @@ export interface FetchResponse {
 /** An existing gate; or an existing RobotsClient and the options of a new gate; or the options of both. And how to refuse. */
 export type PolitelyOptions = GateOrOptions & RefusalOptions
 
+/** The options of `politely` for refused requests. */
 export interface RefusalOptions {
   /**
    * How a request fails that robots.txt does not allow. `throw` (the default): with a `RobotsDisallowedError`. `response`: with a response of

@@ -1,6 +1,6 @@
 // One call of `PoliteGate.enter`, from its arrival in the queue until it gets a permit or is rejected.
 //
-// When the request is the first of its queue, the queue calls `recheckNow`, unless robots.txt has just been checked. If the answer is `unknown`,
+// When the request is the first of its queue, the queue calls `recheckNow`, unless robots.txt has just been checked. If it returns `unknown`,
 // the queue calls `recheck`. If robots.txt no longer allows the request, these methods reject it. Otherwise the queue calls `grant`, or `fail`
 // if the pacer fails. Until `grant`, the caller's signal may abort the request, and closing the gate rejects it.
 import type { PaceLimits } from '@politely/core/engine'

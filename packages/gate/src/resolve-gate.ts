@@ -10,6 +10,7 @@ import { GATE_OPTIONS, type PacingOptions, pacingOptionsIn, withoutPacing } from
 /** An existing gate; or an existing RobotsClient and the options of a new gate; or the options of a new gate and its RobotsClient. */
 export type GateOrOptions = { readonly gate: PoliteGate } | PoliteGateOptions | (RobotsClientOptions & PacingOptions)
 
+/** A gate, and a function that closes what was created for it. `resolveGate` returns it. */
 export interface GateHandle {
   readonly gate: PoliteGate
   /** Closes what `resolveGate` created: the gate, and the RobotsClient if it is new. Closes nothing that the caller supplied. */

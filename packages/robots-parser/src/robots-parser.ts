@@ -2,6 +2,7 @@
 import { OptionError } from '@politely/core'
 import { type Robot, RobotsFile } from './robot.ts'
 
+/** The function `robotsParser`, as robots-parser exports it. */
 export interface RobotsParser {
   /**
    * Parses a robots.txt file.
@@ -21,4 +22,10 @@ function parse(url: string, contents: string): Robot {
   return new RobotsFile(url, contents)
 }
 
+/**
+ * Parses a robots.txt file, with the interface of robots-parser: `robotsParser(url, contents)` returns a `Robot`.
+ * Missing contents count as an empty file.
+ *
+ * @throws {OptionError} for a call without arguments, and for contents that are not a string.
+ */
 export const robotsParser: RobotsParser = Object.assign(parse, { default: parse })

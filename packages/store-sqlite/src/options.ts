@@ -11,6 +11,7 @@ import {
   number,
 } from '@politely/fetcher/option-checks'
 
+/** Options of a `SqliteStore`. Only `path` is required. */
 export interface SqliteStoreOptions {
   /** The database file. The store creates it if necessary, but not its folder. SQLite adds two files beside it, `…-wal` and `…-shm`. */
   readonly path: string

@@ -11,6 +11,7 @@ import type { FailureReason } from './reply.ts'
 /** The version of the shape of `Entry`. A stored entry with another version is a cache miss. */
 export const ENTRY_VERSION = 4
 
+/** What a client knows about the robots.txt of one origin: its attempts and the last good copy. JSON-safe. */
 export interface Entry {
   readonly version: typeof ENTRY_VERSION
   readonly origin: string

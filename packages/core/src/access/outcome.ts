@@ -18,6 +18,7 @@ interface OutcomeSource {
   readonly url: string
 }
 
+/** The result of one attempt to fetch robots.txt, after its redirects: one type for each case of RFC 9309 §2.3.1. */
 export type Outcome = Success | Unchanged | Unavailable | Restricted | Unreachable
 
 /** 2xx: the client obeys the rules in the body. §2.3.1.1. */

@@ -12,6 +12,12 @@ import { stateOf, states } from './state.ts'
  */
 export type Plan = 'answer' | 'answer-and-refresh' | 'obtain'
 
+/**
+ * Returns what to do with an entry at the time `now` when the caller checks a URL. RFC 9309 §2.4.
+ *
+ * @param entry The entry of the URL's origin; undefined if there is none.
+ * @param now Milliseconds since 1970.
+ */
 export function plan(entry: Entry | undefined, now: number, policy: AccessPolicy): Plan {
   if (entry === undefined) return 'obtain'
   const isDue = isAttemptDue(entry, now, policy)
@@ -44,6 +50,11 @@ export type OriginAccess =
   /** Everything is disallowed: §2.3.1.4, or after 401 or 403 in a dialect from before RFC 9309. */
   | { readonly holds: 'disallow-all'; readonly because: 'unreachable' | 'restricted' }
 
+/**
+ * Returns what decides about the URLs of the entry's origin at the time `now`: the rules of a copy, or everything is allowed or disallowed.
+ *
+ * @param now Milliseconds since 1970.
+ */
 export function originAccessOf(entry: Entry, now: number, policy: AccessPolicy): OriginAccess {
   const state = stateOf(entry, now, policy)
   switch (state) {

@@ -7,6 +7,9 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 export const DAY_MS: number = 24 * HOUR
 
+/**
+ * Decides how robots.txt is fetched, for how long its result is valid, and what follows if it cannot be fetched. RFC 9309 §2.3.1 and §2.4.
+ */
 export interface AccessPolicy {
   /** How long a result is valid if its headers do not say. Milliseconds; default 24 hours. RFC 9309 §2.4. */
   readonly ttlMs: number
@@ -74,4 +77,5 @@ export function accessPolicyOf(defaults: AccessDefaults): AccessPolicy {
   }
 }
 
+/** The policy of the default dialect, `rfc9309`. */
 export const defaultAccessPolicy: AccessPolicy = accessPolicyOf(dialects.rfc9309.access)

@@ -2,6 +2,7 @@
 import type { Headers } from '../http/headers.ts'
 import type { AccessPolicy } from './policy.ts'
 
+/** The result of one request for robots.txt. */
 export type Reply = Response | Failure
 
 /** The server responded. */
@@ -13,6 +14,7 @@ export interface Response {
   readonly body?: Body
 }
 
+/** The decoded body of a response, up to the size limit. */
 export interface Body {
   /** The body, one character for each byte (latin1). */
   readonly bytes: string

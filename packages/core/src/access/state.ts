@@ -4,6 +4,8 @@ import type { AccessPolicy } from './policy.ts'
 import { isUnreachableTooLong } from './unreachable-time.ts'
 
 /**
+ * What a client knows about the robots.txt of an origin:
+ *
  * - `unknown`: the client has not tried to fetch robots.txt yet.
  * - `rules`: the last fetch succeeded.
  * - `unavailable`: the site has no robots.txt.
@@ -70,6 +72,12 @@ export const states: Readonly<Record<State, StateKind>> = {
   },
 }
 
+/**
+ * Returns the state of an origin at the time `now`.
+ *
+ * @param entry The origin's entry; undefined if there is none.
+ * @param now Milliseconds since 1970.
+ */
 export function stateOf(entry: Entry | undefined, now: number, policy: AccessPolicy): State {
   if (entry === undefined) return 'unknown'
   const deciding = decidingAttempt(entry, now, policy)

@@ -1,6 +1,8 @@
 // The kinds of findings: each code with its severity and message. docs/reference/lint-findings.md is made from this table.
 
 /**
+ * How serious a finding is:
+ *
  * - `error`: crawlers ignore the line, or read it in another way than the author surely meant.
  * - `warning`: some crawlers do, or the line probably means something else than the author intended.
  * - `note`: correct, but the author may want to know. A good file may have notes.
@@ -128,6 +130,7 @@ export type FindingCode =
   | keyof (typeof findingMessages)['warning']
   | keyof (typeof findingMessages)['note']
 
+/** What all findings with the same code share. */
 export interface FindingKind {
   readonly severity: Severity
   /** One sentence; `{}` stands for what to write instead. */

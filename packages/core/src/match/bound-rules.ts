@@ -14,6 +14,7 @@ export type BoundDialect = Pick<Dialect, 'name' | 'parsing'>
  * contains copies only, so it keeps no part of the file in memory.
  */
 export interface BoundRules {
+  /** The version of this format. */
   readonly version: typeof BOUND_VERSION
   /** The dialect that the file was parsed in: its name, or the parsing rules of a custom dialect. */
   readonly dialect: DialectName | BoundDialect
@@ -25,8 +26,11 @@ export interface BoundRules {
   readonly packed: string
   /** The offset of the groups in `packed`. */
   readonly groupsAt: number
+  /** The site's Crawl-delay for the crawler, in milliseconds; undefined if it has none. */
   readonly crawlDelayMs: number | undefined
+  /** The site's Request-rates for the crawler; an empty list if it has none. */
   readonly requestRates: readonly RequestRate[]
+  /** The site's Visit-times for the crawler; an empty list means at any time. */
   readonly visitTimes: readonly DayRange[]
   /** The whole file, one character for each byte; undefined unless the caller asked to keep it. */
   readonly file: string | undefined

@@ -22,12 +22,15 @@ export interface PaceLimits {
 /** At most `requests` requests in `periodMs`. They are spread evenly: `5/10` is a delay of two seconds. Our choice. */
 export interface Rate {
   readonly requests: number
+  /** The length of the period, in milliseconds. */
   readonly periodMs: number
   /** The hours in which the rate applies; undefined for always. */
   readonly between: Hours | undefined
 }
 
+/** The delay after a request, and its reason. */
 export interface Delay {
+  /** The time from the start of the request to the start of the next one, in milliseconds. */
   readonly delayMs: number
   /** What the delay comes from. `cap`: the site asks for more than `maxDelayMs`. */
   readonly because: 'own-delay' | 'crawl-delay' | 'request-rate' | 'cap'

@@ -6,6 +6,7 @@ import { DAY_MS, type Hours, nextVisitTimeAt } from './hours.ts'
 /** What a pause comes from: a delay, or a response that asked for one. */
 export type PauseReason = Delay['because'] | 'retry-after' | 'backoff'
 
+/** The pace of one pace key: when its next request may start, and the pushbacks (429 or 503) that it has had. */
 export interface Pace {
   /** The earliest start of the next request. Milliseconds since 1970. */
   readonly nextSlotAt: number
@@ -28,6 +29,7 @@ export interface PushbackPause {
   readonly because: 'retry-after' | 'backoff'
 }
 
+/** The pace of a pace key without requests: the first one may start at once. */
 export const startPace: Pace = {
   nextSlotAt: 0,
   because: 'own-delay',

@@ -6,6 +6,7 @@ import { type DayRange, dayRangeOf } from './day-range.ts'
 export interface RequestRate {
   /** At most this many requests in any `periodMs`. */
   readonly requests: number
+  /** The length of the period, in milliseconds. */
   readonly periodMs: number
   /** The part of the day in which the limit applies; undefined for always. */
   readonly between: DayRange | undefined

@@ -9,6 +9,7 @@ import { assertGate } from '../resolve-gate.ts'
 import { timelineSvg } from './svg.ts'
 import { timelineText } from './text.ts'
 
+/** Options of a `CrawlTimeline`. */
 export interface CrawlTimelineOptions {
   /** The gate to record. Default: all gates of this process. */
   readonly gate?: PoliteGate | undefined
@@ -16,6 +17,7 @@ export interface CrawlTimelineOptions {
   readonly maxMarks?: number | undefined
 }
 
+/** Options of `CrawlTimeline.text`. */
 export interface TimelineTextOptions {
   /** The maximum line width, in characters, from 40. Default 80. */
   readonly columns?: number | undefined
@@ -23,6 +25,7 @@ export interface TimelineTextOptions {
   readonly maxRows?: number | undefined
 }
 
+/** Options of `CrawlTimeline.svg`. */
 export interface TimelineSvgOptions {
   /** The width of the image, in pixels, from 300. Default 960. */
   readonly width?: number | undefined
@@ -36,14 +39,24 @@ export interface TimelineRow {
   readonly marks: readonly TimelineMark[]
 }
 
+/** One event of an origin. `at` is its time in milliseconds since the first mark of the timeline. */
 export type TimelineMark =
   /** A request started, after it had waited for `waitedMs`. */
-  | { readonly kind: 'start'; readonly at: number; readonly waitedMs: number }
+  | {
+      readonly kind: 'start'
+      readonly at: number
+      /** How long the request waited in its queue. Milliseconds. */
+      readonly waitedMs: number
+    }
   /** A response had status 429 or 503. */
   | { readonly kind: 'pushback'; readonly at: number; readonly status: number }
   /** robots.txt refused a request. */
   | { readonly kind: 'refuse'; readonly at: number }
 
+/**
+ * Records when each origin was requested, how long requests waited, and which were refused or got a response of 429 or 503. It listens to the
+ * diagnostics channels of one gate, or of all gates of the process, from its construction until `stop`. `text` and `svg` draw the recording.
+ */
 export class CrawlTimeline implements Disposable {
   readonly #gate: PoliteGate | undefined
   readonly #maxMarks: number

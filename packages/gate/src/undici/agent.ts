@@ -9,6 +9,7 @@ import { assertGateOptions, type GateOrOptions, resolveGate } from '../resolve-g
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
+/** Options of `politeAgent`: an existing gate, or the options of a new one; and how requests connect. */
 export type PoliteAgentOptions = GateOrOptions & {
   /**
    * Which addresses requests for pages may connect to. Default `guarded`: a redirect from a public host may lead only to public addresses,
@@ -47,14 +48,20 @@ function gateOptions(
   return 'robots' in options ? { ...options, ...(reach.lookup && { lookup: reach.lookup }) } : { ...options, ...reach }
 }
 
+/**
+ * An undici dispatcher whose requests enter a gate; `politeAgent` creates it. Each request, redirect hops included, is checked against
+ * robots.txt, waits for its slot, and connects only to addresses that `network` permits. Closing the agent also closes a gate and a
+ * RobotsClient that were created for it, but none that you passed.
+ */
 export class PoliteAgent extends Dispatcher implements AsyncDisposable {
+  /** The gate that requests enter: the one that you passed, or a new one. */
   readonly gate: PoliteGate
   readonly #network: PageNetwork
   readonly #dispatch: Dispatcher.Dispatch
   readonly #closeGate: () => Promise<void>
   #closed: Promise<void> | undefined
 
-  /** Call `politeAgent`, which does the same. @throws {OptionError} */
+  /** Call `politeAgent`, which does the same. @throws {OptionError} for an invalid or unknown option. */
   constructor(options: PoliteAgentOptions) {
     super()
     assertGateOptions(options)
