@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type DocTable, withTables } from '@politely/testkit/doc-table'
+import { heldBytes } from '@politely/testkit/heap'
 import { readingCases, recordsCases } from '@politely/testkit/records-cases'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DayRange, type OtherRecord, parseRobots, restoreRules } from '../src/index.ts'
@@ -110,23 +108,11 @@ describe('request-rates and visit-times, of which 24 are kept for a crawler (our
   })
 
   it('need little memory, about as much as memoryBytes counts', async () => {
-    setFlagsFromString('--expose-gc')
-    const collectGarbage = runInNewContext('gc') as () => void
-    const heldBytes = async () => {
-      for (let turn = 0; turn < 4; turn++) {
-        collectGarbage()
-        await setImmediate()
-      }
-      return process.memoryUsage().heapUsed
-    }
     const file = numbered(1_000, (i) =>
       i % 2 ? `Request-rate: ${i}/999999999${i} ${hour(i)}00-${hour(i)}59` : `Visit-time: ${hour(i)}00-${hour(i)}59`,
     )
-    const kept = [bound(file)]
-    const before = await heldBytes()
-    while (kept.length < 200) kept.push(bound(file))
-    const held = (await heldBytes()) - before
-    const counted = kept.reduce((bytes, { memoryBytes }) => bytes + memoryBytes, 0)
+    const held = await heldBytes(() => Array.from({ length: 200 }, () => bound(file)))
+    const counted = 200 * bound(file).memoryBytes
     expect(counted).toBeLessThan(200 * 10_000)
     expect(held).toBeLessThan(counted * 1.2 + 100_000)
     expect(counted).toBeLessThan(held * 3 + 100_000)

@@ -1,9 +1,8 @@
 // Ten thousand requests at random times, of which seven thousand are aborted at random times. Each request gets at most one permit, none is
 // forgotten, and no state remains.
 
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { RobotsClient } from '@politely/fetcher'
+import { heapBytes } from '@politely/testkit/heap'
 import { isFullRun } from '@politely/testkit/scope'
 import { afterEach, expect, test, vi } from 'vitest'
 import { PoliteGate } from '../src/index.ts'
@@ -128,19 +127,10 @@ test.runIf(isFullRun)('frees the memory of ten thousand requests that were abort
     while (controllers.length > 0) controllers.splice(random(controllers.length), 1)[0]?.abort()
     expect((await outcomes).every(({ status }) => status === 'rejected')).toBe(true)
   }
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  const heldBytes = async () => {
-    for (let turns = 0; turns < 4; turns++) {
-      collect()
-      await new Promise((turn) => setImmediate(turn))
-    }
-    return process.memoryUsage().heapUsed
-  }
   for (let times = 0; times < 4; times++) await abortMany() // warm up: compiled code, and collections that grow once
-  const before = await heldBytes()
+  const before = await heapBytes()
   for (let times = 0; times < 3; times++) await abortMany()
-  const perCaller = ((await heldBytes()) - before) / (3 * CALLERS)
+  const perCaller = ((await heapBytes()) - before) / (3 * CALLERS)
   expect(perCaller).toBeLessThan(30) // less than the size of one permit
   expect(gate.queues()).toEqual([])
   gate.close()
