@@ -28,17 +28,20 @@ export function editDistance(a: string, b: string): number {
 /** Longer names are not compared. Every option's name is shorter, and this bounds the work. */
 const MAX_NAME_LENGTH = 40
 
+/** Names that differ in more letters are different names. */
+const MAX_DISTANCE = 2
+
 /**
- * Returns the known name that a misspelt one was probably meant to be: the one with the smallest edit distance, ignoring case. At most a third of
- * its letters may differ.
+ * Returns the known name that a misspelt one was probably meant to be: the one with the smallest edit distance, ignoring case. At most
+ * `MAX_DISTANCE` letters may differ, and fewer than half of them.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_NAME_LENGTH) return undefined
   let nearest: string | undefined
-  let smallest = Number.POSITIVE_INFINITY
+  let smallest = MAX_DISTANCE + 1
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
-    if (distance < smallest && distance <= candidate.length / 3) {
+    if (distance < smallest && 2 * distance < candidate.length) {
       nearest = candidate
       smallest = distance
     }

@@ -33,26 +33,33 @@ export { entryFrom, entryText } from './access/stored-entry.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { allows, decide } from './decide.ts'
 export { describeState } from './describe.ts'
-export { nearestName } from './edit-distance.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
-export { assertKnownOptions } from './known-options.ts'
+export { assertKnown } from './known-options.ts'
 export { describeValue } from './option-error.ts'
-export { type Delay, delayOf, type PaceLimits, type Rate } from './pace/delay.ts'
+export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits, type Rate } from './pace/delay.ts'
 export { type Hours, nextVisitTimeAt } from './pace/hours.ts'
 export {
   applyResponse,
   canForget,
+  endRequest,
+  FIRST_BACKOFF_MS,
   isPushback,
+  type LastingPause,
+  MAX_BACKOFF_MS,
+  MAX_RETRY_AFTER_MS,
+  MAX_UNDER_WAY_MS,
   nextSlot,
   type Pace,
   type PaceResponse,
   type PauseReason,
-  type PushbackPause,
+  type RequestUnderWay,
   returnSlot,
   type Slot,
   shiftPause,
   startPace,
   takeSlot,
+  UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
+export { MAX_TIMED_RECORDS } from './timed-records.ts'
 export { parseUrl, startsWithOrigin } from './url/origin.ts'

@@ -13,6 +13,15 @@ export function assertKnownOptions(options: unknown, known: Readonly<Record<stri
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new OptionError('options', `${describeValue(options)} is not an object; expected one such as ${example}`)
   }
+  assertKnown(options, known)
+}
+
+/**
+ * Checks the names of options.
+ *
+ * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, the message has the right one.
+ */
+export function assertKnown(options: object, known: Readonly<Record<string, true>>): void {
   for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknownOption(name, known)
 }
 

@@ -2,7 +2,7 @@ import { type ConformanceCase, conformanceDirOrNote, judgeConformance, vectorsIn
 import { printAfterRun } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
-import { type CrawlerRules, type DialectName, parseRobots, type RulesVerdict } from '../src/index.ts'
+import { type CrawlerRules, type DialectName, parseRobots, type Robots, type RulesVerdict } from '../src/index.ts'
 import { originOf } from '../src/url/origin.ts'
 import { checkOften, countIndexedChecks, restored, ruleLineOf, throughJson } from './all-matchers.ts'
 
@@ -14,12 +14,12 @@ describe.skipIf(dir === undefined)("google/robotstxt's verdicts on real and gene
     { timeout: 300_000 },
     async (dialect) => {
       const otherWays = isFullRun ? new OtherWays(dialect) : undefined
+      let last: ParsedFile | undefined // the cases of one file are adjacent
       const agreement = await judgeConformance(dir as string, dialect, (conformanceCase) => {
-        const verdict = parseRobots(conformanceCase.robots, { dialect }).check(
-          conformanceCase.url,
-          conformanceCase.agent,
-        )
-        otherWays?.compare(conformanceCase, verdict)
+        const { robots, url, agent } = conformanceCase
+        if (last?.robots !== robots) last = { robots, file: parseRobots(robots, { dialect }), bound: new Map() }
+        const verdict = last.file.check(url, agent)
+        otherWays?.compare(conformanceCase, last, verdict)
         return { allowed: verdict.allowed, line: ruleLineOf(verdict) }
       })
       printAfterRun(`conformance, ${dialect}: ${agreement.report.trim().replaceAll('\n', '; ')}`)
@@ -34,14 +34,19 @@ describe.skipIf(dir === undefined)("google/robotstxt's verdicts on real and gene
   )
 })
 
+interface ParsedFile {
+  readonly robots: Uint8Array
+  readonly file: Robots
+  /** What `OtherWays` has bound, by origin and crawler. */
+  readonly bound: Map<string, Record<string, CrawlerRules>>
+}
+
 /** Checks each case again with bound, indexed and restored rules, and collects the verdicts that differ. */
 class OtherWays {
   readonly different: string[] = []
   compared = 0
   readonly #dialect: DialectName
   readonly #indexed = countIndexedChecks()
-  /** The bound rules of the last file. The cases of one file are adjacent. */
-  #file: { readonly robots: Uint8Array; readonly bound: Map<string, Record<string, CrawlerRules>> } | undefined
 
   constructor(dialect: DialectName) {
     this.#dialect = dialect
@@ -52,31 +57,29 @@ class OtherWays {
     return this.#indexed()
   }
 
-  compare({ id, robots, agent, url }: ConformanceCase, expected: RulesVerdict): void {
+  compare({ id, agent, url }: ConformanceCase, parsed: ParsedFile, expected: RulesVerdict): void {
     const expectedText = `${expected.allowed} ${ruleLineOf(expected)}`
-    const origin = originOf(url)
-    const options = { dialect: this.#dialect }
-    const ofOrigin = parseRobots(robots, origin === undefined ? options : { ...options, origin }).forCrawler(agent)
-    for (const [way, rules] of Object.entries({ ...this.#rulesOf(robots, agent), ofOrigin })) {
+    for (const [way, rules] of Object.entries(this.#rulesOf(parsed, agent, originOf(url)))) {
       const verdict = rules.check(url)
       const actual = `${verdict.allowed} ${ruleLineOf(verdict)}`
       if (actual !== expectedText) this.different.push(`${id}, ${way}: ${actual}, expected ${expectedText}`)
       if (rules.isAllowed(url) !== expected.allowed) this.different.push(`${id}, ${way}: isAllowed`)
     }
-    const isAllowed = parseRobots(robots, options).isAllowed(url, agent)
-    if (isAllowed !== expected.allowed) this.different.push(`${id}: isAllowed`)
+    if (parsed.file.isAllowed(url, agent) !== expected.allowed) this.different.push(`${id}: isAllowed`)
     this.compared++
   }
 
-  #rulesOf(robots: Uint8Array, agent: string): Record<string, CrawlerRules> {
-    if (this.#file?.robots !== robots) this.#file = { robots, bound: new Map() }
-    const cached = this.#file.bound.get(agent)
+  #rulesOf({ robots, bound: cache }: ParsedFile, agent: string, origin = ''): Record<string, CrawlerRules> {
+    const key = `${origin} ${agent}`
+    const cached = cache.get(key)
     if (cached !== undefined) return cached
-    const bound = parseRobots(robots, { dialect: this.#dialect }).forCrawler(agent)
+    const dialect = this.#dialect
+    const bound = parseRobots(robots, { dialect }).forCrawler(agent)
     const unfiltered = restored(bound.toJSON())
     const json = checkOften(restored(throughJson(bound)))
-    const rules = { unfiltered, json, indexed: checkOften(bound) }
-    this.#file.bound.set(agent, rules)
+    const ofOrigin = parseRobots(robots, origin === '' ? { dialect } : { dialect, origin }).forCrawler(agent)
+    const rules = { unfiltered, json, indexed: checkOften(bound), ofOrigin }
+    cache.set(key, rules)
     return rules
   }
 }

@@ -220,3 +220,16 @@ it('compares names without case in ASCII only: the Kelvin sign is not a k, in an
     expect(robots.isAllowed('/a', 'K'), dialect).toBe(false)
   }
 })
+
+it.each<readonly [DialectName, agent: string, crawlDelayMs: number]>([
+  ['rfc9309', 'ExampleBot', 9_000],
+  ['rfc9309', 'OtherBot', 7_000],
+  ['draft-koster-rep-00', 'ExampleBot', 9_000],
+  ['draft-koster-rep-00', 'OtherBot', 2_000],
+  ['koster-1996', 'ExampleBot', 4_000],
+  ['koster-1996', 'OtherBot', 2_000],
+])('%s: %s gets no crawl-delay of a group that the dialect ignores', (dialect, agent, crawlDelayMs) => {
+  const group = (name: string, delay: number) => `User-agent: ${name}\nDisallow: /x\nCrawl-delay: ${delay}\n\n`
+  const file = group('ExampleBot', 4) + group('*', 2) + group('ExampleBot', 9) + group('*', 7)
+  expect(parseRobots(file, { dialect }).forCrawler(agent).crawlDelayMs).toBe(crawlDelayMs)
+})

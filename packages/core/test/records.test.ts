@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type DocTable, withTables } from '@politely/testkit/doc-table'
 import { heldBytes } from '@politely/testkit/heap'
 import { readingCases, recordsCases } from '@politely/testkit/records-cases'
+import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DayRange, type OtherRecord, parseRobots, restoreRules } from '../src/index.ts'
 
@@ -107,7 +108,7 @@ describe('request-rates and visit-times, of which 24 are kept for a crawler (our
     expect(times[23]).toEqual({ from: 0, to: 24 } satisfies DayRange)
   })
 
-  it('need little memory, about as much as memoryBytes counts', async () => {
+  it.runIf(isFullRun)('need little memory, about as much as memoryBytes counts', async () => {
     const file = numbered(1_000, (i) =>
       i % 2 ? `Request-rate: ${i}/999999999${i} ${hour(i)}00-${hour(i)}59` : `Visit-time: ${hour(i)}00-${hour(i)}59`,
     )

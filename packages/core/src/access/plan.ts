@@ -15,7 +15,7 @@ export type Plan = 'answer' | 'answer-and-refresh' | 'obtain'
 /**
  * Returns what to do with an entry at the time `now` when the caller checks a URL. RFC 9309 §2.4.
  *
- * @param entry The entry of the URL's origin; undefined if there is none.
+ * @param entry The entry of the URL's origin. Undefined if the origin is unknown.
  * @param now Milliseconds since 1970.
  */
 export function plan(entry: Entry | undefined, now: number, policy: AccessPolicy): Plan {

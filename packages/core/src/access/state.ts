@@ -75,7 +75,7 @@ export const states: Readonly<Record<State, StateKind>> = {
 /**
  * Returns the state of an origin at the time `now`.
  *
- * @param entry The origin's entry; undefined if there is none.
+ * @param entry The origin's entry. Undefined if the origin is unknown.
  * @param now Milliseconds since 1970.
  */
 export function stateOf(entry: Entry | undefined, now: number, policy: AccessPolicy): State {

@@ -227,7 +227,8 @@ export class RuleCompiler implements FieldHandler {
   }
 
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void {
-    if (!isInGroup || this.#runRank !== this.#bestRank || this.#runRank === OTHER_CRAWLERS_RANK) return
+    // `wantsRules` is false in a group that the dialect ignores, such as the second one for the same crawler.
+    if (!isInGroup || !this.wantsRules || this.#runRank !== this.#bestRank) return
     if (field !== 'crawl-delay' && field !== 'request-rate' && field !== 'visit-time') return
     reader.readValue()
     const value = latin1Of(this.#file.subarray(reader.valueStart, reader.contentEnd))

@@ -4,8 +4,8 @@
 // The form of a rule is its pattern in normal form. What follows the form is the tail.
 //
 //   part of a rule   bytes
-//   head             one byte: 0x40 (`@`), plus bit 0 if the rule allows, bit 1 if its pattern is special (has a `*` or ends with `$`), and
-//                    in bits 2 to 4 the length of the tail, or 7 if it is 7 or more
+//   head             one byte: 0x40 (`@`), plus bit 0 if the rule allows, bit 1 if its pattern is special, and in bits 2 to 4 the length of
+//                    the tail, or 7 if it is 7 or more. A pattern is special if it has a `*` or ends with `$`, in a dialect with wildcards
 //   length           a number: the length of the form in bytes
 //   tail length      a number: the length of the tail in bytes; only if the head says 7
 //   form             the pattern in normal form
@@ -54,8 +54,11 @@ export interface UnpackedRule {
 }
 
 /**
- * An upper bound, in bytes, for each of these: a rule without its form and its pattern as written; the line and count of a group; and the number
- * that precedes a user-agent value.
+ * None of these takes more bytes than this, so a writer that reserves this many bytes for one of them has enough room:
+ *
+ * - all parts of a rule together, except its form and its pattern as written;
+ * - the line and the count of a group together;
+ * - the number before a user-agent value.
  */
 export const MAX_OVERHEAD = 48
 
@@ -170,9 +173,10 @@ export function matchesAt(
   length: number,
   path: RequestPath,
 ): boolean {
-  // Two cheap tests reject nearly all rules that do not match. First: the second byte of the pattern must be the second byte of the path. (The first
-  // byte would reject few rules, since it is nearly always `/`.) Second: if the first or second byte of the pattern is `*`, the path must contain the
-  // byte after that `*`. A test is skipped if the byte to test is itself a `*` or `$`, which may be special.
+  // Two cheap tests reject nearly all rules that do not match.
+  // Test A, for a pattern that does not begin with `*`: byte 2 of the pattern must be byte 2 of the path. Byte 1 is not tested: it is nearly always `/`.
+  // Test B, for a pattern with `*` as byte 1 or 2: the path must contain the byte after that `*`.
+  // A test is skipped if the byte to test is itself a `*` or `$`, which may be special.
   let i = start
   if (length > 1) {
     if (packed[i] !== STAR) {

@@ -17,7 +17,17 @@ export interface PaceLimits {
   readonly requestRates?: readonly Rate[] | undefined
   /** The site's Visit-times. Requests may start in any of these hours. Default: at any time. */
   readonly visitTimes?: readonly Hours[] | undefined
+  /** Where the delay begins: at the start of a request or at its end. Default: `start`. */
+  readonly pauseFrom?: 'start' | 'end' | undefined
+  /**
+   * The delay is at least this many times what the request took, but at most `maxDelayMs`, or 30 seconds if that is undefined.
+   * Default 0.
+   */
+  readonly delayFactor?: number | undefined
 }
+
+/** The longest delay that `delayFactor` causes if the caller sets no `maxDelayMs`, in milliseconds. Heritrix has the same default (max-delay). */
+export const MAX_SLOW_DELAY_MS = 30_000
 
 /** At most `requests` requests in `periodMs`. They are spread evenly: `5/10` is a delay of two seconds. Our choice. */
 export interface Rate {
@@ -30,22 +40,28 @@ export interface Rate {
 
 /** The delay after a request, and its reason. */
 export interface Delay {
-  /** The time from the start of the request to the start of the next one, in milliseconds. */
+  /** The time from the start of the request, or from its end (`pauseFrom`), to the start of the next one. Milliseconds. */
   readonly delayMs: number
-  /** What the delay comes from. `cap`: the site asks for more than `maxDelayMs`. */
-  readonly because: 'own-delay' | 'crawl-delay' | 'request-rate' | 'cap'
+  /** What the delay comes from. `cap`: the site asks for more than `maxDelayMs`. `slow-site`: `delayFactor`. */
+  readonly because: 'own-delay' | 'crawl-delay' | 'request-rate' | 'cap' | 'slow-site'
 }
 
 /**
- * Returns the delay after a request that starts at `startsAt`, in milliseconds since 1970: the larger of what the caller and the site ask
- * for. Only `maxDelayMs` makes it shorter than the site asks.
+ * Returns the delay that begins at `from`, in milliseconds since 1970: the larger of what the caller and the site ask for. Only `maxDelayMs`
+ * makes it shorter than the site asks.
+ * @param tookMs How long the request took, if that is known. Milliseconds.
  */
-export function delayOf(limits: PaceLimits, startsAt: number): Delay {
+export function delayOf(limits: PaceLimits, from: number, tookMs = 0): Delay {
   const { crawlDelayMs = 0, requestRates } = limits
-  const delay = boundDelay(limits, crawlDelayMs, 'crawl-delay')
-  return requestRates === undefined || requestRates.length === 0
-    ? delay
-    : applyRates(limits, requestRates, delay, startsAt)
+  let delay = boundDelay(limits, crawlDelayMs, 'crawl-delay')
+  if (requestRates !== undefined && requestRates.length > 0) delay = applyRates(limits, requestRates, delay, from)
+  const slowMs = slowDelayMs(limits, tookMs)
+  return slowMs > delay.delayMs ? { delayMs: slowMs, because: 'slow-site' } : delay
+}
+
+/** Returns the delay that `delayFactor` causes: Mercator's rule, and Heritrix's delay-factor. */
+function slowDelayMs({ delayFactor = 0, maxDelayMs = MAX_SLOW_DELAY_MS }: PaceLimits, tookMs: number): number {
+  return Math.min(delayFactor * tookMs, maxDelayMs)
 }
 
 /** Returns the site's delay, raised to `ownDelayMs` and limited by `maxDelayMs`. */

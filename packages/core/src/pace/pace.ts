@@ -1,6 +1,6 @@
 // The pace of one pace key: when its next request may start. Pure functions; the caller keeps the state.
 import { retryAfterMs } from '../http/retry-after.ts'
-import type { Delay } from './delay.ts'
+import { type Delay, delayOf, type PaceLimits } from './delay.ts'
 import { DAY_MS, type Hours, nextVisitTimeAt } from './hours.ts'
 
 /** What a pause comes from: a delay, or a response that asked for one. */
@@ -18,15 +18,34 @@ export interface Pace {
   readonly pushbacks: number
   /** The value of `slots` when the last counted pushback came. Requests with these slot numbers started before it was known. */
   readonly slotsAtPushback: number
-  /** The pushback pause that ends last. It is kept even if `nextSlotAt` is later for another reason. */
-  readonly pushbackPause: PushbackPause
+  /**
+   * The pause that ends last among those that a pushback caused, or the end of a request (`delayFactor`, `pauseFrom: 'end'`). It is kept even
+   * if `nextSlotAt` is later for another reason.
+   */
+  readonly lastingPause: LastingPause
+  /** The request whose end begins the next delay. Undefined if none is under way, or if delays begin at the start of requests. */
+  readonly underWay: RequestUnderWay | undefined
 }
 
-/** A pause that a response with status 429 or 503 caused. */
-export interface PushbackPause {
+/** A request under way whose end begins the next delay (`pauseFrom: 'end'`). */
+export interface RequestUnderWay {
+  /** From this time on the request counts as lost: its crawler may have stopped. Milliseconds since 1970. */
+  readonly until: number
+  /** The delay after its end. */
+  readonly delay: Delay
+}
+
+/** How long a request may be under way with `pauseFrom: 'end'` before it counts as lost, in milliseconds. Our choice. */
+export const MAX_UNDER_WAY_MS = 120_000
+
+/** With a delay of 0, a waiting request calls again after this many milliseconds, to learn whether the one under way has ended. Our choice. */
+export const UNDER_WAY_WAIT_MS = 100
+
+/** A pause that a returned slot does not shorten: after a response with status 429 or 503, or after the end of a request. */
+export interface LastingPause {
   /** Milliseconds since 1970. */
   readonly until: number
-  readonly because: 'retry-after' | 'backoff'
+  readonly because: PauseReason
 }
 
 /** The pace of a pace key without requests: the first one may start at once. */
@@ -36,7 +55,8 @@ export const startPace: Pace = {
   slots: 0,
   pushbacks: 0,
   slotsAtPushback: 0,
-  pushbackPause: { until: 0, because: 'backoff' },
+  lastingPause: { until: 0, because: 'backoff' },
+  underWay: undefined,
 }
 
 /** When the next request may start, and why it has to wait. */
@@ -47,20 +67,34 @@ export interface Slot {
   readonly because: PauseReason | 'visit-time' | 'none'
 }
 
-/** Returns the next slot from `now` on. */
-export function nextSlot({ nextSlotAt, because }: Pace, now: number, visitTimes: readonly Hours[] = []): Slot {
-  const isLater = nextSlotAt > now
-  const at = isLater ? nextSlotAt : now
-  const opens = nextVisitTimeAt(visitTimes, at)
-  if (opens > at) return { at: opens, because: 'visit-time' }
-  return { at, because: isLater ? because : 'none' }
+/**
+ * Returns the next slot from `now` on. While a request is under way whose end begins the next delay, that is the slot after an end right
+ * now: a request that waits until then and calls again loses no time, or at most 100 ms with a delay of 0.
+ */
+export function nextSlot(pace: Pace, now: number, visitTimes: readonly Hours[] = []): Slot {
+  const slot = slotAfterPause(pace, now)
+  const opens = nextVisitTimeAt(visitTimes, slot.at)
+  return opens > slot.at ? { at: opens, because: 'visit-time' } : slot
+}
+
+function slotAfterPause({ nextSlotAt, because, underWay }: Pace, now: number): Slot {
+  if (underWay !== undefined && now < underWay.until) {
+    const at = now + (underWay.delay.delayMs || UNDER_WAY_WAIT_MS)
+    if (at >= nextSlotAt) return { at, because: underWay.delay.because }
+  }
+  return nextSlotAt > now ? { at: nextSlotAt, because } : { at: now, because: 'none' }
 }
 
 /** Returns the pace after a request that starts now. A longer pause stays. */
-export function takeSlot(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
-  const { nextSlotAt, slots } = pace
+export function takeSlot(pace: Pace, now: number, delay: Delay, pauseFrom: PaceLimits['pauseFrom'] = 'start'): Pace {
+  const { delayMs, because } = delay
   const next = now + delayMs
-  return next >= nextSlotAt ? { ...pace, nextSlotAt: next, because, slots: slots + 1 } : { ...pace, slots: slots + 1 }
+  return {
+    ...pace,
+    slots: pace.slots + 1,
+    underWay: pauseFrom === 'end' ? { until: now + MAX_UNDER_WAY_MS, delay } : undefined,
+    ...(next >= pace.nextSlotAt && { nextSlotAt: next, because }),
+  }
 }
 
 /** Returns the pace after the request that took the last slot starts late: the delay after it counts from now. */
@@ -70,13 +104,32 @@ export function shiftPause(pace: Pace, now: number, { delayMs, because }: Delay)
 }
 
 /**
- * Returns the pace after a request gave back its slot without a start. The slot is free again, unless another was taken since. A pushback
- * pause stays.
+ * Returns the pace after the end of the request with this slot. With `pauseFrom: 'end'` the delay begins now. With `delayFactor`, it grows
+ * with the time that the request took.
+ * @param tookMs The time since the start of the request. Milliseconds.
+ */
+export function endRequest(pace: Pace, limits: PaceLimits, slot: number, now: number, tookMs: number): Pace {
+  const { pauseFrom, delayFactor } = limits
+  if (pauseFrom !== 'end' && !delayFactor) return pace
+  const from = pauseFrom === 'end' ? now : now - tookMs
+  const delay = delayOf(limits, from, tookMs)
+  return addLastingPause(withoutRequest(pace, slot), from + delay.delayMs, delay.because)
+}
+
+/**
+ * Returns the pace after a request gave back its slot without a start. The slot is free again, unless another was taken since. A pause
+ * that a response or the end of another request caused stays.
  */
 export function returnSlot(pace: Pace, slot: number, now: number): Pace {
-  const { until, because } = pace.pushbackPause
+  const { until, because } = pace.lastingPause
   const free = Math.max(until, now)
-  return slot !== pace.slots || pace.nextSlotAt <= free ? pace : { ...pace, nextSlotAt: free, because }
+  const next = withoutRequest(pace, slot)
+  return slot !== pace.slots || pace.nextSlotAt <= free ? next : { ...next, nextSlotAt: free, because }
+}
+
+/** Returns the pace without the request under way, if that is the request with this slot. */
+function withoutRequest(pace: Pace, slot: number): Pace {
+  return pace.underWay !== undefined && slot === pace.slots ? { ...pace, underWay: undefined } : pace
 }
 
 /** The parts of a response that affect the pace. */
@@ -86,12 +139,13 @@ export interface PaceResponse {
   readonly retryAfter: string | undefined
 }
 
-/** The pause after the first pushback without Retry-After. Each further pushback doubles it, up to the maximum. Our choice. */
-const FIRST_BACKOFF_MS = 5_000
-const MAX_BACKOFF_MS = 300_000
+/** The pause after the first pushback without Retry-After, in milliseconds. Each further pushback doubles it. Our choice. */
+export const FIRST_BACKOFF_MS = 5_000
+/** The longest pause after a pushback without Retry-After, in milliseconds. Our choice. */
+export const MAX_BACKOFF_MS = 300_000
 
-/** The longest pause that Retry-After can cause: a mistyped value must not end a crawl. Our choice. */
-const MAX_RETRY_AFTER_MS = DAY_MS
+/** The longest pause that Retry-After can cause, in milliseconds: a mistyped value must not end a crawl. Our choice. */
+export const MAX_RETRY_AFTER_MS: number = DAY_MS
 
 /** Returns whether a response is a pushback. */
 export function isPushback({ status }: Pick<PaceResponse, 'status'>): boolean {
@@ -113,18 +167,24 @@ export function applyResponse(pace: Pace, response: PaceResponse, slot: number, 
   const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** pace.pushbacks, MAX_BACKOFF_MS)
   const until = now + Math.min(requestedMs ?? backoffMs, MAX_RETRY_AFTER_MS)
   const because = requestedMs === undefined ? 'backoff' : 'retry-after'
+  const next = addLastingPause(pace, until, because)
+  return isOld ? next : { ...next, pushbacks: pace.pushbacks + 1, slotsAtPushback: pace.slots }
+}
+
+/** Returns the pace with a pause that a returned slot does not shorten. */
+function addLastingPause(pace: Pace, until: number, because: PauseReason): Pace {
   return {
     ...pace,
-    ...(!isOld && { pushbacks: pace.pushbacks + 1, slotsAtPushback: pace.slots }),
     ...(until > pace.nextSlotAt && { nextSlotAt: until, because }),
-    ...(until > pace.pushbackPause.until && { pushbackPause: { until, because } }),
+    ...(until > pace.lastingPause.until && { lastingPause: { until, because } }),
   }
 }
 
 /**
- * Returns whether the pace may be forgotten without consequence: its next slot is free, and after a pushback another five minutes have
- * passed.
+ * Returns whether the pace may be forgotten without consequence: its next slot is free, no request is under way whose end begins a delay, and
+ * after a pushback another five minutes have passed.
  */
-export function canForget({ nextSlotAt, pushbacks }: Pace, now: number): boolean {
-  return now >= nextSlotAt + (pushbacks > 0 ? MAX_BACKOFF_MS : 0)
+export function canForget({ nextSlotAt, pushbacks, underWay }: Pace, now: number): boolean {
+  const until = nextSlotAt + (pushbacks > 0 ? MAX_BACKOFF_MS : 0)
+  return now >= until && now >= (underWay?.until ?? 0)
 }

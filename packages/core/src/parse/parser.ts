@@ -1,14 +1,15 @@
 // Parses a robots.txt file: calls a handler for each field, in the order of the file. RFC 9309 §2.1 and §2.2.1.
 //
-// Consecutive user-agent lines belong together in two ways. A group has the rules that follow the lines. A run has the records about crawlers
-// that follow them, such as crawl-delay. A group has one or more runs.
+// User-agent lines are combined in two ways. The lines of a group share the rules that follow them. The lines of a run share the records about
+// crawlers that follow them, such as crawl-delay. A group has one or more runs.
 //
 //   between two user-agent lines            the second one starts
 //   a rule (Allow, Disallow)                a group and a run
 //   no rule, but a record about crawlers    a run, in the same group
 //   neither (for example only a sitemap)    nothing: it belongs to the group and run of the first
 //
-// The parser does not select groups and does not match paths. compile.ts does that for one crawler; records.ts collects everything.
+// The parser does not select groups and does not match paths. compile.ts selects the groups of one crawler. records.ts collects all groups and
+// all records. linear.ts and indexed.ts match paths.
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, recordAudiences } from './directive.ts'
 import type { LineReader } from './line-reader.ts'
@@ -21,8 +22,8 @@ export interface FieldHandler {
   /** Whether the handler needs the rules of the current group. May change at each user-agent line. */
   readonly wantsRules: boolean
   /**
-   * Whether the handler needs fields whose key is unknown. If false, the parser skips most of them. It still passes some to `onRecord`, such as
-   * `Crawl-delays`, or `Allow` in a dialect that has no `Allow`. The handler must ignore those.
+   * Whether the handler needs fields whose key is unknown. If false, the parser skips most of them. It still passes a key that only begins with a
+   * known key, such as `Crawl-delays`. It also passes `Allow` in a dialect that has no `Allow`. The handler must ignore these fields.
    */
   readonly wantsUnknownFields: boolean
   /**
@@ -46,14 +47,15 @@ export interface FieldHandler {
  * 'blank-line'`, a blank line ends the group too.
  *
  * Our choice: a record about crawlers, such as crawl-delay, applies to the last run above it, also if rules are between them. It does not apply
- * to user-agent lines below it. Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow down every crawler.
+ * to user-agent lines below it. Otherwise `User-agent: slow`, `Crawl-delay: 30`, `User-agent: *`, `Disallow: /x` would slow down every crawler. A
+ * record outside a group applies to no crawler: for example one above all user-agent lines, or after a blank line that ended the group.
  */
 export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, handler: FieldHandler): void {
   const { wantsUnknownFields } = handler
   // The state before each line:
   let isInGroup = false // the line is inside a group
   let groupHasRules = false // that group has a rule already
-  let isInRun = false // neither a rule nor a record about crawlers has followed the last user-agent line
+  let nextAgentJoinsRun = false // there is a user-agent line above, and neither a rule nor a record about crawlers after it
   while (reader.nextLine()) {
     if (groupEnd === 'blank-line' && reader.isBlankLine) isInGroup = false
     const directive = reader.readKey(wantsUnknownFields)
@@ -63,10 +65,10 @@ export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, han
       if (startsGroup) groupHasRules = false
       isInGroup = true
       reader.readValue()
-      handler.onUserAgent(reader, startsGroup, startsGroup || !isInRun)
-      isInRun = true
+      handler.onUserAgent(reader, startsGroup, startsGroup || !nextAgentJoinsRun)
+      nextAgentJoinsRun = true
     } else if (directive === 'disallow' || (directive === 'allow' && allow === 'rule')) {
-      isInRun = false
+      nextAgentJoinsRun = false
       if (!isInGroup) continue
       groupHasRules = true
       if (!handler.wantsRules) continue
@@ -74,7 +76,7 @@ export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, han
       handler.onRule(directive === 'allow', reader)
     } else {
       const field = directive === 'allow' ? 'unknown' : directive
-      if (field !== 'unknown' && recordAudiences[field] === 'agents-above') isInRun = false
+      if (field !== 'unknown' && recordAudiences[field] === 'agents-above') nextAgentJoinsRun = false
       handler.onRecord(field, reader, isInGroup)
     }
   }

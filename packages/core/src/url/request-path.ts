@@ -1,6 +1,7 @@
 // The path and query of the URL to check, as bytes in normal form. RFC 9309 §2.2.2.
 //
-// The wildcard `*` splits a pattern into pieces. Beside the bytes of the path, the object keeps what helps to find or rule out a piece quickly:
+// The wildcard `*` splits a pattern into pieces. A `RequestPath` has the bytes of the path. It also has three indexes, which show quickly where a
+// piece is in the path, or that it is not there:
 //
 //   byteClasses       a bitmap: the classes of the bytes in the path. A byte whose class is missing is not in the path.
 //   suffix automaton  finds any piece in the path. Only for paths of at most 32,000 bytes, and only after failed searches have read 64 KiB.
@@ -10,7 +11,7 @@ import { bytesOfLatin1, encodeText, isEqualAt } from '../bytes.ts'
 import { type NormalForm, writeNormalForm } from './normal-form.ts'
 import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from './suffix-automaton.ts'
 
-/** The fast path (url-fast-path.ts) parses URLs up to this length. The platform's URL parser parses longer ones. */
+/** url-fast-path.ts parses URLs up to this length. The platform's URL parser parses longer ones. */
 export const MAX_SIMPLE_URL_BYTES = 4096
 
 /**
@@ -51,8 +52,8 @@ export function byteClassesOf(bytes: Uint8Array, start: number, end: number): nu
 const AUTOMATON_AFTER_BYTES = 2 ** 16
 
 /**
- * The path to check. All checks share one object, which costs less than a new object for each URL. A simple URL is one that the fast path can parse;
- * `setSimpleUrl` (url-fast-path.ts) stores its path here. `setPath` stores every other path.
+ * The path to check. All checks share one object, which costs less than a new object for each URL. A simple URL is one that `setSimpleUrl`
+ * (url-fast-path.ts) can parse; it stores the path of that URL here. `setPath` stores every other path.
  */
 export class RequestPath {
   /** Has room for a simple URL, followed by its path in normal form. The normal form takes at most three bytes for each byte (`%XX`). */
@@ -65,21 +66,22 @@ export class RequestPath {
   end = 0
   /** The classes of the bytes in the path. May have the flags of url-fast-path.ts too. */
   byteClasses = 0
-  /** How many bytes `findPiece` has read in vain: searches and partial matches that failed. */
+  /** How many bytes `findPiece` has read without a result: in searches and partial matches that failed. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
   /** A hash set of the adjacent byte pairs of the path. The element at a pair's hash is 1. */
   readonly #pairs = new Uint8Array(PAIR_HASH_COUNT)
   #hasPairs = false
 
-  /** Sets the path to `text`, converted to the normal form `form`. If `form` is undefined, `text` is not converted. */
-  setPath(text: string, form: NormalForm | undefined): void {
+  /** Sets the path to `text`, converted to `normalForm`. If `normalForm` is undefined, `text` is not converted. */
+  setPath(text: string, normalForm: NormalForm | undefined): void {
     const path = encodeText(text)
     this.reset()
     if (3 * path.length > this.bytes.length) this.bytes = new Uint8Array(3 * path.length)
-    if (form === undefined) this.bytes.set(path)
+    if (normalForm === undefined) this.bytes.set(path)
     this.start = 0
-    this.end = form === undefined ? path.length : writeNormalForm(form, 'url', path, 0, path.length, this.bytes, 0)
+    this.end =
+      normalForm === undefined ? path.length : writeNormalForm(normalForm, 'url', path, 0, path.length, this.bytes, 0)
     this.byteClasses = byteClassesOf(this.bytes, 0, this.end)
   }
 
@@ -126,8 +128,8 @@ export class RequestPath {
   findPiece(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
     const { bytes } = this
     // The search looks for the first byte of the piece, or for the second byte if the first is a slash, since most paths have many slashes.
-    const leadingSlash = pattern[start] === SLASH && end - start > 1 ? 1 : 0
-    const byte = pattern[start + leadingSlash] as number
+    const skipped = pattern[start] === SLASH && end - start > 1 ? 1 : 0
+    const byte = pattern[start + skipped] as number
     if (!this.mayContain(byte)) return -1
     if (this.searchedBytes > AUTOMATON_AFTER_BYTES && this.end - this.start <= MAX_AUTOMATON_BYTES) {
       this.#automaton ??= new SuffixAutomaton(bytes, this.start, this.end)
@@ -137,7 +139,7 @@ export class RequestPath {
     if (this.end - this.start > MAX_AUTOMATON_BYTES && !this.#mayContainPairs(pattern, start, end)) return -1
     const last = to - (end - start)
     for (let at = from; at <= last; at++) {
-      if (bytes[at + leadingSlash] !== byte) continue
+      if (bytes[at + skipped] !== byte) continue
       let i = start
       while (i < end && bytes[at + i - start] === pattern[i]) i++
       if (i === end) return at + end - start
