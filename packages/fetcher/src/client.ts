@@ -91,14 +91,14 @@ export interface Gauges {
 /**
  * A method of a `RobotsClient` was called after `close`, or `close` was called while the method ran.
  *
- * Remedy: close the client after its last check, or create a new client.
+ * Remedy: await all calls before `close`, or create a new client.
  */
 export class ClientClosedError extends Error {
   override readonly name = 'ClientClosedError'
   /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_CLIENT_CLOSED'
   constructor() {
-    super('this RobotsClient is closed; create a new one')
+    super('this RobotsClient is closed; await the calls that still run before close(), or create a new client')
   }
 }
 
@@ -280,10 +280,10 @@ export class RobotsClient {
       return { verdict: invalidUrlVerdict(text, parsed), explanation: undefined, records: [] }
     }
     const cached = await this.#load(parsed, options.signal)
-    const { now, policy, productTokens } = this.#settings
-    const verdict = verdictOf(text, parsed, cached, now(), policy)
+    const verdict = this.#verdict(text, parsed, cached)
     const robots = verdict.access?.copy && this.#fileOf(cached)
-    return { verdict, explanation: robots?.explain(parsed, productTokens), records: robots?.records ?? [] }
+    const explanation = robots?.explain(parsed, this.#settings.productTokens)
+    return { verdict, explanation, records: robots?.records ?? [] }
   }
 
   /**
@@ -368,7 +368,10 @@ export class RobotsClient {
       const blocked = await this.#blockedRedirect(text, redirectedFrom)
       if (blocked !== undefined) return blocked
     }
-    const cached = await this.#load(url, signal)
+    return this.#verdict(text, url, await this.#load(url, signal))
+  }
+
+  #verdict(text: string, url: ParsedUrl, cached: CachedRules): ClientVerdict {
     const { now, policy } = this.#settings
     return verdictOf(text, url, cached, now(), policy)
   }
@@ -403,8 +406,7 @@ export class RobotsClient {
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
     const cached = this.#cache.get(url.origin)
-    const { now, policy } = this.#settings
-    return cached && verdictOf(text, url, cached, now(), policy)
+    return cached && this.#verdict(text, url, cached)
   }
 
   /** Returns the verdict about the target of a redirect if the guard refuses it. */

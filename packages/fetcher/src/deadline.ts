@@ -1,20 +1,25 @@
 // The deadline of an attempt. It bounds all its requests, redirects, retries and lookups together.
 
-export const DEADLINE_PASSED = 'the deadline passed'
-
 export class Deadline {
+  readonly #ms: number
   readonly #timer: NodeJS.Timeout
   readonly #listeners = new Set<() => void>()
   #controller: AbortController | undefined
   #isOver = false
 
-  /** @param ms Milliseconds from now. */
+  /** @param ms Milliseconds from now: the option `timeoutMs`. */
   constructor(ms: number) {
+    this.#ms = ms
     this.#timer = setTimeout(() => this.end(), ms)
   }
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  /** What to say of an attempt that the deadline has ended. */
+  get explanation(): string {
+    return `the deadline of ${this.#ms} ms (timeoutMs) passed`
   }
 
   /** A signal for APIs that need one. Created on first use: most attempts need none, and signals are slow to create and to observe. */
@@ -50,7 +55,7 @@ export class Deadline {
   /** Settles like `work`, or rejects when the deadline passes first. The caller may then still have to clean up the result of `work`. */
   orBefore<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const forget = this.onOver(() => reject(new Error(DEADLINE_PASSED)))
+    const forget = this.onOver(() => reject(new Error(this.explanation)))
     work.then(resolve, reject).finally(forget)
     return promise
   }

@@ -29,9 +29,10 @@ export class DomainTurns<T> {
     return this.#underWay
   }
 
-  /** Returns whether an item of this domain would have to wait. */
-  isFull(name: string): boolean {
-    return this.#underWay >= this.#max || (this.#domains.get(name)?.underWay ?? 0) >= this.#maxPerDomain
+  /** Returns which limit an item of this domain would have to wait for; undefined if it could start now. */
+  fullLimit(name: string): 'all' | 'domain' | undefined {
+    if (this.#underWay >= this.#max) return 'all'
+    return (this.#domains.get(name)?.underWay ?? 0) >= this.#maxPerDomain ? 'domain' : undefined
   }
 
   /** Counts an item as under way. */

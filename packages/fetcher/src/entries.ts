@@ -3,10 +3,11 @@ import { type CrawlerRules, parseRobots } from '@politely/core'
 import { type Entry, entryFrom, entryText, freshUntil, keepUntil, startsWithOrigin } from '@politely/core/engine'
 import { type CachedRules, createMemory } from './memory.ts'
 import type { Settings } from './options.ts'
-import type { Telemetry } from './telemetry.ts'
+import type { Lease } from './store.ts'
+import type { StoreFailure, Telemetry } from './telemetry.ts'
 
 /** How long to wait for the store, in milliseconds. A store is there to save time, so a slow one is treated as failed. */
-const STORE_TIMEOUT_MS = 2_000
+export const STORE_TIMEOUT_MS = 2_000
 
 /** The first position in a URL at which its host may end. */
 const AFTER_SCHEME = 'https://'.length
@@ -47,21 +48,24 @@ export class Entries {
     return this.#memory.peek(origin)?.entry
   }
 
-  /** Returns the newer of the entries in memory and in the store, since another process may have made an attempt. */
-  async newest(origin: string): Promise<CachedRules | undefined> {
-    const stored = await this.inStore(origin)
+  /**
+   * Returns the newer of the entries in memory and in the store, since another process may have made an attempt.
+   * @param reading The counters of the store count the first reading only, not those of a client that waits.
+   */
+  async newest(origin: string, reading: 'first' | 'again' = 'first'): Promise<CachedRules | undefined> {
+    const stored = await this.inStore(origin, reading)
     const cached = this.#memory.get(origin) // read after the store, since a write may have come meanwhile
     if (stored === undefined || (cached !== undefined && cached.entry.latest.at >= stored.latest.at)) return cached
     return this.#saveInMemory(stored)
   }
 
   /** Returns the entry in the store without a copy in memory. */
-  async inStore(origin: string): Promise<Entry | undefined> {
+  async inStore(origin: string, reading: 'first' | 'again' = 'first'): Promise<Entry | undefined> {
     const { store } = this.#settings
     if (store === undefined) return undefined
     const text = await this.#callStore('get', origin, () => store.get(origin))
     const entry = typeof text === 'string' ? this.parse(text, origin) : undefined
-    this.#telemetry.count(entry === undefined ? 'storeMisses' : 'storeHits')
+    if (reading === 'first') this.#telemetry.count(entry === undefined ? 'storeMisses' : 'storeHits')
     return entry
   }
 
@@ -88,6 +92,22 @@ export class Entries {
       await this.#callStore('set', origin, () => store.set(origin, entryText(entry), keepUntil(entry, now(), policy)))
     }
     return cached
+  }
+
+  /** Takes the lease of an origin: `held` if another client holds it, `none` if the store has no leases or has failed. */
+  async lease(origin: string, holdMs: number): Promise<Lease | 'held' | 'none'> {
+    const { store } = this.#settings
+    if (store?.lease === undefined) return 'none'
+    const call = async () => store.lease?.(origin, holdMs)
+    const pending = call()
+    const lease = await this.#callStore('lease', origin, async () => (await pending) ?? 'held')
+    if (lease !== undefined) return lease
+    pending.then((late) => late?.release()).catch(() => undefined) // after a timeout, this client does not use the lease
+    return 'none'
+  }
+
+  async release(origin: string, lease: Lease): Promise<void> {
+    await this.#callStore('release', origin, async () => lease.release())
   }
 
   /** Yields all entries in memory, the least recently used first. */
@@ -128,7 +148,11 @@ export class Entries {
   }
 
   /** Calls the store. A store that throws or times out counts as empty; telemetry reports it, and the caller does not notice. */
-  async #callStore<T>(operation: 'get' | 'set', origin: string, call: () => Promise<T>): Promise<T | undefined> {
+  async #callStore<T>(
+    operation: StoreFailure['operation'],
+    origin: string,
+    call: () => Promise<T>,
+  ): Promise<T | undefined> {
     const { promise: timeout, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => reject(new StoreTimeoutError(operation)), STORE_TIMEOUT_MS)
     try {

@@ -1,7 +1,7 @@
 // Maps errors of Node, undici and basic-ftp to the reasons why robots.txt is unreachable. RFC 9309 §2.3.1.4.
 import type { FailureReason } from '@politely/core'
 import type { Failure, Headers, Reply, Response } from '@politely/core/engine'
-import { DEADLINE_PASSED, type Deadline } from './deadline.ts'
+import type { Deadline } from './deadline.ts'
 
 /** Reasons by error code. Every other code means `network`. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
@@ -69,7 +69,7 @@ export function replyOf(error: unknown, phase: 'request' | 'body', deadline: Dea
  * failure is `timeout` in either phase.
  */
 export function failureOf(error: unknown, phase: 'request' | 'body', deadline: Deadline): Failure {
-  if (deadline.isOver) return failure('timeout', DEADLINE_PASSED)
+  if (deadline.isOver) return failure('timeout', deadline.explanation)
   const cause = firstClassified(error)
   const reason = reasonOf(cause)
   return failure(

@@ -24,6 +24,11 @@ export class Fifo<T> {
     return this.#nodes.has(item)
   }
 
+  /** Returns the item behind this one. */
+  after(item: T): T | undefined {
+    return this.#nodes.get(item)?.after?.item
+  }
+
   /** Adds the item at the end, unless the queue contains it. */
   add(item: T): void {
     if (this.#nodes.has(item)) return
@@ -31,6 +36,16 @@ export class Fifo<T> {
     if (this.#last === undefined) this.#first = node
     else this.#last.after = node
     this.#last = node
+    this.#nodes.set(item, node)
+  }
+
+  /** Adds the item at the front, unless the queue contains it. */
+  addFirst(item: T): void {
+    if (this.#nodes.has(item)) return
+    const node: Node<T> = { item, before: undefined, after: this.#first }
+    if (this.#first === undefined) this.#last = node
+    else this.#first.before = node
+    this.#first = node
     this.#nodes.set(item, node)
   }
 

@@ -31,7 +31,7 @@ export {
 } from './network-guard.ts'
 export type { RobotsClientOptions } from './options.ts'
 export { ReentryError } from './own-requests.ts'
-export type { Store } from './store.ts'
+export type { Lease, Store } from './store.ts'
 export {
   type CheckTrace,
   type ClientEvents,

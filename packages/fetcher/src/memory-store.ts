@@ -24,7 +24,7 @@ export class StoreClosedError extends Error {
   /** Stable; messages may change. */
   readonly code = 'ERR_POLITELY_STORE_CLOSED'
   constructor() {
-    super('this store is closed; create a new one')
+    super('this store is closed; await the calls of its clients before close(), or create a new store')
   }
 }
 

@@ -1,6 +1,9 @@
 // Checks options, for this package and for those that depend on it. Each check returns a valid value unchanged. For an invalid value it
 // throws an `OptionError` that names the option, says what is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'
+import { assertKnown as assertKnownNames, describeValue } from '@politely/core/engine'
+
+export { describeValue }
 
 /** The longest delay of a timer, in milliseconds: 2^31 - 1. */
 export const LONGEST_TIMER_MS: number = 2 ** 31 - 1
@@ -14,42 +17,20 @@ export function assertOptions(options: unknown, example: string = CLIENT_EXAMPLE
   throw new OptionError('options', `${problem}; expected an object such as ${example}`)
 }
 
-/** @throws {OptionError} for an option whose name is not in `known`. */
-export function assertKnown(options: object, known: Readonly<Record<string, true>>): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(known, name)) continue
-    const similar = similarName(name, Object.keys(known))
-    const expected = similar ? `did you mean \`${similar}\`?` : `expected one of ${Object.keys(known).join(', ')}`
-    throw new OptionError(name, `is an unknown option; ${expected}`)
-  }
-}
-
-/** Returns the name that `name` may be a misspelling of: the most similar one, in which at most two letters differ, and fewer than half. */
-function similarName(name: string, names: readonly string[]): string | undefined {
-  let similar: string | undefined
-  let smallest = 3
-  for (const known of names) {
-    const distance = editDistance(name.toLowerCase(), known.toLowerCase())
-    if (distance >= smallest || 2 * distance >= known.length) continue
-    similar = known
-    smallest = distance
-  }
-  return similar
-}
-
-/** Returns how many letters must be inserted, deleted or replaced to turn one word into the other (Levenshtein). */
-function editDistance(one: string, other: string): number {
-  /** The distances of the letters of `one` so far to each prefix of `other`. */
-  let distances = Array.from({ length: other.length + 1 }, (_, length) => length)
-  for (const [i, letter] of [...one].entries()) {
-    const next = [i + 1]
-    for (let j = 0; j < other.length; j++) {
-      const replaced = (distances[j] as number) + (letter === other[j] ? 0 : 1)
-      next.push(Math.min(replaced, (distances[j + 1] as number) + 1, (next[j] as number) + 1))
-    }
-    distances = next
-  }
-  return distances[other.length] as number
+/**
+ * Checks the names of options.
+ * @param elsewhere Names of options of another object, each with the end of its error message: `is an option of …; write it in …`.
+ * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, the message has the right one.
+ */
+export function assertKnown(
+  options: object,
+  known: Readonly<Record<string, true>>,
+  elsewhere: Readonly<Record<string, string>> = {},
+): void {
+  for (const name of Object.keys(options))
+    if (!Object.hasOwn(known, name) && Object.hasOwn(elsewhere, name))
+      throw new OptionError(name, elsewhere[name] as string)
+  assertKnownNames(options, known)
 }
 
 /**
@@ -59,6 +40,11 @@ function editDistance(one: string, other: string): number {
 export function assertCallOptions(options: unknown, known: Readonly<Record<string, true>>): void {
   const isSignal = typeof (options as Partial<AbortSignal> | null | undefined)?.aborted === 'boolean'
   if (isSignal) throw new OptionError('options', 'an AbortSignal is not an object of options; write { signal }')
+  if (typeof options === 'string')
+    throw new OptionError(
+      'options',
+      `${describeValue(options)} is not an object; the name of the crawler is the userAgent of new RobotsClient({ userAgent })`,
+    )
   assertOptions(options, '{ signal }')
   assertKnown(options as object, known)
   abortSignal((options as { readonly signal?: AbortSignal | undefined }).signal)
@@ -107,6 +93,8 @@ interface Bounds {
   /** Default: no upper bound. */
   readonly max?: number
   readonly infinite?: 'allowed'
+  /** A valid value to show in the error message. Default: 1000 for milliseconds, otherwise 1, or the bound that is nearest to it. */
+  readonly example?: number
 }
 
 export function number(option: string, value: number, bounds: Bounds): number {
@@ -131,10 +119,11 @@ function problemOf(value: unknown, { min, max = Number.POSITIVE_INFINITY, infini
 const UNITS: Readonly<Record<string, string>> = { Ms: 'milliseconds', Bytes: 'bytes', Days: 'days' }
 
 /** Describes a range, such as ` of milliseconds from 0, such as 1000`. */
-function rangeOf(option: string, { min, max, infinite }: Bounds): string {
+function rangeOf(option: string, { min, max, infinite, ...given }: Bounds): string {
   const unit = UNITS[/[A-Z][a-z]+$/.exec(option)?.[0] ?? '']
   const range = max === undefined ? `from ${min}` : `from ${min} to ${max}`
-  const example = Math.min(Math.max(unit === 'milliseconds' ? 1000 : 1, min), max ?? Number.POSITIVE_INFINITY)
+  const usual = unit === 'milliseconds' ? 1000 : 1
+  const { example = Math.min(Math.max(usual, min), max ?? Number.POSITIVE_INFINITY) } = given
   return `${unit === undefined ? '' : ` of ${unit}`} ${range}${infinite === 'allowed' ? ', or Infinity' : ''}, such as ${example}`
 }
 
@@ -162,11 +151,4 @@ export function withMethods<T extends object>(
   if (isObject && missing === undefined) return value
   const problem = isObject ? `has no method ${missing}` : `${describeValue(value)} is not an object`
   throw new OptionError(option, `${problem}; expected ${expected}`)
-}
-
-/** Describes an invalid value in an error message, also one that JSON cannot represent. */
-export function describeValue(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value)
-  if (typeof value === 'function') return 'a function'
-  return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }

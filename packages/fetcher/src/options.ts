@@ -165,10 +165,29 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
   now: true,
 }
 
+const OF_A_GATE = 'is an option of the gate; write it in politely(fetch, { … }) or new PoliteGate({ robots, … })'
+/** Options of a PoliteGate, which users write here. */
+const GATE_OPTIONS: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    'minDelayMs',
+    'maxDelayMs',
+    'delayFactor',
+    'pauseFrom',
+    'minDelayPerDomainMs',
+    'minDelayPerAddressMs',
+    'maxConcurrentPerOrigin',
+    'maxConcurrentPerDomain',
+    'maxConcurrentPerAddress',
+    'maxConcurrent',
+    'paceBy',
+    'pacer',
+  ].map((name) => [name, OF_A_GATE]),
+)
+
 /** Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
 export function settingsOf(options: RobotsClientOptions): Settings {
   assertOptions(options)
-  assertKnown(options, CLIENT_OPTIONS)
+  assertKnown(options, CLIENT_OPTIONS, GATE_OPTIONS)
   const userAgent = headerValue(options.userAgent)
   const dialect = dialectFor(options.dialect)
   const defaults = accessPolicyOf(dialect.access)
@@ -226,7 +245,7 @@ export function settingsOf(options: RobotsClientOptions): Settings {
       max: 2 ** 28,
     }),
     maxCacheBytes: integer('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, { min: 1 }),
-    store: withMethods('store', options.store, ['get', 'set', 'delete'], 'a Store, with get, set and delete'),
+    store: checkedStore(options.store),
     maxFlights: integer('maxFlights', options.maxFlights ?? DEFAULT_MAX_FLIGHTS, { min: 1 }),
     maxFlightsPerDomain: integer('maxFlightsPerDomain', options.maxFlightsPerDomain ?? DEFAULT_MAX_FLIGHTS_PER_DOMAIN, {
       min: 1,
@@ -244,6 +263,18 @@ export function settingsOf(options: RobotsClientOptions): Settings {
   }
 }
 
+function checkedStore(store: Store | undefined): Store | undefined {
+  const expected =
+    typeof store === 'string'
+      ? 'a Store, such as new SqliteStore({ path: "robots.sqlite" }) of @politely/store-sqlite'
+      : 'a Store, with get, set and delete'
+  withMethods('store', store, ['get', 'set', 'delete'], expected)
+  // A Keyv has the methods of a Store, but would take the third argument of `set`, a time, for a duration.
+  if (store !== undefined && 'getMany' in store && 'namespace' in store)
+    throw new OptionError('store', 'a Keyv is not a Store; write fromKeyv(keyv)')
+  return store
+}
+
 const KNOWN_OF_MANY: Readonly<Record<keyof CheckManyOptions, true>> = { concurrency: true, order: true, signal: true }
 
 /** Checks the options of `checkMany` and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
@@ -258,7 +289,7 @@ export function checkedManyOptions(options: CheckManyOptions): ConcurrentMapOpti
 }
 
 /** Returns whether the User-Agent contains one of the product tokens, in any case. RFC 9309 §2.2.1. */
-export function namesItself({ userAgent, productTokens }: Settings): boolean {
+export function namesItself({ userAgent, productTokens }: Pick<Settings, 'userAgent' | 'productTokens'>): boolean {
   const header = userAgent.toLowerCase()
   return productTokens.some((token) => header.includes(token.toLowerCase()))
 }

@@ -5,6 +5,7 @@
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
 import { type Entry, entryText, holdsUntil, type Outcome, parseUrl, plan, settle, stateOf } from '@politely/core/engine'
 import { Entries } from './entries.ts'
+import { FetchTurn } from './fetch-turn.ts'
 import { type FlightPhase, Flights } from './flights.ts'
 import type { Inspection } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
@@ -31,8 +32,8 @@ export class RobotsCache {
   readonly #flights: Flights<CachedRules>
   readonly #fetcher: RobotsFetcher
   readonly #ownRequests = new OwnRequests()
-  /** Why the cache was closed; undefined while it is open. */
-  #closeReason: Error | undefined
+  /** Aborted by `close`, with its reason. */
+  readonly #closing = new AbortController()
 
   constructor(settings: Settings, telemetry: Telemetry) {
     this.#settings = settings
@@ -118,7 +119,7 @@ export class RobotsCache {
 
   /** Rejects all callers that wait, aborts the attempts under way, and closes the client's own connections. */
   async close(reason: Error): Promise<void> {
-    this.#closeReason ??= reason
+    this.#closing.abort(reason)
     this.#fetcher.abortAll()
     await this.#flights.close(reason)
     await this.#fetcher.close()
@@ -148,21 +149,35 @@ export class RobotsCache {
     // No caller waits for this flight; its result goes into the entry. It fails if the client is closed, or if the caller's fetch asks the
     // client. Any other error is a bug, and becomes an unhandled rejection.
     flight.catch((error: unknown) => {
-      if (this.#closeReason === undefined && !(error instanceof ReentryError)) throw error
+      if (!this.#closing.signal.aborted && !(error instanceof ReentryError)) throw error
     })
   }
 
   /** The work of one flight: takes the entry that another process has stored meanwhile, or makes an attempt. */
   async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead'): Promise<CachedRules> {
     const { now, policy } = this.#settings
-    const last = await this.#entries.newest(origin)
-    this.#throwIfClosed() // the store may have taken its time
-    const next = plan(last?.entry, now(), policy)
-    if (last !== undefined && (next === 'answer' || (next === 'answer-and-refresh' && when === 'due'))) return last
+    const turn = new FetchTurn(origin, this.#entries, this.#telemetry, this.#settings)
+    try {
+      for (let reading: 'first' | 'again' = 'first'; ; reading = 'again') {
+        const last = await this.#entries.newest(origin, reading)
+        this.#throwIfClosed() // the store may have taken its time
+        const next = plan(last?.entry, now(), policy)
+        if (last !== undefined && (next === 'answer' || (next === 'answer-and-refresh' && when === 'due'))) return last
+        const mustReadAgain = !turn.hasLease && (await turn.takeOrPause(this.#closing.signal))
+        this.#throwIfClosed()
+        if (!mustReadAgain) return await this.#fetch(origin, robotsUrl, last?.entry)
+      }
+    } finally {
+      await turn.end()
+    }
+  }
+
+  /** Makes an attempt, and saves its entry. */
+  async #fetch(origin: string, robotsUrl: string, last: Entry | undefined): Promise<CachedRules> {
     const trace = { origin, robotsUrl }
     let saved: CachedRules | undefined
     const event = await traceFetch(trace, async () => {
-      const event = await this.#attempt(origin, robotsUrl, last?.entry)
+      const event = await this.#attempt(origin, robotsUrl, last)
       saved = await this.#entries.save(event.entry)
       return event
     })
@@ -203,7 +218,7 @@ export class RobotsCache {
   }
 
   #throwIfClosed(): void {
-    if (this.#closeReason !== undefined) throw this.#closeReason
+    this.#closing.signal.throwIfAborted()
   }
 }
 

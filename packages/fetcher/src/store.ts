@@ -9,7 +9,7 @@
  * seconds, the client continues without the store and emits `store-failed`.
  */
 export interface Store {
-  /** Returns the text that was last set for this origin; undefined if there is none or it has expired. */
+  /** Returns the text that was last set for this origin. Undefined if it was never set, was deleted, or has expired. */
   get(origin: string): Promise<string | undefined>
   /**
    * Saves a text. Resolves when the text is durable. Of two writers, the last one wins. The text expires at `keepUntil` (milliseconds since
@@ -18,6 +18,19 @@ export interface Store {
   set(origin: string, text: string, keepUntil: number): Promise<void>
   /** Deletes the text. A missing text is not an error. */
   delete(origin: string): Promise<void>
+  /**
+   * Takes the lease of an origin, so that one client at a time fetches its robots.txt. Resolves at once: with undefined if another client
+   * holds the lease. A lease does not restrict the other methods. Optional: without it, clients that share a store may fetch the same
+   * robots.txt at the same time.
+   * @param holdMs After how many milliseconds the lease expires.
+   */
+  lease?(origin: string, holdMs: number): Promise<Lease | undefined>
   /** Closes the store. Clients never call it; the caller does. */
   close?(): Promise<void>
+}
+
+/** The right to fetch the robots.txt of one origin. Of the clients that share a store, one has it at a time. */
+export interface Lease {
+  /** Ends the lease. Does nothing if it has expired, even if another client holds the origin's lease now. */
+  release(): Promise<void>
 }

@@ -37,7 +37,7 @@ export interface FetchEvent {
 
 /** The event `store-failed`: a call of the store threw, or took longer than two seconds. */
 export interface StoreFailure {
-  readonly operation: 'get' | 'set'
+  readonly operation: 'get' | 'set' | 'lease' | 'release'
   readonly origin: string
   readonly error: unknown
 }
@@ -70,6 +70,7 @@ export const counterMeanings = {
   bytes: 'decoded bytes of robots.txt received',
   storeHits: 'entries found in the store',
   storeMisses: 'entries missing from the store, or incomplete there',
+  leaseWaits: 'attempts that waited, because another client held the lease of the origin',
   storeFailures: 'store calls that threw or timed out',
 } as const
 

@@ -5,7 +5,7 @@ import { type Failure, type Headers, headerOf, type Reply } from '@politely/core
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, bodyOf, isCoded, readBody } from './body.ts'
 import { endsWithConnection, isChunked, problemOfConnection, TlsCarrier } from './body-end.ts'
-import { DEADLINE_PASSED, type Deadline } from './deadline.ts'
+import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
 import { connectorsOf, type GuardedConnectors, type NetworkGuard, type Reach } from './network-guard.ts'
 import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
@@ -58,11 +58,11 @@ export class UndiciTransport implements RobotsTransport {
     const connection = await this.#connections.open(target, reach)
     if (deadline.isOver) {
       connection.close()
-      return replyOf(new Error(DEADLINE_PASSED), 'request', deadline)
+      return replyOf(new Error(deadline.explanation), 'request', deadline)
     }
     const handler = new ResponseHandler(this.#settings, connection, deadline)
     // undici observes a signal only once it has a connection, and the site decides how long that takes.
-    const unlisten = deadline.onOver(() => handler.fail(new Error(DEADLINE_PASSED)))
+    const unlisten = deadline.onOver(() => handler.fail(new Error(deadline.explanation)))
     const { headers, ...options } = connection.options ?? {}
     const init: Dispatcher.DispatchOptions = {
       origin: target.origin,

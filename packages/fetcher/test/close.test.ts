@@ -13,7 +13,11 @@ import { test } from './with-sites.ts'
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 const rules = { status: 200, body: disallowsPage }
-const closed = { name: 'ClientClosedError', code: 'ERR_POLITELY_CLIENT_CLOSED' }
+const closed = {
+  name: 'ClientClosedError',
+  code: 'ERR_POLITELY_CLIENT_CLOSED',
+  message: expect.stringContaining('closed; await the calls that still run before close(), or create a new client'),
+}
 
 describe('an abort', () => {
   test('rejects its own caller with its reason, and no other caller', async ({ sites, newClient }) => {

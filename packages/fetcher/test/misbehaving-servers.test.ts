@@ -1,6 +1,7 @@
 // Misbehaving servers, missing hosts and unsupported schemes make robots.txt unreachable, and are never thrown. RFC 9309 §2.3.1.4.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { describeVerdict } from '@politely/core'
 import { bodyCases } from '@politely/testkit/body-cases'
 import { withTables } from '@politely/testkit/doc-table'
 import { lookupIn } from '@politely/testkit/lookup'
@@ -90,6 +91,7 @@ test('our choice, the deadline also covers the time to connect', async ({ newCli
   const verdict = await newClient({ dispatcher, timeoutMs: 100 }).check('http://a.test/page')
 
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'timeout' } })
+  expect(describeVerdict(verdict)).toContain('(timeout: the deadline of 100 ms (timeoutMs) passed)')
 })
 
 test('RFC 9309 §2.3.1.4, a port that refuses connections', async ({ newClient, onTestFinished }) => {

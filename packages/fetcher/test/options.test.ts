@@ -1,4 +1,5 @@
 // The constructor rejects invalid options, and the error names the option. Our choice.
+import { Keyv } from 'keyv'
 import { expect, onTestFinished, test } from 'vitest'
 import {
   dnsLookup,
@@ -108,6 +109,17 @@ test.for([
   ['lookup', { lookup: 5 }, '5 is not a function; expected a function like dns.lookup'],
   ['store', { store: { get: () => undefined } }, 'has no method set; expected a Store, with get, set and delete'],
   [
+    'store',
+    { store: './robots.sqlite' },
+    '"./robots.sqlite" is not an object; expected a Store, such as new SqliteStore({ path: "robots.sqlite" }) of @politely/store-sqlite',
+  ],
+  ['store', { store: new Keyv() }, 'a Keyv is not a Store; write fromKeyv(keyv)'],
+  [
+    'minDelayMs',
+    { minDelayMs: 1000 },
+    'is an option of the gate; write it in politely(fetch, { … }) or new PoliteGate({ robots, … })',
+  ],
+  [
     'logger',
     { logger: 'debug' },
     '"debug" is not an object; expected an object with debug, info or warn, such as console',
@@ -188,7 +200,7 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
   ['check(request)', (client) => client.check?.(new Request(url)), 'url: a Request has no href; write request.url'],
   ['isAllowed(request)', (client) => client.isAllowed?.(new Request(url)), 'url: a Request has no href'],
   ['checkNow()', (client) => client.checkNow?.(), 'url: is missing'],
-  ['inspect([url])', (client) => client.inspect?.([url]), 'url: an object is not a URL'],
+  ['inspect([url])', (client) => client.inspect?.([url]), 'url: an object of type Array is not a URL'],
   ['explain()', (client) => client.explain?.(), 'url: is missing'],
   ['sitemaps()', (client) => client.sitemaps?.(), 'url: is missing'],
   ['robots(7)', (client) => client.robots?.(7), 'url: 7 is not a URL'],
@@ -207,6 +219,16 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
     'isAllowed(url, 0)',
     (client) => client.isAllowed?.(url, 0),
     'options: 0 is not an object; expected an object such as { signal }',
+  ],
+  [
+    "isAllowed(url, 'ExampleBot')",
+    (client) => client.isAllowed?.(url, 'ExampleBot'),
+    'options: "ExampleBot" is not an object; the name of the crawler is the userAgent of new RobotsClient({ userAgent })',
+  ],
+  [
+    'checkMany(promise)',
+    (client) => client.checkMany?.(Promise.resolve([url])),
+    'urls: an object of type Promise is not an iterable',
   ],
   ['check(url, null)', (client) => client.check?.(url, null), 'options: null is not an object'],
   [

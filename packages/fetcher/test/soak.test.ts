@@ -5,9 +5,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { getEventListeners } from 'node:events'
 import type { LookupFunction, Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { bodyCases } from '@politely/testkit/body-cases'
+import { collectGarbage } from '@politely/testkit/heap'
 import { lookupIn } from '@politely/testkit/lookup'
 import {
   connectionCases,
@@ -351,9 +350,6 @@ function memory(when: 'collected' | 'now'): Memory {
   const { heapUsed, external, rss } = process.memoryUsage()
   return { live: heapUsed + external, rss }
 }
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
 
 function watchPeak(): { end(): Memory } {
   const peak = { live: 0, rss: 0 }

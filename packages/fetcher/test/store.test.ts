@@ -191,7 +191,7 @@ describe('a store that fails', () => {
     'rejects later': () => new Promise((_, reject) => setImmediate(() => reject(error))),
   }
   const rows = Object.keys(fail).flatMap((how) =>
-    (['get', 'set', 'both'] as const).map((method) => [how, method] as const),
+    (['get', 'set', 'both', 'lease', 'release'] as const).map((method) => [how, method] as const),
   )
 
   test.for(rows)('%s: %s', async ([how, method], { sites, newClient }) => {
@@ -199,7 +199,13 @@ describe('a store that fails', () => {
     const failing = fail[how] as () => Promise<never>
     const store = mapStore()
     const client = newClient({
-      store: { ...store, ...(method !== 'set' && { get: failing }), ...(method !== 'get' && { set: failing }) },
+      store: {
+        ...store,
+        ...((method === 'get' || method === 'both') && { get: failing }),
+        ...((method === 'set' || method === 'both') && { set: failing }),
+        ...(method === 'lease' && { lease: failing }),
+        ...(method === 'release' && { lease: async () => ({ release: failing }) }),
+      },
     })
     const failures = failuresOf(client)
     expect(await client.check(sites.withPort(checkedPage))).toMatchObject({ allowed: false, because: 'rule' })

@@ -34,6 +34,12 @@ const emptyStore = (set: Store['set'] = async () => undefined): Store => ({
   delete: async () => undefined,
 })
 
+/** Creates a `lease` for `emptyStore`. Every second call succeeds. */
+const heldEverySecondTime = (): NonNullable<Store['lease']> => {
+  let calls = 0
+  return async () => (calls++ % 2 === 0 ? undefined : { release: async () => undefined })
+}
+
 describe('counters', () => {
   type Row = readonly [
     name: string,
@@ -100,6 +106,13 @@ describe('counters', () => {
       [checkedPage],
       { ...asked, allowed: 1, unavailable: 1, storeMisses: 1, storeFailures: 1 },
       { store: emptyStore(() => Promise.reject(new Error('full'))) },
+    ],
+    [
+      'a lease that another client held',
+      { [ROBOTS]: { status: 404 } },
+      [checkedPage],
+      { ...asked, allowed: 1, unavailable: 1, storeMisses: 1, leaseWaits: 1 },
+      { store: { ...emptyStore(), lease: heldEverySecondTime() } },
     ],
   ]
   const zero = Object.fromEntries(Object.keys(counterMeanings).map((name) => [name, 0]))
