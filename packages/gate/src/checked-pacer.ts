@@ -14,6 +14,8 @@ const REASONS: Readonly<Record<PaceReason, true>> = {
   'retry-after': true,
   backoff: true,
   cap: true,
+  'slow-site': true,
+  'pacer-failure': true,
 }
 
 const REASON = `because one of ${Object.keys(REASONS).join(', ')}`
@@ -52,8 +54,12 @@ export class CheckedPacer {
     this.#contain(key, () => this.#pacer.cancel(key, ticket))
   }
 
-  report(key: string, ticket: Ticket, response: PaceResponse | undefined): void {
+  report(key: string, ticket: Ticket, response: PaceResponse): void {
     this.#contain(key, () => this.#pacer.report(key, ticket, response))
+  }
+
+  end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {
+    this.#contain(key, () => this.#pacer.end(key, ticket, limits, tookMs))
   }
 
   /** Counts and publishes a failure of the pacer that no request can be rejected with. */

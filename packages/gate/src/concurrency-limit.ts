@@ -23,9 +23,10 @@ export class ConcurrencyLimit {
     this.#turns = new DomainTurns(maxConcurrent, maxConcurrentPerDomain)
   }
 
-  /** Returns whether a request to this registrable domain would have to wait. */
-  isFull(domain: string): boolean {
-    return this.#turns.isFull(domain)
+  /** Returns the level whose limit a request to this registrable domain would have to wait for; undefined if it could start now. */
+  fullLevel(domain: string): 'domain' | 'gate' | undefined {
+    const limit = this.#turns.fullLimit(domain)
+    return limit === 'all' ? 'gate' : limit
   }
 
   /**
@@ -33,7 +34,7 @@ export class ConcurrencyLimit {
    * queue's `advance` once there is capacity. A queue that tries again for the same domain keeps its position among the waiting queues.
    */
   tryAcquire(queue: WaitingQueue, domain: string): boolean {
-    const isFull = this.#turns.isFull(domain)
+    const isFull = this.#turns.fullLimit(domain) !== undefined
     if (isFull && this.#waitingFor.get(queue) === domain) return false
     this.forget(queue)
     if (isFull) {

@@ -1,7 +1,7 @@
 // Counts the events of a gate, from its creation on.
 import { isPushback, type PaceResponse } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
-import type { WaitReason } from './queue.ts'
+import type { WaitReason } from './paced-key.ts'
 
 /** A snapshot of what a gate has counted. No count ever decreases. JSON-safe. */
 export interface GateCounters {
@@ -31,6 +31,8 @@ const noWaits = (): Record<WaitReason, number> => ({
   'retry-after': 0,
   backoff: 0,
   cap: 0,
+  'slow-site': 0,
+  'pacer-failure': 0,
   concurrency: 0,
 })
 

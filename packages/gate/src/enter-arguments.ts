@@ -1,6 +1,6 @@
 // Checks the arguments of `enter`, `check` and `when`.
 import { OptionError } from '@politely/core'
-import { assertKnown, assertOptions, describeValue, withMethods } from '@politely/fetcher/option-checks'
+import { abortSignal, assertKnown, assertOptions, describeValue } from '@politely/fetcher/option-checks'
 import type { EnterOptions } from './gate.ts'
 
 const ENTER_OPTIONS: Readonly<Record<keyof EnterOptions, true>> = { signal: true }
@@ -16,5 +16,5 @@ export function checkedSignal(url: unknown, options: EnterOptions | undefined): 
     throw new OptionError('options', 'an AbortSignal was given instead of options; write { signal }')
   assertOptions(options, '{ signal }')
   assertKnown(options, ENTER_OPTIONS)
-  return withMethods('signal', options.signal ?? undefined, ['addEventListener'], 'an AbortSignal')
+  return abortSignal(options.signal ?? undefined)
 }

@@ -28,13 +28,13 @@ export class RobotsDisallowedError extends Error {
 /**
  * The gate was closed while the request waited, or before it was made. The request was not sent.
  *
- * Remedy: call `close` only after `await gate.drain()`, or create a new gate for further requests.
+ * Remedy: await all requests, or `await gate.drain()`, before `close`; or create a new gate for further requests.
  */
 export class GateClosedError extends Error {
   override readonly name = 'GateClosedError'
   readonly code = 'ERR_POLITELY_GATE_CLOSED'
   constructor() {
-    super('the gate is closed; create a new one')
+    super('the gate is closed; await the requests that still run before close(), or create a new gate')
   }
 }
 
@@ -52,18 +52,20 @@ export class PacerError extends Error {
 }
 
 /**
- * `report` or `release` of a permit was given a value that is not a response.
+ * `report` or `release` of a permit was given a value that is not a response, or a response after a redirect that the gate did not check. Or
+ * the function that `politely` wraps does not return a response.
  *
- * Remedy: pass the response of `fetch` or undici, an object such as `{ status: 200, headers: {} }`, or nothing.
+ * Remedy: pass the response of `fetch(url, { redirect: 'manual' })`, an object such as `{ status: 200, headers: {} }`, or nothing.
  */
 export class ResponseError extends TypeError {
   override readonly name = 'ResponseError'
   readonly code = 'ERR_POLITELY_RESPONSE'
-  constructor(problem: string, options?: ErrorOptions) {
-    super(
-      `${problem}; write permit.release(response), permit.release({ status: 200, headers: {} }), or permit.release()`,
-      options,
-    )
+  constructor(
+    problem: string,
+    remedy = 'write permit.release(response), permit.release({ status: 200, headers: {} }), or permit.release()',
+    options?: ErrorOptions,
+  ) {
+    super(`${problem}; ${remedy}`, options)
   }
 }
 

@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { Delay } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { PoliteGate } from './gate.ts'
-import type { WaitReason } from './queue.ts'
+import type { WaitLevel, WaitReason } from './paced-key.ts'
 
 interface UrlMessage {
   /** The gate that publishes the message. */
@@ -24,6 +24,8 @@ interface RequestMessage extends UrlMessage {
 export interface WaitMessage extends RequestMessage {
   /** What the first request of the queue waits for. */
   readonly because: WaitReason | undefined
+  /** The level that it waits for. */
+  readonly level: WaitLevel | undefined
   /** How many requests with the same pace key wait before it. */
   readonly ahead: number
 }
@@ -34,6 +36,8 @@ export interface StartMessage extends RequestMessage {
   readonly waitedMs: number
   /** What the request waited for last; `none` if no delay and no concurrency limit held it up. */
   readonly waitedFor: WaitReason | 'none'
+  /** The level that the request waited for last. Undefined if it did not wait. */
+  readonly waitedLevel: WaitLevel | undefined
   /** The delay between the start of this request and that of the next one with the same pace key, and its reason. */
   readonly delay: Delay
 }

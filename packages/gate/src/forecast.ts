@@ -1,6 +1,6 @@
 // The result of `PoliteGate.when`: when a request could start.
 import type { ClientVerdict } from '@politely/fetcher'
-import type { WaitReason } from './queue.ts'
+import type { WaitLevel, WaitReason } from './paced-key.ts'
 
 /** When a request could start, or why robots.txt refuses it. JSON-safe. */
 export type Forecast = AllowedForecast | RefusedForecast
@@ -21,6 +21,8 @@ export interface AllowedForecast {
    * It could start when another request ends, which the gate cannot predict; `waitMs` is 0.
    */
   readonly because: WaitReason | 'none'
+  /** The level that the request would wait for. Undefined if it could start now. */
+  readonly level: WaitLevel | undefined
   /** How many requests with the same pace key wait before it. */
   readonly ahead: number
 }

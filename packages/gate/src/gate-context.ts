@@ -11,6 +11,7 @@ import type { Pacing } from './pacing.ts'
 import type { RequestQueue } from './queue.ts'
 import type { RedirectTargets } from './redirect-targets.ts'
 import type { RobotsCheck } from './robots-check.ts'
+import type { SharedLimits } from './shared-limit.ts'
 
 /** What is needed to count an event of a gate and to publish a message about it. */
 export interface EventSource {
@@ -32,4 +33,5 @@ export interface GateContext extends EventSource {
   readonly activity: Activity
   /** By pace key: each queue that has a request waiting or under way. A queue removes itself when it has neither. */
   readonly queues: Map<string, RequestQueue>
+  readonly sharedLimits: SharedLimits
 }

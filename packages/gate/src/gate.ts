@@ -3,10 +3,11 @@
 // A request passes through these files, in this order:
 //
 //   robots-check.ts    asks the RobotsClient whether robots.txt allows the URL
-//   pace-by.ts         chooses the pace key, and with it the queue
+//   pace-by.ts         chooses the pace keys, and with them the queue
 //   queued-request.ts  waits in the queue
 //   queue.ts           starts the requests of one pace key in order of arrival
-//   checked-pacer.ts   asks the pacer for slots; local-pacer.ts is the default pacer
+//   shared-limit.ts    keeps the limits of a domain or an address, which several queues share
+//   paced-key.ts       asks the pacer for slots, through checked-pacer.ts; local-pacer.ts is the default pacer
 //   granted-permit.ts  holds the concurrency limits (concurrency-limit.ts) until the request ends
 //
 // gate-context.ts holds what these share.
@@ -21,18 +22,20 @@ import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { Counters, type GateCounters } from './counters.ts'
 import { checkedSignal } from './enter-arguments.ts'
 import { GateClosedError, OpenRedirectError, RobotsDisallowedError } from './errors.ts'
-import { type Forecast, retryAtOf } from './forecast.ts'
+import { type AllowedForecast, type Forecast, retryAtOf } from './forecast.ts'
 import type { EventSource, GateContext } from './gate-context.ts'
 import { LocalPacer } from './local-pacer.ts'
 import { OpenRedirects } from './open-redirects.ts'
-import { type PaceKeyOf, paceKeyBy } from './pace-by.ts'
-import { GATE_OPTIONS, type PacingOptions, paceLimitsOf, pacingOf } from './pacing.ts'
+import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './pace-by.ts'
+import type { WaitLevel, WaitReason } from './paced-key.ts'
+import { GATE_OPTIONS, OPTIONS_OF_CLIENT, type PacingOptions, paceLimitsOf, pacingOf } from './pacing.ts'
 import type { Permit } from './permit.ts'
-import { RequestQueue, type WaitReason } from './queue.ts'
+import { RequestQueue } from './queue.ts'
 import { QueuedRequest } from './queued-request.ts'
 import { RedirectTargets } from './redirect-targets.ts'
-import { isAllowed, RobotsCheck } from './robots-check.ts'
+import { type AllowedVerdict, isAllowed, RobotsCheck } from './robots-check.ts'
 import { sendingThrough } from './sending.ts'
+import { SharedLimits } from './shared-limit.ts'
 
 /** Options of a `PoliteGate`. Only `robots` is required. */
 export interface PoliteGateOptions extends PacingOptions {
@@ -43,7 +46,10 @@ export interface PoliteGateOptions extends PacingOptions {
    * Default: `performance.timeOrigin + performance.now()`.
    */
   readonly now?: (() => number) | undefined
-  /** A resolver with the signature of `dns.lookup`. Used if `paceBy` is `address`. Default: `dns.lookup`. */
+  /**
+   * A resolver with the signature of `dns.lookup`. Used if `paceBy` is `address`, or with `minDelayPerAddressMs` or
+   * `maxConcurrentPerAddress`. Default: `dns.lookup`.
+   */
   readonly lookup?: LookupFunction | undefined
 }
 
@@ -66,6 +72,8 @@ export interface QueueState {
   readonly underWay: number
   /** What the first request waits for, or waited for last. Undefined if none waits, or if nothing has held it up. */
   readonly heldBy: WaitReason | undefined
+  /** The level that it waits for. */
+  readonly level: WaitLevel | undefined
 }
 
 /**
@@ -94,7 +102,7 @@ export interface QueueState {
 export class PoliteGate implements AsyncDisposable {
   readonly #robots: RobotsClient
   readonly #context: GateContext
-  readonly #paceKeyOf: PaceKeyOf
+  readonly #paceKeysOf: PaceKeysOf
   readonly #closing = new AbortController()
   readonly #openRedirects = new OpenRedirects()
 
@@ -108,7 +116,7 @@ export class PoliteGate implements AsyncDisposable {
     assertOptions(options, '{ robots: new RobotsClient({ userAgent }) }')
     const { robots, now: clock, lookup, ...pacingOptions } = options
     assertRobots(robots)
-    assertKnown(options, GATE_OPTIONS)
+    assertKnown(options, GATE_OPTIONS, OPTIONS_OF_CLIENT)
     const pacing = pacingOf(pacingOptions, lookup)
     const now =
       callable('now', clock, 'a function that returns milliseconds') ??
@@ -116,16 +124,18 @@ export class PoliteGate implements AsyncDisposable {
     const redirects = new RedirectTargets(now)
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
-    this.#paceKeyOf = paceKeyBy(pacing.paceBy, lookup)
+    this.#paceKeysOf = paceKeysBy(pacing, lookup)
+    const pacer = new CheckedPacer(pacing.pacer ?? new LocalPacer(now), source)
     this.#context = {
       ...source,
       pacing,
-      pacer: new CheckedPacer(pacing.pacer ?? new LocalPacer(now), source),
+      pacer,
       concurrency: new ConcurrencyLimit(pacing),
       robots: new RobotsCheck(robots, redirects, this.#closing.signal, source),
       redirects,
       activity: new Activity(),
       queues: new Map(),
+      sharedLimits: new SharedLimits({ pacer, now }),
     }
   }
 
@@ -145,7 +155,8 @@ export class PoliteGate implements AsyncDisposable {
       key,
       waiting,
       underWay,
-      heldBy,
+      heldBy: heldBy?.because,
+      level: heldBy?.level,
     }))
   }
 
@@ -167,12 +178,12 @@ export class PoliteGate implements AsyncDisposable {
     activity.begin()
     try {
       let verdict = await robots.requireAllowed(url, abort)
-      const keyOrPromise = this.#keyFor(verdict.origin, abort)
-      const key = isPromise(keyOrPromise) ? await keyOrPromise : keyOrPromise
-      if (isPromise(keyOrPromise)) verdict = await robots.requireAllowed(url, abort) // the rules may have changed meanwhile
+      const keysOrPromise = this.#keysFor(verdict.origin, abort)
+      const { key, shared } = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise
+      if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(url, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const request = new QueuedRequest(this.#queueFor(key), verdict, abort)
+      const request = new QueuedRequest(this.#queueFor(key), shared, verdict, abort)
       const permitOrPromise = request.requestPermit()
       const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
       if (abort?.aborted) request.cancelPermit(abort.reason)
@@ -201,31 +212,47 @@ export class PoliteGate implements AsyncDisposable {
   }
 
   /**
-   * Estimates when a request for this URL could start, and says what it would wait for. It reserves nothing. It waits only for robots.txt,
-   * if that has to be fetched, and for a pacer of your own.
+   * Estimates when a request for this URL could start, and says what it would wait for: if the result is `allowed`, its `waitMs` is the wait in
+   * milliseconds. It reserves nothing. It waits only for robots.txt, if that has to be fetched, and for a pacer of your own.
    * @throws {GateClosedError} after `close`.
    * @throws {OptionError} for an argument that is not a URL, and for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async when(url: string | HasHref, options?: EnterOptions): Promise<Forecast> {
     const abort = checkedSignal(url, options)
-    const { robots, pacer, pacing, concurrency, queues, now } = this.#context
+    const { robots, now } = this.#context
     const verdict = await robots.check(url, abort)
     if (!isAllowed(verdict)) return { allowed: false, verdict, retryAt: retryAtOf(verdict) }
-    const key = await this.#keyFor(verdict.origin, abort)
+    const { waitMs, ...wait } = await this.#estimate(verdict, await this.#keysFor(verdict.origin, abort))
+    return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
+  }
+
+  /** Estimates the wait at each level. The longest one counts. */
+  async #estimate(
+    verdict: AllowedVerdict,
+    { key, shared }: PaceKeys,
+  ): Promise<Pick<AllowedForecast, 'waitMs' | 'because' | 'level' | 'ahead'>> {
+    const { pacer, pacing, concurrency, queues, sharedLimits } = this.#context
     const queue = queues.get(key)
     const ahead = queue?.waiting ?? 0
     const { waitMs, because } = await pacer.estimate(key, paceLimitsOf(verdict, pacing), ahead)
-    const isFull =
-      (queue?.underWay ?? 0) >= pacing.maxConcurrentPerOrigin || concurrency.isFull(registrableDomainOf(verdict.origin))
-    return {
-      allowed: true,
-      verdict,
-      at: now() + waitMs,
+    let longest: { waitMs: number; because: WaitReason | 'none'; level: WaitLevel } = {
       waitMs,
-      because: isFull && waitMs === 0 ? 'concurrency' : because,
-      ahead,
+      because,
+      level: pacing.paceBy,
     }
+    let full: WaitLevel | undefined =
+      (queue?.underWay ?? 0) >= pacing.maxConcurrentPerOrigin ? pacing.paceBy : undefined
+    for (const { level, key, limits } of shared) {
+      const limit = sharedLimits.get(key)
+      if (limit?.isFull) full ??= level
+      if (limits.ownDelayMs === 0) continue
+      const estimate = await pacer.estimate(key, limits, limit?.waiting ?? 0)
+      if (estimate.waitMs > longest.waitMs) longest = { ...estimate, level }
+    }
+    full ??= concurrency.fullLevel(registrableDomainOf(verdict.origin))
+    if (longest.waitMs > 0) return { ...longest, ahead }
+    return { waitMs: longest.waitMs, because: full === undefined ? longest.because : 'concurrency', level: full, ahead }
   }
 
   /**
@@ -277,10 +304,10 @@ export class PoliteGate implements AsyncDisposable {
     return () => activity.end()
   }
 
-  /** Returns a promise only if `paceBy` needs a DNS lookup. */
-  #keyFor(origin: string, signal: AbortSignal | undefined): string | Promise<string> {
-    const key = this.#paceKeyOf(origin)
-    return isPromise(key) ? this.#context.robots.untilClosed(signal, (ends) => orAbort(key, ends)) : key
+  /** Returns a promise only if a pace key needs a DNS lookup. */
+  #keysFor(origin: string, signal: AbortSignal | undefined): PaceKeys | Promise<PaceKeys> {
+    const keys = this.#paceKeysOf(origin)
+    return isPromise(keys) ? this.#context.robots.untilClosed(signal, (ends) => orAbort(keys, ends)) : keys
   }
 
   #queueFor(key: string): RequestQueue {

@@ -4,8 +4,9 @@
 // and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
 import type { Delay } from '@politely/core/engine'
 import { channels } from './events.ts'
-import { locationOf, type Permit, paceResponseOf, type ResponseLike } from './permit.ts'
-import type { RequestQueue, ReservedSlot, WaitReason } from './queue.ts'
+import { cancelSlots, type Hold, type KeySlot } from './paced-key.ts'
+import { assertNotRedirected, locationOf, type Permit, paceResponseOf, type ResponseLike } from './permit.ts'
+import type { Grant, RequestQueue } from './queue.ts'
 import type { AllowedVerdict } from './robots-check.ts'
 import { type NestablePermit, Sending } from './sending.ts'
 
@@ -13,9 +14,12 @@ export class GrantedPermit implements NestablePermit {
   readonly verdict: AllowedVerdict
   readonly waitedMs: number
   readonly waitedFor: Permit['waitedFor']
+  readonly waitedLevel: Permit['waitedLevel']
   readonly delay: Delay
   readonly #queue: RequestQueue
-  readonly #slot: ReservedSlot
+  readonly #grant: Grant
+  /** The slot of the queue's pace key. */
+  readonly #slot: KeySlot
   readonly #domain: string
   readonly #sending: Sending
   #startedAt = 0
@@ -26,19 +30,21 @@ export class GrantedPermit implements NestablePermit {
 
   constructor(
     queue: RequestQueue,
-    slot: ReservedSlot,
+    grant: Grant,
     verdict: AllowedVerdict,
     domain: string,
     waitedMs: number,
-    waitedFor: WaitReason | 'none',
+    waitedFor: Hold | undefined,
   ) {
     this.#queue = queue
-    this.#slot = slot
+    this.#grant = grant
+    this.#slot = grant.slots.at(-1) as KeySlot
     this.verdict = verdict
     this.#domain = domain
     this.waitedMs = waitedMs
-    this.waitedFor = waitedFor
-    this.delay = slot.delay
+    this.waitedFor = waitedFor?.because ?? 'none'
+    this.waitedLevel = waitedFor?.level
+    this.delay = this.#slot.delay
     this.#sending = new Sending(queue.context.gate, this)
   }
 
@@ -53,7 +59,7 @@ export class GrantedPermit implements NestablePermit {
   start(): void {
     const { gate, now, counters, pacer } = this.#queue.context
     const { key } = this.#queue
-    const { waitedMs, waitedFor, delay } = this
+    const { waitedMs, waitedFor, waitedLevel, delay } = this
     try {
       const at = now()
       this.#startedAt = at
@@ -61,19 +67,19 @@ export class GrantedPermit implements NestablePermit {
       if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
       if (channels.start.hasSubscribers) {
         const { url, origin } = this.verdict
-        channels.start.publish({ gate, at, url, origin, key, waitedMs, waitedFor, delay })
+        channels.start.publish({ gate, at, url, origin, key, waitedMs, waitedFor, waitedLevel, delay })
       }
-      pacer.started(key, this.#slot.ticket, delay)
+      for (const { pacedKey, ticket, delay } of this.#grant.slots) pacer.started(pacedKey.key, ticket, delay)
     } catch (error) {
       this.cancel()
       throw error
     }
   }
 
-  /** The request does not start: gives its slot back, and releases its concurrency limits. */
+  /** The request does not start: gives its slots back, and releases its concurrency limits. */
   cancel(): void {
     this.#isReleased = true
-    this.#queue.cancelSlot(this.#slot)
+    cancelSlots(this.#grant.slots)
     this.releaseConcurrency()
   }
 
@@ -90,9 +96,10 @@ export class GrantedPermit implements NestablePermit {
     this.applyResponse(response)
   }
 
-  applyResponse(response: ResponseLike): void {
+  applyResponse(response: ResponseLike, sending: Sending = this.#sending): void {
     if (this.#isReported || this.#isReleased) return
     const paceResponse = paceResponseOf(response) // throws for an invalid response, of which nothing must be reported
+    if (!sending.hasEntered) assertNotRedirected(response)
     this.#isReported = true
     this.#status = paceResponse.status
     const { counters, pacer, redirects } = this.#queue.context
@@ -112,11 +119,12 @@ export class GrantedPermit implements NestablePermit {
       this.#sending.end()
       counters.done++
       try {
-        if (!this.#isReported) pacer.report(key, this.#slot.ticket, undefined)
+        const at = now()
+        const tookMs = at - this.#startedAt
+        for (const { pacedKey, ticket, limits } of this.#grant.slots) pacer.end(pacedKey.key, ticket, limits, tookMs)
         if (channels.done.hasSubscribers) {
           const { url, origin } = this.verdict
-          const at = now()
-          channels.done.publish({ gate, at, url, origin, key, tookMs: at - this.#startedAt, status: this.#status })
+          channels.done.publish({ gate, at, url, origin, key, tookMs, status: this.#status })
         }
       } finally {
         this.releaseConcurrency()
@@ -128,7 +136,7 @@ export class GrantedPermit implements NestablePermit {
   releaseConcurrency(): void {
     if (!this.#holdsConcurrency) return
     this.#holdsConcurrency = false
-    this.#queue.release(this.#domain)
+    this.#queue.release(this.#domain, this.#grant)
   }
 
   [Symbol.dispose](): void {

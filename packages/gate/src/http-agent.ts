@@ -10,6 +10,7 @@ import type { PoliteGate } from './gate.ts'
 import { isRedirect } from './redirect.ts'
 import { assertGate } from './resolve-gate.ts'
 import { assertOwnHost, originOf, type Target, targetOf } from './target.ts'
+import { warnOfOtherName } from './user-agent.ts'
 
 /**
  * Returns an agent like the given one, whose requests enter the gate first: `http.request(url, { agent })`. A request that the gate rejects
@@ -54,9 +55,8 @@ async function enterAndSend(
   lockUrl: () => string,
   send: () => void,
 ): Promise<void> {
-  if (!request.headersSent && !request.hasHeader('user-agent')) {
-    request.setHeader('user-agent', gate.robots.userAgent)
-  }
+  if (request.hasHeader('user-agent')) warnOfOtherName(gate, request.getHeader('user-agent'))
+  else if (!request.headersSent) request.setHeader('user-agent', gate.robots.userAgent)
   // A request without a socket emits no event when it is destroyed.
   const ending = new AbortController()
   const destroy = request.destroy.bind(request)
@@ -113,7 +113,7 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
   if (request.path !== target.path) {
     if (request.headersSent)
       throw new InvalidRequestError(
-        `path ${describeValue(request.path)} is not in normal form, and can no longer be changed; write ${describeValue(target.path)}`,
+        `path ${describeValue(request.path)} is not in normal form, and can no longer be changed; write ${JSON.stringify(target.path)}`,
       )
     request.path = target.path
   }

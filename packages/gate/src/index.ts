@@ -25,6 +25,7 @@ export { type EnterOptions, PoliteGate, type PoliteGateOptions, type QueueState 
 export { politeHttpAgent } from './http-agent.ts'
 export { LocalPacer } from './local-pacer.ts'
 export type { PaceBy } from './pace-by.ts'
+export type { WaitLevel, WaitReason } from './paced-key.ts'
 export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 export type { PacingOptions } from './pacing.ts'
 export type { Permit, ResponseLike } from './permit.ts'
@@ -36,7 +37,6 @@ export {
   politely,
   type RefusalOptions,
 } from './politely.ts'
-export type { WaitReason } from './queue.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirect.ts'
 export { refusalOf } from './refused-response.ts'
 export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './resolve-gate.ts'

@@ -7,6 +7,7 @@ import {
   canForget,
   type Delay,
   delayOf,
+  endRequest,
   nextSlot,
   type Pace,
   type PaceLimits,
@@ -58,7 +59,7 @@ export class LocalPacer implements Pacer {
     const { at, because } = nextSlot(pace, now, limits.visitTimes)
     if (because !== 'none') return { kind: 'wait', ticket: undefined, waitMs: at - now, because }
     const delay = delayOf(limits, now)
-    const next = takeSlot(pace, now, delay)
+    const next = takeSlot(pace, now, delay, limits.pauseFrom)
     this.#maxSlot = Math.max(this.#maxSlot, next.slots)
     this.#paces.set(key, next)
     this.#evictSome(now)
@@ -75,11 +76,12 @@ export class LocalPacer implements Pacer {
     if (pace) this.#paces.set(key, returnSlot(pace, Number(ticket), this.#now()))
   }
 
-  report(key: string, ticket: Ticket, response: PaceResponse | undefined): void {
-    if (response === undefined) return
-    const pace = this.#paceOf(key)
-    const next = applyResponse(pace, response, Number(ticket), this.#now())
-    if (next !== pace) this.#paces.set(key, next)
+  report(key: string, ticket: Ticket, response: PaceResponse): void {
+    this.#update(key, (pace) => applyResponse(pace, response, Number(ticket), this.#now()))
+  }
+
+  end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {
+    this.#update(key, (pace) => endRequest(pace, limits, Number(ticket), this.#now(), tookMs))
   }
 
   estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate {
@@ -94,6 +96,12 @@ export class LocalPacer implements Pacer {
     }
     const furtherMs = Math.max(0, ahead - MAX_SIMULATED_REQUESTS) * delayOf(limits, at).delayMs
     return { waitMs: at + furtherMs - now, because }
+  }
+
+  #update(key: string, change: (pace: Pace) => Pace): void {
+    const pace = this.#paceOf(key)
+    const next = change(pace)
+    if (next !== pace) this.#paces.set(key, next)
   }
 
   #paceOf(key: string): Pace {

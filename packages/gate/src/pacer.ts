@@ -5,12 +5,12 @@
 import type { Delay, PaceLimits, PaceResponse, Slot } from '@politely/core/engine'
 
 /**
- * Keeps the pace of every pace key: an origin, or what `paceBy` says. A method may return its result or a promise of it. All times are
- * durations, so that the clocks of several machines need not agree.
+ * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or an IP address, if it has a delay of its own.
+ * A method may return its result or a promise of it. All times are durations, so that the clocks of several machines need not agree.
  *
  * The gate promises the following. It calls `reserve` for one request of a key at a time. It passes a ticket that it was given to the next
- * call of `reserve` for that key, or to `cancel`. Every slot that it gets, it reports or cancels once. If `reserve` or `estimate` throws
- * or rejects, the gate rejects the request with that error. A failure of another method is counted and published.
+ * call of `reserve` for that key, or to `cancel`. For every slot that it gets, it calls `cancel` or `end` once. If `reserve` or `estimate`
+ * throws or rejects, the gate rejects the request with that error. A failure of another method is counted and published.
  */
 export interface Pacer {
   /**
@@ -20,14 +20,19 @@ export interface Pacer {
    */
   reserve(key: string, limits: PaceLimits, ticket?: Ticket): Reservation | Promise<Reservation>
   /**
-   * The request of this slot starts now, a moment after the slot was reserved. A pacer may count the delay from here. Optional: between
-   * machines this moment is shorter than the time that a message takes.
+   * The request of this slot starts now, a moment after the slot was reserved. A pacer may count the delay from here. Optional. If several
+   * levels have delays, the gate reserves their slots one after the other, so this moment may be as long as two calls of `reserve`.
    */
   started?(key: string, ticket: Ticket, delay: Delay): void
   /** Frees the slot of a request that does not start, or the position of a queue that has become empty. */
   cancel(key: string, ticket: Ticket): void | Promise<void>
-  /** The response to the request of this slot has arrived. Undefined: the request has ended without one. See `applyResponse` in core. */
-  report(key: string, ticket: Ticket, response: PaceResponse | undefined): void | Promise<void>
+  /** The response to the request of this slot has arrived. Called at most once for each slot. See `applyResponse` in core. */
+  report(key: string, ticket: Ticket, response: PaceResponse): void | Promise<void>
+  /**
+   * The request of this slot has ended, with or without a response. See `endRequest` in core.
+   * @param tookMs The time since its start. Milliseconds.
+   */
+  end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void | Promise<void>
   /**
    * Estimates how long a request would have to wait. Reserves nothing.
    * @param ahead How many requests of this key wait before it.
@@ -51,13 +56,13 @@ export type Reservation =
       readonly because: PaceReason
     }
 
-/** Why a request has to wait for its slot. */
-export type PaceReason = Exclude<Slot['because'], 'none'>
+/** Why a request has to wait for its slot. `pacer-failure`: the pacer cannot reserve slots at present. */
+export type PaceReason = Exclude<Slot['because'], 'none'> | 'pacer-failure'
 
 /** The reply to `estimate`. */
 export interface WaitEstimate {
   /** Milliseconds; 0 if the request could start now. */
   readonly waitMs: number
   /** What the request would wait for last; `none` if it could start now. */
-  readonly because: Slot['because']
+  readonly because: PaceReason | 'none'
 }

@@ -1,13 +1,13 @@
 // The permit: permission to make one request.
 //
-//   const permit = await gate.enter(url)                  // waits until the request may start
-//   const response = await permit.run(() => fetch(url))   // sends the request
-//   permit.release(response)                              // ends the request, and reports its status and Retry-After
+//   const permit = await gate.enter(url)   // waits until the request may start
+//   const response = await permit.run(() => fetch(url, { redirect: 'manual' }))   // sends the request
+//   permit.release(response)               // ends the request, and reports its status and Retry-After
 import { type Delay, type Headers, headerOf, type PaceResponse } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { ResponseError } from './errors.ts'
-import type { WaitReason } from './queue.ts'
+import type { WaitLevel, WaitReason } from './paced-key.ts'
 
 /**
  * Permission to make one request. Call `release` when the request ends, or declare the permit with `using`. Until then the request counts
@@ -22,12 +22,22 @@ export interface Permit extends Disposable {
   readonly waitedMs: number
   /** What the request waited for last. `none` if no delay and no concurrency limit held it up. */
   readonly waitedFor: WaitReason | 'none'
-  /** The delay between the start of this request and that of the next one with the same pace key, and its reason. */
+  /**
+   * Whose delay or limit that was: `gate`, `domain`, `address`, or the value of `paceBy` for its pace key (`origin` by default). Undefined
+   * if it did not wait.
+   */
+  readonly waitedLevel: WaitLevel | undefined
+  /**
+   * The delay between this request and the next one with the same pace key, and its reason. The value is set when the request starts.
+   * With `delayFactor`, a slow response makes the real delay longer, but it does not change this value.
+   */
   readonly delay: Delay
   /**
-   * Calls `send`, which sends the request, and returns its result. `send` may use a fetch or an agent with the same gate: the first time
-   * that `send` enters the gate for this URL, the gate recognises the request and admits it without another wait. Every other request of
-   * `send` waits like a new one, including a retry of this URL. Before it waits, this permit stops counting towards the concurrency limits.
+   * Calls `send`, which sends the request. Returns the result of `send`. `send` may use a fetch or an agent that has the same gate. Then
+   * this request enters the gate a second time. The gate recognises it by its URL, and admits it without another wait. Any other request
+   * of `send` waits like a new one, including a retry of this URL. If the response to this request is not reported yet, this permit stops
+   * counting towards the concurrency limits before the other request waits. So neither request waits for the other. If `send` uses a
+   * fetch that does not have the same gate, give it `redirect: 'manual'`: the gate does not see the redirects that it follows.
    * @throws {OptionError} if `send` is not a function. Also whatever `send` throws.
    */
   run<T>(send: () => T): T
@@ -36,17 +46,17 @@ export interface Permit extends Disposable {
   /**
    * Reports the response. To be called when its headers have arrived: its status and Retry-After change the pace from then on. Does not
    * release the permit. Does nothing, and never throws, after an earlier report or after `release`.
-   * @throws {ResponseError} for a value that is not a response.
+   * @throws {ResponseError} for a value that is not a response, and for a response after a redirect that the gate did not check.
    */
   report(response: ResponseLike): void
   /**
    * Ends the request. Reports the response, if one is passed and none was reported before. Later calls do nothing.
-   * @throws {ResponseError} for a value that is not a response, if none was reported before. The permit is released all the same.
+   * @throws {ResponseError} where `report` throws one, if no response was reported before. The permit is released all the same.
    */
   release(response?: ResponseLike): void
 }
 
-/** The part of a response that the pace depends on. A response of `fetch` or undici fits, and so does a plain object. */
+/** The part of a response that the pace depends on. A response of `fetch` fits, also of undici's, and so does a plain object. */
 export interface ResponseLike {
   readonly status: number
   /** An object with a `get` method, such as `Headers`; or a plain object whose names are in lower case. */
@@ -74,6 +84,16 @@ export function paceResponseOf(response: ResponseLike): PaceResponse {
   throw new ResponseError(`the header retry-after is ${describeValue(retryAfter)}; expected a string such as "120"`)
 }
 
+/** @throws {ResponseError} if the request was redirected: its permit was for the first URL only. */
+export function assertNotRedirected(response: ResponseLike): void {
+  const { redirected, url } = response as { readonly redirected?: unknown; readonly url?: unknown }
+  if (redirected === true)
+    throw new ResponseError(
+      `the response was redirected to ${url}, which was not checked`,
+      "write redirect: 'manual', as in fetch(permit.url, { redirect: 'manual' })",
+    )
+}
+
 /** Returns the Location header of a response that `paceResponseOf` has accepted. */
 export function locationOf({ headers }: ResponseLike): string | null {
   const location = readHeader(headers, 'location')
@@ -84,7 +104,7 @@ function readHeader(headers: ResponseLike['headers'], name: string): unknown {
   try {
     return (hasGet(headers) ? headers.get(name) : headerOf(headers, name)) ?? undefined
   } catch (error) {
-    throw new ResponseError(`the header ${name} cannot be read`, { cause: error })
+    throw new ResponseError(`the header ${name} cannot be read`, undefined, { cause: error })
   }
 }
 

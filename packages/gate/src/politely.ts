@@ -2,13 +2,14 @@
 import { OptionError } from '@politely/core'
 import { describeValue, oneOf } from '@politely/fetcher/option-checks'
 import { versionError } from './dispatcher-version.ts'
-import { RobotsDisallowedError } from './errors.ts'
+import { ResponseError, RobotsDisallowedError } from './errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import type { PoliteGate } from './gate.ts'
 import { isRedirect, type Request, redirected } from './redirect.ts'
 import { refusedResponse } from './refused-response.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from './resolve-gate.ts'
 import { assertOwnHost } from './target.ts'
+import { warnOfOtherName } from './user-agent.ts'
 
 /** A function with the signature of fetch: that of Node or undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
@@ -49,7 +50,8 @@ const MAX_REDIRECTS = 20
  *
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not allow; a redirect hop that is not allowed is
  * not sent. It rejects with `InvalidRequestError` for a request that cannot be checked: a relative URL, a scheme that robots.txt does not
- * cover, a Host header of another site, a `dispatcher` of another version of undici than the fetch.
+ * cover, a Host header of another site, a `dispatcher` of another version of undici than the fetch. It rejects with `ResponseError` if the given function
+ * does not return a Response, since it may follow redirects by itself.
  * @throws {OptionError} for an invalid or unknown option.
  */
 export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions): PoliteFetch<F> {
@@ -94,7 +96,7 @@ async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInpu
 
   const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
   const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? null
-  let request = firstRequest(url, inputRequest, init, gate.robots.userAgent)
+  let request = firstRequest(url, inputRequest, init, gate)
   const host = request.headers.get('host')
   if (host !== null) assertOwnHost(url, [host])
   // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.
@@ -144,6 +146,7 @@ async function sendWithPermit(
   const permit = await gate.enter(url, { signal })
   try {
     const response = await permit.run(send)
+    assertResponse(response)
     permit.release(response)
     return response
   } finally {
@@ -151,14 +154,31 @@ async function sendWithPermit(
   }
 }
 
+/** A function that is not a fetch may follow redirects by itself. @throws {ResponseError} for a result that is not a Response. */
+function assertResponse(response: unknown): void {
+  const { status, headers, body } = (response ?? {}) as {
+    readonly [P in keyof FetchResponse]?: FetchResponse[P] | null
+  }
+  const missing =
+    (!Number.isInteger(status) && 'no `status`') ||
+    (typeof headers?.get !== 'function' && 'no `headers.get`') ||
+    (body === undefined && 'no `body`')
+  if (missing !== false)
+    throw new ResponseError(
+      `fetch: the wrapped function does not return a Response (it has ${missing}), so redirects cannot be checked`,
+      'write politely(globalThis.fetch, …), or politeHttpAgent for a client that uses node:http, such as axios',
+    )
+}
+
 function firstRequest(
   url: string,
   inputRequest: globalThis.Request | undefined,
   init: Init,
-  userAgent: string,
+  gate: PoliteGate,
 ): Request {
   const headers = new Headers(init.headers ?? inputRequest?.headers)
-  if (!headers.has('user-agent')) headers.set('user-agent', userAgent)
+  if (headers.has('user-agent')) warnOfOtherName(gate, headers.get('user-agent'))
+  else headers.set('user-agent', gate.robots.userAgent)
   const method = (init.method ?? inputRequest?.method ?? 'GET').toUpperCase()
   return { url, method, headers, body: bodyOf(init.body ?? inputRequest?.body ?? null) }
 }

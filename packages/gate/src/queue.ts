@@ -2,30 +2,30 @@
 //
 // Only the first request is processed; the others wait behind it. The first request passes these steps:
 //
-//   1. The concurrency limit of this queue: it has capacity if fewer than `maxConcurrentPerOrigin` requests of this queue have
-//      acquired the concurrency limits (step 3) and not released them.
-//   2. The pace: the time `#askPacerAt` has come. The pacer's last reply sets it: to the end of a `wait`, or to the end of the
-//      delay after a slot. The queue sets a timer for it.
-//   3. The concurrency limits that all queues share: in all, and for each registrable domain. The request acquires these two
-//      and the limit of step 1.
+//   1. The concurrency limit of this queue. A request counts towards it from step 3 until the request releases the limits. The
+//      first request passes if fewer than `maxConcurrentPerOrigin` requests of this queue count.
+//   2. The pace. A slot is a moment at which one request may start. The queue sets a timer for the time at which it asks the
+//      pacer for the next slot. The pacer's last reply (step 5) determines this time. After a `wait`, it is the end of that
+//      wait. After a slot, it is the end of the delay that follows the slot.
+//   3. The limits that several queues share: those of the request's domain and address (`SharedLimit`), and the concurrency
+//      limits for all requests and for each registrable domain (`ConcurrencyLimit`). A `SharedLimit` may also have a delay,
+//      which must be over. If all limits admit the request, it acquires them, and the limit of step 1.
 //   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it has to be fetched,
 //      the request first releases the limits, so that a slow robots.txt does not delay other sites. After the fetch the
 //      request starts over at step 1.
-//   5. A slot: the pacer reserves one, and the request leaves the queue with its permit. Or the pacer replies with a `wait`.
-//      Then the request releases the limits and starts over at step 1.
+//   5. A slot: the pacer reserves one for this queue, and one for each `SharedLimit` that has a delay. Then the request leaves
+//      the queue with its permit. Or the pacer replies with a `wait`. Then the request releases the limits and starts over at
+//      step 1.
 //
-// A slot is reserved last, so a request that is aborted while it waits does not waste one.
+// Slots are reserved last, so a request that is aborted while it waits does not waste one. A request that waits holds nothing, so two limits
+// cannot block each other.
 import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/fifo'
 import { isPromise } from './checked-pacer.ts'
 import type { GateContext } from './gate-context.ts'
-import type { PaceReason, Reservation, Ticket } from './pacer.ts'
-
-/** What a request waits for: a concurrency limit, or a slot. For a slot, the pacer gives the reason. */
-export type WaitReason = PaceReason | 'concurrency'
-
-/** A slot that the pacer has reserved for a request. */
-export type ReservedSlot = Extract<Reservation, { kind: 'slot' }>
+import type { PaceBy, SharedKey } from './pace-by.ts'
+import { cancelSlots, type Hold, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
+import type { SharedLimit } from './shared-limit.ts'
 
 /** What the queue needs from a request. `QueuedRequest` implements it. */
 export interface WaitingRequest {
@@ -33,21 +33,32 @@ export interface WaitingRequest {
   readonly limits: PaceLimits
   /** The request counts towards the concurrency limit of this registrable domain. */
   readonly domain: string
+  /**
+   * The keys of the request's `SharedLimit`s. The domain has one if it has a delay. The address has one if it has a delay or a limit of
+   * requests under way.
+   */
+  readonly sharedKeys: readonly SharedKey[]
   /** Checks robots.txt again, without a fetch. `refused`: the request has rejected itself. `unknown`: a fetch is necessary. */
   recheckNow(): 'allowed' | 'refused' | 'unknown'
   /** Checks robots.txt again, and fetches it if necessary. Returns false if the request has rejected itself. */
   recheck(): Promise<boolean>
   /** Gives the request its permit. `heldBy` is what it waited for last, and `at` the current time of the gate's clock. */
-  grant(slot: ReservedSlot, heldBy: WaitReason | undefined, at: number): void
+  grant(grant: Grant, heldBy: Hold | undefined, at: number): void
   /** Rejects the request. */
   fail(error: unknown): void
 }
 
-/** A longer wait is split into several timers, because Node's timers overflow after 24.8 days. */
-const MAX_TIMER_MS = 60 * 60 * 1000
+/** What a request holds from its start to its end. */
+export interface Grant {
+  /** A slot at each level; that of the queue is the last. */
+  readonly slots: readonly KeySlot[]
+  readonly sharedLimits: readonly SharedLimit[]
+}
 
-/** The shortest wait before the next call of `reserve`. Without it, a pacer that replies with waits of 0 ms would block the event loop. */
-const MIN_WAIT_MS = 1
+/** A longer wait is split into several timers, because Node's timers overflow after 24.8 days. */
+export const MAX_TIMER_MS: number = 60 * 60 * 1000
+
+const NONE: readonly SharedLimit[] = []
 
 export class RequestQueue {
   readonly key: string
@@ -56,23 +67,34 @@ export class RequestQueue {
   readonly #waiting = new Fifo<WaitingRequest>()
   /** How many requests of this queue have acquired the concurrency limits and not released them. */
   #underWay = 0
-  /** True while a request is at step 4 or 5, which may be asynchronous. Meanwhile `advance` does nothing. */
+  /** True while a request is at step 3, 4 or 5. The last two may be asynchronous. Meanwhile `advance` does nothing. */
   #isAdmitting = false
-  /** Whether the first request waits at step 3. */
-  #waitsForConcurrency = false
-  /** The queue does not call `reserve` before this time of the gate's clock. */
-  #askPacerAt = 0
-  /** Why the queue must wait until `#askPacerAt`. */
-  #delayedBy: PaceReason = 'own-delay'
+  /** Whether the first request waits at step 3: for a `SharedLimit` or for `ConcurrencyLimit`. */
+  #waitsAtStep3 = false
+  /** The limits of the domain and the address of the first request. At step 4 and 5 it has acquired them. */
+  #sharedLimits: readonly SharedLimit[] = NONE
+  readonly #pacedKey: PacedKey
   /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
-  #heldBy: WaitReason | undefined
-  /** The ticket of the pacer's last `wait` reply. It belongs to the queue: if the first request is aborted, the next one uses it. */
-  #ticket: Ticket | undefined
+  #heldBy: Hold | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(key: string, context: GateContext) {
     this.key = key
     this.context = context
+    this.#pacedKey = new PacedKey(context.pacing.paceBy, key, context)
+  }
+
+  get level(): PaceBy {
+    return this.#pacedKey.level
+  }
+
+  get waitsForGateLimit(): boolean {
+    return this.#waitsAtStep3 && this.#heldBy?.level === 'gate'
+  }
+
+  /** Whether this queue is first in the line of its domain's `SharedLimit`. If it is, an address may be kept free for it. */
+  get isFirstOfDomain(): boolean {
+    return this.#sharedLimits.some((limit) => limit.pacedKey.level === 'domain' && limit.isFirstInLine(this))
   }
 
   get waiting(): number {
@@ -83,7 +105,7 @@ export class RequestQueue {
     return this.#underWay
   }
 
-  get heldBy(): WaitReason | undefined {
+  get heldBy(): Hold | undefined {
     return this.#waiting.size === 0 ? undefined : this.#heldBy
   }
 
@@ -101,8 +123,8 @@ export class RequestQueue {
     const { first } = this.#waiting
     this.#waiting.delete(request)
     if (this.#waiting.size === 0) this.#handleEmpty()
-    else if (first === request && this.#waitsForConcurrency) {
-      // With `paceBy: 'address'` the next request may be to another domain, which has capacity.
+    else if (first === request && this.#waitsAtStep3) {
+      // The next request may be to another domain or address, which has capacity.
       this.advance()
     }
   }
@@ -115,41 +137,39 @@ export class RequestQueue {
   }
 
   /**
-   * Releases the concurrency limits that a request of this queue acquired. This queue is advanced last, since other queues may have waited
-   * longer.
+   * Releases the limits that a request of this queue acquired. This queue is advanced last, since other queues may have waited longer.
    */
-  release(domain: string): void {
+  release(domain: string, { sharedLimits }: Grant): void {
     this.#underWay--
     if (this.#waiting.size === 0) this.#handleEmpty()
+    for (const limit of sharedLimits) limit.release()
     this.context.concurrency.release(domain)
     this.advance()
   }
 
-  /** Cancels the slot of a request that will not start. The caller releases the concurrency limits afterwards. */
-  cancelSlot({ ticket }: ReservedSlot): void {
-    this.context.pacer.cancel(this.key, ticket)
-    this.#askPacerAt = 0 // so that the next `advance`, when the limits are released, asks the pacer again
-  }
-
   /**
-   * Starts every request that may start now. If the first one has to wait, a timer, the concurrency limit or the end of an asynchronous
-   * step calls `advance` again.
+   * Starts every request that may start now. If the first one has to wait, `advance` is called again later: by a timer, by
+   * `SharedLimit`, by `ConcurrencyLimit`, by `release`, or after an asynchronous step.
    * @param justChecked A request whose robots.txt has just been checked. It skips step 4.
    */
   advance(justChecked?: WaitingRequest): void {
     if (this.#isAdmitting) return
     this.#stopTimer()
-    this.#waitsForConcurrency = false
+    this.#waitsAtStep3 = false
     // A loop rather than recursion: thousands of requests may start, or be refused, one after the other.
     for (;;) {
       const { first } = this.#waiting
       if (first === undefined) break
-      if (!this.#passesQueueLimits() || !this.#acquireConcurrency(first)) return // steps 1 to 3
-      this.#isAdmitting = true
+      if (!this.#passesQueueLimits()) {
+        // steps 1 and 2
+        for (const limit of this.#sharedLimits) limit.leaveLine(this)
+        return
+      }
+      if (!this.#acquireSharedLimits(first)) return // step 3
       const result = first === justChecked ? 'allowed' : first.recheckNow() // step 4
       // A subscriber of the check's diagnostics channel may have aborted the request.
       if (result === 'allowed' && this.#waiting.has(first)) {
-        if (this.#reserveSlot(first) === 'pending') return // step 5
+        if (this.#reserveSlots(first) === 'pending') return // step 5
         continue
       }
       this.#abandonAdmission(first)
@@ -164,34 +184,61 @@ export class RequestQueue {
 
   /** Steps 1 and 2. If it returns false, a timer or `release` calls `advance` later. */
   #passesQueueLimits(): boolean {
-    const { now, pacing } = this.context
-    if (this.#underWay >= pacing.maxConcurrentPerOrigin) {
-      this.#heldBy = 'concurrency'
+    if (this.#underWay >= this.context.pacing.maxConcurrentPerOrigin) {
+      this.#heldBy = { because: 'concurrency', level: this.level }
       return false
     }
-    // A timer may fire early by the gate's clock, so the clock decides.
-    const waitMs = this.#askPacerAt - now()
+    // `waitMs` reads the gate's clock. The timer uses another clock and may fire too early, so the wait is checked again here.
+    const { waitMs, hold } = this.#pacedKey
     if (waitMs <= 0) return true
-    this.#heldBy = this.#delayedBy
+    this.#heldBy = hold
     this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
     return false
   }
 
-  /** Step 3. If it returns false, `ConcurrencyLimit` calls `advance` later. */
-  #acquireConcurrency(first: WaitingRequest): boolean {
-    if (this.context.concurrency.tryAcquire(this, first.domain)) {
-      this.#underWay++
-      return true
+  /** Step 3. If it returns false, the limit that has no capacity calls `advance` later. */
+  #acquireSharedLimits(first: WaitingRequest): boolean {
+    const { concurrency } = this.context
+    this.#isAdmitting = true // the limits may advance other queues, but not this one
+    this.#useSharedLimitsOf(first)
+    // First, every limit advances the queues that wait before this one. Such a queue may acquire the capacity of several limits.
+    // So `holdOf` is called only after that.
+    for (const limit of this.#sharedLimits) limit.wakeBefore(this)
+    let hold: Hold | undefined
+    for (const limit of this.#sharedLimits) hold ??= limit.holdOf(this)
+    if (hold === undefined && !concurrency.tryAcquire(this, first.domain))
+      hold = { because: 'concurrency', level: concurrency.fullLevel(first.domain) ?? 'gate' }
+    if (hold !== undefined) {
+      this.#heldBy = hold
+      this.#waitsAtStep3 = true
+      this.#isAdmitting = false
+      return false
     }
-    this.#heldBy = 'concurrency'
-    this.#waitsForConcurrency = true
-    return false
+    for (const limit of this.#sharedLimits) limit.acquire(this)
+    this.#underWay++
+    return true
   }
 
-  /** Ends step 4 or 5 of a request that does not start now: releases the concurrency limits of step 3. */
-  #abandonAdmission(first: WaitingRequest): void {
+  /** Joins the shared limits of `request`, if there is one. Leaves the limits that only the previous first request needs. */
+  #useSharedLimitsOf(request: WaitingRequest | undefined): void {
+    const keys = request?.sharedKeys ?? []
+    const before = this.#sharedLimits
+    if (keys.length === 0 && before.length === 0) return
+    const limits = keys.map((key) => this.context.sharedLimits.of(key))
+    for (const limit of limits) limit.join(this)
+    this.#sharedLimits = limits
+    for (const limit of before) if (!limits.includes(limit)) limit.leave(this)
+  }
+
+  /**
+   * Ends step 4 or 5 of a request that does not start now: releases the limits of step 3.
+   * @param keepsPosition Whether the queue goes back to the front of the lines of its shared limits.
+   */
+  #abandonAdmission(first: WaitingRequest, keepsPosition = false): void {
     this.#underWay--
-    this.context.concurrency.release(first.domain) // may advance other queues, but not this one: `#isAdmitting` is still true
+    // May advance other queues, but not this one: `#isAdmitting` is still true.
+    for (const limit of this.#sharedLimits) limit.abandon(this, keepsPosition)
+    this.context.concurrency.release(first.domain)
     this.#isAdmitting = false
   }
 
@@ -205,54 +252,57 @@ export class RequestQueue {
   }
 
   /** Step 5. Returns `pending` if the pacer replies with a promise. Then `advance` is called when the promise settles. */
-  #reserveSlot(first: WaitingRequest): 'done' | 'pending' {
+  #reserveSlots(first: WaitingRequest): 'done' | 'pending' {
+    const levels: PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
+    levels.push({ pacedKey: this.#pacedKey, limits: first.limits })
     try {
-      const reservation = this.context.pacer.reserve(this.key, first.limits, this.#ticket)
-      if (isPromise(reservation)) {
-        void this.#awaitReservation(first, reservation)
+      const slots = reserveSlots(levels)
+      if (isPromise(slots)) {
+        void this.#awaitSlots(first, slots)
         return 'pending'
       }
-      this.#applyReservation(first, reservation)
+      this.#useSlots(first, slots)
     } catch (error) {
       this.#handleFailure(first, error)
     }
     return 'done'
   }
 
-  async #awaitReservation(first: WaitingRequest, reservation: Promise<Reservation>): Promise<void> {
+  async #awaitSlots(first: WaitingRequest, slots: Promise<readonly KeySlot[] | undefined>): Promise<void> {
     try {
-      this.#applyReservation(first, await reservation)
+      this.#useSlots(first, await slots)
     } catch (error) {
       this.#handleFailure(first, error)
     }
     this.advance()
   }
 
-  #applyReservation(first: WaitingRequest, reservation: Reservation): void {
-    const at = this.context.now()
-    if (reservation.kind === 'wait') {
-      this.#ticket = reservation.ticket
-      this.#delayUntil(at + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
-      this.#abandonAdmission(first)
+  /** @param slots Undefined if a level has none. */
+  #useSlots(first: WaitingRequest, slots: readonly KeySlot[] | undefined): void {
+    let at: number
+    try {
+      at = this.context.now()
+    } catch (error) {
+      cancelSlots(slots ?? [])
+      throw error
+    }
+    if (slots === undefined) {
+      this.#abandonAdmission(first, true)
       return
     }
-    this.#ticket = undefined
     if (!this.#waiting.delete(first)) {
       // The request was aborted while the pacer was replying.
-      this.context.pacer.cancel(this.key, reservation.ticket)
+      cancelSlots(slots)
       this.#abandonAdmission(first)
       return
     }
-    this.#isAdmitting = false
     const heldBy = this.#heldBy
     this.#heldBy = undefined
-    this.#delayUntil(at + reservation.delay.delayMs, reservation.delay.because)
-    first.grant(reservation, heldBy, at)
-  }
-
-  #delayUntil(at: number, because: PaceReason): void {
-    this.#askPacerAt = at
-    this.#delayedBy = because
+    for (const slot of slots) slot.pacedKey.use(slot, at)
+    const sharedLimits = this.#sharedLimits
+    for (const limit of sharedLimits) limit.start()
+    this.#isAdmitting = false
+    first.grant({ slots, sharedLimits }, heldBy, at)
   }
 
   /** Handles a pacer or a clock that threw, and an invalid reply of the pacer. */
@@ -267,11 +317,10 @@ export class RequestQueue {
     this.#stopTimer()
     this.#heldBy = undefined
     if (this.#isAdmitting) return
-    const { concurrency, pacer, queues } = this.context
+    const { concurrency, queues } = this.context
     concurrency.forget(this)
-    const ticket = this.#ticket
-    this.#ticket = undefined
-    if (ticket !== undefined) pacer.cancel(this.key, ticket)
+    this.#useSharedLimitsOf(undefined)
+    this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
     if (this.#underWay === 0 && queues.get(this.key) === this) queues.delete(this.key)
   }
 

@@ -9,12 +9,15 @@ import { onAbort } from '@politely/fetcher/abort-listeners'
 import { RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import { GrantedPermit } from './granted-permit.ts'
+import type { SharedKey } from './pace-by.ts'
+import type { Hold } from './paced-key.ts'
 import { paceLimitsOf } from './pacing.ts'
-import type { RequestQueue, ReservedSlot, WaitingRequest, WaitReason } from './queue.ts'
+import type { Grant, RequestQueue, WaitingRequest } from './queue.ts'
 import type { AllowedVerdict } from './robots-check.ts'
 
 export class QueuedRequest implements WaitingRequest {
   readonly domain: string
+  readonly sharedKeys: readonly SharedKey[]
   readonly #queue: RequestQueue
   readonly #signal: AbortSignal | undefined
   readonly #arrivedAt: number
@@ -29,8 +32,14 @@ export class QueuedRequest implements WaitingRequest {
   /** The error that the request was rejected with. Wrapped in an object, since a pacer may throw `undefined`. */
   #failure: { readonly error: unknown } | undefined
 
-  constructor(queue: RequestQueue, verdict: AllowedVerdict, signal: AbortSignal | undefined) {
+  constructor(
+    queue: RequestQueue,
+    sharedKeys: readonly SharedKey[],
+    verdict: AllowedVerdict,
+    signal: AbortSignal | undefined,
+  ) {
     const { now, pacing } = queue.context
+    this.sharedKeys = sharedKeys
     this.#queue = queue
     this.#verdict = verdict
     this.#limits = paceLimitsOf(verdict, pacing)
@@ -53,7 +62,8 @@ export class QueuedRequest implements WaitingRequest {
     if (this.#permit !== undefined) return this.#permit
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
     if (channels.wait.hasSubscribers) {
-      channels.wait.publish({ ...this.#messageFields(), because: this.#queue.heldBy, ahead })
+      const { because, level } = this.#queue.heldBy ?? {}
+      channels.wait.publish({ ...this.#messageFields(), because, level, ahead })
     }
     return new Promise((resolve, reject) => {
       this.#resolvers = { resolve, reject }
@@ -88,17 +98,17 @@ export class QueuedRequest implements WaitingRequest {
     }
   }
 
-  grant(slot: ReservedSlot, heldBy: WaitReason | undefined, at: number): void {
+  grant(grant: Grant, heldBy: Hold | undefined, at: number): void {
     const waitedMs = at - this.#arrivedAt
-    const waitedFor = this.#resolvers === undefined ? 'none' : (heldBy ?? 'none')
-    this.#permit = new GrantedPermit(this.#queue, slot, this.#verdict, this.domain, waitedMs, waitedFor)
+    const waitedFor = this.#resolvers === undefined ? undefined : heldBy
+    this.#permit = new GrantedPermit(this.#queue, grant, this.#verdict, this.domain, waitedMs, waitedFor)
     this.#removeAbortListener?.()
     this.#resolvers?.resolve(this.#permit)
   }
 
   /**
-   * Rejects the request. Does nothing if the request was rejected before or has its permit: after an abort, the check of robots.txt may
-   * still fail.
+   * Rejects the request. Does nothing if the request was rejected before or has its permit. A request may be rejected twice: first by an
+   * abort, and then by a check of robots.txt that was under way during the abort.
    */
   fail(error: unknown): void {
     if (this.#failure !== undefined || this.#permit !== undefined) return

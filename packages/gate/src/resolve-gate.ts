@@ -5,7 +5,7 @@ import { onAbort } from '@politely/fetcher/abort-listeners'
 import { assertKnown, assertOptions, describeValue } from '@politely/fetcher/option-checks'
 import { CLIENT_OPTIONS } from '@politely/fetcher/options'
 import { assertRobots, PoliteGate, type PoliteGateOptions } from './gate.ts'
-import { GATE_OPTIONS, type PacingOptions, pacingOptionsIn, withoutPacing } from './pacing.ts'
+import { GATE_OPTIONS, type PacingOptions, splitPacing } from './pacing.ts'
 
 /** An existing gate; or an existing RobotsClient and the options of a new gate; or the options of a new gate and its RobotsClient. */
 export type GateOrOptions = { readonly gate: PoliteGate } | PoliteGateOptions | (RobotsClientOptions & PacingOptions)
@@ -20,12 +20,17 @@ export interface GateHandle {
 /**
  * Returns the caller's gate, or creates one. For functions that accept either, such as `politely`.
  * @param ownOptions The names of further options of the calling function, for the error message about an unknown option.
+ * @param elsewhere Names of options of another object, each with the end of its error message: `is an option of …; write it in …`.
  * @throws {OptionError} for an invalid or unknown option, for any option beside `gate`, and for an option of the RobotsClient beside
  * `robots`.
  */
-export function resolveGate(options: GateOrOptions, ownOptions: Readonly<Record<string, true>> = {}): GateHandle {
+export function resolveGate(
+  options: GateOrOptions,
+  ownOptions: Readonly<Record<string, true>> = {},
+  elsewhere: Readonly<Record<string, string>> = {},
+): GateHandle {
   assertGateOptions(options)
-  assertKnown(options, { ...CLIENT_OPTIONS, ...GATE_OPTIONS, gate: true, ...ownOptions })
+  assertKnown(options, { ...CLIENT_OPTIONS, ...GATE_OPTIONS, gate: true, ...ownOptions }, elsewhere)
   if ('gate' in options) {
     const { gate, ...others } = options
     assertGate(gate)
@@ -41,10 +46,10 @@ export function resolveGate(options: GateOrOptions, ownOptions: Readonly<Record<
     const gate = new PoliteGate(options)
     return { gate, close: async () => gate.close() }
   }
-  const robotsOptions = withoutPacing(options)
-  const { now, signal, lookup } = robotsOptions
-  const robots = new RobotsClient(robotsOptions)
-  const gate = new PoliteGate({ robots, ...pacingOptionsIn(options), lookup, now })
+  const { pacing, others } = splitPacing(options)
+  const { now, signal, lookup } = others
+  const robots = new RobotsClient(others)
+  const gate = new PoliteGate({ robots, ...pacing, lookup, now })
   // The signal also closes the RobotsClient, without which requests that wait cannot start.
   const removeListener = signal && onAbort(signal, () => gate.close())
   const close = async () => {
@@ -70,6 +75,10 @@ export function assertGateOptions(options: unknown): void {
 /** @throws {OptionError} for a value that is not a gate. */
 export function assertGate(gate: unknown): asserts gate is PoliteGate {
   if (gate instanceof PoliteGate) return
+  if ((gate as { readonly gate?: unknown } | null | undefined)?.gate instanceof PoliteGate) {
+    const [what, write] = typeof gate === 'function' ? ['a fetch', 'fetch.gate'] : ['an object', 'agent.gate']
+    throw new OptionError('gate', `${what} with a gate is not a PoliteGate; write ${write}`)
+  }
   throw new OptionError(
     'gate',
     `${describeValue(gate)} is not a PoliteGate; write new PoliteGate({ robots: new RobotsClient({ userAgent }) })`,

@@ -9,13 +9,17 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/option-checks'
 import type { PoliteGate } from './gate.ts'
-import type { Permit, ResponseLike } from './permit.ts'
+import { locationOf, type Permit, type ResponseLike } from './permit.ts'
+import { isRedirect } from './redirect.ts'
 
 /** A permit from which a nested permit for the same request can be made. */
 export interface NestablePermit extends Permit {
   markSent(): void
-  /** Reports the response. Unlike `report`, does not end the sending. Only the first report counts. */
-  applyResponse(response: ResponseLike): void
+  /**
+   * Reports the response. Unlike `report`, does not end the sending. Only the first report counts.
+   * @param sending How the request was sent. Default: with this permit.
+   */
+  applyResponse(response: ResponseLike, sending?: Sending): void
   /** Releases the concurrency limits before the request has ended. */
   releaseConcurrency(): void
 }
@@ -32,6 +36,8 @@ export class Sending {
   #outer: Sending | undefined
   /** Whether the request has entered the gate for the second time. */
   #hasNested = false
+  /** Whether `send` has used a fetch or an agent that has the same gate. It checks redirects. */
+  #hasEntered = false
 
   constructor(gate: PoliteGate, permit: NestablePermit) {
     this.#gate = gate
@@ -42,7 +48,7 @@ export class Sending {
     if (typeof send !== 'function')
       throw new OptionError(
         'send',
-        `${describeValue(send)} is not a function; write permit.run(() => fetch(permit.url))`,
+        `${describeValue(send)} is not a function; write permit.run(() => fetch(permit.url, { redirect: 'manual' }))`,
       )
     this.#outer = firstOpen(innermost.getStore())
     return innermost.run(this, send)
@@ -55,6 +61,10 @@ export class Sending {
 
   get outer(): Sending | undefined {
     return this.#outer
+  }
+
+  get hasEntered(): boolean {
+    return this.#hasEntered
   }
 
   get isOpen(): boolean {
@@ -72,6 +82,7 @@ export class Sending {
   nestedPermit(url: string): Permit | undefined {
     const outer = this.#permit
     if (outer === undefined) return undefined
+    this.#hasEntered = true
     if (this.#hasNested || withoutFragment(url) !== withoutFragment(outer.url)) {
       outer.releaseConcurrency()
       return undefined
@@ -105,6 +116,7 @@ function withoutFragment(url: string): string {
 class NestedPermit implements NestablePermit {
   readonly waitedMs = 0
   readonly waitedFor = 'none'
+  readonly waitedLevel = undefined
   readonly #outer: NestablePermit
   readonly #sending: Sending
 
@@ -134,8 +146,10 @@ class NestedPermit implements NestablePermit {
     this.applyResponse(response)
   }
 
-  applyResponse(response: ResponseLike): void {
-    this.#outer.applyResponse(response)
+  applyResponse(response: ResponseLike, sending: Sending = this.#sending): void {
+    this.#outer.applyResponse(response, sending)
+    // The adapter follows the redirect before the caller can release the outer permit.
+    if (isRedirect(response.status, locationOf(response))) this.releaseConcurrency()
   }
 
   releaseConcurrency(): void {

@@ -112,6 +112,8 @@ test('counters: counts requests that started, were refused, were abandoned, and 
       'retry-after': 1,
       backoff: 0,
       cap: 0,
+      'slow-site': 0,
+      'pacer-failure': 0,
       concurrency: 1,
     },
     waitedMs: {
@@ -122,6 +124,8 @@ test('counters: counts requests that started, were refused, were abandoned, and 
       'retry-after': 10_000,
       backoff: 0,
       cap: 0,
+      'slow-site': 0,
+      'pacer-failure': 0,
       concurrency: 1_500,
     },
     refusals: { rule: 1, 'invalid-url': 1 },
@@ -143,17 +147,17 @@ test('queues: lists how many requests wait and are under way, and what the first
   await advance(1)
   const [a, b] = [site.at('a.test', ''), site.at('b.test', '')]
   expect(gate.queues()).toEqual([
-    { key: a, waiting: 2, underWay: 1, heldBy: 'concurrency' },
-    { key: b, waiting: 1, underWay: 1, heldBy: 'concurrency' },
+    { key: a, waiting: 2, underWay: 1, heldBy: 'concurrency', level: 'origin' },
+    { key: b, waiting: 1, underWay: 1, heldBy: 'concurrency', level: 'origin' },
   ])
   first.release()
   second.release()
   expect(gate.queues()).toEqual([
-    { key: a, waiting: 2, underWay: 0, heldBy: 'crawl-delay' },
-    { key: b, waiting: 1, underWay: 0, heldBy: 'own-delay' },
+    { key: a, waiting: 2, underWay: 0, heldBy: 'crawl-delay', level: 'origin' },
+    { key: b, waiting: 1, underWay: 0, heldBy: 'own-delay', level: 'origin' },
   ])
   await advance(2_000)
-  expect(gate.queues()).toEqual([{ key: a, waiting: 1, underWay: 0, heldBy: 'crawl-delay' }])
+  expect(gate.queues()).toEqual([{ key: a, waiting: 1, underWay: 0, heldBy: 'crawl-delay', level: 'origin' }])
   await advance(2_000)
   expect(gate.queues()).toEqual([])
 })
@@ -183,13 +187,13 @@ test('publishes the steps of a crawl on the channels', async () => {
   ;(await second).release()
   const delay = { delayMs: 1_000, because: 'own-delay' }
   expect(published).toEqual([
-    ['start', { ...of('1'), at: start, waitedMs: 0, waitedFor: 'none', delay }],
-    ['wait', { ...of('2'), at: start, because: 'own-delay', ahead: 0 }],
-    ['wait', { ...of('3'), at: start, because: 'own-delay', ahead: 1 }],
+    ['start', { ...of('1'), at: start, waitedMs: 0, waitedFor: 'none', waitedLevel: undefined, delay }],
+    ['wait', { ...of('2'), at: start, because: 'own-delay', level: 'origin', ahead: 0 }],
+    ['wait', { ...of('3'), at: start, because: 'own-delay', level: 'origin', ahead: 1 }],
     ['done', { ...of('1'), at: start + 100, tookMs: 100, status: 503 }],
     ['abandon', { ...of('3'), at: start + 100, waitedMs: 100, reason }],
     ['refuse', { url: `${origin}/private`, at: start + 100, verdict: 'rule' }],
-    ['start', { ...of('2'), at: start + 5_100, waitedMs: 5_100, waitedFor: 'backoff', delay }],
+    ['start', { ...of('2'), at: start + 5_100, waitedMs: 5_100, waitedFor: 'backoff', waitedLevel: 'origin', delay }],
     ['done', { ...of('2'), at: start + 5_100, tookMs: 0, status: undefined }],
   ])
   for (const stop of stops) stop()

@@ -9,6 +9,7 @@ import {
   PacerError,
   PoliteGate,
   type PoliteGateOptions,
+  politely,
   ResponseError,
   type ResponseLike,
 } from '../src/index.ts'
@@ -47,7 +48,7 @@ test('run rejects a value that is not a function, and the permit can still be re
   const gate = oneAtATime()
   const permit = await gate.enter(url())
   expect(() => permit.run(undefined as never)).toThrow(
-    'send: undefined is not a function; write permit.run(() => fetch',
+    "send: undefined is not a function; write permit.run(() => fetch(permit.url, { redirect: 'manual' }))",
   )
   permit.release()
   await expectIdle(gate)
@@ -68,6 +69,11 @@ const invalidResponses: readonly [name: string, response: unknown, message: stri
   ['headers that are a string', { status: 200, headers: 'x' }, '`headers` is "x"; expected'],
   ['headers whose get throws', { status: 200, headers: { get: fail } }, 'the header retry-after cannot be read'],
   ['headers whose get returns a number', { status: 429, headers: { get: () => 5 } }, 'is 5; expected a string'],
+  [
+    'a response after a redirect',
+    { status: 200, headers: {}, redirected: true, url: 'https://a.test/cart' },
+    "redirected to https://a.test/cart, which was not checked; write redirect: 'manual'",
+  ],
   [
     'a header that is a number',
     { status: 429, headers: { 'retry-after': 5 } },
@@ -100,6 +106,21 @@ describe.each(invalidResponses)('a permit that is given %s instead of a response
   })
 })
 
+test.each([
+  ['nothing', undefined, 'no `status`'],
+  ['a text', 'page', 'no `status`'],
+  ['headers without get', { status: 200, headers: {}, body: null }, 'no `headers.get`'],
+  ['the result of axios', { status: 200, headers: new Headers(), data: 'page' }, 'no `body`'],
+])('politely rejects a function that returns %s, and the permit is released', async (_, result, missing) => {
+  const gate = oneAtATime()
+  const polite = politely((async () => result) as unknown as typeof fetch, { gate })
+  await expect(polite(url())).rejects.toMatchObject({
+    code: 'ERR_POLITELY_RESPONSE',
+    message: `fetch: the wrapped function does not return a Response (it has ${missing}), so redirects cannot be checked; write politely(globalThis.fetch, …), or politeHttpAgent for a client that uses node:http, such as axios`,
+  })
+  await expectIdle(gate)
+})
+
 const pacerWith = (some: Partial<Record<keyof Pacer, unknown>>): Pacer => {
   const pacer = new LocalPacer(now)
   return {
@@ -107,12 +128,13 @@ const pacerWith = (some: Partial<Record<keyof Pacer, unknown>>): Pacer => {
     started: (key, ticket, delay) => pacer.started(key, ticket, delay),
     cancel: (key, ticket) => pacer.cancel(key, ticket),
     report: (key, ticket, response) => pacer.report(key, ticket, response),
+    end: (key, ticket, limits, tookMs) => pacer.end(key, ticket, limits, tookMs),
     estimate: (key, limits, ahead) => pacer.estimate(key, limits, ahead),
     ...(some as Partial<Pacer>),
   }
 }
 
-describe.each(['started', 'report', 'cancel'] as const)('a pacer whose %s fails', (method) => {
+describe.each(['started', 'report', 'end', 'cancel'] as const)('a pacer whose %s fails', (method) => {
   test.each([
     ['by throwing', fail],
     ['by rejecting', () => Promise.reject(broken)],

@@ -139,7 +139,7 @@ test('releases the permit of a request that is destroyed while it waits for a so
 
 test.each([
   { given: {}, sent: 'ExampleBot/1.0' },
-  { given: { 'User-Agent': 'Other/2.0' }, sent: 'Other/2.0' },
+  { given: { 'User-Agent': 'ExampleBot/2.0' }, sent: 'ExampleBot/2.0' },
 ])('sends the User-Agent of the request, or the crawler’s: $sent', async ({ given, sent }) => {
   const { agent, sites } = await openAgent()
   await once(request(sites.withPort(`${HOME}/open`), { agent, headers: given }).end(), 'close')

@@ -422,7 +422,7 @@ test('close rejects waiting requests with the gate’s error', async () => {
 })
 
 describe('User-Agent', () => {
-  const own = 'Mine/2.0'
+  const own = 'ExampleBot/2.0 (mine)'
   test.each<[string, undici.Dispatcher.RequestOptions['headers'], string]>([
     ['no headers', undefined, USER_AGENT],
     ['null', null, USER_AGENT],

@@ -18,6 +18,7 @@ describe('LocalPacer passes the pacer cases', () => {
       reserve: (key: string, limits: PaceLimits) => pacer.reserve(key, { ...limits, ownDelayMs: 0 }),
       cancel: pacer.cancel.bind(pacer),
       report: () => {},
+      end: () => {},
       estimate: pacer.estimate.bind(pacer),
     }
     const failed = new Set<string>()

@@ -223,6 +223,43 @@ describe('Permit.run', () => {
     expect(gate.counters).toMatchObject({ started: 1, done: 1 })
   })
 
+  test.each([
+    ['a wrapped fetch', () => polite(globalThis.fetch)],
+    ['a wrapped fetch of another URL', () => () => polite(globalThis.fetch)(`${site.origin}/moved?again`)],
+  ])('accepts a response after a redirect of %s, which was checked', async (_, open) => {
+    const permit = await gate.enter(`${site.origin}/moved`)
+    const response = await permit.run(() => open()(permit.url))
+    expect(response).toMatchObject({ status: 200, redirected: true, url: `${site.origin}/page` })
+    permit.release(response)
+    await response.text()
+  })
+
+  test('accepts a response after redirects that politeAgent has checked', async () => {
+    const permit = await gate.enter(`${site.origin}/moved`)
+    const response = await permit.run(() => through(agentOf())(permit.url))
+    expect(response).toMatchObject({ status: 200, redirected: true, url: `${site.origin}/page` })
+    permit.release(response)
+    await response.text()
+  })
+
+  test.each([
+    ['a plain fetch', (url: string) => fetch(url)],
+    [
+      'a plain fetch in a nested permit',
+      async (url: string) => {
+        using inner = await gate.enter(url)
+        const response = await fetch(url)
+        inner.report(response)
+        return response
+      },
+    ],
+  ])('rejects a response after a redirect of %s, and the permit is released', async (_, send) => {
+    const permit = await gate.enter(`${site.origin}/moved`)
+    const message = `redirected to ${site.origin}/page, which was not checked; write redirect: 'manual'`
+    await expect((async () => permit.release(await permit.run(() => send(permit.url))))()).rejects.toThrow(message)
+    permit.release()
+  })
+
   test('gives the nested permit the properties of the outer one, and respects an abort', async () => {
     const url = `${site.origin}/page`
     const outer = await gate.enter(url)

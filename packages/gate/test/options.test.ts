@@ -1,5 +1,6 @@
 // The options, and the errors for invalid ones.
 import { RobotsClient } from '@politely/fetcher'
+import { CLIENT_OPTIONS } from '@politely/fetcher/options'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
 import { Agent } from 'undici'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
@@ -15,6 +16,7 @@ import {
   refusalOf,
   resolveGate,
 } from '../src/index.ts'
+import { GATE_OPTIONS } from '../src/pacing.ts'
 import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 
@@ -38,6 +40,8 @@ test.each<[given: Record<string, unknown>, option: string]>([
   [{ minDelayMs: Number.NaN }, 'minDelayMs'],
   [{ maxDelayMs: -0.5 }, 'maxDelayMs'],
   [{ maxDelayMs: 5n }, 'maxDelayMs'],
+  [{ delayFactor: 1000 }, 'delayFactor'],
+  [{ delayFactor: -1 }, 'delayFactor'],
   [{ maxConcurrent: 0 }, 'maxConcurrent'],
   [{ maxConcurrent: 1.5 }, 'maxConcurrent'],
   [{ maxConcurrent: '8' }, 'maxConcurrent'],
@@ -95,6 +99,26 @@ test.each<[call: string, make: () => unknown, message: string]>([
     'timeoutMs: has no effect beside `robots`; write it in new RobotsClient({ … })',
   ],
   ['politely(fetch, { robots: {} })', () => politely(fetch, wrong({ robots: {} })), 'an object is not a RobotsClient'],
+  [
+    'new PoliteGate({ robots, timeoutMs })',
+    () => new PoliteGate(wrong({ robots, timeoutMs: 5 })),
+    'timeoutMs: is an option of RobotsClient; write it in new RobotsClient({ … })',
+  ],
+  [
+    'politely(fetch, { gate: politely(fetch) })',
+    () => politely(fetch, wrong({ gate: politely(fetch, { gate }) })),
+    'gate: a fetch with a gate is not a PoliteGate; write fetch.gate',
+  ],
+  [
+    'new CrawlTimeline({ gate: politeAgent() })',
+    () => new CrawlTimeline(wrong({ gate: politeAgent({ gate }) })),
+    'gate: an object with a gate is not a PoliteGate; write agent.gate',
+  ],
+  [
+    'new PoliteGate({ robots, delayFactor: 1000 })',
+    () => new PoliteGate({ robots, delayFactor: 1000 }),
+    'delayFactor: 1000 is out of range; expected a number from 0 to 100, such as 5',
+  ],
   ['politeAgent()', () => politeAgent(wrong(undefined)), 'options: is missing'],
   [
     'politeAgent({ agent: new Agent() })',
@@ -131,7 +155,7 @@ test.each<[call: string, make: () => unknown, message: string]>([
   [
     'refusalOf(promise)',
     () => refusalOf(Promise.resolve()),
-    'response: an object is not a response; write refusalOf(await',
+    'response: an object of type Promise is not a response; write refusalOf(await',
   ],
   [
     'assertOwnHost(url, host)',
@@ -146,6 +170,13 @@ test.each<[call: string, make: () => unknown, message: string]>([
   ],
 ])('%s says what to write', (_, make, message) => {
   expect(optionError(make).message).toContain(message)
+})
+
+const clientOptions = Object.keys(CLIENT_OPTIONS)
+const optionsOfGates = Object.keys(GATE_OPTIONS).filter((name) => name !== 'robots' && !clientOptions.includes(name))
+test.each(optionsOfGates)('new RobotsClient({ %s }) says that it is an option of the gate', (name) => {
+  const make = () => new RobotsClient(wrong({ userAgent: 'ExampleBot/1.0', [name]: 5 }))
+  expect(optionError(make).message).toContain(`${name}: is an option of the gate; write it in politely(`)
 })
 
 test.each<[args: string, args: unknown[], message: string]>([

@@ -53,10 +53,16 @@ class RemotePacer implements Pacer {
     else queue.splice(position, 1)
   }
 
-  async report(key: string, ticket: Ticket, response: PaceResponse | undefined): Promise<void> {
-    this.calls.push(`report ${response?.status}`)
+  async report(key: string, ticket: Ticket, response: PaceResponse): Promise<void> {
+    this.calls.push(`report ${response.status}`)
     await this.#roundTrip()
     this.#paces.report(key, ticket, response)
+  }
+
+  async end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): Promise<void> {
+    this.calls.push(`end ${tookMs}`)
+    await this.#roundTrip()
+    this.#paces.end(key, ticket, limits, tookMs)
   }
 
   async estimate(key: string, limits: PaceLimits, ahead: number) {
@@ -238,7 +244,7 @@ describe('a pacer that returns promises and keeps a queue', () => {
     expect(started).toHaveBeenCalledTimes(1)
   })
 
-  test('reports each slot once, with or without a response', async () => {
+  test('reports the first response of a slot, and ends each slot once', async () => {
     const { pacer, gates } = fleet(1)
     const [gate] = gates as [PoliteGate]
     const one = await gate.enter(url())
@@ -246,9 +252,10 @@ describe('a pacer that returns promises and keeps a queue', () => {
     one.release({ status: 429, headers: {} })
     await advance(1_000)
     const two = await gate.enter(url())
+    await advance(300)
     two.release()
     two.release()
-    expect(pacer.calls.filter((call) => call.startsWith('report'))).toEqual(['report 200', 'report undefined'])
+    expect(pacer.calls.filter((call) => !call.startsWith('reserve'))).toEqual(['report 200', 'end 0', 'end 300'])
   })
 })
 
@@ -260,6 +267,7 @@ describe('a pacer that fails', () => {
       reserve: (key, limits) => pacer.reserve(key, limits),
       cancel: (key, ticket) => pacer.cancel(key, ticket),
       report: (key, ticket, response) => pacer.report(key, ticket, response),
+      end: (key, ticket, limits, tookMs) => pacer.end(key, ticket, limits, tookMs),
       estimate: (key, limits, ahead) => pacer.estimate(key, limits, ahead),
       ...overrides,
     }

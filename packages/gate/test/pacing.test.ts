@@ -520,6 +520,9 @@ describe('close', () => {
     gate.close()
     for (const outcome of await waiting) {
       expect(outcome).toMatchObject({ reason: { name: 'GateClosedError', code: 'ERR_POLITELY_GATE_CLOSED' } })
+      expect(outcome).toMatchObject({
+        reason: { message: expect.stringContaining('await the requests that still run before close()') },
+      })
     }
     await expect(gate.enter(url('two.test'))).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
     expect(vi.getTimerCount()).toBe(0)

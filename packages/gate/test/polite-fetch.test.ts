@@ -213,7 +213,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
   })
 
   describe('User-Agent', () => {
-    const own = { 'User-Agent': 'Mine/2.0' }
+    const own = { 'User-Agent': 'ExampleBot/2.0 (mine)' }
 
     test.each([
       ['no headers', (url: string) => polite()(url)],
@@ -231,7 +231,10 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       ['a Request', (url: string) => polite()(new Request(url, { headers: own }))],
     ])('is the one of the request if it has one: %s', async (_, get) => {
       await get(go('/end'))
-      expect(site.seen.map(({ headers }) => headers['user-agent'])).toEqual(['Mine/2.0', 'Mine/2.0'])
+      expect(site.seen.map(({ headers }) => headers['user-agent'])).toEqual([
+        'ExampleBot/2.0 (mine)',
+        'ExampleBot/2.0 (mine)',
+      ])
     })
   })
 

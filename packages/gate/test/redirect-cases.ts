@@ -16,21 +16,28 @@ export interface RedirectRow {
 }
 
 export const redirectRows: readonly RedirectRow[] = [
-  { name: 'the same origin', status: 302, to: '/end', requests: ['GET /go', 'GET /end'], follow: '200' },
-  { name: 'another origin', status: 302, to: 'OTHER/end', requests: ['GET /go', 'GET OTHER/end'], follow: '200' },
-  { name: 'a disallowed URL', status: 302, to: '/private', requests: ['GET /go'], follow: 'refused' },
+  { name: 'to the same origin', status: 302, to: '/end', requests: ['GET /go', 'GET /end'], follow: '200' },
+  { name: 'to another origin', status: 302, to: 'OTHER/end', requests: ['GET /go', 'GET OTHER/end'], follow: '200' },
+  { name: 'to a disallowed URL', status: 302, to: '/private', requests: ['GET /go'], follow: 'refused' },
   {
-    name: 'a disallowed URL of another origin',
+    name: 'to a disallowed URL of another origin',
     status: 302,
     to: 'OTHER/private',
     requests: ['GET /go'],
     follow: 'refused',
   },
-  { name: 'a blocked address', status: 302, to: 'INSIDE/end', requests: ['GET /go'], follow: 'refused' },
-  { name: 'itself: a loop', status: 302, to: 'GO', requests: Array(21).fill('GET /go'), follow: 'fails' },
-  { name: 'a POST, 303', method: 'POST', status: 303, to: '/end', requests: ['POST /go x', 'GET /end'], follow: '200' },
+  { name: 'to a blocked address', status: 302, to: 'INSIDE/end', requests: ['GET /go'], follow: 'refused' },
+  { name: 'to its own URL: a loop', status: 302, to: 'GO', requests: Array(21).fill('GET /go'), follow: 'fails' },
   {
-    name: 'a POST, 307',
+    name: 'of a POST, with status 303',
+    method: 'POST',
+    status: 303,
+    to: '/end',
+    requests: ['POST /go x', 'GET /end'],
+    follow: '200',
+  },
+  {
+    name: 'of a POST, with status 307',
     method: 'POST',
     status: 307,
     to: '/end',
@@ -38,7 +45,7 @@ export const redirectRows: readonly RedirectRow[] = [
     follow: '200',
   },
   {
-    name: 'a POST, 307, disallowed',
+    name: 'of a POST, with status 307, to a disallowed URL',
     method: 'POST',
     status: 307,
     to: '/private',

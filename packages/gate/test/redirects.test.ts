@@ -162,7 +162,7 @@ describe('undici.request with the redirect interceptor', () => {
 
 test('writes these cases as a table into docs/waiting.md', async () => {
   const page = join(import.meta.dirname, '../../../docs/waiting.md')
-  const head = ['a redirect to', ...MODES.map((mode) => `\`${mode}\``)]
+  const head = ['redirect', ...MODES.map((mode) => `\`${mode}\``)]
   const rows = redirectRows.map((row) => [row.name, ...MODES.map((mode) => cellOf(row, mode))])
   await expect(withTables(readFileSync(page, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(page)
 })

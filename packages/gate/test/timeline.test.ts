@@ -32,10 +32,10 @@ test('rows: returns the marks of each origin, with times since the first mark', 
       'http://a.test:80',
       [
         { kind: 'start', at: 0, waitedMs: 0 },
-        { kind: 'start', at: 2_000, waitedMs: 2_000 },
+        { kind: 'start', at: 2_000, waitedMs: 2_000, waitedLevel: 'origin' },
         { kind: 'pushback', at: 2_000, status: 429 },
-        { kind: 'start', at: 6_000, waitedMs: 6_000 },
-        { kind: 'start', at: 8_000, waitedMs: 8_000 },
+        { kind: 'start', at: 6_000, waitedMs: 6_000, waitedLevel: 'origin' },
+        { kind: 'start', at: 8_000, waitedMs: 8_000, waitedLevel: 'origin' },
       ],
     ],
     [

@@ -1,5 +1,5 @@
 // Chooses rows, labels and ticks for the text and the SVG form of a timeline.
-import type { TimelineRow } from './timeline.ts'
+import type { TimelineMark, TimelineRow } from './timeline.ts'
 
 /** Returns the rows with the most requests, in their original order, and how many rows are left out. */
 export function shownRows(
@@ -9,6 +9,16 @@ export function shownRows(
   if (rows.length <= maxRows) return { shown: rows, hidden: 0 }
   const busiest = new Set(rows.toSorted((one, other) => requestCountOf(other) - requestCountOf(one)).slice(0, maxRows))
   return { shown: rows.filter((row) => busiest.has(row)), hidden: rows.length - maxRows }
+}
+
+/** Returns whether a request of this row waited for a limit that several origins share. */
+export function hasSharedWait({ marks }: TimelineRow): boolean {
+  return marks.some(isSharedWait)
+}
+
+/** Returns whether this mark is a request that waited for the limit of its domain, its address or the gate. */
+export function isSharedWait(mark: TimelineMark): boolean {
+  return mark.kind === 'start' && ['domain', 'address', 'gate'].includes(mark.waitedLevel ?? '')
 }
 
 export function requestCountOf({ marks }: TimelineRow): number {

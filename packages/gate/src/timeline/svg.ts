@@ -1,6 +1,15 @@
 // Draws a timeline as an SVG image, without references to other files.
 
-import { labelsOf, requestCountOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
+import {
+  hasSharedWait,
+  isSharedWait,
+  labelsOf,
+  requestCountOf,
+  shortened,
+  shownRows,
+  spanOf,
+  ticksOf,
+} from './scale.ts'
 import type { TimelineRow } from './timeline.ts'
 
 // Pixels.
@@ -15,6 +24,8 @@ const INK = '#1f2328'
 const FAINT = '#6e7781'
 const GRID = '#e3e7eb'
 const WAIT = '#c9d8ea'
+/** Waits for the limits of a domain, of an address and of the gate. */
+const SHARED_WAIT = '#f0d9a8'
 const START = '#0b63ce'
 const PUSHBACK = '#c4320a'
 const REFUSED = '#8250df'
@@ -52,7 +63,7 @@ export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="${FONT_SIZE}">
 <title>Requests by origin over time</title>
 <rect width="100%" height="100%" fill="#ffffff"/>
-${legend()}
+${legend(shown.some(hasSharedWait))}
 ${parts.join('\n')}
 </svg>
 `
@@ -69,7 +80,7 @@ function marksOf({ marks }: TimelineRow, x: (at: number) => number, y: number): 
       const from = Math.max(mark.at - mark.waitedMs, coveredUntil)
       if (mark.waitedMs > 0 && x(mark.at) > x(from)) {
         bars.push(
-          `<rect x="${x(from)}" y="${y - 5}" width="${round(x(mark.at) - x(from))}" height="10" fill="${WAIT}"/>`,
+          `<rect x="${x(from)}" y="${y - 5}" width="${round(x(mark.at) - x(from))}" height="10" fill="${isSharedWait(mark) ? SHARED_WAIT : WAIT}"/>`,
         )
         coveredUntil = mark.at
       }
@@ -88,8 +99,12 @@ function triangle(x: number, y: number): string {
   return `<path d="M${x} ${y - 8}l5 9h-10z" fill="${PUSHBACK}"/>`
 }
 
-function legend(): string {
+function legend(withSharedWaits: boolean): string {
   const y = 20
+  const shared = [
+    `<rect x="512" y="${y - 5}" width="18" height="10" fill="${SHARED_WAIT}"/>`,
+    text(536, y + 4, 'one waits for its domain, its address or the gate', `fill="${INK}"`),
+  ]
   return [
     `<circle cx="22" cy="${y}" r="3" fill="${START}"/>`,
     text(32, y + 4, 'a request starts', `fill="${INK}"`),
@@ -99,6 +114,7 @@ function legend(): string {
     text(263, y + 4, '429 or 503', `fill="${INK}"`),
     cross(348, y),
     text(358, y + 4, 'refused by robots.txt', `fill="${INK}"`),
+    ...(withSharedWaits ? shared : []),
   ].join('\n')
 }
 

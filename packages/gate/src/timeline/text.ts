@@ -1,6 +1,7 @@
 // Draws a timeline as text: one line for each origin, one column for each interval of time.
 
-import { labelsOf, requestCountOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
+import type { WaitLevel } from '../paced-key.ts'
+import { hasSharedWait, labelsOf, requestCountOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
 import type { TimelineRow } from './timeline.ts'
 
 const LEGEND = [
@@ -37,7 +38,7 @@ export function timelineText(rows: readonly TimelineRow[], columns: number, maxR
     const start = Math.min(column + 1, names.length - label.length)
     for (const [n, character] of [...label].entries()) names[start + n] = character
   }
-  lines.push(line('', `└${axis.join('')}┘`, ''), line('', names.join(''), ''), ...wrapped(LEGEND, columns))
+  lines.push(line('', `└${axis.join('')}┘`, ''), line('', names.join(''), ''), ...wrapped(legendOf(shown), columns))
   return `${lines.join('\n')}\n`
 }
 
@@ -50,7 +51,7 @@ function plotOf({ marks }: TimelineRow, spanMs: number, width: number): string {
     if (mark.kind !== 'start') continue
     const column = columnOf(mark.at)
     starts[column] = (starts[column] ?? 0) + 1
-    if (mark.waitedMs > 0) cells.fill('·', columnOf(mark.at - mark.waitedMs), column)
+    if (mark.waitedMs > 0) cells.fill(waitSign(mark.waitedLevel), columnOf(mark.at - mark.waitedMs), column)
   }
   for (const { kind, at } of marks) if (kind === 'refuse') cells[columnOf(at)] = 'x'
   for (const [column, count] of starts.entries()) {
@@ -58,6 +59,25 @@ function plotOf({ marks }: TimelineRow, spanMs: number, width: number): string {
   }
   for (const { kind, at } of marks) if (kind === 'pushback') cells[columnOf(at)] = '!'
   return cells.join('')
+}
+
+/** Returns the legend, with the signs of waits for shared limits if there are any. */
+function legendOf(rows: readonly TimelineRow[]): readonly string[] {
+  return rows.some(hasSharedWait) ? [...LEGEND, 'one waits for: - its domain, = its address, ~ the gate'] : LEGEND
+}
+
+/** Returns the character for a wait at this level. */
+function waitSign(level: WaitLevel | undefined): string {
+  switch (level) {
+    case 'domain':
+      return '-'
+    case 'address':
+      return '='
+    case 'gate':
+      return '~'
+    default:
+      return '·'
+  }
 }
 
 function wrapped(parts: readonly string[], columns: number): string[] {

@@ -5,6 +5,7 @@ import { isPushback } from '@politely/core/engine'
 import { assertKnown, assertOptions, integer } from '@politely/fetcher/option-checks'
 import type { DoneMessage, RefuseMessage, StartMessage } from '../events.ts'
 import { PoliteGate } from '../gate.ts'
+import type { WaitLevel } from '../paced-key.ts'
 import { assertGate } from '../resolve-gate.ts'
 import { timelineSvg } from './svg.ts'
 import { timelineText } from './text.ts'
@@ -47,6 +48,8 @@ export type TimelineMark =
       readonly at: number
       /** How long the request waited in its queue. Milliseconds. */
       readonly waitedMs: number
+      /** Whose limit it waited for last; undefined if it did not wait. */
+      readonly waitedLevel: WaitLevel | undefined
     }
   /** A response had status 429 or 503. */
   | { readonly kind: 'pushback'; readonly at: number; readonly status: number }
@@ -123,8 +126,8 @@ export class CrawlTimeline implements Disposable {
     return timelineSvg(this.rows(), integer('width', width, { min: 300 }), integer('maxRows', maxRows, { min: 1 }))
   }
 
-  #started({ gate, at, origin, waitedMs }: StartMessage): void {
-    if (this.#records(gate)) this.#add(origin, at, (since) => ({ kind: 'start', at: since, waitedMs }))
+  #started({ gate, at, origin, waitedMs, waitedLevel }: StartMessage): void {
+    if (this.#records(gate)) this.#add(origin, at, (since) => ({ kind: 'start', at: since, waitedMs, waitedLevel }))
   }
 
   #done({ gate, at, origin, status }: DoneMessage): void {

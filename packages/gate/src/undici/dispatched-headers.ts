@@ -1,6 +1,8 @@
 // Reads the headers of a dispatched request once, in any form that undici accepts, and adds the User-Agent.
 import type { Dispatcher } from 'undici'
 import { InvalidRequestError } from '../errors.ts'
+import type { PoliteGate } from '../gate.ts'
+import { warnOfOtherName } from '../user-agent.ts'
 
 type DispatchedHeaders = Dispatcher.DispatchOptions['headers']
 
@@ -13,7 +15,7 @@ const DEFAULTS_OF_FETCH: ReadonlySet<unknown> = new Set(['node', 'undici'])
  */
 export function fixedHeaders(
   headers: DispatchedHeaders,
-  userAgent: string,
+  gate: PoliteGate,
 ): { readonly headers: NonNullable<DispatchedHeaders>; readonly hosts: readonly unknown[] } {
   const isList = typeof headers === 'object' && headers !== null && Symbol.iterator in headers
   const list = listOf(headers)
@@ -25,8 +27,10 @@ export function fixedHeaders(
     )
   const hosts = list.filter((_, n) => names[n - 1] === 'host').flat()
   const at = names.indexOf('user-agent')
+  const { userAgent } = gate.robots
   if (at === -1) list.push('user-agent', userAgent)
   else if (DEFAULTS_OF_FETCH.has(list[at + 1])) list[at + 1] = userAgent
+  else warnOfOtherName(gate, list[at + 1])
   return { headers: isList ? (list as string[]) : objectOf(list), hosts: hosts.filter((host) => host !== undefined) }
 }
 

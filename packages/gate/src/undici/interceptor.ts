@@ -54,11 +54,11 @@ type RefusalOf = (url: string, options: Dispatcher.DispatchOptions) => Promise<B
 /** Reads the options once. Returns the URL to check, and options that send a request for exactly this URL. */
 function checkedOptions(
   given: Dispatcher.DispatchOptions,
-  userAgent: string,
+  gate: PoliteGate,
 ): { readonly url: string; readonly options: Dispatcher.DispatchOptions } {
   const { query, ...others } = given
   const target = targetOf(originOf(others.origin), withQuery(others.path, query))
-  const { headers, hosts } = fixedHeaders(others.headers, userAgent)
+  const { headers, hosts } = fixedHeaders(others.headers, gate)
   assertOwnHost(target.url, hosts, target.origin)
   return { url: target.url, options: { ...others, origin: target.origin, path: target.path, headers } }
 }
@@ -118,7 +118,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     const { signal } = this.#aborting
     try {
       this.#handler.onRequestStart?.(this, null)
-      const { url, options } = checkedOptions(this.#options, this.#gate.robots.userAgent)
+      const { url, options } = checkedOptions(this.#options, this.#gate)
       // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no permit.
       if (this.#gate.robots.isOwnRequest(url)) return void this.#dispatch(options, this)
       const refusal = await this.#refusalOf(url, this.#options)

@@ -1,0 +1,147 @@
+// One pace key of a gate: asks the pacer for its slots, and remembers until when it need not ask again.
+//
+// A request has one key at each of its levels: that of its queue (`paceBy`), and those of its registrable domain and its IP address if they
+// have a delay of their own. It needs a slot of each key. `reserveSlots` reserves all of them, or none.
+import type { Delay, PaceLimits } from '@politely/core/engine'
+import { type CheckedPacer, isPromise } from './checked-pacer.ts'
+import type { PaceBy } from './pace-by.ts'
+import type { PaceReason, Reservation, Ticket } from './pacer.ts'
+
+/** What a request waits for: a concurrency limit, or a slot. For a slot, the pacer gives the reason. */
+export type WaitReason = PaceReason | 'concurrency'
+
+/**
+ * Whose limit a request waits for: that of its origin, or of what `paceBy` says; that of its registrable domain or IP address; or that of
+ * the whole gate (`maxConcurrent`).
+ */
+export type WaitLevel = PaceBy | 'gate'
+
+/** What a request waits for, and at which level. */
+export interface Hold {
+  readonly because: WaitReason
+  readonly level: WaitLevel
+}
+
+/** A slot that the pacer has reserved for a request. */
+export interface KeySlot {
+  readonly pacedKey: PacedKey
+  readonly limits: PaceLimits
+  readonly ticket: Ticket
+  readonly delay: Delay
+}
+
+/** What `reserveSlots` needs for one level. */
+export interface PacedLevel {
+  readonly pacedKey: PacedKey
+  readonly limits: PaceLimits
+}
+
+/** The shortest wait before the next call of `reserve`. Without it, a pacer that replies with waits of 0 ms would block the event loop. */
+const MIN_WAIT_MS = 1
+
+interface PacerAndClock {
+  readonly pacer: CheckedPacer
+  readonly now: () => number
+}
+
+export class PacedKey {
+  readonly level: PaceBy
+  readonly key: string
+  readonly #context: PacerAndClock
+  /** The pacer is not asked before this time of the gate's clock. */
+  #askPacerAt = 0
+  /** Why to wait until `#askPacerAt`. */
+  #delayedBy: PaceReason = 'own-delay'
+  /** The ticket of the pacer's last `wait` reply. It belongs to the key: if the first request is aborted, the next one uses it. */
+  #ticket: Ticket | undefined
+
+  constructor(level: PaceBy, key: string, context: PacerAndClock) {
+    this.level = level
+    this.key = key
+    this.#context = context
+  }
+
+  /** The time until the pacer may be asked, by the gate's clock. Milliseconds; 0 or less if it may be asked now. */
+  get waitMs(): number {
+    return this.#askPacerAt - this.#context.now()
+  }
+
+  /** What a request waits for until then. */
+  get hold(): Hold {
+    return { because: this.#delayedBy, level: this.level }
+  }
+
+  /** Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. Then `waitMs` and `hold` say how long to wait, and why. */
+  reserve(limits: PaceLimits): KeySlot | undefined | Promise<KeySlot | undefined> {
+    const reservation = this.#context.pacer.reserve(this.key, limits, this.#ticket)
+    return isPromise(reservation)
+      ? reservation.then((reply) => this.#slotOf(reply, limits))
+      : this.#slotOf(reservation, limits)
+  }
+
+  /** The request of this slot starts, at this time of the gate's clock. */
+  use({ delay }: KeySlot, at: number): void {
+    this.#delayUntil(at + delay.delayMs, delay.because)
+  }
+
+  /** Gives back a slot whose request does not start. The pacer may be asked again at once. */
+  cancel({ ticket }: KeySlot): void {
+    this.#context.pacer.cancel(this.key, ticket)
+    this.#askPacerAt = 0
+  }
+
+  /** To be called when no request of this key waits: gives up its position in the pacer's own queue. */
+  leavePacerQueue(): void {
+    const ticket = this.#ticket
+    this.#ticket = undefined
+    if (ticket !== undefined) this.#context.pacer.cancel(this.key, ticket)
+  }
+
+  #slotOf(reservation: Reservation, limits: PaceLimits): KeySlot | undefined {
+    if (reservation.kind === 'slot') {
+      this.#ticket = undefined
+      return { pacedKey: this, limits, ticket: reservation.ticket, delay: reservation.delay }
+    }
+    this.#ticket = reservation.ticket
+    this.#delayUntil(this.#context.now() + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
+    return undefined
+  }
+
+  #delayUntil(at: number, because: PaceReason): void {
+    this.#askPacerAt = at
+    this.#delayedBy = because
+  }
+}
+
+/**
+ * Reserves a slot at each level, in this order. If one has none, or if the pacer fails, gives back the others. So a request never holds a slot
+ * of one level while it waits for another, and two levels cannot block each other.
+ * @returns The slots in the same order; undefined if a level has none. A promise if the pacer replies with one.
+ */
+export function reserveSlots(
+  levels: readonly PacedLevel[],
+  reserved: readonly KeySlot[] = [],
+): readonly KeySlot[] | undefined | Promise<readonly KeySlot[] | undefined> {
+  const next = levels[reserved.length]
+  if (next === undefined) return reserved
+  const proceed = (slot: KeySlot | undefined) => {
+    if (slot !== undefined) return reserveSlots(levels, [...reserved, slot])
+    cancelSlots(reserved)
+    return undefined
+  }
+  const fail = (error: unknown): never => {
+    cancelSlots(reserved)
+    throw error
+  }
+  let slot: KeySlot | undefined | Promise<KeySlot | undefined>
+  try {
+    slot = next.pacedKey.reserve(next.limits)
+  } catch (error) {
+    return fail(error)
+  }
+  return isPromise(slot) ? slot.then(proceed, fail) : proceed(slot)
+}
+
+export function cancelSlots(slots: readonly KeySlot[]): void {
+  for (const slot of slots) slot.pacedKey.cancel(slot)
+}
