@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import type { Part } from './parts.ts'
+import { useRedis } from './redis.ts'
 
 /** Some examples start a browser, and the machine may be busy. */
 const TIMEOUT_MS = 60_000
@@ -47,7 +48,7 @@ export interface ExampleRun {
   readonly promised: readonly string[]
 }
 
-/** Writes an example into `file`, whose folder must resolve its imports, and runs it. */
+/** Writes an example into `file`, whose folder must resolve its imports, and runs it. One that uses REDIS_URL gets a Redis. */
 export async function runExample({
   code,
   file,
@@ -61,10 +62,12 @@ export async function runExample({
 }): Promise<ExampleRun> {
   const onLoopback = (text: string) => text.replaceAll('https://example.com', origin)
   writeFileSync(file, onLoopback(code))
+  const redis = code.includes('REDIS_URL') ? await useRedis() : undefined
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
     cwd: dirname(file),
     env: {
       ...process.env,
+      ...(redis && { REDIS_URL: redis.url }),
       ...(browser && { CHROME_BIN: browser.command, ...browser.env }),
       CRAWLEE_LOG_LEVEL: 'OFF',
       NODE_ENV: undefined, // vitest sets it to `test`
@@ -74,6 +77,7 @@ export async function runExample({
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  await redis?.stop()
   const printed = output.trimEnd() === '' ? [] : output.trimEnd().split('\n')
   return { status, printed, promised: promisedBy(code).map(onLoopback) }
 }

@@ -6,7 +6,8 @@
 export interface PacerUnderTest {
   reserve(key: string, limits: PacerLimits, ticket?: PacerTicket): PacerReservation | Promise<PacerReservation>
   cancel(key: string, ticket: PacerTicket): void | Promise<void>
-  report(key: string, ticket: PacerTicket, response: PacerResponse | undefined): void | Promise<void>
+  report(key: string, ticket: PacerTicket, response: PacerResponse): void | Promise<void>
+  end(key: string, ticket: PacerTicket, limits: PacerLimits, tookMs: number): void | Promise<void>
   estimate(key: string, limits: PacerLimits, ahead: number): PacerEstimate | Promise<PacerEstimate>
 }
 
@@ -18,6 +19,8 @@ interface PacerLimits {
   readonly crawlDelayMs: number | undefined
   readonly requestRates?: readonly { requests: number; periodMs: number; between: PacerHours | undefined }[]
   readonly visitTimes?: readonly PacerHours[]
+  readonly pauseFrom?: 'start' | 'end'
+  readonly delayFactor?: number
 }
 
 interface PacerHours {
@@ -58,8 +61,15 @@ type PacerStep =
       readonly do: 'report'
       readonly request: string
       readonly key?: string
-      readonly status?: number
+      readonly status: number
       readonly retryAfter?: string
+    }
+  | {
+      readonly do: 'end'
+      readonly request: string
+      readonly key?: string
+      readonly limits?: Partial<PacerLimits>
+      readonly tookMs: number
     }
   | {
       readonly do: 'estimate'
@@ -105,7 +115,16 @@ const report = (request: string, status: number, retryAfter?: string): PacerStep
   ...(retryAfter !== undefined && { retryAfter }),
 })
 
+const end = (request: string, tookMs: number, limits: Partial<PacerLimits> = {}): PacerStep => ({
+  do: 'end',
+  request,
+  tookMs,
+  limits,
+})
+
 const none = { ownDelayMs: 0 }
+const fromEnd = { pauseFrom: 'end' } as const
+const factor = { delayFactor: 3 }
 const morning: PacerHours = { from: 6 * 60, to: 8 * 60 }
 
 /** The caller's own delay is one second, unless a step has another. */
@@ -198,7 +217,104 @@ export const pacerCases: readonly PacerCase[] = [
   },
   {
     name: 'changes nothing for a request without a response',
-    steps: [reserve('a', slot()), { do: 'report', request: 'a' }, advance(1_000), reserve('b', slot())],
+    steps: [reserve('a', slot()), end('a', 1_000), advance(1_000), reserve('b', slot())],
+  },
+  {
+    name: 'with delayFactor, makes the delay after a slow request longer',
+    steps: [
+      reserve('a', slot(), factor),
+      advance(500),
+      end('a', 500, factor),
+      reserve('b', wait(1_000, 'slow-site'), factor),
+      advance(1_000),
+      reserve('b', slot(), factor),
+    ],
+  },
+  {
+    name: 'with delayFactor, keeps the delay of the site after a quick request',
+    steps: [reserve('a', slot(), factor), advance(100), end('a', 100, factor), reserve('b', wait(900), factor)],
+  },
+  {
+    name: 'with delayFactor, causes a delay of at most 30 seconds, or maxDelayMs',
+    steps: [
+      reserve('a', slot(), factor),
+      advance(20_000),
+      end('a', 20_000, factor),
+      reserve('b', wait(10_000, 'slow-site'), factor),
+      advance(10_000),
+      reserve('b', slot(), { ...factor, maxDelayMs: 2_000 }),
+      advance(1_500),
+      end('b', 1_500, { ...factor, maxDelayMs: 2_000 }),
+      reserve('c', wait(500, 'slow-site'), factor),
+    ],
+  },
+  {
+    name: 'with pauseFrom end, begins the delay at the end of a request',
+    steps: [
+      reserve('a', slot(), fromEnd),
+      advance(5_000),
+      reserve('b', wait(1_000), fromEnd),
+      advance(200),
+      end('a', 5_200, fromEnd),
+      advance(800),
+      reserve('b', wait(200), fromEnd),
+      advance(200),
+      reserve('b', slot(), fromEnd),
+    ],
+  },
+  {
+    name: 'with pauseFrom end, gives up a request that does not end within two minutes',
+    steps: [
+      reserve('a', slot(), fromEnd),
+      advance(119_000),
+      reserve('b', wait(1_000), fromEnd),
+      advance(1_000),
+      reserve('b', slot(), fromEnd),
+    ],
+  },
+  {
+    name: 'with pauseFrom end, applies a pushback that is longer than the delay',
+    steps: [
+      reserve('a', slot(), fromEnd),
+      report('a', 429, '30'),
+      advance(1_000),
+      end('a', 1_000, fromEnd),
+      reserve('b', wait(29_000, 'retry-after'), fromEnd),
+    ],
+  },
+  {
+    name: 'with pauseFrom end, frees a cancelled slot at once',
+    steps: [reserve('a', slot(), fromEnd), { do: 'cancel', request: 'a' }, reserve('b', slot(), fromEnd)],
+  },
+  {
+    name: 'with pauseFrom end and no delay, waits for the end of a request',
+    steps: [
+      reserve('a', slot(0), { ...fromEnd, ownDelayMs: 0 }),
+      advance(1_000),
+      reserve('b', wait(100), { ...fromEnd, ownDelayMs: 0 }),
+      end('a', 1_000, { ...fromEnd, ownDelayMs: 0 }),
+      reserve('b', slot(0), { ...fromEnd, ownDelayMs: 0 }),
+    ],
+  },
+  {
+    name: 'with delayFactor, keeps the pause after a slow request if a later slot is given back',
+    steps: [
+      reserve('a', slot(), factor),
+      advance(1_500),
+      reserve('b', slot(), factor),
+      end('a', 1_500, factor),
+      { do: 'cancel', request: 'b' },
+      reserve('c', wait(3_000, 'slow-site'), factor),
+    ],
+  },
+  {
+    name: 'with delayFactor and pauseFrom end, begins the longer delay at the end',
+    steps: [
+      reserve('a', slot(), { ...factor, ...fromEnd }),
+      advance(2_000),
+      end('a', 2_000, { ...factor, ...fromEnd }),
+      reserve('b', wait(6_000, 'slow-site'), { ...factor, ...fromEnd }),
+    ],
   },
   {
     name: 'delays requests by the Retry-After of a 429',
@@ -327,12 +443,18 @@ export async function runPacerCase(
     const ticket = 'request' in step ? tickets.get(step.request) : undefined
     if (step.do === 'cancel') {
       if (ticket !== undefined) await pacer.cancel(key, ticket)
-    } else if (step.do === 'report') {
+      continue
+    }
+    if (step.do === 'report') {
       if (ticket === undefined) throw new Error(`step ${n}: ${step.request} has no slot`)
-      const response = step.status === undefined ? undefined : { status: step.status, retryAfter: step.retryAfter }
-      await pacer.report(key, ticket, response)
+      await pacer.report(key, ticket, { status: step.status, retryAfter: step.retryAfter })
+      continue
+    }
+    const limits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined, ...step.limits }
+    if (step.do === 'end') {
+      if (ticket === undefined) throw new Error(`step ${n}: ${step.request} has no slot`)
+      await pacer.end(key, ticket, limits, step.tookMs)
     } else {
-      const limits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined, ...step.limits }
       if (step.do === 'estimate') {
         const actual = await pacer.estimate(key, limits, step.ahead)
         const { expected } = step

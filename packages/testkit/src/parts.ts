@@ -34,6 +34,11 @@ export function findHeadlessShell(): Part | undefined {
   return findOnPath('chromium-headless-shell', 'chrome-headless-shell') ?? findUnpacked('headless-shell')
 }
 
+/** Returns the Redis server on PATH, else the one that `npm run parts redis` has unpacked. Valkey is used as well. */
+export function findRedis(): Part | undefined {
+  return findOnPath('redis-server', 'valkey-server') ?? findUnpacked('redis')
+}
+
 /** Arguments for browsers in tests: loopback connections only, and no sandbox, because root and many containers cannot use one. */
 export const chromiumArguments: readonly string[] = [
   '--no-sandbox',

@@ -11,6 +11,12 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
+/** Returns a generator of pseudo-random integers from 0 to `below` - 1. The same seed gives the same numbers. */
+export function seededIntegers(seed: number): (below: number) => number {
+  const random = seededRandom(seed)
+  return (below) => Math.floor(random() * below)
+}
+
 const KEYS = [
   'User-agent',
   'user-agent',

@@ -1,6 +1,7 @@
 // The contract of a store, as test cases. The function of a case throws if the store breaks the contract. The cases run on every store of this
 // project, and on other stores that supply a `StoreKit`.
 import assert from 'node:assert/strict'
+import { setTimeout } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
 import { pick, seededRandom } from './random-robots.ts'
 
@@ -9,14 +10,16 @@ export interface StoreHandle {
   get(origin: string): Promise<string | undefined>
   set(origin: string, text: string, keepUntil: number): Promise<void>
   delete(origin: string): Promise<void>
+  lease?(origin: string, holdMs: number): Promise<{ release(): Promise<void> } | undefined>
   close?(): Promise<void>
 }
 
 /**
  * Abilities that only some stores have. `ordered`: concurrent calls of one handle take effect in the order of the calls. `bounded`: has a size
- * limit in bytes. `closing`: has `close`. `shared`: supports several handles on one storage. `lasting`: outlives its handles.
+ * limit in bytes. `closing`: has `close`. `shared`: supports several handles on one storage. `lasting`: outlives its handles. `leasing`: has
+ * `lease`, and is `shared`.
  */
-export type StoreAbility = 'ordered' | 'bounded' | 'closing' | 'shared' | 'lasting'
+export type StoreAbility = 'ordered' | 'bounded' | 'closing' | 'shared' | 'lasting' | 'leasing'
 
 /** An empty storage for one test case. */
 export interface StoreKit {
@@ -37,12 +40,13 @@ export interface StoreCase {
   run(kit: StoreKit): Promise<void>
 }
 
-export type StoreName = 'MemoryStore' | 'SqliteStore' | 'fromKeyv over a Map'
+export type StoreName = 'MemoryStore' | 'SqliteStore' | 'RedisStore' | 'fromKeyv over a Map'
 
 /** The abilities of each store. docs/stores.md shows them. */
 export const storeAbilities: Readonly<Record<StoreName, readonly StoreAbility[]>> = {
   MemoryStore: ['ordered', 'bounded', 'closing'],
   SqliteStore: ['ordered', 'bounded', 'closing', 'shared', 'lasting'],
+  RedisStore: ['shared', 'lasting', 'leasing'],
   'fromKeyv over a Map': ['shared', 'lasting'], // several Keyvs over one Map; other storages may have other abilities
 }
 
@@ -332,6 +336,47 @@ const lasting: readonly StoreCase[] = [
   }),
 ]
 
+const leasing: readonly StoreCase[] = [
+  row('one handle at a time holds the lease of an origin', async (kit) => {
+    const [first, second] = [kit.open(), kit.open()]
+    const held = await first.lease?.(A, HOUR)
+    assert(held !== undefined)
+    assert.equal(await second.lease?.(A, HOUR), undefined)
+    assert.equal(await first.lease?.(A, HOUR), undefined)
+    await held.release()
+    assert.notEqual(await second.lease?.(A, HOUR), undefined)
+  }),
+  row('of concurrent calls, one takes the lease', async (kit) => {
+    const handles = [kit.open(), kit.open()]
+    const leases = await Promise.all(ascending(0, 40).map((i) => handles[i % 2]?.lease?.(A, HOUR)))
+    assert.equal(leases.filter((lease) => lease !== undefined).length, 1)
+  }),
+  row('any text can be an origin, and each has a lease of its own, apart from its text', async (kit) => {
+    const store = kit.open()
+    for (const origin of origins) assert.notEqual(await store.lease?.(origin, HOUR), undefined)
+    await store.set(A, 'of a', later(kit))
+    await store.lease?.(A, HOUR)
+    assert.equal(await store.get(A), 'of a')
+    await store.delete(A)
+    assert.equal(await store.lease?.(A, HOUR), undefined)
+  }),
+  row('an expired lease can be taken, and its late release does not end the new one', async (kit) => {
+    const [first, second] = [kit.open(), kit.open()]
+    const late = await first.lease?.(A, 20)
+    let next = await second.lease?.(A, HOUR)
+    while (next === undefined) {
+      await setTimeout(5) // for a store that uses another clock than the test's
+      kit.clock.advance(5)
+      next = await second.lease?.(A, HOUR)
+    }
+    await late?.release()
+    assert.equal(await first.lease?.(A, HOUR), undefined)
+    await next.release()
+    await next.release()
+    assert.notEqual(await first.lease?.(A, HOUR), undefined)
+  }),
+]
+
 export const storeCases: readonly StoreCase[] = [
   ...everyStore,
   ...needing('ordered', ordered),
@@ -339,6 +384,7 @@ export const storeCases: readonly StoreCase[] = [
   ...needing('closing', closing),
   ...needing('shared', shared),
   ...needing('lasting', lasting),
+  ...needing('leasing', leasing),
 ]
 
 function row(name: string, run: StoreCase['run']): StoreCase {

@@ -116,7 +116,7 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
     'ERR_POLITELY_REQUEST @politely/gate': () => politely(respond, { gate })('/about'),
     'ERR_POLITELY_RESPONSE @politely/gate': async () => (await gate.enter(url)).release(200),
     'ERR_POLITELY_PACER @politely/gate': () => {
-      const pacer = { reserve: () => 'now', cancel() {}, report() {}, estimate() {} }
+      const pacer = { reserve: () => 'now', cancel() {}, report() {}, end() {}, estimate() {} }
       return new PoliteGate({ robots, pacer }).enter(url)
     },
     'ERR_POLITELY_GATE_CLOSED @politely/gate': () => {

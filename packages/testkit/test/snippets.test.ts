@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ExampleSite, examplesOf, promisedBy, runExample, startExampleSite } from '../src/examples.ts'
 import { findBrowser, isMissing } from '../src/parts.ts'
+import { noRedis } from '../src/redis.ts'
 import { isFullRun } from '../src/scope.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -42,6 +43,7 @@ describe('the examples of the documentation', () => {
 
   it.for(examples)('$page, example $i, prints what it says', async ({ page, i, code }, { skip }) => {
     skip(code.includes('CHROME_BIN') && isMissing('chromium', browser))
+    skip(code.includes('REDIS_URL') && noRedis())
     const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
     const { printed, promised, status } = await runExample({ code, file, origin: site.origin, browser })
     expect(printed).toEqual(promised)

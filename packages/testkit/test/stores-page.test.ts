@@ -7,7 +7,7 @@ import { type StoreName, storeCases, storeCasesFor } from '../src/store-contract
 
 it('docs/stores.md contains these rows', async () => {
   const path = join(import.meta.dirname, '../../../docs/stores.md')
-  const stores: readonly StoreName[] = ['MemoryStore', 'SqliteStore', 'fromKeyv over a Map']
+  const stores: readonly StoreName[] = ['MemoryStore', 'SqliteStore', 'RedisStore', 'fromKeyv over a Map']
   const head = ['guarantee', ...stores.map((store) => store.replace(/^\w+/, '`$&`'))]
   const rows = storeCases.map((row) => [
     row.name,

@@ -1,0 +1,30 @@
+// The errors of this package. `RedisPacer` reports them on the channel `politely:redis:failure`.
+import { describeValue } from '@politely/fetcher/option-checks'
+
+/**
+ * Redis did not reply to a call of `RedisPacer` within `timeoutMs`. The pacer does what `onFailure` says, and tries again.
+ *
+ * Remedy: look at the load of Redis and at the network, or set a larger `timeoutMs`.
+ */
+export class RedisTimeoutError extends Error {
+  override readonly name = 'RedisTimeoutError'
+  readonly code = 'ERR_POLITELY_REDIS_TIMEOUT'
+  /** @param timeoutMs Milliseconds. */
+  constructor(timeoutMs: number) {
+    super(`Redis did not reply within ${timeoutMs} ms; expected a reply sooner, or a larger timeoutMs`)
+  }
+}
+
+/**
+ * The reply to a script of `RedisPacer` is invalid. The pacer does what `onFailure` says, and tries again.
+ *
+ * Remedy: connect the client to Redis 7 or later, or to Valkey, and let no other program use keys with this `keyPrefix`.
+ */
+export class RedisReplyError extends Error {
+  override readonly name = 'RedisReplyError'
+  readonly code = 'ERR_POLITELY_REDIS_REPLY'
+  constructor(reply: unknown) {
+    const given = Array.isArray(reply) ? `the list ${reply.map(String).join(', ').slice(0, 100)}` : describeValue(reply)
+    super(`Redis replied to the script with ${given}; expected a slot, a wait or a confirmation`)
+  }
+}

@@ -1,0 +1,13 @@
+// The public API of `@politely/redis`.
+
+export { OptionError } from '@politely/core'
+export type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts'
+export { RedisReplyError, RedisTimeoutError } from './errors.ts'
+export type {
+  RedisEvictionMessage,
+  RedisFailureMessage,
+  RedisPacerMessages,
+  RedisRecoveredMessage,
+} from './pacer-events.ts'
+export { RedisPacer, type RedisPacerCounters, type RedisPacerOptions } from './redis-pacer.ts'
+export { RedisStore, type RedisStoreOptions } from './redis-store.ts'

@@ -1,0 +1,319 @@
+// The Lua script of `RedisPacer`. It mirrors core's pace functions (core/src/pace): the same names, the same arithmetic on doubles.
+// test/same-slots.test.ts compares them by random sequences of calls.
+import {
+  FIRST_BACKOFF_MS,
+  MAX_BACKOFF_MS,
+  MAX_RETRY_AFTER_MS,
+  MAX_SLOW_DELAY_MS,
+  MAX_TIMED_RECORDS,
+  MAX_UNDER_WAY_MS,
+  UNDER_WAY_WAIT_MS,
+} from '@politely/core/engine'
+import { type Script, scriptOf } from './client.ts'
+
+/**
+ * KEYS: the pace of one key, and the epoch of its bucket. ARGV: the request as JSON. Numbers are doubles: replies have them as text with 17
+ * digits, and cmsgpack stores them exactly.
+ *
+ * The epoch is the time since which the server has lost no data, as far as the server can know: it has the same run and the same replication
+ * history, and the key of the epoch still exists. A pace whose last visit was in an earlier epoch may lack later visits. It gets a visit at
+ * the start of the epoch.
+ *
+ * Slot numbers are times in microseconds, so they are unique and grow even if the server loses its data.
+ */
+export const PACE_SCRIPT: Script = scriptOf(`
+local DAY, HOUR, MINUTE, MAX_TIMED_RECORDS = 86400000, 3600000, 60000, ${MAX_TIMED_RECORDS}
+local MAX_UNDER_WAY, UNDER_WAY_WAIT = ${MAX_UNDER_WAY_MS}, ${UNDER_WAY_WAIT_MS}
+local FIRST_BACKOFF, MAX_BACKOFF, MAX_RETRY_AFTER = ${FIRST_BACKOFF_MS}, ${MAX_BACKOFF_MS}, ${MAX_RETRY_AFTER_MS}
+local MAX_SLOW_DELAY = ${MAX_SLOW_DELAY_MS}
+-- The longest expiry that Redis can add to its clock.
+local MAX_EXPIRY = 8.64e15
+
+local request = cjson.decode(ARGV[1])
+local limits = request.limits
+local now = request.now
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + time[2] / 1000
+end
+
+local function text(number) return string.format('%.17g', number) end
+
+local function isWithin(hours, at)
+  local minute = math.floor(at / MINUTE) % 1440
+  if hours.from < hours.to then return minute >= hours.from and minute < hours.to end
+  return minute >= hours.from or minute < hours.to
+end
+
+local function nextMinute(minute, at)
+  local today = math.floor(at / DAY) * DAY + (minute % 1440) * MINUTE
+  return today > at and today or today + DAY
+end
+
+local function nextVisitTimeAt(visitTimes, at)
+  if #visitTimes == 0 then return at end
+  local opens = math.huge
+  for _, hours in ipairs(visitTimes) do
+    if isWithin(hours, at) then return at end
+    opens = math.min(opens, nextMinute(hours.from, at))
+  end
+  return opens
+end
+
+local function boundDelay(siteMs, because)
+  local own, max = limits.ownDelayMs, limits.maxDelayMs
+  if siteMs <= own then return { ms = own, because = 'own-delay' } end
+  if not max or siteMs <= max then return { ms = siteMs, because = because } end
+  return { ms = math.max(max, own), because = 'cap' }
+end
+
+local function applyRates(base, startsAt)
+  local delay, longer = base, {}
+  for _, rate in ipairs(limits.requestRates) do
+    local rateDelay = boundDelay(rate.periodMs / rate.requests, 'request-rate')
+    if not rate.between then
+      if rateDelay.ms > delay.ms then delay = rateDelay end
+    elseif #longer < MAX_TIMED_RECORDS then
+      longer[#longer + 1] = { hours = rate.between, delay = rateDelay }
+    end
+  end
+  local at = startsAt + delay.ms
+  local dayEnds = at + DAY
+  while true do
+    local still = {}
+    for _, timed in ipairs(longer) do
+      if startsAt + timed.delay.ms > at then still[#still + 1] = timed end
+    end
+    if #still < #longer then dayEnds = at + DAY end
+    longer = still
+    local nextAt, because = -math.huge, nil
+    for _, timed in ipairs(longer) do
+      if isWithin(timed.hours, at) then
+        local ends = math.min(startsAt + timed.delay.ms, nextMinute(timed.hours.to, at))
+        if ends > nextAt then nextAt, because = ends, timed.delay.because end
+      end
+    end
+    if not because then return delay end
+    if nextAt > dayEnds then
+      local shortest = longer[1].delay
+      for _, timed in ipairs(longer) do
+        if timed.delay.ms < shortest.ms then shortest = timed.delay end
+      end
+      nextAt = math.max(nextAt, startsAt + shortest.ms)
+      because = shortest.because
+    end
+    delay = { ms = nextAt - startsAt, because = because }
+    at = nextAt
+  end
+end
+
+local function delayOf(from, tookMs)
+  local delay = boundDelay(limits.crawlDelayMs or 0, 'crawl-delay')
+  if limits.requestRates and #limits.requestRates > 0 then delay = applyRates(delay, from) end
+  local slowMs = math.min((limits.delayFactor or 0) * tookMs, limits.maxDelayMs or MAX_SLOW_DELAY)
+  return slowMs > delay.ms and { ms = slowMs, because = 'slow-site' } or delay
+end
+
+local packed = redis.pcall('GET', KEYS[1])
+local isRead, f = pcall(cmsgpack.unpack, packed)
+isRead = isRead and type(f) == 'table' and type(f[9]) == 'number'
+-- A key without a pace continues with slot numbers after all earlier ones.
+local pace = { nextSlotAt = 0, because = 'own-delay', slots = math.floor(now * 1000), pushbacks = 0, slotsAtPushback = 0,
+  lastingUntil = 0, lastingBecause = 'backoff', epoch = -1, lastTurnAt = 0 }
+if isRead then
+  pace = { nextSlotAt = f[1], because = f[2], slots = f[3], pushbacks = f[4], slotsAtPushback = f[5],
+    lastingUntil = f[6], lastingBecause = f[7], epoch = f[8], lastTurnAt = f[9],
+    underWay = f[10] and { ['until'] = f[10], ms = f[11], because = f[12] } }
+end
+
+-- Saves the pace until it could be forgotten (canForget), and a second longer. With a clock other than Redis's, an hour longer, since that
+-- clock may stand still.
+local function save()
+  local f = { pace.nextSlotAt, pace.because, pace.slots, pace.pushbacks, pace.slotsAtPushback,
+    pace.lastingUntil, pace.lastingBecause, pace.epoch, pace.lastTurnAt }
+  local keepUntil = math.max(pace.nextSlotAt + (pace.pushbacks > 0 and MAX_BACKOFF or 0), pace.lastTurnAt)
+  if pace.underWay then
+    f[10], f[11], f[12] = pace.underWay['until'], pace.underWay.ms, pace.underWay.because
+    keepUntil = math.max(keepUntil, f[10])
+  end
+  local keepMs = math.min(math.max(math.ceil(keepUntil - now), 0) + (request.now and HOUR or 1000), MAX_EXPIRY)
+  redis.call('SET', KEYS[1], cmsgpack.pack(f), 'PX', string.format('%.0f', keepMs))
+end
+
+local function nextSlot(at)
+  local slot
+  local underWay = pace.underWay
+  local endAt = underWay and at < underWay['until'] and at + (underWay.ms > 0 and underWay.ms or UNDER_WAY_WAIT)
+  if endAt and endAt >= pace.nextSlotAt then
+    slot = { at = endAt, because = underWay.because }
+  elseif pace.nextSlotAt > at then
+    slot = { at = pace.nextSlotAt, because = pace.because }
+  else
+    slot = { at = at, because = 'none' }
+  end
+  local opens = nextVisitTimeAt(limits.visitTimes or {}, slot.at)
+  return opens > slot.at and { at = opens, because = 'visit-time' } or slot
+end
+
+local function takeSlot(at, delay, pauseFrom, allowanceMs)
+  local nextAt = at + delay.ms + allowanceMs
+  pace.slots = math.max(pace.slots + 1, math.floor(at * 1000))
+  pace.underWay = nil
+  if pauseFrom == 'end' then
+    pace.underWay = { ['until'] = at + MAX_UNDER_WAY, ms = delay.ms, because = delay.because }
+  end
+  if nextAt >= pace.nextSlotAt then pace.nextSlotAt, pace.because = nextAt, delay.because end
+end
+
+local function addLastingPause(at, because)
+  if at > pace.nextSlotAt then pace.nextSlotAt, pace.because = at, because end
+  if at > pace.lastingUntil then pace.lastingUntil, pace.lastingBecause = at, because end
+end
+
+local function withoutRequest(slot)
+  if slot == pace.slots then pace.underWay = nil end
+end
+
+local function returnSlot(slot)
+  local free = math.max(pace.lastingUntil, now)
+  withoutRequest(slot)
+  if slot == pace.slots and pace.nextSlotAt > free then pace.nextSlotAt, pace.because = free, pace.lastingBecause end
+end
+
+local info = redis.call('INFO', 'server', 'replication')
+local history = assert(string.match(info, 'run_id:(%w+)'), 'INFO has no run_id') .. (string.match(info, 'master_replid:(%w+)') or '')
+local since, sinceHistory = string.match(redis.call('GET', KEYS[2]) or '', '^(%S+) (%S+)$')
+local epoch = now
+-- Another program has overwritten the pace: lost data too.
+local isDamaged = packed and not isRead
+if sinceHistory == history and not isDamaged then
+  epoch = tonumber(since)
+else
+  if isDamaged then redis.call('DEL', KEYS[1]) end
+  redis.call('SET', KEYS[2], text(now) .. ' ' .. history)
+end
+
+-- Adds the visit at the start of the epoch. Its response may have been slow, and it may still be under way.
+local function addLostVisit()
+  if pace.epoch == epoch then return end
+  local slots, underWay = pace.slots, pace.underWay
+  takeSlot(epoch, delayOf(epoch, (limits.delayFactor or 0) > 0 and math.huge or 0), limits.pauseFrom, 0)
+  pace.slots, pace.underWay = slots, pace.underWay or underWay
+end
+
+local operations = {}
+
+-- Applies the pauses that the caller knows of, unless they were applied in this epoch already.
+local function applyHolds()
+  local isChanged = false
+  for _, hold in ipairs(request.holds) do
+    if hold.epoch ~= epoch then
+      addLastingPause(now + hold.ms, hold.because)
+      isChanged = true
+    end
+  end
+  return isChanged
+end
+
+function operations.hold()
+  if applyHolds() then save() end
+  return { 'done', text(epoch) }
+end
+
+-- Returns when a waiting worker calls again. The workers take turns, so that only one of them calls for each slot. A turn is no slot: a worker
+-- that does not come delays the next one by one pause.
+-- Returns when to call, the turn, and the last turn before it.
+local function takeTurn(slotAt, delayMs)
+  if request.turnAt and slotAt - now <= delayMs / 2 then return slotAt, request.turnAt, request.turnBefore end
+  local turnAt, turnBefore = slotAt, pace.lastTurnAt
+  if request.turnAt == pace.lastTurnAt then
+    turnBefore = request.turnBefore
+  elseif pace.lastTurnAt > now then
+    turnAt = math.max(turnAt, pace.lastTurnAt + delayMs + request.allowanceMs + request.lateMs)
+  end
+  pace.lastTurnAt = turnAt
+  return turnAt, turnAt, turnBefore
+end
+
+function operations.reserve()
+  local isChanged = applyHolds()
+  if request.slot then
+    returnSlot(request.slot)
+    isChanged = true
+  end
+  addLostVisit()
+  local slot = nextSlot(now)
+  local delay = delayOf(now, 0)
+  if slot.because ~= 'none' then
+    local before = pace.lastTurnAt
+    local at, turnAt, turnBefore = takeTurn(slot.at, delay.ms)
+    if isChanged or pace.lastTurnAt ~= before then save() end
+    return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore) }
+  end
+  if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
+  takeSlot(now, delay, limits.pauseFrom, request.allowanceMs)
+  pace.epoch = epoch
+  save()
+  return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0' }
+end
+
+function operations.leave()
+  if request.turnAt == pace.lastTurnAt then
+    pace.lastTurnAt = request.turnBefore
+    save()
+  end
+  return { 'done', text(epoch) }
+end
+
+function operations.started()
+  addLastingPause(now + request.delayMs, request.because)
+  save()
+  return { 'done', text(epoch) }
+end
+
+function operations.cancel()
+  returnSlot(request.slot)
+  save()
+  return { 'done', text(epoch) }
+end
+
+function operations.report()
+  local isOld = pace.pushbacks > 0 and request.slot <= pace.slotsAtPushback
+  if not request.isPushback then
+    if isOld or pace.pushbacks == 0 then return { 'done', text(epoch) } end
+    pace.pushbacks = 0
+  elseif request.requestedMs or not isOld then
+    local backoffMs = math.min(FIRST_BACKOFF * 2 ^ pace.pushbacks, MAX_BACKOFF)
+    if not isOld then pace.pushbacks, pace.slotsAtPushback = pace.pushbacks + 1, pace.slots end
+    addLastingPause(now + math.min(request.requestedMs or backoffMs, MAX_RETRY_AFTER), request.requestedMs and 'retry-after' or 'backoff')
+  end
+  save()
+  return { 'pause', text(epoch), text(math.max(pace.lastingUntil - now, 0)), pace.lastingBecause }
+end
+
+operations['end'] = function()
+  local from = limits.pauseFrom == 'end' and now or now - request.tookMs
+  withoutRequest(request.slot)
+  local delay = delayOf(from, request.tookMs)
+  addLastingPause(from + delay.ms, delay.because)
+  save()
+  return { 'done', text(epoch) }
+end
+
+function operations.estimate()
+  addLostVisit()
+  local slot = nextSlot(now)
+  local at, because = slot.at, slot.because
+  local simulated = math.min(request.ahead, 100)
+  for _ = 1, simulated do
+    takeSlot(at, delayOf(at, 0), 'start', 0)
+    slot = nextSlot(at)
+    at = slot.at
+    if slot.because ~= 'none' then because = slot.because end
+  end
+  local furtherMs = math.max(0, request.ahead - 100) * delayOf(at, 0).ms
+  return { 'estimate', text(epoch), text(at + furtherMs - now), because }
+end
+
+return operations[request.op]()
+`)

@@ -1,0 +1,45 @@
+// The messages that a RedisPacer publishes on channels of `node:diagnostics_channel`.
+import { channel } from 'node:diagnostics_channel'
+import type { RedisPacer } from './redis-pacer.ts'
+
+interface PacerMessage {
+  /** The pacer that publishes the message. */
+  readonly pacer: RedisPacer
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** The pace key of the call. */
+  readonly key: string
+}
+
+/** A call of Redis failed, or took longer than `timeoutMs`. */
+export interface RedisFailureMessage extends PacerMessage {
+  /** The method of the pacer; `started`: a request started late; `hold`: tells Redis of a pause that it may have lost; `leave`: gives up a turn. */
+  readonly operation: 'reserve' | 'started' | 'cancel' | 'report' | 'end' | 'estimate' | 'hold' | 'leave'
+  readonly error: unknown
+}
+
+/** A call of Redis succeeded, after a call for a key of the same bucket had failed. */
+export interface RedisRecoveredMessage extends PacerMessage {
+  /** How many calls for keys of the bucket have failed in a row. */
+  readonly failures: number
+}
+
+/** Redis may evict keys under its `maxmemory-policy`, so delays may be shorter than asked. Published once for each pacer. */
+export interface RedisEvictionMessage {
+  /** The pacer that publishes the message. */
+  readonly pacer: RedisPacer
+  /** The policy. Expected: `noeviction`. */
+  readonly policy: string
+}
+
+/** The type of the messages of each channel. */
+export interface RedisPacerMessages {
+  'politely:redis:failure': RedisFailureMessage
+  'politely:redis:recovered': RedisRecoveredMessage
+  'politely:redis:eviction': RedisEvictionMessage
+}
+
+export function publish<N extends keyof RedisPacerMessages>(name: N, message: RedisPacerMessages[N]): void {
+  const target = channel(name)
+  if (target.hasSubscribers) target.publish(message)
+}

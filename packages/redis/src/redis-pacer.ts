@@ -1,0 +1,490 @@
+// RedisPacer: keeps one pace for all workers of a fleet, in Redis. The pace itself is in pace-script.ts.
+import { OptionError } from '@politely/core'
+import {
+  applyResponse,
+  type Delay,
+  isPushback,
+  MAX_RETRY_AFTER_MS,
+  type PaceLimits,
+  type PaceResponse,
+  retryAfterMs,
+  startPace,
+} from '@politely/core/engine'
+import {
+  assertKnown,
+  assertOptions,
+  callable,
+  integer,
+  LONGEST_TIMER_MS,
+  number,
+  oneOf,
+} from '@politely/fetcher/option-checks'
+import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
+import { LRUCache } from 'lru-cache'
+import { type Commands, commandsOf, type RedisClient } from './client.ts'
+import { RedisTimeoutError } from './errors.ts'
+import { checkedKeyPrefix, DEFAULT_KEY_PREFIX, keyOf } from './keys.ts'
+import { isLocal, LocalFallback } from './local-fallback.ts'
+import {
+  type DoneReply,
+  type EstimateReply,
+  type PaceReply,
+  replyOf,
+  type SlotReply,
+  type WaitReply,
+} from './pace-reply.ts'
+import { PACE_SCRIPT } from './pace-script.ts'
+import { publish } from './pacer-events.ts'
+
+/** Options of a `RedisPacer`. Only `client` is required. */
+export interface RedisPacerOptions {
+  /** A client of ioredis or node-redis, connected to Redis 7 or later, or Valkey. The caller closes it. */
+  readonly client: RedisClient
+  /**
+   * The beginning of all keys. Workers that share a pace use the same one.
+   * @default 'politely:'
+   */
+  readonly keyPrefix?: string | undefined
+  /**
+   * What happens while Redis is away. `wait`: requests wait until it is back, with the reason `pacer-failure`. `local`: the worker paces its
+   * requests itself, with delays that are `fleetSize` times as long.
+   * @default 'wait'
+   */
+  readonly onFailure?: 'wait' | 'local' | undefined
+  /** How many workers share the pace, at most. Required for `onFailure: 'local'`. */
+  readonly fleetSize?: number | undefined
+  /**
+   * How long to wait for a reply of Redis. A longer wait is a failure. Milliseconds.
+   * @default 2000
+   */
+  readonly timeoutMs?: number | undefined
+  /**
+   * @internal The clock of the pace instead of that of Redis, in milliseconds since 1970. It must not advance during a call. For tests and
+   * simulations.
+   */
+  readonly now?: (() => number) | undefined
+}
+
+/** A snapshot of what a pacer has counted. No count ever decreases. JSON-safe. */
+export interface RedisPacerCounters {
+  /** Calls of Redis. */
+  readonly calls: number
+  /** Those that failed or took longer than `timeoutMs`. */
+  readonly failures: number
+  /** Slots that arrived too late to be used, and were reserved again. */
+  readonly repeats: number
+  /** Slots that the worker took itself while Redis was away (`onFailure: 'local'`). */
+  readonly localSlots: number
+}
+
+type Operation = 'reserve' | 'started' | 'leave' | 'cancel' | 'report' | 'end' | 'estimate' | 'hold'
+
+interface ScriptRequest {
+  readonly limits?: PaceLimits
+  readonly slot?: number | undefined
+  readonly [argument: string]: unknown
+}
+
+/** The keys of one hash tag, which are on one server. They fail and recover together. */
+interface Bucket {
+  readonly name: string
+  /** How many calls have failed since the last one that succeeded. */
+  failures: number
+  /** After a failure, no call is made before this time. */
+  retryAt: number
+  /** The epoch of the last reply. See pace-script.ts. */
+  epoch: number | undefined
+  /** Calls that have to be made again. */
+  readonly unsent: { readonly operation: Operation; readonly key: string; readonly request: ScriptRequest }[]
+  resending: Promise<void> | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+/** A pushback pause that this worker caused. Another worker would not know of it if Redis lost it. */
+interface KnownPushback {
+  readonly until: number
+  readonly because: PaceReason
+  /** The epoch in which Redis learned of it; -1 if it does not know yet. */
+  readonly epoch: number
+}
+
+const KNOWN: Readonly<Record<keyof RedisPacerOptions, true>> = {
+  client: true,
+  keyPrefix: true,
+  onFailure: true,
+  fleetSize: true,
+  timeoutMs: true,
+  now: true,
+}
+const EXAMPLE = '{ client: new Redis("redis://localhost:6379") }'
+
+/** Spreads the keys over the servers of a cluster. All workers must use the same number. */
+const BUCKETS = 64
+const MIN_RETRY_MS = 250
+const MAX_RETRY_MS = 5_000
+const MAX_PUSHBACKS = 10_000
+
+/** How long the first reply is expected to take. Later ones: as long as the slowest of the last few. */
+const FIRST_EXPECTED_MS = 10
+const EXPECTED_DECAY = 0.9
+const MIN_ALLOWANCE_MS = 2
+/** How long the gate may take from the reply until the request starts. */
+const START_MS = 2
+/** How late the timer of a worker that waits for its turn may be. If it is later, the next worker calls too early. */
+const TIMER_MS = 3
+
+/**
+ * Keeps one pace for all workers of a fleet, in Redis or Valkey and by its clock. Pass it to the gates of all workers: `new PoliteGate({ robots,
+ * pacer })`. `reserve` is one call of Redis.
+ *
+ * If Redis loses data, each key counts as just visited, so no delay is shorter than asked. Redis must run with `maxmemory-policy noeviction`.
+ * The caller closes the Redis client, after `close`.
+ */
+export class RedisPacer implements Pacer {
+  readonly #commands: Commands
+  readonly #keyPrefix: string
+  readonly #timeoutMs: number
+  readonly #local: LocalFallback | undefined
+  /** A clock in milliseconds since 1970 that never goes back. */
+  readonly #now: () => number
+  readonly #isVirtual: boolean
+  readonly #buckets = new Map<string, Bucket>()
+  readonly #pushbacks = new LRUCache<string, KnownPushback>({ max: MAX_PUSHBACKS })
+  readonly #counters = { calls: 0, failures: 0, repeats: 0, localSlots: 0 }
+  /** How long a reply takes at most, as far as the last ones show. Milliseconds. */
+  #expectedMs = FIRST_EXPECTED_MS
+  #isPolicyChecked = false
+  #isClosed = false
+  #isSharing = false
+  #isShareDue = false
+
+  /** @throws {OptionError} for an invalid option, such as a `client` of neither library, or `onFailure: 'local'` without `fleetSize`. */
+  constructor(options: RedisPacerOptions) {
+    assertOptions(options, EXAMPLE)
+    assertKnown(options, KNOWN)
+    const { client, keyPrefix = DEFAULT_KEY_PREFIX, onFailure = 'wait', fleetSize, timeoutMs = 2_000, now } = options
+    this.#commands = commandsOf(client)
+    this.#keyPrefix = checkedKeyPrefix(keyPrefix)
+    this.#timeoutMs = number('timeoutMs', timeoutMs, { min: 1, max: LONGEST_TIMER_MS })
+    this.#isVirtual = callable('now', now, 'a function that returns milliseconds') !== undefined
+    this.#now = now ?? (() => performance.timeOrigin + performance.now())
+    if (fleetSize !== undefined) integer('fleetSize', fleetSize, { min: 1 })
+    if (oneOf('onFailure', onFailure, ['wait', 'local']) === 'local') {
+      if (fleetSize === undefined) {
+        throw new OptionError('fleetSize', "is missing; onFailure: 'local' needs the number of workers, such as 4")
+      }
+      this.#local = new LocalFallback(this.#now, fleetSize)
+    }
+  }
+
+  /** A snapshot of what the pacer has counted since it was created. */
+  get counters(): RedisPacerCounters {
+    return { ...this.#counters }
+  }
+
+  /**
+   * The gap between two requests, A and then B of another worker, is never shorter than the delay. The script lets B start `delay + allowance`
+   * after the slot of A, by the clock of Redis. A starts at most `allowance` after its slot: a reply that took longer than that is not used,
+   * and the slot is reserved again with a larger allowance.
+   */
+  async reserve(key: string, limits: PaceLimits, ticket?: Ticket): Promise<Reservation> {
+    const bucket = this.#bucketOf(key)
+    let slot: number | undefined
+    for (;;) {
+      const allowanceMs = this.#isVirtual ? 0 : Math.max(2 * this.#expectedMs, MIN_ALLOWANCE_MS)
+      const reach = this.#isVirtual ? 0 : allowanceMs + START_MS
+      await this.#resend(bucket)
+      const holds = this.#holdsOf(key, limits)
+      const sentAt = this.#now()
+      const lateMs = this.#isVirtual ? 0 : this.#expectedMs + TIMER_MS
+      const request = { limits, slot, allowanceMs: reach, lateMs, holds, ...turnOf(ticket) }
+      const reply = await this.#tryCall<SlotReply | WaitReply>('reserve', bucket, key, request)
+      if (reply === undefined) return this.#reserveWithoutRedis(bucket, key, limits, ticket)
+      const tookMs = this.#now() - sentAt
+      this.#expectedMs = Math.max(tookMs, this.#expectedMs * EXPECTED_DECAY)
+      if (reply.kind === 'wait') {
+        const { waitMs, because, turnAt, turnBefore } = reply
+        return { kind: 'wait', ticket: `${TURN}${turnAt} ${turnBefore}`, waitMs, because }
+      }
+      if (tookMs <= allowanceMs) {
+        const startBy = this.#isVirtual ? Number.POSITIVE_INFINITY : sentAt + reach
+        return { kind: 'slot', ticket: ticketOf(reply, startBy), delay: reply.delay }
+      }
+      this.#counters.repeats++
+      slot = reply.slot
+    }
+  }
+
+  /** A request may start later than `reserve` allowed for: the slot of another level took long. Then its delay begins now. */
+  started(key: string, ticket: Ticket, { delayMs, because }: Delay): void {
+    if (isLocal(ticket) || this.#now() <= startByOf(ticket)) return
+    void this.#deliver('started', key, { delayMs, because })
+  }
+
+  async cancel(key: string, ticket: Ticket): Promise<void> {
+    const turn = turnOf(ticket)
+    if (isLocal(ticket)) this.#local?.cancel(key, ticket)
+    else if (turn !== undefined) await this.#deliver('leave', key, turn)
+    else await this.#deliver('cancel', key, { slot: slotOf(ticket) })
+  }
+
+  async report(key: string, ticket: Ticket, response: PaceResponse): Promise<void> {
+    const isNew = isPushback(response)
+    const now = this.#now()
+    // A pushback causes at least the pause of a first one.
+    if (isNew) this.#know(key, { ...applyResponse(startPace, response, 1, now).lastingPause, epoch: -1 })
+    if (isLocal(ticket)) return this.#local?.report(key, ticket, response)
+    // A success changes nothing unless the key had pushbacks when its slot was taken: those that came later are newer than the request.
+    if (isNew || hadPushbacks(ticket)) {
+      const askedMs = retryAfterMs(response.retryAfter, now)
+      const requestedMs = askedMs === undefined ? undefined : Math.min(askedMs, MAX_RETRY_AFTER_MS) // JSON has no Infinity
+      await this.#deliver('report', key, { slot: slotOf(ticket), isPushback: isNew, requestedMs })
+    }
+  }
+
+  async end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): Promise<void> {
+    if (isLocal(ticket)) return this.#local?.end(key, ticket, limits, tookMs)
+    if (limits.pauseFrom === 'end' || limits.delayFactor) {
+      await this.#deliver('end', key, { slot: slotOf(ticket), limits, tookMs })
+    }
+  }
+
+  async estimate(key: string, limits: PaceLimits, ahead: number): Promise<WaitEstimate> {
+    const bucket = this.#bucketOf(key)
+    const reply = await this.#tryCall<EstimateReply>('estimate', bucket, key, { limits, ahead })
+    if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
+    return this.#local?.estimate(key, limits, ahead) ?? this.#untilRetry(bucket)
+  }
+
+  /** Gives up the calls that have failed and would be made again. Does not close the Redis client. */
+  close(): void {
+    this.#isClosed = true
+    for (const { timer, unsent } of this.#buckets.values()) {
+      clearTimeout(timer)
+      unsent.length = 0
+    }
+  }
+
+  /** A worker that waits for Redis does not ask again before the next attempt. */
+  #reserveWithoutRedis(bucket: Bucket, key: string, limits: PaceLimits, ticket: Ticket | undefined): Reservation {
+    if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(bucket) }
+    const pushback = this.#pushbacks.peek(key)
+    const pauseMs = pushback === undefined ? 0 : pushback.until - this.#now()
+    if (pushback !== undefined && pauseMs > 0) {
+      return { kind: 'wait', ticket, waitMs: pauseMs, because: pushback.because }
+    }
+    const reservation = this.#local.reserve(key, limits)
+    if (reservation.kind === 'slot') this.#counters.localSlots++
+    return reservation
+  }
+
+  #untilRetry(bucket: Bucket): { waitMs: number; because: 'pacer-failure' } {
+    return { waitMs: Math.max(bucket.retryAt - this.#now(), 1), because: 'pacer-failure' }
+  }
+
+  /** The pauses of a key that Redis may not know: a pushback that it may have lost, and the last local slot. */
+  #holdsOf(key: string, limits: PaceLimits): readonly object[] {
+    const now = this.#now()
+    const holds: object[] = []
+    const pushback = this.#pushbacks.peek(key)
+    if (pushback !== undefined) {
+      const { until, because, epoch } = pushback
+      if (until > now) holds.push({ ms: until - now, because, epoch })
+      else this.#pushbacks.delete(key)
+    }
+    if (this.#local?.isUsed) {
+      const { waitMs, because } = this.#local.estimate(key, { ...limits, visitTimes: undefined }, 0)
+      if (waitMs > 0) holds.push({ ms: waitMs, because, epoch: -1 })
+    }
+    return holds
+  }
+
+  #know(key: string, pushback: KnownPushback): void {
+    const known = this.#pushbacks.peek(key)
+    const isLater = known === undefined || pushback.until >= known.until || pushback.epoch !== -1
+    if (isLater) this.#pushbacks.set(key, pushback)
+  }
+
+  /** Tells Redis the pushbacks that it may have lost. The script ignores those that it got in its present epoch. */
+  async #shareHolds(): Promise<void> {
+    this.#isShareDue = true
+    if (this.#isSharing) return
+    this.#isSharing = true
+    const none: PaceLimits = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined }
+    while (this.#isShareDue) {
+      this.#isShareDue = false
+      for (const key of [...this.#pushbacks.rkeys()]) {
+        const holds = this.#holdsOf(key, none)
+        if (holds.length > 0) await this.#tryCall('hold', this.#bucketOf(key), key, { holds })
+      }
+    }
+    this.#isSharing = false
+  }
+
+  /** Makes a call whose loss could shorten a delay. If it fails, it is made again until it succeeds; by then it delays no less. */
+  async #deliver(operation: Operation, key: string, request: ScriptRequest): Promise<void> {
+    const bucket = this.#bucketOf(key)
+    if ((await this.#tryCall(operation, bucket, key, request)) !== undefined) return
+    bucket.unsent.push({ operation, key, request })
+    this.#resendLater(bucket)
+  }
+
+  #resendLater(bucket: Bucket): void {
+    if (this.#isClosed || bucket.timer !== undefined || bucket.unsent.length === 0) return
+    bucket.timer = setTimeout(() => {
+      bucket.timer = undefined
+      void this.#resend(bucket).then(() => this.#resendLater(bucket))
+    }, retryMs(bucket.failures)).unref()
+  }
+
+  /** Makes the calls again that have failed, in order. */
+  async #resend(bucket: Bucket): Promise<void> {
+    if (bucket.unsent.length === 0) return
+    bucket.resending ??= (async () => {
+      for (let next = bucket.unsent[0]; next !== undefined; next = bucket.unsent[0]) {
+        if ((await this.#tryCall(next.operation, bucket, next.key, next.request)) === undefined) return
+        bucket.unsent.shift()
+      }
+    })().finally(() => {
+      bucket.resending = undefined
+    })
+    await bucket.resending
+  }
+
+  /** Calls Redis. Returns undefined after a failure, and until the next attempt is due. */
+  async #tryCall<R extends PaceReply = DoneReply>(
+    operation: Operation,
+    bucket: Bucket,
+    key: string,
+    request: ScriptRequest,
+  ): Promise<R | undefined> {
+    if (bucket.failures > 0) {
+      const now = this.#now()
+      if (now < bucket.retryAt) return undefined
+      bucket.retryAt = now + retryMs(bucket.failures) // the other keys wait for the outcome of this attempt
+    }
+    const sent = 'holds' in request ? this.#pushbacks.peek(key) : undefined
+    try {
+      const reply = (await this.#call(operation, bucket, key, request)) as R
+      this.#succeeded(bucket, key, reply)
+      if (sent !== undefined && this.#pushbacks.peek(key) === sent) {
+        this.#pushbacks.set(key, { ...sent, epoch: reply.epoch })
+      }
+      if (reply.kind === 'pause') {
+        const { pauseMs, because, epoch } = reply
+        this.#know(key, { until: this.#now() + pauseMs, because, epoch })
+      }
+      return reply
+    } catch (error) {
+      this.#failed(operation, bucket, key, error)
+      return undefined
+    }
+  }
+
+  async #call(operation: Operation, { name }: Bucket, key: string, request: ScriptRequest): Promise<PaceReply> {
+    this.#counters.calls++
+    const keys = [keyOf(this.#keyPrefix, name, `pace:${key}`), keyOf(this.#keyPrefix, name, 'epoch')] as const
+    const argument = JSON.stringify({ ...request, op: operation, ...(this.#isVirtual && { now: this.#now() }) })
+    const pending = this.#commands.evalScript(PACE_SCRIPT, keys, [argument]).then((raw) => replyOf(operation, raw))
+    const { promise: timeout, reject } = Promise.withResolvers<never>()
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      reject(new RedisTimeoutError(this.#timeoutMs))
+    }, this.#timeoutMs)
+    pending.then(
+      (reply) => {
+        if (isLate && reply.kind === 'slot') void this.#deliver('cancel', key, { slot: reply.slot })
+      },
+      () => undefined,
+    )
+    try {
+      return await Promise.race([pending, timeout])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #succeeded(bucket: Bucket, key: string, { epoch }: PaceReply): void {
+    const { failures } = bucket
+    const isNewEpoch = bucket.epoch !== epoch
+    bucket.epoch = epoch
+    bucket.failures = 0
+    if (failures > 0) {
+      this.#local?.pause()
+      publish('politely:redis:recovered', { pacer: this, at: this.#now(), key, failures })
+    }
+    if (failures > 0 || isNewEpoch) void this.#shareHolds()
+    if (!this.#isPolicyChecked) {
+      this.#isPolicyChecked = true
+      void this.#checkPolicy(key)
+    }
+  }
+
+  #failed(operation: Operation, bucket: Bucket, key: string, error: unknown): void {
+    this.#counters.failures++
+    bucket.failures++
+    bucket.retryAt = this.#now() + retryMs(bucket.failures)
+    publish('politely:redis:failure', { pacer: this, at: this.#now(), key, operation, error })
+  }
+
+  /** Warns if Redis may evict the pace of a key, which nothing could detect. Redis may forbid to look. */
+  async #checkPolicy(key: string): Promise<void> {
+    const info = await this.#commands.call(key, ['INFO', 'memory']).catch(() => '')
+    const [, policy] = /maxmemory_policy:(\S+)/.exec(String(info)) ?? []
+    const isLimited = /maxmemory:[1-9]/.test(String(info))
+    if (isLimited && policy !== undefined && policy !== 'noeviction') {
+      publish('politely:redis:eviction', { pacer: this, policy })
+    }
+  }
+
+  #bucketOf(key: string): Bucket {
+    const name = bucketName(key)
+    let bucket = this.#buckets.get(name)
+    if (bucket === undefined) {
+      bucket = { name, failures: 0, retryAt: 0, epoch: undefined, unsent: [], resending: undefined, timer: undefined }
+      this.#buckets.set(name, bucket)
+    }
+    return bucket
+  }
+}
+
+/** Returns how long to wait before the next attempt. Milliseconds. */
+function retryMs(failures: number): number {
+  return Math.min(MIN_RETRY_MS * 2 ** Math.max(failures - 1, 0), MAX_RETRY_MS)
+}
+
+/** Returns the hash tag of a key: a number below `BUCKETS`, by FNV-1a. */
+function bucketName(key: string): string {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
+  return `${(hash >>> 0) % BUCKETS}`
+}
+
+/** The ticket of a waiting worker begins with it. */
+const TURN = 'turn '
+
+function turnOf(ticket: Ticket | undefined): { readonly turnAt: number; readonly turnBefore: number } | undefined {
+  const [name, turnAt, turnBefore] = `${ticket}`.split(' ')
+  return `${name} ` === TURN ? { turnAt: Number(turnAt), turnBefore: Number(turnBefore) } : undefined
+}
+
+/**
+ * The ticket of a slot is the number of the slot, a plus sign if the key had pushbacks when the slot was taken, and the time by which the
+ * request is expected to start.
+ */
+function ticketOf({ slot, hasPushbacks }: SlotReply, startBy: number): string {
+  return `${slot}${hasPushbacks ? '+' : ''} ${startBy}`
+}
+
+function slotOf(ticket: Ticket): number {
+  return Number.parseInt(`${ticket}`, 10)
+}
+
+function hadPushbacks(ticket: Ticket): boolean {
+  return `${ticket}`.includes('+ ')
+}
+
+function startByOf(ticket: Ticket): number {
+  return Number(`${ticket}`.split(' ')[1])
+}

@@ -1,0 +1,79 @@
+// Commands over both client libraries, to a real server.
+import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/redis'
+import { createClientPool } from 'redis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { commandsOf, type RedisClient, scriptOf } from '../src/client.ts'
+import { checkedKeyPrefix, keyOf } from '../src/keys.ts'
+import { connectors } from './clients.ts'
+import { connectCluster } from './cluster.ts'
+
+const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
+
+async function assertCommandsWork(client: RedisClient, prefix: string): Promise<void> {
+  const { call, evalScript } = commandsOf(client)
+  const [a, b] = ['a', 'b'].map((origin) => keyOf(prefix, origin, 'test')) as [string, string]
+  expect(await call(a, ['GET', a])).toBeNull()
+  await call(a, ['SET', a, bytes])
+  expect(await call(a, ['GET', a])).toEqual(bytes)
+  expect(await call(a, ['DEL', a])).toBe(1)
+  // A comment makes the script new to the server, so the first call is EVAL and the second EVALSHA.
+  const script = scriptOf(`--${prefix}\nredis.call('SET', KEYS[1], ARGV[1]); return {redis.call('GET', KEYS[1]), 7}`)
+  expect(await evalScript(script, [b], [bytes])).toEqual([bytes, 7])
+  expect(await evalScript(script, [b], ['text'])).toEqual([Buffer.from('text'), 7])
+  await expect(evalScript(scriptOf('return redis.error_reply("MINE no")'), [b])).rejects.toThrow('MINE no')
+  await call(b, ['DEL', b])
+}
+
+describe.skipIf(noRedis()).for(connectors)('%s', ([, connect]) => {
+  test('commands and scripts take and return bytes', async () => {
+    const { url, keyPrefix, stop } = await useRedis()
+    onTestFinished(stop)
+    await assertCommandsWork(await connect(url), keyPrefix)
+  })
+})
+
+describe.skipIf(noRedisServer())('other kinds of clients', () => {
+  test('a pool of node-redis', async () => {
+    const server = await startRedis()
+    onTestFinished(server.stop)
+    const pool = createClientPool({ url: server.url })
+    onTestFinished(() => pool.destroy())
+    await pool.connect()
+    await assertCommandsWork(pool, 'x:')
+  })
+
+  test('clusters send each key to the node of its slot', async () => {
+    const { clients } = await connectCluster()
+    for (const [i, client] of clients.entries()) {
+      await assertCommandsWork(client, `x${i}:`)
+      const { call } = commandsOf(client)
+      const keys = Array.from({ length: 20 }, (_, n) => keyOf('x:', `http://n${n}.test`, 'test'))
+      for (const key of keys) await call(key, ['SET', key, key])
+      for (const key of keys) expect(String(await call(key, ['GET', key]))).toBe(key)
+    }
+  })
+})
+
+test.for([
+  ['undefined', undefined],
+  ['null', null],
+  ['a URL', 'redis://localhost'],
+  ['a class', class {}],
+  ['a client of node-redis 4', { sendCommand() {} }],
+  ['a sentinel', { sendCommand() {}, withTypeMapping() {}, getSentinelNode() {} }],
+])('rejects %s as a client, and says what to write', ([, client]) => {
+  expect(() => commandsOf(client as RedisClient)).toThrow(
+    expect.objectContaining({ option: 'client', message: expect.stringContaining('new Redis(url)') }),
+  )
+})
+
+test.for([1, null, '{a}:', 'a}'])('rejects the key prefix %s', (prefix) => {
+  expect(() => checkedKeyPrefix(prefix)).toThrow(expect.objectContaining({ option: 'keyPrefix' }))
+})
+
+test('the keys of two origins differ, and each has one hash tag', () => {
+  const origins = ['', 'a', 'http://a{b}.test', 'http://a%7Bb%7D.test', 'http://}.test', '%', '%25', '{', '}']
+  const keys = origins.map((origin) => keyOf('x:', origin, 'robots'))
+  expect(new Set(keys).size).toBe(origins.length)
+  for (const key of keys) expect(key).toMatch(/^x:\{[^{}]*\}:robots$/)
+})

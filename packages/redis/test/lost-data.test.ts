@@ -1,0 +1,250 @@
+// RedisPacer when data is lost, by a clock that the test sets: each key counts as just visited.
+import { randomUUID } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PaceLimits } from '@politely/core/engine'
+import { startClock } from '@politely/testkit/clock'
+import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/redis'
+import type { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { RedisPacer, RedisPacerOptions } from '../src/index.ts'
+import { connectIoredis, openPacer } from './clients.ts'
+import { knowLongAgo } from './epoch.ts'
+import { startRedisProxy } from './redis-proxy.ts'
+
+const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
+
+/** A pacer whose keys have been known for long. */
+async function startPacer(options: Partial<RedisPacerOptions> = {}) {
+  const redis = await useRedis()
+  onTestFinished(redis.stop)
+  const client = await connectIoredis(redis.url)
+  const keyPrefix = `${redis.keyPrefix}${randomUUID()}:`
+  await knowLongAgo({ client, keyPrefix }, ['k'])
+  const clock = startClock()
+  const newPacer = () => openPacer({ client, keyPrefix, now: clock.now, ...options })
+  return { client, keyPrefix, clock, newPacer, pacer: newPacer() }
+}
+
+const deleteAll = async (client: Redis, keyPrefix: string) => {
+  for (const key of await client.keys(`${keyPrefix}*`)) await client.del(key)
+}
+
+type Damage = (client: Redis, keyPrefix: string) => Promise<unknown>
+
+const damages: readonly (readonly [string, Damage])[] = [
+  ['everything is deleted', deleteAll],
+  [
+    'the epoch is deleted, and the pace is old',
+    async (client, keyPrefix) => {
+      const [key = ''] = await client.keys(`${keyPrefix}*:epoch`)
+      await client.del(key)
+    },
+  ],
+  [
+    'the epoch is of another run of the server',
+    async (client, keyPrefix) => {
+      const [key = ''] = await client.keys(`${keyPrefix}*:epoch`)
+      await client.set(key, '0 0123456789abcdef')
+    },
+  ],
+  ...['text', ''].map(
+    (text) =>
+      [
+        `the pace is overwritten with ${JSON.stringify(text)}`,
+        async (client: Redis, keyPrefix: string) => {
+          const [key = ''] = await client.keys(`${keyPrefix}*:pace:k`)
+          await client.set(key, text)
+        },
+      ] as const,
+  ),
+  [
+    'the pace is overwritten with a list',
+    async (client, keyPrefix) => {
+      const [key = ''] = await client.keys(`${keyPrefix}*:pace:k`)
+      await client.del(key)
+      await client.lpush(key, 'text')
+    },
+  ],
+]
+
+const delays: readonly (readonly [string, Partial<PaceLimits>, number, string])[] = [
+  ['one delay', {}, 1_000, 'own-delay'],
+  ['the crawl-delay', { crawlDelayMs: 7_000 }, 7_000, 'crawl-delay'],
+  ['the longest delay that delayFactor causes', { delayFactor: 2 }, 30_000, 'slow-site'],
+  ['maxDelayMs with delayFactor', { delayFactor: 2, maxDelayMs: 5_000 }, 5_000, 'slow-site'],
+]
+
+describe.skipIf(noRedis())('lost data', () => {
+  test.for(damages.flatMap(([name, damage]) => delays.map((delay) => [name, delay[0], damage, delay] as const)))(
+    'when %s, the next slot comes after %s',
+    async ([, , damage, [, more, delayMs, because]]) => {
+      const { client, keyPrefix, clock, pacer } = await startPacer()
+      const asked = { ...limits, ...more }
+      expect(await pacer.reserve('k', asked)).toMatchObject({ kind: 'slot' })
+      await damage(client, keyPrefix)
+      const wait = await pacer.reserve('k', asked)
+      expect(wait).toMatchObject({ kind: 'wait', waitMs: delayMs, because })
+      clock.advance(delayMs - 1)
+      expect(await pacer.reserve('k', asked, wait.ticket)).toMatchObject({ kind: 'wait', waitMs: 1 })
+      clock.advance(1)
+      expect(await pacer.reserve('k', asked, wait.ticket)).toMatchObject({ kind: 'slot' })
+    },
+  )
+
+  test('with pauseFrom end, a request may be under way, so the next slot comes after two minutes', async () => {
+    const { client, keyPrefix, clock, pacer } = await startPacer()
+    const asked: PaceLimits = { ...limits, pauseFrom: 'end' }
+    await deleteAll(client, keyPrefix)
+    expect(await pacer.reserve('k', asked)).toMatchObject({ kind: 'wait', waitMs: 1_000 })
+    clock.advance(119_999)
+    expect(await pacer.reserve('k', asked)).toMatchObject({ kind: 'wait' })
+    clock.advance(1)
+    expect(await pacer.reserve('k', asked)).toMatchObject({ kind: 'slot' })
+  })
+
+  test('a late call with the ticket of a lost slot does not affect later slots', async () => {
+    const { client, keyPrefix, clock, pacer } = await startPacer()
+    const lost = await pacer.reserve('k', limits)
+    await deleteAll(client, keyPrefix)
+    await pacer.cancel('other', '1')
+    clock.advance(1_000)
+    await pacer.reserve('k', limits)
+    clock.advance(1_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot' })
+    await pacer.cancel('k', lost.ticket ?? '')
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 1_000 })
+  })
+
+  test('the worker that got a Retry-After passes it on with its next call', async () => {
+    const { client, keyPrefix, clock, pacer, newPacer } = await startPacer()
+    const slot = await pacer.reserve('k', limits)
+    await pacer.report('k', slot.ticket ?? '', { status: 429, retryAfter: '60' })
+    await deleteAll(client, keyPrefix)
+    clock.advance(10_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 50_000, because: 'retry-after' })
+    expect(await newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 50_000, because: 'retry-after' })
+  })
+})
+
+describe.skipIf(noRedis())('turns', () => {
+  test('workers that wait for one key come one after another', async () => {
+    const { clock, newPacer, pacer } = await startPacer()
+    await pacer.reserve('k', limits)
+    const workers = [newPacer(), newPacer(), newPacer()]
+    const waits = []
+    for (const worker of workers) waits.push(await worker.reserve('k', limits))
+    expect(waits.map((wait) => wait.kind === 'wait' && wait.waitMs)).toEqual([1_000, 2_000, 3_000])
+    for (const [i, worker] of workers.entries()) {
+      clock.advance(1_000)
+      expect(await worker.reserve('k', limits, waits[i]?.ticket)).toMatchObject({ kind: 'slot' })
+    }
+  })
+
+  test('a turn that is given up goes to the next worker', async () => {
+    const { newPacer, pacer } = await startPacer()
+    await pacer.reserve('k', limits)
+    const first = await newPacer().reserve('k', limits)
+    const second = await newPacer().reserve('k', limits)
+    expect([first, second]).toMatchObject([{ waitMs: 1_000 }, { waitMs: 2_000 }])
+    await pacer.cancel('k', second.ticket ?? '')
+    expect(await newPacer().reserve('k', limits)).toMatchObject({ waitMs: 2_000 })
+  })
+
+  test('a worker that does not come for its turn delays the others by one delay', async () => {
+    const { clock, newPacer, pacer } = await startPacer()
+    await pacer.reserve('k', limits)
+    await newPacer().reserve('k', limits) // this worker dies
+    const next = await newPacer().reserve('k', limits)
+    expect(next).toMatchObject({ waitMs: 2_000 })
+    clock.advance(2_000)
+    expect(await pacer.reserve('k', limits, next.ticket)).toMatchObject({ kind: 'slot' })
+  })
+
+  test('after a pause that is longer than the turns, the workers get new turns', async () => {
+    const { clock, newPacer, pacer } = await startPacer()
+    const slot = await pacer.reserve('k', limits)
+    const workers = [newPacer(), newPacer()]
+    const waits = []
+    for (const worker of workers) waits.push(await worker.reserve('k', limits))
+    await pacer.report('k', slot.ticket ?? '', { status: 429, retryAfter: '60' })
+    const later = []
+    for (const [i, worker] of workers.entries()) {
+      clock.advance(1_000)
+      later.push(await worker.reserve('k', limits, waits[i]?.ticket))
+    }
+    expect(later).toMatchObject([{ waitMs: 59_000 }, { waitMs: 59_000 }]) // at 60 and 61 seconds
+  })
+})
+
+describe.skipIf(noRedisServer())('calls that fail', () => {
+  test('a report is sent again until Redis has it', async () => {
+    const redis = await startRedis()
+    onTestFinished(redis.stop)
+    const proxy = await startRedisProxy(redis.port)
+    const client = await connectIoredis(proxy.url)
+    await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
+    const pacer = openPacer({ client, keyPrefix: 'p:', timeoutMs: 100 })
+    const slot = await pacer.reserve('k', limits)
+    expect(slot).toMatchObject({ kind: 'slot' })
+    proxy.isCut = true
+    await pacer.report('k', slot.ticket ?? '', { status: 503, retryAfter: undefined })
+    expect(pacer.counters.failures).toBe(1)
+    proxy.isCut = false
+    const other = openPacer({ client: await connectIoredis(redis.url), keyPrefix: 'p:' })
+    const because = async () => (await other.estimate('k', limits, 0)).because
+    await expect.poll(because, { timeout: 10_000 }).toBe('backoff')
+  })
+
+  test('a slot whose reply comes too late is given back', async () => {
+    const redis = await startRedis()
+    onTestFinished(redis.stop)
+    const proxy = await startRedisProxy(redis.port)
+    const client = await connectIoredis(proxy.url)
+    const long = { ...limits, ownDelayMs: 3_600_000 }
+    await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
+    const pacer = openPacer({ client, keyPrefix: 'p:', timeoutMs: 100 })
+    proxy.delayMs = () => 300
+    expect(await pacer.reserve('k', long)).toMatchObject({ kind: 'wait', because: 'pacer-failure' })
+    proxy.delayMs = () => 0
+    const other = openPacer({ client: await connectIoredis(redis.url), keyPrefix: 'p:' })
+    expect((await other.estimate('k', long, 0)).because).toBe('own-delay')
+    const because = async () => (await other.estimate('k', long, 0)).because
+    await expect.poll(because, { timeout: 10_000 }).toBe('none')
+  })
+
+  test('a slot whose reply takes longer than the allowance is reserved again', async () => {
+    const redis = await startRedis()
+    onTestFinished(redis.stop)
+    const proxy = await startRedisProxy(redis.port)
+    const client = await connectIoredis(proxy.url)
+    await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
+    const pacer = openPacer({ client, keyPrefix: 'p:' })
+    proxy.delayMs = () => 300
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot', delay: { delayMs: 1_000 } })
+    expect(pacer.counters).toMatchObject({ failures: 0, repeats: 1, calls: 2 })
+    // The next slot of the fleet is later than the delay, by the time that the reply may have taken.
+    const other = openPacer({ client: await connectIoredis(redis.url), keyPrefix: 'p:' })
+    expect((await other.estimate('k', limits, 0)).waitMs).toBeGreaterThan(1_000)
+  })
+
+  test.for([
+    ['publishes a message if Redis may evict keys', 'volatile-lru', '100mb', ['volatile-lru']],
+    ['publishes none with noeviction', 'noeviction', '100mb', []],
+    ['publishes none without a limit', 'volatile-lru', '0', []],
+  ] as const)('%s', async ([, policy, limit, expected]) => {
+    const redis = await startRedis({ args: ['--maxmemory', limit, '--maxmemory-policy', policy] })
+    onTestFinished(redis.stop)
+    const pacer = openPacer({ client: await connectIoredis(redis.url) })
+    const policies: string[] = []
+    const listener = (message: unknown) => {
+      const { pacer: from, policy } = message as { pacer: RedisPacer; policy: string }
+      if (from === pacer) policies.push(policy)
+    }
+    subscribe('politely:redis:eviction', listener)
+    onTestFinished(() => void unsubscribe('politely:redis:eviction', listener))
+    for (let n = 0; n < 3; n++) await pacer.reserve('k', limits)
+    await sleep(50)
+    expect(policies).toEqual(expected)
+  })
+})

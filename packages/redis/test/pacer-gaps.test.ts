@@ -1,0 +1,242 @@
+// Gaps between the requests of a fleet that paces by a RedisPacer: never shorter than the delay, whatever Redis and the workers do.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PaceLimits } from '@politely/core/engine'
+import type { Pacer, Ticket } from '@politely/gate'
+import { seededRandom } from '@politely/testkit/random-robots'
+import { noRedis, noRedisServer, type RedisServer, startRedis, useRedis } from '@politely/testkit/redis'
+import { isFullRun } from '@politely/testkit/scope'
+import { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { RedisPacer, RedisPacerOptions } from '../src/index.ts'
+import { openPacer } from './clients.ts'
+import { startRedisProxy } from './redis-proxy.ts'
+
+const DELAY_MS = 60
+/** Those of the workers of the fleet. */
+const LIBRARIES = ['ioredis', 'node-redis', 'ioredis', 'node-redis']
+/** How long a call takes while Redis is slow. Milliseconds. */
+const SLOW_MS = isFullRun ? 200 : 50
+const limits: PaceLimits = { ownDelayMs: DELAY_MS, maxDelayMs: undefined, crawlDelayMs: undefined }
+
+/** A pacer with a connection of its own, which comes back soon after a loss. */
+function pacerOn(url: string, options: Partial<RedisPacerOptions> = {}): RedisPacer {
+  const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null })
+  client.on('error', () => undefined)
+  onTestFinished(() => client.disconnect())
+  return openPacer({ client, ...options })
+}
+
+/** Makes requests of one key until `isDone`, each after the last, and returns their starts. */
+async function crawl(pacer: Pacer, asked: PaceLimits, starts: number[], isDone: () => boolean): Promise<void> {
+  let ticket: Ticket | undefined
+  while (!isDone()) {
+    const reply = await pacer.reserve('k', asked, ticket)
+    if (reply.kind === 'slot') starts.push(performance.now())
+    ticket = reply.kind === 'wait' ? reply.ticket : undefined
+    await sleep(Math.ceil(Math.max(1, reply.kind === 'slot' ? reply.delay.delayMs : reply.waitMs)))
+  }
+}
+
+/** Crawls one key with a worker for each URL while `disturb` runs, and checks the gaps. `disturb` can wait until so many requests more have started. */
+async function checkGapsDuring(
+  urls: readonly string[],
+  disturb: (startsMore: (count: number) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const pacers = urls.map((url) => pacerOn(url, { timeoutMs: 300 }))
+  const longer = { ...limits, ownDelayMs: 150 }
+  const starts: number[] = []
+  let isDone = false
+  const crawling = Promise.all(pacers.map((pacer) => crawl(pacer, longer, starts, () => isDone)))
+  const startsMore = async (count: number) => {
+    const wanted = starts.length + count
+    while (starts.length < wanted) await sleep(5)
+  }
+  await disturb(startsMore)
+  await startsMore(3)
+  isDone = true
+  await crawling
+  expect(Math.min(...gapsOf(starts))).toBeGreaterThanOrEqual(longer.ownDelayMs)
+}
+
+function gapsOf(starts: readonly number[]): number[] {
+  const sorted = starts.toSorted((a, b) => a - b)
+  return sorted.slice(1).map((at, i) => at - (sorted[i] as number))
+}
+
+async function startServer(args: readonly string[] = []): Promise<RedisServer> {
+  const redis = await startRedis({ args })
+  onTestFinished(redis.stop)
+  return redis
+}
+
+interface PacingWorker {
+  readonly pid: number
+  start(): void
+  output(): string
+  readonly ended: Promise<unknown>
+}
+
+async function startPacingWorker(...args: readonly string[]): Promise<PacingWorker> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'pacing-worker.ts'), ...args])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const ended = once(child, 'close')
+  while (!output.includes('ready')) await sleep(5)
+  return { pid: child.pid ?? 0, start: () => void child.stdin.write('start\n'), output: () => output, ended }
+}
+
+const startsIn = (output: string) =>
+  Array.from(output.matchAll(/^(\S+) ([\d.]+)$/gm), ([, key = '', at]) => ({ key, at: Number(at) }))
+
+/** How Redis restarts, and what it still knows then. */
+const restarts: readonly (readonly [string, readonly string[], (redis: RedisServer) => Promise<void>])[] = [
+  ['without its data', [], (redis) => redis.restart({ keepData: false })],
+  ['with its data', [], (redis) => redis.restart({ keepData: true })],
+  [
+    'with data that lacks the last second',
+    ['--appendonly', 'yes', '--appendfsync', 'everysec'],
+    async (redis) => {
+      await redis.kill()
+      await redis.restart({ keepData: true })
+    },
+  ],
+  [
+    'with data of a snapshot before the last slots',
+    ['--dbfilename', 'old.rdb'],
+    async (redis) => {
+      await redis.kill()
+      await redis.restart({ keepData: true })
+    },
+  ],
+]
+
+describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
+  test('keeps the delay of each key', async () => {
+    const redis = await useRedis()
+    onTestFinished(redis.stop)
+    const keys = Array.from({ length: 5 }, (_, i) => `k${i}`)
+    const requests = 50
+    const workers = await Promise.all(
+      LIBRARIES.map((library) =>
+        startPacingWorker(redis.url, redis.keyPrefix, library, `${DELAY_MS}`, `${requests}`, ...keys),
+      ),
+    )
+    for (const { start } of workers) start()
+    await Promise.all(workers.map(({ ended }) => ended))
+    const starts = workers.flatMap((worker) => startsIn(worker.output()))
+    const counters = workers.map((worker) => JSON.parse(worker.output().trim().split('\n').at(-1) ?? ''))
+    for (const key of keys) {
+      const ofKey = starts.filter((start) => start.key === key).map(({ at }) => at)
+      expect(ofKey).toHaveLength(workers.length * requests)
+      expect(Math.min(...gapsOf(ofKey))).toBeGreaterThanOrEqual(DELAY_MS)
+    }
+    expect(counters.reduce((sum, { failures }) => sum + failures, 0)).toBe(0)
+    // Two for each request, and a few whose turn came too early. Without turns it would be one for each worker and slot.
+    const calls = counters.reduce((sum, counter) => sum + counter.calls, 0)
+    expect(calls / (workers.length * keys.length * requests)).toBeLessThan(4)
+  })
+
+  test('keeps the delay and goes on when a worker is killed after it took a slot', async () => {
+    const redis = await useRedis()
+    onTestFinished(redis.stop)
+    const args = [redis.url, redis.keyPrefix, 'ioredis', '500', '2', 'k']
+    const [killed, other] = await Promise.all([startPacingWorker(...args), startPacingWorker(...args)])
+    killed.start()
+    while (startsIn(killed.output()).length === 0) await sleep(1)
+    process.kill(killed.pid, 'SIGKILL')
+    other.start()
+    await other.ended
+    const [[lost], [next]] = [killed, other].map((worker) => startsIn(worker.output()).map(({ at }) => at)) as [
+      number[],
+      number[],
+    ]
+    expect((next as number) - (lost as number)).toBeGreaterThanOrEqual(500)
+  })
+})
+
+describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
+  test.for<[string, (random: () => number) => number]>([
+    ['slow', () => SLOW_MS],
+    ['of uneven speed', (random) => 1.5 * SLOW_MS * random() ** 3],
+  ])('while Redis is %s', async ([, delayMs]) => {
+    const redis = await startServer()
+    const random = seededRandom(1)
+    const proxies = await Promise.all([1, 2, 3].map(() => startRedisProxy(redis.port)))
+    for (const proxy of proxies) proxy.delayMs = () => delayMs(random)
+    const starts: number[] = []
+    const pacers = proxies.map(({ url }) => pacerOn(url))
+    const count = isFullRun ? 20 : 4
+    await Promise.all(pacers.map((pacer) => crawl(pacer, limits, starts, () => starts.length >= count)))
+    expect(Math.min(...gapsOf(starts))).toBeGreaterThanOrEqual(DELAY_MS)
+  })
+
+  test.for(isFullRun ? restarts : restarts.slice(0, 1))('when Redis restarts %s', async ([name, args, restart]) => {
+    const redis = await startServer(args)
+    const rounds = isFullRun ? 10 : 1
+    await checkGapsDuring([redis.url, redis.url, redis.url], async (startsMore) => {
+      for (let round = 0; round < rounds; round++) {
+        await startsMore(3)
+        if (name.includes('snapshot')) {
+          const client = new Redis(redis.url)
+          await client.save()
+          client.disconnect()
+          await startsMore(2)
+        }
+        await restart(redis)
+      }
+    })
+  })
+
+  test.runIf(isFullRun).for([
+    ['that has all data', false],
+    ['that lacks the last slots', true],
+  ] as const)('when a replica takes over %s', async ([, isBehind]) => {
+    const args = ['--repl-diskless-sync-delay', '0']
+    let [primary, replica] = await Promise.all([startServer(args), startServer(args)])
+    const proxies = await Promise.all([1, 2, 3].map(() => startRedisProxy(primary.port)))
+    const urls = proxies.map(({ url }) => url)
+    await checkGapsDuring(urls, async (startsMore) => {
+      for (let round = 0; round < 10; round++) {
+        const admin = new Redis(replica.url)
+        await admin.replicaof(primary.host, primary.port)
+        await expect.poll(() => admin.info('replication'), { timeout: 30_000 }).toContain('master_link_status:up')
+        await startsMore(2)
+        if (isBehind) {
+          await admin.replicaof('NO', 'ONE')
+          await startsMore(2)
+        }
+        await primary.kill()
+        await admin.replicaof('NO', 'ONE')
+        admin.disconnect()
+        for (const proxy of proxies) {
+          proxy.isCut = true
+          proxy.port = replica.port
+          proxy.isCut = false
+        }
+        await primary.restart({ keepData: false })
+        ;[primary, replica] = [replica, primary]
+      }
+    })
+  })
+
+  test('when Redis loses a Retry-After: the worker that got it tells the others', async () => {
+    const redis = await startServer()
+    const [one, other] = [pacerOn(redis.url, { timeoutMs: 300 }), pacerOn(redis.url, { timeoutMs: 300 })] as const
+    let reply = await one.reserve('k', limits)
+    for (; reply.kind === 'wait'; reply = await one.reserve('k', limits)) await sleep(reply.waitMs)
+    await one.report('k', reply.ticket, { status: 429, retryAfter: '3600' })
+    expect(await other.reserve('k', limits)).toMatchObject({ kind: 'wait', because: 'retry-after' })
+    await redis.restart({ keepData: false })
+    // A call for any other key shows the loss.
+    while ((await one.reserve('other', limits)).kind !== 'slot') await sleep(20)
+    const because = async () => {
+      const next = await other.reserve('k', limits)
+      return next.kind === 'wait' && next.because !== 'pacer-failure' ? next.because : undefined
+    }
+    await expect.poll(because).toBe('retry-after')
+  })
+})

@@ -1,0 +1,136 @@
+// RedisPacer over both client libraries, on a real server, with a clock that the test sets.
+import type { PaceLimits } from '@politely/core/engine'
+import { startClock } from '@politely/testkit/clock'
+import { pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
+import { noRedis, noRedisServer } from '@politely/testkit/redis'
+import { describe, expect, test } from 'vitest'
+import { RedisPacer } from '../src/index.ts'
+import { connectIoredis, connectors, redisForAll } from './clients.ts'
+import { connectCluster } from './cluster.ts'
+import { knowLongAgo } from './epoch.ts'
+
+const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
+
+describe.skipIf(noRedis())('with a server', () => {
+  const redis = redisForAll()
+
+  describe.for(connectors)('%s', ([, connect]) => {
+    test.for(pacerCases)('$name', async (pacerCase) => {
+      const client = await connect(redis.url)
+      const clock = startClock()
+      const options = { client, keyPrefix: redis.newPrefix() }
+      await knowLongAgo(options, ['k', 'one', 'two'])
+      const pacer = new RedisPacer({ ...options, now: clock.now })
+      expect(await runPacerCase(pacerCase, pacer, clock.advance)).toEqual([])
+      expect(pacer.counters).toMatchObject({ failures: 0, repeats: 0 })
+    })
+  })
+
+  test('calls Redis once for a request that need not wait, and twice for one that waits', async () => {
+    const client = await connectIoredis(redis.url)
+    const clock = startClock()
+    const options = { client, keyPrefix: redis.newPrefix() }
+    await knowLongAgo(options, ['k'])
+    const pacer = new RedisPacer({ ...options, now: clock.now })
+    for (let page = 0; page < 10; page++) {
+      const { calls } = pacer.counters
+      const first = await pacer.reserve('k', limits)
+      if (first.kind === 'wait') clock.advance(first.waitMs)
+      const slot = first.kind === 'slot' ? first : await pacer.reserve('k', limits)
+      if (slot.kind !== 'slot') throw new Error('the slot is free after the wait')
+      await pacer.report('k', slot.ticket, { status: 200, retryAfter: undefined })
+      await pacer.end('k', slot.ticket, limits, 50)
+      expect(pacer.counters.calls - calls).toBe(first.kind === 'slot' ? 1 : 2)
+      if (page === 5) clock.advance(5_000)
+    }
+    expect(pacer.counters).toMatchObject({ calls: 18, failures: 0 })
+  })
+
+  test('a caller that only estimates sees the wait for an unknown key end', async () => {
+    const client = await connectIoredis(redis.url)
+    const clock = startClock()
+    const pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), now: clock.now })
+    expect(await pacer.estimate('k', limits, 0)).toEqual({ waitMs: 1_000, because: 'own-delay' })
+    clock.advance(1_000)
+    expect(await pacer.estimate('k', limits, 0)).toEqual({ waitMs: 0, because: 'none' })
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot' })
+  })
+
+  test('a request that starts late is followed by a whole delay', async () => {
+    const client = await connectIoredis(redis.url)
+    const options = { client, keyPrefix: redis.newPrefix() }
+    await knowLongAgo(options, ['k'])
+    const pacer = new RedisPacer(options)
+    const slot = await pacer.reserve('k', limits)
+    if (slot.kind !== 'slot') throw new Error('the first slot is free')
+    await new Promise((resolve) => setTimeout(resolve, 200)) // as if another level had taken so long
+    const startedAt = performance.now()
+    pacer.started('k', slot.ticket, slot.delay)
+    const { waitMs } = await pacer.estimate('k', limits, 0)
+    expect(performance.now() + waitMs).toBeGreaterThanOrEqual(startedAt + limits.ownDelayMs)
+  })
+
+  test('every key expires, except the epochs, of which there are at most 64', async () => {
+    const client = await connectIoredis(redis.url)
+    const options = { client, keyPrefix: redis.newPrefix() }
+    const keys = Array.from({ length: 500 }, (_, i) => `https://n${i}.test`)
+    await knowLongAgo(options, keys)
+    const pacer = new RedisPacer({ ...options, timeoutMs: 30_000 })
+    for (const [i, key] of keys.entries()) {
+      const slot = await pacer.reserve(key, { ...limits, pauseFrom: i % 3 === 0 ? 'end' : 'start' })
+      if (slot.kind !== 'slot') throw new Error('the first slot is free')
+      if (i % 2 === 0) await pacer.report(key, slot.ticket, { status: 429, retryAfter: undefined })
+      if (i % 5 === 0) await pacer.cancel(key, slot.ticket)
+    }
+    const stored = await client.keys(`${options.keyPrefix}*`)
+    const epochs = stored.filter((key) => key.endsWith(':epoch'))
+    expect(epochs.length).toBeLessThanOrEqual(64)
+    const paces = stored.filter((key) => !epochs.includes(key))
+    // Those after a pushback and without a cancellation are kept for minutes; others may have expired already.
+    expect(paces.length).toBeGreaterThan(keys.length / 3)
+    const expiry = await Promise.all(paces.map((key) => client.pttl(key)))
+    const NO_EXPIRY = -1
+    expect(expiry).not.toContain(NO_EXPIRY)
+    expect(Math.max(...expiry)).toBeLessThanOrEqual(5_000 + 300_000 + 1_000)
+  })
+
+  test('all keys of one pace key have one hash tag, whatever the pace key is', async () => {
+    const client = await connectIoredis(redis.url)
+    const options = { client, keyPrefix: redis.newPrefix() }
+    await new RedisPacer(options).reserve('http://{a}.test{}', limits)
+    await knowLongAgo(options, ['http://{a}.test{}'])
+    await new RedisPacer(options).reserve('http://{a}.test{}', limits)
+    const tags = (await client.keys(`${options.keyPrefix}*`)).map((key) => /\{(.*?)\}/.exec(key)?.[1])
+    expect(tags).toHaveLength(2)
+    expect(new Set(tags).size).toBe(1)
+  })
+})
+
+test.skipIf(noRedisServer())('works in a cluster of three servers, with both libraries', async () => {
+  const { servers, clients } = await connectCluster()
+  for (const [i, client] of clients.entries()) {
+    const options = { client, keyPrefix: `x${i}:` }
+    const keys = Array.from({ length: 100 }, (_, n) => `http://n${n}.test`)
+    await knowLongAgo(options, keys)
+    const pacer = new RedisPacer({ ...options, timeoutMs: 30_000 })
+    for (const key of keys) expect(await pacer.reserve(key, limits)).toMatchObject({ kind: 'slot' })
+    for (const key of keys) expect(await pacer.reserve(key, limits)).toMatchObject({ kind: 'wait' })
+  }
+  for (const { url } of servers) expect(await (await connectIoredis(url)).dbsize()).toBeGreaterThan(20)
+})
+
+test.for<[string, unknown, string]>([
+  ['no options', undefined, 'options'],
+  ['no client', {}, 'client'],
+  ['an unknown option', { client: { callBuffer() {} }, prefix: 'x' }, 'prefix'],
+  ['braces in the prefix', { client: { callBuffer() {} }, keyPrefix: '{x}' }, 'keyPrefix'],
+  ['an unknown policy', { client: { callBuffer() {} }, onFailure: 'ignore' }, 'onFailure'],
+  ['a local policy without the size of the fleet', { client: { callBuffer() {} }, onFailure: 'local' }, 'fleetSize'],
+  ['a fleet of no workers', { client: { callBuffer() {} }, onFailure: 'local', fleetSize: 0 }, 'fleetSize'],
+  ['no time for a reply', { client: { callBuffer() {} }, timeoutMs: 0 }, 'timeoutMs'],
+  ['a clock that is not a function', { client: { callBuffer() {} }, now: 5 }, 'now'],
+])('rejects %s', ([, options, option]) => {
+  expect(() => new RedisPacer(options as never)).toThrow(
+    expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }),
+  )
+})

@@ -1,0 +1,138 @@
+// RedisStore over both client libraries, on a real server.
+import { crc32, deflateRawSync } from 'node:zlib'
+import { startClock } from '@politely/testkit/clock'
+import { randomRobots, seededRandom } from '@politely/testkit/random-robots'
+import { noRedis } from '@politely/testkit/redis'
+import { storeCasesFor } from '@politely/testkit/store-contract'
+import { describe, expect, test } from 'vitest'
+import { type RedisClient, RedisStore } from '../src/index.ts'
+import { connectIoredis, connectors, redisForAll } from './clients.ts'
+
+const A = 'https://a.test'
+const HOUR = 3_600_000
+
+describe.skipIf(noRedis())('with a server', () => {
+  const redis = redisForAll()
+
+  describe.for(connectors)('%s', ([, connect]) => {
+    test.for(storeCasesFor('RedisStore'))('store contract, $name', async ({ run }) => {
+      const client = await connect(redis.url)
+      const keyPrefix = redis.newPrefix()
+      const clock = startClock()
+      await run({ open: () => new RedisStore({ client, keyPrefix, now: clock.now }), clock })
+    })
+  })
+
+  /** Opens a store with one text, and its client. */
+  async function filled(text: string) {
+    const client = await connectIoredis(redis.url)
+    const keyPrefix = redis.newPrefix()
+    const clock = startClock()
+    const store = new RedisStore({ client, keyPrefix, now: clock.now })
+    await store.set(A, text, clock.now() + HOUR)
+    const [key = ''] = await client.keys(`${keyPrefix}*`)
+    return { client, store, clock, key }
+  }
+
+  test('every key expires by the clock of Redis, after the time that is left by the clock of the writer', async () => {
+    const { client, store, clock, key } = await filled('a text')
+    const leftMs = await client.pttl(key)
+    expect(leftMs).toBeGreaterThan(HOUR - 60_000)
+    expect(leftMs).toBeLessThanOrEqual(HOUR)
+    await store.lease(A, HOUR)
+    const [lease = ''] = await client.keys(key.replace('robots', 'lease'))
+    expect(await client.pttl(lease)).toBeGreaterThan(HOUR - 60_000)
+    await store.set(A, 'too late', clock.now())
+    expect(await client.exists(key)).toBe(0)
+  })
+
+  test('a text is compressed if that saves space', async () => {
+    const long = 'Disallow: /a/b\n'.repeat(1_000)
+    const { client, key } = await filled(long)
+    expect(await client.strlen(key)).toBeLessThan(long.length / 20)
+    const { client: other, key: short } = await filled('short')
+    expect(await other.strlen(short)).toBe('short'.length + 13)
+  })
+
+  test('a text of more than 16 MiB is not saved, and deletes the one before it', async () => {
+    const { store, clock } = await filled('before')
+    const long = 'x'.repeat(16 * 1024 * 1024)
+    await store.set(A, long, clock.now() + HOUR)
+    expect((await store.get(A)) === long).toBe(true)
+    await store.set(A, `${long}x`, clock.now() + HOUR)
+    expect(await store.get(A)).toBeUndefined()
+  })
+
+  /** Makes a value with a valid checksum. */
+  function checked(format: number, expiry: readonly number[], content: Uint8Array): Buffer {
+    const rest = Buffer.concat([Buffer.from([format, ...expiry]), content])
+    const checksum = Buffer.alloc(4)
+    checksum.writeUInt32BE(crc32(rest))
+    return Buffer.concat([checksum, rest])
+  }
+  const never = [0x7f, 0xe0, 0, 0, 0, 0, 0, 0] // as a double: 9e307 milliseconds
+  const notANumber = Array(8).fill(0xff)
+  /** Changes one bit. */
+  const damagedAt = (value: Buffer, at: number) => Buffer.from(value.map((byte, i) => (i === at ? byte ^ 1 : byte)))
+
+  test.for<[string, (value: Buffer) => Buffer]>([
+    ['empty', () => Buffer.alloc(0)],
+    ['a header alone, cut off', (value) => value.subarray(0, 8)],
+    ['cut off', (value) => value.subarray(0, -20)],
+    ['with a wrong bit in the checksum', (value) => damagedAt(value, 0)],
+    ['with a wrong bit in the format', (value) => damagedAt(value, 4)],
+    ['with a wrong bit in the expiry time', (value) => damagedAt(value, 12)],
+    ['with a wrong bit in the middle', (value) => damagedAt(value, 60)],
+    ['with a wrong bit at the end', (value) => damagedAt(value, value.length - 1)],
+    ['of an unknown format', () => checked(9, never, Buffer.from('text'))],
+    ['without a number as its expiry time', () => checked(1, notANumber, Buffer.from('text'))],
+    ['not compressed, unlike its format', () => checked(2, never, Buffer.from('text'))],
+    ['text of another program', () => Buffer.from('{"robots":"User-agent: *"}')],
+    ['longer than any value of ours', () => checked(1, never, Buffer.alloc(16 * 1024 * 1024 + 1))],
+    ['a compressed text of 64 MiB', () => checked(2, never, deflateRawSync(Buffer.alloc(2 ** 26)))],
+  ])('a damaged or foreign value is a miss: %s', async ([, damage]) => {
+    const { client, store, key } = await filled(
+      'User-agent: *\nDisallow: /a/b/c\n'.repeat(20) + randomRobots(seededRandom(1)),
+    )
+    const value = await client.getBuffer(key)
+    expect(await store.get(A)).toBeDefined()
+    await client.set(key, damage(value as Buffer), 'PX', HOUR)
+    expect(await store.get(A)).toBeUndefined()
+  })
+
+  test('a value with a valid checksum, a known format and an expiry time in the future is a text', async () => {
+    const { client, store, key } = await filled('before')
+    await client.set(key, checked(2, never, deflateRawSync('after')), 'PX', HOUR)
+    expect(await store.get(A)).toBe('after')
+  })
+
+  test('a lease that a client requests again after a lost reply is held by it', async () => {
+    const client = await connectIoredis(redis.url)
+    // Sends each command twice, as a client does that lost the connection before the first reply.
+    const twice = {
+      callBuffer: async (command: string, args: string[]) => {
+        await client.callBuffer(command, args)
+        return client.callBuffer(command, args)
+      },
+    }
+    const store = new RedisStore({ client: twice as RedisClient, keyPrefix: redis.newPrefix() })
+    const lease = await store.lease(A, HOUR)
+    expect(lease).toBeDefined()
+    expect(await store.lease(A, HOUR)).toBeUndefined()
+    await lease?.release()
+    expect(await store.lease(A, HOUR)).toBeDefined()
+  })
+})
+
+test.for<[string, unknown, string]>([
+  ['no options', undefined, 'options'],
+  ['no client', {}, 'client'],
+  ['a URL as the client', { client: 'redis://localhost' }, 'client'],
+  ['an unknown option', { client: { callBuffer() {} }, prefix: 'x' }, 'prefix'],
+  ['braces in the prefix', { client: { callBuffer() {} }, keyPrefix: '{x}' }, 'keyPrefix'],
+  ['a clock that is not a function', { client: { callBuffer() {} }, now: 5 }, 'now'],
+])('rejects %s', ([, options, option]) => {
+  expect(() => new RedisStore(options as never)).toThrow(
+    expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }),
+  )
+})
