@@ -1,5 +1,6 @@
 // `politely check`: fetches robots.txt files and prints a verdict for each URL.
 import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
 import { explainUrlProblem } from '@politely/core'
 import { type ClientVerdict, RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { errorLine, Interrupted, UsageError } from './errors.ts'
@@ -48,7 +49,10 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
     exit = moreSevere(exit, exitOf(verdict))
     if (verdict.because === 'invalid-url') {
       const url = JSON.stringify(shorten(verdict.url))
-      process.stderr.write(errorLine(`${url}: ${explainUrlProblem(verdict.problem, verdict.url)}`))
+      const problem = isFile(verdict.url)
+        ? `this is a file; to check the URLs in it, write politely check - < ${url}`
+        : explainUrlProblem(verdict.problem, verdict.url)
+      process.stderr.write(errorLine(`${url}: ${problem}`))
     }
     if (form === 'json') {
       await write(`${JSON.stringify(verdict)}\n`)
@@ -57,6 +61,10 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
     }
   }
   return exit
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile()
 }
 
 /** Yields one verdict for each URL, in input order. */

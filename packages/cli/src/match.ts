@@ -1,7 +1,8 @@
 // `politely match`: checks any number of URLs against one robots.txt file. Makes no requests.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type DialectName, isProductToken, parseRobots, productTokenOf, type RulesVerdict } from '@politely/core'
-import { UsageError } from './errors.ts'
+import { errorLine, UsageError } from './errors.ts'
 import { write } from './output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
 
@@ -19,7 +20,11 @@ export interface MatchOptions {
  */
 export async function match({ robots, userAgent, productToken, ...options }: MatchOptions): Promise<void> {
   const rules = parseRobots(await read(robots), options).forCrawler(tokenOf(userAgent, productToken))
+  let isFirst = true
   for await (const lines of readLines(process.stdin)) {
+    if (isFirst && lines.some((line) => /^user-agent\s*:/i.test(line)))
+      process.stderr.write(errorLine('stdin looks like a robots.txt file; write --robots robots.txt < urls.txt'))
+    isFirst = false
     let output = ''
     for (const url of lines) {
       const verdict: RulesVerdict = isTooLong(url) ? { ...TOO_LONG_VERDICT, url } : rules.check(url)
@@ -59,6 +64,10 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
 }
 
 async function read(file: string): Promise<Uint8Array> {
+  if (URL.canParse(file) && !existsSync(file)) {
+    const given = JSON.stringify(file)
+    throw new UsageError(`--robots: ${given} is a URL; write politely check URL, or the name of a robots.txt file`)
+  }
   if (file === '-') throw new UsageError('--robots: stdin contains the URLs; write the name of a robots.txt file')
   try {
     return await readFile(file)

@@ -72,8 +72,14 @@ function throwUsageError(commandOf: () => Command): (error: CommanderError) => n
 function problemOf({ code, message }: CommanderError, command: Command): string {
   if (code === 'commander.help') return 'write a command, check or match'
   const text = message.replace(/^error: |\.$/g, '').replace(/\s*\n\s*/g, ' ') // commander's suggestion is a second line
-  const hasAdvice = text.includes('Did you mean') || command.parent === null
-  if (code !== 'commander.unknownOption' || hasAdvice) return text
+  if (text.includes('Did you mean')) return text
+  const [, given = ''] = /'([^']*)'/.exec(text) ?? []
+  if (code === 'commander.unknownCommand')
+    return URL.canParse(given) ? `${text}; write politely check ${given}` : `${text}; write check or match`
+  if (code === 'commander.excessArguments') return `${text}; ${command.name()} reads URLs from stdin: write < urls.txt`
+  if (code !== 'commander.unknownOption' || command.parent === null) return text
+  const owner = command.parent.commands.find(({ options }) => options.some(({ long }) => long === given))
+  if (owner !== undefined) return `${text}; it is an option of ${owner.name()}`
   return `${text}; write one of ${command.options.map(({ long }) => long).join(', ')}`
 }
 
@@ -102,8 +108,8 @@ function timeout(): Option {
 
 function millisecondsOf(seconds: string): number {
   const ms = Number(seconds) * 1000
-  if (ms >= 1 && ms <= 86_400_000) return ms
-  throw new InvalidArgumentError('Expected seconds from 0.001 to 86400, such as 10.')
+  if (ms >= 1 && ms <= 600_000) return ms
+  throw new InvalidArgumentError('Expected seconds from 0.001 to 600, such as 10.')
 }
 
 function version(): string {

@@ -42,8 +42,17 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   [[], 'write a command, check or match; see politely --help'],
   [['chek'], "unknown command 'chek' (Did you mean check?); see politely --help"],
   [['help', 'chek'], 'write a command, check or match; see politely --help'],
+  [['lint', 'robots.txt'], "unknown command 'lint'; write check or match; see politely --help"],
+  [
+    [URL, ...BOT],
+    "unknown command 'http://127.0.0.1:9/'; write politely check http://127.0.0.1:9/; see politely --help",
+  ],
+  [
+    ['check', URL, ...BOT, '--robots', robots],
+    "unknown option '--robots'; it is an option of match; see politely check --help",
+  ],
   [['--frobnicate'], "unknown option '--frobnicate'; see politely --help"],
-  [['two\nlines \u001b[31m'], "unknown command 'two lines \\u{1b}[31m'; see politely --help"],
+  [['two\nlines \u001b[31m'], "unknown command 'two lines \\u{1b}[31m'; write check or match; see politely --help"],
   [
     ['check', URL, '--frobnicate'],
     `unknown option '--frobnicate'; write one of ${CHECK_OPTIONS}; see politely check --help`,
@@ -58,11 +67,15 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
   [
     ['check', URL, ...BOT, '--timeout', 'abc'],
-    "option '--timeout <seconds>' argument 'abc' is invalid. Expected seconds from 0.001 to 86400, such as 10; see politely check --help",
+    "option '--timeout <seconds>' argument 'abc' is invalid. Expected seconds from 0.001 to 600, such as 10; see politely check --help",
   ],
   [
     ['check', URL, ...BOT, '--timeout', '0'],
-    "option '--timeout <seconds>' argument '0' is invalid. Expected seconds from 0.001 to 86400, such as 10; see politely check --help",
+    "option '--timeout <seconds>' argument '0' is invalid. Expected seconds from 0.001 to 600, such as 10; see politely check --help",
+  ],
+  [
+    ['check', URL, ...BOT, '--timeout', '20000'],
+    "option '--timeout <seconds>' argument '20000' is invalid. Expected seconds from 0.001 to 600, such as 10; see politely check --help",
   ],
   [
     ['check', URL, ...BOT, '--dialect', 'bing'],
@@ -81,6 +94,11 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   [['check', 'x'.repeat(500), ...BOT], `"${'x'.repeat(200)}…": ${explainUrlProblem('relative')}`],
   [['check', 'mailto:bot@example.com', ...BOT], `"mailto:bot@example.com": ${explainUrlProblem('scheme')}`],
   [['check', 'http://a b/', ...BOT], `"http://a b/": ${explainUrlProblem('malformed')}`],
+
+  [
+    ['check', robots, ...BOT],
+    `"${robots}": this is a file; to check the URLs in it, write politely check - < "${robots}"`,
+  ],
 
   // user agent and product token
   [['check', URL], `--user-agent: ${MISSING}`],
@@ -112,6 +130,10 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   [MATCH_FILE('no\nsuch'), `--robots: "no\\nsuch": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE(folder), `--robots: "${folder}": it is a directory; ${WRITE_A_FILE}`],
   [MATCH_FILE(unreadable), `--robots: "${unreadable}": permission to read it was denied; ${WRITE_A_FILE}`],
+  [
+    MATCH_FILE('https://example.com/robots.txt'),
+    '--robots: "https://example.com/robots.txt" is a URL; write politely check URL, or the name of a robots.txt file',
+  ],
   [MATCH_FILE('-'), `--robots: stdin contains the URLs; ${WRITE_A_FILE}`],
   [
     [...MATCH, '--origin', 'example.com'],
@@ -119,7 +141,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
   [
     [...MATCH, URL],
-    "too many arguments for 'match'. Expected 0 arguments but got 1: http://127.0.0.1:9/; see politely match --help",
+    "too many arguments for 'match'. Expected 0 arguments but got 1: http://127.0.0.1:9/; match reads URLs from stdin: write < urls.txt; see politely match --help",
   ],
 ]
 

@@ -36,6 +36,13 @@ test('prints one JSON verdict for each line; the exit code is 0 whatever the ver
   expect(code).toBe(0)
 })
 
+test('says on stderr that stdin looks like a robots.txt file', async () => {
+  const { code, stdout, stderr } = await runCli(MATCH, { stdin: 'User-agent: *\nDisallow: /private\n' })
+  expect(parseJsonLines(stdout)).toMatchObject([{ because: 'invalid-url' }, { because: 'invalid-url' }])
+  expect(stderr).toBe('politely: stdin looks like a robots.txt file; write --robots robots.txt < urls.txt\n')
+  expect(code).toBe(0)
+})
+
 test('takes the product token from a whole User-Agent header; applies --dialect and --origin', async () => {
   const args = ['match', '--robots', robots, '--user-agent', 'MJ12bot/v1.4.8 (http://mj12bot.com/)']
   const stdin = 'https://example.com/\nhttps://other.example/\n'

@@ -1,7 +1,7 @@
 // withRobots: makes a Crawlee crawler follow robots.txt.
 import { OptionError } from '@politely/core'
 import { onAbort } from '@politely/fetcher/abort-listeners'
-import { number, oneOf, withMethods } from '@politely/fetcher/option-checks'
+import { abortSignal, number, oneOf } from '@politely/fetcher/option-checks'
 import {
   assertGateOptions,
   type GateOrOptions,
@@ -39,6 +39,14 @@ export type WithRobotsOptions = GateOrOptions & {
   readonly pageRequests?: 'check' | 'ignore' | undefined
 }
 
+const OF_THE_CRAWLER = 'is an option of the crawler; write it in new CheerioCrawler({ … })'
+/** Options of Crawlee, which users write in the options of `withRobots`. */
+const OPTIONS_OF_CRAWLER: Readonly<Record<string, string>> = {
+  maxConcurrency: OF_THE_CRAWLER,
+  minConcurrency: OF_THE_CRAWLER,
+  maxRequestsPerMinute: OF_THE_CRAWLER,
+}
+
 const politeCrawlers = new WeakSet<object>()
 
 /**
@@ -56,7 +64,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   oneOf('pageRequests', pageRequests, ['check', 'ignore'])
   const { forGate, signal } = withoutSignal(others)
   // On abort, the crawl ends before the gate closes. Otherwise requests would fail because of a closed gate instead of the signal's reason.
-  const { gate, close } = resolveGate(forGate, { deferBeyondMs: true, pageRequests: true })
+  const { gate, close } = resolveGate(forGate, { deferBeyondMs: true, pageRequests: true }, OPTIONS_OF_CRAWLER)
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
   const access = { gate, deferred }
   hookRobots(internals, gate.robots)
@@ -77,7 +85,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
 function withoutSignal(options: GateOrOptions): { forGate: GateOrOptions; signal: AbortSignal | undefined } {
   if ('gate' in options || 'robots' in options) return { forGate: options, signal: undefined }
   const { signal, ...forGate } = options
-  return { forGate, signal: withMethods('signal', signal, ['addEventListener'], 'an AbortSignal') }
+  return { forGate, signal: abortSignal(signal) }
 }
 
 /** How long a task of the pool searches for a request that can start, and defers others. Then the task ends, and the next one may start. */

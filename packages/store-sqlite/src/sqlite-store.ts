@@ -6,7 +6,8 @@ import { fileIdOf } from './file-id.ts'
 import { type Settings, type SqliteStoreOptions, settingsOf } from './options.ts'
 import { renameDamagedFile } from './rename-damaged-file.ts'
 import { sizeLimits } from './size-limits.ts'
-import { isBusy, isDamage, StoreError } from './store-error.ts'
+import { isOneByte, isSqliteFile } from './sqlite-header.ts'
+import { isBusy, isDamage, isNotADatabase, StoreError } from './store-error.ts'
 import { StoreFile, type Write } from './store-file.ts'
 
 /** A write that waits for the next transaction. */
@@ -29,8 +30,8 @@ const MAX_RETRY_DELAY_MS = 32
  * since SQLite's last sync may be missing, but the file is consistent (WAL, `synchronous = NORMAL`). `get` sees everything that
  * this store and others have committed.
  *
- * The store renames a damaged file to `….corrupt-TIME`, calls `onSetAside` and creates a new file. Methods reject with a
- * `StoreError`; its `code` says why.
+ * The store renames a damaged file to `….corrupt-TIME`, calls `onSetAside` and creates a new file. It never touches a file that does not
+ * begin with SQLite's header. Methods reject with a `StoreError`; its `code` says why.
  */
 export class SqliteStore implements Store {
   readonly #settings: Settings
@@ -44,7 +45,7 @@ export class SqliteStore implements Store {
   /**
    * Opens the file, or creates it. Blocks for up to `busyTimeoutMs` while other processes keep it locked.
    * @throws {OptionError} for an invalid option, such as a path in a folder that does not exist.
-   * @throws {StoreError} if the file cannot be opened, or belongs to another application or a newer version.
+   * @throws {StoreError} if the file cannot be opened, is not an SQLite file, or belongs to another application or a newer version.
    */
   constructor(options: SqliteStoreOptions) {
     this.#settings = settingsOf(options)
@@ -136,6 +137,7 @@ export class SqliteStore implements Store {
   #open(): StoreFile {
     const { path, maxBytes } = this.#settings
     const id = fileIdOf(path)
+    if (isOneByte(path)) throw this.#notSqliteError()
     try {
       return new StoreFile(path, maxBytes)
     } catch (error) {
@@ -174,6 +176,8 @@ export class SqliteStore implements Store {
 
   #renameDamaged(id: string | undefined, error: Error): void {
     const { path, onSetAside } = this.#settings
+    const isSameFile = id !== undefined && fileIdOf(path) === id
+    if (isSameFile && isNotADatabase(error) && !isSqliteFile(path)) throw this.#notSqliteError(error)
     const setAsideAs = renameDamagedFile(path, id)
     if (setAsideAs !== undefined) onSetAside({ path, setAsideAs, error })
   }
@@ -196,13 +200,26 @@ export class SqliteStore implements Store {
         )
   }
 
+  #notSqliteError(cause?: Error): StoreError {
+    return new StoreError(
+      'ERR_POLITELY_STORE_FOREIGN',
+      this.#settings.path,
+      'this file exists and is not an SQLite file, so the store does not touch it; write the path of a new file, such as "robots.sqlite"',
+      cause,
+    )
+  }
+
   #throwIfClosing(): void {
     if (this.#closing) throw this.#closedError()
   }
 
   #closedError(): StoreError {
     const { path } = this.#settings
-    return new StoreError('ERR_POLITELY_STORE_CLOSED', path, 'this store is closed; make a new one')
+    return new StoreError(
+      'ERR_POLITELY_STORE_CLOSED',
+      path,
+      'this store is closed; await the calls of its clients before close(), or create a new store',
+    )
   }
 }
 

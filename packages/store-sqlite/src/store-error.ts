@@ -5,7 +5,7 @@
  *
  * - `CLOSED`: a method was called after `close`. Remedy: close the store after the clients that use it, or create a new store.
  * - `BUSY`: other processes kept the file locked for longer than `busyTimeoutMs`. Remedy: try again, or raise `busyTimeoutMs`.
- * - `FOREIGN`: the file is the SQLite database of another application. Remedy: choose another `path`.
+ * - `FOREIGN`: the file is not an SQLite file, or is the SQLite database of another application. Remedy: choose another `path`.
  * - `NEWER`: a newer version of this package wrote the file. Remedy: install that version, or choose another `path`.
  * - `FAILED`: SQLite failed, for example because the disk is full. Remedy: read `cause`, and check permissions and free disk space.
  */
@@ -48,7 +48,12 @@ export function isBusy(error: unknown): boolean {
 
 /** Returns whether the file is damaged or not a database. */
 export function isDamage(error: unknown): error is Error {
-  return error instanceof ChecksumError || [CORRUPT, NOT_A_DATABASE].includes(sqliteCodeOf(error))
+  return error instanceof ChecksumError || sqliteCodeOf(error) === CORRUPT || isNotADatabase(error)
+}
+
+/** Returns whether the start of the file is not that of a database: it is damaged, or the file is of another kind. */
+export function isNotADatabase(error: unknown): boolean {
+  return sqliteCodeOf(error) === NOT_A_DATABASE
 }
 
 /** Returns the primary result code; 0 if SQLite did not throw the error. */

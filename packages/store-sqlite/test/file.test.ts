@@ -66,10 +66,8 @@ const sizeOf = (path: string) => statSync(path).size
 const damages: readonly (readonly [string, (path: string) => void])[] = [
   ['truncated in the middle', (path) => truncateSync(path, sizeOf(path) / 2)],
   ['truncated inside the header', (path) => truncateSync(path, 50)],
-  ['overwritten with garbage', (path) => overwrite(path, 0, sizeOf(path))],
-  ['first page overwritten', (path) => overwrite(path, 0, 4_096)],
+  ['overwritten with garbage after the header', (path) => overwrite(path, 16, sizeOf(path) - 16)],
   ['first page overwritten after the header', (path) => overwrite(path, 100, 3_996)],
-  ['a text file', (path) => writeFileSync(path, 'User-agent: *\nDisallow: /\n'.repeat(1_000))],
   ['a page overwritten in the middle', (path) => overwrite(path, 4_096 * Math.floor(sizeOf(path) / 8_192), 4_096)],
   [
     'every second page overwritten',
@@ -167,7 +165,7 @@ describe('a damaged file is renamed, reported and replaced (our choice)', () => 
 
   test('without onSetAside, it emits a process warning', ({ folder }) => {
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
-    writeFileSync(folder.path, 'this is not a database file '.repeat(100))
+    writeFileSync(folder.path, 'SQLite format 3\0, and then damage'.repeat(100))
     folder.open()
     const [name] = renamedFiles(folder)
     expect(warn.mock.calls).toEqual([
@@ -201,6 +199,38 @@ describe('does not change a file that another application or version owns', () =
     )
     expect(readFileSync(folder.path).equals(before)).toBe(true)
     expect(folder.fileNames()).toEqual(['robots.sqlite'])
+  })
+
+  test.for([
+    ['one byte', 'x'],
+    ['a line', '\n\n'],
+    ['a small JSON file', '{ "name": "example" }\n'],
+    ['a large text file', 'User-agent: *\nDisallow: /\n'.repeat(1_000)],
+    ['a text about SQLite', 'SQLite format 3 is described in'],
+    ['zeros', '\0'.repeat(8_192)],
+  ] as const)('a file that is not an SQLite file: %s', ([, text], { folder }) => {
+    writeFileSync(folder.path, text)
+    expect(() => folder.open()).toThrow(
+      expect.objectContaining({
+        name: 'StoreError',
+        code: 'ERR_POLITELY_STORE_FOREIGN',
+        message: expect.stringContaining('is not an SQLite file, so the store does not touch it; write the path of'),
+      }),
+    )
+    expect(readFileSync(folder.path, 'utf8')).toBe(text)
+    expect(folder.fileNames()).toEqual(['robots.sqlite'])
+  })
+
+  test('a file that replaces the open one', async ({ folder }) => {
+    await fill(folder)
+    const store = folder.open()
+    expect(await store.get(originOf(0))).toBe(textOf(0))
+    rmSync(folder.path)
+    writeFileSync(folder.path, '{ "name": "example" }\n')
+    for (const call of [store.get(originOf(0)), store.set(originOf(0), 'new', inOneHour)])
+      await expect(call).rejects.toMatchObject({ code: 'ERR_POLITELY_STORE_FOREIGN' })
+    expect(readFileSync(folder.path, 'utf8')).toBe('{ "name": "example" }\n')
+    expect(renamedFiles(folder)).toEqual([])
   })
 
   test('uses an empty file', async ({ folder }) => {
