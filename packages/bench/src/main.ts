@@ -21,6 +21,7 @@ import { memory } from './workloads/memory.ts'
 import { full, type Plan, quick, withoutSampledLibraries } from './workloads/plan.ts'
 import { siteVisit } from './workloads/site-visit.ts'
 import { storeMemory } from './workloads/store-memory.ts'
+import { storeRedis } from './workloads/store-redis.ts'
 import { warmClient } from './workloads/warm-client.ts'
 
 try {
@@ -69,7 +70,9 @@ async function runAll(
     else if (workload === 'cold-fetch') show(await coldFetch(plan))
     else if (workload === 'warm-client') show(await warmClient(plan))
     else if (workload === 'store-memory') show(await storeMemory(plan))
-    else if (workload === 'memory') {
+    else if (workload === 'store-redis') {
+      show(...(await storeRedis(plan, corpus && Array.from(filesIn(corpus.folder, plan.maxRealFiles)))))
+    } else if (workload === 'memory') {
       show(await memory(processPlan, undefined))
       if (corpus) show(await memory(processPlan, corpus.folder))
     } else {

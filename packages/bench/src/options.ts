@@ -13,6 +13,7 @@ const WORKLOADS = [
   'hostile',
   'memory',
   'store-memory',
+  'store-redis',
   'agreement',
   'gate',
 ] as const

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { noRedisServer } from '@politely/testkit/redis'
 import { isFullRun } from '@politely/testkit/scope'
 import { expect, it } from 'vitest'
 import { siteFiles } from '../src/files/site-file.ts'
@@ -22,6 +23,7 @@ import { memory } from '../src/workloads/memory.ts'
 import { type Plan, quick } from '../src/workloads/plan.ts'
 import { siteVisit } from '../src/workloads/site-visit.ts'
 import { storeMemory } from '../src/workloads/store-memory.ts'
+import { storeRedis } from '../src/workloads/store-redis.ts'
 import { warmClient } from '../src/workloads/warm-client.ts'
 
 const plan: Plan = {
@@ -42,7 +44,8 @@ const sites = Array.from(siteFiles(6), (file, i) => siteOf(file, i))
 
 /** These start child processes and take seconds. */
 const slow = ['hostile', 'memory', 'cold fetch', 'store memory']
-const workloads: [string, () => Promise<Sheet | Sheet[]>][] = [
+type Workload = [string, () => Promise<Sheet | Sheet[]>]
+const workloads: Workload[] = [
   ['match', () => match({ ...plan, libraries }, sites, 'generated')],
   ['site visit', () => siteVisit({ ...plan, libraries }, sites, 'generated')],
   ['long files', () => longFiles(plan)],
@@ -51,6 +54,7 @@ const workloads: [string, () => Promise<Sheet | Sheet[]>][] = [
   ['cold fetch', () => coldFetch(plan)],
   ['warm client', () => warmClient(plan)],
   ['store memory', () => storeMemory(plan)],
+  ...(noRedisServer() ? [] : [['store redis', () => storeRedis(plan, undefined)] as Workload]),
   ['agreement', () => agreement({ ...plan, libraries }, sites, 'generated')],
 ]
 

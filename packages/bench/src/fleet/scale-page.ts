@@ -1,0 +1,248 @@
+// Generates the tables of docs/scale.md from a record.
+import { join } from 'node:path'
+import { type DocTable, withTables } from '@politely/testkit/doc-table'
+import { crawler, memory, redis, web } from './parameters.ts'
+import type { FleetRecord, Summary } from './record.ts'
+
+export const SCALE_PAGE: string = join(import.meta.dirname, '../../../../docs/scale.md')
+
+export function scalePage(page: string, record: FleetRecord): string {
+  return withTables(page, tablesOf(record))
+}
+
+export function tablesOf(record: FleetRecord): DocTable[] {
+  return [assumptions(record), figures(record), death(record), billion(record)]
+}
+
+function assumptions({ origins, urls, domains, workers, largestSite }: FleetRecord): DocTable {
+  const delays = web.crawlDelays.map(({ delayMs, share }) => `${delayMs / 1000} s: ${percent(share)}`).join(', ')
+  const { mean, min, max } = web.responseMs
+  const { tailExponent, hostsPerDomain, missingShare, flakyShare, unreachableShare } = web
+  const ours = 'our choice'
+  return {
+    head: ['assumed', 'value', 'source'],
+    rows: [
+      ['origins, URLs, workers', `${count(origins)}, ${count(urls)}, ${workers}`, ours],
+      [
+        'URLs of a site',
+        `${(urls / origins).toFixed(1)} on average; the share of sites with more than n falls as n^-${tailExponent}; at most ${count(largestSite)}`,
+        '[Huberman and Adamic](https://arxiv.org/abs/cond-mat/9901071) found about 0.7 to 0.9; the largest site is our choice',
+      ],
+      [
+        'hosts of a registrable domain',
+        `${hostsPerDomain} on average; the share of domains with more than n falls as n^-${web.domainTailExponent}; at most ${percent(web.largestDomainShare)} of all hosts; ${count(domains)} domains`,
+        '[Common Crawl](https://commoncrawl.github.io/cc-crawl-statistics/), CC-MAIN-2024-42, and blogspot.com in its list of domains',
+      ],
+      ['crawl-delay', `${delays}; others none`, ours],
+      ['delay of the crawler', `\`minDelayMs\` ${crawler.ownDelayMs}, \`maxDelayMs\` ${crawler.maxDelayMs}`, ours],
+      [
+        'robots.txt',
+        `${percent(missingShare)} answer 404, ${percent(flakyShare)} 503 twice, ${percent(unreachableShare)} always 503`,
+        ours,
+      ],
+      [
+        'overloaded sites',
+        `${percent(web.overloadedShare)}: they answer ${percent(web.pushbackShare)} of requests with a 503, half of these with a Retry-After of ${web.retryAfterSeconds} s`,
+        ours,
+      ],
+      ['time of a response', `exponential, ${mean} ms on average, from ${min} ms to ${max / 1000} s`, ours],
+      [
+        'requests under way in a worker',
+        `${crawler.connections}, fetches of robots.txt included`,
+        "the gate's default",
+      ],
+    ],
+  }
+}
+
+function figures(record: FleetRecord): DocTable {
+  const { partition, shared } = record.plans
+  const row = (what: string, of: (run: Summary) => string) => [what, of(partition), of(shared)]
+  return {
+    head: ['simulated', 'partition', 'shared pacer'],
+    rows: [
+      row('URLs fetched', ({ fetched }) => count(fetched)),
+      row('URLs refused, since robots.txt stayed unreachable', ({ refused }) => count(refused)),
+      ...[0.5, 0.9, 0.99, 0.999].map((share) =>
+        row(`${percent(share)} of the URLs were done after`, (run) => duration(milestone(run, share).at)),
+      ),
+      row('all were done after', ({ makespanMs }) => duration(makespanMs)),
+      row('the slowest site takes, at the delay that it asks for', () => duration(record.slowestSiteMs)),
+      row('all requests take, with all connections in use', ({ workMs }) => duration(workMs)),
+      row('the crawl takes, relative to the longer of the two', (run) => ratio(run.makespanMs / idealMs(record, run))),
+      row('connections idle, until 90 % were done', (run) => percent(idleShare(run, milestone(run, 0.9)))),
+      row('connections idle, until all were done', (run) =>
+        percent(idleShare(run, { at: run.makespanMs, busyMs: run.busyMs })),
+      ),
+      row('requests of the busiest worker, relative to the mean', ({ busiest }) => ratio(busiest)),
+      row('smallest gap, relative to the one asked for', ({ pace }) => ratio(pace.smallest)),
+      row('gaps shorter than asked for', ({ pace }) => `${count(pace.short)} of ${count(pace.gaps)}`),
+      row('503 responses that caused a pause', ({ pushbacks }) => count(pushbacks)),
+      row('fetches of robots.txt', ({ robots }) => count(robots.fetches)),
+      row('of these, after 24 hours', ({ robots }) => count(robots.refetches)),
+      row('fetches that the lease avoided', ({ robots }) => count(robots.avoidedByLease)),
+      row('fetches of robots.txt a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.robots)),
+      row('requests for pages a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.pages)),
+      row("checks that the worker's memory answered", ({ cache }) => percent(cache.memoryHits / cache.checks)),
+      row('checks that Redis answered', ({ cache }) => percent(cache.redisHits / cache.checks)),
+      row('reads of Redis that found a fresh entry', ({ cache, calls }) => percent(cache.redisHits / calls.get)),
+      row('Redis calls per URL, for robots.txt', (run) => perUrl(run, robotsCalls(run))),
+      row('Redis calls per URL, for the pace', (run) => perUrl(run, run.calls.slot + run.calls.report)),
+      row('the same, if each request that waits asks twice', (run) =>
+        perUrl(run, run.plan === 'shared' ? run.calls.slot + run.calls.report + run.waits : 0),
+      ),
+      row('Redis calls a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.calls)),
+      row('queue calls per URL, if the queue knows the time', (run) =>
+        perUrl(run, run.plan === 'shared' ? run.pages * redis.callsPerJob : 0),
+      ),
+      row('queue calls per URL, if it does not', (run) => perUrl(run, queueCalls(run))),
+      row('Redis memory for robots.txt, estimated', () => bytes(record.origins * robotsBytes)),
+      row('Redis memory for pace keys at their peak, estimated', ({ pacerKeys }) => bytes(pacerKeys * pacerBytes)),
+      row('Redis memory per origin, estimated', ({ pacerKeys }) =>
+        bytes(robotsBytes + (pacerKeys * pacerBytes) / record.origins),
+      ),
+      row(
+        'fresh entries in the memory of a worker: mean; most',
+        ({ entries }) => `${count(entries.mean)}; ${count(entries.most)}`,
+      ),
+      row(
+        'memory of these, estimated',
+        ({ entries }) => `${bytes(entries.mean * entryBytes)}; ${bytes(entries.most * entryBytes)}`,
+      ),
+    ],
+  }
+}
+
+function death({ death: { plans } }: FleetRecord): DocTable {
+  const { partition, shared } = plans
+  const row = (what: string, of: (run: typeof shared) => number) => [what, count(of(partition)), count(of(shared))]
+  return {
+    head: ['one worker dies', 'partition', 'shared pacer'],
+    rows: [
+      row('origins that wait until the death is noticed', ({ delayedOrigins }) => delayedOrigins),
+      row('their URLs', ({ delayedUrls }) => delayedUrls),
+      row('requests that are repeated', ({ lostRequests }) => lostRequests),
+      row('pauses after a 503 that only the dead worker knew', ({ forgottenPauses }) => forgottenPauses),
+    ],
+  }
+}
+
+/** The same mix of sites for a billion origins, spread evenly over some days. */
+function billion(record: FleetRecord): DocTable {
+  const factor = 1_000_000_000 / record.origins
+  const { spread } = record
+  const columns = [spread.days, 1].flatMap((days) =>
+    [record.plans.partition, record.plans.shared].map((run) => ({ run, perSecond: factor / (days * 86_400) })),
+  )
+  const row = (what: string, of: (column: (typeof columns)[number]) => string) => [what, ...columns.map(of)]
+  const redisCalls = ({ run, perSecond }: (typeof columns)[number]) =>
+    (robotsCalls(run) + run.calls.slot + run.calls.report) * perSecond
+  const redisBytes = factor * record.origins * robotsBytes
+  const jobBytes = factor * record.urls * (redis.jobBytes + redis.bytesPerKey)
+  const days = (value: number) => (value === 1 ? 'a day' : `${value} days`)
+  return {
+    head: [
+      'a billion origins, computed',
+      ...[spread.days, 1].flatMap((n) => [`partition, ${days(n)}`, `shared, ${days(n)}`]),
+    ],
+    rows: [
+      row('requests for pages a second', ({ run, perSecond }) => count(run.pages * perSecond)),
+      row('fetches of robots.txt a second, if the URLs of a site are crawled together', ({ run, perSecond }) =>
+        count(run.robots.fetches * perSecond),
+      ),
+      row('the same, if they are spread over the whole time', ({ run, perSecond }) =>
+        count((perSecond === columns[0]?.perSecond ? spread.fetches : run.robots.fetches) * perSecond),
+      ),
+      row('DNS lookups a second, one for each origin', ({ perSecond }) => count(record.origins * perSecond)),
+      row(
+        `traffic, at ${bytes(web.pageBytes)} a page`,
+        ({ run, perSecond }) => `${bytes(run.pages * perSecond * web.pageBytes)}/s`,
+      ),
+      row('connections in use', ({ run, perSecond }) => count((run.busyMs / 1000) * perSecond)),
+      row(`workers of ${crawler.connections} connections, all in use`, ({ run, perSecond }) =>
+        count((run.busyMs / 1000 / crawler.connections) * perSecond),
+      ),
+      row('Redis calls a second for robots.txt and pace', (column) => count(redisCalls(column))),
+      row('queue calls a second, if the queue does not know the time', ({ run, perSecond }) =>
+        count(queueCalls(run) * perSecond),
+      ),
+      row(`Redis processes for all calls, at ${count(redis.callsPerSecond)} each`, (column) =>
+        count(Math.ceil((redisCalls(column) + queueCalls(column.run) * column.perSecond) / redis.callsPerSecond)),
+      ),
+      row('Redis memory for robots.txt', () => bytes(redisBytes)),
+      row(`Redis processes for this memory, at ${bytes(redis.processBytes)} each`, () =>
+        count(Math.ceil(redisBytes / redis.processBytes)),
+      ),
+      row('Redis memory if all URLs were jobs of the queue', ({ run }) =>
+        run.plan === 'shared' ? bytes(jobBytes) : 'none',
+      ),
+    ],
+  }
+}
+
+/** The mean size in Redis of what is known of an origin's robots.txt. */
+const robotsBytes: number =
+  redis.bytesPerKey +
+  redis.keyBytes +
+  web.missingShare * redis.missingEntryBytes +
+  (1 - web.missingShare) * redis.rulesEntryBytes
+
+/** The memory of a worker for one origin. */
+const entryBytes: number = memory.rulesBytes + memory.paceBytes
+
+const pacerBytes: number = redis.bytesPerKey + redis.keyBytes + redis.pacerBytes
+
+function robotsCalls({ calls }: Summary): number {
+  return calls.get + calls.lease + calls.reread + calls.set + calls.release + calls.poll
+}
+
+/** Returns the calls of a queue that learns from the pacer that a job must wait. */
+function queueCalls({ plan, pages, waits }: Summary): number {
+  return plan === 'shared' ? pages * redis.callsPerJob + waits * redis.callsPerDelayedJob : 0
+}
+
+/** Returns the time that no schedule can beat: the slowest site at the delay that it asks for, or the work of all connections. */
+function idealMs({ slowestSiteMs }: FleetRecord, { workMs }: Summary): number {
+  return Math.max(slowestSiteMs, workMs)
+}
+
+function milestone(run: Summary, share: number): { readonly at: number; readonly busyMs: number } {
+  return run.milestones.find((one) => one.share === share) ?? { at: run.makespanMs, busyMs: run.busyMs }
+}
+
+function idleShare({ workers }: Summary, { at, busyMs }: { readonly at: number; readonly busyMs: number }): number {
+  return Math.max(0, 1 - busyMs / (at * workers * crawler.connections))
+}
+
+function perUrl({ fetched }: Summary, calls: number): string {
+  return (calls / fetched).toFixed(2)
+}
+
+function rate({ mean, peak }: { readonly mean: number; readonly peak: number }): string {
+  return `${count(mean)}; ${count(peak)}`
+}
+
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`
+}
+
+function ratio(value: number): string {
+  return `${value.toFixed(3)}×`
+}
+
+function bytes(value: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+  const power = value < 1 ? 0 : Math.floor(Math.log10(value) / 3)
+  return `${Number((value / 1000 ** power).toPrecision(3))} ${units[power]}`
+}
+
+function duration(ms: number): string {
+  const seconds = ms / 1000
+  if (seconds < 120) return `${Math.round(seconds)} s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
+  return seconds < 200_000 ? `${(seconds / 3_600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} days`
+}
