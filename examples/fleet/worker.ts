@@ -1,0 +1,195 @@
+// One worker of the fleet, in a process of its own: node worker.ts OPTIONS
+//
+// It takes BullMQ jobs. A job stands for an origin that has URLs to crawl. Each run of a job crawls one URL and then delays the job until the
+// next slot of its origin, so that the worker is free for other origins meanwhile.
+import { subscribe } from 'node:diagnostics_channel'
+import { RobotsClient } from '@politely/fetcher'
+import { type Permit, PoliteGate, RobotsDisallowedError, type StartMessage } from '@politely/gate'
+import { RedisPacer, RedisStore } from '@politely/redis'
+import { DelayedError, type Job, Worker } from 'bullmq'
+import { Redis } from 'ioredis'
+import { Agent, fetch } from 'undici'
+import { Frontier, type IdleOrigin } from './frontier.ts'
+import { JobQueues } from './job-queues.ts'
+import { lookup } from './small-web.ts'
+
+const USER_AGENT = 'PolitelyFleet/0.1'
+/** A job that gets no slot within this time goes back to the queue until its slot. */
+const MAX_WAIT_MS = 50
+/** How many pages a worker requests at the same time. */
+const CONCURRENCY = 50
+/** A job that failed is tried again after this time, for example if Redis was away. */
+const RETRY_MS = 1_000
+
+export interface WorkerOptions {
+  /** The Redis of the jobs. It must keep its data. */
+  readonly jobsUrl: string
+  /** The Redis of robots.txt and of the pace. It may lose its data. */
+  readonly sharedUrl: string
+  /** The beginning of all keys of this crawl. */
+  readonly prefix: string
+  readonly minDelayMs: number
+  readonly domainDelayMs: number
+  readonly workers: number
+  /** The number of this worker. With `partition` it decides which origins the worker crawls. */
+  readonly index: number
+  /** Whether each origin belongs to one worker, which paces it by itself. Otherwise any worker crawls any origin, and Redis keeps the pace. */
+  readonly partition: boolean
+  /** How long the jobs of a killed worker stay locked. Milliseconds. */
+  readonly lockMs: number
+}
+
+/** What a worker has counted since its start. */
+export interface WorkerCounts {
+  /** Pages fetched. */
+  readonly pages: number
+  /** URLs refused by robots.txt. */
+  readonly refused: number
+  /** Pages whose request failed. */
+  readonly failed: number
+  /** Runs of a job that only delayed it again. */
+  readonly early: number
+  /** URLs under way now. */
+  readonly underWay: number
+  readonly robotsFetches: number
+  /** Commands to the Redis of the jobs, without the one that waits for jobs. */
+  readonly jobCommands: number
+  readonly storeCommands: number
+  readonly pacerCommands: number
+}
+
+const [argument = ''] = process.argv.slice(2)
+const options = JSON.parse(argument) as WorkerOptions
+const { jobsUrl, sharedUrl, prefix, minDelayMs, domainDelayMs, partition, index, workers } = options
+
+const jobsRedis = connect(jobsUrl)
+const storeRedis = connect(sharedUrl)
+const pacerRedis = connect(sharedUrl)
+const frontier = new Frontier(jobsRedis.client, `${prefix}frontier:`)
+const queues = new JobQueues(jobsRedis.client, { prefix, queues: partition ? workers : 1 })
+const store = new RedisStore({ client: storeRedis.client, keyPrefix: prefix })
+const robots = new RobotsClient({ userAgent: USER_AGENT, store, lookup })
+const pacer = partition ? undefined : new RedisPacer({ client: pacerRedis.client, keyPrefix: prefix })
+const gate = new PoliteGate({ robots, minDelayMs, minDelayPerDomainMs: domainDelayMs, pacer })
+const agent = new Agent({ connect: { lookup }, keepAliveTimeout: 30_000 })
+/** When the request to each URL under way started, by the clock that all processes of the machine share. Milliseconds. */
+const startTimes = new Map<string, number>()
+subscribe('politely:gate:start', (message) => {
+  startTimes.set((message as StartMessage).url, Number(process.hrtime.bigint()) / 1e6)
+})
+const counts = { pages: 0, refused: 0, failed: 0, early: 0, underWay: 0 }
+
+const worker = new Worker<IdleOrigin>(queues.nameOf(partition ? index : 0), run, {
+  connection: jobsRedis.client,
+  prefix: queues.prefix,
+  concurrency: CONCURRENCY,
+  lockDuration: options.lockMs,
+  stalledInterval: options.lockMs,
+  // A job stalls when its worker dies. It did nothing wrong, so no number of deaths makes it fail.
+  maxStalledCount: Number.MAX_SAFE_INTEGER,
+})
+worker.on('error', (error: NodeJS.ErrnoException) => {
+  // BullMQ connects again by itself.
+  const isLost = error.code?.startsWith('ECONN') || error.message === 'Connection is closed.'
+  if (!isLost) console.error(`worker ${index}: ${error.message}`)
+})
+
+/** Runs a job: crawls one URL, and delays the job until the next slot. The job ends if its origin has no URL left. */
+async function run(job: Job<IdleOrigin>, token?: string): Promise<void> {
+  counts.underWay++
+  try {
+    const nextAt = await crawlNext(job.data).catch((error: unknown) => {
+      console.error(`worker ${index}: ${error}`)
+      return Date.now() + RETRY_MS
+    })
+    if (nextAt === undefined) return
+    await job.moveToDelayed(nextAt, token)
+  } finally {
+    counts.underWay--
+  }
+  throw new DelayedError()
+}
+
+/** Crawls the next URL of an origin. Returns when the job should run again: a time in milliseconds since 1970. Undefined if there is no URL. */
+async function crawlNext(origin: IdleOrigin): Promise<number | undefined> {
+  const url = await frontier.take(origin)
+  if (url === undefined) return undefined
+  let permit: Permit
+  try {
+    permit = await gate.enter(url, { signal: AbortSignal.timeout(MAX_WAIT_MS) })
+  } catch (error) {
+    if (error instanceof RobotsDisallowedError) return refused(url, error.retryAt)
+    if (!(error instanceof DOMException)) throw error // the signal throws a DOMException
+    const forecast = await gate.when(url)
+    if (!forecast.allowed) return refused(url, forecast.retryAt)
+    counts.early++
+    return Date.now() + forecast.waitMs
+  }
+  const startedAt = performance.now()
+  const links = await fetchLinks(url, permit)
+  await frontier.finish(url, links, (idle) => queues.add(idle))
+  return Date.now() + Math.max(0, startedAt + permit.delay.delayMs - performance.now())
+}
+
+async function refused(url: string, retryAt: number | undefined): Promise<number> {
+  if (retryAt !== undefined) return retryAt // robots.txt could not be fetched
+  counts.refused++
+  await frontier.finish(url, [], (idle) => queues.add(idle))
+  return Date.now()
+}
+
+/** Fetches a page and returns its links. A page whose request fails has none, and is not tried again. */
+async function fetchLinks(url: string, permit: Permit): Promise<string[]> {
+  try {
+    const headers = {
+      'user-agent': USER_AGENT,
+      // For the report of the small web.
+      'x-permit-ms': `${startTimes.get(url)}`,
+      'x-pid': `${process.pid}`,
+    }
+    const response = await fetch(url, { headers, redirect: 'manual', dispatcher: agent })
+    permit.release(response)
+    const html = await response.text()
+    counts.pages++
+    return Array.from(html.matchAll(/<a\s[^>]*?href="([^"]+)"/gi), ([, href = '']) => new URL(href, url).href)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error // `fetch` throws a TypeError for network errors
+    counts.failed++
+    return []
+  } finally {
+    permit.release()
+    startTimes.delete(url)
+  }
+}
+
+function countsNow(): WorkerCounts {
+  return {
+    ...counts,
+    robotsFetches: robots.counters.fetches,
+    jobCommands: jobsRedis.commands(),
+    storeCommands: storeRedis.commands(),
+    pacerCommands: pacerRedis.commands(),
+  }
+}
+
+/** Connects to a Redis and counts the commands sent. A lost connection is opened again for as long as it takes. */
+function connect(url: string): { client: Redis; commands(): number } {
+  const client = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true })
+  client.on('error', () => undefined) // it connects again by itself
+  let sent = 0
+  const send = client.sendCommand.bind(client)
+  client.sendCommand = (...args) => {
+    sent++
+    return send(...args)
+  }
+  return { client, commands: () => sent }
+}
+
+setInterval(() => process.send?.(countsNow()), 250)
+process.on('disconnect', () => process.exit())
+process.on('message', async () => {
+  await worker.close()
+  gate.close()
+  await robots.close()
+  process.send?.(countsNow(), () => process.exit())
+})
