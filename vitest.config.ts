@@ -1,20 +1,39 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { isFullRun } from './packages/testkit/src/scope.ts'
+
+const ALL = ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs']
+
+// These tests count the timers that are left on a fake clock. The libraries that other files use, such as undici, would add some of theirs.
+const COUNT_TIMERS = ['packages/gate/test/{levels,pacing,random-aborts,random-levels}.test.ts']
+
+// Vitest starts the files first that took longest in the last run. These take long in the full run only.
+const LONG_IN_FULL_RUN = /redis.test.pacer|(browser-|puppeteer.test.)contract|fleet.test.fleet/
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) => LONG_IN_FULL_RUN.test(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 export default defineConfig({
   test: {
-    include: ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs'],
     // Prints failures and a summary. `npm test -- --reporter=verbose` prints a line for each test.
     reporters: ['minimal'],
     silent: 'passed-only',
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000, // some tests start a browser, and the machine may be busy
-    // Many tests wait for a server or a browser, so more workers than processors keep the processors busy. The full run computes more, and
-    // has time limits of seconds that tests would exceed on an overloaded machine.
-    maxWorkers: isFullRun ? availableParallelism() + 1 : availableParallelism() * 2 + 1,
-    // Files share a worker and its modules, because separate workers cost a third of the run's time. A helper that several files import must
-    // not call `afterEach` and the like at its top level, because that would affect the first file only. Its functions call `onTestFinished`.
-    isolate: false,
+    // Many tests wait for a server or a browser, so more workers than processors keep the processors busy. The full run computes more.
+    maxWorkers: availableParallelism() * 2 + (isFullRun ? 0 : 1),
+    projects: [
+      // Files share a worker and its modules, because separate workers cost a third of the run's time. A helper that several files import must
+      // not call `afterEach` and the like at its top level, because that would affect the first file only. Its functions call `onTestFinished`.
+      { extends: true, test: { name: 'shared', include: ALL, exclude: COUNT_TIMERS, isolate: false } },
+      { extends: true, test: { name: 'alone', include: COUNT_TIMERS } },
+    ],
     execArgv: ['--disable-warning=ExperimentalWarning'], // Node 22 prints one for node:sqlite
   },
 })

@@ -13,6 +13,7 @@ const PACKAGES = {
   fetcher: ['core'],
   gate: ['core', 'fetcher'],
   'store-sqlite': ['core', 'fetcher'],
+  redis: ['core', 'fetcher', 'gate'],
   devtools: ['core', 'fetcher', 'gate'],
   crawlee: ['core', 'devtools', 'fetcher', 'gate'],
   playwright: ['core', 'devtools', 'fetcher', 'gate'],
@@ -20,7 +21,7 @@ const PACKAGES = {
   'robots-parser': ['core'],
   cli: ['core', 'fetcher', 'gate'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
-  bench: ['core', 'fetcher', 'gate', 'testkit'],
+  bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],
 }
 
 // For each folder of packages/core/src, the folders that it may import. Files directly in src may import all of them.

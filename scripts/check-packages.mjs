@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { examplesOf, runExample, startExampleSite } from '../packages/testkit/src/examples.ts'
 import { findBrowser } from '../packages/testkit/src/parts.ts'
+import { noRedis } from '../packages/testkit/src/redis.ts'
 import { createProject, packAll, peersOf, publishedPackages } from './packages.mjs'
 
 const run = promisify(execFile)
@@ -84,6 +85,7 @@ async function runExamples(app) {
     for (const { folder: from } of packages) {
       for (const [i, code] of examplesOf(readFileSync(`${from}/README.md`, 'utf8')).entries()) {
         if (code.includes('CHROME_BIN') && browser === undefined) continue
+        if (code.includes('REDIS_URL') && noRedis()) continue
         const file = join(app, `${from.replaceAll('/', '-')}-${i}.ts`)
         const { status, printed, promised } = await runExample({ code, file, origin: site.origin, browser })
         count++

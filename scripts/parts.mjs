@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { findChromium, findHeadlessShell } from '../packages/testkit/src/parts.ts'
+import { findChromium, findHeadlessShell, findRedis } from '../packages/testkit/src/parts.ts'
 import { once } from './once.mjs'
 
 const PARTS = {
@@ -23,6 +23,12 @@ const PARTS = {
     packages: ['chromium-headless-shell', 'chromium-common'],
     command: 'usr/lib/chromium/chromium-headless-shell',
     orElse: 'it is optional: the tests use Chromium instead',
+  },
+  redis: {
+    find: findRedis,
+    packages: ['redis-server'],
+    command: 'usr/bin/redis-server', // a link to redis-check-rdb, which acts by the name of its command
+    orElse: 'install Redis 7 or Valkey, so that redis-server or valkey-server is on PATH',
   },
 }
 

@@ -35,6 +35,7 @@ const TASKS = {
   demo: [BUILD, ['examples/polite-crawl/main.ts']],
   example: [BUILD, []], // `npm run example -- examples/recipes/got.ts`
   bench: [BUILD, ['--expose-gc', 'packages/bench/src/main.ts']],
+  simulate: [BUILD, ['packages/bench/src/fleet/main.ts']],
   pnpm: [], // the pinned pnpm itself: `npm run pnpm -- add -D some-package --filter @politely/core`
 }
 

@@ -32,6 +32,16 @@ export const programs = {
     expect('the stored text', await store.get('https://example.com'), 'a text')
     await store.close()
   },
+  '@politely/redis': async ({ RedisStore }) => {
+    const texts = new Map()
+    const commands = {
+      SET: (key, value) => texts.set(key, value) && 'OK',
+      GETRANGE: (key) => texts.get(key),
+    }
+    const store = new RedisStore({ client: { callBuffer: async (name, [key, value]) => commands[name](key, value) } })
+    await store.set('https://example.com', 'a text', Date.now() + 60_000)
+    expect('the stored text', await store.get('https://example.com'), 'a text')
+  },
   // Their own tests run these with the frameworks, on Node.
   '@politely/crawlee': isAdapter,
   '@politely/playwright': isAdapter,
