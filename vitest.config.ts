@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { BaseSequencer, type Reporter, type TestCase, type TestSpecification } from 'vitest/node'
 import { isFullRun } from './packages/testkit/src/scope.ts'
 
 const ALL = ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs']
@@ -19,10 +19,30 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** Names the tests that failed first and passed when they were repeated, with their first error. */
+class UnstableTests implements Reporter {
+  readonly #tests: TestCase[] = []
+
+  onTestCaseResult(test: TestCase) {
+    if (test.diagnostic()?.flaky) this.#tests.push(test)
+  }
+
+  onTestRunEnd() {
+    for (const test of this.#tests) {
+      const { message, stack = message } = test.result().errors?.[0] ?? { message: 'no error' }
+      console.log(
+        `unstable: ${test.module.relativeModuleId} > ${test.fullName}\n${stack.split('\n').slice(0, 2).join('\n')}`,
+      )
+    }
+  }
+}
+
 export default defineConfig({
   test: {
     // Prints failures and a summary. `npm test -- --reporter=verbose` prints a line for each test.
-    reporters: ['minimal'],
+    reporters: ['minimal', new UnstableTests()],
+    // How often a failed test is repeated. CI repeats it once, on machines of unknown load, and prints its name.
+    retry: Number(process.env.TEST_RETRIES ?? 0),
     silent: 'passed-only',
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000, // some tests start a browser, and the machine may be busy

@@ -32,6 +32,7 @@ function testOn(version) {
   const seconds = Math.round((performance.now() - start) / 1000)
   const [tests = ''] = stdout.match(/^ *Tests .*$/m) ?? []
   console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  Node ${version}, npm test, ${seconds} s: ${tests.trim()}`)
+  for (const line of stdout.match(/^unstable: .*\n.*$/gm) ?? []) console.log(line)
   if (status === 0) return
   console.log(`${stdout}${stderr}`)
   process.exitCode = 1

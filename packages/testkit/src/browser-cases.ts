@@ -1,5 +1,6 @@
 // The common cases for browser drivers: behaviour of pages, and the cases that every adapter must pass.
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, runAdapterCase } from './adapter-cases.ts'
 import { browserEndCases, browserGoneCases } from './browser-end-cases.ts'
 import { type BrowserCase, HOME, openFixture, verdictOf } from './browser-fixture.ts'
@@ -60,15 +61,35 @@ async function runInOwnBrowser(launch: BrowserUnderTest['launch'], testCase: Bro
   }
 }
 
+/** The time limit of a case, in milliseconds. Less than that of the test, so that a case that hangs reports what had happened by then. */
+const MAX_CASE_MS = 50_000
+
 async function runInBrowser(browser: BrowserUnderTest, { web, options, run, requested }: BrowserCase): Promise<void> {
-  const fixture = await openFixture(browser, web, options)
-  try {
-    await run(fixture)
-    if (requested !== undefined) {
-      assert.deepEqual(fixture.sites.requestedPages.map((url) => url.replace(HOME, '')).sort(), requested)
+  let report = () => 'opening the context'
+  const runAndClose = async () => {
+    const fixture = await openFixture(browser, web, options)
+    const { sites, refusedUrls } = fixture
+    report = () => `requested: ${sites.requestedUrls.join(' ')}; refused: ${refusedUrls.join(' ')}`
+    try {
+      await run(fixture)
+      if (requested !== undefined) {
+        assert.deepEqual(sites.requestedPages.map((url) => url.replace(HOME, '')).sort(), requested)
+      }
+    } finally {
+      const seen = report()
+      report = () => `closing the context; ${seen}`
+      await fixture.close()
     }
+  }
+  const ended = new AbortController()
+  const hang = sleep(MAX_CASE_MS, undefined, { signal: ended.signal }).then(() => {
+    throw new Error(`The case did not end within ${MAX_CASE_MS / 1000} s. At that time: ${report()}`)
+  })
+  try {
+    await Promise.race([runAndClose(), hang])
   } finally {
-    await fixture.close()
+    hang.catch(() => undefined) // rejects when it is aborted
+    ended.abort()
   }
 }
 

@@ -45,6 +45,8 @@ export interface BrowserFixture<
 > extends PoliteContext<C, R> {
   readonly browser: BrowserUnderTest<C, R>
   readonly sites: Sites
+  /** The URLs of this fixture's sites that gates have refused, in order. */
+  readonly refusedUrls: readonly string[]
   /** Returns a URL with the server's port. A path belongs to HOME. */
   at(url: string): string
   /** Resolves when a gate publishes this event for a URL. */
@@ -77,16 +79,16 @@ export async function openFixture<C extends ContextUnderTest, R extends PoliteUn
   const steps: (() => unknown)[] = [() => sites.close()]
   const defer = (step: () => unknown) => void steps.push(step)
   const at = (url: string) => sites.withPort(ofHome(url))
-  const gateEvent = (event: GateEvent, url: string) => {
-    const { promise, resolve } = Promise.withResolvers<void>()
+  const onGateEvent = (event: GateEvent, listener: (url: string) => void) => {
     const name = `politely:gate:${event}`
-    const listener = (message: unknown) => {
-      if ((message as { readonly url: string }).url === at(url)) resolve()
-    }
-    subscribe(name, listener)
-    defer(() => unsubscribe(name, listener))
-    return promise
+    const onMessage = (message: unknown) => listener((message as { readonly url: string }).url)
+    subscribe(name, onMessage)
+    defer(() => unsubscribe(name, onMessage))
   }
+  const gateEvent = (event: GateEvent, url: string) =>
+    new Promise<void>((resolve) => onGateEvent(event, (seen) => seen === at(url) && resolve()))
+  const refusedUrls: string[] = []
+  onGateEvent('refuse', (url) => url.includes(`:${sites.port}/`) && refusedUrls.push(url))
   const openContext = async () => {
     const context = await browser.newContext()
     defer(() => context.close().catch(() => undefined)) // the case may have closed the context or its browser
@@ -112,7 +114,7 @@ export async function openFixture<C extends ContextUnderTest, R extends PoliteUn
   try {
     sites.answerAll(Object.fromEntries(Object.entries(web).map(([url, reply]) => [ofHome(url), reply])))
     const polite = await openPolite({ ...CRAWLER, ...options })
-    return { browser, sites, ...polite, at, gateEvent, openContext, openPolite, openGate, defer, close }
+    return { browser, sites, refusedUrls, ...polite, at, gateEvent, openContext, openPolite, openGate, defer, close }
   } catch (error) {
     await close()
     throw error
