@@ -23,7 +23,7 @@ export interface Pacer {
    * The request of this slot starts now, a moment after the slot was reserved. A pacer may count the delay from here. Optional. If several
    * levels have delays, the gate reserves their slots one after the other, so this moment may be as long as two calls of `reserve`.
    */
-  started?(key: string, ticket: Ticket, delay: Delay): void
+  started?(key: string, ticket: Ticket, delay: Delay): void | Promise<void>
   /** Frees the slot of a request that does not start, or the position of a queue that has become empty. */
   cancel(key: string, ticket: Ticket): void | Promise<void>
   /** The response to the request of this slot has arrived. Called at most once for each slot. See `applyResponse` in core. */

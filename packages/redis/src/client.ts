@@ -24,7 +24,7 @@ type Argument = string | Buffer
 export interface Commands {
   /** @param key The key by which a cluster chooses the node; also one of `args`. @param args The command and its arguments. */
   call(key: string, args: readonly Argument[]): Promise<unknown>
-  /** Runs a script. All keys must be in one slot. */
+  /** Runs a script. All keys must be in one hash slot. */
   evalScript(script: Script, keys: readonly [string, ...string[]], args?: readonly Argument[]): Promise<unknown>
 }
 

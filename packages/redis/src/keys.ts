@@ -5,14 +5,14 @@ import { describeValue } from '@politely/fetcher/option-checks'
 export const DEFAULT_KEY_PREFIX = 'politely:'
 
 /**
- * Returns the key of an origin. The braces mark the part by which a cluster chooses the slot, so all keys of an origin are on one node.
+ * Returns the key of an origin. The braces mark the part by which a cluster chooses the hash slot, so all keys of an origin are on one node.
  * Braces in the origin itself are escaped: a host name may contain them.
  */
 export function keyOf(prefix: string, origin: string, kind: string): string {
   return `${prefix}{${origin.replace(/[%{}]/g, encodeURIComponent)}}:${kind}`
 }
 
-/** Checks the option `keyPrefix`. Braces in it would choose the slot instead of the origin. */
+/** Checks the option `keyPrefix`. Braces in it would choose the hash slot instead of the origin. */
 export function checkedKeyPrefix(prefix: unknown): string {
   if (typeof prefix === 'string' && !/[{}]/.test(prefix)) return prefix
   throw new OptionError(

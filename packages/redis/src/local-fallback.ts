@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache'
 /** The tickets of the local pacer begin with it. */
 const LOCAL = 'local:'
 
-/** How many keys are remembered as begun. A key that was dropped from them waits for one delay again. */
-const MAX_BEGUN_KEYS = 10_000
+/** For how many keys the first slot is remembered as taken. A key that was dropped from them waits for one delay again. */
+const MAX_KEYS = 10_000
 
 /** Returns whether a ticket is that of a slot of the local pace. */
 export function isLocal(ticket: Ticket): boolean {
@@ -21,7 +21,7 @@ export function isLocal(ticket: Ticket): boolean {
 export class LocalFallback {
   readonly #pacer: LocalPacer
   readonly #fleetSize: number
-  readonly #begun = new LRUCache<string, true>({ max: MAX_BEGUN_KEYS })
+  readonly #firstSlotTaken = new LRUCache<string, true>({ max: MAX_KEYS })
 
   constructor(now: () => number, fleetSize: number) {
     this.#pacer = new LocalPacer(now)
@@ -30,7 +30,7 @@ export class LocalFallback {
 
   reserve(key: string, asked: PaceLimits): Reservation {
     const limits = this.#scaled(asked)
-    this.#begin(key, limits)
+    this.#takeFirstSlot(key, limits)
     const reservation = this.#pacer.reserve(key, limits)
     return reservation.kind === 'wait' ? reservation : { ...reservation, ticket: `${LOCAL}${reservation.ticket}` }
   }
@@ -56,17 +56,18 @@ export class LocalFallback {
     return this.#pacer.size > 0
   }
 
-  /** Redis is back. The keys begin anew when it fails again; their last slots stay. */
+  /** Redis is back. When it fails again, the first slot of each key is taken again. The keys keep their last slots. */
   pause(): void {
-    this.#begun.clear()
+    this.#firstSlotTaken.clear()
   }
 
-  /** Takes the first slot of a key for the other workers, as if its response was as slow as counts. */
-  #begin(key: string, limits: PaceLimits): void {
-    if (this.#begun.has(key)) return
+  /** Takes the first slot of a key for the other workers, as if its response had taken the longest time that `delayFactor` counts. */
+  #takeFirstSlot(key: string, limits: PaceLimits): void {
+    if (this.#firstSlotTaken.has(key)) return
     const { delayFactor = 0, maxDelayMs = 0, ownDelayMs } = limits
     const slowest = delayFactor > 0 ? { ...limits, ownDelayMs: Math.max(ownDelayMs, maxDelayMs) } : limits
-    if (this.#pacer.reserve(key, { ...slowest, visitTimes: undefined }).kind === 'slot') this.#begun.set(key, true)
+    if (this.#pacer.reserve(key, { ...slowest, visitTimes: undefined }).kind === 'slot')
+      this.#firstSlotTaken.set(key, true)
   }
 
   #scaled(limits: PaceLimits): PaceLimits {

@@ -32,7 +32,7 @@ export interface EstimateReply extends Reply {
   readonly because: PaceReason | 'none'
 }
 
-/** The pause that stays after a report, whatever later slots do. */
+/** The pause after a pushback. A slot that is returned does not shorten it. */
 interface PauseReply extends Reply {
   readonly kind: 'pause'
   readonly pauseMs: number

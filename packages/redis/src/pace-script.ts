@@ -114,38 +114,40 @@ local function delayOf(from, tookMs)
   return slowMs > delay.ms and { ms = slowMs, because = 'slow-site' } or delay
 end
 
-local packed = redis.pcall('GET', KEYS[1])
-local isRead, f = pcall(cmsgpack.unpack, packed)
-isRead = isRead and type(f) == 'table' and type(f[9]) == 'number'
+-- The saved form: its version, then these fields. The last three are absent if no request is under way that delays the next one.
+local FORMAT = 1
+local FIELDS = { 'nextSlotAt', 'because', 'slots', 'pushbacks', 'slotsAtPushback', 'lastingUntil', 'lastingBecause', 'epoch', 'lastTurnAt',
+  'underWayUntil', 'underWayMs', 'underWayBecause' }
+
 -- A key without a pace continues with slot numbers after all earlier ones.
 local pace = { nextSlotAt = 0, because = 'own-delay', slots = math.floor(now * 1000), pushbacks = 0, slotsAtPushback = 0,
   lastingUntil = 0, lastingBecause = 'backoff', epoch = -1, lastTurnAt = 0 }
+local packed = redis.pcall('GET', KEYS[1])
+local isRead, saved = pcall(cmsgpack.unpack, packed)
+isRead = isRead and type(saved) == 'table' and saved[1] == FORMAT and type(saved[10]) == 'number'
 if isRead then
-  pace = { nextSlotAt = f[1], because = f[2], slots = f[3], pushbacks = f[4], slotsAtPushback = f[5],
-    lastingUntil = f[6], lastingBecause = f[7], epoch = f[8], lastTurnAt = f[9],
-    underWay = f[10] and { ['until'] = f[10], ms = f[11], because = f[12] } }
+  for i, name in ipairs(FIELDS) do pace[name] = saved[i + 1] end
 end
 
--- Saves the pace until it could be forgotten (canForget), and a second longer. With a clock other than Redis's, an hour longer, since that
+-- Saves the pace. It expires a second after core's canForget would be true; with a clock other than that of Redis, an hour after, since such a
 -- clock may stand still.
 local function save()
-  local f = { pace.nextSlotAt, pace.because, pace.slots, pace.pushbacks, pace.slotsAtPushback,
-    pace.lastingUntil, pace.lastingBecause, pace.epoch, pace.lastTurnAt }
-  local keepUntil = math.max(pace.nextSlotAt + (pace.pushbacks > 0 and MAX_BACKOFF or 0), pace.lastTurnAt)
-  if pace.underWay then
-    f[10], f[11], f[12] = pace.underWay['until'], pace.underWay.ms, pace.underWay.because
-    keepUntil = math.max(keepUntil, f[10])
-  end
+  local fields = { FORMAT }
+  for i, name in ipairs(FIELDS) do fields[i + 1] = pace[name] end
+  local keepUntil = math.max(pace.nextSlotAt + (pace.pushbacks > 0 and MAX_BACKOFF or 0), pace.lastTurnAt, pace.underWayUntil or 0)
   local keepMs = math.min(math.max(math.ceil(keepUntil - now), 0) + (request.now and HOUR or 1000), MAX_EXPIRY)
-  redis.call('SET', KEYS[1], cmsgpack.pack(f), 'PX', string.format('%.0f', keepMs))
+  redis.call('SET', KEYS[1], cmsgpack.pack(fields), 'PX', string.format('%.0f', keepMs))
+end
+
+local function setUnderWay(untilAt, ms, because)
+  pace.underWayUntil, pace.underWayMs, pace.underWayBecause = untilAt, ms, because
 end
 
 local function nextSlot(at)
   local slot
-  local underWay = pace.underWay
-  local endAt = underWay and at < underWay['until'] and at + (underWay.ms > 0 and underWay.ms or UNDER_WAY_WAIT)
+  local endAt = pace.underWayUntil and at < pace.underWayUntil and at + (pace.underWayMs > 0 and pace.underWayMs or UNDER_WAY_WAIT)
   if endAt and endAt >= pace.nextSlotAt then
-    slot = { at = endAt, because = underWay.because }
+    slot = { at = endAt, because = pace.underWayBecause }
   elseif pace.nextSlotAt > at then
     slot = { at = pace.nextSlotAt, because = pace.because }
   else
@@ -158,10 +160,8 @@ end
 local function takeSlot(at, delay, pauseFrom, allowanceMs)
   local nextAt = at + delay.ms + allowanceMs
   pace.slots = math.max(pace.slots + 1, math.floor(at * 1000))
-  pace.underWay = nil
-  if pauseFrom == 'end' then
-    pace.underWay = { ['until'] = at + MAX_UNDER_WAY, ms = delay.ms, because = delay.because }
-  end
+  setUnderWay()
+  if pauseFrom == 'end' then setUnderWay(at + MAX_UNDER_WAY, delay.ms, delay.because) end
   if nextAt >= pace.nextSlotAt then pace.nextSlotAt, pace.because = nextAt, delay.because end
 end
 
@@ -171,7 +171,7 @@ local function addLastingPause(at, because)
 end
 
 local function withoutRequest(slot)
-  if slot == pace.slots then pace.underWay = nil end
+  if slot == pace.slots then setUnderWay() end
 end
 
 local function returnSlot(slot)
@@ -182,61 +182,61 @@ end
 
 local info = redis.call('INFO', 'server', 'replication')
 local history = assert(string.match(info, 'run_id:(%w+)'), 'INFO has no run_id') .. (string.match(info, 'master_replid:(%w+)') or '')
-local since, sinceHistory = string.match(redis.call('GET', KEYS[2]) or '', '^(%S+) (%S+)$')
+local epochStart, epochHistory = string.match(redis.call('GET', KEYS[2]) or '', '^(%S+) (%S+)$')
 local epoch = now
--- Another program has overwritten the pace: lost data too.
+-- Another program, or another version of this one, has overwritten the pace: lost data too.
 local isDamaged = packed and not isRead
-if sinceHistory == history and not isDamaged then
-  epoch = tonumber(since)
+if epochHistory == history and not isDamaged then
+  epoch = tonumber(epochStart)
 else
-  if isDamaged then redis.call('DEL', KEYS[1]) end
+  if isDamaged then save() end
   redis.call('SET', KEYS[2], text(now) .. ' ' .. history)
 end
 
 -- Adds the visit at the start of the epoch. Its response may have been slow, and it may still be under way.
 local function addLostVisit()
   if pace.epoch == epoch then return end
-  local slots, underWay = pace.slots, pace.underWay
+  local slots, untilAt, ms, because = pace.slots, pace.underWayUntil, pace.underWayMs, pace.underWayBecause
   takeSlot(epoch, delayOf(epoch, (limits.delayFactor or 0) > 0 and math.huge or 0), limits.pauseFrom, 0)
-  pace.slots, pace.underWay = slots, pace.underWay or underWay
+  pace.slots = slots
+  if not pace.underWayUntil then setUnderWay(untilAt, ms, because) end
 end
 
 local operations = {}
 
 -- Applies the pauses that the caller knows of, unless they were applied in this epoch already.
-local function applyHolds()
+local function applyKnownPauses()
   local isChanged = false
-  for _, hold in ipairs(request.holds) do
-    if hold.epoch ~= epoch then
-      addLastingPause(now + hold.ms, hold.because)
+  for _, pause in ipairs(request.knownPauses) do
+    if pause.epoch ~= epoch then
+      addLastingPause(now + pause.ms, pause.because)
       isChanged = true
     end
   end
   return isChanged
 end
 
-function operations.hold()
-  if applyHolds() then save() end
+function operations.pause()
+  if applyKnownPauses() then save() end
   return { 'done', text(epoch) }
 end
 
--- Returns when a waiting worker calls again. The workers take turns, so that only one of them calls for each slot. A turn is no slot: a worker
--- that does not come delays the next one by one pause.
--- Returns when to call, the turn, and the last turn before it.
+-- Returns when a waiting worker calls again, its turn, and the turn before it. The workers take turns, so that only one of them calls for each
+-- slot. A turn is not a slot: a worker that dies delays the next one by one delay.
 local function takeTurn(slotAt, delayMs)
   if request.turnAt and slotAt - now <= delayMs / 2 then return slotAt, request.turnAt, request.turnBefore end
   local turnAt, turnBefore = slotAt, pace.lastTurnAt
   if request.turnAt == pace.lastTurnAt then
     turnBefore = request.turnBefore
   elseif pace.lastTurnAt > now then
-    turnAt = math.max(turnAt, pace.lastTurnAt + delayMs + request.allowanceMs + request.lateMs)
+    turnAt = math.max(turnAt, pace.lastTurnAt + delayMs + request.allowanceMs + request.timerAllowanceMs)
   end
   pace.lastTurnAt = turnAt
   return turnAt, turnAt, turnBefore
 end
 
 function operations.reserve()
-  local isChanged = applyHolds()
+  local isChanged = applyKnownPauses()
   if request.slot then
     returnSlot(request.slot)
     isChanged = true
@@ -257,7 +257,7 @@ function operations.reserve()
   return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0' }
 end
 
-function operations.leave()
+function operations.cancelWait()
   if request.turnAt == pace.lastTurnAt then
     pace.lastTurnAt = request.turnBefore
     save()

@@ -13,14 +13,14 @@ interface PacerMessage {
 
 /** A call of Redis failed, or took longer than `timeoutMs`. */
 export interface RedisFailureMessage extends PacerMessage {
-  /** The method of the pacer; `started`: a request started late; `hold`: tells Redis of a pause that it may have lost; `leave`: gives up a turn. */
-  readonly operation: 'reserve' | 'started' | 'cancel' | 'report' | 'end' | 'estimate' | 'hold' | 'leave'
+  /** The method of the pacer; `pause`: tells Redis of a pause that it may have lost; `cancelWait`: the worker no longer waits for a slot. */
+  readonly operation: 'reserve' | 'started' | 'cancel' | 'cancelWait' | 'report' | 'end' | 'estimate' | 'pause'
   readonly error: unknown
 }
 
-/** A call of Redis succeeded, after a call for a key of the same bucket had failed. */
+/** A call of Redis succeeded, after a call for a key with the same hash tag had failed. */
 export interface RedisRecoveredMessage extends PacerMessage {
-  /** How many calls for keys of the bucket have failed in a row. */
+  /** How many calls for keys with this hash tag have failed in a row. */
   readonly failures: number
 }
 

@@ -34,7 +34,7 @@ import {
   type WaitReply,
 } from './pace-reply.ts'
 import { PACE_SCRIPT } from './pace-script.ts'
-import { publish } from './pacer-events.ts'
+import { publish, type RedisFailureMessage } from './pacer-events.ts'
 
 /** Options of a `RedisPacer`. Only `client` is required. */
 export interface RedisPacerOptions {
@@ -77,7 +77,7 @@ export interface RedisPacerCounters {
   readonly localSlots: number
 }
 
-type Operation = 'reserve' | 'started' | 'leave' | 'cancel' | 'report' | 'end' | 'estimate' | 'hold'
+type Operation = RedisFailureMessage['operation']
 
 interface ScriptRequest {
   readonly limits?: PaceLimits
@@ -127,7 +127,8 @@ const MAX_PUSHBACKS = 10_000
 /** How long the first reply is expected to take. Later ones: as long as the slowest of the last few. */
 const FIRST_EXPECTED_MS = 10
 const EXPECTED_DECAY = 0.9
-const MIN_ALLOWANCE_MS = 2
+/** The shortest time that a reply may take without the slot being reserved again. */
+const MIN_REPLY_MS = 2
 /** How long the gate may take from the reply until the request starts. */
 const START_MS = 2
 /** How late the timer of a worker that waits for its turn may be. If it is later, the next worker calls too early. */
@@ -147,7 +148,7 @@ export class RedisPacer implements Pacer {
   readonly #local: LocalFallback | undefined
   /** A clock in milliseconds since 1970 that never goes back. */
   readonly #now: () => number
-  readonly #isVirtual: boolean
+  readonly #hasTestClock: boolean
   readonly #buckets = new Map<string, Bucket>()
   readonly #pushbacks = new LRUCache<string, KnownPushback>({ max: MAX_PUSHBACKS })
   readonly #counters = { calls: 0, failures: 0, repeats: 0, localSlots: 0 }
@@ -166,7 +167,7 @@ export class RedisPacer implements Pacer {
     this.#commands = commandsOf(client)
     this.#keyPrefix = checkedKeyPrefix(keyPrefix)
     this.#timeoutMs = number('timeoutMs', timeoutMs, { min: 1, max: LONGEST_TIMER_MS })
-    this.#isVirtual = callable('now', now, 'a function that returns milliseconds') !== undefined
+    this.#hasTestClock = callable('now', now, 'a function that returns milliseconds') !== undefined
     this.#now = now ?? (() => performance.timeOrigin + performance.now())
     if (fleetSize !== undefined) integer('fleetSize', fleetSize, { min: 1 })
     if (oneOf('onFailure', onFailure, ['wait', 'local']) === 'local') {
@@ -191,13 +192,13 @@ export class RedisPacer implements Pacer {
     const bucket = this.#bucketOf(key)
     let slot: number | undefined
     for (;;) {
-      const allowanceMs = this.#isVirtual ? 0 : Math.max(2 * this.#expectedMs, MIN_ALLOWANCE_MS)
-      const reach = this.#isVirtual ? 0 : allowanceMs + START_MS
+      const maxReplyMs = this.#hasTestClock ? 0 : Math.max(2 * this.#expectedMs, MIN_REPLY_MS)
+      const allowanceMs = this.#hasTestClock ? 0 : maxReplyMs + START_MS
+      const timerAllowanceMs = this.#hasTestClock ? 0 : this.#expectedMs + TIMER_MS
       await this.#resend(bucket)
-      const holds = this.#holdsOf(key, limits)
+      const knownPauses = this.#knownPausesOf(key, limits)
       const sentAt = this.#now()
-      const lateMs = this.#isVirtual ? 0 : this.#expectedMs + TIMER_MS
-      const request = { limits, slot, allowanceMs: reach, lateMs, holds, ...turnOf(ticket) }
+      const request = { limits, slot, allowanceMs, timerAllowanceMs, knownPauses, ...turnOf(ticket) }
       const reply = await this.#tryCall<SlotReply | WaitReply>('reserve', bucket, key, request)
       if (reply === undefined) return this.#reserveWithoutRedis(bucket, key, limits, ticket)
       const tookMs = this.#now() - sentAt
@@ -206,8 +207,8 @@ export class RedisPacer implements Pacer {
         const { waitMs, because, turnAt, turnBefore } = reply
         return { kind: 'wait', ticket: `${TURN}${turnAt} ${turnBefore}`, waitMs, because }
       }
-      if (tookMs <= allowanceMs) {
-        const startBy = this.#isVirtual ? Number.POSITIVE_INFINITY : sentAt + reach
+      if (tookMs <= maxReplyMs) {
+        const startBy = this.#hasTestClock ? Number.POSITIVE_INFINITY : sentAt + allowanceMs
         return { kind: 'slot', ticket: ticketOf(reply, startBy), delay: reply.delay }
       }
       this.#counters.repeats++
@@ -224,7 +225,7 @@ export class RedisPacer implements Pacer {
   async cancel(key: string, ticket: Ticket): Promise<void> {
     const turn = turnOf(ticket)
     if (isLocal(ticket)) this.#local?.cancel(key, ticket)
-    else if (turn !== undefined) await this.#deliver('leave', key, turn)
+    else if (turn !== undefined) await this.#deliver('cancelWait', key, turn)
     else await this.#deliver('cancel', key, { slot: slotOf(ticket) })
   }
 
@@ -232,7 +233,7 @@ export class RedisPacer implements Pacer {
     const isNew = isPushback(response)
     const now = this.#now()
     // A pushback causes at least the pause of a first one.
-    if (isNew) this.#know(key, { ...applyResponse(startPace, response, 1, now).lastingPause, epoch: -1 })
+    if (isNew) this.#remember(key, { ...applyResponse(startPace, response, 1, now).lastingPause, epoch: -1 })
     if (isLocal(ticket)) return this.#local?.report(key, ticket, response)
     // A success changes nothing unless the key had pushbacks when its slot was taken: those that came later are newer than the request.
     if (isNew || hadPushbacks(ticket)) {
@@ -265,7 +266,7 @@ export class RedisPacer implements Pacer {
     }
   }
 
-  /** A worker that waits for Redis does not ask again before the next attempt. */
+  /** Returns a wait until the next attempt, or a local slot. */
   #reserveWithoutRedis(bucket: Bucket, key: string, limits: PaceLimits, ticket: Ticket | undefined): Reservation {
     if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(bucket) }
     const pushback = this.#pushbacks.peek(key)
@@ -283,30 +284,30 @@ export class RedisPacer implements Pacer {
   }
 
   /** The pauses of a key that Redis may not know: a pushback that it may have lost, and the last local slot. */
-  #holdsOf(key: string, limits: PaceLimits): readonly object[] {
+  #knownPausesOf(key: string, limits: PaceLimits): readonly object[] {
     const now = this.#now()
-    const holds: object[] = []
+    const pauses: object[] = []
     const pushback = this.#pushbacks.peek(key)
     if (pushback !== undefined) {
       const { until, because, epoch } = pushback
-      if (until > now) holds.push({ ms: until - now, because, epoch })
+      if (until > now) pauses.push({ ms: until - now, because, epoch })
       else this.#pushbacks.delete(key)
     }
     if (this.#local?.isUsed) {
       const { waitMs, because } = this.#local.estimate(key, { ...limits, visitTimes: undefined }, 0)
-      if (waitMs > 0) holds.push({ ms: waitMs, because, epoch: -1 })
+      if (waitMs > 0) pauses.push({ ms: waitMs, because, epoch: -1 })
     }
-    return holds
+    return pauses
   }
 
-  #know(key: string, pushback: KnownPushback): void {
+  #remember(key: string, pushback: KnownPushback): void {
     const known = this.#pushbacks.peek(key)
     const isLater = known === undefined || pushback.until >= known.until || pushback.epoch !== -1
     if (isLater) this.#pushbacks.set(key, pushback)
   }
 
   /** Tells Redis the pushbacks that it may have lost. The script ignores those that it got in its present epoch. */
-  async #shareHolds(): Promise<void> {
+  async #sharePauses(): Promise<void> {
     this.#isShareDue = true
     if (this.#isSharing) return
     this.#isSharing = true
@@ -314,14 +315,14 @@ export class RedisPacer implements Pacer {
     while (this.#isShareDue) {
       this.#isShareDue = false
       for (const key of [...this.#pushbacks.rkeys()]) {
-        const holds = this.#holdsOf(key, none)
-        if (holds.length > 0) await this.#tryCall('hold', this.#bucketOf(key), key, { holds })
+        const knownPauses = this.#knownPausesOf(key, none)
+        if (knownPauses.length > 0) await this.#tryCall('pause', this.#bucketOf(key), key, { knownPauses })
       }
     }
     this.#isSharing = false
   }
 
-  /** Makes a call whose loss could shorten a delay. If it fails, it is made again until it succeeds; by then it delays no less. */
+  /** Makes a call whose loss could shorten a delay. If it fails, it is made again until it succeeds. A late call lengthens a delay; it never shortens one. */
   async #deliver(operation: Operation, key: string, request: ScriptRequest): Promise<void> {
     const bucket = this.#bucketOf(key)
     if ((await this.#tryCall(operation, bucket, key, request)) !== undefined) return
@@ -363,7 +364,7 @@ export class RedisPacer implements Pacer {
       if (now < bucket.retryAt) return undefined
       bucket.retryAt = now + retryMs(bucket.failures) // the other keys wait for the outcome of this attempt
     }
-    const sent = 'holds' in request ? this.#pushbacks.peek(key) : undefined
+    const sent = 'knownPauses' in request ? this.#pushbacks.peek(key) : undefined
     try {
       const reply = (await this.#call(operation, bucket, key, request)) as R
       this.#succeeded(bucket, key, reply)
@@ -372,7 +373,7 @@ export class RedisPacer implements Pacer {
       }
       if (reply.kind === 'pause') {
         const { pauseMs, because, epoch } = reply
-        this.#know(key, { until: this.#now() + pauseMs, because, epoch })
+        this.#remember(key, { until: this.#now() + pauseMs, because, epoch })
       }
       return reply
     } catch (error) {
@@ -384,7 +385,7 @@ export class RedisPacer implements Pacer {
   async #call(operation: Operation, { name }: Bucket, key: string, request: ScriptRequest): Promise<PaceReply> {
     this.#counters.calls++
     const keys = [keyOf(this.#keyPrefix, name, `pace:${key}`), keyOf(this.#keyPrefix, name, 'epoch')] as const
-    const argument = JSON.stringify({ ...request, op: operation, ...(this.#isVirtual && { now: this.#now() }) })
+    const argument = JSON.stringify({ ...request, op: operation, ...(this.#hasTestClock && { now: this.#now() }) })
     const pending = this.#commands.evalScript(PACE_SCRIPT, keys, [argument]).then((raw) => replyOf(operation, raw))
     const { promise: timeout, reject } = Promise.withResolvers<never>()
     let isLate = false
@@ -414,7 +415,7 @@ export class RedisPacer implements Pacer {
       this.#local?.pause()
       publish('politely:redis:recovered', { pacer: this, at: this.#now(), key, failures })
     }
-    if (failures > 0 || isNewEpoch) void this.#shareHolds()
+    if (failures > 0 || isNewEpoch) void this.#sharePauses()
     if (!this.#isPolicyChecked) {
       this.#isPolicyChecked = true
       void this.#checkPolicy(key)

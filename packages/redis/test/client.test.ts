@@ -1,10 +1,12 @@
 // Commands over both client libraries, to a real server.
+import { setTimeout } from 'node:timers/promises'
 import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/redis'
 import { createClientPool } from 'redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { commandsOf, type RedisClient, scriptOf } from '../src/client.ts'
+import { RedisStore } from '../src/index.ts'
 import { checkedKeyPrefix, keyOf } from '../src/keys.ts'
-import { connectors } from './clients.ts'
+import { connectIoredis, connectors, openPacer } from './clients.ts'
 import { connectCluster } from './cluster.ts'
 
 const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
@@ -42,7 +44,7 @@ describe.skipIf(noRedisServer())('other kinds of clients', () => {
     await assertCommandsWork(pool, 'x:')
   })
 
-  test('clusters send each key to the node of its slot', async () => {
+  test('clusters send each key to the node of its hash slot', async () => {
     const { clients } = await connectCluster()
     for (const [i, client] of clients.entries()) {
       await assertCommandsWork(client, `x${i}:`)
@@ -69,6 +71,44 @@ test.for([
 
 test.for([1, null, '{a}:', 'a}'])('rejects the key prefix %s', (prefix) => {
   expect(() => checkedKeyPrefix(prefix)).toThrow(expect.objectContaining({ option: 'keyPrefix' }))
+})
+
+describe.skipIf(noRedisServer())('with an access control list', () => {
+  // docs/fleet.md names these commands.
+  test.for(connectors)('the documented commands are enough: %s', async ([, connect]) => {
+    await using server = await startRedis()
+    const admin = await connectIoredis(server.url)
+    const userUrl = async (name: string, commands: string) => {
+      const rights = ['on', '>secret', '~*', '-@all', ...commands.split(' ').map((command) => `+${command}`)]
+      await admin.call('ACL', 'SETUSER', name, ...rights)
+      return server.url.replace('//', `//${name}:secret@`)
+    }
+    const pacer = openPacer({ client: await connect(await userUrl('pacer', 'eval evalsha get set time info')) })
+    const store = new RedisStore({ client: await connect(await userUrl('store', 'getrange set del get eval evalsha')) })
+
+    const limits = { ownDelayMs: 10, maxDelayMs: undefined, crawlDelayMs: undefined }
+    const takeSlot = async () => {
+      for (let attempt = 0; attempt < 20; attempt++) {
+        const reservation = await pacer.reserve('k', limits)
+        if (reservation.kind === 'slot') return reservation
+        await setTimeout(reservation.waitMs)
+      }
+      throw new Error('no slot after 20 waits')
+    }
+    await takeSlot()
+    for (const key of await admin.keys('politely:*:pace:k')) await admin.set(key, 'of another program')
+    const slot = await takeSlot()
+    await pacer.report('k', slot.ticket, { status: 503, retryAfter: undefined })
+    await pacer.cancel('k', slot.ticket)
+    expect(pacer.counters.failures).toBe(0)
+
+    await store.set('https://example.com', 'text', Date.now() + 60_000)
+    expect(await store.get('https://example.com')).toBe('text')
+    await store.delete('https://example.com')
+    const lease = await store.lease('https://example.com', 60_000)
+    await lease?.release()
+    expect(await admin.keys('*lease*')).toEqual([])
+  })
 })
 
 test('the keys of two origins differ, and each has one hash tag', () => {
