@@ -11,10 +11,12 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 
-/** An origin that has URLs but no job, and the generation of the job that it needs. */
-export interface IdleOrigin {
+/** The job of an origin that has URLs. */
+export interface OriginJob {
   readonly origin: string
   readonly generation: number
+  /** How often the next URL was requested without success. */
+  readonly failures?: number
 }
 
 export interface Progress {
@@ -73,7 +75,7 @@ export class Frontier {
   }
 
   /** Returns the next URL of an origin. Undefined if its list is empty, or if a later job has the origin: then the job ends. */
-  async take({ origin, generation }: IdleOrigin): Promise<string | undefined> {
+  async take({ origin, generation }: OriginJob): Promise<string | undefined> {
     return ((await this.#call('frontierTake', [origin, `${generation}`])) as string | null) ?? undefined
   }
 
@@ -85,7 +87,7 @@ export class Frontier {
   async finish(
     url: string,
     links: readonly string[],
-    addJobs: (origins: IdleOrigin[]) => Promise<unknown>,
+    addJobs: (origins: OriginJob[]) => Promise<unknown>,
   ): Promise<void> {
     const { origin } = new URL(url)
     const idle = await this.#finish(origin, url, links)
@@ -95,7 +97,7 @@ export class Frontier {
   }
 
   /** Adds the first URL of a crawl, and its job. */
-  async start(url: string, addJobs: (origins: IdleOrigin[]) => Promise<unknown>): Promise<void> {
+  async start(url: string, addJobs: (origins: OriginJob[]) => Promise<unknown>): Promise<void> {
     await addJobs(await this.#finish('', '', [url]))
   }
 
@@ -104,10 +106,10 @@ export class Frontier {
     return { found: Number(found), done: Number(done) }
   }
 
-  async #finish(origin: string, url: string, links: readonly string[]): Promise<IdleOrigin[]> {
+  async #finish(origin: string, url: string, links: readonly string[]): Promise<OriginJob[]> {
     const args = links.flatMap((link) => [new URL(link).origin, link, hashOf(link)])
     const reply = (await this.#call('frontierFinish', [origin, url, ...args])) as string[]
-    const idle: IdleOrigin[] = []
+    const idle: OriginJob[] = []
     for (let i = 0; i < reply.length; i += 2) idle.push({ origin: reply[i] ?? '', generation: Number(reply[i + 1]) })
     return idle
   }

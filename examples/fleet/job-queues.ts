@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { registrableDomainOf } from '@politely/fetcher'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
-import type { IdleOrigin } from './frontier.ts'
+import type { OriginJob } from './frontier.ts'
 
 export class JobQueues {
   readonly prefix: string
-  readonly #queues: readonly Queue<IdleOrigin>[]
+  readonly #queues: readonly Queue<OriginJob>[]
 
   constructor(connection: Redis, { prefix, queues }: { readonly prefix: string; readonly queues: number }) {
     this.prefix = `${prefix}jobs`
@@ -23,7 +23,7 @@ export class JobQueues {
   }
 
   /** Adds the jobs of these origins. A job that exists already is not added again. */
-  async add(origins: readonly IdleOrigin[]): Promise<void> {
+  async add(origins: readonly OriginJob[]): Promise<void> {
     await Promise.all(
       origins.map((data) => {
         const { origin, generation } = data
@@ -40,7 +40,7 @@ export class JobQueues {
   }
 
   /** All origins of a registrable domain are in one queue. */
-  #queueOf(origin: string): Queue<IdleOrigin> {
+  #queueOf(origin: string): Queue<OriginJob> {
     const hash = createHash('md5').update(registrableDomainOf(origin)).digest().readUInt32BE()
     const queue = this.#queues[hash % this.#queues.length]
     if (queue === undefined) throw new Error('there are no queues')

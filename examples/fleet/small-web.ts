@@ -41,6 +41,34 @@ export function pagesOf(origin: number, { origins, pages }: WebShape): number {
   return Math.floor(pages / origins) + (origin < pages % origins ? 1 : 0)
 }
 
+/** One page in so many answers with a 503 first, and one in so many has another address, which redirects to it. */
+const RARE = 40
+
+/** Whether a page answers its first request with a 503. */
+export function isBusyAtFirst(origin: number, page: number, { seed }: WebShape): boolean {
+  return random(seed, origin, page, 2) % RARE === 0
+}
+
+/** Whether links name another address of this page. The first page of an origin has none. */
+function isMoved(origin: number, page: number, { seed }: WebShape): boolean {
+  return page > 0 && random(seed, origin, page, 3) % RARE === 0
+}
+
+/** How many pages of an origin have another address, which is a URL of its own. */
+export function movedPagesOf(origin: number, shape: WebShape): number {
+  return count(pagesOf(origin, shape), (page) => isMoved(origin, page, shape))
+}
+
+/** How many requests all pages of an origin take: one for each, one for each redirect, and one for each 503. */
+function requestsOf(origin: number, shape: WebShape): number {
+  const pages = pagesOf(origin, shape)
+  return pages + movedPagesOf(origin, shape) + count(pages, (page) => isBusyAtFirst(origin, page, shape))
+}
+
+function count(numbers: number, matches: (number: number) => boolean): number {
+  return Array.from({ length: numbers }, (_, n) => n).filter(matches).length
+}
+
 function hasCrawlDelay(origin: number): boolean {
   return origin % 4 !== 3
 }
@@ -53,11 +81,9 @@ export function delayOf(origin: number, { crawlDelayMs, minDelayMs }: WebShape):
 /** The time that a crawl takes if no request waits longer than asked: the longest time of any origin or domain. Milliseconds. */
 export function idealMs(shape: WebShape): number {
   const times = Array.from({ length: shape.origins }, (_, origin) => {
-    const neighbour = origin % 2 === 0 && origin + 1 < shape.origins ? pagesOf(origin + 1, shape) : 0
-    return Math.max(
-      (pagesOf(origin, shape) - 1) * delayOf(origin, shape),
-      (pagesOf(origin, shape) + neighbour - 1) * shape.domainDelayMs,
-    )
+    const requests = requestsOf(origin, shape)
+    const neighbour = origin % 2 === 0 && origin + 1 < shape.origins ? requestsOf(origin + 1, shape) : 0
+    return Math.max((requests - 1) * delayOf(origin, shape), (requests + neighbour - 1) * shape.domainDelayMs)
   })
   return Math.max(...times)
 }
@@ -71,6 +97,12 @@ export function urlOf(origin: number, page: number, port: number): string {
   return `http://${hostOf(origin)}:${port}/page/${page}`
 }
 
+/** The URL by which other pages link to a page. */
+function linkTo(origin: number, page: number, shape: WebShape, port: number): string {
+  const url = urlOf(origin, page, port)
+  return isMoved(origin, page, shape) ? url.replace('/page/', '/moved/') : url
+}
+
 /**
  * The links of a page: three further pages of its origin, and two random pages anywhere. The first page of an origin also links to the first
  * pages of four other origins, and to a page that robots.txt disallows. So page 0 of origin 0 leads to all pages.
@@ -78,11 +110,11 @@ export function urlOf(origin: number, page: number, port: number): string {
 export function linksOf(origin: number, page: number, shape: WebShape, port: number): string[] {
   const links: string[] = []
   for (let child = 3 * page + 1; child <= 3 * page + 3; child++) {
-    if (child < pagesOf(origin, shape)) links.push(urlOf(origin, child, port))
+    if (child < pagesOf(origin, shape)) links.push(linkTo(origin, child, shape, port))
   }
   for (const n of [0, 1]) {
     const other = random(shape.seed, origin, page, n) % shape.origins
-    links.push(urlOf(other, random(shape.seed, page, origin, n) % pagesOf(other, shape), port))
+    links.push(linkTo(other, random(shape.seed, page, origin, n) % pagesOf(other, shape), shape, port))
   }
   if (page > 0) return links
   for (let other = 4 * origin + 1; other <= 4 * origin + 4; other++) {

@@ -100,7 +100,7 @@ export function summaryOf(
   const lines = [
     `${workers} workers, ${shape.origins} origins, ${partition ? 'partitioned by registrable domain' : 'one pace in Redis'}`,
     `URLs            ${report.found} found, ${report.done} done, ${missing} pages missed, ${disallowed} disallowed pages requested`,
-    `requests        ${requests} for pages, ${repeats} of them repeated after a kill; ${robotsFetches} for robots.txt of ${origins.length} origins`,
+    `requests        ${requests} for pages, ${repeats} of them repeated after a kill; ${robotsFetches} for the robots.txt files of ${origins.length} origins`,
     `smallest gap    ${permitGap.text} between permits; ${arrivalGap.text} between arrivals at the server, ${soon} of them more than 10 ms short`,
     `time            ${seconds(spanMs)}; the ideal schedule takes ${seconds(ideal)}: ${percent(ideal / spanMs)} of the ideal throughput, ${((1000 * requests) / spanMs).toFixed(0)} pages/s`,
     `Redis per page  ${per((c) => c.pacerCommands)} calls of the pacer, ${per((c) => c.storeCommands)} of the store, ${per((c) => c.jobCommands)} for jobs and URLs; ${early} runs of jobs came too early`,
@@ -114,11 +114,11 @@ export function summaryOf(
     )
   }
   const problems = [
-    missing > 0 && `${missing} pages were never requested`,
+    missing > 0 && `nobody got ${missing} pages`,
     report.done !== report.found && `${report.found - report.done} URLs are not done`,
     unserved.length > 0 && `${unserved.length} origins were not served`,
     disallowed > 0 && `${disallowed} disallowed pages were requested`,
-    causeless.length > 0 && `${causeless.length} pages were requested twice although no worker was killed`,
+    causeless.length > 0 && `${causeless.length} pages were sent twice although no worker was killed`,
     // A fleet whose Redis has lost its data, or whose holder of a lease was killed, fetches robots.txt again.
     chaos === undefined &&
       origins.some(({ robotsFetches }) => robotsFetches !== 1) &&

@@ -8,6 +8,7 @@ import {
   delayOf,
   domainOf,
   hostOf,
+  isBusyAtFirst,
   linksOf,
   originOf,
   pagesOf,
@@ -22,9 +23,9 @@ export interface OriginReport {
   /** The delay to keep. Milliseconds. */
   readonly delayMs: number
   readonly robotsFetches: number
-  /** Requests for pages, repeated ones included. */
+  /** Requests except those for robots.txt. */
   readonly requests: number
-  /** Pages that were never requested. */
+  /** Pages that nobody got. */
   readonly missing: number
   /** Requests for what robots.txt disallows. */
   readonly disallowed: number
@@ -42,7 +43,7 @@ export interface WebReport {
   readonly origins: readonly OriginReport[]
   /** From the first to the last arrival of a page request. Milliseconds. */
   readonly spanMs: number
-  /** Pages that were requested more than once, and the processes that requested them, in order. */
+  /** Pages that were sent more than once, and the processes that got them, in order. */
   readonly repeated: readonly { readonly url: string; readonly pids: readonly number[] }[]
 }
 
@@ -51,15 +52,24 @@ interface Visits {
   disallowed: number
   readonly arrivals: number[]
   readonly permits: number[]
-  /** The process ids of those that requested a page. */
+  /** The process ids of those that got a page. */
   readonly pidsOf: Map<number, number[]>
+  /** Pages that have answered with a 503. */
+  readonly refusedOnce: Set<number>
 }
 
 const [argument = ''] = process.argv.slice(2)
 const shape = JSON.parse(argument) as WebShape
 const visits = Array.from(
   { length: shape.origins },
-  (): Visits => ({ robotsFetches: 0, disallowed: 0, arrivals: [], permits: [], pidsOf: new Map() }),
+  (): Visits => ({
+    robotsFetches: 0,
+    disallowed: 0,
+    arrivals: [],
+    permits: [],
+    pidsOf: new Map(),
+    refusedOnce: new Set(),
+  }),
 )
 
 const server = createServer((request, response) => {
@@ -73,12 +83,18 @@ const server = createServer((request, response) => {
     site.robotsFetches++
     return response.writeHead(200, { 'content-type': 'text/plain' }).end(robotsTxtOf(origin, shape))
   }
-  const page = Number(/^\/page\/(\d+)$/.exec(url)?.[1] ?? Number.NaN)
+  const [, kind, number] = /^\/(page|moved)\/(\d+)$/.exec(url) ?? []
+  const page = Number(number)
   if (url.startsWith('/private/')) site.disallowed++
   if (!(page < pagesOf(origin, shape))) return response.writeHead(404).end()
 
   site.arrivals.push(arrivedAt)
   site.permits.push(Number(headers['x-permit-ms']))
+  if (kind === 'moved') return response.writeHead(301, { location: `/page/${page}` }).end()
+  if (isBusyAtFirst(origin, page, shape) && !site.refusedOnce.has(page)) {
+    site.refusedOnce.add(page)
+    return response.writeHead(503, { 'retry-after': '1' }).end()
+  }
   const pids = site.pidsOf.get(page) ?? []
   site.pidsOf.set(page, [...pids, Number(headers['x-pid'])])
   const body = linksOf(origin, page, shape, port)

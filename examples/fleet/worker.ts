@@ -8,8 +8,8 @@ import { type Permit, PoliteGate, RobotsDisallowedError, type StartMessage } fro
 import { RedisPacer, RedisStore } from '@politely/redis'
 import { DelayedError, type Job, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
-import { Agent, fetch } from 'undici'
-import { Frontier, type IdleOrigin } from './frontier.ts'
+import { Agent, fetch, type Response } from 'undici'
+import { Frontier, type OriginJob } from './frontier.ts'
 import { JobQueues } from './job-queues.ts'
 import { lookup } from './small-web.ts'
 
@@ -20,6 +20,10 @@ const MAX_WAIT_MS = 50
 const CONCURRENCY = 50
 /** A job that failed is tried again after this time, for example if Redis was away. */
 const RETRY_MS = 1_000
+/** A page is requested so often if it answers with 429 or 5xx, or not at all. */
+const MAX_REQUESTS = 3
+const MAX_RESPONSE_MS = 30_000
+const MAX_PAGE_BYTES = 5_000_000
 
 export interface WorkerOptions {
   /** The Redis of the jobs. It must keep its data. */
@@ -41,11 +45,11 @@ export interface WorkerOptions {
 
 /** What a worker has counted since its start. */
 export interface WorkerCounts {
-  /** Pages fetched. */
+  /** URLs that answered with anything but 429 or 5xx. */
   readonly pages: number
   /** URLs refused by robots.txt. */
   readonly refused: number
-  /** Pages whose request failed. */
+  /** Pages that were given up. */
   readonly failed: number
   /** Runs of a job that only delayed it again. */
   readonly early: number
@@ -79,7 +83,7 @@ subscribe('politely:gate:start', (message) => {
 })
 const counts = { pages: 0, refused: 0, failed: 0, early: 0, underWay: 0 }
 
-const worker = new Worker<IdleOrigin>(queues.nameOf(partition ? index : 0), run, {
+const worker = new Worker<OriginJob>(queues.nameOf(partition ? index : 0), run, {
   connection: jobsRedis.client,
   prefix: queues.prefix,
   concurrency: CONCURRENCY,
@@ -95,10 +99,10 @@ worker.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 /** Runs a job: crawls one URL, and delays the job until the next slot. The job ends if its origin has no URL left. */
-async function run(job: Job<IdleOrigin>, token?: string): Promise<void> {
+async function run(job: Job<OriginJob>, token?: string): Promise<void> {
   counts.underWay++
   try {
-    const nextAt = await crawlNext(job.data).catch((error: unknown) => {
+    const nextAt = await crawlNext(job).catch((error: unknown) => {
       console.error(`worker ${index}: ${error}`)
       return Date.now() + RETRY_MS
     })
@@ -111,8 +115,8 @@ async function run(job: Job<IdleOrigin>, token?: string): Promise<void> {
 }
 
 /** Crawls the next URL of an origin. Returns when the job should run again: a time in milliseconds since 1970. Undefined if there is no URL. */
-async function crawlNext(origin: IdleOrigin): Promise<number | undefined> {
-  const url = await frontier.take(origin)
+async function crawlNext(job: Job<OriginJob>): Promise<number | undefined> {
+  const url = await frontier.take(job.data)
   if (url === undefined) return undefined
   let permit: Permit
   try {
@@ -120,26 +124,37 @@ async function crawlNext(origin: IdleOrigin): Promise<number | undefined> {
   } catch (error) {
     if (error instanceof RobotsDisallowedError) return refused(url, error.retryAt)
     if (!(error instanceof DOMException)) throw error // the signal throws a DOMException
-    const forecast = await gate.when(url)
-    if (!forecast.allowed) return refused(url, forecast.retryAt)
     counts.early++
-    return Date.now() + forecast.waitMs
+    return nextSlotOf(url)
   }
   const startedAt = performance.now()
   const links = await fetchLinks(url, permit)
-  await frontier.finish(url, links, (idle) => queues.add(idle))
+  const { failures = 0 } = job.data
+  if (links === undefined && failures + 1 < MAX_REQUESTS) {
+    await job.updateData({ ...job.data, failures: failures + 1 })
+    return nextSlotOf(url)
+  }
+  counts[links === undefined ? 'failed' : 'pages']++
+  await frontier.finish(url, links ?? [], (jobs) => queues.add(jobs))
+  if (failures > 0) await job.updateData({ ...job.data, failures: 0 })
   return Date.now() + Math.max(0, startedAt + permit.delay.delayMs - performance.now())
+}
+
+/** Returns when a request could start, in milliseconds since 1970. Finishes the URL if it may never be requested. */
+async function nextSlotOf(url: string): Promise<number> {
+  const forecast = await gate.when(url)
+  return forecast.allowed ? Date.now() + forecast.waitMs : refused(url, forecast.retryAt)
 }
 
 async function refused(url: string, retryAt: number | undefined): Promise<number> {
   if (retryAt !== undefined) return retryAt // robots.txt could not be fetched
   counts.refused++
-  await frontier.finish(url, [], (idle) => queues.add(idle))
+  await frontier.finish(url, [], (jobs) => queues.add(jobs))
   return Date.now()
 }
 
-/** Fetches a page and returns its links. A page whose request fails has none, and is not tried again. */
-async function fetchLinks(url: string, permit: Permit): Promise<string[]> {
+/** Fetches a page. Returns its links, or the target of its redirect. Undefined if the page should be requested again. */
+async function fetchLinks(url: string, permit: Permit): Promise<string[] | undefined> {
   try {
     const headers = {
       'user-agent': USER_AGENT,
@@ -147,19 +162,37 @@ async function fetchLinks(url: string, permit: Permit): Promise<string[]> {
       'x-permit-ms': `${startTimes.get(url)}`,
       'x-pid': `${process.pid}`,
     }
-    const response = await fetch(url, { headers, redirect: 'manual', dispatcher: agent })
+    const signal = AbortSignal.timeout(MAX_RESPONSE_MS)
+    const response = await permit.run(() => fetch(url, { headers, signal, redirect: 'manual', dispatcher: agent }))
     permit.release(response)
-    const html = await response.text()
-    counts.pages++
-    return Array.from(html.matchAll(/<a\s[^>]*?href="([^"]+)"/gi), ([, href = '']) => new URL(href, url).href)
+    const { status } = response
+    const location = response.headers.get('location')
+    const isPage = status === 200
+    const html = isPage ? await textOf(response) : ''
+    if (!isPage) await response.body?.cancel()
+    if (status === 429 || status >= 500) return undefined
+    const hrefs = Array.from(html.matchAll(/<a\s[^>]*?href="([^"]+)"/gi), ([, href = '']) => href)
+    if (location !== null) hrefs.push(location)
+    return hrefs.flatMap((href) => URL.parse(href, url)?.href ?? [])
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error // `fetch` throws a TypeError for network errors
-    counts.failed++
-    return []
+    // `fetch` throws a TypeError for network errors, and a DOMException after the time limit.
+    if (!(error instanceof TypeError || error instanceof DOMException)) throw error
+    return undefined
   } finally {
     permit.release()
     startTimes.delete(url)
   }
+}
+
+/** Reads a page up to the limit. */
+async function textOf(response: Response): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > MAX_PAGE_BYTES) break
+  }
+  return text
 }
 
 function countsNow(): WorkerCounts {
@@ -190,6 +223,7 @@ process.on('disconnect', () => process.exit())
 process.on('message', async () => {
   await worker.close()
   gate.close()
+  pacer?.close()
   await robots.close()
   process.send?.(countsNow(), () => process.exit())
 })

@@ -3,7 +3,7 @@ import { noRedisServer } from '@politely/testkit/redis'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
 import { type FleetOptions, runFleet } from '../fleet.ts'
-import type { WebShape } from '../small-web.ts'
+import { movedPagesOf, type WebShape } from '../small-web.ts'
 import { summaryOf } from '../table.ts'
 
 // The delay of a domain makes the jobs of two origins, and so two workers, share a pace.
@@ -48,6 +48,7 @@ describe.skipIf(!isFullRun || noRedisServer())('a fleet', () => {
     }
     expect(repeated).toEqual([])
     expect(origins.map(({ robotsFetches }) => robotsFetches)).toEqual(origins.map(() => 1))
-    expect(report.done).toBe(web.pages + web.origins) // each origin has a page that robots.txt disallows
+    const moved = origins.reduce((sum, _, origin) => sum + movedPagesOf(origin, web), 0)
+    expect(report.done).toBe(web.pages + web.origins + moved) // each origin has a page that robots.txt disallows
   })
 })
