@@ -51,7 +51,7 @@ export interface RedisPacerOptions {
    * @default 'wait'
    */
   readonly onFailure?: 'wait' | 'local' | undefined
-  /** How many workers share the pace, at most. Required for `onFailure: 'local'`. */
+  /** How many `RedisPacer` objects share the pace in all processes, at most. Required for `onFailure: 'local'`. */
   readonly fleetSize?: number | undefined
   /**
    * How long to wait for a reply of Redis. A longer wait is a failure. Milliseconds.
@@ -434,9 +434,12 @@ export class RedisPacer implements Pacer {
     const info = await this.#commands.call(key, ['INFO', 'memory']).catch(() => '')
     const [, policy] = /maxmemory_policy:(\S+)/.exec(String(info)) ?? []
     const isLimited = /maxmemory:[1-9]/.test(String(info))
-    if (isLimited && policy !== undefined && policy !== 'noeviction') {
-      publish('politely:redis:eviction', { pacer: this, policy })
-    }
+    if (!isLimited || policy === undefined || policy === 'noeviction') return
+    publish('politely:redis:eviction', { pacer: this, policy })
+    process.emitWarning(
+      `Redis may evict the keys of a RedisPacer under its maxmemory-policy ${policy}, and delays would be shorter than asked; set maxmemory-policy to noeviction`,
+      { type: 'PolitelyWarning', code: 'POLITELY_REDIS_EVICTION' },
+    )
   }
 
   #bucketOf(key: string): Bucket {

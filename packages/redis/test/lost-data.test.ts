@@ -6,7 +6,7 @@ import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/redis'
 import type { Redis } from 'ioredis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RedisPacer, RedisPacerOptions } from '../src/index.ts'
 import { connectIoredis, openPacer } from './clients.ts'
 import { knowLongAgo } from './epoch.ts'
@@ -243,8 +243,13 @@ describe.skipIf(noRedisServer())('calls that fail', () => {
     }
     subscribe('politely:redis:eviction', listener)
     onTestFinished(() => void unsubscribe('politely:redis:eviction', listener))
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined)
+    onTestFinished(() => warn.mockRestore())
     for (let n = 0; n < 3; n++) await pacer.reserve('k', limits)
     await sleep(50)
     expect(policies).toEqual(expected)
+    expect(warn.mock.calls.map(([, options]) => (options as { code: string }).code)).toEqual(
+      expected.map(() => 'POLITELY_REDIS_EVICTION'),
+    )
   })
 })

@@ -1,4 +1,4 @@
-// What a worker sees when Redis fails, for each policy of RedisPacer. docs/waiting.md shows the table.
+// What a worker sees when Redis fails, for each policy of RedisPacer. docs/fleet.md shows the table.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -171,7 +171,7 @@ function describeError(error: unknown): string {
   return `\`${code?.startsWith('ERR_POLITELY') ? code : message.split(' ')[0]}\``
 }
 
-const pagePath = join(import.meta.dirname, '../../../docs/waiting.md')
+const pagePath = join(import.meta.dirname, '../../../docs/fleet.md')
 
 describe.skipIf(!isFullRun || noRedisServer())('when Redis fails', () => {
   test('a worker waits or paces locally, as the page says, and continues when Redis is back', async () => {

@@ -88,7 +88,7 @@ function figures(record: FleetRecord): DocTable {
       row('reads of Redis that found a fresh entry', ({ cache, calls }) => percent(cache.redisHits / calls.get)),
       row('Redis calls per URL, for robots.txt', (run) => perUrl(run, robotsCalls(run))),
       row('Redis calls per URL, for the pace', (run) => perUrl(run, run.calls.slot + run.calls.report)),
-      row('the same, if each request that waits asks twice', (run) =>
+      row('the same, if each request that waits costs two calls', (run) =>
         perUrl(run, run.plan === 'shared' ? run.calls.slot + run.calls.report + run.waits : 0),
       ),
       row('Redis calls a second: mean until 90 %; busiest minute', ({ perSecond }) => rate(perSecond.calls)),
@@ -119,7 +119,7 @@ function death({ death: { plans } }: FleetRecord): DocTable {
   return {
     head: ['one worker dies', 'partition', 'shared pacer'],
     rows: [
-      row('origins that wait until the death is noticed', ({ delayedOrigins }) => delayedOrigins),
+      row('origins that had a request due before the death was noticed', ({ delayedOrigins }) => delayedOrigins),
       row('their URLs', ({ delayedUrls }) => delayedUrls),
       row('requests that are repeated', ({ lostRequests }) => lostRequests),
       row('pauses after a 503 that only the dead worker knew', ({ forgottenPauses }) => forgottenPauses),
@@ -135,8 +135,9 @@ function billion(record: FleetRecord): DocTable {
     [record.plans.partition, record.plans.shared].map((run) => ({ run, perSecond: factor / (days * 86_400) })),
   )
   const row = (what: string, of: (column: (typeof columns)[number]) => string) => [what, ...columns.map(of)]
-  const redisCalls = ({ run, perSecond }: (typeof columns)[number]) =>
-    (robotsCalls(run) + run.calls.slot + run.calls.report) * perSecond
+  const paceCalls = ({ calls }: (typeof columns)[number]['run']) => calls.slot + calls.report
+  const processes = ({ run, perSecond }: (typeof columns)[number]) =>
+    (robotsCalls(run) / redis.callsPerSecond + (paceCalls(run) + queueCalls(run)) / redis.scriptsPerSecond) * perSecond
   const redisBytes = factor * record.origins * robotsBytes
   const jobBytes = factor * record.urls * (redis.jobBytes + redis.bytesPerKey)
   const days = (value: number) => (value === 1 ? 'a day' : `${value} days`)
@@ -162,12 +163,14 @@ function billion(record: FleetRecord): DocTable {
       row(`workers of ${crawler.connections} connections, all in use`, ({ run, perSecond }) =>
         count((run.busyMs / 1000 / crawler.connections) * perSecond),
       ),
-      row('Redis calls a second for robots.txt and pace', (column) => count(redisCalls(column))),
+      row('Redis calls a second for robots.txt', ({ run, perSecond }) => count(robotsCalls(run) * perSecond)),
+      row('Redis calls a second for the pace', ({ run, perSecond }) => count(paceCalls(run) * perSecond)),
       row('queue calls a second, if the queue does not know the time', ({ run, perSecond }) =>
         count(queueCalls(run) * perSecond),
       ),
-      row(`Redis processes for all calls, at ${count(redis.callsPerSecond)} each`, (column) =>
-        count(Math.ceil((redisCalls(column) + queueCalls(column.run) * column.perSecond) / redis.callsPerSecond)),
+      row(
+        `Redis processes for these calls, at ${count(redis.callsPerSecond)} reads or ${count(redis.scriptsPerSecond)} scripts a second each`,
+        (column) => count(Math.ceil(processes(column))),
       ),
       row('Redis memory for robots.txt', () => bytes(redisBytes)),
       row(`Redis processes for this memory, at ${bytes(redis.processBytes)} each`, () =>
