@@ -4,10 +4,8 @@ import { type Entry, entryFrom, entryText, freshUntil, keepUntil, startsWithOrig
 import { type CachedRules, createMemory } from './memory.ts'
 import type { Settings } from './options.ts'
 import type { Lease } from './store.ts'
-import type { StoreFailure, Telemetry } from './telemetry.ts'
-
-/** How long to wait for the store, in milliseconds. A store is there to save time, so a slow one is treated as failed. */
-export const STORE_TIMEOUT_MS = 2_000
+import { StoreCalls } from './store-calls.ts'
+import type { Telemetry } from './telemetry.ts'
 
 /** The first position in a URL at which its host may end. */
 const AFTER_SCHEME = 'https://'.length
@@ -15,6 +13,7 @@ const AFTER_SCHEME = 'https://'.length
 export class Entries {
   readonly #settings: Settings
   readonly #telemetry: Telemetry
+  readonly #calls: StoreCalls
   readonly #memory
   /** The rules of an entry without a copy. They allow everything; the entry's state decides. */
   readonly noRules: CrawlerRules
@@ -24,6 +23,7 @@ export class Entries {
   constructor(settings: Settings, telemetry: Telemetry) {
     this.#settings = settings
     this.#telemetry = telemetry
+    this.#calls = new StoreCalls(telemetry)
     this.#memory = createMemory(settings.maxCacheBytes)
     this.noRules = this.#parseRules('', undefined)
   }
@@ -63,7 +63,7 @@ export class Entries {
   async inStore(origin: string, reading: 'first' | 'again' = 'first'): Promise<Entry | undefined> {
     const { store } = this.#settings
     if (store === undefined) return undefined
-    const text = await this.#callStore('get', origin, () => store.get(origin))
+    const text = await this.#calls.call('get', origin, () => store.get(origin))
     const entry = typeof text === 'string' ? this.parse(text, origin) : undefined
     if (reading === 'first') this.#telemetry.count(entry === undefined ? 'storeMisses' : 'storeHits')
     return entry
@@ -89,7 +89,7 @@ export class Entries {
     const cached = this.#saveInMemory(entry)
     const { origin } = entry
     if (store !== undefined) {
-      await this.#callStore('set', origin, () => store.set(origin, entryText(entry), keepUntil(entry, now(), policy)))
+      await this.#calls.call('set', origin, () => store.set(origin, entryText(entry), keepUntil(entry, now(), policy)))
     }
     return cached
   }
@@ -98,16 +98,18 @@ export class Entries {
   async lease(origin: string, holdMs: number): Promise<Lease | 'held' | 'none'> {
     const { store } = this.#settings
     if (store?.lease === undefined) return 'none'
-    const call = async () => store.lease?.(origin, holdMs)
-    const pending = call()
-    const lease = await this.#callStore('lease', origin, async () => (await pending) ?? 'held')
+    let pending: Promise<Lease | undefined> | undefined
+    const lease = await this.#calls.call('lease', origin, async () => {
+      pending = store.lease?.(origin, holdMs)
+      return (await pending) ?? 'held'
+    })
     if (lease !== undefined) return lease
-    pending.then((late) => late?.release()).catch(() => undefined) // after a timeout, this client does not use the lease
+    pending?.then((late) => late?.release()).catch(() => undefined) // after a timeout, this client does not use the lease
     return 'none'
   }
 
   async release(origin: string, lease: Lease): Promise<void> {
-    await this.#callStore('release', origin, async () => lease.release())
+    await this.#calls.call('release', origin, async () => lease.release())
   }
 
   /** Yields all entries in memory, the least recently used first. */
@@ -145,37 +147,5 @@ export class Entries {
   #parseRules(bytes: string, origin: string | undefined): CrawlerRules {
     const { dialect, productTokens } = this.#settings
     return parseRobots({ bytes }, { dialect, ...(origin && { origin }) }).forCrawler(productTokens)
-  }
-
-  /** Calls the store. A store that throws or times out counts as empty; telemetry reports it, and the caller does not notice. */
-  async #callStore<T>(
-    operation: StoreFailure['operation'],
-    origin: string,
-    call: () => Promise<T>,
-  ): Promise<T | undefined> {
-    const { promise: timeout, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new StoreTimeoutError(operation)), STORE_TIMEOUT_MS)
-    try {
-      return await Promise.race([call(), timeout])
-    } catch (error) {
-      this.#telemetry.storeFailed({ operation, origin, error })
-      return undefined
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-}
-
-/**
- * The store did not respond within two seconds. The client continues without it; its event `store-failed` carries this error.
- *
- * Remedy: find what blocks the store, such as a locked database or a slow network.
- */
-class StoreTimeoutError extends Error {
-  override readonly name = 'StoreTimeoutError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_STORE_TIMEOUT'
-  constructor(operation: string) {
-    super(`the store did not answer to ${operation} within ${STORE_TIMEOUT_MS} ms`)
   }
 }

@@ -1,8 +1,9 @@
 // Which of the clients that share a store fetches a robots.txt: the one that holds the lease of the origin.
 import { setTimeout } from 'node:timers/promises'
-import { type Entries, STORE_TIMEOUT_MS } from './entries.ts'
+import type { Entries } from './entries.ts'
 import type { Settings } from './options.ts'
 import type { Lease } from './store.ts'
+import { STORE_TIMEOUT_MS } from './store-calls.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** Delays between two reads of the store while another client fetches, in milliseconds. They double from the first to the second. */

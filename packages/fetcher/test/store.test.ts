@@ -234,29 +234,27 @@ describe('a store that fails', () => {
     expect(sites.requests).toHaveLength(1)
   })
 
-  test('the client continues without a store that never answers, and its flights end', async ({ sites, newClient }) => {
-    sites.respond(ROBOTS, rules)
-    sites.respond('http://b.test:PORT/robots.txt', rules)
-    const store = mapStore()
-    const never = new Promise<never>(() => undefined)
-    const client = newClient({
-      maxFlights: 1,
-      store: {
-        ...store,
-        get: (origin) => (origin.includes('a.test') ? never : store.get(origin)),
-        set: (origin, ...rest) => (origin.includes('b.test') ? never : store.set(origin, ...rest)),
-      },
-    })
-    const failures = failuresOf(client)
-    const verdicts = await Promise.all(
-      ['a', 'b', 'c'].map((name) => client.check(sites.withPort(`http://${name}.test:PORT/page`))),
-    )
-    expect(verdicts.map(({ because }) => because)).toEqual(['rule', 'rule', 'unavailable'])
-    expect(failures).toMatchObject([
-      { operation: 'get', origin: sites.withPort('http://a.test:PORT'), error: { code: 'ERR_POLITELY_STORE_TIMEOUT' } },
-      { operation: 'set', origin: sites.withPort('http://b.test:PORT'), error: { code: 'ERR_POLITELY_STORE_TIMEOUT' } },
-    ])
-  })
+  test.for(['get', 'set'] as const)(
+    'the client continues without a store whose `%s` never answers',
+    async (method, { sites, newClient }) => {
+      sites.respond(ROBOTS, rules)
+      sites.respond('http://b.test:PORT/robots.txt', rules)
+      let calls = 0
+      const never = () => {
+        calls++
+        return new Promise<never>(() => undefined)
+      }
+      const client = newClient({ maxFlights: 1, store: { ...mapStore(), [method]: never } })
+      const failures = failuresOf(client)
+      const verdicts = await Promise.all(
+        ['a', 'b', 'c'].map((name) => client.check(sites.withPort(`http://${name}.test:PORT/page`))),
+      )
+      expect(verdicts.map(({ because }) => because)).toEqual(['rule', 'rule', 'unavailable'])
+      const origin = sites.withPort('http://a.test:PORT')
+      expect(failures).toMatchObject([{ operation: method, origin, error: { code: 'ERR_POLITELY_STORE_TIMEOUT' } }])
+      expect(calls).toBe(1) // the store is not called for a second
+    },
+  )
 
   test('close during a call of the store: the client makes no request after it', async ({ sites, newClient }) => {
     const asked = Promise.withResolvers<void>()

@@ -1,0 +1,64 @@
+// When a store that does not respond is called again, on a fake clock.
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { STORE_TIMEOUT_MS, StoreCalls } from '../src/store-calls.ts'
+import type { StoreFailure, Telemetry } from '../src/telemetry.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** A store that does not respond while `isHung`. */
+function openStore() {
+  const failures: StoreFailure[] = []
+  const telemetry = { storeFailed: (failure: StoreFailure) => failures.push(failure) } as unknown as Telemetry
+  const calls = new StoreCalls(telemetry)
+  const store = { isHung: false, called: 0 }
+  const get = () =>
+    calls.call('get', 'https://example.com', () => {
+      store.called++
+      return store.isHung ? new Promise<string>(() => undefined) : Promise.resolve('text')
+    })
+  return { store, get, failures }
+}
+
+test('after a call that took too long, the store is called again after 1 s, 2 s, 4 s, and then every 30 s', async () => {
+  const { store, get, failures } = openStore()
+  store.isHung = true
+  const callTimes = [0]
+  void get()
+  await vi.advanceTimersByTimeAsync(STORE_TIMEOUT_MS)
+  for (let ms = STORE_TIMEOUT_MS; callTimes.length < 8; ms += 500) {
+    const { called } = store
+    void get()
+    if (store.called > called) callTimes.push(ms)
+    await vi.advanceTimersByTimeAsync(500)
+  }
+  const pauses = callTimes.slice(1).map((ms, i) => ms - (callTimes[i] as number) - STORE_TIMEOUT_MS)
+  expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+  expect(failures).toHaveLength(7)
+  expect(String(failures[0]?.error)).toContain('it is called again in 1 s')
+})
+
+test('calls that hang at the same time cause one pause, and one call ends it', async () => {
+  const { store, get, failures } = openStore()
+  store.isHung = true
+  const pending = Array.from({ length: 100 }, get)
+  await vi.advanceTimersByTimeAsync(STORE_TIMEOUT_MS)
+  await Promise.all(pending)
+  expect(failures).toHaveLength(100)
+  await vi.advanceTimersByTimeAsync(1_000)
+  store.isHung = false
+  const later = await Promise.all(Array.from({ length: 100 }, get))
+  expect(later.filter((text) => text === 'text')).toHaveLength(1)
+  expect(await Promise.all(Array.from({ length: 100 }, get))).toEqual(Array.from({ length: 100 }, () => 'text'))
+  expect(store.called).toBe(201)
+})
+
+test('a call that fails at once causes no pause', async () => {
+  const { get, failures } = openStore()
+  const calls = new StoreCalls({
+    storeFailed: (failure: StoreFailure) => failures.push(failure),
+  } as unknown as Telemetry)
+  expect(await calls.call('set', 'https://example.com', () => Promise.reject(new Error('full')))).toBeUndefined()
+  expect(await calls.call('get', 'https://example.com', async () => 'text')).toBe('text')
+  expect(await get()).toBe('text')
+})
