@@ -4,7 +4,7 @@
 // and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
 import type { Delay } from '@politely/core/engine'
 import { channels } from './events.ts'
-import { cancelSlots, type Hold, type KeySlot } from './paced-key.ts'
+import { cancelSlots, type KeySlot, type WaitCause } from './paced-key.ts'
 import { assertNotRedirected, locationOf, type Permit, paceResponseOf, type ResponseLike } from './permit.ts'
 import type { Grant, RequestQueue } from './queue.ts'
 import type { AllowedVerdict } from './robots-check.ts'
@@ -34,7 +34,7 @@ export class GrantedPermit implements NestablePermit {
     verdict: AllowedVerdict,
     domain: string,
     waitedMs: number,
-    waitedFor: Hold | undefined,
+    waitedFor: WaitCause | undefined,
   ) {
     this.#queue = queue
     this.#grant = grant

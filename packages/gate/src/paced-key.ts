@@ -17,7 +17,7 @@ export type WaitReason = PaceReason | 'concurrency'
 export type WaitLevel = PaceBy | 'gate'
 
 /** What a request waits for, and at which level. */
-export interface Hold {
+export interface WaitCause {
   readonly because: WaitReason
   readonly level: WaitLevel
 }
@@ -67,11 +67,11 @@ export class PacedKey {
   }
 
   /** What a request waits for until then. */
-  get hold(): Hold {
+  get waitCause(): WaitCause {
     return { because: this.#delayedBy, level: this.level }
   }
 
-  /** Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. Then `waitMs` and `hold` say how long to wait, and why. */
+  /** Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. Then `waitMs` and `waitCause` say how long to wait, and why. */
   reserve(limits: PaceLimits): KeySlot | undefined | Promise<KeySlot | undefined> {
     const reservation = this.#context.pacer.reserve(this.key, limits, this.#ticket)
     return isPromise(reservation)

@@ -24,7 +24,7 @@ import { Fifo } from '@politely/fetcher/fifo'
 import { isPromise } from './checked-pacer.ts'
 import type { GateContext } from './gate-context.ts'
 import type { PaceBy, SharedKey } from './pace-by.ts'
-import { cancelSlots, type Hold, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
+import { cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots, type WaitCause } from './paced-key.ts'
 import type { SharedLimit } from './shared-limit.ts'
 
 /** What the queue needs from a request. `QueuedRequest` implements it. */
@@ -43,7 +43,7 @@ export interface WaitingRequest {
   /** Checks robots.txt again, and fetches it if necessary. Returns false if the request has rejected itself. */
   recheck(): Promise<boolean>
   /** Gives the request its permit. `heldBy` is what it waited for last, and `at` the current time of the gate's clock. */
-  grant(grant: Grant, heldBy: Hold | undefined, at: number): void
+  grant(grant: Grant, heldBy: WaitCause | undefined, at: number): void
   /** Rejects the request. */
   fail(error: unknown): void
 }
@@ -75,7 +75,7 @@ export class RequestQueue {
   #sharedLimits: readonly SharedLimit[] = NONE
   readonly #pacedKey: PacedKey
   /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
-  #heldBy: Hold | undefined
+  #heldBy: WaitCause | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(key: string, context: GateContext) {
@@ -105,7 +105,7 @@ export class RequestQueue {
     return this.#underWay
   }
 
-  get heldBy(): Hold | undefined {
+  get heldBy(): WaitCause | undefined {
     return this.#waiting.size === 0 ? undefined : this.#heldBy
   }
 
@@ -189,9 +189,9 @@ export class RequestQueue {
       return false
     }
     // `waitMs` reads the gate's clock. The timer uses another clock and may fire too early, so the wait is checked again here.
-    const { waitMs, hold } = this.#pacedKey
+    const { waitMs, waitCause } = this.#pacedKey
     if (waitMs <= 0) return true
-    this.#heldBy = hold
+    this.#heldBy = waitCause
     this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
     return false
   }
@@ -202,14 +202,14 @@ export class RequestQueue {
     this.#isAdmitting = true // the limits may advance other queues, but not this one
     this.#useSharedLimitsOf(first)
     // First, every limit advances the queues that wait before this one. Such a queue may acquire the capacity of several limits.
-    // So `holdOf` is called only after that.
+    // So `waitCauseOf` is called only after that.
     for (const limit of this.#sharedLimits) limit.wakeBefore(this)
-    let hold: Hold | undefined
-    for (const limit of this.#sharedLimits) hold ??= limit.holdOf(this)
-    if (hold === undefined && !concurrency.tryAcquire(this, first.domain))
-      hold = { because: 'concurrency', level: concurrency.fullLevel(first.domain) ?? 'gate' }
-    if (hold !== undefined) {
-      this.#heldBy = hold
+    let waitCause: WaitCause | undefined
+    for (const limit of this.#sharedLimits) waitCause ??= limit.waitCauseOf(this)
+    if (waitCause === undefined && !concurrency.tryAcquire(this, first.domain))
+      waitCause = { because: 'concurrency', level: concurrency.fullLevel(first.domain) ?? 'gate' }
+    if (waitCause !== undefined) {
+      this.#heldBy = waitCause
       this.#waitsAtStep3 = true
       this.#isAdmitting = false
       return false
@@ -225,9 +225,9 @@ export class RequestQueue {
     const before = this.#sharedLimits
     if (keys.length === 0 && before.length === 0) return
     const limits = keys.map((key) => this.context.sharedLimits.of(key))
-    for (const limit of limits) limit.join(this)
+    for (const limit of limits) limit.attach(this)
     this.#sharedLimits = limits
-    for (const limit of before) if (!limits.includes(limit)) limit.leave(this)
+    for (const limit of before) if (!limits.includes(limit)) limit.detach(this)
   }
 
   /**

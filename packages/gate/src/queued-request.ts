@@ -10,7 +10,7 @@ import { RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import { GrantedPermit } from './granted-permit.ts'
 import type { SharedKey } from './pace-by.ts'
-import type { Hold } from './paced-key.ts'
+import type { WaitCause } from './paced-key.ts'
 import { paceLimitsOf } from './pacing.ts'
 import type { Grant, RequestQueue, WaitingRequest } from './queue.ts'
 import type { AllowedVerdict } from './robots-check.ts'
@@ -98,7 +98,7 @@ export class QueuedRequest implements WaitingRequest {
     }
   }
 
-  grant(grant: Grant, heldBy: Hold | undefined, at: number): void {
+  grant(grant: Grant, heldBy: WaitCause | undefined, at: number): void {
     const waitedMs = at - this.#arrivedAt
     const waitedFor = this.#resolvers === undefined ? undefined : heldBy
     this.#permit = new GrantedPermit(this.#queue, grant, this.#verdict, this.domain, waitedMs, waitedFor)

@@ -4,15 +4,14 @@
 // A queue whose first request would exceed a limit waits in line, without holding anything. When there is capacity, its `advance` is called. It
 // keeps its position until it starts, since another limit may still make it wait.
 //
-// A queue may need an address and a domain whose slots come at different times. So an address may be kept free for the first queue in the line
-// of that address. This is done only if the queue is also the first in the line of its domain. Without this, other queues could take each
-// slot of the address or of the domain, and the queue would wait forever. Only addresses are kept free, so two limits
-// cannot wait for each other.
+// A queue may need an address and a domain whose slots come at different times. Other queues could then take every slot of either, and it would
+// never start. So an address is kept free for the first queue in its line, if that queue is also the first in the line of its domain. A domain is
+// never kept free, so two limits cannot wait for each other.
 import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/fifo'
 import type { GateContext } from './gate-context.ts'
 import type { SharedKey } from './pace-by.ts'
-import { type Hold, PacedKey } from './paced-key.ts'
+import { PacedKey, type WaitCause } from './paced-key.ts'
 import { MAX_TIMER_MS } from './queue.ts'
 
 /** A queue whose first request needs a shared limit. */
@@ -74,15 +73,15 @@ export class SharedLimit {
   }
 
   /** The first request of this queue needs the limit from now on. */
-  join(queue: SharingQueue): void {
+  attach(queue: SharingQueue): void {
     this.#queues.add(queue)
   }
 
   /** The first request of this queue no longer needs the limit. */
-  leave(queue: SharingQueue): void {
+  detach(queue: SharingQueue): void {
     this.#queues.delete(queue)
     this.leaveLine(queue)
-    // Another process may be waiting for that position, and the requests under way may take long.
+    // Another process may wait behind this one in the pacer's queue, and the requests under way may take long.
     if (this.#queues.size === 0) this.pacedKey.leavePacerQueue()
     this.#checkIdle()
   }
@@ -105,13 +104,13 @@ export class SharedLimit {
    * Returns what a request of this queue has to wait for; undefined if it may start. If it has to wait, the queue is added to the line. A
    * queue that is in the line already keeps its position. The call starts no request, so the results of other limits stay valid.
    */
-  holdOf(queue: SharingQueue): Hold | undefined {
-    const isBehind = this.#keptFreeFor !== undefined && this.#keptFreeFor !== queue
-    const hold = this.#hold() ?? (isBehind ? this.pacedKey.hold : undefined)
-    if (hold === undefined) return undefined
+  waitCauseOf(queue: SharingQueue): WaitCause | undefined {
+    const isKeptForAnother = this.#keptFreeFor !== undefined && this.#keptFreeFor !== queue
+    const cause = this.#waitCause() ?? (isKeptForAnother ? this.pacedKey.waitCause : undefined)
+    if (cause === undefined) return undefined
     this.#waiting.add(queue)
     this.#setTimer()
-    return hold
+    return cause
   }
 
   /** Counts a request as under way. `start` or `abandon` must follow. */
@@ -142,9 +141,9 @@ export class SharedLimit {
     this.#checkIdle()
   }
 
-  #hold(): Hold | undefined {
+  #waitCause(): WaitCause | undefined {
     if (this.isFull || this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
-    return this.hasDelay && this.pacedKey.waitMs > 0 ? this.pacedKey.hold : undefined
+    return this.hasDelay && this.pacedKey.waitMs > 0 ? this.pacedKey.waitCause : undefined
   }
 
   /**
@@ -157,7 +156,7 @@ export class SharedLimit {
     this.#keptFreeFor = undefined
     try {
       let queue = this.#waiting.first
-      while (queue !== undefined && queue !== before && this.#hold() === undefined) {
+      while (queue !== undefined && queue !== before && this.#waitCause() === undefined) {
         const next = this.#waiting.after(queue)
         queue.advance()
         if (queue.waitsForGateLimit) break // the limit of the gate would make the queues behind it wait as well
@@ -165,7 +164,7 @@ export class SharedLimit {
           this.#keptFreeFor = queue
           break
         }
-        // Queues may have left or joined meanwhile. If the place of this one is lost, begins again.
+        // Queues may have joined or left the line meanwhile. If this one has left it, continues with the next one, or from the first.
         if (this.#waiting.has(queue)) queue = this.#waiting.after(queue)
         else queue = next !== undefined && this.#waiting.has(next) ? next : this.#waiting.first
       }
@@ -192,7 +191,7 @@ export class SharedLimit {
   }
 }
 
-/** The shared limits of a gate, by pace key. A limit that no request needs is forgotten: the pacer keeps the pace. */
+/** The shared limits of a gate, by pace key. A limit that no request needs is deleted: the pacer keeps the pace. */
 export class SharedLimits {
   readonly #context: Pick<GateContext, 'pacer' | 'now'>
   readonly #limits = new Map<string, SharedLimit>()
