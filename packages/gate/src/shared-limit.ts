@@ -109,7 +109,6 @@ export class SharedLimit {
     const cause = this.#waitCause() ?? (isKeptForAnother ? this.pacedKey.waitCause : undefined)
     if (cause === undefined) return undefined
     this.#waiting.add(queue)
-    this.#setTimer()
     return cause
   }
 
@@ -141,9 +140,18 @@ export class SharedLimit {
     this.#checkIdle()
   }
 
+  /**
+   * Returns what every request has to wait for now. If it is a delay, sets the timer that wakes the queues after it. In all other cases an event
+   * wakes them.
+   */
   #waitCause(): WaitCause | undefined {
     if (this.isFull || this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
-    return this.hasDelay && this.pacedKey.waitMs > 0 ? this.pacedKey.waitCause : undefined
+    if (!this.hasDelay) return undefined
+    const { waitMs, waitCause } = this.pacedKey
+    if (waitMs <= 0) return undefined
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#wake(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    return waitCause
   }
 
   /**
@@ -171,16 +179,6 @@ export class SharedLimit {
     } finally {
       this.#isWaking = false
     }
-    this.#setTimer()
-  }
-
-  /** Sets the timer for the next slot if a queue waits for it. In all other cases an event wakes the next queue. */
-  #setTimer(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    if (this.#waiting.size === 0 || this.isFull || this.#isReserving || !this.hasDelay) return
-    const { waitMs } = this.pacedKey
-    if (waitMs > 0) this.#timer = setTimeout(() => this.#wake(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
   }
 
   #checkIdle(): void {

@@ -49,6 +49,26 @@ async function visits(
 }
 
 describe('a request waits for the level that is last to have a slot', () => {
+  test('a delay that ends while the gate looks at it leaves no request behind', async () => {
+    let aheadMs = 0
+    let stepMs = 0
+    const now = () => {
+      aheadMs += stepMs
+      return Date.now() + aheadMs
+    }
+    const { enter, advance, starts } = await simulate(HOSTS, { lookup, minDelayMs: 0, minDelayPerDomainMs: 10, now })
+    for (let round = 0; round < 200; round++) {
+      stepMs = (round % 20) / 4 // the clock advances at each reading
+      const entered = ['a.one.test', 'b.one.test'].map(async (host) => {
+        const permit = await enter(`${round}`, host)
+        setTimeout(() => permit.release(), Math.floor(round / 20))
+      })
+      await advance(1_000)
+      expect(starts.splice(0), `round ${round}`).toHaveLength(2)
+      await Promise.all(entered)
+    }
+  })
+
   test('the delay of a registrable domain applies across its hosts, in order of arrival', async () => {
     const hosts = ['a.one.test', 'b.one.test', 'c.one.test', 'two.test', 'a.one.test']
     expect(await visits(hosts, { minDelayMs: 1_000, minDelayPerDomainMs: 300 })).toEqual([
