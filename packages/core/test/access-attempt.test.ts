@@ -72,8 +72,8 @@ describe('the response to a conditional request', () => {
       { kind: 'unchanged', copy, status: 304, headers: { etag: '"2"' } },
     ],
     ['RFC 9309 §2.3.1.1, 200: the file has changed', response(200), { kind: 'success', status: 200 }],
-    ['RFC 9309 §2.3.1.3, 404: unavailable', response(404), { kind: 'unavailable', status: 404 }],
-    ['RFC 9309 §2.3.1.3, 412: unavailable like other 4xx', response(412), { kind: 'unavailable', status: 412 }],
+    ['our choice, 404: the same request without the condition', response(404), { kind: 'request', conditions: {} }],
+    ['our choice, 412: the same request without the condition', response(412), { kind: 'request', conditions: {} }],
     ['RFC 9309 §2.3.1.4, 503: unreachable', response(503), { kind: 'unreachable', status: 503 }],
   ])('%s', (_, reply, expected) => {
     expect(advance(startAttempt(ROBOTS, copy), reply, defaultAccessPolicy)).toMatchObject(expected)

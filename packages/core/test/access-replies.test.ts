@@ -1,7 +1,15 @@
 // Well-formed responses, from the first request to the verdict, without a network. The fetcher runs the same cases over a socket.
-import { checkedPage, replyCases } from '@politely/testkit/response-cases'
+import {
+  type ConditionalCase,
+  checkedPage,
+  conditionalCases,
+  disallowsPage,
+  type ReplyCase,
+  replyCases,
+} from '@politely/testkit/response-cases'
 import { expect, test } from 'vitest'
 import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
+import type { Entry } from '../src/access/entry.ts'
 import type { Outcome } from '../src/access/outcome.ts'
 import { defaultAccessPolicy as policy } from '../src/access/policy.ts'
 import { settle } from '../src/access/settle.ts'
@@ -12,13 +20,24 @@ const PORT = ':8080'
 const withPort = (text: string) => text.replaceAll(':PORT', PORT)
 const NOW = Date.UTC(2026, 0, 1)
 
-test.each(replyCases.map((row) => [row.name, row] as const))('%s', (_, { replies, expected }) => {
+/** The entry of a client that has fetched a robots.txt with an ETag from this URL a day ago. */
+function entryWithCopy(url: string): Entry {
+  const body = { bytes: disallowsPage, truncated: false }
+  const outcome = { kind: 'success', status: 200, headers: { etag: '"1"' }, body, url, hops: [] } as const
+  return settle(undefined, withPort('http://a.test:PORT'), outcome, NOW - 86_400_000, policy)
+}
+
+const rows: readonly (ReplyCase & Partial<ConditionalCase>)[] = [...replyCases, ...conditionalCases]
+
+test.each(rows.map((row) => [row.name, row] as const))('%s', (_, { replies, copyUrl, toCondition, expected }) => {
+  const last = copyUrl === undefined ? undefined : entryWithCopy(withPort(copyUrl))
   const requested: string[] = []
-  let state: RobotsRequest | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'))
+  let state: RobotsRequest | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'), last?.copy)
   while (state.kind === 'request') {
     const url = state.url.replace(PORT, ':PORT')
     requested.push(url)
-    const { status, headers = {}, body = '' } = replies[url] ?? { status: 404 }
+    const isConditional = Object.keys(state.conditions).length > 0
+    const { status, headers = {}, body = '' } = (isConditional ? toCondition : replies[url]) ?? { status: 404 }
     const values = Object.entries(headers).map(([name, value]) => [
       name,
       typeof value === 'string' ? withPort(value) : value.map(withPort),
@@ -34,7 +53,7 @@ test.each(replyCases.map((row) => [row.name, row] as const))('%s', (_, { replies
       policy,
     )
   }
-  const entry = settle(undefined, withPort('http://a.test:PORT'), state, NOW, policy)
+  const entry = settle(last, withPort('http://a.test:PORT'), state, NOW, policy)
   const rules = parseRobots(entry.copy?.bytes ?? '').forCrawler('ExampleBot')
   const { verdict, access } = decide(entry, rules, withPort(checkedPage), NOW, policy)
 
@@ -42,5 +61,5 @@ test.each(replyCases.map((row) => [row.name, row] as const))('%s', (_, { replies
   expect(verdict).toMatchObject({ allowed, because })
   expect(access).toMatchObject(expectedAccess)
   expect(requested).toEqual(requestedUrls)
-  expect([...access.hops.map(({ url }) => url), access.url]).toEqual(requestedUrls.map(withPort))
+  expect([...access.hops.map(({ url }) => url), access.url]).toEqual([...new Set(requestedUrls)].map(withPort))
 })

@@ -52,7 +52,8 @@ type Event = keyof typeof replies
 
 /** The entry after one more attempt. Its request is conditional if the copy has a validator. */
 function after(last: Entry | undefined, reply: Reply, now: number, policy: AccessPolicy): Entry {
-  const outcome = advance(startAttempt(`${ORIGIN}/robots.txt`, last?.copy), reply, policy)
+  const first = advance(startAttempt(`${ORIGIN}/robots.txt`, last?.copy), reply, policy)
+  const outcome = first.kind === 'request' ? advance(first, reply, policy) : first // a 4xx repeats a conditional request
   if (outcome.kind === 'request') throw new Error('unexpected redirect')
   return settle(last, ORIGIN, outcome, now, policy)
 }

@@ -13,7 +13,13 @@ import {
 } from '@politely/testkit/misbehaving-server-cases'
 import { startRawServer } from '@politely/testkit/raw-server'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { checkedPage, disallowsPage, type ExpectedAccess, replyCases } from '@politely/testkit/response-cases'
+import {
+  checkedPage,
+  conditionalCases,
+  disallowsPage,
+  type ExpectedAccess,
+  replyCases,
+} from '@politely/testkit/response-cases'
 import { selfSigned } from '@politely/testkit/self-signed'
 import { startSites } from '@politely/testkit/sites'
 import { Agent } from 'undici'
@@ -262,7 +268,7 @@ test('docs/reference/misbehaving-servers.md contains these cases', async () => {
   const path = join(import.meta.dirname, '../../../docs/reference/misbehaving-servers.md')
   const tables = [
     { head: ['the server', 'source', 'result'], rows: tableRows([...connectionCases, ...misbehavingServerCases]) },
-    { head: ['the response', 'source', 'result'], rows: tableRows(replyCases) },
+    { head: ['the response', 'source', 'result'], rows: tableRows([...replyCases, ...conditionalCases]) },
     { head: ['the body', 'source', 'result'], rows: tableRows(bodyCases) },
   ]
   await expect(withTables(readFileSync(path, 'utf8'), tables)).toMatchFileSnapshot(path)

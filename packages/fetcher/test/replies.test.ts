@@ -1,22 +1,46 @@
 // The meaning of valid responses, over a real connection. Core's tests run the same cases as values.
-import { checkedPage, replyCases } from '@politely/testkit/response-cases'
+import { startClock } from '@politely/testkit/clock'
+import {
+  checkedPage,
+  conditionalCases,
+  disallowsPage,
+  type ReplyExpectation,
+  replyCases,
+} from '@politely/testkit/response-cases'
+import type { Sites } from '@politely/testkit/sites'
 import { expect } from 'vitest'
+import type { RobotsClient } from '../src/index.ts'
 import { test } from './with-sites.ts'
 
-test.for(replyCases.map((row) => [row.name, row] as const))(
-  '%s',
-  async ([, { replies: answers, expected }], { sites, newClient }) => {
-    for (const [url, reply] of Object.entries(answers)) sites.respond(url, reply)
+test.for(replyCases.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {
+  for (const [url, reply] of Object.entries(row.replies)) sites.respond(url, reply)
+  await expectVerdict(newClient(), sites, row.expected)
+})
 
-    const verdict = await newClient().check(sites.withPort(checkedPage))
+test.for(conditionalCases.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {
+  const { replies, copyUrl, toCondition, expected } = row
+  const clock = startClock()
+  const client = newClient({ now: clock.now })
+  const file = { status: 200, headers: { etag: '"1"' }, body: disallowsPage }
+  for (const [url, reply] of Object.entries(replies)) sites.respond(url, reply)
+  sites.respond(copyUrl, file, toCondition, ...(replies[copyUrl] ? [replies[copyUrl]] : []))
+  await client.check(sites.withPort(checkedPage))
+  sites.clearRecords()
+  clock.advance(86_400_000)
 
-    const { requestedUrls: asked, allowed, because, ...access } = expected
-    expect(verdict).toMatchObject({ allowed, because, access })
-    expect(sites.requestedUrls).toEqual(asked)
-    const { hops = [], url } = verdict.access ?? {}
-    expect([...hops.map((hop) => hop.url), url]).toEqual(asked.map((one) => sites.withPort(one)))
-  },
-)
+  await expectVerdict(client, sites, expected)
+  const conditional = sites.requests.filter(({ headers }) => headers['if-none-match'] !== undefined)
+  expect(conditional.map(({ url }) => url)).toEqual([copyUrl])
+})
+
+async function expectVerdict(client: RobotsClient, sites: Sites, expected: ReplyExpectation): Promise<void> {
+  const verdict = await client.check(sites.withPort(checkedPage))
+  const { requestedUrls: asked, allowed, because, ...access } = expected
+  expect(verdict).toMatchObject({ allowed, because, access })
+  expect(sites.requestedUrls).toEqual(asked)
+  const { hops = [], url } = verdict.access ?? {}
+  expect([...hops.map((hop) => hop.url), url]).toEqual([...new Set(asked)].map((one) => sites.withPort(one)))
+}
 
 test.for([
   ['RFC 9309 §2.3.1.2 recommends five, but the caller may choose 0', 0],

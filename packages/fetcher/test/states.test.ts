@@ -25,8 +25,8 @@ const busy: Reply = { status: 503 }
 const busyFor = (retryAfter: string): Reply => ({ status: 503, headers: { 'retry-after': retryAfter } })
 const movedTo = (location: string): Reply => ({ status: 301, headers: { location } })
 
-/** Milliseconds after the previous step, the server's response from then on, the expected state and verdict, and the requests of this step. */
-type Step = readonly [afterMs: number, answer: Reply, state: string, allowed: boolean, requests?: 0 | 1]
+/** Milliseconds after the previous step, the server's response from then on, the expected state and verdict, and the requests of this step: two if a 4xx repeats a conditional one. */
+type Step = readonly [afterMs: number, answer: Reply, state: string, allowed: boolean, requests?: 0 | 1 | 2]
 type StateCase = readonly [name: string, steps: readonly Step[], options?: Partial<RobotsClientOptions>]
 
 const stateCases: readonly StateCase[] = [
@@ -35,7 +35,7 @@ const stateCases: readonly StateCase[] = [
     [
       [0, rules, 'rules', false],
       [DAY - 1, gone, 'rules', false, 0],
-      [1, gone, 'unavailable', true],
+      [1, gone, 'unavailable', true, 2],
     ],
   ],
   [
@@ -154,14 +154,14 @@ const stateCases: readonly StateCase[] = [
       [0, rules, 'rules', false],
       [DAY, busyFor('9'.repeat(300)), 'lost-with-copy', false],
       [7 * DAY - 1, gone, 'lost-with-copy', false, 0],
-      [1, gone, 'unavailable', true],
+      [1, gone, 'unavailable', true, 2],
     ],
   ],
   [
     'RFC 9309 §2.3.1.3, a 4xx removes the rules, and a success brings new ones',
     [
       [0, rules, 'rules', false],
-      [DAY, gone, 'unavailable', true],
+      [DAY, gone, 'unavailable', true, 2],
       [DAY, rules, 'rules', false],
       [DAY, others, 'rules', true],
     ],
@@ -170,7 +170,7 @@ const stateCases: readonly StateCase[] = [
     'RFC 9309 §2.3.1.4, removed rules do not return when the site goes down',
     [
       [0, rules, 'rules', false],
-      [DAY, gone, 'unavailable', true],
+      [DAY, gone, 'unavailable', true, 2],
       [DAY, busy, 'lost', false],
     ],
   ],
@@ -178,8 +178,8 @@ const stateCases: readonly StateCase[] = [
     'draft of 2019, §2.3.1.3, after a 4xx the copy applies until it is a day old',
     [
       [0, rules, 'rules', false],
-      [HOUR, gone, 'unavailable-with-copy', false],
-      [23 * HOUR - 1, gone, 'unavailable-with-copy', false],
+      [HOUR, gone, 'unavailable-with-copy', false, 2],
+      [23 * HOUR - 1, gone, 'unavailable-with-copy', false, 2],
       [1, gone, 'unavailable', true, 0],
     ],
     { dialect: 'draft-koster-rep-00', ttlMs: HOUR },
@@ -200,7 +200,7 @@ const stateCases: readonly StateCase[] = [
       [0, rules, 'rules', false],
       [-HOUR, others, 'rules', true],
       [DAY - 1, gone, 'rules', true, 0],
-      [1, gone, 'unavailable', true],
+      [1, gone, 'unavailable', true, 2],
     ],
   ],
   [

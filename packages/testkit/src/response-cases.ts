@@ -10,13 +10,21 @@ export interface ReplyCase {
   readonly expected: ReplyExpectation
 }
 
+/** A case in which the client has a copy from an earlier fetch. */
+export interface ConditionalCase extends ReplyCase {
+  /** The URL of the copy. Requests for it carry a condition at first. */
+  readonly copyUrl: string
+  /** The response to the request with the condition. `replies` has the responses to requests without one. */
+  readonly toCondition: Reply
+}
+
 export interface ReplyExpectation {
   readonly allowed: boolean
   readonly because: string
   readonly outcome: string
   readonly reason: string
   readonly status: number
-  /** The URLs that the client requests, in order and with `:PORT`. Each but the last is a hop. */
+  /** The URLs that the client requests, in order and with `:PORT`. Each but the last is a hop, or was requested with a condition before. */
   readonly requestedUrls: readonly string[]
 }
 
@@ -81,6 +89,17 @@ function redirectedTo(name: string, reply: Reply, access: ExpectedAccess, body =
     name,
     replies: { [FIRST]: { status: 301, headers: { location: OTHER_HOST }, body }, [OTHER_HOST]: reply },
     expected: { ...access, status: reply.status, requestedUrls: [FIRST, OTHER_HOST] },
+  }
+}
+
+/** A conditional request, which `toCondition` answers, and the same request without the condition, which `then` answers. */
+function repeated(name: string, toCondition: number, then: Reply, access: ExpectedAccess): ConditionalCase {
+  return {
+    name,
+    replies: { [FIRST]: then },
+    copyUrl: FIRST,
+    toCondition: { status: toCondition },
+    expected: { ...access, status: then.status, requestedUrls: [FIRST, FIRST] },
   }
 }
 
@@ -328,4 +347,39 @@ export const replyCases: readonly ReplyCase[] = [
   ...forStatuses([600, 700, 999], 'our choice, a status above 599 is unreachable', unreachable, {
     body: 'User-agent: *\nAllow: /\n',
   }),
+]
+
+export const conditionalCases: readonly ConditionalCase[] = [
+  ...[400, 401, 403, 404, 412, 428, 431, 499].map((status) =>
+    repeated(
+      `our choice, after a 4xx to a conditional request only the response without the condition counts: ${status}`,
+      status,
+      { status: 200, body: disallowsPage },
+      obeyed,
+    ),
+  ),
+  repeated('RFC 9309 §2.3.1.3, a 4xx with and without the condition is unavailable', 404, { status: 404 }, unavailable),
+  repeated(
+    'RFC 9309 §2.3.1.4, a 4xx with the condition and a 5xx without it is unreachable',
+    412,
+    { status: 500 },
+    { ...unreachable, because: 'rule' },
+  ),
+  {
+    name: 'our choice, a 4xx to a conditional request after a redirect',
+    replies: {
+      [FIRST]: { status: 301, headers: { location: OTHER_HOST } },
+      [OTHER_HOST]: { status: 200, body: disallowsPage },
+    },
+    copyUrl: OTHER_HOST,
+    toCondition: { status: 412 },
+    expected: { ...obeyed, status: 200, requestedUrls: [FIRST, OTHER_HOST, OTHER_HOST] },
+  },
+  {
+    name: 'Google, 429 to a conditional request is unreachable, and the client does not repeat it',
+    replies: {},
+    copyUrl: FIRST,
+    toCondition: { status: 429 },
+    expected: { ...unreachable, because: 'rule', status: 429, requestedUrls: [FIRST] },
+  },
 ]

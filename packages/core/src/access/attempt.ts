@@ -34,13 +34,17 @@ export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): 
     return { kind: 'unreachable', reason: reply.reason, detail: reply.detail, url, hops } // §2.3.1.4
   }
   const { status, headers, body } = reply
+  const isConditional = Object.keys(at.conditions).length > 0
+  const isClientError = status >= 400 && status <= 499 && status !== 429
+  // The conditions may be what the server rejects, with a 412 or 431 for example, so such a reply does not say that the file is gone.
+  if (isClientError && isConditional) return { ...at, conditions: {} }
   if (isPartial(status, headers)) {
     return { kind: 'unreachable', reason: 'truncated', status, headers, url, hops } // the missing part may contain a Disallow
   }
   if (status >= 200 && status <= 299) {
     return { kind: 'success', status, headers, body: body ?? { bytes: '', truncated: false }, url, hops } // §2.3.1.1
   }
-  if (status === 304 && at.copy !== undefined && Object.keys(at.conditions).length > 0) {
+  if (status === 304 && at.copy !== undefined && isConditional) {
     return { kind: 'unchanged', copy: at.copy, status, headers, url, hops }
   }
   if (status >= 300 && status <= 399 && status !== 304) return followRedirect(at, reply, policy) // §2.3.1.2
@@ -50,7 +54,7 @@ export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): 
   if (isNotFoundPage(reply, policy)) {
     return { kind: 'unavailable', reason: 'not-found-page', status, headers, url, hops } // Google
   }
-  if (status >= 400 && status <= 499 && status !== 429) {
+  if (isClientError) {
     return { kind: 'unavailable', reason: 'status', status, headers, url, hops } // §2.3.1.3
   }
   // 429 counts as 5xx (Google). No standard defines the rest: a 304 to an unconditional request, 1xx and unknown classes. §2.3.1.4.
