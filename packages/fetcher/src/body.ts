@@ -1,7 +1,8 @@
 // Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
-import { pipeline, type Readable, type Transform } from 'node:stream'
+import { pipeline, Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { type Body, type Headers, headerOf } from '@politely/core/engine'
+import { ByteBuffer } from './byte-buffer.ts'
 import { createZstdDecoders } from './zstd.ts'
 
 /** A coding that the client does not decode. `failure.ts` maps the code to `undecodable`. */
@@ -16,12 +17,18 @@ class UnknownCodingError extends Error {
  */
 export const ACCEPT_ENCODING = 'gzip, br'
 
+/**
+ * A decoder queues one chunk, and not 64 KiB of them, which may be 65,536 objects. Node passes stream options to the streams of node:zlib,
+ * although their types do not have them.
+ */
+const ONE_CHUNK: { readonly highWaterMark: number; readonly chunkSize?: number } = { highWaterMark: 1 }
+
 const DECODERS: Readonly<Record<string, () => Transform[]>> = {
-  gzip: () => [createGunzip()],
-  'x-gzip': () => [createGunzip()],
-  deflate: () => [createInflate()],
-  br: () => [createBrotliDecompress()],
-  zstd: createZstdDecoders,
+  gzip: () => [createGunzip(ONE_CHUNK)],
+  'x-gzip': () => [createGunzip(ONE_CHUNK)],
+  deflate: () => [createInflate(ONE_CHUNK)],
+  br: () => [createBrotliDecompress(ONE_CHUNK)],
+  zstd: () => createZstdDecoders(ONE_CHUNK),
 }
 
 /** No server needs more. Each further coding multiplies the size to which a few bytes can decompress. */
@@ -33,22 +40,20 @@ const MAX_CODINGS = 2
  */
 export async function readBody(body: Readable, headers: Headers, maxBytes: number): Promise<Body> {
   const decoded = decode(body, decodersFor(codingsOf(headers)))
-  const chunks: Buffer[] = []
-  let size = 0
+  const bytes = new ByteBuffer(maxBytes + 1)
   let received = 0
   if (decoded !== body) body.on('data', (chunk: Buffer) => (received += chunk.length))
   try {
     for await (const chunk of decoded as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > maxBytes) break // also destroys the source streams and the connection
+      bytes.add(chunk)
+      if (bytes.size > maxBytes) break // also destroys the source streams and the connection
     }
   } catch (error) {
     // Some servers send an empty body for a compressed empty file. It counts only if Content-Length or a last chunk shows that it is empty;
     // otherwise it may have been truncated before its first byte.
     if (decoded === body || received > 0 || !body.readableEnded || !hasOwnEnd(headers)) throw error
   }
-  return bodyOf(chunks, maxBytes)
+  return bodyOf(bytes.take(), maxBytes)
 }
 
 function hasOwnEnd(headers: Headers): boolean {
@@ -56,12 +61,58 @@ function hasOwnEnd(headers: Headers): boolean {
   return listed(headerOf(headers, 'transfer-encoding')).at(-1) === 'chunked'
 }
 
-/** Builds the body from its decoded chunks. They may end as soon as they exceed `maxBytes`. */
-export function bodyOf(chunks: readonly Buffer[], maxBytes: number): Body {
-  const all = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-  const bytes = all.toString('latin1', 0, Math.min(all.length, maxBytes))
-  return all.length > maxBytes ? { bytes: wholeLines(bytes), truncated: true } : { bytes, truncated: false }
+/** Builds the body from its decoded bytes. One byte over `maxBytes` shows that it is longer. */
+export function bodyOf(bytes: Buffer, maxBytes: number): Body {
+  const text = bytes.toString('latin1', 0, maxBytes)
+  return bytes.length > maxBytes ? { bytes: wholeLines(text), truncated: true } : { bytes: text, truncated: false }
 }
+
+/**
+ * A coded body on its way to the decoder. Joins the chunks that arrive while the decoder is busy: it takes them one by one, and each costs
+ * it a task on another thread.
+ */
+export class CodedBody extends Readable {
+  readonly #arrived = new ByteBuffer(Number.POSITIVE_INFINITY)
+  readonly #resume: () => void
+  #isDecoderReady = false
+  #isComplete = false
+
+  /** @param resume Called when more chunks may be added. */
+  constructor(resume: () => void) {
+    super({ highWaterMark: 1 })
+    this.#resume = resume
+    this.on('error', () => undefined) // `readBody` reports it
+  }
+
+  /** Adds a chunk. Returns whether more may be added now. */
+  add(chunk: Buffer): boolean {
+    this.#arrived.add(chunk)
+    if (this.#isDecoderReady) this.#pass()
+    return this.#arrived.size < MAX_JOINED_BYTES
+  }
+
+  /** Marks the body as complete. */
+  complete(): void {
+    this.#isComplete = true
+    if (this.#isDecoderReady) this.#pass()
+  }
+
+  override _read(): void {
+    this.#isDecoderReady = true
+    this.#pass()
+  }
+
+  #pass(): void {
+    if (this.#arrived.size > 0) {
+      this.#isDecoderReady = false
+      this.push(this.#arrived.take())
+      this.#resume()
+    } else if (this.#isComplete) this.push(null)
+  }
+}
+
+/** As much as one read of a socket. */
+const MAX_JOINED_BYTES = 65_536
 
 /** Returns whether a body with these headers has to be decoded. */
 export function isCoded(headers: Headers): boolean {

@@ -1,10 +1,10 @@
 // Fetches robots.txt with undici: over the client's own connections, which the network guard checks, or with the caller's dispatcher.
 import type { Socket } from 'node:net'
-import { Readable } from 'node:stream'
 import { type Failure, type Headers, headerOf, type Reply } from '@politely/core/engine'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { ACCEPT_ENCODING, bodyOf, isCoded, readBody } from './body.ts'
+import { ACCEPT_ENCODING, bodyOf, CodedBody, isCoded, readBody } from './body.ts'
 import { endsWithConnection, isChunked, problemOfConnection, TlsCarrier } from './body-end.ts'
+import { ByteBuffer } from './byte-buffer.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
 import { connectorsOf, type GuardedConnectors, type NetworkGuard, type Reach } from './network-guard.ts'
@@ -108,11 +108,12 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   #isOver = false
   /** Status and headers of the final response, once received. */
   #head: { readonly status: number; readonly headers: Headers } | undefined
-  /** The chunks of an uncoded body. */
-  readonly #chunks: Buffer[] = []
+  /** The bytes of an uncoded body. */
+  readonly #bytes: ByteBuffer
+  /** The number of bytes received. */
   #size = 0
   /** The bytes of a coded body, on their way to the decoder. */
-  #coded: Readable | undefined
+  #coded: CodedBody | undefined
 
   constructor(settings: TransportSettings, connection: Connection, deadline: Deadline) {
     const { promise, resolve } = Promise.withResolvers<Reply>()
@@ -121,6 +122,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#settings = settings
     this.#connection = connection
     this.#deadline = deadline
+    this.#bytes = new ByteBuffer(settings.maxBodyBytes + 1)
   }
 
   fail(error: unknown): void {
@@ -149,10 +151,10 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     if (this.#isOver) return
     this.#size += chunk.length
     if (this.#coded !== undefined) {
-      if (!this.#coded.push(chunk)) controller.pause()
+      if (!this.#coded.add(chunk)) controller.pause()
       return
     }
-    this.#chunks.push(chunk)
+    this.#bytes.add(chunk)
     if (this.#size > this.#settings.maxBodyBytes) this.#endWithBody()
   }
 
@@ -173,12 +175,11 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
       this.#end(problem)
       this.#coded?.destroy()
     } else if (this.#coded === undefined) this.#endWithBody()
-    else this.#coded.push(null)
+    else this.#coded.complete()
   }
 
   #decode(status: number, headers: Headers): void {
-    const coded = new Readable({ read: () => this.#controller?.resume() })
-    coded.on('error', () => undefined) // `readBody` reports it
+    const coded = new CodedBody(() => this.#controller?.resume())
     this.#coded = coded
     readBody(coded, headers, this.#settings.maxBodyBytes).then(
       (body) => this.#end({ kind: 'response', status, headers, body }),
@@ -189,7 +190,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   #endWithBody(): void {
     if (this.#head === undefined) return
     const { status, headers } = this.#head
-    this.#end({ kind: 'response', status, headers, body: bodyOf(this.#chunks, this.#settings.maxBodyBytes) })
+    this.#end({ kind: 'response', status, headers, body: bodyOf(this.#bytes.take(), this.#settings.maxBodyBytes) })
   }
 
   /** Resolves the reply and aborts the request: the rest of the response is not needed, and may never come. */

@@ -7,8 +7,9 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { constants, createZstdDecompress } from 'node:zlib'
 
 /** Creates the streams that decode one frame. Several frames and skippable frames are errors: our choice. */
-export function createZstdDecoders(): Transform[] {
-  return [new FrameCheck(), createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX } })]
+export function createZstdDecoders(options: { readonly highWaterMark: number }): Transform[] {
+  const params = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX }
+  return [new FrameCheck(options), createZstdDecompress({ ...options, params })]
 }
 
 /** 8 MiB: the largest window that a content coding may require. RFC 9659 §3. */

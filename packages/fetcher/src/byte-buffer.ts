@@ -1,0 +1,40 @@
+// Collects the bytes of a body.
+
+/**
+ * A buffer that grows up to a limit. It copies what it is given: undici and zlib pass views of their own buffers, so a kept chunk of one byte
+ * could keep 64 KiB alive, and a million chunks of one byte take a hundred times their size.
+ */
+export class ByteBuffer {
+  readonly #limit: number
+  #bytes: Buffer = Buffer.alloc(0)
+  #size = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** The number of bytes kept. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** Copies the chunk, or as much of it as the limit admits. */
+  add(chunk: Uint8Array): void {
+    const size = Math.min(this.#size + chunk.length, this.#limit)
+    if (size > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.min(Math.max(size, 2 * this.#bytes.length), this.#limit))
+      larger.set(this.#bytes.subarray(0, this.#size))
+      this.#bytes = larger
+    }
+    this.#bytes.set(chunk.subarray(0, size - this.#size), this.#size)
+    this.#size = size
+  }
+
+  /** Removes and returns the bytes. */
+  take(): Buffer {
+    const bytes = this.#bytes.subarray(0, this.#size)
+    this.#bytes = Buffer.alloc(0)
+    this.#size = 0
+    return bytes
+  }
+}
