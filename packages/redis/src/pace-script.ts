@@ -182,7 +182,9 @@ end
 
 local info = redis.call('INFO', 'server', 'replication')
 local history = assert(string.match(info, 'run_id:(%w+)'), 'INFO has no run_id') .. (string.match(info, 'master_replid:(%w+)') or '')
-local epochStart, epochHistory = string.match(redis.call('GET', KEYS[2]) or '', '^(%S+) (%S+)$')
+-- A key of another type makes GET an error. Then the epoch is unknown.
+local savedEpoch = redis.pcall('GET', KEYS[2])
+local epochStart, epochHistory = string.match(type(savedEpoch) == 'string' and savedEpoch or '', '^(%S+) (%S+)$')
 local epoch = now
 -- Another program, or another version of this one, has overwritten the pace: lost data too.
 local isDamaged = packed and not isRead

@@ -200,7 +200,10 @@ export class RedisPacer implements Pacer {
       const sentAt = this.#now()
       const request = { limits, slot, allowanceMs, timerAllowanceMs, knownPauses, ...turnOf(ticket) }
       const reply = await this.#tryCall<SlotReply | WaitReply>('reserve', bucket, key, request)
-      if (reply === undefined) return this.#reserveWithoutRedis(bucket, key, limits, ticket)
+      if (reply === undefined) {
+        if (slot !== undefined) void this.#deliver('cancel', key, { slot }) // its reply was too late to be used
+        return this.#reserveWithoutRedis(bucket, key, limits, ticket)
+      }
       const tookMs = this.#now() - sentAt
       this.#expectedMs = Math.max(tookMs, this.#expectedMs * EXPECTED_DECAY)
       if (reply.kind === 'wait') {

@@ -46,6 +46,21 @@ describe.skipIf(noRedis())('with a server', () => {
     expect(pacer.counters).toMatchObject({ calls: 18, failures: 0 })
   })
 
+  test('an epoch that another program has replaced with a list counts as lost', async () => {
+    const client = await connectIoredis(redis.url)
+    const clock = startClock()
+    const options = { client, keyPrefix: redis.newPrefix() }
+    await knowLongAgo(options, ['k'])
+    const pacer = new RedisPacer({ ...options, now: clock.now })
+    const [epoch = ''] = await client.keys(`${options.keyPrefix}*:epoch`)
+    await client.del(epoch)
+    await client.rpush(epoch, 'x')
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 1_000 })
+    clock.advance(1_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot' })
+    expect(pacer.counters.failures).toBe(0)
+  })
+
   test('a caller that only estimates sees the wait for an unknown key end', async () => {
     const client = await connectIoredis(redis.url)
     const clock = startClock()
