@@ -28,6 +28,16 @@ export function onAbort(signal: AbortSignal, listener: Listener): () => void {
   return () => entries.remove(entry)
 }
 
+/** Settles like `work`, or rejects with the reason of a signal that is aborted before. The caller may then still have to clean up its result. */
+export function orAborted<T>(work: Promise<T>, signals: readonly AbortSignal[]): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const removals = signals.map((signal) => onAbort(signal, () => reject(signal.reason)))
+  work.then(resolve, reject).finally(() => {
+    for (const remove of removals) remove()
+  })
+  return promise
+}
+
 /** A signal that is aborted with the reason of the first of its sources. Call `unlink` when it is no longer needed. */
 export interface LinkedSignal {
   readonly signal: AbortSignal

@@ -13,6 +13,7 @@ import {
   type Robots,
 } from '@politely/core'
 import { allows, type Failure, parseUrl, settle } from '@politely/core/engine'
+import { orAborted } from './abort-listeners.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from './client-verdict.ts'
 import { type ConcurrentMapOptions, concurrentMap } from './concurrent-map.ts'
 import { Deadline } from './deadline.ts'
@@ -121,14 +122,14 @@ export class RobotsClient {
   readonly #settings: Settings
   readonly #telemetry: Telemetry
   readonly #cache: RobotsCache
+  /** Aborted by `close`, with a `ClientClosedError`. */
   readonly #closing = new AbortController()
-  #isClosed = false
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: RobotsClientOptions) {
     this.#settings = settingsOf(options)
     this.#telemetry = new Telemetry(this.#settings.logger)
-    this.#cache = new RobotsCache(this.#settings, this.#telemetry)
+    this.#cache = new RobotsCache(this.#settings, this.#telemetry, this.#closing.signal)
     if (!namesItself(this.#settings)) this.#warnOfUserAgent()
     const { signal } = this.#settings
     if (signal?.aborted) void this.close()
@@ -324,7 +325,7 @@ export class RobotsClient {
     const text = urlText(url)
     const parsed = parseUrl(text)
     if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', url: text, problem: parsed }
-    const known = await this.#cache.inspect(parsed.origin)
+    const known = await orAborted(this.#cache.inspect(parsed.origin), [this.#closing.signal])
     return inspectionOf(parsed, known, this.#settings.now(), this.#settings)
   }
 
@@ -340,17 +341,16 @@ export class RobotsClient {
    */
   async import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
     assertIterable('chunks', chunks, '[text], or a stream')
-    const counts = { taken: 0, older: 0, unreadable: 0 }
-    for await (const result of this.#cache.importLines(chunks)) counts[result]++
-    return counts
+    return orAborted(this.#import(chunks), [this.#closing.signal])
   }
 
-  /** Aborts all fetches, closes all connections and rejects all calls under way. The caller closes the store. */
+  /**
+   * Aborts all fetches, closes all connections and rejects all calls under way. The caller closes the store. If the store does not respond,
+   * a call of it may still be under way when this resolves.
+   */
   async close(): Promise<void> {
-    const reason = new ClientClosedError()
-    this.#isClosed = true
-    this.#closing.abort(reason)
-    await this.#cache.close(reason)
+    this.#closing.abort(new ClientClosedError())
+    await this.#cache.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -365,7 +365,7 @@ export class RobotsClient {
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
     if (redirectedFrom.length > 0) {
-      const blocked = await this.#blockedRedirect(text, redirectedFrom)
+      const blocked = await this.#blockedRedirect(text, redirectedFrom, signal)
       if (blocked !== undefined) return blocked
     }
     return this.#verdict(text, url, await this.#load(url, signal))
@@ -409,14 +409,25 @@ export class RobotsClient {
     return cached && this.#verdict(text, url, cached)
   }
 
+  async #import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
+    const counts = { taken: 0, older: 0, unreadable: 0 }
+    for await (const result of this.#cache.importLines(chunks)) counts[result]++
+    return counts
+  }
+
   /** Returns the verdict about the target of a redirect if the guard refuses it. */
-  async #blockedRedirect(url: string, redirectedFrom: readonly string[]): Promise<ClientVerdict | undefined> {
+  async #blockedRedirect(
+    url: string,
+    redirectedFrom: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<ClientVerdict | undefined> {
     const { guard, timeoutMs } = this.#settings
+    const closing = this.#closing.signal
     const deadline = new Deadline(timeoutMs)
-    const refusal = await deadline
+    const refusing = deadline
       .orBefore(guard.refusalOfRedirect(redirectedFrom, url))
       .catch((error: unknown) => failureOf(error, 'request', deadline))
-      .finally(() => deadline.clear())
+    const refusal = await orAborted(refusing, signal ? [closing, signal] : [closing]).finally(() => deadline.clear())
     return refusal && this.blockedVerdict(url, refusal)
   }
 
@@ -429,10 +440,10 @@ export class RobotsClient {
 
   /**
    * Returns the result of `isAllowed` without a promise or a verdict object. This is the common case: memory has the rules, the URL's text
-   * is in normal form, and nothing listens for verdicts. Otherwise returns undefined.
+   * is in normal form, and nothing listens for verdicts. Otherwise returns undefined, as it does after `close`, which empties the memory.
    */
   #isAllowedNow(text: string): boolean | undefined {
-    if (this.#isClosed || this.#telemetry.needsVerdicts) return undefined
+    if (this.#telemetry.needsVerdicts) return undefined
     const { now, policy, dialect } = this.#settings
     const at = now()
     const cached = this.#cache.getByUrl(text, at)
@@ -443,7 +454,7 @@ export class RobotsClient {
   }
 
   #throwIfClosed(): void {
-    if (this.#isClosed) throw new ClientClosedError()
+    if (this.#closing.signal.aborted) throw new ClientClosedError()
   }
 }
 

@@ -13,6 +13,7 @@ const AFTER_SCHEME = 'https://'.length
 export class Entries {
   readonly #settings: Settings
   readonly #telemetry: Telemetry
+  readonly #closing: AbortSignal
   readonly #calls: StoreCalls
   readonly #memory
   /** The rules of an entry without a copy. They allow everything; the entry's state decides. */
@@ -20,9 +21,11 @@ export class Entries {
   /** The result of the last lookup. Cleared by every write. */
   #last: CachedRules | undefined
 
-  constructor(settings: Settings, telemetry: Telemetry) {
+  /** @param closing Once it is aborted, no entry is saved any more. */
+  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal) {
     this.#settings = settings
     this.#telemetry = telemetry
+    this.#closing = closing
     this.#calls = new StoreCalls(telemetry)
     this.#memory = createMemory(settings.maxCacheBytes)
     this.noRules = this.#parseRules('', undefined)
@@ -135,6 +138,7 @@ export class Entries {
   }
 
   #saveInMemory(entry: Entry): CachedRules {
+    this.#closing.throwIfAborted() // the store or the site may have responded after `close` emptied the memory
     const { copy, origin } = entry
     const rules = copy === undefined ? this.noRules : this.#parseRules(copy.bytes, origin)
     const cached = { entry, rules, freshUntil: freshUntil(entry, this.#settings.policy) }

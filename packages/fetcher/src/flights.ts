@@ -19,6 +19,8 @@ interface Flight<T> {
   /** The number of callers that have not aborted. Without callers, a waiting flight never starts. */
   callers: number
   phase: FlightPhase
+  /** Resolves when the work has ended, with whatever result. */
+  ended: Promise<void> | undefined
 }
 
 /** `waiting` for other flights to end, or `under-way`. */
@@ -56,19 +58,27 @@ export class Flights<T> {
     return this.#flights.get(origin)?.phase
   }
 
-  /** Rejects the waiting flights. Resolves when all flights under way have ended, with whatever result. */
+  /** Rejects all callers, and removes the waiting flights. Resolves when all flights under way have ended, with whatever result. */
   async close(reason: Error): Promise<void> {
     const flights = [...this.#flights.values()]
-    for (const flight of flights.filter(({ phase }) => phase === 'waiting')) {
-      this.#remove(flight)
+    for (const flight of flights) {
+      if (flight.phase === 'waiting') this.#remove(flight)
       flight.result.reject(reason)
     }
-    await Promise.allSettled(flights.map(({ result }) => result.promise))
+    await Promise.all(flights.map(({ ended }) => ended))
   }
 
   #create(origin: string, start: () => Promise<T>): Flight<T> {
     const domain = registrableDomainOf(origin)
-    const flight: Flight<T> = { origin, domain, start, result: Promise.withResolvers(), callers: 0, phase: 'waiting' }
+    const flight: Flight<T> = {
+      origin,
+      domain,
+      start,
+      result: Promise.withResolvers(),
+      callers: 0,
+      phase: 'waiting',
+      ended: undefined,
+    }
     // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
     this.#flights.set(origin, flight)
@@ -77,7 +87,8 @@ export class Flights<T> {
   }
 
   #startNext(): void {
-    for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) void this.#run(flight)
+    for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next())
+      flight.ended = this.#run(flight)
   }
 
   async #run(flight: Flight<T>): Promise<void> {

@@ -25,6 +25,9 @@ export interface KnownOrigin {
 /** The result of importing one line. */
 export type ImportedLine = 'taken' | 'older' | 'unreadable'
 
+/** How long `close` waits for the store, mostly for the release of leases, in milliseconds. A store that responds needs less. */
+const MAX_CLOSE_MS = 250
+
 export class RobotsCache {
   readonly #settings: Settings
   readonly #telemetry: Telemetry
@@ -32,13 +35,14 @@ export class RobotsCache {
   readonly #flights: Flights<CachedRules>
   readonly #fetcher: RobotsFetcher
   readonly #ownRequests = new OwnRequests()
-  /** Aborted by `close`, with its reason. */
-  readonly #closing = new AbortController()
+  readonly #closing: AbortSignal
 
-  constructor(settings: Settings, telemetry: Telemetry) {
+  /** @param closing The client aborts it before it calls `close`. */
+  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal) {
     this.#settings = settings
     this.#telemetry = telemetry
-    this.#entries = new Entries(settings, telemetry)
+    this.#closing = closing
+    this.#entries = new Entries(settings, telemetry, closing)
     this.#flights = new Flights(settings)
     this.#fetcher = new RobotsFetcher(settings, this.#ownRequests)
   }
@@ -117,13 +121,15 @@ export class RobotsCache {
     }
   }
 
-  /** Rejects all callers that wait, aborts the attempts under way, and closes the client's own connections. */
-  async close(reason: Error): Promise<void> {
-    this.#closing.abort(reason)
-    this.#fetcher.abortAll()
-    await this.#flights.close(reason)
-    await this.#fetcher.close()
+  /** Empties the memory, rejects all callers that wait, aborts the attempts under way, and closes the client's own connections. */
+  async close(): Promise<void> {
     this.#entries.clear()
+    this.#fetcher.abortAll()
+    const { promise: tooLong, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, MAX_CLOSE_MS)
+    await Promise.race([this.#flights.close(this.#closing.reason), tooLong])
+    clearTimeout(timer)
+    await this.#fetcher.close()
   }
 
   async #importLine(line: string): Promise<ImportedLine> {
@@ -149,7 +155,7 @@ export class RobotsCache {
     // No caller waits for this flight; its result goes into the entry. It fails if the client is closed, or if the caller's fetch asks the
     // client. Any other error is a bug, and becomes an unhandled rejection.
     flight.catch((error: unknown) => {
-      if (!this.#closing.signal.aborted && !(error instanceof ReentryError)) throw error
+      if (!this.#closing.aborted && !(error instanceof ReentryError)) throw error
     })
   }
 
@@ -163,7 +169,7 @@ export class RobotsCache {
         this.#throwIfClosed() // the store may have taken its time
         const next = plan(last?.entry, now(), policy)
         if (last !== undefined && (next === 'answer' || (next === 'answer-and-refresh' && when === 'due'))) return last
-        const mustReadAgain = !turn.hasLease && (await turn.takeOrPause(this.#closing.signal))
+        const mustReadAgain = !turn.hasLease && (await turn.takeOrPause(this.#closing))
         this.#throwIfClosed()
         if (!mustReadAgain) return await this.#fetch(origin, robotsUrl, last?.entry)
       }
@@ -218,7 +224,7 @@ export class RobotsCache {
   }
 
   #throwIfClosed(): void {
-    this.#closing.signal.throwIfAborted()
+    this.#closing.throwIfAborted()
   }
 }
 

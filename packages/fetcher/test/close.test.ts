@@ -7,7 +7,7 @@ import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Behaviour } from '@politely/testkit/sites'
 import { Agent } from 'undici'
 import { describe, expect } from 'vitest'
-import { ClientClosedError } from '../src/index.ts'
+import { ClientClosedError, type Store } from '../src/index.ts'
 import { watchOwnSockets } from './own-sockets.ts'
 import { test } from './with-sites.ts'
 
@@ -184,6 +184,88 @@ describe('close', () => {
     await first.close()
     expect(await newClient({ dispatcher }).isAllowed(sites.withPort(checkedPage))).toBe(false)
     expect(sites.requests).toHaveLength(2)
+  })
+})
+
+describe('a check with `redirectedFrom`', () => {
+  test('ends with the client, and with its signal', async ({ newClient }) => {
+    const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let lookups = 0
+    const lookup: LookupFunction = () => asked[lookups++]?.resolve()
+    const client = newClient({ lookup, timeoutMs: 60_000 })
+    const reason = new Error('no longer needed')
+    const leaver = new AbortController()
+    const redirectedFrom = ['http://example.com/']
+    const first = client.check('http://printer/', { redirectedFrom, signal: leaver.signal })
+    const second = client.check('http://scanner/', { redirectedFrom, signal: new AbortController().signal })
+    const results = Promise.allSettled([first, second])
+    await Promise.all(asked.map(({ promise }) => promise))
+    leaver.abort(reason)
+    await expect(first).rejects.toBe(reason)
+    await client.close()
+    expect(await results).toMatchObject([{ reason }, { reason: closed }])
+    expect(getEventListeners(leaver.signal, 'abort')).toEqual([])
+  })
+})
+
+describe('close with a store that does not respond', () => {
+  const never = new Promise<never>(() => undefined)
+
+  test.for<readonly [operation: string, store: Partial<Store>]>([
+    ['get', { get: () => never }],
+    ['set', { set: () => never }],
+    ['lease', { lease: () => never }],
+    ['release', { lease: async () => ({ release: () => never }) }],
+  ])('does not wait for its time limit: %s', async ([operation, methods], { sites, newClient }) => {
+    sites.respond(ROBOTS, rules)
+    const called = Promise.withResolvers<void>()
+    const nothing = async () => undefined
+    const store: Store = { get: nothing, set: nothing, delete: nothing, ...methods }
+    const watch = <A extends unknown[], R>(name: string, method: (...args: A) => R) => {
+      return (...args: A) => {
+        if (name === operation) called.resolve()
+        return method(...args)
+      }
+    }
+    const client = newClient({
+      store: {
+        get: watch('get', store.get),
+        set: watch('set', store.set),
+        delete: store.delete,
+        lease: watch('lease', async (...args) => {
+          const lease = await store.lease?.(...args)
+          return { release: watch('release', lease?.release ?? nothing) }
+        }),
+      },
+    })
+    const pending = Promise.allSettled([client.check(sites.withPort(checkedPage))])
+    await called.promise
+    await client.close()
+    expect(await pending).toMatchObject([{ status: 'rejected', reason: closed }])
+    expect(client.counters.storeFailures).toBe(0) // after its time limit, it would be one
+  })
+
+  test('rejects `inspect` and `import`, which save nothing after it', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, rules)
+    const source = newClient()
+    await source.check(sites.withPort(checkedPage))
+    const answer = Promise.withResolvers<undefined>()
+    const asked: string[] = []
+    const saved: string[] = []
+    const get = (origin: string) => {
+      asked.push(origin)
+      return answer.promise
+    }
+    const set = async (origin: string) => void saved.push(origin)
+    const client = newClient({ store: { get, set, delete: async () => undefined } })
+    const pending = Promise.allSettled([client.import(source.export()), client.inspect('http://b.test/')])
+    while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    await client.close()
+    expect(await pending).toMatchObject([{ reason: closed }, { reason: closed }])
+    answer.resolve(undefined)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(saved).toEqual([])
+    expect(client.gauges.origins).toBe(0)
   })
 })
 
