@@ -40,6 +40,7 @@ describe('the conditions of the first request (RFC 9110 §13.1)', () => {
       copyOf({ etag: '"1"', lastModified: 'Monday' }),
       { 'if-none-match': '"1"', 'if-modified-since': 'Monday' },
     ],
+    ['with a truncated copy: none', copyOf({ etag: '"1"', lastModified: 'Monday', truncated: true }), {}],
     ['with a copy from another URL: none', copyOf({ etag: '"1"', url: ELSEWHERE }), {}],
   ])('%s', (_, copy, conditions) => {
     expect(startAttempt(ROBOTS, copy)).toEqual({ kind: 'request', url: ROBOTS, conditions, hops: [], copy })

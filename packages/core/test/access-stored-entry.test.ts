@@ -123,6 +123,37 @@ describe('entryFrom (our choice)', () => {
     expect(entryFrom(JSON.stringify(value))).toBeUndefined()
   })
 
+  const unavailable = { kind: 'unavailable', headers: {}, url: URL, hops: [] } as const
+  test.each<readonly [string, Outcome, writer: Partial<AccessPolicy>, reader: Partial<AccessPolicy>]>([
+    ['403 as unavailable', { ...unavailable, reason: 'status', status: 403 }, {}, { forbidden: 'restricted' }],
+    [
+      '401 as restricted',
+      { ...unavailable, kind: 'restricted', reason: 'status', status: 401 },
+      { forbidden: 'restricted' },
+      {},
+    ],
+    [
+      'a 500 that says "not found" as unavailable',
+      { ...unavailable, reason: 'not-found-page', status: 500 },
+      { notFoundPages: 'unavailable' },
+      {},
+    ],
+    [
+      'more redirects than the writer followed',
+      { ...unavailable, reason: 'too-many-redirects', status: 301, hops: [{ url: URL, status: 301 }] },
+      { maxRedirects: 1 },
+      { maxRedirects: 2 },
+    ],
+  ])('rejects an outcome that the reader’s policy does not give: %s', (_, outcome, writer, reader) => {
+    const entry = settle(undefined, ORIGIN, outcome, START, policy)
+    const early = settle(entry, ORIGIN, failure, START + DAY - 1, policy)
+    expect(early.held).toBeDefined()
+    for (const text of [entry, early].map(entryText)) {
+      expect(entryFrom(text, ORIGIN, { ...policy, ...writer })).toBeDefined()
+      expect(entryFrom(text, ORIGIN, { ...policy, ...reader })).toBeUndefined()
+    }
+  })
+
   test('drops unknown fields', () => {
     const copy = { ...(json(lost).copy as Json), more: 1 }
     const latest = { ...(json(lost).latest as Json), more: 1 }

@@ -70,7 +70,7 @@ export interface ClientExplanation {
 /** The number of URLs given to `prefetch`, by the outcome for their origin. */
 export type PrefetchCounts = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
 
-/** The number of lines that `import` took, skipped because it knew a newer entry, and could not read. */
+/** The number of lines that `import` took, skipped because it knew a newer entry, and could not read or may not use with its options. */
 export interface ImportCounts {
   readonly taken: number
   readonly older: number

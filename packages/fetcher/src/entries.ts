@@ -1,6 +1,7 @@
 // The entries of a client: in memory, and in the store if the caller gave one.
 import { type CrawlerRules, parseRobots } from '@politely/core'
 import { type Entry, entryFrom, entryText, freshUntil, keepUntil, startsWithOrigin } from '@politely/core/engine'
+import { permitsEntry } from './entry-guard.ts'
 import { type CachedRules, createMemory } from './memory.ts'
 import type { Settings } from './options.ts'
 import type { Lease } from './store.ts'
@@ -73,12 +74,14 @@ export class Entries {
   }
 
   /**
-   * Parses an entry from a text of unknown origin. Returns undefined for an invalid text, and for one that is longer than
-   * `maxTextLength`.
+   * Parses an entry from a text of unknown origin. Returns undefined for an invalid text, for one that is longer than `maxTextLength`, and
+   * for an entry that this client's own fetch would not lead to, by its policy or its network guard.
    * @param origin The origin that the entry must be about. Default: any.
    */
   parse(text: string, origin?: string): Entry | undefined {
-    return text.length <= this.maxTextLength ? entryFrom(text, origin) : undefined
+    const { policy, guard } = this.#settings
+    const entry = text.length <= this.maxTextLength ? entryFrom(text, origin, policy) : undefined
+    return entry !== undefined && permitsEntry(guard, entry) ? entry : undefined
   }
 
   /** The length of the longest entry as text: six characters of JSON for each byte of the file, and 1 MiB for URLs and the rest. */

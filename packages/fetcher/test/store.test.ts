@@ -1,6 +1,7 @@
 // A store behind the memory cache: the client uses its entries, and survives its failures. All of it is our choice.
 import { entryFrom } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
+import { lookupIn } from '@politely/testkit/lookup'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
@@ -178,6 +179,58 @@ describe('an invalid entry in the store is a miss', () => {
     expect(sites.requests).toHaveLength(2)
     expect(client.counters).toMatchObject({ storeHits: 0, storeMisses: 1, storeFailures: 0 })
     expect(failures).toEqual([])
+  })
+})
+
+describe('an entry of a client with other options', () => {
+  test.for([
+    ['a private address', 'http://127.0.0.1:PORT', 'public-only'],
+    ['a private name', 'http://a.test:PORT', 'public-only'],
+    ['a redirect from a public host to a private address', 'http://a.example.com:PORT', 'guarded'],
+  ] as const)('is a miss if this client’s guard refuses it: %s', async ([, site, network], { sites, newClient }) => {
+    sites.respond('http://a.example.com:PORT/robots.txt', {
+      status: 301,
+      headers: { location: 'http://127.0.0.1:PORT/robots.txt' },
+    })
+    const store = mapStore()
+    const lookup = lookupIn({ 'a.example.com': '127.0.0.1' })
+    const url = sites.withPort(`${site}/page`)
+    const writer = newClient({ store, lookup, network: 'any' })
+    expect(await writer.check(url)).toMatchObject({ allowed: true, because: 'unavailable' })
+    const lines = [...writer.export()]
+
+    const blocked = { allowed: false, because: 'unreachable', access: { reason: 'blocked-address' } }
+    const importing = newClient({ lookup, network })
+    expect(await importing.import(lines)).toMatchObject({ unreadable: 1 })
+    expect(await importing.check(url)).toMatchObject(blocked)
+    const reader = newClient({ store, lookup, network })
+    expect(await reader.check(url)).toMatchObject(blocked)
+    expect(reader.counters).toMatchObject({ storeHits: 0, storeMisses: 1 })
+    const next = newClient({ store, lookup, network })
+    expect(await next.check(url)).toMatchObject(blocked)
+    expect(next.counters, 'its own refusal is a hit').toMatchObject({ storeHits: 1, requests: 0 })
+  })
+
+  test('is a miss if this client’s dialect gives the response another meaning', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, { status: 403 })
+    const store = mapStore()
+    const url = sites.withPort(checkedPage)
+    expect(await newClient({ store }).check(url)).toMatchObject({ because: 'unavailable' })
+    expect(await newClient({ store, dialect: 'koster-1996' }).check(url)).toMatchObject({ because: 'restricted' })
+    expect(await newClient({ store }).check(url)).toMatchObject({ because: 'unavailable' })
+    expect(sites.requests).toHaveLength(3)
+  })
+
+  test('is fetched in full when due, if a size limit cut it', async ({ sites, newClient }) => {
+    const body = `User-agent: *\n${`${'#'.repeat(99)}\n`.repeat(6_000)}${disallowsPage}`
+    sites.respond(ROBOTS, { ...rules, body })
+    const store = mapStore()
+    const clock = startClock()
+    const url = sites.withPort(checkedPage)
+    expect(await newClient({ store, now: clock.now }).isAllowed(url)).toBe(true)
+    clock.advance(DAY)
+    expect(await newClient({ store, now: clock.now, maxBodyBytes: 2_000_000 }).isAllowed(url)).toBe(false)
+    for (const { headers } of sites.requests) expect(headers).not.toHaveProperty('if-none-match')
   })
 })
 

@@ -22,7 +22,7 @@ export interface RobotsRequest {
   readonly copy: Copy | undefined
 }
 
-/** Returns the first request for an origin's robots.txt. It is conditional if `copy` came from this URL and has a validator. */
+/** Returns the first request for an origin's robots.txt. It is conditional if `copy` came from this URL, is complete, and has a validator. */
 export function startAttempt(robotsUrl: string, copy?: Copy): RobotsRequest {
   return requestFor(robotsUrl, [], copy)
 }
@@ -109,7 +109,8 @@ function followRedirect(
 
 function requestFor(url: string, hops: readonly Hop[], copy: Copy | undefined): RobotsRequest {
   const conditions: Record<string, string> = {}
-  if (copy?.url === url) {
+  // A 304 would confirm only the part that was kept. Another size limit may have cut it, so a truncated copy is fetched in full.
+  if (copy?.url === url && !copy.truncated) {
     if (copy.etag) conditions['if-none-match'] = copy.etag // RFC 9110 §13.1
     if (copy.lastModified) conditions['if-modified-since'] = copy.lastModified
   }

@@ -4,6 +4,7 @@ import { originOf } from '../url/origin.ts'
 import type { Copy } from './copy.ts'
 import { type Attempt, ENTRY_VERSION, type Entry, type HeldResult, MAX_EARLIER_ATTEMPTS } from './entry.ts'
 import type { Hop } from './outcome.ts'
+import type { AccessPolicy } from './policy.ts'
 import { MAX_GAP_MS } from './unreachable-time.ts'
 
 /**
@@ -11,8 +12,9 @@ import { MAX_GAP_MS } from './unreachable-time.ts'
  * not reach another store.
  *
  * @param expectedOrigin The origin that the entry must have. Default: any.
+ * @param policy The reader's policy. An entry to which the same responses would not have led is not valid. Default: any policy.
  */
-export function entryFrom(text: string, expectedOrigin?: string): Entry | undefined {
+export function entryFrom(text: string, expectedOrigin?: string, policy?: AccessPolicy): Entry | undefined {
   const entry = parseJson(text)
   if (!isRecord(entry) || entry.version !== ENTRY_VERSION) return undefined
   const { origin } = entry
@@ -43,6 +45,7 @@ export function entryFrom(text: string, expectedOrigin?: string): Entry | undefi
     (isFailed || held === undefined) &&
     (copy !== undefined || (held?.attempt ?? latest).kind !== 'success')
   if (!isConsistent) return undefined
+  if (policy && !(isOutcomeUnder(latest, policy) && (!held || isOutcomeUnder(held.attempt, policy)))) return undefined
   return {
     version: ENTRY_VERSION,
     origin,
@@ -55,6 +58,13 @@ export function entryFrom(text: string, expectedOrigin?: string): Entry | undefi
     unreachableForMs,
     held,
   }
+}
+
+/** Returns whether the reader's policy gives an attempt this outcome. The writer's policy may have given another one. */
+function isOutcomeUnder({ kind, reason, status, hops }: Attempt, policy: AccessPolicy): boolean {
+  if (reason === 'status' && (status === 401 || status === 403)) return kind === policy.forbidden
+  if (reason === 'not-found-page') return policy.notFoundPages === 'unavailable'
+  return reason !== 'too-many-redirects' || hops.length >= policy.maxRedirects
 }
 
 /** Returns the most that this number of failures, from `since` to `latest`, can have counted under any policy. Milliseconds. */
