@@ -114,7 +114,7 @@ export function summaryOf(
     )
   }
   const problems = [
-    missing > 0 && `nobody got ${missing} pages`,
+    missing > 0 && `no worker got ${missing} pages`,
     report.done !== report.found && `${report.found - report.done} URLs are not done`,
     unserved.length > 0 && `${unserved.length} origins were not served`,
     disallowed > 0 && `${disallowed} disallowed pages were requested`,

@@ -25,7 +25,7 @@ export interface OriginReport {
   readonly robotsFetches: number
   /** Requests except those for robots.txt. */
   readonly requests: number
-  /** Pages that nobody got. */
+  /** Pages that no worker got. */
   readonly missing: number
   /** Requests for what robots.txt disallows. */
   readonly disallowed: number
