@@ -101,12 +101,12 @@ export class Entries {
   }
 
   /** Takes the lease of an origin: `held` if another client holds it, `none` if the store has no leases or has failed. */
-  async lease(origin: string, holdMs: number): Promise<Lease | 'held' | 'none'> {
+  async lease(origin: string, leaseMs: number): Promise<Lease | 'held' | 'none'> {
     const { store } = this.#settings
     if (store?.lease === undefined) return 'none'
     let pending: Promise<Lease | undefined> | undefined
     const lease = await this.#calls.call('lease', origin, async () => {
-      pending = store.lease?.(origin, holdMs)
+      pending = store.lease?.(origin, leaseMs)
       return (await pending) ?? 'held'
     })
     if (lease !== undefined) return lease

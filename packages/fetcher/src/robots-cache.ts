@@ -5,7 +5,7 @@
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
 import { type Entry, entryText, holdsUntil, type Outcome, parseUrl, plan, settle, stateOf } from '@politely/core/engine'
 import { Entries } from './entries.ts'
-import { FetchTurn } from './fetch-turn.ts'
+import { FetchLease } from './fetch-lease.ts'
 import { type FlightPhase, Flights } from './flights.ts'
 import type { Inspection } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
@@ -152,8 +152,8 @@ export class RobotsCache {
     if (this.#flights.phaseOf(origin) !== undefined) return
     this.#telemetry.count('refreshesAhead')
     const flight = this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead'))
-    // No caller waits for this flight; its result goes into the entry. It fails if the client is closed, or if the caller's fetch asks the
-    // client. Any other error is a bug, and becomes an unhandled rejection.
+    // The check that started this flight does not wait for it; its result goes into the entry. It fails if the client is closed, or if the
+    // caller's fetch asks the client. Any other error is a bug, and becomes an unhandled rejection.
     flight.catch((error: unknown) => {
       if (!this.#closing.aborted && !(error instanceof ReentryError)) throw error
     })
@@ -162,19 +162,23 @@ export class RobotsCache {
   /** The work of one flight: takes the entry that another process has stored meanwhile, or makes an attempt. */
   async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead'): Promise<CachedRules> {
     const { now, policy } = this.#settings
-    const turn = new FetchTurn(origin, this.#entries, this.#telemetry, this.#settings)
+    const lease = new FetchLease(origin, this.#entries, this.#telemetry, this.#settings)
+    let step: 'first' | 'taken' | 'waited' | 'without' = 'first'
     try {
-      for (let reading: 'first' | 'again' = 'first'; ; reading = 'again') {
-        const last = await this.#entries.newest(origin, reading)
+      for (;;) {
+        const last = await this.#entries.newest(origin, step === 'first' ? 'first' : 'again')
         this.#throwIfClosed() // the store may have taken its time
         const next = plan(last?.entry, now(), policy)
         if (last !== undefined && (next === 'answer' || (next === 'answer-and-refresh' && when === 'due'))) return last
-        const mustReadAgain = !turn.hasLease && (await turn.takeOrPause(this.#closing))
-        this.#throwIfClosed()
-        if (!mustReadAgain) return await this.#fetch(origin, robotsUrl, last?.entry)
+        if (step !== 'taken') {
+          step = await lease.takeOrWait(this.#closing)
+          this.#throwIfClosed()
+          if (step !== 'without') continue
+        }
+        return await this.#fetch(origin, robotsUrl, last?.entry)
       }
     } finally {
-      await turn.end()
+      await lease.release()
     }
   }
 

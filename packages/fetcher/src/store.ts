@@ -23,9 +23,9 @@ export interface Store {
    * Takes the lease of an origin, so that one client at a time fetches its robots.txt. Resolves at once: with undefined if another client
    * holds the lease. A lease does not restrict the other methods. Optional: without it, clients that share a store may fetch the same
    * robots.txt at the same time.
-   * @param holdMs After how many milliseconds the lease expires.
+   * @param leaseMs After how many milliseconds the lease expires.
    */
-  lease?(origin: string, holdMs: number): Promise<Lease | undefined>
+  lease?(origin: string, leaseMs: number): Promise<Lease | undefined>
   /** Closes the store. Clients never call it; the caller does. */
   close?(): Promise<void>
 }

@@ -11,7 +11,7 @@ export interface ClientEvents {
   verdict: [VerdictEvent]
   /** An attempt to fetch a robots.txt has ended, including its redirects and retries. */
   fetch: [FetchEvent]
-  /** The store threw or did not respond in time. The client continues without it. */
+  /** The store threw or did not respond in time, or a lease did not end. The client continues without it. */
   'store-failed': [StoreFailure]
 }
 
@@ -35,7 +35,7 @@ export interface FetchEvent {
   readonly tookMs: number
 }
 
-/** The event `store-failed`: a call of the store threw, or took longer than two seconds. */
+/** The event `store-failed`: a call of the store threw or took longer than two seconds, or another client's lease did not end. */
 export interface StoreFailure {
   readonly operation: 'get' | 'set' | 'lease' | 'release'
   readonly origin: string
@@ -71,7 +71,7 @@ export const counterMeanings = {
   storeHits: 'entries found in the store',
   storeMisses: 'entries missing from the store, or incomplete there',
   leaseWaits: 'attempts that waited, because another client held the lease of the origin',
-  storeFailures: 'store calls that threw or timed out',
+  storeFailures: 'store calls that threw or timed out, and leases that did not end',
 } as const
 
 /** The name of a counter. `counterMeanings` says what each one counts. */

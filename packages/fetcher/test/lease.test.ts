@@ -25,9 +25,9 @@ function leasingStore(now?: () => number): LeasingStore {
     get: (origin) => texts.get(origin),
     set: (...args) => texts.set(...args),
     delete: (origin) => texts.delete(origin),
-    lease: async (origin, holdMs) => {
+    lease: async (origin, leaseMs) => {
       if (held.has(origin)) return undefined
-      held.set(origin, holdMs)
+      held.set(origin, leaseMs)
       return { release: async () => void held.delete(origin) }
     },
   }
@@ -48,7 +48,7 @@ describe('a lease', () => {
     const verdicts = Promise.all(clients.map((client) => client.check(sites.withPort(checkedPage))))
     await until(() => waitsOf(clients).filter((waits) => waits === 1).length === 9)
     await until(() => sites.requests.length > 0)
-    expect([...store.held]).toEqual([[sites.withPort('http://a.test:PORT'), 13_000]]) // longer than an attempt
+    expect([...store.held]).toEqual([[sites.withPort('http://a.test:PORT'), 15_000]]) // longer than an attempt
     response.resolve(rules)
     for (const { allowed, because } of await verdicts) expect([allowed, because]).toEqual([false, 'rule'])
     expect(sites.requests).toHaveLength(1)
@@ -114,6 +114,8 @@ describe('a lease', () => {
     sites.respond(ROBOTS, rules)
     const lease = vi.fn(async () => undefined)
     const client = newClient({ store: { ...leasingStore(), lease }, timeoutMs: 1_000 })
+    const failures: unknown[] = []
+    client.events.on('store-failed', (failure) => void failures.push(failure))
     const real = performance.now.bind(performance)
     let skippedMs = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() + skippedMs)
@@ -121,8 +123,12 @@ describe('a lease', () => {
       const verdict = client.isAllowed(sites.withPort(checkedPage))
       await until(() => lease.mock.calls.length === 3)
       expect(sites.requests).toEqual([])
-      skippedMs = 2 * 9_000
+      skippedMs = 2 * 11_000
       expect(await verdict).toBe(false)
+      const error = { code: 'ERR_POLITELY_LEASE_TIMEOUT', message: expect.stringContaining('for 22000 ms') }
+      expect(failures).toEqual([
+        { operation: 'lease', origin: sites.withPort('http://a.test:PORT'), error: expect.objectContaining(error) },
+      ])
     } finally {
       clock.mockRestore()
     }

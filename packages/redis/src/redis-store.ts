@@ -73,11 +73,11 @@ export class RedisStore implements Store {
     await this.#commands.call(key, ['DEL', key])
   }
 
-  async lease(origin: string, holdMs: number): Promise<Lease | undefined> {
+  async lease(origin: string, leaseMs: number): Promise<Lease | undefined> {
     const key = this.#keyOf(origin, 'lease')
     const token = randomUUID()
     // A Redis client may send a command again after a lost connection. Then the holder that GET returns is this call itself.
-    const holder = await this.#commands.call(key, ['SET', key, token, 'NX', 'GET', 'PX', `${Math.ceil(holdMs)}`])
+    const holder = await this.#commands.call(key, ['SET', key, token, 'NX', 'GET', 'PX', `${Math.ceil(leaseMs)}`])
     if (holder !== null && String(holder) !== token) return undefined
     return { release: async () => void (await this.#commands.evalScript(RELEASE, [key], [token])) }
   }

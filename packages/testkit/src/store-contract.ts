@@ -10,7 +10,7 @@ export interface StoreHandle {
   get(origin: string): Promise<string | undefined>
   set(origin: string, text: string, keepUntil: number): Promise<void>
   delete(origin: string): Promise<void>
-  lease?(origin: string, holdMs: number): Promise<{ release(): Promise<void> } | undefined>
+  lease?(origin: string, leaseMs: number): Promise<{ release(): Promise<void> } | undefined>
   close?(): Promise<void>
 }
 
