@@ -1,5 +1,5 @@
 // Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
-// all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts.
+// all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
 import { registrableDomainOf } from './host-name.ts'
@@ -11,13 +11,24 @@ export interface FlightLimits {
   readonly maxFlightsPerDomain: number
 }
 
-interface Flight<T> {
+/** What the work of a flight and the flight tell each other. */
+export interface FlightWork {
+  /** Whether to remove the flight when its last caller aborts. True until the work sets it to false, since it makes a request now. */
+  isDroppable: boolean
+  /** Whether the flight was removed while it was under way. Its work then ends without a request. */
+  readonly isDropped: boolean
+}
+
+interface Flight<T> extends FlightWork {
   readonly origin: string
   readonly domain: string
-  readonly start: () => Promise<T>
+  readonly start: (work: FlightWork) => Promise<T>
   readonly result: PromiseWithResolvers<T>
-  /** The number of callers that have not aborted. Without callers, a waiting flight never starts. */
+  /** The queue that it waits in. */
+  turns: DomainTurns<Flight<T>>
+  /** The number of callers that have not aborted. */
   callers: number
+  isDropped: boolean
   phase: FlightPhase
   /** Resolves when the work has ended, with whatever result. */
   ended: Promise<void> | undefined
@@ -28,22 +39,38 @@ export type FlightPhase = 'waiting' | 'under-way'
 
 export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>()
+  /** The queue of the flights that a caller waits for. Counts all flights under way. */
   readonly #turns: DomainTurns<Flight<T>>
+  /** The queue of the flights that no caller waits for. Counts all flights under way too. */
+  readonly #aheadTurns: DomainTurns<Flight<T>>
 
   constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits) {
     this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain)
+    this.#aheadTurns = new DomainTurns(maxFlights, maxFlightsPerDomain)
   }
 
   /**
-   * Joins the flight of an origin, or creates it. `signal` aborts only this caller's wait. A flight that is under way then continues, for other
-   * callers and for the cache. A flight that has not started is removed when its last caller aborts.
+   * Joins the flight of an origin, or creates it. `signal` aborts only this caller's wait. The flight then continues for other callers. When
+   * its last caller aborts, it is removed if it has made no request; otherwise it continues for the cache.
    * @param start The work of a new flight. Ignored if the flight exists.
    */
-  join(origin: string, start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const flight = this.#flights.get(origin) ?? this.#create(origin, start)
+  join(origin: string, start: (work: FlightWork) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const flight = this.#flights.get(origin) ?? this.#create(origin, start, this.#turns)
     flight.callers++
+    if (flight.turns === this.#aheadTurns && flight.phase === 'waiting') this.#promote(flight)
     this.#startNext()
     return signal === undefined ? flight.result.promise : this.#abortable(flight, signal)
+  }
+
+  /**
+   * Creates a flight for the cache instead of a caller. The origin must have none. It starts when no flight that a caller waits for could start,
+   * and no abort removes it.
+   */
+  startAhead(origin: string, start: (work: FlightWork) => Promise<T>): Promise<T> {
+    const flight = this.#create(origin, start, this.#aheadTurns)
+    flight.callers++ // the cache, which does not abort
+    this.#startNext()
+    return flight.result.promise
   }
 
   get underWay(): number {
@@ -68,42 +95,58 @@ export class Flights<T> {
     await Promise.all(flights.map(({ ended }) => ended))
   }
 
-  #create(origin: string, start: () => Promise<T>): Flight<T> {
+  #create(origin: string, start: (work: FlightWork) => Promise<T>, turns: DomainTurns<Flight<T>>): Flight<T> {
     const domain = registrableDomainOf(origin)
     const flight: Flight<T> = {
       origin,
       domain,
       start,
       result: Promise.withResolvers(),
+      turns,
       callers: 0,
+      isDroppable: true,
+      isDropped: false,
       phase: 'waiting',
       ended: undefined,
     }
     // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
     this.#flights.set(origin, flight)
-    this.#turns.add(domain, flight)
+    turns.add(domain, flight)
     return flight
   }
 
+  /** Moves a waiting flight to the queue of those that a caller waits for. */
+  #promote(flight: Flight<T>): void {
+    flight.turns.delete(flight.domain, flight)
+    flight.turns = this.#turns
+    flight.turns.add(flight.domain, flight)
+  }
+
   #startNext(): void {
-    for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next())
-      flight.ended = this.#run(flight)
+    const next = () => this.#turns.next() ?? this.#aheadTurns.next()
+    for (let flight = next(); flight !== undefined; flight = next()) flight.ended = this.#run(flight)
   }
 
   async #run(flight: Flight<T>): Promise<void> {
-    const { origin, domain, start, result } = flight
+    const { domain, start, result } = flight
     flight.phase = 'under-way'
-    this.#turns.start(domain)
+    for (const turns of [this.#turns, this.#aheadTurns]) turns.start(domain)
     try {
-      result.resolve(await start())
+      result.resolve(await start(flight))
     } catch (error) {
       result.reject(error)
     } finally {
-      this.#turns.end(domain)
-      this.#flights.delete(origin)
+      flight.isDroppable = false
+      if (!flight.isDropped) this.#end(flight)
       this.#startNext()
     }
+  }
+
+  /** Removes a flight that is under way. */
+  #end({ origin, domain }: Flight<T>): void {
+    for (const turns of [this.#turns, this.#aheadTurns]) turns.end(domain)
+    this.#flights.delete(origin)
   }
 
   /** Returns the result of the flight, or rejects when the signal is aborted. */
@@ -112,16 +155,26 @@ export class Flights<T> {
     const abort = () => {
       reject(signal.reason)
       flight.callers--
-      if (flight.callers === 0 && flight.phase === 'waiting') this.#remove(flight)
+      if (flight.callers > 0 || !flight.isDroppable) return
+      if (flight.phase === 'waiting') this.#remove(flight)
+      else this.#drop(flight)
     }
     const unlisten = onAbort(signal, abort)
     flight.result.promise.then(resolve, reject).finally(unlisten)
     return promise
   }
 
+  /** Removes a flight that is under way but has made no request. */
+  #drop(flight: Flight<T>): void {
+    flight.isDropped = true
+    flight.isDroppable = false
+    this.#end(flight)
+    queueMicrotask(() => this.#startNext()) // not at once: the same signal may abort the callers of the next one too
+  }
+
   /** Removes a flight that has not started. */
   #remove(flight: Flight<T>): void {
     this.#flights.delete(flight.origin)
-    this.#turns.delete(flight.domain, flight)
+    flight.turns.delete(flight.domain, flight)
   }
 }

@@ -6,7 +6,7 @@ import type { CrawlerRules, ParsedUrl } from '@politely/core'
 import { type Entry, entryText, holdsUntil, type Outcome, parseUrl, plan, settle, stateOf } from '@politely/core/engine'
 import { Entries } from './entries.ts'
 import { FetchLease } from './fetch-lease.ts'
-import { type FlightPhase, Flights } from './flights.ts'
+import { type FlightPhase, Flights, type FlightWork } from './flights.ts'
 import type { Inspection } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
 import { linesIn } from './ndjson.ts'
@@ -95,7 +95,7 @@ export class RobotsCache {
   async load({ origin, robotsUrl }: ParsedUrl, signal: AbortSignal | undefined): Promise<CachedRules> {
     this.#ownRequests.assertOutside(robotsUrl)
     this.#telemetry.count('waits')
-    return this.#flights.join(origin, () => this.#refresh(origin, robotsUrl, 'due'), signal)
+    return this.#flights.join(origin, (work) => this.#refresh(origin, robotsUrl, 'due', work), signal)
   }
 
   /** Returns what memory or the store knows about an origin. Does not fetch, and does not count as a use of the entry. */
@@ -151,7 +151,8 @@ export class RobotsCache {
   #refreshAhead(origin: string): void {
     if (this.#flights.phaseOf(origin) !== undefined) return
     this.#telemetry.count('refreshesAhead')
-    const flight = this.#flights.join(origin, () => this.#refresh(origin, `${origin}/robots.txt`, 'ahead'))
+    const robotsUrl = `${origin}/robots.txt`
+    const flight = this.#flights.startAhead(origin, (work) => this.#refresh(origin, robotsUrl, 'ahead', work))
     // The check that started this flight does not wait for it; its result goes into the entry. It fails if the client is closed, or if the
     // caller's fetch asks the client. Any other error is a bug, and becomes an unhandled rejection.
     flight.catch((error: unknown) => {
@@ -160,21 +161,22 @@ export class RobotsCache {
   }
 
   /** The work of one flight: takes the entry that another process has stored meanwhile, or makes an attempt. */
-  async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead'): Promise<CachedRules> {
+  async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead', work: FlightWork): Promise<CachedRules> {
     const { now, policy } = this.#settings
     const lease = new FetchLease(origin, this.#entries, this.#telemetry, this.#settings)
     let step: 'first' | 'taken' | 'waited' | 'without' = 'first'
     try {
       for (;;) {
         const last = await this.#entries.newest(origin, step === 'first' ? 'first' : 'again')
-        this.#throwIfClosed() // the store may have taken its time
+        this.#throwIfEnded(work) // the store may have taken its time
         const next = plan(last?.entry, now(), policy)
         if (last !== undefined && (next === 'answer' || (next === 'answer-and-refresh' && when === 'due'))) return last
         if (step !== 'taken') {
           step = await lease.takeOrWait(this.#closing)
-          this.#throwIfClosed()
+          this.#throwIfEnded(work)
           if (step !== 'without') continue
         }
+        work.isDroppable = false
         return await this.#fetch(origin, robotsUrl, last?.entry)
       }
     } finally {
@@ -225,6 +227,11 @@ export class RobotsCache {
     if (last !== undefined && (last.latest.at >= at || holdsUntil(last, at, policy) > at)) return
     this.#telemetry.count('reusedRedirects')
     await this.#entries.save(settle(last, target.origin, { ...outcome, hops: [] }, at, policy))
+  }
+
+  #throwIfEnded(work: FlightWork): void {
+    this.#throwIfClosed()
+    if (work.isDropped) throw new Error('all callers of this flight have aborted') // so it rejects none of them
   }
 
   #throwIfClosed(): void {

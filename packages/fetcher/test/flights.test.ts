@@ -7,7 +7,7 @@ import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect, onTestFinished } from 'vitest'
-import { Flights } from '../src/flights.ts'
+import { Flights, type FlightWork } from '../src/flights.ts'
 import { test } from './with-sites.ts'
 
 const DAY = 86_400_000
@@ -172,6 +172,90 @@ describe('a flight that waits for others to end', () => {
   })
 })
 
+describe('a flight that has made no request', () => {
+  test('is dropped with its callers, and those that abort together start no other one', async ({ newClient }) => {
+    const asked: string[] = []
+    const get = (origin: string) => {
+      asked.push(origin)
+      return new Promise<undefined>(() => undefined)
+    }
+    const client = newClient({
+      maxFlights: 1,
+      store: { get, set: async () => undefined, delete: async () => undefined },
+    })
+    const controller = new AbortController()
+    const { signal } = controller
+    const aborted = Array.from({ length: 100 }, (_, i) => client.check(`http://h${i}.test/`, { signal }))
+    const other = client.check('http://other.test/')
+    const results = Promise.allSettled([...aborted, other])
+    while (asked.length < 1) await new Promise((resolve) => setImmediate(resolve))
+    controller.abort()
+    while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    expect(asked).toEqual(['http://h0.test', 'http://other.test'])
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 0 })
+    await client.close()
+    await results
+  })
+})
+
+describe('flights ahead of time', () => {
+  function startFlights(limits: { readonly maxFlights: number; readonly maxFlightsPerDomain: number }) {
+    const flights = new Flights<void>(limits)
+    const begun: string[] = []
+    const ends: (() => void)[] = []
+    const start = (origin: string) => () => {
+      begun.push(origin)
+      return new Promise<void>((end) => ends.push(end))
+    }
+    return {
+      flights,
+      begun,
+      ahead: (origin: string) => void flights.startAhead(origin, start(origin)),
+      join: (origin: string, signal?: AbortSignal) => flights.join(origin, start(origin), signal),
+      async endFirst() {
+        ends.shift()?.()
+        await new Promise((resolve) => setImmediate(resolve))
+      },
+    }
+  }
+
+  test('start after all that a caller waits for; one that a caller joins is one of these', async () => {
+    const { begun, ahead, join, endFirst } = startFlights({ maxFlights: 1, maxFlightsPerDomain: 1 })
+    for (const name of ['a', 'b', 'c', 'd']) ahead(`http://${name}.test`)
+    void join('http://e.test')
+    void join('http://c.test')
+    void join('http://f.test')
+    for (let n = 0; n < 6; n++) await endFirst()
+    expect(begun.map((origin) => origin.slice(7, 8)).join('')).toBe('aecfbd')
+  })
+
+  test('use the slots that no other flight may use, and count towards both limits', async () => {
+    const { flights, begun, ahead, join, endFirst } = startFlights({ maxFlights: 3, maxFlightsPerDomain: 1 })
+    ahead('http://x.a.test')
+    void join('http://y.a.test')
+    ahead('http://z.a.test')
+    ahead('http://x.b.test')
+    expect(begun).toEqual(['http://x.a.test', 'http://x.b.test'])
+    expect([flights.underWay, flights.waiting]).toEqual([2, 2])
+    await endFirst()
+    expect(begun.slice(2)).toEqual(['http://y.a.test'])
+  })
+
+  test('are not dropped when a caller that joined one aborts', async () => {
+    const { flights, begun, ahead, join, endFirst } = startFlights({ maxFlights: 1, maxFlightsPerDomain: 1 })
+    ahead('http://a.test')
+    ahead('http://b.test')
+    const controller = new AbortController()
+    const joined = ['http://a.test', 'http://b.test'].map((origin) => join(origin, controller.signal))
+    const results = Promise.allSettled(joined)
+    controller.abort()
+    await results
+    expect([flights.underWay, flights.waiting]).toEqual([1, 1])
+    await endFirst()
+    expect(begun).toEqual(['http://a.test', 'http://b.test'])
+  })
+})
+
 describe('maxFlights and maxFlightsPerDomain', () => {
   test('a domain keeps its turn while more of its origins are added', async () => {
     const flights = new Flights<void>({ maxFlights: 1, maxFlightsPerDomain: 1 })
@@ -272,12 +356,13 @@ test('close during a refresh ahead rejects no call and causes no unhandled rejec
 })
 
 test('in random order of calls, aborts and results, the limits hold and every call settles', async () => {
-  const seen = { joined: 0, answered: 0, failed: 0, left: 0, begun: 0 }
+  const seen = { joined: 0, ahead: 0, answered: 0, failed: 0, left: 0, begun: 0, dropped: 0 }
   for (let seed = 1; seed <= 100; seed++) {
     const roll = seededRandom(seed)
     const limits = { maxFlights: 1 + Math.floor(roll() * 4), maxFlightsPerDomain: 1 + Math.floor(roll() * 3) }
     const flights = new Flights<string>(limits)
     const flying = new Map<string, PromiseWithResolvers<string>>()
+    const works = new Map<string, FlightWork>()
     const controllers: AbortController[] = []
     const asked: Promise<unknown>[] = []
     let begun = 0
@@ -287,18 +372,22 @@ test('in random order of calls, aborts and results, the limits hold and every ca
       if (what < 0.5) {
         const origin = `https://h${Math.floor(roll() * 4)}.d${Math.floor(roll() * 4)}.test`
         const controller = roll() < 0.5 ? new AbortController() : undefined
-        const start = () => {
+        const start = (work: FlightWork) => {
           begun++
           expect(flying.has(origin), 'one for each origin').toBe(false)
           const flight = Promise.withResolvers<string>()
           flying.set(origin, flight)
+          work.isDroppable = roll() < 0.5
+          works.set(origin, work)
           return flight.promise
         }
         if (controller !== undefined) controllers.push(controller)
         origins.add(origin)
         seen.joined++
+        const isAhead = roll() < 0.2 && flights.phaseOf(origin) === undefined
+        if (isAhead) seen.ahead++
         asked.push(
-          flights.join(origin, start, controller?.signal).then(
+          (isAhead ? flights.startAhead(origin, start) : flights.join(origin, start, controller?.signal)).then(
             (answer) => {
               expect(answer).toBe(origin)
               seen.answered++
@@ -308,6 +397,12 @@ test('in random order of calls, aborts and results, the limits hold and every ca
         )
       } else if (what < 0.7 && controllers.length > 0) {
         pick(roll, controllers).abort(new Error('aborted'))
+        for (const [origin, { isDropped }] of works) {
+          if (!isDropped || !flying.delete(origin)) continue
+          works.delete(origin)
+          seen.dropped++
+        }
+        await Promise.resolve() // the next flights start in a microtask
       } else if (flying.size > 0) {
         const [origin, flight] = pick(roll, [...flying])
         flying.delete(origin)
@@ -338,6 +433,6 @@ test('in random order of calls, aborts and results, the limits hold and every ca
     expect(flights.waiting).toBe(0)
     seen.begun += begun
   }
-  expect(seen.answered + seen.failed + seen.left).toBe(seen.joined)
-  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(100)
+  expect(seen.answered + seen.failed + seen.left).toBe(seen.joined) // which includes those ahead
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50)
 })

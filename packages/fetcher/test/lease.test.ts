@@ -171,6 +171,49 @@ describe('a client that waits for a lease', () => {
     await expect(pending).rejects.toThrow('no longer needed')
   })
 
+  test('is dropped when its last caller aborts, and does not fetch later', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, rules)
+    const store = leasingStore()
+    const origin = sites.withPort('http://a.test:PORT')
+    await store.lease(origin, DAY)
+    const client = newClient({ store, maxFlights: 1 })
+    const controllers = [new AbortController(), new AbortController()]
+    const pending = controllers.map(({ signal }) => client.check(sites.withPort(checkedPage), { signal }))
+    const results = Promise.allSettled(pending)
+    const other = client.isAllowed(sites.withPort('http://b.test:PORT/page'))
+    await until(() => client.counters.leaseWaits === 1)
+    controllers[0]?.abort()
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 1 })
+    controllers[1]?.abort()
+    expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(await other).toBe(true)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+    store.held.delete(origin)
+    expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(false)
+    expect(sites.requestedUrls).toEqual(['http://b.test:PORT/robots.txt', ROBOTS])
+    expect(store.held.size).toBe(0)
+  })
+
+  test('releases a lease that arrives after its last caller has aborted', async ({ sites, newClient }) => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<Lease>()
+    const released = Promise.withResolvers<void>()
+    const lease = () => {
+      asked.resolve()
+      return answer.promise
+    }
+    const client = newClient({ store: { ...leasingStore(), lease } })
+    const controller = new AbortController()
+    const pending = client.check(sites.withPort(checkedPage), { signal: controller.signal })
+    await asked.promise
+    controller.abort(new Error('no longer needed'))
+    await expect(pending).rejects.toThrow('no longer needed')
+    answer.resolve({ release: async () => released.resolve() })
+    await released.promise
+    expect(sites.connections).toEqual([])
+    expect(client.counters.storeFailures).toBe(0)
+  })
+
   test('ahead of time answers from memory meanwhile, and takes what the holder stores', async ({
     sites,
     newClient,
