@@ -341,7 +341,7 @@ export class RobotsClient {
    */
   async import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
     assertIterable('chunks', chunks, '[text], or a stream')
-    return orAborted(this.#import(chunks), [this.#closing.signal])
+    return orAborted(this.#countImported(chunks), [this.#closing.signal])
   }
 
   /**
@@ -409,7 +409,7 @@ export class RobotsClient {
     return cached && this.#verdict(text, url, cached)
   }
 
-  async #import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
+  async #countImported(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
     const counts = { taken: 0, older: 0, unreadable: 0 }
     for await (const result of this.#cache.importLines(chunks)) counts[result]++
     return counts
