@@ -409,7 +409,9 @@ export class RobotsClient {
     return cached && this.#verdict(text, url, cached)
   }
 
-  async #countImported(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
+  async #countImported(
+    chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  ): Promise<ImportCounts> {
     const counts = { taken: 0, older: 0, unreadable: 0 }
     for await (const result of this.#cache.importLines(chunks)) counts[result]++
     return counts
