@@ -48,6 +48,7 @@ export {
   type LastingPause,
   MAX_BACKOFF_MS,
   MAX_RETRY_AFTER_MS,
+  MAX_SIMULATED_REQUESTS,
   MAX_UNDER_WAY_MS,
   nextSlot,
   type Pace,

@@ -8,6 +8,7 @@ import {
   type Delay,
   delayOf,
   endRequest,
+  MAX_SIMULATED_REQUESTS,
   nextSlot,
   type Pace,
   type PaceLimits,
@@ -19,9 +20,6 @@ import {
 } from '@politely/core/engine'
 import { describeValue } from '@politely/fetcher/option-checks'
 import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
-
-/** `estimate` simulates at most this many requests ahead one by one. Each further one adds one delay. */
-const MAX_SIMULATED_REQUESTS = 100
 
 /** Each reservation checks this many keys for eviction. With two, eviction is faster than growth: a reservation adds at most one key. */
 const KEYS_CHECKED_PER_SLOT = 2

@@ -4,6 +4,7 @@ import {
   FIRST_BACKOFF_MS,
   MAX_BACKOFF_MS,
   MAX_RETRY_AFTER_MS,
+  MAX_SIMULATED_REQUESTS,
   MAX_SLOW_DELAY_MS,
   MAX_TIMED_RECORDS,
   MAX_UNDER_WAY_MS,
@@ -25,7 +26,7 @@ export const PACE_SCRIPT: Script = scriptOf(`
 local DAY, HOUR, MINUTE, MAX_TIMED_RECORDS = 86400000, 3600000, 60000, ${MAX_TIMED_RECORDS}
 local MAX_UNDER_WAY, UNDER_WAY_WAIT = ${MAX_UNDER_WAY_MS}, ${UNDER_WAY_WAIT_MS}
 local FIRST_BACKOFF, MAX_BACKOFF, MAX_RETRY_AFTER = ${FIRST_BACKOFF_MS}, ${MAX_BACKOFF_MS}, ${MAX_RETRY_AFTER_MS}
-local MAX_SLOW_DELAY = ${MAX_SLOW_DELAY_MS}
+local MAX_SLOW_DELAY, MAX_SIMULATED_REQUESTS = ${MAX_SLOW_DELAY_MS}, ${MAX_SIMULATED_REQUESTS}
 -- The longest expiry that Redis can add to its clock.
 local MAX_EXPIRY = 8.64e15
 
@@ -306,14 +307,14 @@ function operations.estimate()
   addLostVisit()
   local slot = nextSlot(now)
   local at, because = slot.at, slot.because
-  local simulated = math.min(request.ahead, 100)
+  local simulated = math.min(request.ahead, MAX_SIMULATED_REQUESTS)
   for _ = 1, simulated do
     takeSlot(at, delayOf(at, 0), 'start', 0)
     slot = nextSlot(at)
     at = slot.at
     if slot.because ~= 'none' then because = slot.because end
   end
-  local furtherMs = math.max(0, request.ahead - 100) * delayOf(at, 0).ms
+  local furtherMs = math.max(0, request.ahead - MAX_SIMULATED_REQUESTS) * delayOf(at, 0).ms
   return { 'estimate', text(epoch), text(at + furtherMs - now), because }
 end
 

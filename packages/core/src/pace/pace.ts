@@ -38,6 +38,9 @@ export interface RequestUnderWay {
 /** How long a request may be under way with `pauseFrom: 'end'` before it counts as lost, in milliseconds. Our choice. */
 export const MAX_UNDER_WAY_MS = 120_000
 
+/** An estimate of a wait simulates at most this many requests ahead one by one. Each further one adds one delay. Our choice. */
+export const MAX_SIMULATED_REQUESTS = 100
+
 /** With a delay of 0, a waiting request calls again after this many milliseconds, to learn whether the one under way has ended. Our choice. */
 export const UNDER_WAY_WAIT_MS = 100
 
