@@ -26,6 +26,17 @@ async function startPacer(options: Partial<RedisPacerOptions> = {}) {
   return { client, keyPrefix, clock, newPacer, pacer: newPacer() }
 }
 
+/** A pacer that reaches Redis through a proxy, and one of another worker that does not. Their keys have been known for long. */
+async function startBehindProxy(options: Partial<RedisPacerOptions> = {}) {
+  const redis = await startRedis()
+  onTestFinished(redis.stop)
+  const proxy = await startRedisProxy(redis.port)
+  const [client, direct] = [await connectIoredis(proxy.url), await connectIoredis(redis.url)]
+  await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
+  const pacer = openPacer({ client, keyPrefix: 'p:', ...options })
+  return { proxy, pacer, other: openPacer({ client: direct, keyPrefix: 'p:' }) }
+}
+
 const deleteAll = async (client: Redis, keyPrefix: string) => {
   for (const key of await client.keys(`${keyPrefix}*`)) await client.del(key)
 }
@@ -179,52 +190,34 @@ describe.skipIf(noRedis())('turns', () => {
 
 describe.skipIf(noRedisServer())('calls that fail', () => {
   test('a report is sent again until Redis has it', async () => {
-    const redis = await startRedis()
-    onTestFinished(redis.stop)
-    const proxy = await startRedisProxy(redis.port)
-    const client = await connectIoredis(proxy.url)
-    await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
-    const pacer = openPacer({ client, keyPrefix: 'p:', timeoutMs: 100 })
+    const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
     const slot = await pacer.reserve('k', limits)
     expect(slot).toMatchObject({ kind: 'slot' })
     proxy.isCut = true
     await pacer.report('k', slot.ticket ?? '', { status: 503, retryAfter: undefined })
     expect(pacer.counters.failures).toBe(1)
     proxy.isCut = false
-    const other = openPacer({ client: await connectIoredis(redis.url), keyPrefix: 'p:' })
     const because = async () => (await other.estimate('k', limits, 0)).because
     await expect.poll(because, { timeout: 10_000 }).toBe('backoff')
   })
 
   test('a slot whose reply comes too late is given back', async () => {
-    const redis = await startRedis()
-    onTestFinished(redis.stop)
-    const proxy = await startRedisProxy(redis.port)
-    const client = await connectIoredis(proxy.url)
+    const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
     const long = { ...limits, ownDelayMs: 3_600_000 }
-    await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
-    const pacer = openPacer({ client, keyPrefix: 'p:', timeoutMs: 100 })
     proxy.delayMs = () => 300
     expect(await pacer.reserve('k', long)).toMatchObject({ kind: 'wait', because: 'pacer-failure' })
     proxy.delayMs = () => 0
-    const other = openPacer({ client: await connectIoredis(redis.url), keyPrefix: 'p:' })
     expect((await other.estimate('k', long, 0)).because).toBe('own-delay')
     const because = async () => (await other.estimate('k', long, 0)).because
     await expect.poll(because, { timeout: 10_000 }).toBe('none')
   })
 
   test('a slot whose reply takes longer than the allowance is reserved again', async () => {
-    const redis = await startRedis()
-    onTestFinished(redis.stop)
-    const proxy = await startRedisProxy(redis.port)
-    const client = await connectIoredis(proxy.url)
-    await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
-    const pacer = openPacer({ client, keyPrefix: 'p:' })
+    const { pacer, other, proxy } = await startBehindProxy()
     proxy.delayMs = () => 300
     expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot', delay: { delayMs: 1_000 } })
     expect(pacer.counters).toMatchObject({ failures: 0, repeats: 1, calls: 2 })
     // The next slot of the fleet is later than the delay, by the time that the reply may have taken.
-    const other = openPacer({ client: await connectIoredis(redis.url), keyPrefix: 'p:' })
     expect((await other.estimate('k', limits, 0)).waitMs).toBeGreaterThan(1_000)
   })
 
