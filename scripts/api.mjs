@@ -16,7 +16,7 @@ const PAGES = 'docs/reference/api'
 
 /** Entry points that only the other packages of Politely import. They are no API. */
 const SHARED = new Set(
-  ['abort-listeners', 'domain-turns', 'fifo', 'host-name', 'lookup', 'option-checks', 'options'].map(
+  ['abort-listeners', 'domain-turns', 'fifo', 'host-name', 'lookup', 'option-checks', 'options', 'timeout'].map(
     (name) => `@politely/fetcher/${name}`,
   ),
 )

@@ -14,6 +14,7 @@ import type { Settings } from './options.ts'
 import { OwnRequests, ReentryError } from './own-requests.ts'
 import { RobotsFetcher } from './robots-fetcher.ts'
 import { type FetchEvent, type Telemetry, traceFetch } from './telemetry.ts'
+import { withTimeout } from './timeout.ts'
 
 /** What the cache knows about one origin. */
 export interface KnownOrigin {
@@ -125,10 +126,7 @@ export class RobotsCache {
   async close(): Promise<void> {
     this.#entries.clear()
     this.#fetcher.abortAll()
-    const { promise: tooLong, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, MAX_CLOSE_MS)
-    await Promise.race([this.#flights.close(this.#closing.reason), tooLong])
-    clearTimeout(timer)
+    await withTimeout(this.#flights.close(this.#closing.reason), MAX_CLOSE_MS, () => undefined)
     await this.#fetcher.close()
   }
 

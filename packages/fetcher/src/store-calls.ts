@@ -1,5 +1,6 @@
 // The calls of the caller's store: each has a time limit, and a store that does not respond is not called for a while.
 import type { StoreFailure, Telemetry } from './telemetry.ts'
+import { withTimeout } from './timeout.ts'
 
 /** How long to wait for the store, in milliseconds. A store is there to save time, so a slow one is treated as failed. */
 export const STORE_TIMEOUT_MS = 2_000
@@ -26,18 +27,16 @@ export class StoreCalls {
   async call<T>(operation: StoreFailure['operation'], origin: string, call: () => Promise<T>): Promise<T | undefined> {
     const startedAt = performance.now()
     if (!this.#isResponding(startedAt)) return undefined
-    const { promise: timeout, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new StoreTimeoutError(operation, this.#pause(startedAt))), STORE_TIMEOUT_MS)
     try {
-      const result = await Promise.race([call(), timeout])
+      const result = await withTimeout(call(), STORE_TIMEOUT_MS, () => {
+        throw new StoreTimeoutError(operation, this.#pause(startedAt))
+      })
       this.#pauseMs = 0
       return result
     } catch (error) {
       if (!(error instanceof StoreTimeoutError)) this.#pauseMs = 0
       this.#telemetry.storeFailed({ operation, origin, error })
       return undefined
-    } finally {
-      clearTimeout(timer)
     }
   }
 

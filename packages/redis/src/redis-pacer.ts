@@ -19,6 +19,7 @@ import {
   number,
   oneOf,
 } from '@politely/fetcher/option-checks'
+import { withTimeout } from '@politely/fetcher/timeout'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
 import { type Commands, commandsOf, type RedisClient } from './client.ts'
@@ -390,23 +391,13 @@ export class RedisPacer implements Pacer {
     const keys = [keyOf(this.#keyPrefix, name, `pace:${key}`), keyOf(this.#keyPrefix, name, 'epoch')] as const
     const argument = JSON.stringify({ ...request, op: operation, ...(this.#hasTestClock && { now: this.#now() }) })
     const pending = this.#commands.evalScript(PACE_SCRIPT, keys, [argument]).then((raw) => replyOf(operation, raw))
-    const { promise: timeout, reject } = Promise.withResolvers<never>()
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      reject(new RedisTimeoutError(this.#timeoutMs))
-    }, this.#timeoutMs)
-    pending.then(
-      (reply) => {
-        if (isLate && reply.kind === 'slot') void this.#deliver('cancel', key, { slot: reply.slot })
-      },
-      () => undefined,
-    )
-    try {
-      return await Promise.race([pending, timeout])
-    } finally {
-      clearTimeout(timer)
-    }
+    return withTimeout(pending, this.#timeoutMs, () => {
+      const giveBack = (late: PaceReply) => {
+        if (late.kind === 'slot') void this.#deliver('cancel', key, { slot: late.slot })
+      }
+      pending.then(giveBack, () => undefined)
+      throw new RedisTimeoutError(this.#timeoutMs)
+    })
   }
 
   #succeeded(bucket: Bucket, key: string, { epoch }: PaceReply): void {
