@@ -3,7 +3,7 @@
 import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playwright'
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
-import { chromiumLaunch, findFullBrowser, isMissing } from '@politely/testkit/parts'
+import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/small-pages'
@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { inMemory } from './in-memory.ts'
 
-const chromium = findFullBrowser()
+const chromium = findBrowser()
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
 const HOME = 'http://localhost:PORT'
 const OTHER = 'http://127.0.0.1:PORT'

@@ -165,21 +165,6 @@ export const browserPageCases: readonly BrowserCase[] = [
     requested: ['/last', '/open'],
   },
   {
-    name: 'speculation rules in the first document of a popup are followed: Chromium does not run the removing script there',
-    wholeBrowser: true,
-    web: {
-      '/robots.txt': RULES,
-      '/open': htmlPage(),
-      '/popup': htmlPage(`<script type="speculationrules">${speculation('/private')}</script>`),
-    },
-    run: async ({ sites, tab, at }) => {
-      await tab.goto(at('/open'))
-      await tab.evaluate("void window.open('/popup')")
-      await sites.requested(4)
-    },
-    requested: ['/open', '/popup', '/private'],
-  },
-  {
     name: 'a page that needs no network causes no request and takes no turn',
     run: async ({ sites, robots, tab }) => {
       for (const url of ['about:blank', 'data:text/html,here', import.meta.url]) await tab.goto(url)
