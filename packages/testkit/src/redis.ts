@@ -12,6 +12,8 @@ import { findRedis, isMissing } from './parts.ts'
 export interface RedisServerOptions {
   /** Arguments of redis-server, such as `['--maxmemory', '2mb']`. Default: it saves nothing to disk. */
   readonly args?: readonly string[]
+  /** The text of a configuration file. A sentinel needs one. Default: none. */
+  readonly config?: string
 }
 
 export interface RedisServer {
@@ -66,13 +68,13 @@ const MAX_PORT_ATTEMPTS = 10
 const START_TIMEOUT_MS = 30_000
 
 /** Starts a server on a free port of 127.0.0.1. Resolves when it answers PING. */
-export async function startRedis({ args = [] }: RedisServerOptions = {}): Promise<RedisServer> {
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'politely-redis-'))
   let port = 0
   let running: Running | undefined
   for (let attempt = 1; running === undefined; attempt++) {
     port = randomInt(MIN_PORT, MAX_PORT)
-    running = await run(folder, port, args).catch((error: unknown) => {
+    running = await run(folder, port, options).catch((error: unknown) => {
       if (attempt < MAX_PORT_ATTEMPTS && String(error).includes('Address already in use')) return undefined
       throw error
     })
@@ -91,7 +93,7 @@ export async function startRedis({ args = [] }: RedisServerOptions = {}): Promis
     restart: async ({ keepData }) => {
       if (keepData) await sendLine(port, 'SHUTDOWN SAVE')
       await current.end({ keepFolder: keepData })
-      current = await run(folder, port, args)
+      current = await run(folder, port, options)
     },
     [Symbol.asyncDispose]: stop,
   }
@@ -117,14 +119,16 @@ wait
 [ "$keep" ] || rm -rf "$0"
 `
 
-async function run(folder: string, port: number, args: readonly string[]): Promise<Running> {
+async function run(folder: string, port: number, { args = [], config }: RedisServerOptions): Promise<Running> {
   const redis = findRedis()
   if (redis === undefined) throw new Error('no Redis was found; get one with: npm run parts redis')
   mkdirSync(folder, { recursive: true })
   const log = join(folder, 'redis.log')
   writeFileSync(log, '')
+  const configFile = config === undefined ? [] : [join(folder, 'redis.conf')]
+  for (const file of configFile) writeFileSync(file, config ?? '')
   const place = ['--bind', HOST, '--port', `${port}`, '--dir', folder, '--save', '', '--appendonly', 'no']
-  const child = spawn('sh', ['-c', SUPERVISOR, folder, redis.command, ...place, ...args], {
+  const child = spawn('sh', ['-c', SUPERVISOR, folder, redis.command, ...configFile, ...place, ...args], {
     env: { ...process.env, ...redis.env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
