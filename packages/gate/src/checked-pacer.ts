@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<PaceReason, true>> = {
 }
 
 const REASON = `because one of ${Object.keys(REASONS).join(', ')}`
-const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because } }"
+const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because }, startWithinMs? }"
 const WAIT = "{ kind: 'wait', ticket, waitMs, because }"
 
 export class CheckedPacer {
@@ -32,8 +32,13 @@ export class CheckedPacer {
   }
 
   /** @throws {PacerError} for an invalid reply; also whatever the pacer throws. A promise rejects with the same. */
-  reserve(key: string, limits: PaceLimits, ticket: Ticket | undefined): Reservation | Promise<Reservation> {
-    const reservation = this.#pacer.reserve(key, limits, ticket)
+  reserve(
+    key: string,
+    limits: PaceLimits,
+    ticket: Ticket | undefined,
+    furtherSlots: number,
+  ): Reservation | Promise<Reservation> {
+    const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots)
     return isPromise(reservation)
       ? Promise.resolve(reservation).then(checkedReservation)
       : checkedReservation(reservation)
@@ -80,9 +85,9 @@ export class CheckedPacer {
 }
 
 function checkedReservation(reservation: Reservation): Reservation {
-  const { kind, ticket } = fieldsOf(reservation)
+  const { kind, ticket, delay, startWithinMs } = fieldsOf(reservation)
   const isTicket = typeof ticket === 'string' || typeof ticket === 'number'
-  if (kind === 'slot' && isTicket && isDelay(fieldsOf(reservation).delay)) return reservation
+  if (kind === 'slot' && isTicket && isDelay(delay) && isStartWithin(startWithinMs)) return reservation
   if (kind === 'wait' && (isTicket || ticket === undefined) && isWait(reservation, isReason)) return reservation
   throw new PacerError('reserve', reservation, `${SLOT} or ${WAIT}, with times in milliseconds and ${REASON}`)
 }
@@ -94,7 +99,15 @@ function checkedEstimate(estimate: WaitEstimate): WaitEstimate {
 
 function isDelay(delay: unknown): boolean {
   const { delayMs, because } = fieldsOf(delay)
-  return typeof delayMs === 'number' && Number.isFinite(delayMs) && delayMs >= 0 && isReason(because)
+  return isDuration(delayMs) && isReason(because)
+}
+
+function isStartWithin(startWithinMs: unknown): boolean {
+  return startWithinMs === undefined || isDuration(startWithinMs)
+}
+
+function isDuration(ms: unknown): boolean {
+  return typeof ms === 'number' && Number.isFinite(ms) && ms >= 0
 }
 
 function isWait(reply: unknown, isKnown: (because: unknown) => boolean): boolean {

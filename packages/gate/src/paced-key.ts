@@ -28,6 +28,8 @@ export interface KeySlot {
   readonly limits: PaceLimits
   readonly ticket: Ticket
   readonly delay: Delay
+  /** The slot expires at this time of the gate's clock. */
+  readonly startBy: number
 }
 
 /** What `reserveSlots` needs for one level. */
@@ -71,9 +73,12 @@ export class PacedKey {
     return { because: this.#delayedBy, level: this.level }
   }
 
-  /** Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. Then `waitMs` and `waitCause` say how long to wait, and why. */
-  reserve(limits: PaceLimits): KeySlot | undefined | Promise<KeySlot | undefined> {
-    const reservation = this.#context.pacer.reserve(this.key, limits, this.#ticket)
+  /**
+   * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. Then `waitMs` and `waitCause` say how long to wait, and why.
+   * @param furtherSlots How many slots of other keys are reserved after this one.
+   */
+  reserve(limits: PaceLimits, furtherSlots: number): KeySlot | undefined | Promise<KeySlot | undefined> {
+    const reservation = this.#context.pacer.reserve(this.key, limits, this.#ticket, furtherSlots)
     return isPromise(reservation)
       ? reservation.then((reply) => this.#slotOf(reply, limits))
       : this.#slotOf(reservation, limits)
@@ -90,6 +95,11 @@ export class PacedKey {
     this.#askPacerAt = 0
   }
 
+  /** Makes requests of this key wait for the shortest time, from this time of the gate's clock on. */
+  waitBriefly(at: number, because: PaceReason): void {
+    this.#delayUntil(at + MIN_WAIT_MS, because)
+  }
+
   /** To be called when no request of this key waits: gives up its position in the pacer's own queue. */
   leavePacerQueue(): void {
     const ticket = this.#ticket
@@ -100,11 +110,23 @@ export class PacedKey {
   #slotOf(reservation: Reservation, limits: PaceLimits): KeySlot | undefined {
     if (reservation.kind === 'slot') {
       this.#ticket = undefined
-      return { pacedKey: this, limits, ticket: reservation.ticket, delay: reservation.delay }
+      const { ticket, delay, startWithinMs } = reservation
+      return { pacedKey: this, limits, ticket, delay, startBy: this.#startBy(ticket, startWithinMs) }
     }
     this.#ticket = reservation.ticket
     this.#delayUntil(this.#context.now() + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
     return undefined
+  }
+
+  /** If the clock throws, gives the slot back. */
+  #startBy(ticket: Ticket, startWithinMs = Number.POSITIVE_INFINITY): number {
+    if (startWithinMs === Number.POSITIVE_INFINITY) return startWithinMs
+    try {
+      return this.#context.now() + startWithinMs
+    } catch (error) {
+      this.#context.pacer.cancel(this.key, ticket)
+      throw error
+    }
   }
 
   #delayUntil(at: number, because: PaceReason): void {
@@ -135,11 +157,24 @@ export function reserveSlots(
   }
   let slot: KeySlot | undefined | Promise<KeySlot | undefined>
   try {
-    slot = next.pacedKey.reserve(next.limits)
+    slot = next.pacedKey.reserve(next.limits, levels.length - reserved.length - 1)
   } catch (error) {
     return fail(error)
   }
   return isPromise(slot) ? slot.then(proceed, fail) : proceed(slot)
+}
+
+/**
+ * Gives back the slots of a request if one of them has expired. The request then waits briefly for its first level, as after a `wait` reply.
+ * Without that wait, a pacer whose slots always expire would block the event loop.
+ * @param at The time of the gate's clock.
+ * @returns Whether a slot has expired.
+ */
+export function cancelIfExpired(slots: readonly KeySlot[], at: number): boolean {
+  if (slots.every(({ startBy }) => at <= startBy)) return false
+  cancelSlots(slots)
+  slots[0]?.pacedKey.waitBriefly(at, slots[0].delay.because)
+  return true
 }
 
 export function cancelSlots(slots: readonly KeySlot[]): void {

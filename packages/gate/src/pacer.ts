@@ -17,11 +17,13 @@ export interface Pacer {
    * Reserves a slot for the next request of a key. If no slot is free, returns how long to wait; the gate calls again after that time.
    * @param limits What the caller and the site ask for.
    * @param ticket The ticket of the last `wait` reply for this key. A pacer may keep a position in its own queue for a ticket.
+   * @param furtherSlots How many slots the gate reserves after this one for the same request, at other levels. The request starts after the
+   * last of these calls. Default 0.
    */
-  reserve(key: string, limits: PaceLimits, ticket?: Ticket): Reservation | Promise<Reservation>
+  reserve(key: string, limits: PaceLimits, ticket?: Ticket, furtherSlots?: number): Reservation | Promise<Reservation>
   /**
-   * The request of this slot starts now, a moment after the slot was reserved. A pacer may count the delay from here. Optional. If several
-   * levels have delays, the gate reserves their slots one after the other, so this moment may be as long as two calls of `reserve`.
+   * The request of this slot starts now, a moment after the slot was reserved. A pacer in the process of the gate may count the delay from
+   * here. Optional. A pacer elsewhere limits this moment by `startWithinMs` instead.
    */
   started?(key: string, ticket: Ticket, delay: Delay): void | Promise<void>
   /** Frees the slot of a request that does not start, or the position of a queue that has become empty. */
@@ -45,8 +47,18 @@ export type Ticket = string | number
 
 /** The reply to `reserve`. */
 export type Reservation =
-  /** The request may start now. `delay` is the delay after it. */
-  | { readonly kind: 'slot'; readonly ticket: Ticket; readonly delay: Delay }
+  /** The request may start now. */
+  | {
+      readonly kind: 'slot'
+      readonly ticket: Ticket
+      /** The delay after the request. */
+      readonly delay: Delay
+      /**
+       * How long after this reply the request may start. Milliseconds; undefined for any time. If the slots of other levels take longer, the
+       * gate cancels all slots of the request and reserves them again.
+       */
+      readonly startWithinMs?: number | undefined
+    }
   /** No slot is free. */
   | {
       readonly kind: 'wait'

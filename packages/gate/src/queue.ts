@@ -14,8 +14,8 @@
 //      the request first releases the limits, so that a slow robots.txt does not delay other sites. After the fetch the
 //      request starts over at step 1.
 //   5. A slot: the pacer reserves one for this queue, and one for each `SharedLimit` that has a delay. Then the request leaves
-//      the queue with its permit. Or the pacer replies with a `wait`. Then the request releases the limits and starts over at
-//      step 1.
+//      the queue with its permit. Or the pacer replies with a `wait`, or a slot expires before the last one is reserved. Then
+//      the request releases the limits and starts over at step 1.
 //
 // Slots are reserved last, so a request that is aborted while it waits does not waste one. A request that waits holds nothing, so two limits
 // cannot block each other.
@@ -24,7 +24,15 @@ import { Fifo } from '@politely/fetcher/fifo'
 import { isPromise } from './checked-pacer.ts'
 import type { GateContext } from './gate-context.ts'
 import type { PaceBy, SharedKey } from './pace-by.ts'
-import { cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots, type WaitCause } from './paced-key.ts'
+import {
+  cancelIfExpired,
+  cancelSlots,
+  type KeySlot,
+  PacedKey,
+  type PacedLevel,
+  reserveSlots,
+  type WaitCause,
+} from './paced-key.ts'
 import type { SharedLimit } from './shared-limit.ts'
 
 /** What the queue needs from a request. `QueuedRequest` implements it. */
@@ -277,7 +285,7 @@ export class RequestQueue {
     this.advance()
   }
 
-  /** @param slots Undefined if a level has none. */
+  /** Starts the request, or makes it wait. @param slots Undefined if a level has none. */
   #useSlots(first: WaitingRequest, slots: readonly KeySlot[] | undefined): void {
     let at: number
     try {
@@ -286,7 +294,7 @@ export class RequestQueue {
       cancelSlots(slots ?? [])
       throw error
     }
-    if (slots === undefined) {
+    if (slots === undefined || cancelIfExpired(slots, at)) {
       this.#abandonAdmission(first, true)
       return
     }

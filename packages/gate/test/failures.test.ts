@@ -171,6 +171,8 @@ const invalidReservations: readonly [name: string, reservation: unknown][] = [
   ['a delay of NaN', { kind: 'slot', ticket: 1, delay: { ...delay, delayMs: Number.NaN } }],
   ['a negative delay', { kind: 'slot', ticket: 1, delay: { ...delay, delayMs: -1 } }],
   ['an unknown reason', { kind: 'slot', ticket: 1, delay: { ...delay, because: 'moon' } }],
+  ['a slot that expires at an unknown time', { kind: 'slot', ticket: 1, delay, startWithinMs: Number.NaN }],
+  ['a slot that has expired', { kind: 'slot', ticket: 1, delay, startWithinMs: -1 }],
   ['a wait without a time', { kind: 'wait', ticket: 1, because: 'backoff' }],
   ['a wait for ever', { kind: 'wait', ticket: 1, waitMs: Number.POSITIVE_INFINITY, because: 'backoff' }],
   ['a wait without a reason', { kind: 'wait', ticket: 1, waitMs: 5 }],
@@ -209,10 +211,33 @@ test.each([
   await expect(gate.when(url())).rejects.toMatchObject(expected)
 })
 
+test('calls the pacer again later, not at once, if its slots have always expired', async () => {
+  let lateMs = 0
+  const now = () => {
+    lateMs += 0.001
+    return performance.now() + lateMs
+  }
+  const open = new Set<number>()
+  let calls = 0
+  const pacer = pacerWith({
+    reserve: () => {
+      open.add(++calls)
+      return { kind: 'slot', ticket: calls, delay, startWithinMs: 0 }
+    },
+    cancel: (_: string, ticket: number) => void open.delete(ticket),
+  })
+  const gate = oneAtATime({ pacer, now })
+  await expect(gate.enter(url(), { signal: AbortSignal.timeout(20) })).rejects.toThrow()
+  expect(calls).toBeGreaterThan(1)
+  expect(open.size).toBe(0)
+  await expectIdle(gate)
+})
+
 const slot = { kind: 'slot', ticket: 1, delay }
 test.each([
   ['when the pacer has replied', 3, () => slot],
   ['when the promise of the pacer has resolved', 3, async () => slot],
+  ['when a slot that expires is given', 3, () => ({ ...slot, startWithinMs: 1_000 })],
   ['when the request starts', 4, () => slot],
 ] as const)('rejects the request if the clock throws %s, and admits the next one', async (_, call, reserve) => {
   let calls = Number.NEGATIVE_INFINITY

@@ -219,6 +219,56 @@ test('gives back the slots of the other levels if one of them has none', async (
   ])
 })
 
+test('reserves all slots again if one expires before the last one is reserved', async () => {
+  const calls: string[] = []
+  let slots = 0
+  let replyMs = 50
+  const pacer: Pacer = {
+    reserve: async (key, _limits, _ticket, furtherSlots) => {
+      await new Promise((over) => setTimeout(over, replyMs))
+      calls.push(`reserve ${key.replace(/:\d+$/, '')} with ${furtherSlots} to follow`)
+      return { kind: 'slot', ticket: ++slots, delay: { delayMs: 1_000, because: 'own-delay' }, startWithinMs: 20 }
+    },
+    cancel: (_, ticket) => {
+      calls.push(`cancel ${ticket}`)
+      replyMs = 10
+    },
+    report: () => {},
+    end: (_, ticket) => void calls.push(`end ${ticket}`),
+    estimate: () => ({ waitMs: 0, because: 'none' }),
+  }
+  const { enter, advance, starts } = await simulate(HOSTS, { lookup, pacer, minDelayPerDomainMs: 1_000 })
+  const permit = enter('1', 'a.one.test')
+  await advance(200)
+  ;(await permit).release()
+  expect(calls).toEqual([
+    'reserve domain:one.test with 1 to follow',
+    'reserve http://a.one.test with 0 to follow',
+    'cancel 1',
+    'cancel 2',
+    'reserve domain:one.test with 1 to follow',
+    'reserve http://a.one.test with 0 to follow',
+    'end 3',
+    'end 4',
+  ])
+  expect(starts).toEqual([['1', 121]]) // after the replies of 50, 50, 10 and 10 ms, and the shortest wait
+})
+
+test('a queue keeps its position in the line of a domain when its slots have expired', async () => {
+  let asked = 0
+  const { pacer } = pacerWith((key, local) => {
+    const reply = local()
+    if (reply.kind === 'wait' || !key.startsWith('domain')) return new Promise((over) => setTimeout(over, 5, reply))
+    return { ...reply, startWithinMs: ++asked === 1 ? 4 : 5 }
+  })
+  const seen = await visits(['a.one.test', 'b.one.test', 'c.one.test'], { pacer, minDelayPerDomainMs: 1_000 })
+  expect(seen.map(([host, at]) => [host, at])).toEqual([
+    ['a.one.test', 11],
+    ['b.one.test', 1_016],
+    ['c.one.test', 2_021],
+  ])
+})
+
 /** A LocalPacer some of whose calls of `reserve` get other replies. */
 function pacerWith(reserve: (key: string, local: () => Reservation) => ReturnType<Pacer['reserve']>) {
   const local = new LocalPacer(() => Date.now())

@@ -40,6 +40,8 @@ class CheckingPacer implements Pacer {
   readonly #asking = new Set<string>()
   readonly #slots = new Map<string, 'open' | 'closed'>()
   readonly #delays = new Map<string, Delay>()
+  /** The times at which slots expire. */
+  readonly #expiry = new Map<string, number>()
   readonly #tickets = new Map<string, Ticket>()
   #count = 0
 
@@ -72,7 +74,10 @@ class CheckingPacer implements Pacer {
         // Says nothing of the delay after the slot; replies `wait` to the next request instead.
         const isSilent = this.#chaos > 0 && this.#random(3) === 0
         this.#delays.set(`${key} ${reservation.ticket}`, reservation.delay)
-        return isSilent ? { ...reservation, delay: { delayMs: 0, because: 'own-delay' } } : reservation
+        const startWithinMs = this.#chaos > 0 && this.#random(4) === 0 ? this.#random(6) : undefined
+        if (startWithinMs !== undefined) this.#expiry.set(`${key} ${reservation.ticket}`, Date.now() + startWithinMs)
+        const delay = isSilent ? ({ delayMs: 0, because: 'own-delay' } as const) : reservation.delay
+        return { ...reservation, delay, startWithinMs }
       }
       this.#tickets.delete(key)
       if (this.#random(3) === 0) return reservation
@@ -87,6 +92,8 @@ class CheckingPacer implements Pacer {
   }
 
   started(key: string, ticket: Ticket): void {
+    const lateMs = Date.now() - (this.#expiry.get(`${key} ${ticket}`) ?? Number.POSITIVE_INFINITY)
+    if (lateMs > 0) this.broken.push(`${key} ${ticket} starts ${lateMs} ms after it has expired`)
     this.#pacer.started?.(key, ticket, this.#delays.get(`${key} ${ticket}`) as Delay)
   }
 
