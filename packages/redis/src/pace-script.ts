@@ -268,12 +268,6 @@ function operations.cancelWait()
   return { 'done', text(epoch) }
 end
 
-function operations.started()
-  addLastingPause(now + request.delayMs, request.because)
-  save()
-  return { 'done', text(epoch) }
-end
-
 function operations.cancel()
   returnSlot(request.slot)
   save()

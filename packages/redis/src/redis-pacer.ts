@@ -2,7 +2,6 @@
 import { OptionError } from '@politely/core'
 import {
   applyResponse,
-  type Delay,
   isPushback,
   MAX_RETRY_AFTER_MS,
   type PaceLimits,
@@ -130,7 +129,7 @@ const FIRST_EXPECTED_MS = 10
 const EXPECTED_DECAY = 0.9
 /** The shortest time that a reply may take without the slot being reserved again. */
 const MIN_REPLY_MS = 2
-/** How long the gate may take from the reply until the request starts. */
+/** How long the gate may take from the reply to its last slot until the request starts. */
 const START_MS = 2
 /** How late the timer of a worker that waits for its turn may be. If it is later, the next worker calls too early. */
 const TIMER_MS = 3
@@ -186,15 +185,15 @@ export class RedisPacer implements Pacer {
 
   /**
    * The gap between two requests, A and then B of another worker, is never shorter than the delay. The script lets B start `delay + allowance`
-   * after the slot of A, by the clock of Redis. A starts at most `allowance` after its slot: a reply that took longer than that is not used,
-   * and the slot is reserved again with a larger allowance.
+   * after the slot of A, by the clock of Redis. A starts at most `allowance` after its slot, since the gate keeps `startWithinMs`. A slot
+   * whose reply took too long is reserved again with a larger allowance.
    */
-  async reserve(key: string, limits: PaceLimits, ticket?: Ticket): Promise<Reservation> {
+  async reserve(key: string, limits: PaceLimits, ticket?: Ticket, furtherSlots = 0): Promise<Reservation> {
     const bucket = this.#bucketOf(key)
     let slot: number | undefined
     for (;;) {
       const maxReplyMs = this.#hasTestClock ? 0 : Math.max(2 * this.#expectedMs, MIN_REPLY_MS)
-      const allowanceMs = this.#hasTestClock ? 0 : maxReplyMs + START_MS
+      const allowanceMs = this.#hasTestClock ? 0 : (furtherSlots + 1) * maxReplyMs + START_MS
       const timerAllowanceMs = this.#hasTestClock ? 0 : this.#expectedMs + TIMER_MS
       await this.#resend(bucket)
       const knownPauses = this.#knownPausesOf(key, limits)
@@ -212,18 +211,12 @@ export class RedisPacer implements Pacer {
         return { kind: 'wait', ticket: `${TURN}${turnAt} ${turnBefore}`, waitMs, because }
       }
       if (tookMs <= maxReplyMs) {
-        const startBy = this.#hasTestClock ? Number.POSITIVE_INFINITY : sentAt + allowanceMs
-        return { kind: 'slot', ticket: ticketOf(reply, startBy), delay: reply.delay }
+        const startWithinMs = this.#hasTestClock ? undefined : allowanceMs - tookMs
+        return { kind: 'slot', ticket: ticketOf(reply), delay: reply.delay, startWithinMs }
       }
       this.#counters.repeats++
       slot = reply.slot
     }
-  }
-
-  /** A request may start later than `reserve` allowed for: the slot of another level took long. Then its delay begins now. */
-  started(key: string, ticket: Ticket, { delayMs, because }: Delay): void {
-    if (isLocal(ticket) || this.#now() <= startByOf(ticket)) return
-    void this.#deliver('started', key, { delayMs, because })
   }
 
   async cancel(key: string, ticket: Ticket): Promise<void> {
@@ -467,12 +460,9 @@ function turnOf(ticket: Ticket | undefined): { readonly turnAt: number; readonly
   return `${name} ` === TURN ? { turnAt: Number(turnAt), turnBefore: Number(turnBefore) } : undefined
 }
 
-/**
- * The ticket of a slot is the number of the slot, a plus sign if the key had pushbacks when the slot was taken, and the time by which the
- * request is expected to start.
- */
-function ticketOf({ slot, hasPushbacks }: SlotReply, startBy: number): string {
-  return `${slot}${hasPushbacks ? '+' : ''} ${startBy}`
+/** The ticket of a slot is the number of the slot, with a plus sign if the key had pushbacks when the slot was taken. */
+function ticketOf({ slot, hasPushbacks }: SlotReply): string {
+  return `${slot}${hasPushbacks ? '+' : ''}`
 }
 
 function slotOf(ticket: Ticket): number {
@@ -480,9 +470,5 @@ function slotOf(ticket: Ticket): number {
 }
 
 function hadPushbacks(ticket: Ticket): boolean {
-  return `${ticket}`.includes('+ ')
-}
-
-function startByOf(ticket: Ticket): number {
-  return Number(`${ticket}`.split(' ')[1])
+  return `${ticket}`.endsWith('+')
 }

@@ -4,14 +4,18 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
-import type { Pacer, Ticket } from '@politely/gate'
+import { RobotsClient } from '@politely/fetcher'
+import { type Pacer, PoliteGate, type Ticket } from '@politely/gate'
+import { lookupIn } from '@politely/testkit/lookup'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { noRedis, noRedisServer, type RedisServer, startRedis, useRedis } from '@politely/testkit/redis'
 import { isFullRun } from '@politely/testkit/scope'
+import { startSites } from '@politely/testkit/sites'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { RedisPacer, RedisPacerOptions } from '../src/index.ts'
-import { openPacer } from './clients.ts'
+import { connectIoredis, openPacer } from './clients.ts'
+import { knowLongAgo } from './epoch.ts'
 import { startRedisProxy } from './redis-proxy.ts'
 
 const DELAY_MS = 60
@@ -171,6 +175,40 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     const pacers = proxies.map(({ url }) => pacerOn(url))
     const count = isFullRun ? 20 : 4
     await Promise.all(pacers.map((pacer) => crawl(pacer, limits, starts, () => starts.length >= count)))
+    expect(Math.min(...gapsOf(starts))).toBeGreaterThanOrEqual(DELAY_MS)
+  })
+
+  test('when the slot of the domain is reserved quickly and that of the origin slowly', async () => {
+    const redis = await startServer()
+    const sites = await startSites()
+    onTestFinished(() => sites.close())
+    const lookup = lookupIn()
+    const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, network: 'any' })
+    onTestFinished(() => robots.close())
+    const [slowUrl, otherUrl] = ['a', 'b'].map((host) => sites.withPort(`http://${host}.example.test:PORT/page`))
+    for (const url of [slowUrl, otherUrl]) await robots.check(url ?? '')
+    const proxy = await startRedisProxy(redis.port)
+    const [slow, other] = [pacerOn(proxy.url), pacerOn(redis.url)] as const
+    const origins = [slowUrl, otherUrl].map((url) => new URL(url ?? '').origin)
+    await knowLongAgo({ client: await connectIoredis(redis.url), keyPrefix: 'politely:' }, [
+      'domain:example.test',
+      ...origins,
+    ])
+    for (let n = 0; n < 2; n++) await slow.estimate('k', limits, 0) // connects, and lets the pacer ask for the policy
+    let replies = 0
+    // The slot of the origin is reserved twice, since the first reply takes too long. Then the other worker has its slot of the domain already.
+    proxy.delayMs = () => (++replies === 1 ? 0 : 50)
+    const starts: number[] = []
+    const visit = async (pacer: RedisPacer, url = '') => {
+      const gate = new PoliteGate({ robots, pacer, lookup, minDelayMs: 0, minDelayPerDomainMs: DELAY_MS })
+      onTestFinished(() => gate.close())
+      const permit = await gate.enter(url)
+      starts.push(performance.now())
+      permit.release()
+    }
+    const late = visit(slow, slowUrl)
+    while (slow.counters.calls < 4) await sleep(1) // until it has the slot of the domain
+    await Promise.all([late, visit(other, otherUrl)])
     expect(Math.min(...gapsOf(starts))).toBeGreaterThanOrEqual(DELAY_MS)
   })
 
