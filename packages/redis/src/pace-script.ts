@@ -196,11 +196,12 @@ else
   redis.call('SET', KEYS[2], text(now) .. ' ' .. history)
 end
 
--- Adds the visit at the start of the epoch. Its response may have been slow, and it may still be under way.
+-- Adds the visit whose slot was taken just before the start of the epoch. Its request may have started an allowance later, its response may
+-- have been slow, and it may still be under way.
 local function addLostVisit()
   if pace.epoch == epoch then return end
   local slots, untilAt, ms, because = pace.slots, pace.underWayUntil, pace.underWayMs, pace.underWayBecause
-  takeSlot(epoch, delayOf(epoch, (limits.delayFactor or 0) > 0 and math.huge or 0), limits.pauseFrom, 0)
+  takeSlot(epoch, delayOf(epoch, (limits.delayFactor or 0) > 0 and math.huge or 0), limits.pauseFrom, request.maxAllowanceMs)
   pace.slots = slots
   if not pace.underWayUntil then setUnderWay(untilAt, ms, because) end
 end

@@ -54,7 +54,8 @@ export interface RedisPacerOptions {
   /** How many `RedisPacer` objects share the pace in all processes, at most. Required for `onFailure: 'local'`. */
   readonly fleetSize?: number | undefined
   /**
-   * How long to wait for a reply of Redis. A longer wait is a failure. Milliseconds.
+   * How long to wait for a reply of Redis. A longer wait is a failure. After a loss of data in Redis, and with an empty Redis, the first slot of
+   * each key comes three times as long later. All workers use the same value. Milliseconds.
    * @default 2000
    */
   readonly timeoutMs?: number | undefined
@@ -131,6 +132,8 @@ const EXPECTED_DECAY = 0.9
 const MIN_REPLY_MS = 2
 /** How long the gate may take from the reply to its last slot until the request starts. */
 const START_MS = 2
+/** A request has at most this many slots: of its address, its domain and its origin. */
+const MAX_LEVELS = 3
 /** How late the timer of a worker that waits for its turn may be. If it is later, the next worker calls too early. */
 const TIMER_MS = 3
 
@@ -138,7 +141,7 @@ const TIMER_MS = 3
  * Keeps one pace for all workers of a fleet, in Redis or Valkey and by its clock. Pass it to the gates of all workers: `new PoliteGate({ robots,
  * pacer })`. `reserve` is one call of Redis.
  *
- * If Redis loses data, each key counts as just visited, so no delay is shorter than asked. Redis must run with `maxmemory-policy noeviction`.
+ * If Redis loses data, each key counts as just visited by the slowest worker, so no delay is shorter than asked. Redis must run with `maxmemory-policy noeviction`.
  * The caller closes the Redis client, after `close`.
  */
 export class RedisPacer implements Pacer {
@@ -154,6 +157,8 @@ export class RedisPacer implements Pacer {
   readonly #counters = { calls: 0, failures: 0, repeats: 0, localSlots: 0 }
   /** How long a reply takes at most, as far as the last ones show. Milliseconds. */
   #expectedMs = FIRST_EXPECTED_MS
+  /** The longest allowance of any worker with this `timeoutMs`, since a later reply is not used. Milliseconds. */
+  readonly #maxAllowanceMs: number
   #isPolicyChecked = false
   #isClosed = false
   #isSharing = false
@@ -168,6 +173,7 @@ export class RedisPacer implements Pacer {
     this.#keyPrefix = checkedKeyPrefix(keyPrefix)
     this.#timeoutMs = number('timeoutMs', timeoutMs, { min: 1, max: LONGEST_TIMER_MS })
     this.#hasTestClock = callable('now', now, 'a function that returns milliseconds') !== undefined
+    this.#maxAllowanceMs = this.#hasTestClock ? 0 : MAX_LEVELS * this.#timeoutMs + START_MS
     this.#now = now ?? (() => performance.timeOrigin + performance.now())
     if (fleetSize !== undefined) integer('fleetSize', fleetSize, { min: 1 })
     if (oneOf('onFailure', onFailure, ['wait', 'local']) === 'local') {
@@ -192,13 +198,16 @@ export class RedisPacer implements Pacer {
     const bucket = this.#bucketOf(key)
     let slot: number | undefined
     for (;;) {
-      const maxReplyMs = this.#hasTestClock ? 0 : Math.max(2 * this.#expectedMs, MIN_REPLY_MS)
+      const maxReplyMs = this.#hasTestClock
+        ? 0
+        : Math.min(Math.max(2 * this.#expectedMs, MIN_REPLY_MS), this.#timeoutMs)
       const allowanceMs = this.#hasTestClock ? 0 : (furtherSlots + 1) * maxReplyMs + START_MS
       const timerAllowanceMs = this.#hasTestClock ? 0 : this.#expectedMs + TIMER_MS
       await this.#resend(bucket)
       const knownPauses = this.#knownPausesOf(key, limits)
       const sentAt = this.#now()
-      const request = { limits, slot, allowanceMs, timerAllowanceMs, knownPauses, ...turnOf(ticket) }
+      const allowances = { allowanceMs, timerAllowanceMs, maxAllowanceMs: this.#maxAllowanceMs }
+      const request = { limits, slot, ...allowances, knownPauses, ...turnOf(ticket) }
       const reply = await this.#tryCall<SlotReply | WaitReply>('reserve', bucket, key, request)
       if (reply === undefined) {
         if (slot !== undefined) void this.#deliver('cancel', key, { slot }) // its reply was too late to be used
@@ -249,7 +258,8 @@ export class RedisPacer implements Pacer {
 
   async estimate(key: string, limits: PaceLimits, ahead: number): Promise<WaitEstimate> {
     const bucket = this.#bucketOf(key)
-    const reply = await this.#tryCall<EstimateReply>('estimate', bucket, key, { limits, ahead })
+    const request = { limits, ahead, maxAllowanceMs: this.#maxAllowanceMs }
+    const reply = await this.#tryCall<EstimateReply>('estimate', bucket, key, request)
     if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
     return this.#local?.estimate(key, limits, ahead) ?? this.#untilRetry(bucket)
   }

@@ -103,6 +103,24 @@ describe.skipIf(noRedis())('lost data', () => {
     },
   )
 
+  test('by the clock of Redis, the next slot also comes after the longest allowance of a worker', async () => {
+    const redis = await startRedis()
+    onTestFinished(redis.stop)
+    const client = await connectIoredis(redis.url)
+    await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
+    const pacer = openPacer({ client, keyPrefix: 'p:', timeoutMs: 5_000 })
+    const slot = await pacer.reserve('k', limits, undefined, 2)
+    await client.flushall() // as if the reply with the slot were still under way
+    const waits = [await pacer.estimate('k', limits, 0), await pacer.reserve('k', limits)]
+    const longestMs = 3 * 5_000 + 2
+    expect(waits).toMatchObject([{ because: 'own-delay' }, { kind: 'wait', because: 'own-delay' }])
+    for (const wait of waits) {
+      expect('waitMs' in wait && wait.waitMs).toBeGreaterThan(longestMs)
+      expect('waitMs' in wait && wait.waitMs).toBeLessThanOrEqual(longestMs + 1_001)
+    }
+    expect(slot.kind === 'slot' && slot.startWithinMs).toBeLessThanOrEqual(longestMs)
+  })
+
   test('with pauseFrom end, a request may be under way, so the next slot comes after two minutes', async () => {
     const { client, keyPrefix, clock, pacer } = await startPacer()
     const asked: PaceLimits = { ...limits, pauseFrom: 'end' }

@@ -123,6 +123,7 @@ describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
     const redis = await useRedis()
     onTestFinished(redis.stop)
     const keys = Array.from({ length: 5 }, (_, i) => `k${i}`)
+    await knowLongAgo({ client: await connectIoredis(redis.url), keyPrefix: redis.keyPrefix }, keys)
     const requests = 50
     const workers = await Promise.all(
       LIBRARIES.map((library) =>
@@ -147,6 +148,7 @@ describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
   test('keeps the delay and goes on when a worker is killed after it took a slot', async () => {
     const redis = await useRedis()
     onTestFinished(redis.stop)
+    await knowLongAgo({ client: await connectIoredis(redis.url), keyPrefix: redis.keyPrefix }, ['k'])
     const args = [redis.url, redis.keyPrefix, 'ioredis', '500', '2', 'k']
     const [killed, other] = await Promise.all([startPacingWorker(...args), startPacingWorker(...args)])
     killed.start()
@@ -169,6 +171,7 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
   ])('while Redis is %s', async ([, delayMs]) => {
     const redis = await startServer()
     const random = seededRandom(1)
+    await knowLongAgo({ client: await connectIoredis(redis.url), keyPrefix: 'politely:' }, ['k'])
     const proxies = await Promise.all([1, 2, 3].map(() => startRedisProxy(redis.port)))
     for (const proxy of proxies) proxy.delayMs = () => delayMs(random)
     const starts: number[] = []
