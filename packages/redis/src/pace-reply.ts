@@ -20,9 +20,16 @@ export interface WaitReply extends Reply {
   readonly kind: 'wait'
   readonly waitMs: number
   readonly because: PaceReason
+  readonly turn: Turn
+}
+
+/** When a worker that waits calls again. */
+export interface Turn {
   /** The worker's turn, and the last turn before it, by the clock of Redis. Milliseconds since 1970. */
   readonly turnAt: number
   readonly turnBefore: number
+  /** The time from this turn to the next one. Milliseconds. */
+  readonly turnStepMs: number
 }
 
 /** The reply to `estimate`. */
@@ -69,7 +76,7 @@ export function replyOf(operation: string, raw: unknown): PaceReply {
     if (Number.isFinite(value) && value >= 0) return value
     throw new RedisReplyError(raw)
   }
-  const [a, b, c, d] = fields
+  const [a, b, c, d, e] = fields
   const known = one((KINDS[operation] ?? ['done']) as readonly PaceReply['kind'][], kind)
   const base = { epoch: ms(epoch) }
   switch (known) {
@@ -82,7 +89,13 @@ export function replyOf(operation: string, raw: unknown): PaceReply {
         hasPushbacks: one(['0', '1'], d) === '1',
       }
     case 'wait':
-      return { ...base, kind: 'wait', waitMs: ms(a), because: one(WAIT_REASONS, b), turnAt: ms(c), turnBefore: ms(d) }
+      return {
+        ...base,
+        kind: 'wait',
+        waitMs: ms(a),
+        because: one(WAIT_REASONS, b),
+        turn: { turnAt: ms(c), turnBefore: ms(d), turnStepMs: ms(e) },
+      }
     case 'estimate':
       return { ...base, kind: 'estimate', waitMs: ms(a), because: one([...WAIT_REASONS, 'none'], b) }
     case 'pause':

@@ -225,18 +225,21 @@ function operations.pause()
   return { 'done', text(epoch) }
 end
 
--- Returns when a waiting worker calls again, its turn, and the turn before it. The workers take turns, so that only one of them calls for each
--- slot. A turn is not a slot: a worker that dies delays the next one by one delay.
+-- Returns when a waiting worker calls again, its turn, the turn before it, and the time from one turn to the next. The workers take turns, so
+-- that only one of them calls for each slot. A turn is not a slot: a worker that dies delays the next one by one delay.
 local function takeTurn(slotAt, delayMs)
-  if request.turnAt and slotAt - now <= delayMs / 2 then return slotAt, request.turnAt, request.turnBefore end
+  if request.turnAt and slotAt - now <= delayMs / 2 then
+    return slotAt, request.turnAt, request.turnBefore, request.turnStepMs
+  end
   local turnAt, turnBefore = slotAt, pace.lastTurnAt
+  local stepMs = delayMs + request.allowanceMs + request.timerAllowanceMs
   if request.turnAt == pace.lastTurnAt then
     turnBefore = request.turnBefore
   elseif pace.lastTurnAt > now then
-    turnAt = math.max(turnAt, pace.lastTurnAt + delayMs + request.allowanceMs + request.timerAllowanceMs)
+    turnAt = math.max(turnAt, pace.lastTurnAt + stepMs)
   end
   pace.lastTurnAt = turnAt
-  return turnAt, turnAt, turnBefore
+  return turnAt, turnAt, turnBefore, stepMs
 end
 
 function operations.reserve()
@@ -250,9 +253,9 @@ function operations.reserve()
   local delay = delayOf(now, 0)
   if slot.because ~= 'none' then
     local before = pace.lastTurnAt
-    local at, turnAt, turnBefore = takeTurn(slot.at, delay.ms)
+    local at, turnAt, turnBefore, stepMs = takeTurn(slot.at, delay.ms)
     if isChanged or pace.lastTurnAt ~= before then save() end
-    return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore) }
+    return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore), text(stepMs) }
   end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
   takeSlot(now, delay, limits.pauseFrom, request.allowanceMs)
@@ -261,11 +264,17 @@ function operations.reserve()
   return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0' }
 end
 
+-- Gives up a turn. If others come after it, the last one of them moves forward, so there are no more turns than workers that wait. The next
+-- worker then gets the turn that another one has already. One of the two finds the slot taken, and calls once more.
 function operations.cancelWait()
   if request.turnAt == pace.lastTurnAt then
     pace.lastTurnAt = request.turnBefore
-    save()
+  elseif request.turnAt > now then
+    pace.lastTurnAt = math.max(pace.lastTurnAt - request.turnStepMs, now)
+  else
+    return { 'done', text(epoch) }
   end
+  save()
   return { 'done', text(epoch) }
 end
 

@@ -31,6 +31,7 @@ import {
   type PaceReply,
   replyOf,
   type SlotReply,
+  type Turn,
   type WaitReply,
 } from './pace-reply.ts'
 import { PACE_SCRIPT } from './pace-script.ts'
@@ -216,8 +217,8 @@ export class RedisPacer implements Pacer {
       const tookMs = this.#now() - sentAt
       this.#expectedMs = Math.max(tookMs, this.#expectedMs * EXPECTED_DECAY)
       if (reply.kind === 'wait') {
-        const { waitMs, because, turnAt, turnBefore } = reply
-        return { kind: 'wait', ticket: `${TURN}${turnAt} ${turnBefore}`, waitMs, because }
+        const { waitMs, because, turn } = reply
+        return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because }
       }
       if (tookMs <= maxReplyMs) {
         const startWithinMs = this.#hasTestClock ? undefined : allowanceMs - tookMs
@@ -231,7 +232,7 @@ export class RedisPacer implements Pacer {
   async cancel(key: string, ticket: Ticket): Promise<void> {
     const turn = turnOf(ticket)
     if (isLocal(ticket)) this.#local?.cancel(key, ticket)
-    else if (turn !== undefined) await this.#deliver('cancelWait', key, turn)
+    else if (turn !== undefined) await this.#deliver('cancelWait', key, { ...turn })
     else await this.#deliver('cancel', key, { slot: slotOf(ticket) })
   }
 
@@ -397,6 +398,9 @@ export class RedisPacer implements Pacer {
     return withTimeout(pending, this.#timeoutMs, () => {
       const giveBack = (late: PaceReply) => {
         if (late.kind === 'slot') void this.#deliver('cancel', key, { slot: late.slot })
+        // If the turn is that of the call, the worker still has its ticket.
+        const isNewTurn = late.kind === 'wait' && late.turn.turnAt !== request.turnAt
+        if (isNewTurn) void this.#deliver('cancelWait', key, { ...late.turn })
       }
       pending.then(giveBack, () => undefined)
       throw new RedisTimeoutError(this.#timeoutMs)
@@ -463,11 +467,16 @@ function bucketName(key: string): string {
 }
 
 /** The ticket of a waiting worker begins with it. */
-const TURN = 'turn '
+const TURN = 'turn'
 
-function turnOf(ticket: Ticket | undefined): { readonly turnAt: number; readonly turnBefore: number } | undefined {
-  const [name, turnAt, turnBefore] = `${ticket}`.split(' ')
-  return `${name} ` === TURN ? { turnAt: Number(turnAt), turnBefore: Number(turnBefore) } : undefined
+function waitTicketOf({ turnAt, turnBefore, turnStepMs }: Turn): string {
+  return `${TURN} ${turnAt} ${turnBefore} ${turnStepMs}`
+}
+
+function turnOf(ticket: Ticket | undefined): Turn | undefined {
+  const [name, ...numbers] = `${ticket}`.split(' ')
+  const [turnAt = 0, turnBefore = 0, turnStepMs = 0] = numbers.map(Number)
+  return name === TURN ? { turnAt, turnBefore, turnStepMs } : undefined
 }
 
 /** The ticket of a slot is the number of the slot, with a plus sign if the key had pushbacks when the slot was taken. */

@@ -180,6 +180,37 @@ describe.skipIf(noRedis())('turns', () => {
     expect(await newPacer().reserve('k', limits)).toMatchObject({ waitMs: 2_000 })
   })
 
+  test('workers that give up their turns and ask again do not push the last turn away', async () => {
+    const { clock, newPacer, pacer } = await startPacer()
+    const long = { ...limits, ownDelayMs: 10_000 }
+    await pacer.reserve('k', long)
+    const workers = [newPacer(), newPacer(), newPacer()]
+    const waits = []
+    for (const worker of workers) waits.push(await worker.reserve('k', long))
+    for (let n = 0; n < 60; n++) {
+      clock.advance(100)
+      const i = n % workers.length
+      await workers[i]?.cancel('k', waits[i]?.ticket ?? '')
+      waits[i] = await (workers[i] as RedisPacer).reserve('k', long)
+      expect(waits[i]).toMatchObject({ kind: 'wait' })
+    }
+    const longest = Math.max(...waits.map((wait) => (wait.kind === 'wait' ? wait.waitMs : 0)))
+    expect(longest).toBeLessThanOrEqual(workers.length * 10_000)
+    for (const [i, worker] of workers.entries()) await worker.cancel('k', waits[i]?.ticket ?? '')
+    expect(await newPacer().reserve('k', long)).toMatchObject({ waitMs: 4_000 })
+  })
+
+  test('a turn that has passed moves no other turn forward when it is given up', async () => {
+    const { clock, newPacer, pacer } = await startPacer()
+    await pacer.reserve('k', limits)
+    const first = await newPacer().reserve('k', limits)
+    for (let n = 0; n < 2; n++) await newPacer().reserve('k', limits)
+    clock.advance(1_500)
+    await pacer.cancel('k', first.ticket ?? '')
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot' })
+    expect(await newPacer().reserve('k', limits)).toMatchObject({ waitMs: 2_500 }) // the last turn is 1.5 s away
+  })
+
   test('a worker that does not come for its turn delays the others by one delay', async () => {
     const { clock, newPacer, pacer } = await startPacer()
     await pacer.reserve('k', limits)
@@ -228,6 +259,21 @@ describe.skipIf(noRedisServer())('calls that fail', () => {
     expect((await other.estimate('k', long, 0)).because).toBe('own-delay')
     const because = async () => (await other.estimate('k', long, 0)).because
     await expect.poll(because, { timeout: 10_000 }).toBe('none')
+  })
+
+  test('a turn whose reply comes too late is given back', async () => {
+    const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
+    const long = { ...limits, ownDelayMs: 3_600_000 }
+    expect(await other.reserve('k', long)).toMatchObject({ kind: 'slot' })
+    proxy.delayMs = () => 300
+    expect(await pacer.reserve('k', long)).toMatchObject({ kind: 'wait', because: 'pacer-failure' })
+    proxy.delayMs = () => 0
+    const waitMs = async () => {
+      const wait = await other.reserve('k', long)
+      await other.cancel('k', wait.ticket ?? '')
+      return wait.kind === 'wait' && wait.waitMs
+    }
+    await expect.poll(waitMs, { timeout: 10_000 }).toBeLessThan(3_700_000)
   })
 
   test('a slot whose reply takes longer than the allowance is reserved again', async () => {
