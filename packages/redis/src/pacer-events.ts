@@ -20,7 +20,7 @@ export interface RedisFailureMessage extends PacerMessage {
 
 /** A call of Redis succeeded, after a call for a key with the same hash tag had failed. */
 export interface RedisRecoveredMessage extends PacerMessage {
-  /** How many calls for keys with this hash tag have failed in a row. */
+  /** How many attempts have failed in a row, for keys with this hash tag. Calls that were under way together are one attempt. */
   readonly failures: number
 }
 

@@ -90,8 +90,12 @@ interface ScriptRequest {
 /** The keys of one hash tag, which are on one server. They fail and recover together. */
 interface Bucket {
   readonly name: string
-  /** How many calls have failed since the last one that succeeded. */
+  /** How many attempts have failed since the last call that succeeded. Calls that were under way together are one attempt. */
   failures: number
+  /** How many calls were made. They have the numbers 1, 2 and so on. */
+  calls: number
+  /** How many calls had been made at the last failed attempt. The failure of a call with a number up to this one is not another attempt. */
+  callsAtFailure: number
   /** After a failure, no call is made before this time. */
   retryAt: number
   /** The epoch of the last reply. See pace-script.ts. */
@@ -372,6 +376,7 @@ export class RedisPacer implements Pacer {
       if (now < bucket.retryAt) return undefined
       bucket.retryAt = now + retryMs(bucket.failures) // the other keys wait for the outcome of this attempt
     }
+    const call = ++bucket.calls
     const sent = 'knownPauses' in request ? this.#pushbacks.peek(key) : undefined
     try {
       const reply = (await this.#call(operation, bucket, key, request)) as R
@@ -385,7 +390,7 @@ export class RedisPacer implements Pacer {
       }
       return reply
     } catch (error) {
-      this.#failed(operation, bucket, key, error)
+      this.#failed(operation, bucket, key, call, error)
       return undefined
     }
   }
@@ -423,10 +428,14 @@ export class RedisPacer implements Pacer {
     }
   }
 
-  #failed(operation: Operation, bucket: Bucket, key: string, error: unknown): void {
+  /** @param call The number of the call. */
+  #failed(operation: Operation, bucket: Bucket, key: string, call: number, error: unknown): void {
     this.#counters.failures++
-    bucket.failures++
-    bucket.retryAt = this.#now() + retryMs(bucket.failures)
+    if (call > bucket.callsAtFailure) {
+      bucket.failures++
+      bucket.callsAtFailure = bucket.calls
+      bucket.retryAt = this.#now() + retryMs(bucket.failures)
+    }
     publish('politely:redis:failure', { pacer: this, at: this.#now(), key, operation, error })
   }
 
@@ -447,7 +456,8 @@ export class RedisPacer implements Pacer {
     const name = bucketName(key)
     let bucket = this.#buckets.get(name)
     if (bucket === undefined) {
-      bucket = { name, failures: 0, retryAt: 0, epoch: undefined, unsent: [], resending: undefined, timer: undefined }
+      const idle = { epoch: undefined, unsent: [], resending: undefined, timer: undefined }
+      bucket = { name, failures: 0, calls: 0, callsAtFailure: 0, retryAt: 0, ...idle }
       this.#buckets.set(name, bucket)
     }
     return bucket

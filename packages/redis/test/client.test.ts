@@ -8,6 +8,7 @@ import { RedisStore } from '../src/index.ts'
 import { checkedKeyPrefix, keyOf } from '../src/keys.ts'
 import { connectIoredis, connectors, openPacer } from './clients.ts'
 import { connectCluster } from './cluster.ts'
+import { knowLongAgo } from './epoch.ts'
 
 const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
 
@@ -83,7 +84,9 @@ describe.skipIf(noRedisServer())('with an access control list', () => {
       await admin.call('ACL', 'SETUSER', name, ...rights)
       return server.url.replace('//', `//${name}:secret@`)
     }
-    const pacer = openPacer({ client: await connect(await userUrl('pacer', 'eval evalsha get set time info')) })
+    const client = await connect(await userUrl('pacer', 'eval evalsha get set time info'))
+    const pacer = openPacer({ client, timeoutMs: 1_000 })
+    await knowLongAgo({ client: admin, keyPrefix: 'politely:' }, ['k'])
     const store = new RedisStore({ client: await connect(await userUrl('store', 'getrange set del get eval evalsha')) })
 
     const limits = { ownDelayMs: 10, maxDelayMs: undefined, crawlDelayMs: undefined }

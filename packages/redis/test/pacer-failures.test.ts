@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
 import type { Reservation } from '@politely/gate'
+import { startClock } from '@politely/testkit/clock'
 import { withTables } from '@politely/testkit/doc-table'
 import { noRedisServer, type RedisServer, startRedis } from '@politely/testkit/redis'
 import { isFullRun } from '@politely/testkit/scope'
@@ -172,6 +173,28 @@ function describeError(error: unknown): string {
 }
 
 const pagePath = join(import.meta.dirname, '../../../docs/fleet.md')
+
+test('calls that fail together count as one failure, and the next attempt comes after 250 ms', async () => {
+  let calls = 0
+  const client = {
+    callBuffer: async () => {
+      calls++
+      await new Promise((turn) => setImmediate(turn))
+      throw new Error('away')
+    },
+  }
+  const clock = startClock()
+  const pacer = openPacer({ client, now: clock.now })
+  const replies = await Promise.all(Array.from({ length: 10 }, () => pacer.reserve('k', limits)))
+  expect(calls).toBe(10)
+  expect(pacer.counters.failures).toBe(10)
+  expect(replies).toEqual(
+    replies.map(() => ({ kind: 'wait', ticket: undefined, waitMs: 250, because: 'pacer-failure' })),
+  )
+  clock.advance(250)
+  expect(await pacer.reserve('k', limits)).toMatchObject({ waitMs: 500, because: 'pacer-failure' })
+  expect(calls).toBe(11)
+})
 
 describe.skipIf(!isFullRun || noRedisServer())('when Redis fails', () => {
   test('a worker waits or paces locally, as the page says, and continues when Redis is back', async () => {
