@@ -119,13 +119,25 @@ end
 local FORMAT = 1
 local FIELDS = { 'nextSlotAt', 'because', 'slots', 'pushbacks', 'slotsAtPushback', 'lastingUntil', 'lastingBecause', 'epoch', 'lastTurnAt',
   'underWayUntil', 'underWayMs', 'underWayBecause' }
+local ALWAYS_PRESENT = 9
+
+-- Returns whether every field has the type that the script saves. Subtraction tells finite numbers from others.
+local function isPace(saved)
+  if type(saved) ~= 'table' or saved[1] ~= FORMAT then return false end
+  for i = 1, saved[ALWAYS_PRESENT + 2] == nil and ALWAYS_PRESENT or #FIELDS do
+    local value, isReason = saved[i + 1], string.find(FIELDS[i], '[bB]ecause$')
+    if type(value) ~= (isReason and 'string' or 'number') then return false end
+    if not isReason and value - value ~= 0 then return false end
+  end
+  return true
+end
 
 -- A key without a pace continues with slot numbers after all earlier ones.
 local pace = { nextSlotAt = 0, because = 'own-delay', slots = math.floor(now * 1000), pushbacks = 0, slotsAtPushback = 0,
   lastingUntil = 0, lastingBecause = 'backoff', epoch = -1, lastTurnAt = 0 }
 local packed = redis.pcall('GET', KEYS[1])
 local isRead, saved = pcall(cmsgpack.unpack, packed)
-isRead = isRead and type(saved) == 'table' and saved[1] == FORMAT and type(saved[10]) == 'number'
+isRead = isRead and isPace(saved)
 if isRead then
   for i, name in ipairs(FIELDS) do pace[name] = saved[i + 1] end
 end

@@ -198,6 +198,8 @@ export class RedisPacer implements Pacer {
    * The gap between two requests, A and then B of another worker, is never shorter than the delay. The script lets B start `delay + allowance`
    * after the slot of A, by the clock of Redis. A starts at most `allowance` after its slot, since the gate keeps `startWithinMs`. A slot
    * whose reply took too long is reserved again with a larger allowance.
+   *
+   * If the script rejects the call, rejects with its error.
    */
   async reserve(key: string, limits: PaceLimits, ticket?: Ticket, furtherSlots = 0): Promise<Reservation> {
     const bucket = this.#bucketOf(key)
@@ -328,7 +330,7 @@ export class RedisPacer implements Pacer {
       this.#isShareDue = false
       for (const key of [...this.#pushbacks.rkeys()]) {
         const knownPauses = this.#knownPausesOf(key, none)
-        if (knownPauses.length > 0) await this.#tryCall('pause', this.#bucketOf(key), key, { knownPauses })
+        if (knownPauses.length > 0) await this.#isAnswered('pause', this.#bucketOf(key), key, { knownPauses })
       }
     }
     this.#isSharing = false
@@ -337,7 +339,7 @@ export class RedisPacer implements Pacer {
   /** Makes a call whose loss could shorten a delay. If it fails, it is made again until it succeeds. A late call lengthens a delay; it never shortens one. */
   async #deliver(operation: Operation, key: string, request: ScriptRequest): Promise<void> {
     const bucket = this.#bucketOf(key)
-    if ((await this.#tryCall(operation, bucket, key, request)) !== undefined) return
+    if (await this.#isAnswered(operation, bucket, key, request)) return
     bucket.unsent.push({ operation, key, request })
     this.#resendLater(bucket)
   }
@@ -355,7 +357,7 @@ export class RedisPacer implements Pacer {
     if (bucket.unsent.length === 0) return
     bucket.resending ??= (async () => {
       for (let next = bucket.unsent[0]; next !== undefined; next = bucket.unsent[0]) {
-        if ((await this.#tryCall(next.operation, bucket, next.key, next.request)) === undefined) return
+        if (!(await this.#isAnswered(next.operation, bucket, next.key, next.request))) return
         bucket.unsent.shift()
       }
     })().finally(() => {
@@ -364,7 +366,19 @@ export class RedisPacer implements Pacer {
     await bucket.resending
   }
 
-  /** Calls Redis. Returns undefined after a failure, and until the next attempt is due. */
+  /** Calls Redis. Returns false if the call has to be made again. It has not if the script rejects it, as it would do each time. */
+  async #isAnswered(operation: Operation, bucket: Bucket, key: string, request: ScriptRequest): Promise<boolean> {
+    try {
+      return (await this.#tryCall(operation, bucket, key, request)) !== undefined
+    } catch {
+      return true
+    }
+  }
+
+  /**
+   * Calls Redis. Returns undefined after a failure, and until the next attempt is due.
+   * @throws The error of the script, if it rejects the call.
+   */
   async #tryCall<R extends PaceReply = DoneReply>(
     operation: Operation,
     bucket: Bucket,
@@ -391,6 +405,7 @@ export class RedisPacer implements Pacer {
       return reply
     } catch (error) {
       this.#failed(operation, bucket, key, call, error)
+      if (isScriptError(error)) throw error
       return undefined
     }
   }
@@ -431,7 +446,9 @@ export class RedisPacer implements Pacer {
   /** @param call The number of the call. */
   #failed(operation: Operation, bucket: Bucket, key: string, call: number, error: unknown): void {
     this.#counters.failures++
-    if (call > bucket.callsAtFailure) {
+    if (isScriptError(error)) {
+      bucket.retryAt = 0 // Redis has replied, so the next call need not wait
+    } else if (call > bucket.callsAtFailure) {
       bucket.failures++
       bucket.callsAtFailure = bucket.calls
       bucket.retryAt = this.#now() + retryMs(bucket.failures)
@@ -462,6 +479,11 @@ export class RedisPacer implements Pacer {
     }
     return bucket
   }
+}
+
+/** Returns whether an error is that of the script itself, such as for an argument of the wrong type. Another attempt would end in the same way. */
+function isScriptError(error: unknown): boolean {
+  return error instanceof Error && /^ERR user_script:\d+:/.test(error.message)
 }
 
 /** Returns how long to wait before the next attempt. Milliseconds. */

@@ -69,6 +69,22 @@ const damages: readonly (readonly [string, Damage])[] = [
         },
       ] as const,
   ),
+  ...[
+    ['its time is a text', 2, "'text'"],
+    ['its time is infinite', 2, 'math.huge'],
+    ['its reason is a number', 3, '5'],
+    ['a request under way has no delay', 11, '5'],
+  ].map(
+    ([name, field, value]) =>
+      [
+        `in the pace, ${name}`,
+        async (client: Redis, keyPrefix: string) => {
+          const [key = ''] = await client.keys(`${keyPrefix}*:pace:k`)
+          const change = `local pace = cmsgpack.unpack(redis.call('GET', KEYS[1])); pace[${field}] = ${value}`
+          await client.eval(`${change}; redis.call('SET', KEYS[1], cmsgpack.pack(pace))`, 1, key)
+        },
+      ] as const,
+  ),
   [
     'the pace is overwritten with a list',
     async (client, keyPrefix) => {
@@ -248,6 +264,31 @@ describe.skipIf(noRedisServer())('calls that fail', () => {
     proxy.isCut = false
     const because = async () => (await other.estimate('k', limits, 0)).because
     await expect.poll(because, { timeout: 10_000 }).toBe('backoff')
+  })
+
+  test('a call that the script rejects is not made again, and does not hold up others', async () => {
+    const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
+    const slow = { ...limits, delayFactor: 2 }
+    const slot = await pacer.reserve('k', slow)
+    await pacer.end('k', slot.ticket ?? '', slow, Number.NaN)
+    expect(pacer.counters.failures).toBe(1)
+    await pacer.report('k', slot.ticket ?? '', { status: 429, retryAfter: '60' })
+    expect(await other.estimate('k', limits, 0)).toMatchObject({ because: 'retry-after' })
+    // The same while Redis is away: both calls are made again, and the first one is given up.
+    proxy.isCut = true
+    await pacer.end('k', slot.ticket ?? '', slow, Number.NaN)
+    await pacer.report('k', slot.ticket ?? '', { status: 429, retryAfter: '3600' })
+    proxy.isCut = false
+    const waitMs = async () => (await other.estimate('k', limits, 0)).waitMs
+    await expect.poll(waitMs, { timeout: 10_000 }).toBeGreaterThan(3_000_000)
+  })
+
+  test('a slot that the script refuses is an error of the request, not a failure of Redis', async () => {
+    const { pacer } = await startBehindProxy()
+    const invalid = { ...limits, ownDelayMs: Number.NaN }
+    await expect(pacer.reserve('k', invalid)).rejects.toThrow(/^ERR user_script/)
+    await expect(pacer.estimate('k', invalid, 1)).rejects.toThrow(/^ERR user_script/)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot' })
   })
 
   test('a slot whose reply comes too late is given back', async () => {
