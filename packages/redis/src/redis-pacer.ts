@@ -106,12 +106,18 @@ interface Bucket {
   timer: NodeJS.Timeout | undefined
 }
 
-/** A pushback pause that this worker caused. Another worker would not know of it if Redis lost it. */
-interface KnownPushback {
+/** A pause after a pushback, by this worker's clock. */
+interface PushbackPause {
   readonly until: number
   readonly because: PaceReason
+}
+
+/** A pushback pause that this worker caused. Another worker would not know of it if Redis lost it. */
+interface KnownPushback extends PushbackPause {
   /** The epoch in which Redis learned of it; -1 if it does not know yet. */
   readonly epoch: number
+  /** A report of it is under way or will be sent again. Its reply has the pause as Redis knows it. */
+  readonly isReported: boolean
 }
 
 const KNOWN: Readonly<Record<keyof RedisPacerOptions, true>> = {
@@ -159,6 +165,11 @@ export class RedisPacer implements Pacer {
   readonly #hasTestClock: boolean
   readonly #buckets = new Map<string, Bucket>()
   readonly #pushbacks = new LRUCache<string, KnownPushback>({ max: MAX_PUSHBACKS })
+  /**
+   * The pushback pauses that Redis named as the reason for a wait, for use while Redis is away. They may include a turn, so Redis is not told
+   * of them.
+   */
+  readonly #pausesOfOthers = new LRUCache<string, PushbackPause>({ max: MAX_PUSHBACKS })
   readonly #counters = { calls: 0, failures: 0, repeats: 0, localSlots: 0 }
   /** How long a reply takes at most, as far as the last ones show. Milliseconds. */
   #expectedMs = FIRST_EXPECTED_MS
@@ -224,6 +235,8 @@ export class RedisPacer implements Pacer {
       this.#expectedMs = Math.max(tookMs, this.#expectedMs * EXPECTED_DECAY)
       if (reply.kind === 'wait') {
         const { waitMs, because, turn } = reply
+        const isPushback = because === 'retry-after' || because === 'backoff'
+        if (isPushback && this.#local) this.#pausesOfOthers.set(key, { until: this.#now() + waitMs, because })
         return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because }
       }
       if (tookMs <= maxReplyMs) {
@@ -245,8 +258,10 @@ export class RedisPacer implements Pacer {
   async report(key: string, ticket: Ticket, response: PaceResponse): Promise<void> {
     const isNew = isPushback(response)
     const now = this.#now()
-    // A pushback causes at least the pause of a first one.
-    if (isNew) this.#remember(key, { ...applyResponse(startPace, response, 1, now).lastingPause, epoch: -1 })
+    if (isNew) {
+      const { lastingPause } = applyResponse(startPace, response, 1, now) // a pushback causes at least the pause of a first one
+      this.#remember(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
+    }
     if (isLocal(ticket)) return this.#local?.report(key, ticket, response)
     // A success changes nothing unless the key had pushbacks when its slot was taken: those that came later are newer than the request.
     if (isNew || hadPushbacks(ticket)) {
@@ -283,11 +298,10 @@ export class RedisPacer implements Pacer {
   /** Returns a wait until the next attempt, or a local slot. */
   #reserveWithoutRedis(bucket: Bucket, key: string, limits: PaceLimits, ticket: Ticket | undefined): Reservation {
     if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(bucket) }
-    const pushback = this.#pushbacks.peek(key)
-    const pauseMs = pushback === undefined ? 0 : pushback.until - this.#now()
-    if (pushback !== undefined && pauseMs > 0) {
-      return { kind: 'wait', ticket, waitMs: pauseMs, because: pushback.because }
-    }
+    const pauses = [this.#pushbacks.peek(key), this.#pausesOfOthers.peek(key)].filter((pause) => pause !== undefined)
+    const [last] = pauses.sort((one, other) => other.until - one.until)
+    const pauseMs = last === undefined ? 0 : last.until - this.#now()
+    if (last !== undefined && pauseMs > 0) return { kind: 'wait', ticket, waitMs: pauseMs, because: last.because }
     const reservation = this.#local.reserve(key, limits)
     if (reservation.kind === 'slot') this.#counters.localSlots++
     return reservation
@@ -314,10 +328,12 @@ export class RedisPacer implements Pacer {
     return pauses
   }
 
+  /** Keeps the pause that ends last. If Redis has lost it, Redis is told again. */
   #remember(key: string, pushback: KnownPushback): void {
     const known = this.#pushbacks.peek(key)
-    const isLater = known === undefined || pushback.until >= known.until || pushback.epoch !== -1
-    if (isLater) this.#pushbacks.set(key, pushback)
+    // A pause in a reply of Redis includes those that Redis knows, even if it ends earlier.
+    const isIncluded = pushback.epoch !== -1 && (known?.isReported || known?.epoch === pushback.epoch)
+    if (known === undefined || isIncluded || pushback.until >= known.until) this.#pushbacks.set(key, pushback)
   }
 
   /** Tells Redis the pushbacks that it may have lost. The script ignores those that it got in its present epoch. */
@@ -400,7 +416,7 @@ export class RedisPacer implements Pacer {
       }
       if (reply.kind === 'pause') {
         const { pauseMs, because, epoch } = reply
-        this.#remember(key, { until: this.#now() + pauseMs, because, epoch })
+        this.#remember(key, { until: this.#now() + pauseMs, because, epoch, isReported: false })
       }
       return reply
     } catch (error) {

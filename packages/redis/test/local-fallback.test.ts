@@ -79,7 +79,7 @@ describe.skipIf(noRedis())('when Redis is back', () => {
     rig.clock.advance(3_000)
     const slot = await rig.pacer.reserve('k', limits)
     expect(slot.kind).toBe('slot')
-    return { ...rig, slot, other: openPacer({ ...connected, now: rig.clock.now }) }
+    return { ...rig, ...connected, slot, other: openPacer({ ...connected, now: rig.clock.now }) }
   }
 
   test('the delay after the last local slot stays', async () => {
@@ -91,6 +91,22 @@ describe.skipIf(noRedis())('when Redis is back', () => {
     clock.advance(2_000)
     expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot', delay: { delayMs: 1_000 } })
     expect(pacer.counters.localSlots).toBe(1)
+  })
+
+  test('a pause that Redis told the worker is kept while Redis is away, and not told to Redis', async () => {
+    const { clock, link, pacer, other, client, keyPrefix } = await startConnected()
+    link.isAway = false
+    clock.advance(3_000)
+    const slot = await other.reserve('k', limits)
+    await other.report('k', slot.ticket ?? '', { status: 429, retryAfter: '60' })
+    expect(await pacer.reserve('k', limits)).toMatchObject({ waitMs: 60_000, because: 'retry-after' })
+    link.isAway = true
+    clock.advance(10_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ waitMs: 50_000, because: 'retry-after' })
+    for (const key of await client.keys(`${keyPrefix}*`)) await client.del(key)
+    link.isAway = false
+    clock.advance(10_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ waitMs: 1_000, because: 'own-delay' })
   })
 
   test('the other workers learn of a pushback', async () => {

@@ -170,6 +170,19 @@ describe.skipIf(noRedis())('lost data', () => {
     expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 50_000, because: 'retry-after' })
     expect(await newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 50_000, because: 'retry-after' })
   })
+
+  test('a shorter Retry-After does not replace a longer one that Redis has lost', async () => {
+    const { client, keyPrefix, clock, pacer } = await startPacer()
+    const first = await pacer.reserve('k', limits)
+    clock.advance(1_000)
+    const second = await pacer.reserve('k', limits)
+    await pacer.report('k', first.ticket ?? '', { status: 429, retryAfter: '100' })
+    await deleteAll(client, keyPrefix)
+    await pacer.report('k', second.ticket ?? '', { status: 429, retryAfter: '10' })
+    await deleteAll(client, keyPrefix)
+    clock.advance(1_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 99_000, because: 'retry-after' })
+  })
 })
 
 describe.skipIf(noRedis())('turns', () => {
