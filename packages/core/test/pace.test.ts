@@ -348,14 +348,23 @@ describe('responses of pages', () => {
   test.each([
     ['RFC 9110 §10.2.3, seconds', '120', 120],
     ['RFC 9110 §10.2.3, a date', 'Thu, 01 Jan 2026 00:02:00 GMT', 120],
-    ['zero means no pause', '0', 0],
-    ['a date in the past means no pause', 'Wed, 31 Dec 2025 00:00:00 GMT', 0],
-    ['an invalid value is ignored', 'soon', 5],
   ])('Retry-After: %s', (_, retryAfter, seconds) => {
-    const { nextSlotAt, pushbacks, because } = applyResponse(startPace, { status: 503, retryAfter }, 1, NOW)
-    expect(nextSlotAt).toBe(NOW + seconds * SECOND)
-    expect(pushbacks).toBe(1)
-    if (seconds > 0) expect(because).toBe(retryAfter === 'soon' ? 'backoff' : 'retry-after')
+    const pace = applyResponse(startPace, { status: 503, retryAfter }, 1, NOW)
+    expect(pace).toMatchObject({ nextSlotAt: NOW + seconds * SECOND, pushbacks: 1, because: 'retry-after' })
+  })
+
+  test.each([
+    ['zero', '0'],
+    ['a date in the past', 'Wed, 31 Dec 2025 00:00:00 GMT'],
+    ['the present', 'Thu, 01 Jan 2026 00:00:00 GMT'],
+    ['an invalid value', 'soon'],
+  ])('Retry-After: %s counts as absent, so the backoff applies', (_, retryAfter) => {
+    const pace = { ...startPace, slots: 3, pushbacks: 2 }
+    expect(applyResponse(pace, { status: 503, retryAfter }, 3, NOW)).toMatchObject({
+      nextSlotAt: NOW + 20 * SECOND,
+      pushbacks: 3,
+      because: 'backoff',
+    })
   })
 
   test('a pause never makes the next slot earlier', () => {

@@ -293,6 +293,8 @@ describe('a pushback', () => {
     ['does not shorten the delay', saying(429, '1'), 2_000],
     ['without Retry-After lasts five seconds', saying(429), 5_000],
     ['with an invalid Retry-After lasts five seconds', saying(503, 'soon'), 5_000],
+    ['with a Retry-After of zero lasts five seconds', saying(503, '0'), 5_000],
+    ['with a Retry-After in the past lasts five seconds', saying(429, 'Sun, 06 Nov 1994 08:49:37 GMT'), 5_000],
     ['with headers as an object', { status: 429, headers: { 'retry-after': '30' } }, 30_000],
     ['with headers as in undici', { status: 429, headers: { 'retry-after': ['30'] } }, 30_000],
     ['as a Response of fetch', new Response(null, { status: 429, headers: { 'retry-after': '30' } }), 30_000],

@@ -298,13 +298,14 @@ end
 
 function operations.report()
   local isOld = pace.pushbacks > 0 and request.slot <= pace.slotsAtPushback
+  local requestedMs = (request.requestedMs or 0) > 0 and request.requestedMs or nil
   if not request.isPushback then
     if isOld or pace.pushbacks == 0 then return { 'done', text(epoch) } end
     pace.pushbacks = 0
-  elseif request.requestedMs or not isOld then
+  elseif requestedMs or not isOld then
     local backoffMs = math.min(FIRST_BACKOFF * 2 ^ pace.pushbacks, MAX_BACKOFF)
     if not isOld then pace.pushbacks, pace.slotsAtPushback = pace.pushbacks + 1, pace.slots end
-    addLastingPause(now + math.min(request.requestedMs or backoffMs, MAX_RETRY_AFTER), request.requestedMs and 'retry-after' or 'backoff')
+    addLastingPause(now + math.min(requestedMs or backoffMs, MAX_RETRY_AFTER), requestedMs and 'retry-after' or 'backoff')
   end
   save()
   return { 'pause', text(epoch), text(math.max(pace.lastingUntil - now, 0)), pace.lastingBecause }

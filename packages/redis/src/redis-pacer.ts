@@ -328,7 +328,7 @@ export class RedisPacer implements Pacer {
     return pauses
   }
 
-  /** Keeps the pause that ends last. If Redis has lost it, Redis is told again. */
+  /** Keeps the pause that ends last. If Redis has lost it, a later call tells Redis again. */
   #remember(key: string, pushback: KnownPushback): void {
     const known = this.#pushbacks.peek(key)
     // A pause in a reply of Redis includes those that Redis knows, even if it ends earlier.

@@ -18,7 +18,18 @@ const SEQUENCES = isFullRun ? 250 : 12
 const CALLS = 500
 
 const STATUSES = [200, 200, 200, 404, 429, 429, 503]
-const RETRY_AFTER = ['0', '1', '7', '120', '99999999', 'Thu, 01 Jan 2026 00:05:00 GMT', 'soon', undefined, undefined]
+const RETRY_AFTER = [
+  '0',
+  '1',
+  '7',
+  '120',
+  '99999999',
+  'Thu, 01 Jan 2026 00:05:00 GMT',
+  'Wed, 31 Dec 2025 00:00:00 GMT',
+  'soon',
+  undefined,
+  undefined,
+]
 
 function hours(random: Random): Hours {
   if (random() < 0.2) return { from: 0, to: 0 } // all day

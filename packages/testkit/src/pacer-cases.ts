@@ -327,6 +327,18 @@ export const pacerCases: readonly PacerCase[] = [
     ],
   },
   {
+    name: 'backs off after a 429 whose Retry-After is zero or in the past',
+    steps: [
+      reserve('a', slot()),
+      report('a', 429, '0'),
+      reserve('b', wait(5_000, 'backoff')),
+      advance(5_000),
+      reserve('b', slot()),
+      report('b', 503, 'Sun, 06 Nov 1994 08:49:37 GMT'),
+      reserve('c', wait(10_000, 'backoff')),
+    ],
+  },
+  {
     name: 'does not shorten a delay by a shorter Retry-After',
     steps: [
       reserve('a', slot(60_000, 'crawl-delay'), { crawlDelayMs: 60_000 }),

@@ -157,7 +157,7 @@ export function isPushback({ status }: Pick<PaceResponse, 'status'>): boolean {
 
 /**
  * Returns the pace after the response to the request with this slot. A pushback causes a pause: the time in Retry-After, or a growing
- * backoff. Any other response ends the growth.
+ * backoff if the header is absent, invalid, zero or in the past. Any other response ends the growth.
  *
  * A request that started before the last pushback came says nothing new: its pushback does not count again, and its success does not
  * end the growth. Its Retry-After still applies if it ends later.
@@ -165,7 +165,7 @@ export function isPushback({ status }: Pick<PaceResponse, 'status'>): boolean {
 export function applyResponse(pace: Pace, response: PaceResponse, slot: number, now: number): Pace {
   const isOld = pace.pushbacks > 0 && slot <= pace.slotsAtPushback
   if (!isPushback(response)) return isOld || pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
-  const requestedMs = retryAfterMs(response.retryAfter, now)
+  const requestedMs = retryAfterMs(response.retryAfter, now) || undefined // a time of 0 counts as absent
   if (isOld && requestedMs === undefined) return pace
   const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** pace.pushbacks, MAX_BACKOFF_MS)
   const until = now + Math.min(requestedMs ?? backoffMs, MAX_RETRY_AFTER_MS)
