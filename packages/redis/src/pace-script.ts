@@ -276,8 +276,8 @@ function operations.reserve()
   return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0' }
 end
 
--- Gives up a turn. If others come after it, the last one of them moves forward, so there are no more turns than workers that wait. The next
--- worker then gets the turn that another one has already. One of the two finds the slot taken, and calls once more.
+-- Gives up a turn. If it is not the last one, the next worker gets the last turn too, so there are no more turns than workers that wait. One
+-- of the two workers with the same turn finds the slot taken, and calls once more.
 function operations.cancelWait()
   if request.turnAt == pace.lastTurnAt then
     pace.lastTurnAt = request.turnBefore

@@ -55,8 +55,8 @@ export interface RedisPacerOptions {
   /** How many `RedisPacer` objects share the pace in all processes, at most. Required for `onFailure: 'local'`. */
   readonly fleetSize?: number | undefined
   /**
-   * How long to wait for a reply of Redis. A longer wait is a failure. After a loss of data in Redis, and with an empty Redis, the first slot of
-   * each key comes three times as long later. All workers use the same value. Milliseconds.
+   * How long to wait for a reply of Redis. A longer wait is a failure. After a loss of data, and with an empty Redis, the first slot of each
+   * key comes later by three times this time. All workers use the same value. Milliseconds.
    * @default 2000
    */
   readonly timeoutMs?: number | undefined
@@ -382,7 +382,7 @@ export class RedisPacer implements Pacer {
     await bucket.resending
   }
 
-  /** Calls Redis. Returns false if the call has to be made again. It has not if the script rejects it, as it would do each time. */
+  /** Calls Redis. Returns false if Redis has not replied, so that the call has to be made again. An error of the script counts as a reply. */
   async #isAnswered(operation: Operation, bucket: Bucket, key: string, request: ScriptRequest): Promise<boolean> {
     try {
       return (await this.#tryCall(operation, bucket, key, request)) !== undefined
