@@ -4,11 +4,18 @@
 // take turns. No domain can starve the others.
 import { Fifo } from './fifo.ts'
 
+/** Items in the background start only when no other waiting item may start. */
+export type Priority = 'normal' | 'background'
+
+const PRIORITIES: readonly Priority[] = ['normal', 'background']
+
+type Queues<T> = Readonly<Record<Priority, Fifo<T>>>
+
 interface Domain<T> {
   readonly name: string
   underWay: number
   /** First come, first served. */
-  readonly waiting: Fifo<T>
+  readonly waiting: Queues<T>
 }
 
 export class DomainTurns<T> {
@@ -17,7 +24,7 @@ export class DomainTurns<T> {
   /** Domains with items under way or waiting. */
   readonly #domains = new Map<string, Domain<T>>()
   /** Domains that have waiting items and are below their own limit, in the order of their turns. */
-  readonly #ready = new Fifo<Domain<T>>()
+  readonly #ready: Queues<Domain<T>> = createQueues()
   #underWay = 0
 
   constructor(max: number, maxPerDomain: number) {
@@ -53,9 +60,9 @@ export class DomainTurns<T> {
   }
 
   /** Adds an item to the queue of its domain. */
-  add(name: string, item: T): void {
+  add(name: string, item: T, priority: Priority = 'normal'): void {
     const domain = this.#domainOf(name)
-    domain.waiting.add(item)
+    domain.waiting[priority].add(item)
     this.#update(domain)
   }
 
@@ -63,17 +70,21 @@ export class DomainTurns<T> {
   delete(name: string, item: T): void {
     const domain = this.#domains.get(name)
     if (domain === undefined) return
-    domain.waiting.delete(item)
+    for (const priority of PRIORITIES) domain.waiting[priority].delete(item)
     this.#update(domain)
   }
 
   /** Removes and returns the item whose turn it is; undefined if none may start. */
   next(): T | undefined {
-    const domain = this.#underWay < this.#max ? this.#ready.first : undefined
-    const item = domain?.waiting.first
+    return this.#underWay < this.#max ? (this.#take('normal') ?? this.#take('background')) : undefined
+  }
+
+  #take(priority: Priority): T | undefined {
+    const domain = this.#ready[priority].first
+    const item = domain?.waiting[priority].first
     if (domain === undefined || item === undefined) return undefined
-    domain.waiting.delete(item)
-    this.#ready.delete(domain) // moves it behind the other domains
+    domain.waiting[priority].delete(item)
+    this.#ready[priority].delete(domain) // moves it behind the other domains
     this.#update(domain)
     return item
   }
@@ -81,7 +92,7 @@ export class DomainTurns<T> {
   #domainOf(name: string): Domain<T> {
     let domain = this.#domains.get(name)
     if (domain === undefined) {
-      domain = { name, underWay: 0, waiting: new Fifo() }
+      domain = { name, underWay: 0, waiting: createQueues() }
       this.#domains.set(name, domain)
     }
     return domain
@@ -90,8 +101,17 @@ export class DomainTurns<T> {
   /** Adds the domain to the ready ones or removes it; a domain that is already ready keeps its turn. Deletes a domain without items. */
   #update(domain: Domain<T>): void {
     const { name, underWay, waiting } = domain
-    if (waiting.size > 0 && underWay < this.#maxPerDomain) this.#ready.add(domain)
-    else this.#ready.delete(domain)
-    if (waiting.size === 0 && underWay === 0) this.#domains.delete(name)
+    let isEmpty = underWay === 0
+    for (const priority of PRIORITIES) {
+      const hasItems = waiting[priority].size > 0
+      if (hasItems && underWay < this.#maxPerDomain) this.#ready[priority].add(domain)
+      else this.#ready[priority].delete(domain)
+      if (hasItems) isEmpty = false
+    }
+    if (isEmpty) this.#domains.delete(name)
   }
+}
+
+function createQueues<T>(): Queues<T> {
+  return { normal: new Fifo(), background: new Fifo() }
 }

@@ -1,7 +1,7 @@
 // Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
 // all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
 import { onAbort } from './abort-listeners.ts'
-import { DomainTurns } from './domain-turns.ts'
+import { DomainTurns, type Priority } from './domain-turns.ts'
 import { registrableDomainOf } from './host-name.ts'
 
 export interface FlightLimits {
@@ -24,8 +24,8 @@ interface Flight<T> extends FlightWork {
   readonly domain: string
   readonly start: (work: FlightWork) => Promise<T>
   readonly result: PromiseWithResolvers<T>
-  /** The queue that it waits in. */
-  turns: DomainTurns<Flight<T>>
+  /** `background` while no caller has joined. */
+  priority: Priority
   /** The number of callers that have not aborted. */
   callers: number
   isDropped: boolean
@@ -39,14 +39,10 @@ export type FlightPhase = 'waiting' | 'under-way'
 
 export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>()
-  /** The queue of the flights that a caller waits for. Counts all flights under way. */
   readonly #turns: DomainTurns<Flight<T>>
-  /** The queue of the flights that no caller waits for. Counts all flights under way too. */
-  readonly #aheadTurns: DomainTurns<Flight<T>>
 
   constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits) {
     this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain)
-    this.#aheadTurns = new DomainTurns(maxFlights, maxFlightsPerDomain)
   }
 
   /**
@@ -55,9 +51,9 @@ export class Flights<T> {
    * @param start The work of a new flight. Ignored if the flight exists.
    */
   join(origin: string, start: (work: FlightWork) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const flight = this.#flights.get(origin) ?? this.#create(origin, start, this.#turns)
+    const flight = this.#flights.get(origin) ?? this.#create(origin, start, 'normal')
     flight.callers++
-    if (flight.turns === this.#aheadTurns && flight.phase === 'waiting') this.#promote(flight)
+    this.#promote(flight)
     this.#startNext()
     return signal === undefined ? flight.result.promise : this.#abortable(flight, signal)
   }
@@ -67,7 +63,7 @@ export class Flights<T> {
    * and no abort removes it.
    */
   startAhead(origin: string, start: (work: FlightWork) => Promise<T>): Promise<T> {
-    const flight = this.#create(origin, start, this.#aheadTurns)
+    const flight = this.#create(origin, start, 'background')
     flight.callers++ // the cache, which does not abort
     this.#startNext()
     return flight.result.promise
@@ -95,14 +91,14 @@ export class Flights<T> {
     await Promise.all(flights.map(({ ended }) => ended))
   }
 
-  #create(origin: string, start: (work: FlightWork) => Promise<T>, turns: DomainTurns<Flight<T>>): Flight<T> {
+  #create(origin: string, start: (work: FlightWork) => Promise<T>, priority: Priority): Flight<T> {
     const domain = registrableDomainOf(origin)
     const flight: Flight<T> = {
       origin,
       domain,
       start,
       result: Promise.withResolvers(),
-      turns,
+      priority,
       callers: 0,
       isDroppable: true,
       isDropped: false,
@@ -112,26 +108,29 @@ export class Flights<T> {
     // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
     this.#flights.set(origin, flight)
-    turns.add(domain, flight)
+    this.#turns.add(domain, flight, priority)
     return flight
   }
 
-  /** Moves a waiting flight to the queue of those that a caller waits for. */
+  /** Gives a flight the priority of those that a caller waits for. */
   #promote(flight: Flight<T>): void {
-    flight.turns.delete(flight.domain, flight)
-    flight.turns = this.#turns
-    flight.turns.add(flight.domain, flight)
+    if (flight.priority === 'normal') return
+    flight.priority = 'normal'
+    if (flight.phase === 'under-way') return
+    this.#turns.delete(flight.domain, flight)
+    this.#turns.add(flight.domain, flight)
   }
 
   #startNext(): void {
-    const next = () => this.#turns.next() ?? this.#aheadTurns.next()
-    for (let flight = next(); flight !== undefined; flight = next()) flight.ended = this.#run(flight)
+    for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) {
+      this.#turns.start(flight.domain)
+      flight.phase = 'under-way'
+      flight.ended = this.#run(flight)
+    }
   }
 
   async #run(flight: Flight<T>): Promise<void> {
-    const { domain, start, result } = flight
-    flight.phase = 'under-way'
-    for (const turns of [this.#turns, this.#aheadTurns]) turns.start(domain)
+    const { start, result } = flight
     try {
       result.resolve(await start(flight))
     } catch (error) {
@@ -145,7 +144,7 @@ export class Flights<T> {
 
   /** Removes a flight that is under way. */
   #end({ origin, domain }: Flight<T>): void {
-    for (const turns of [this.#turns, this.#aheadTurns]) turns.end(domain)
+    this.#turns.end(domain)
     this.#flights.delete(origin)
   }
 
@@ -175,6 +174,6 @@ export class Flights<T> {
   /** Removes a flight that has not started. */
   #remove(flight: Flight<T>): void {
     this.#flights.delete(flight.origin)
-    flight.turns.delete(flight.domain, flight)
+    this.#turns.delete(flight.domain, flight)
   }
 }
