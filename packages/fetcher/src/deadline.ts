@@ -2,7 +2,9 @@
 
 export class Deadline {
   readonly #ms: number
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout
+  /** When the deadline passes, by `performance.now()`. */
+  #endsAt: number
   readonly #listeners = new Set<() => void>()
   #controller: AbortController | undefined
   #isOver = false
@@ -10,6 +12,7 @@ export class Deadline {
   /** @param ms Milliseconds from now: the option `timeoutMs`. */
   constructor(ms: number) {
     this.#ms = ms
+    this.#endsAt = performance.now() + ms
     this.#timer = setTimeout(() => this.end(), ms)
   }
 
@@ -50,6 +53,15 @@ export class Deadline {
   /** Stops the timer, since nothing waits any more. */
   clear(): void {
     clearTimeout(this.#timer)
+  }
+
+  /** Settles like `work`, and does not count its time: the client waits for itself, not for the site. */
+  async pauseDuring(work: Promise<void>): Promise<void> {
+    this.clear()
+    const leftMs = this.#endsAt - performance.now()
+    await work
+    this.#endsAt = performance.now() + leftMs
+    this.#timer = setTimeout(() => this.end(), leftMs)
   }
 
   /** Settles like `work`, or rejects when the deadline passes first. The caller may then still have to clean up the result of `work`. */

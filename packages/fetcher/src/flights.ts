@@ -1,5 +1,6 @@
 // Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
 // all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
+// A flight counts towards the domain that its current request goes to, since any number of domains may redirect to one.
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns, type Priority } from './domain-turns.ts'
 import { registrableDomainOf } from './host-name.ts'
@@ -15,13 +16,19 @@ export interface FlightLimits {
 export interface FlightWork {
   /** Whether to remove the flight when its last caller aborts. True until the work sets it to false, since it makes a request now. */
   isDroppable: boolean
-  /** Whether the flight was removed while it was under way. Its work then ends without a request. */
+  /** Whether the flight was removed after its work began. The work then ends without a further request. */
   readonly isDropped: boolean
+  /**
+   * Counts the flight towards the registrable domain of this URL instead of its last one, since a redirect leads there. Returns undefined if
+   * the work may make the request now; otherwise a promise that resolves once it may, and rejects if the flight is removed.
+   */
+  moveTo(url: string): Promise<void> | undefined
 }
 
 interface Flight<T> extends FlightWork {
   readonly origin: string
-  readonly domain: string
+  /** The registrable domain that the flight counts towards, or will when its turn comes. */
+  domain: string
   readonly start: (work: FlightWork) => Promise<T>
   readonly result: PromiseWithResolvers<T>
   /** `background` while no caller has joined. */
@@ -30,11 +37,13 @@ interface Flight<T> extends FlightWork {
   callers: number
   isDropped: boolean
   phase: FlightPhase
+  /** Set while the work waits after `moveTo`. */
+  turn: PromiseWithResolvers<void> | undefined
   /** Resolves when the work has ended, with whatever result. */
   ended: Promise<void> | undefined
 }
 
-/** `waiting` for other flights to end, or `under-way`. */
+/** `waiting` for other flights to end, at the start or after a redirect; or `under-way`. */
 export type FlightPhase = 'waiting' | 'under-way'
 
 export class Flights<T> {
@@ -47,7 +56,7 @@ export class Flights<T> {
 
   /**
    * Joins the flight of an origin, or creates it. `signal` aborts only this caller's wait. The flight then continues for other callers. When
-   * its last caller aborts, it is removed if it has made no request; otherwise it continues for the cache.
+   * its last caller aborts, it is removed if it waits or has made no request; otherwise it continues for the cache.
    * @param start The work of a new flight. Ignored if the flight exists.
    */
   join(origin: string, start: (work: FlightWork) => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -81,7 +90,7 @@ export class Flights<T> {
     return this.#flights.get(origin)?.phase
   }
 
-  /** Rejects all callers, and removes the waiting flights. Resolves when all flights under way have ended, with whatever result. */
+  /** Rejects all callers, and removes the waiting flights. Resolves when all work has ended, with whatever result. */
   async close(reason: Error): Promise<void> {
     const flights = [...this.#flights.values()]
     for (const flight of flights) {
@@ -103,7 +112,9 @@ export class Flights<T> {
       isDroppable: true,
       isDropped: false,
       phase: 'waiting',
+      turn: undefined,
       ended: undefined,
+      moveTo: (url) => this.#move(flight, registrableDomainOf(url)),
     }
     // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
@@ -125,7 +136,8 @@ export class Flights<T> {
     for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) {
       this.#turns.start(flight.domain)
       flight.phase = 'under-way'
-      flight.ended = this.#run(flight)
+      if (flight.turn === undefined) flight.ended = this.#run(flight)
+      else this.#resume(flight, flight.turn)
     }
   }
 
@@ -140,6 +152,31 @@ export class Flights<T> {
       if (!flight.isDropped) this.#end(flight)
       this.#startNext()
     }
+  }
+
+  /** Ends the flight's turn of its domain before it waits for one of the next domain, so flights that go in a circle do not block each other. */
+  #move(flight: Flight<T>, domain: string): Promise<void> | undefined {
+    if (domain === flight.domain) return undefined
+    this.#turns.end(flight.domain)
+    flight.domain = domain
+    if (this.#turns.fullLimit(domain) === undefined) {
+      this.#turns.start(domain)
+      this.#startNext()
+      return undefined
+    }
+    const turn = Promise.withResolvers<void>()
+    flight.turn = turn
+    flight.phase = 'waiting'
+    flight.isDroppable = true
+    this.#turns.add(domain, flight, flight.priority)
+    this.#startNext()
+    return turn.promise
+  }
+
+  #resume(flight: Flight<T>, turn: PromiseWithResolvers<void>): void {
+    flight.turn = undefined
+    flight.isDroppable = false
+    turn.resolve()
   }
 
   /** Removes a flight that is under way. */
@@ -171,9 +208,11 @@ export class Flights<T> {
     queueMicrotask(() => this.#startNext()) // not at once: the same signal may abort the callers of the next one too
   }
 
-  /** Removes a flight that has not started. */
+  /** Removes a flight that waits. */
   #remove(flight: Flight<T>): void {
+    flight.isDropped = true
     this.#flights.delete(flight.origin)
     this.#turns.delete(flight.domain, flight)
+    flight.turn?.reject(new Error('the flight was removed while it waited'))
   }
 }

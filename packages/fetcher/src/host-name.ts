@@ -33,12 +33,12 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the registrable domain of an origin's host: `example.co.uk` for `https://www.example.co.uk`. Counts only ICANN suffixes as public,
+ * Returns the registrable domain of a URL's host: `example.co.uk` for `https://www.example.co.uk`. Counts only ICANN suffixes as public,
  * so `a.github.io` and `b.github.io` share one domain; our choice. Returns the host itself for an IPv4 address, a single label and a public
  * suffix. Returns the /64 of an IPv6 address, since one site usually has the whole block.
  */
-export function registrableDomainOf(origin: string): string {
-  const host = new URL(origin).hostname
+export function registrableDomainOf(url: string): string {
+  const host = new URL(url).hostname
   if (isIP(host) !== 0) return host
   if (host.startsWith('[')) return networkOf(host.slice(1, -1))
   const name = withoutTrailingDot(host)

@@ -64,7 +64,10 @@ export interface RobotsClientOptions {
   readonly refreshAheadMs?: number | undefined
   /** The maximum number of concurrent robots.txt fetches. Further ones wait. Default 200. */
   readonly maxFlights?: number | undefined
-  /** The maximum number of concurrent fetches for one registrable domain, which may have any number of hosts. Default 8. */
+  /**
+   * The maximum number of concurrent fetches whose current request goes to one registrable domain, which may have any number of hosts.
+   * Default 8.
+   */
   readonly maxFlightsPerDomain?: number | undefined
   /**
    * What applies while robots.txt is unreachable and the client has a last good copy: use it, or disallow everything. Default: that of the

@@ -175,7 +175,7 @@ export class RobotsCache {
           if (step !== 'without') continue
         }
         work.isDroppable = false
-        return await this.#fetch(origin, robotsUrl, last?.entry)
+        return await this.#fetch(origin, robotsUrl, last?.entry, work)
       }
     } finally {
       await lease.release()
@@ -183,11 +183,11 @@ export class RobotsCache {
   }
 
   /** Makes an attempt, and saves its entry. */
-  async #fetch(origin: string, robotsUrl: string, last: Entry | undefined): Promise<CachedRules> {
+  async #fetch(origin: string, robotsUrl: string, last: Entry | undefined, work: FlightWork): Promise<CachedRules> {
     const trace = { origin, robotsUrl }
     let saved: CachedRules | undefined
     const event = await traceFetch(trace, async () => {
-      const event = await this.#attempt(origin, robotsUrl, last)
+      const event = await this.#attempt(origin, robotsUrl, last, work)
       saved = await this.#entries.save(event.entry)
       return event
     })
@@ -195,10 +195,10 @@ export class RobotsCache {
     return saved as CachedRules
   }
 
-  async #attempt(origin: string, robotsUrl: string, last: Entry | undefined): Promise<FetchEvent> {
+  async #attempt(origin: string, robotsUrl: string, last: Entry | undefined, work: FlightWork): Promise<FetchEvent> {
     const { policy, now } = this.#settings
     const startedAt = now()
-    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy)
+    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) => work.moveTo(url))
     this.#throwIfClosed() // the outcome of an aborted attempt says nothing about the site
     const at = now()
     const entry = settle(last, origin, outcome, at, policy)

@@ -26,6 +26,12 @@ export interface FetchResult {
   readonly requests: number
 }
 
+/**
+ * Called with the target of a redirect before the request to it. Returns a promise if that request has to wait for requests of other attempts.
+ * The deadline does not run meanwhile.
+ */
+export type BeforeRedirect = (url: string) => Promise<void> | undefined
+
 export class RobotsFetcher {
   readonly #options: RobotsFetcherOptions
   readonly #transport: Transport
@@ -44,12 +50,13 @@ export class RobotsFetcher {
    * Makes one attempt. `maxRedirects` and `retries` bound the number of its requests. Whatever the site does is an outcome.
    * @param copy The last copy, if there is one: the server may confirm it instead of sending the file again.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this robots.txt.
+   * @throws the error with which the promise of `beforeRedirect` rejects.
    */
-  async fetch(robotsUrl: string, copy: Copy | undefined): Promise<FetchResult> {
+  async fetch(robotsUrl: string, copy: Copy | undefined, beforeRedirect: BeforeRedirect): Promise<FetchResult> {
     const deadline = new Deadline(this.#options.timeoutMs)
     this.#deadlines.add(deadline)
     try {
-      return await new Attempt(this.#options, this.#transport, deadline).run(robotsUrl, copy)
+      return await new Attempt(this.#options, this.#transport, deadline, beforeRedirect).run(robotsUrl, copy)
     } finally {
       deadline.clear()
       this.#deadlines.delete(deadline)
@@ -75,19 +82,36 @@ class Attempt {
   readonly #retries: number
   readonly #transport: Transport
   readonly #deadline: Deadline
+  readonly #beforeRedirect: BeforeRedirect
   #requests = 0
 
-  constructor({ policy, retries }: RobotsFetcherOptions, transport: Transport, deadline: Deadline) {
+  constructor(
+    { policy, retries }: RobotsFetcherOptions,
+    transport: Transport,
+    deadline: Deadline,
+    beforeRedirect: BeforeRedirect,
+  ) {
     this.#policy = policy
     this.#retries = retries
     this.#transport = transport
     this.#deadline = deadline
+    this.#beforeRedirect = beforeRedirect
   }
 
   async run(robotsUrl: string, copy: Copy | undefined): Promise<FetchResult> {
     let state: RobotsRequest | Outcome = startAttempt(robotsUrl, copy)
-    while (state.kind === 'request') state = advance(state, await this.#sendWithRetries(state), this.#policy)
+    while (state.kind === 'request') {
+      const { url } = state
+      state = advance(state, await this.#sendWithRetries(state), this.#policy)
+      if (state.kind === 'request' && state.url !== url) await this.#waitForTurn(state.url)
+    }
     return { outcome: state, requests: this.#requests }
+  }
+
+  async #waitForTurn(url: string): Promise<void> {
+    if (this.#deadline.isOver) return // no request follows
+    const turn = this.#beforeRedirect(url)
+    if (turn !== undefined) await this.#deadline.pauseDuring(turn)
   }
 
   async #sendWithRetries(request: RobotsRequest): Promise<Reply> {

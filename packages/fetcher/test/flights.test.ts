@@ -15,8 +15,11 @@ const ROBOTS = 'http://a.test:PORT/robots.txt'
 const rules: Reply = { status: 200, body: disallowsPage }
 const closed = { code: 'ERR_POLITELY_CLIENT_CLOSED' }
 
-/** A server that responds only when the test calls `answer`. Counts the requests that wait, in all and by registrable domain. */
-async function startSlowServer() {
+/**
+ * A server that responds only when the test calls `answer`. Counts the requests that wait, in all and by registrable domain.
+ * @param targetOf The host to which a host redirects its robots.txt at once, if it does.
+ */
+async function startSlowServer(targetOf: (host: string) => string | undefined = () => undefined) {
   const waiting: { readonly host: string; readonly response: ServerResponse }[] = []
   const order: string[] = []
   const most = { all: 0, domain: 0 }
@@ -24,6 +27,11 @@ async function startSlowServer() {
   const domainOf = (host: string) => host.split('.').slice(-2).join('.')
   const server = createServer((request, response) => {
     const host = (request.headers.host ?? '').replace(/:\d+$/, '')
+    const target = targetOf(host)
+    if (target !== undefined) {
+      response.writeHead(302, { location: `http://${target}:${request.socket.localPort}/of-${host}` }).end()
+      return
+    }
     waiting.push({ host, response })
     order.push(host)
     const counts = Map.groupBy(waiting, (one) => domainOf(one.host))
@@ -326,6 +334,70 @@ describe('maxFlights and maxFlightsPerDomain', () => {
   })
 })
 
+describe('redirects of many domains to one', () => {
+  const toShared = (host: string) => (/^d\d+\./.test(host) ? 'shared.test' : undefined)
+  const origins = (count: number) => Array.from({ length: count }, (_, i) => `d${i}.test`)
+
+  test('count towards its limit, and no other domain waits for them', async ({ newClient }) => {
+    const server = await startSlowServer(toShared)
+    const client = newClient({ maxFlights: 12 })
+    const redirected = origins(100).map((host) => client.isAllowed(server.page(host)))
+    const others = ['a.test', 'b.test', 'c.test', 'd.test'].map((host) => client.isAllowed(server.page(host)))
+    await server.received(12)
+    expect(server.order.filter((host) => host === 'shared.test')).toHaveLength(8)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 12, flightsWaiting: 92 })
+    await server.answer(104)
+    expect(new Set(await Promise.all([...redirected, ...others]))).toEqual(new Set([false]))
+    expect(server.most).toEqual({ all: 12, domain: 8 })
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+
+  test('do not block each other when two domains redirect to one another', async ({ newClient }) => {
+    const server = await startSlowServer((host) => ({ 'x.a.test': 'y.b.test', 'x.b.test': 'y.a.test' })[host])
+    const client = newClient({ maxFlightsPerDomain: 1 })
+    const asked = ['x.a.test', 'x.b.test', 'z.a.test', 'z.b.test'].map((host) => client.isAllowed(server.page(host)))
+    await server.answer(4)
+    expect(await Promise.all(asked)).toEqual([false, false, false, false])
+    expect(server.most.domain).toBe(1)
+  })
+
+  test('are dropped while they wait when their last caller aborts, and are not when a caller stays', async ({
+    newClient,
+  }) => {
+    const server = await startSlowServer(toShared)
+    const client = newClient({ maxFlightsPerDomain: 1 })
+    const first = client.check(server.page('shared.test'))
+    await server.received(1)
+    const controller = new AbortController()
+    const { signal } = controller
+    const aborted = client.check(server.page('d1.test'), { signal })
+    const left = client.check(server.page('d2.test'), { signal })
+    const staying = client.check(server.page('d2.test'))
+    const rejected = Promise.all([aborted, left].map((one) => expect(one).rejects.toThrow('no longer needed')))
+    await expect.poll(() => client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 2 })
+    expect(await client.inspect(server.page('d1.test'))).toMatchObject({ flight: 'waiting' })
+    controller.abort(new Error('no longer needed'))
+    await rejected
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 1 })
+    await server.answer(2)
+    await Promise.all([first, staying])
+    expect(server.order).toEqual(['shared.test', 'shared.test'])
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+
+  test('are rejected by close while they wait', async ({ newClient }) => {
+    const server = await startSlowServer(toShared)
+    const client = newClient({ maxFlightsPerDomain: 1 })
+    const results = Promise.allSettled(origins(5).map((host) => client.check(server.page(host))))
+    await expect.poll(() => client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 4 })
+    await server.received(1)
+    await client.close()
+    for (const result of await results) expect(result).toMatchObject({ status: 'rejected', reason: closed })
+    expect(server.order).toEqual(['shared.test'])
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+})
+
 test('close rejects all waiting flights and those under way, and leaves nothing behind', async ({ newClient }) => {
   const server = await startSlowServer()
   const client = newClient({ maxFlights: 4 })
@@ -355,14 +427,16 @@ test('close during a refresh ahead rejects no call and causes no unhandled rejec
   expect(client.counters).toMatchObject({ refreshesAhead: 1, fetches: 1 })
 })
 
-test('in random order of calls, aborts and results, the limits hold and every call settles', async () => {
-  const seen = { joined: 0, ahead: 0, answered: 0, failed: 0, left: 0, begun: 0, dropped: 0 }
+test('in random order of calls, redirects, aborts and results, the limits hold and every call settles', async () => {
+  const seen = { joined: 0, ahead: 0, answered: 0, failed: 0, left: 0, begun: 0, dropped: 0, moved: 0, resumed: 0 }
   for (let seed = 1; seed <= 100; seed++) {
     const roll = seededRandom(seed)
     const limits = { maxFlights: 1 + Math.floor(roll() * 4), maxFlightsPerDomain: 1 + Math.floor(roll() * 3) }
     const flights = new Flights<string>(limits)
     const flying = new Map<string, PromiseWithResolvers<string>>()
     const works = new Map<string, FlightWork>()
+    /** The domain that each flight counts towards, by origin. */
+    const domainOf = new Map<string, string | undefined>()
     const controllers: AbortController[] = []
     const asked: Promise<unknown>[] = []
     let begun = 0
@@ -384,7 +458,9 @@ test('in random order of calls, aborts and results, the limits hold and every ca
         if (controller !== undefined) controllers.push(controller)
         origins.add(origin)
         seen.joined++
-        const isAhead = roll() < 0.2 && flights.phaseOf(origin) === undefined
+        const isNew = flights.phaseOf(origin) === undefined
+        if (isNew) domainOf.set(origin, origin.split('.')[1])
+        const isAhead = roll() < 0.2 && isNew
         if (isAhead) seen.ahead++
         asked.push(
           (isAhead ? flights.startAhead(origin, start) : flights.join(origin, start, controller?.signal)).then(
@@ -402,7 +478,25 @@ test('in random order of calls, aborts and results, the limits hold and every ca
           works.delete(origin)
           seen.dropped++
         }
-        await Promise.resolve() // the next flights start in a microtask
+        await new Promise((resolve) => setImmediate(resolve)) // the next flights start in a microtask
+      } else if (what < 0.85 && flying.size > 0) {
+        const [origin, flight] = pick(roll, [...flying])
+        const domain = `d${Math.floor(roll() * 4)}`
+        domainOf.set(origin, domain)
+        const turn = works.get(origin)?.moveTo(`https://target.${domain}.test/robots.txt`)
+        seen.moved++
+        if (turn !== undefined) flying.delete(origin)
+        turn?.then(
+          () => {
+            seen.resumed++
+            flying.set(origin, flight)
+          },
+          (error: Error) => {
+            seen.dropped++
+            flight.reject(error)
+          },
+        )
+        await new Promise((resolve) => setImmediate(resolve))
       } else if (flying.size > 0) {
         const [origin, flight] = pick(roll, [...flying])
         flying.delete(origin)
@@ -410,7 +504,7 @@ test('in random order of calls, aborts and results, the limits hold and every ca
         else flight.resolve(origin)
         await new Promise((resolve) => setImmediate(resolve))
       }
-      const domains = Map.groupBy(flying.keys(), (origin) => origin.split('.')[1])
+      const domains = Map.groupBy(flying.keys(), (origin) => domainOf.get(origin))
       expect(flying.size).toBe(flights.underWay)
       expect(flying.size).toBeLessThanOrEqual(limits.maxFlights)
       for (const hosts of domains.values()) expect(hosts.length).toBeLessThanOrEqual(limits.maxFlightsPerDomain)
@@ -418,7 +512,7 @@ test('in random order of calls, aborts and results, the limits hold and every ca
       const waiting = [...origins].filter((origin) => flights.phaseOf(origin) === 'waiting')
       expect(waiting).toHaveLength(flights.waiting)
       const mayBegin = waiting.filter(
-        (origin) => (domains.get(origin.split('.')[1])?.length ?? 0) < limits.maxFlightsPerDomain,
+        (origin) => (domains.get(domainOf.get(origin))?.length ?? 0) < limits.maxFlightsPerDomain,
       )
       expect(isFull || mayBegin.length === 0, 'nobody waits while there is room').toBe(true)
     }
