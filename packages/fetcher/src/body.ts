@@ -61,10 +61,14 @@ function hasOwnEnd(headers: Headers): boolean {
   return listed(headerOf(headers, 'transfer-encoding')).at(-1) === 'chunked'
 }
 
-/** Builds the body from its decoded bytes. One byte over `maxBytes` shows that it is longer. */
-export function bodyOf(bytes: Buffer, maxBytes: number): Body {
+/**
+ * Builds the body from its decoded bytes. One byte over `maxBytes` shows that it is longer.
+ * @param isCut Whether the bytes are only the beginning of the body in any case.
+ */
+export function bodyOf(bytes: Buffer, maxBytes: number, isCut = false): Body {
   const text = bytes.toString('latin1', 0, maxBytes)
-  return bytes.length > maxBytes ? { bytes: wholeLines(text), truncated: true } : { bytes: text, truncated: false }
+  const truncated = isCut || bytes.length > maxBytes
+  return { bytes: truncated ? wholeLines(text) : text, truncated }
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Connection {
   problemOfHead?(status: number): Failure | undefined
   /** Returns why a body that has ended cannot be used, if so. Called at the moment of the end. */
   problemOfBody(received: ReceivedBody): Failure | undefined | Promise<Failure | undefined>
+  /** Calls the listener when the connection has received more bytes, if it knows their number. */
+  onReceivedOver?(bytes: number, listener: () => void): void
   /** Called when the request has ended. */
   close(): void
 }
@@ -63,6 +65,8 @@ export class UndiciTransport implements RobotsTransport {
     const handler = new ResponseHandler(this.#settings, connection, deadline)
     // undici observes a signal only once it has a connection, and the site decides how long that takes.
     const unlisten = deadline.onOver(() => handler.fail(new Error(deadline.explanation)))
+    const maxBytes = maxResponseBytes(this.#settings)
+    connection.onReceivedOver?.(maxBytes, () => handler.endOverLimit(maxBytes))
     const { headers, ...options } = connection.options ?? {}
     const init: Dispatcher.DispatchOptions = {
       origin: target.origin,
@@ -92,6 +96,14 @@ export class UndiciTransport implements RobotsTransport {
       connection.close()
     }
   }
+}
+
+/**
+ * Returns the limit of everything that the server sends in response to one request: TLS records, interim responses, headers, the framing of
+ * chunks, and the body as received. A body of `maxBodyBytes` needs about half of it.
+ */
+function maxResponseBytes({ maxBodyBytes }: TransportSettings): number {
+  return 2 * maxBodyBytes + 1_048_576
 }
 
 /**
@@ -128,6 +140,18 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   fail(error: unknown): void {
     this.#end(replyOf(error, this.#head === undefined ? 'request' : 'body', this.#deadline))
     this.#coded?.destroy()
+  }
+
+  /**
+   * Ends a response that is longer than the limit. An uncoded body that has begun is cut, as one over `maxBodyBytes` is. How much of a coded
+   * body is decoded by now depends on chance, so it is not used.
+   */
+  endOverLimit(maxBytes: number): void {
+    if (this.#bytes.size > 0) this.#endWithBody(true)
+    else {
+      this.#end(failure('too-large', `the response is longer than ${maxBytes} bytes, including headers and framing`))
+      this.#coded?.destroy()
+    }
   }
 
   onRequestStart(controller: Dispatcher.DispatchController, context?: { readonly history?: unknown } | null): void {
@@ -187,10 +211,11 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     )
   }
 
-  #endWithBody(): void {
+  #endWithBody(isCut = false): void {
     if (this.#head === undefined) return
     const { status, headers } = this.#head
-    this.#end({ kind: 'response', status, headers, body: bodyOf(this.#bytes.take(), this.#settings.maxBodyBytes) })
+    const body = bodyOf(this.#bytes.take(), this.#settings.maxBodyBytes, isCut)
+    this.#end({ kind: 'response', status, headers, body })
   }
 
   /** Resolves the reply and aborts the request: the rest of the response is not needed, and may never come. */
@@ -263,6 +288,8 @@ class OwnConnection implements Connection {
   readonly #connecting = new Set<Socket>()
   #carrier: TlsCarrier | undefined
   #socket: Socket | undefined
+  /** Called when the TCP socket has received bytes. */
+  #onReceived: (tcp: Socket) => void = () => undefined
 
   constructor(ClientOfUndici: typeof Client, origin: string, { tcp, tls }: Connectors, onClose: () => void) {
     this.#onClose = onClose
@@ -271,9 +298,16 @@ class OwnConnection implements Connection {
         this.#socket = result[1] ?? undefined
         callback(...result)
       }
-      if (target.protocol !== 'https:') return void this.#connect(tcp, target, done)
+      if (target.protocol !== 'https:') {
+        return void this.#connect(tcp, target, (...result) => {
+          const [, socket] = result
+          socket?.on('readable', () => this.#onReceived(socket)) // like undici; `data` would start the flow before undici reads
+          done(...result)
+        })
+      }
       this.#connect(tcp, { ...target, protocol: 'http:', port: target.port || '443' }, (error, socket) => {
         if (error !== null) return done(error, null)
+        socket.on('data', () => this.#onReceived(socket))
         const carrier = new TlsCarrier(socket)
         this.#carrier = carrier
         // The type requires a Socket, but Node runs TLS over any stream.
@@ -282,6 +316,12 @@ class OwnConnection implements Connection {
       })
     }
     this.dispatcher = new ClientOfUndici(origin, { connect, maxHeaderSize: MAX_HEADER_BYTES })
+  }
+
+  onReceivedOver(bytes: number, listener: () => void): void {
+    this.#onReceived = ({ bytesRead }) => {
+      if (bytesRead > bytes) listener()
+    }
   }
 
   problemOfBody({ status, headers }: ReceivedBody): Failure | undefined {

@@ -42,7 +42,7 @@ export interface Failure {
  * - `malformed`: the response is not valid HTTP, such as broken chunked framing.
  * - `undecodable`: a content or transfer coding is unknown, or its data is corrupt.
  * - `truncated`: the body ended early, or is only a part of the file.
- * - `too-large`: the headers exceed the limit.
+ * - `too-large`: the headers, or all bytes of the response together, exceed the limit.
  * - `blocked-address`: the network guard refused the address.
  * - `no-transport`: the client has no transport for the scheme of the URL, such as FTP.
  */
