@@ -18,6 +18,11 @@ export class ByteBuffer {
     return this.#size
   }
 
+  /** A view of the bytes kept. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#size)
+  }
+
   /** Copies the chunk, or as much of it as the limit admits. */
   add(chunk: Uint8Array): void {
     const size = Math.min(this.#size + chunk.length, this.#limit)
@@ -32,7 +37,7 @@ export class ByteBuffer {
 
   /** Removes and returns the bytes. */
   take(): Buffer {
-    const bytes = this.#bytes.subarray(0, this.#size)
+    const { bytes } = this
     this.#bytes = Buffer.alloc(0)
     this.#size = 0
     return bytes

@@ -11,6 +11,7 @@ import { Readable } from 'node:stream'
 import { type Failure, type Headers, headerOf } from '@politely/core/engine'
 import { isCoded, readBody } from './body.ts'
 import { endsWithConnection, isEndReceived, problemOfConnection } from './body-end.ts'
+import { ByteBuffer } from './byte-buffer.ts'
 import { failure } from './failure.ts'
 
 /** One request that was sent, and how its response ended. */
@@ -20,8 +21,8 @@ export interface Exchange {
   /** Only the headers about the framing and coding of the body. */
   headers: Headers
   end: 'open' | 'complete' | { readonly truncation: string }
-  /** The bytes of a coded body as received, up to the limit of the observer. */
-  chunks: Buffer[]
+  /** The bytes of a coded body as received, up to the largest limit of the observers. */
+  readonly coded: ByteBuffer
   /** The number of body bytes received. 0 with undici 6, which does not report them. */
   size: number
 }
@@ -76,7 +77,7 @@ export function truncationOf(exchanges: readonly Exchange[]): Failure | undefine
 
 /** Decodes a coded body again. The caller's transport decoded it already, but some decoders accept a truncated stream. */
 export async function problemOfCoding(exchange: Exchange, maxBodyBytes: number): Promise<Failure | undefined> {
-  const { headers, chunks, size } = exchange
+  const { headers, coded, size } = exchange
   if (size === 0 && headerOf(headers, 'content-length') !== '0') {
     return failure(
       'undecodable',
@@ -84,7 +85,7 @@ export async function problemOfCoding(exchange: Exchange, maxBodyBytes: number):
     )
   }
   try {
-    await readBody(Readable.from(chunks), headers, maxBodyBytes)
+    await readBody(Readable.from([coded.bytes]), headers, maxBodyBytes)
     return undefined
   } catch (error) {
     return failure('undecodable', (error as Error).message)
@@ -114,7 +115,6 @@ interface UndiciRequest {
 /** A request that undici has sent: over HTTP/1.1 with its `socket`, over HTTP/2 with its `stream`. */
 interface Sent {
   readonly exchange: Exchange
-  readonly observers: readonly RequestObserver[]
   readonly socket?: Socket
   stream?: ClientHttp2Stream
 }
@@ -141,7 +141,7 @@ function onSendHeaders({
   if (matching.length === 0) return
   const exchange = newExchange(matching)
   const isHttp1 = /^GET \S+ HTTP\/1\.1\r\n/.test(headers)
-  const entry: Sent = { exchange, observers: matching, ...(isHttp1 && { socket }) }
+  const entry: Sent = { exchange, ...(isHttp1 && { socket }) }
   sent.set(request, entry)
   if (isHttp1) return
   opening = entry
@@ -195,11 +195,9 @@ function onHeaders({
 function onChunk({ request, chunk }: { request: object; chunk: Buffer }): void {
   const entry = sent.get(request)
   if (entry === undefined) return
-  const { exchange, observers } = entry
+  const { exchange } = entry
   exchange.size += chunk.length
-  if (!isCoded(exchange.headers)) return
-  // Copied, since undici reuses the memory.
-  if (observers.some(({ maxBytes }) => exchange.size <= maxBytes)) exchange.chunks.push(Buffer.from(chunk))
+  if (isCoded(exchange.headers)) exchange.coded.add(chunk)
 }
 
 function onEnd({ request }: { request: object }): void {
@@ -228,7 +226,8 @@ function endOf({ exchange: { status = 0, headers }, socket, stream }: Sent): Exc
 const STREAM_TRUNCATED = 'the HTTP/2 stream ended without END_STREAM'
 
 function newExchange(matching: readonly RequestObserver[]): Exchange {
-  const exchange: Exchange = { headers: {}, end: 'open', chunks: [], size: 0 }
+  const coded = new ByteBuffer(Math.max(...matching.map(({ maxBytes }) => maxBytes)))
+  const exchange: Exchange = { headers: {}, end: 'open', coded, size: 0 }
   for (const observer of matching) observer.exchanges.push(exchange)
   return exchange
 }
