@@ -1,6 +1,9 @@
 // Splits chunks of text into lines, for files with one JSON value on each line.
 
-/** Yields the lines of a text that comes in chunks, without line ends. Yields undefined for a line over `maxLength`. Skips empty lines. */
+/**
+ * Yields the lines of a text that comes in chunks, without line ends and the white space around them. Yields undefined for a line over
+ * `maxLength`. Skips empty lines.
+ */
 export async function* linesIn(
   chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   maxLength: number,
@@ -18,7 +21,7 @@ export async function* linesIn(
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
       append(text.slice(start, end))
       if (isTooLong) yield undefined
-      else if (line.trim() !== '') yield line
+      else if (line.trim() !== '') yield line.trim()
       line = ''
       isTooLong = false
       start = end + 1
@@ -27,5 +30,5 @@ export async function* linesIn(
   }
   append(decoder.decode())
   if (isTooLong) yield undefined
-  else if (line.trim() !== '') yield line
+  else if (line.trim() !== '') yield line.trim()
 }

@@ -153,9 +153,9 @@ describe('export and import', () => {
     d: { status: 200, body: Buffer.from('User-agent: *\nDisallow: /caf\u00e9 \u{1f916}\nDisallow: /page\u0001\n') },
     e: { status: 200, body: '' },
   }
-  /** By origin. */
+  /** By origin, without checksums, which depend on the order of the fields. */
   const entriesIn = (lines: Iterable<string>) =>
-    Object.fromEntries(Array.from(lines, (line) => [JSON.parse(line).origin, JSON.parse(line)]))
+    Object.fromEntries(Array.from(lines, (line) => [JSON.parse(line).origin, { ...JSON.parse(line), checksum: 0 }]))
   const urls = Object.keys(answers).map((name) => `http://${name}.test:PORT/page`)
 
   test('give another client the same verdicts without a request, and another crawler its own', async ({
@@ -217,6 +217,7 @@ describe('export and import', () => {
       ['\n \n\r\n', 0],
       [line.slice(0, -20), 1],
       [line.replace(/"version":\d+/, '"version":1'), 1],
+      [line.replace('/page', '/rage'), 1],
       [long, 1],
       [`${long}${long}`, 2],
       [Uint8Array.of(0xff, 0xfe, 0x0a), 1],

@@ -1,5 +1,5 @@
 // What the memory cache keeps, for how long, and within which size. The clock is a fake, the server is real.
-import type { Entry } from '@politely/core/engine'
+import { type Entry, entryText } from '@politely/core/engine'
 import { type Clock, startClock } from '@politely/testkit/clock'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import type { Sites } from '@politely/testkit/sites'
@@ -220,14 +220,14 @@ describe('our choice, maxCacheBytes', () => {
     const { latest } = entry
     const failed = {
       ...entry,
-      latest: { ...latest, kind: 'unreachable', at: latest.at + 1 },
+      latest: { ...latest, kind: 'unreachable', at: latest.at + 1 } as const,
       unreachableSince: latest.at + 1,
       failures: 1,
     }
     const memoryOf = async (url: string) => {
       const other = newClient()
       const held = { attempt: { ...latest, url }, until: entry.nextAttemptAt }
-      expect(await other.import([`${JSON.stringify({ ...failed, held })}\n`])).toMatchObject({ taken: 1 })
+      expect(await other.import([`${entryText({ ...failed, held })}\n`])).toMatchObject({ taken: 1 })
       return other.gauges.memoryBytes
     }
     expect((await memoryOf(`${latest.url}?${'x'.repeat(100_000)}`)) - (await memoryOf(latest.url))).toBe(100_001)

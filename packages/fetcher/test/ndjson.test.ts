@@ -12,6 +12,7 @@ test.each([
   ['nothing', [], []],
   ['a line without a line end', ['abc'], ['abc']],
   ['several lines in one chunk', ['a\nb\n\nc\n'], ['a', 'b', 'c']],
+  ['CRLF, and white space around a line', ['a b\r\n c \r\n\r\nd\r'], ['a b', 'c', 'd']],
   ['a line end alone in a chunk', ['a', '\n', 'b', '\n'], ['a', 'b']],
   ['a line of exactly the limit', ['1234567890\nx'], ['1234567890', 'x']],
   ['a line over the limit in one chunk', ['a\n12345678901\nb'], ['a', undefined, 'b']],

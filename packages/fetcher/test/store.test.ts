@@ -163,6 +163,7 @@ describe('an invalid entry in the store is a miss', () => {
     ['an object', (text) => JSON.parse(text)],
     ['bytes', (text) => Buffer.from(text)],
     ['a truncated text', (text) => text.slice(0, -1)],
+    ['one letter of the robots.txt changed', (text) => text.replace('Disallow: /page', 'Disallow: /rage')],
     ['another version', (text) => text.replace(/"version":\d+/, '"version":99')],
     ["another origin's entry", (text) => text.replaceAll('a.test', 'b.test')],
     ['a huge text', (text) => text.replace(/"bytes":"/, `$&${'#'.repeat(6_000_000)}`)],

@@ -8,8 +8,8 @@ import type { Hop, UnavailableReason } from './outcome.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
 import type { FailureReason } from './reply.ts'
 
-/** The version of the shape of `Entry`. A stored entry with another version is a cache miss. */
-export const ENTRY_VERSION = 4
+/** The version of the shape of `Entry` and of its text. A stored entry with another version is a cache miss. */
+export const ENTRY_VERSION = 5
 
 /** What a client knows about the robots.txt of one origin: its attempts and the last good copy. JSON-safe. */
 export interface Entry {

@@ -1,4 +1,5 @@
-// Reads and writes entries as JSON for a store. Stores are not trusted: an incomplete, inconsistent or differently versioned entry is a cache miss.
+// Reads and writes entries as JSON for a store. Stores are not trusted: a damaged, incomplete, inconsistent or differently versioned entry is a
+// cache miss. The checksum detects damage, also inside the robots.txt, where any byte is valid. It does not detect forgery.
 
 import { originOf } from '../url/origin.ts'
 import type { Copy } from './copy.ts'
@@ -15,7 +16,7 @@ import { MAX_GAP_MS } from './unreachable-time.ts'
  * @param policy The reader's policy. An entry to which the same responses would not have led is not valid. Default: any policy.
  */
 export function entryFrom(text: string, expectedOrigin?: string, policy?: AccessPolicy): Entry | undefined {
-  const entry = parseJson(text)
+  const entry = parseChecked(text)
   if (!isRecord(entry) || entry.version !== ENTRY_VERSION) return undefined
   const { origin } = entry
   if (typeof origin !== 'string') return undefined
@@ -72,9 +73,17 @@ function maxUnreachableMs(latest: Attempt, since: number | undefined, failures: 
   return since === undefined ? 0 : Math.min((failures - 1) * MAX_GAP_MS, latest.at - since)
 }
 
-/** Returns the JSON that `entryFrom` parses. */
+/** Returns the JSON that `entryFrom` parses. Its first member is a checksum of the text after it. */
 export function entryText(entry: Entry): string {
-  return JSON.stringify(entry)
+  const rest = JSON.stringify(entry).slice(1)
+  return `{"checksum":${checksumOf(rest)},${rest}`
+}
+
+/** FNV-1a with 32 bits, over UTF-16 code units. */
+function checksumOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
 }
 
 function attemptFrom(value: unknown): Attempt | undefined {
@@ -128,7 +137,9 @@ function arrayFrom<T>(value: unknown, from: (one: unknown) => T | undefined): re
   return list.every((one) => one !== undefined) ? (list as T[]) : undefined
 }
 
-function parseJson(text: string): unknown {
+function parseChecked(text: string): unknown {
+  const [start = '', checksum] = /^\{"checksum":(\d+),/.exec(text) ?? []
+  if (checksum !== `${checksumOf(text.slice(start.length))}`) return undefined
   try {
     return JSON.parse(text)
   } catch {
