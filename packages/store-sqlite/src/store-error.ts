@@ -29,11 +29,6 @@ export class StoreError extends Error {
   }
 }
 
-/** A text does not match its checksum, so the file is damaged. Internal: the store replaces the file. */
-export class ChecksumError extends Error {
-  override readonly name = 'ChecksumError'
-}
-
 // Primary result codes: the lowest byte of `errcode`. https://sqlite.org/rescode.html
 const BUSY = 5
 const LOCKED = 6
@@ -48,7 +43,7 @@ export function isBusy(error: unknown): boolean {
 
 /** Returns whether the file is damaged or not a database. */
 export function isDamage(error: unknown): error is Error {
-  return error instanceof ChecksumError || sqliteCodeOf(error) === CORRUPT || isNotADatabase(error)
+  return sqliteCodeOf(error) === CORRUPT || isNotADatabase(error)
 }
 
 /** Returns whether the start of the file is not that of a database: it is damaged, or the file is of another kind. */

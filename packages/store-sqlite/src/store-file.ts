@@ -1,10 +1,9 @@
 // One open SQLite file: its schema, reads, and transactions. Nothing here waits: if another process has locked the file, SQLite
 // throws, and the caller may try again.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { crc32 } from 'node:zlib'
 import { fileIdOf } from './file-id.ts'
 import { sizeLimits } from './size-limits.ts'
-import { ChecksumError, StoreError } from './store-error.ts'
+import { StoreError } from './store-error.ts'
 
 /** Sets or deletes the text of an origin. */
 export interface Write {
@@ -19,17 +18,17 @@ export interface Write {
 
 /** Marks the file as ours in SQLite's own header field. https://sqlite.org/fileformat.html#application_id */
 const APPLICATION_ID = 0x506c7473 // "Plts"
-const SCHEMA_VERSION = 1
+const SCHEMA_VERSION = 2
 /**
  * `number` grows with each set, so the lowest is the oldest. Origins and texts are UTF-8 blobs, because Node 22 ends a TEXT value
- * at a NUL. `crc` is the checksum of origin and text: SQLite detects damage in the structure of a page, but not inside a text.
+ * at a NUL. SQLite detects damage in the structure of a page, but not inside a text; the client's entries have a checksum.
  */
 const SCHEMA = `
+  DROP TABLE IF EXISTS texts;
   CREATE TABLE texts (
     number INTEGER PRIMARY KEY,
     origin BLOB NOT NULL UNIQUE,
     keep_until REAL NOT NULL,
-    crc INTEGER NOT NULL,
     text BLOB NOT NULL
   );
   CREATE INDEX texts_by_time ON texts (keep_until);
@@ -78,8 +77,8 @@ export class StoreFile {
         PRAGMA journal_size_limit = ${walBytes};
         PRAGMA cell_size_check = ON;
       `)
-      this.#select = this.#db.prepare('SELECT text, crc FROM texts WHERE origin = ? AND keep_until > ?')
-      this.#insert = this.#db.prepare('INSERT INTO texts (origin, keep_until, crc, text) VALUES (?, ?, ?, ?)')
+      this.#select = this.#db.prepare('SELECT text FROM texts WHERE origin = ? AND keep_until > ?')
+      this.#insert = this.#db.prepare('INSERT INTO texts (origin, keep_until, text) VALUES (?, ?, ?)')
       this.#delete = this.#db.prepare('DELETE FROM texts WHERE origin = ?')
       const candidates = 'SELECT number, length(text) AS bytes FROM texts'
       this.#selectExpired = this.#db.prepare(
@@ -102,12 +101,8 @@ export class StoreFile {
   }
 
   get(origin: string, now: number): string | undefined {
-    const key = Buffer.from(origin)
-    const row = this.#select.get(key, now)
-    if (row === undefined) return undefined
-    const { text, crc } = row
-    if (!(text instanceof Uint8Array) || checksum(key, text) !== crc)
-      throw new ChecksumError(`the text of ${origin} does not match its checksum`)
+    const text = this.#select.get(Buffer.from(origin), now)?.text
+    if (!(text instanceof Uint8Array)) return undefined
     return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString()
   }
 
@@ -124,7 +119,7 @@ export class StoreFile {
         Math.ceil(kept.reduce((pages, { key, text }) => pages + this.#estimatedPages(key, text), 1)),
         now,
       )
-      for (const { key, keepUntil, text } of kept) this.#insert.run(key, keepUntil, checksum(key, text), text)
+      for (const { key, keepUntil, text } of kept) this.#insert.run(key, keepUntil, text)
       this.#evictUntilFree(0, now)
       this.#shrink()
     })
@@ -134,19 +129,21 @@ export class StoreFile {
     this.#db.close()
   }
 
-  /** Creates the tables in an empty database. Does not change the database of another application. */
+  /**
+   * Creates the tables in an empty database, and instead of those of an older version, since a cache may drop its texts. Does not change the
+   * database of another application.
+   */
   #prepareSchema(): void {
     this.#db.exec('PRAGMA trusted_schema = OFF')
-    const isEmpty = () => this.#schemaVersion() === 'none'
-    if (isEmpty()) {
-      this.#db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
+    if (this.#schemaVersion() === 'none') this.#db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL')
+    if (this.#isOlder()) {
       this.#inTransaction(() => {
-        if (isEmpty()) this.#db.exec(SCHEMA) // otherwise another process created the tables first
+        if (this.#isOlder()) this.#db.exec(SCHEMA) // otherwise another process created the tables first
       })
     }
     const version = this.#schemaVersion()
     if (version === SCHEMA_VERSION) return
-    if (typeof version === 'number' && version > SCHEMA_VERSION)
+    if (version !== 'foreign')
       throw new StoreError(
         'ERR_POLITELY_STORE_NEWER',
         this.#path,
@@ -157,6 +154,12 @@ export class StoreFile {
       this.#path,
       'this is the SQLite file of another application; write another path',
     )
+  }
+
+  /** Returns whether the database is empty or of an older version of this package. */
+  #isOlder(): boolean {
+    const version = this.#schemaVersion()
+    return version === 'none' || (version !== 'foreign' && version < SCHEMA_VERSION)
   }
 
   /** Returns the version of our schema, `none` for an empty database, or `foreign` for that of another application. */
@@ -210,11 +213,6 @@ export class StoreFile {
   #estimatedPages(key: Buffer, text: Buffer): number {
     return (1.1 * (2 * key.length + text.length + 64)) / this.#pageBytes
   }
-}
-
-function checksum(key: Uint8Array, text: Uint8Array): number {
-  // In Node 22 an empty blob from SQLite has no address, and zlib then restarts the checksum. An empty Buffer of ours does not do that.
-  return text.length === 0 ? crc32(key) : crc32(text, crc32(key))
 }
 
 /** Runs a query that returns one row with one number. */
