@@ -57,7 +57,7 @@ export class GrantedPermit implements NestablePermit {
    * the start. If the clock throws, the permit is cancelled.
    */
   start(): void {
-    const { gate, now, counters, pacer } = this.#queue.context
+    const { gate, now, counters } = this.#queue.context
     const { key } = this.#queue
     const { waitedMs, waitedFor, waitedLevel, delay } = this
     try {
@@ -69,7 +69,7 @@ export class GrantedPermit implements NestablePermit {
         const { url, origin } = this.verdict
         channels.start.publish({ gate, at, url, origin, key, waitedMs, waitedFor, waitedLevel, delay })
       }
-      for (const { pacedKey, ticket, delay } of this.#grant.slots) pacer.started(pacedKey.key, ticket, delay)
+      for (const slot of this.#grant.slots) slot.pacedKey.started(slot)
     } catch (error) {
       this.cancel()
       throw error

@@ -52,6 +52,8 @@ export class PacedKey {
   readonly #context: PacerAndClock
   /** The pacer is not asked before this time of the gate's clock. */
   #askPacerAt = 0
+  /** Whether a request has a slot of this key and has not started yet. */
+  #isStarting = false
   /** Why to wait until `#askPacerAt`. */
   #delayedBy: PaceReason = 'own-delay'
   /** The ticket of the pacer's last `wait` reply. It belongs to the key: if the first request is aborted, the next one uses it. */
@@ -63,9 +65,13 @@ export class PacedKey {
     this.#context = context
   }
 
-  /** The time until the pacer may be asked, by the gate's clock. Milliseconds; 0 or less if it may be asked now. */
+  /**
+   * The time until the pacer may be asked, by the gate's clock. Milliseconds; 0 or less if it may be asked now. While a request is about to
+   * start, it is not: the process may be stopped for longer than the delay, and both requests would then start at the same moment.
+   */
   get waitMs(): number {
-    return this.#askPacerAt - this.#context.now()
+    const waitMs = this.#askPacerAt - this.#context.now()
+    return this.#isStarting ? Math.max(waitMs, MIN_WAIT_MS) : waitMs
   }
 
   /** What a request waits for until then. */
@@ -84,14 +90,22 @@ export class PacedKey {
       : this.#slotOf(reservation, limits)
   }
 
-  /** The request of this slot starts, at this time of the gate's clock. */
+  /** The request of this slot is about to start. `started` or `cancel` must follow. @param at The time of the gate's clock. */
   use({ delay }: KeySlot, at: number): void {
+    this.#isStarting = delay.delayMs > 0
     this.#delayUntil(at + delay.delayMs, delay.because)
+  }
+
+  /** The request of this slot has started. */
+  started({ ticket, delay }: KeySlot): void {
+    this.#isStarting = false
+    this.#context.pacer.started(this.key, ticket, delay)
   }
 
   /** Gives back a slot whose request does not start. The pacer may be asked again at once. */
   cancel({ ticket }: KeySlot): void {
     this.#context.pacer.cancel(this.key, ticket)
+    this.#isStarting = false
     this.#askPacerAt = 0
   }
 

@@ -6,6 +6,7 @@ import { getEventListeners } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Permit, PoliteGate, type PoliteGateOptions, type ResponseLike } from '../src/index.ts'
+import { listenTo } from './listen.ts'
 import { lookup, type Page, Site, until } from './site.ts'
 
 const USER_AGENT = 'ExampleBot/1.0 (+https://example.com/bot)'
@@ -13,6 +14,7 @@ const DELAYS: Readonly<Record<string, string>> = {
   'none.test': '',
   'other.test': '',
   'third.test': '',
+  'twentieth.test': 'Crawl-delay: 0.05',
   'half.test': 'Crawl-delay: 0.5',
   'two.test': 'Crawl-delay: 2',
   'minute.test': 'Crawl-delay: 60',
@@ -201,6 +203,31 @@ describe('the delay between two requests to one origin', () => {
       ['b', 4_000],
     ])
     gate.close()
+  })
+
+  test('is kept if the process is stopped between the slot of a request and its start', async () => {
+    // The clock jumps at each reading until a request starts. It goes on at the next turn of the event loop.
+    let aheadMs = 0
+    let isStopped = true
+    const now = () => {
+      if (isStopped) aheadMs += 100
+      return Date.now() + aheadMs
+    }
+    const { visit, advance, gate } = simulate({ minDelayMs: 0, now })
+    const starts: number[] = []
+    const stop = listenTo('politely:gate:start', gate, ({ at }) => {
+      starts.push(at)
+      isStopped = false
+      setTimeout(() => (isStopped = true), 0)
+    })
+    const visits = Array.from({ length: 5 }, (_, n) => visit(`${n}`, 'twentieth.test'))
+    await advance(1_000)
+    await Promise.all(visits)
+    stop()
+    gate.close()
+    const gaps = starts.slice(1).map((at, n) => at - (starts[n] as number))
+    expect(starts).toHaveLength(5)
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(50)
   })
 
   test('is kept on the default clock', async () => {
