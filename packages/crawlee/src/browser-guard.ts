@@ -1,30 +1,34 @@
 // Guards one browser of a crawler: each request of its pages and workers is sent when the gate admits it.
 import { AsyncResource } from 'node:async_hooks'
-import { type Admission, Guard, Pages, trafficOf, type WrapNavigation } from '@politely/devtools'
-import { adaptPage, browserOf, type CrawlerBrowser, type CrawlerPage } from './driver.ts'
+import { type Admission, Guard, interceptOpenPage, Pages, trafficOf, type WrapNavigation } from '@politely/devtools'
+import type { BrowserController } from './crawlee-internals.ts'
+import { adaptBrowser, adaptPage, type CrawlerBrowser, type CrawlerPage } from './driver.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
 import { enterGate, type GateAccess } from './polite-http-client.ts'
 
 /** The guards of all browsers of a crawler. */
 export class BrowserGuards {
   readonly #access: GateAccess
-  /** By the driver's browser object. */
-  readonly #guards = new WeakMap<object, Promise<BrowserGuard>>()
+  readonly #guards = new WeakMap<BrowserController, Promise<BrowserGuard>>()
 
   constructor(access: GateAccess) {
     this.#access = access
   }
 
-  /** Returns the guard of the page's browser. The first page of a browser starts its guard. The guard ends with the browser. */
-  of(page: CrawlerPage): Promise<BrowserGuard> {
-    const browser = browserOf(page)
-    const known = this.#guards.get(browser.driverObject)
+  /** Returns the guard of a browser. The first call starts it. The guard ends with the browser. */
+  of(controller: BrowserController): Promise<BrowserGuard> {
+    const known = this.#guards.get(controller)
     if (known !== undefined) return known
-    const guard = new BrowserGuard(browser, this.#access)
-    const started = guard.start().then(() => guard)
-    this.#guards.set(browser.driverObject, started)
-    started.catch(() => this.#guards.delete(browser.driverObject))
+    const started = this.#start(controller)
+    this.#guards.set(controller, started)
+    started.catch(() => this.#guards.delete(controller))
     return started
+  }
+
+  async #start(controller: BrowserController): Promise<BrowserGuard> {
+    const guard = new BrowserGuard(adaptBrowser(controller.browser), this.#access)
+    await guard.start()
+    return guard
   }
 }
 
@@ -47,6 +51,9 @@ class BrowserGuard implements Admission {
     this.#browser.driverObject.once('disconnected', () => void this.#close())
     try {
       await trafficOf(this.#browser).add(this.#guard)
+      const open = await this.#browser.pages()
+      await Promise.all(open.map((page) => this.#pages.add(page)))
+      await Promise.all(open.map(interceptOpenPage))
     } catch (error) {
       await this.#close()
       throw error

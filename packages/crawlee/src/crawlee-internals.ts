@@ -9,7 +9,7 @@ import type {
 } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/option-checks'
-import type { CrawlerPage } from './driver.ts'
+import type { CrawlerPage, LaunchedBrowser } from './driver.ts'
 
 /** A crawler of any kind. The type of `BasicCrawler` depends on the context that its handlers receive, so other crawlers are not assignable to it. */
 export type AnyCrawler = Pick<BasicCrawler, 'addRequests' | 'run' | 'stats' | 'stop' | 'teardown'>
@@ -43,10 +43,23 @@ export interface RequestSource extends LockingQueue {
   readonly requestQueue?: LockingQueue
 }
 
+/** Crawlee's object for a browser that it has launched. */
+export interface BrowserController {
+  readonly browser: LaunchedBrowser
+}
+
+/** Hooks of Crawlee's BrowserPool. They run in order, and the pool awaits each one. */
+interface BrowserPoolHooks {
+  /** Run before the first page of a browser is opened. */
+  postLaunchHooks: readonly ((pageId: string, controller: BrowserController) => unknown)[]
+  postPageCreateHooks: readonly ((page: CrawlerPage, controller: BrowserController) => unknown)[]
+}
+
 /** The part of a browser crawler's context that is used before a navigation. */
 interface NavigationContext {
   readonly request: Request
   readonly page: CrawlerPage
+  readonly browserController: BrowserController
 }
 
 /** The response to a navigation, in Playwright and in Puppeteer. */
@@ -79,7 +92,8 @@ export interface CrawleeInternals {
     context: { readonly request: Request },
     source: RequestSource,
   ): Promise<void>
-  /** Only browser crawlers have this method. */
+  /** Only browser crawlers have a browser pool and `_navigationHandler`. */
+  readonly browserPool?: BrowserPoolHooks
   _navigationHandler?(
     context: NavigationContext,
     gotoOptions: { timeout?: number },
@@ -101,6 +115,8 @@ const METHODS = [
   '_requestFunctionErrorHandler',
 ] as const satisfies readonly (keyof CrawleeInternals)[]
 
+const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies readonly (keyof BrowserPoolHooks)[]
+
 /**
  * Checks that `crawler` has the internals that this package uses, and returns it with their types.
  *
@@ -115,7 +131,11 @@ export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
       `${describeValue(crawler)} is not a crawler of Crawlee; write withRobots(new CheerioCrawler({ … }), { … })`,
     )
   }
-  const missing = METHODS.filter((name) => typeof internals[name] !== 'function')
+  const missing: string[] = METHODS.filter((name) => typeof internals[name] !== 'function')
+  if (internals._navigationHandler !== undefined) {
+    const missingHooks = POOL_HOOKS.filter((name) => !Array.isArray(internals.browserPool?.[name]))
+    missing.push(...missingHooks.map((name) => `browserPool.${name}`))
+  }
   if (missing.length > 0 || typeof internals.autoscaledPoolOptions?.runTaskFunction !== 'function') {
     const what = missing.join(', ') || 'autoscaledPoolOptions'
     throw new OptionError('crawler', `has no ${what}, so its Crawlee version is not supported; install Crawlee 3.18`)

@@ -16,16 +16,17 @@ interface BrowserObject {
 
 interface PlaywrightBrowser extends BrowserObject {
   newBrowserCDPSession(): Promise<DriverSession>
-  contexts(): readonly { pages(): readonly PlaywrightPage[] }[]
+  contexts(): readonly { pages(): readonly PlaywrightPage[]; browser(): PlaywrightBrowser | null }[]
   isConnected(): boolean
 }
 
 interface PlaywrightPage extends PageObject {
-  context(): { newCDPSession(page: unknown): Promise<DriverSession>; browser(): PlaywrightBrowser | null }
+  context(): { newCDPSession(page: unknown): Promise<DriverSession> }
   addInitScript(script: { content: string }): Promise<unknown>
 }
 
 interface PuppeteerBrowser extends BrowserObject {
+  on(event: 'disconnected', listener: () => void): PuppeteerBrowser
   target(): { createCDPSession(): Promise<DriverSession> }
   pages(): Promise<readonly PuppeteerPage[]>
   readonly connected: boolean
@@ -33,28 +34,35 @@ interface PuppeteerBrowser extends BrowserObject {
 
 interface PuppeteerPage extends PageObject {
   createCDPSession(): Promise<DriverSession>
-  browser(): PuppeteerBrowser
   evaluateOnNewDocument(script: string): Promise<unknown>
 }
 
 /** A page of Playwright or Puppeteer. */
 export type CrawlerPage = PlaywrightPage | PuppeteerPage
 
-/** The browser of a page. */
+/**
+ * The `browser` of Crawlee's BrowserController. It wraps the driver's own object: with Puppeteer always, with Playwright unless
+ * `useIncognitoPages` is set.
+ */
+export type LaunchedBrowser = PlaywrightBrowser | PuppeteerBrowser
+
+/** A browser that the guard can use. */
 export interface CrawlerBrowser extends DriverBrowser {
   readonly driverObject: BrowserObject
+  pages(): Promise<readonly GuardedPage[]>
   /** How a refused navigation fails. The browser-scope.ts files of the two adapters give the reasons. */
   readonly refusedPage: 'Aborted' | 'BlockedByClient'
 }
 
 /**
- * Returns the browser of a page.
+ * Adapts a browser that Crawlee has launched.
  *
- * @throws {OptionError} if the page's context does not know its browser.
+ * @throws {OptionError} if the browser's context does not know its browser.
  */
-export function browserOf(page: CrawlerPage): CrawlerBrowser {
-  if ('createCDPSession' in page) {
-    const browser = page.browser()
+export function adaptBrowser(launched: LaunchedBrowser): CrawlerBrowser {
+  if (!('newBrowserCDPSession' in launched)) {
+    // Of Crawlee's proxy only some methods work. `on` is one of them, and returns the driver's own object.
+    const browser = launched.on('disconnected', () => undefined)
     return {
       driverObject: browser,
       refusedPage: 'BlockedByClient',
@@ -63,7 +71,8 @@ export function browserOf(page: CrawlerPage): CrawlerBrowser {
       isConnected: () => browser.connected,
     }
   }
-  const browser = page.context().browser()
+  const [context] = launched.contexts()
+  const browser = context === undefined ? launched : context.browser()
   if (browser === null) {
     const how = 'update Playwright, or write launchContext: { useIncognitoPages: true }'
     throw new OptionError('pageRequests', `'check' needs a browser context that knows its browser; ${how}`)

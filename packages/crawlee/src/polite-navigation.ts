@@ -1,6 +1,7 @@
 // Makes the navigations of a browser crawler polite: the page and each redirect wait for their turn, and other page requests are checked.
 import { BrowserGuards } from './browser-guard.ts'
-import type { CrawleeInternals } from './crawlee-internals.ts'
+import type { BrowserController, CrawleeInternals } from './crawlee-internals.ts'
+import type { CrawlerPage } from './driver.ts'
 import { withTimeout } from './host-timeouts.ts'
 import { enterGate, type GateAccess } from './polite-http-client.ts'
 
@@ -13,16 +14,21 @@ export function hookNavigation(
   pageRequests: 'check' | 'ignore',
 ): void {
   const goto = (internals._navigationHandler as Navigate).bind(internals)
-  const polite = pageRequests === 'check' ? guardEachRequest : gateNavigationOnly
-  internals._navigationHandler = polite(goto, access)
+  internals._navigationHandler =
+    pageRequests === 'check' ? guardEachRequest(internals, goto, access) : gateNavigationOnly(goto, access)
 }
 
 /** Pauses each request in the browser until the gate admits it. No later interception point exists. */
-function guardEachRequest(goto: Navigate, access: GateAccess): Navigate {
+function guardEachRequest({ browserPool }: CrawleeInternals, goto: Navigate, access: GateAccess): Navigate {
   const guards = new BrowserGuards(access)
+  const addPage = async (page: CrawlerPage, controller: BrowserController) => (await guards.of(controller)).add(page)
+  if (browserPool !== undefined) {
+    // Before the caller's hooks, which may open pages and navigate them.
+    browserPool.postLaunchHooks = [(_, controller) => guards.of(controller), ...browserPool.postLaunchHooks]
+    browserPool.postPageCreateHooks = [addPage, ...browserPool.postPageCreateHooks]
+  }
   return async (context, gotoOptions) => {
-    const guard = await guards.of(context.page)
-    await guard.add(context.page)
+    await addPage(context.page, context.browserController) // a hook may have replaced the page
     const timeoutMs = gotoOptions.timeout ?? 0
     // The browser's own timeout would include the wait at the gate.
     return withTimeout(timeoutMs, `Navigation timed out after ${timeoutMs} ms.`, () =>

@@ -7,6 +7,7 @@ import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/small-pages'
+import { chromium as playwright } from 'playwright'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { collectStarts, sinceFirstStart } from './gate-starts.ts'
@@ -31,8 +32,26 @@ afterEach(async () => {
 const rules = (...lines: string[]): Reply => ({ status: 200, body: ['User-agent: *', ...lines].join('\n') })
 const pages = () => sites.requestedUrls.filter((url) => url !== ROBOTS)
 
+/** The methods that pages of Playwright and of Puppeteer have in common. */
+interface AnyPage {
+  goto(url: string): Promise<unknown>
+  setContent(html: string): Promise<unknown>
+}
+
+/** Crawlee's wrapper of a browser. With Playwright, `pages` is a method of its contexts. */
+interface AnyBrowser {
+  newPage(): Promise<AnyPage>
+  pages?(): Promise<readonly AnyPage[]>
+  contexts(): readonly { pages(): readonly AnyPage[] }[]
+}
+
+type PageHook = (context: { page: AnyPage }) => Promise<void>
+
 interface Options {
-  readonly requestHandler?: (context: { page: { goto(url: string): Promise<unknown> } }) => Promise<void>
+  readonly requestHandler?: PageHook
+  readonly preNavigationHooks?: readonly PageHook[]
+  readonly browserPoolOptions?: object
+  readonly useIncognitoPages?: boolean
   readonly navigationTimeoutSecs?: number
   readonly requestHandlerTimeoutSecs?: number
   readonly maxRequestRetries?: number
@@ -53,17 +72,18 @@ const kinds: readonly (readonly [string, (options: object) => AnyCrawler])[] = [
 describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.slice(0, 1))('%s', (_, make) => {
   async function crawl(
     request: string | { url: string; [more: string]: unknown },
-    { requestHandler, ...options }: Options = {},
+    { requestHandler, useIncognitoPages = false, ...options }: Options = {},
     polite: Partial<WithRobotsOptions> = {},
   ): Promise<CrawlResult> {
     const result: CrawlResult = { handled: [], failed: [] }
     const crawler = withRobots(
       make({
         maxRequestRetries: 2,
-        launchContext: { launchOptions: chromiumLaunch(chromium) },
+        launchContext: { launchOptions: chromiumLaunch(chromium), useIncognitoPages },
         ...options,
-        requestHandler: async (context: { request: { loadedUrl: string }; page: never }) => {
-          result.handled.push(context.request.loadedUrl.replace(`:${sites.port}`, ':PORT'))
+        requestHandler: async (context: { request: { url: string; loadedUrl?: string }; page: never }) => {
+          const { url, loadedUrl = url } = context.request
+          result.handled.push(loadedUrl.replace(`:${sites.port}`, ':PORT'))
           await requestHandler?.(context)
         },
         failedRequestHandler: (_: unknown, error: Error) => void result.failed.push(error),
@@ -115,6 +135,68 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
       { verdict: { because: 'rule' }, cause: { message: expect.stringContaining('net::ERR_') } },
     ])
     expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
+  })
+
+  /** An image that is refused, and one that is requested after that. */
+  const refusedImage = (name: string) => {
+    const next = sites.withPort(`${HOME}/after-${name}`)
+    return `<img src="${sites.withPort(`${HOME}/private/${name}`)}" onerror="new Image().src = '${next}'">`
+  }
+
+  test.each([{ useIncognitoPages: false }, { useIncognitoPages: true }])(
+    'requests in preNavigationHooks are checked from the first page of a browser on: $useIncognitoPages',
+    { timeout: 60_000 },
+    async ({ useIncognitoPages }) => {
+      sites.respond(ROBOTS, rules('Disallow: /private'))
+      sites.respond(`${HOME}/`, htmlPage())
+      const failures: unknown[] = []
+      const hook: PageHook = async ({ page }) => {
+        await page.setContent(refusedImage('image'))
+        await sites.requested(2) // robots.txt, and the image that follows the refused one
+        await page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error))
+      }
+      const result = await crawl(`${HOME}/`, { useIncognitoPages, preNavigationHooks: [hook] })
+      expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
+      expect(failures).toEqual([expect.any(RobotsDisallowedError)])
+      expect(pages()).toEqual([`${HOME}/after-image`, `${HOME}/`])
+    },
+  )
+
+  test('requests in the hooks of browserPoolOptions are checked, also those of pages that the browser opens itself', {
+    timeout: 60_000,
+  }, async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/`, htmlPage())
+    const afterLaunch = async (_: string, { browser }: { browser: AnyBrowser }) => {
+      const [own] = (await browser.pages?.()) ?? browser.contexts().flatMap((context) => context.pages())
+      await own?.setContent(refusedImage('own'))
+      await sites.requested(2)
+      await (await browser.newPage()).setContent(refusedImage('launch'))
+      await sites.requested(3)
+    }
+    const afterCreate = async (page: AnyPage) => {
+      await page.setContent(refusedImage('create'))
+      await sites.requested(4)
+    }
+    const browserPoolOptions = { postLaunchHooks: [afterLaunch], postPageCreateHooks: [afterCreate] }
+    const result = await crawl(`${HOME}/`, { browserPoolOptions })
+    expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
+    expect(pages()).toEqual(['/after-own', '/after-launch', '/after-create', '/'].map((path) => `${HOME}${path}`))
+  })
+
+  test('page.goto is checked in the handler of a request with skipNavigation', { timeout: 60_000 }, async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    const failures: unknown[] = []
+    await crawl(
+      { url: `${HOME}/`, skipNavigation: true },
+      {
+        requestHandler: async ({ page }) => {
+          await page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error))
+        },
+      },
+    )
+    expect(failures).toEqual([expect.any(RobotsDisallowedError)])
+    expect(pages()).toEqual([])
   })
 
   test.runIf(isFullRun)(
@@ -230,17 +312,18 @@ test.skipIf(isMissing('chromium', chromium))(
   { timeout: 60_000 },
   async () => {
     const failed: Error[] = []
+    // Fails like Firefox.
+    const fail = () => Promise.reject(new Error('CDP session is only available in Chromium'))
+    const launchPersistentContext: typeof playwright.launchPersistentContext = async (...args) => {
+      const context = await playwright.launchPersistentContext(...args)
+      Object.assign(context.browser() as object, { newBrowserCDPSession: fail })
+      return context
+    }
+    const launcher = Object.create(playwright, { launchPersistentContext: { value: launchPersistentContext } })
     const crawler = withRobots(
       new PlaywrightCrawler(
         {
-          launchContext: { launchOptions: chromiumLaunch(chromium) },
-          // Fails like Firefox.
-          preNavigationHooks: [
-            (context) => {
-              const fail = () => Promise.reject(new Error('CDP session is only available in Chromium'))
-              Object.assign(context.page.context(), { newCDPSession: fail })
-            },
-          ],
+          launchContext: { launchOptions: chromiumLaunch(chromium), launcher },
           failedRequestHandler: (_, error) => void failed.push(error),
         },
         inMemory(),

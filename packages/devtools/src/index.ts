@@ -8,4 +8,4 @@ export type { FailureReason, HeaderEntry, PausedRequest, RequestKind } from './p
 export type { FailedRequest, Refusals } from './refusals.ts'
 export type { DriverBrowser, DriverPage, DriverSession } from './session.ts'
 export { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
-export { type GuardedContexts, type RequestListener, type Traffic, trafficOf } from './traffic.ts'
+export { type GuardedContexts, interceptOpenPage, type RequestListener, type Traffic, trafficOf } from './traffic.ts'
