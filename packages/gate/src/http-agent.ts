@@ -124,9 +124,17 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
 /** Returns the values of all Host headers. If the headers are an array, `getHeader` does not find them. */
 function hostsOf(request: ClientRequest, headers: RequestOptions['headers']): readonly unknown[] {
   const byName = request.getHeader('host')
-  const list: unknown[] = Array.isArray(headers) ? headers.flat() : []
-  const listed = list.filter((_, n) => n % 2 === 1 && String(list[n - 1]).toLowerCase() === 'host')
-  return [byName, ...listed].flat().filter((value) => value !== undefined)
+  const listed = Array.isArray(headers) ? headerPairs(headers).filter(([name]) => isHost(name)) : []
+  return [byName, ...listed.map(([, value]) => value)].flat().filter((value) => value !== undefined)
+}
+
+/**
+ * Returns the pairs of an array of headers, as Node reads it: the first item decides whether the array holds pairs, or names and values in
+ * turn. In both forms a value may be an array of values.
+ */
+function headerPairs(headers: readonly unknown[]): readonly (readonly [name: unknown, value: unknown])[] {
+  if (Array.isArray(headers[0])) return (headers as readonly unknown[][]).map((pair) => [pair[0], pair[1]])
+  return headers.flatMap((name, n) => (n % 2 === 0 ? [[name, headers[n + 1]]] : []))
 }
 
 /** Keeps the caller from changing the path and the Host header between the check and the moment at which Node sends them. */

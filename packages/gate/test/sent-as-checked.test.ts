@@ -167,7 +167,23 @@ describe('a Host header', () => {
   const forHttp: readonly [name: string, headers: unknown][] = [
     ['in an object', { Host: 'other.example' }],
     ['in a flat list', ['accept', '*/*', 'hOST', 'other.example']],
+    ['in a flat list after an array of values', ['X-A', ['1', '2'], 'Host', 'other.example']],
+    ['in a flat list as an array of values', ['Host', ['other.example']]],
     ['in pairs', [['Host', 'other.example']]],
+    [
+      'in pairs after an array of values',
+      [
+        ['X-A', ['1', '2']],
+        ['Host', 'other.example'],
+      ],
+    ],
+    [
+      'in pairs after one with a third item, which Node ignores',
+      [
+        ['X-A', '1', '2'],
+        ['Host', 'other.example'],
+      ],
+    ],
     ['several', { host: ['127.0.0.1', 'other.example'] }],
   ]
 
@@ -195,6 +211,23 @@ describe('a Host header', () => {
         expect(await outcomeOf(() => send({ path: '/pub', headers: headers as never }))).toBe('GET /pub')
       }
     }
+  })
+
+  test.each<[name: string, headers: (own: string) => unknown]>([
+    ['a flat list', (own) => ['X-A', ['1', '2'], 'Host', own, 'X-B', 'host', 'X-C', 'other.example']],
+    ['a flat list with an array of one host', (own) => ['Host', [own]]],
+    [
+      'pairs',
+      (own) => [
+        ['X-A', ['Host', 'other.example']],
+        ['Host', own, 'other.example'],
+      ],
+    ],
+  ])('of the same site is accepted by node:http in %s', async (_, headers) => {
+    expect(await outcomeOf(() => http({ path: '/pub', headers: headers(host) as OutgoingHttpHeaders }))).toBe(
+      'GET /pub',
+    )
+    expect(site.seen[0]?.headers.host).toBe(host)
   })
 
   test.each(kits)('of another site is refused by politely($name)', async ({ fetch, Request }) => {
