@@ -91,6 +91,16 @@ describe('redirects whose bodies never end', () => {
     agent.destroy()
   })
 
+  test('the built-in fetch through politeAgent makes each hop, and `drain` does not wait for the bodies', async () => {
+    const gate = newGate()
+    const dispatcher = politeAgent({ gate, lookup })
+    ends.push(() => dispatcher.destroy())
+    const options = { dispatcher } as unknown as RequestInit
+    for (const url of urls()) expect(await (await fetch(url, options)).text()).toBe('page')
+    await gate.drain()
+    await vi.waitFor(() => expect(open.size).toBe(8), PATIENCE)
+  })
+
   test('politely(fetch) closes their connections at once, and makes each hop', async () => {
     const gate = newGate()
     const dispatcher = politeAgent({ gate, lookup })

@@ -1,7 +1,7 @@
 // politeInterceptor and politeAgent: what they leave unchanged, what they refuse, and the release of permits.
 import { EventEmitter, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
@@ -73,6 +73,31 @@ describe('the permit of a redirect is released when its headers arrive', () => {
       return response.text()
     })
     expect(await Promise.all(visits)).toEqual(['page /page', 'page /page', 'page /page'])
+    await isFree()
+  })
+
+  test.each(fetches)(
+    'and `drain` waits for the next hop of $name, and not for a body that never ends',
+    async ({ fetch }) => {
+      site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).write('x'))
+      const dispatcher = politeAgent({ gate })
+      ends.push(() => dispatcher.destroy())
+      const following = fetch(`${site.origin}/moved`, { dispatcher } as unknown as RequestInit)
+      const text = following.then((response) => response.text())
+      await until(() => site.lines.includes('GET /moved'))
+      await gate.drain()
+      expect(gate.counters).toMatchObject({ started: 2, done: 2 })
+      expect(await text).toBe('page /page')
+    },
+  )
+
+  test.each(fetches)('and `drain` does not wait for a redirect that $name does not follow', async ({ fetch }) => {
+    site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).write('x'))
+    const dispatcher = politeAgent({ gate })
+    ends.push(() => dispatcher.destroy())
+    const options = { dispatcher, redirect: 'error' } as unknown as RequestInit
+    await expect(fetch(`${site.origin}/moved`, options)).rejects.toThrow('fetch failed')
+    await gate.drain()
   })
 
   test('for a body that the caller reads', async () => {
@@ -547,7 +572,7 @@ describe('politeAgent', () => {
   })
 
   describe('network', () => {
-    const lookup = lookupIn({ 'inside.example.com': '127.0.0.1' })
+    const lookup = lookupIn({ 'inside.example.com': '127.0.0.1', 'inside.internal': '127.0.0.1' })
     /** robots.txt is fetched without a network guard, so that a refusal is one of the page. */
     const open = () => {
       const own = new RobotsClient({ userAgent: USER_AGENT, network: 'any', lookup })
@@ -607,6 +632,31 @@ describe('politeAgent', () => {
       expect(await get(agent, `${secluded}/other`)).toBe('neighbour') // the same address in a direct request
       await expect(get(agent, secluded)).rejects.toMatchObject(refused) // still known as the target of a redirect
       await agent.gate.drain()
+    })
+
+    test('`drain` waits for the DNS lookup of a redirect hop', async () => {
+      const answer = Promise.withResolvers<void>()
+      const asked = Promise.withResolvers<void>()
+      const slow: LookupFunction = (host, options, callback) => {
+        if (host !== 'inside.internal') return lookup(host, options, callback)
+        asked.resolve()
+        void answer.promise.then(() => lookup(host, options, callback))
+      }
+      site.pages.set('/moved', (_, response) => {
+        response.writeHead(302, { location: site.at('inside.internal', '/page') }).end()
+      })
+      const agent = politeAgent({ gate: open(), lookup: slow, allowAddresses: ['127.0.0.1'], maxRedirections: 1 })
+      ends.push(() => agent.destroy())
+      const text = get(agent, site.at('inside.example.com', '/moved'))
+      await asked.promise
+      let isDrained = false
+      const drained = agent.gate.drain().then(() => (isDrained = true))
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(isDrained).toBe(false)
+      answer.resolve()
+      expect(await text).toBe('page /page')
+      await drained
+      expect(agent.gate.counters).toMatchObject({ started: 2, done: 2 })
     })
   })
 

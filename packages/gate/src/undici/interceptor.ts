@@ -95,7 +95,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   #inner: Dispatcher.DispatchController | undefined
   #permit: Permit | undefined
   #paused = false
-  /** Set while `drain` has to wait for the next hop of a redirect. Calling it ends the wait. */
+  /** Set while `drain` has to wait for the body of a redirect, at whose end the next hop enters. Calling it ends the wait. */
   #endHold: (() => void) | undefined
   /** Set while the body of a redirect has not ended. To be called when it ends. */
   #redirectEnded: (() => void) | undefined
@@ -121,13 +121,22 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       const { url, options } = checkedOptions(this.#options, this.#gate)
       // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no permit.
       if (this.#gate.robots.isOwnRequest(url)) return void this.#dispatch(options, this)
-      const refusal = await this.#refusalOf(url, this.#options)
-      if (refusal !== undefined) this.#gate.refuse(url, refusal)
-      this.#permit = await this.#gate.enter(url, { signal })
+      this.#permit = await this.#enter(url, signal)
       signal.throwIfAborted()
       this.#permit.run(() => this.#dispatch(options, this))
     } catch (error) {
       this.#fail(versionError(error) ?? asError(error))
+    }
+  }
+
+  async #enter(url: string, signal: AbortSignal): Promise<Permit> {
+    const endHold = this.#gate.hold() // `drain` must not resolve between two hops
+    try {
+      const refusal = await this.#refusalOf(url, this.#options)
+      if (refusal !== undefined) this.#gate.refuse(url, refusal)
+      return await this.#gate.enter(url, { signal })
+    } finally {
+      endHold()
     }
   }
 
@@ -201,7 +210,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     if (status >= 200) this.#permit?.report({ status, headers })
     // The client may not read the body of a redirect, and a site may never end it. The next hop must not wait for that.
     if (isRedirect(status, headerOf(headers, 'location') ?? null)) {
-      this.#endHold = this.#gate.hold()
+      this.#holdForNextHop()
       this.#permit?.release()
       if (this.#permit !== undefined) {
         this.#redirectEnded = this.#gate.openRedirect(this.#permit.url, (error) => this.#inner?.abort(error))
@@ -251,6 +260,17 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     this.#permit?.release()
     this.#redirectEnded?.()
     this.#stopHolding()
+  }
+
+  /**
+   * Makes `drain` wait for the next hop. `interceptors.redirect` dispatches it when the body ends. `fetch` sets `maxRedirections: 0`, which
+   * switches that interceptor off, and dispatches the next hop in this turn of the event loop. It may leave the body unread.
+   */
+  #holdForNextHop(): void {
+    const endHold = this.#gate.hold()
+    const { maxRedirections } = this.#options as { readonly maxRedirections?: number }
+    if (maxRedirections === 0) setImmediate(endHold)
+    else this.#endHold = endHold
   }
 
   #stopHolding(): void {
