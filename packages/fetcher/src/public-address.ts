@@ -1,4 +1,5 @@
-// Decides which addresses are public. The IANA registries reserve the others for private, local and special use; every spelling counts.
+// Decides which addresses are public. The IANA registries reserve most of the others for private, local and special use. Clouds use some blocks
+// outside of these registries for services that only their own machines can reach. Every spelling counts.
 import { isIP } from 'node:net'
 import { OptionError } from '@politely/core'
 import ipaddr from 'ipaddr.js'
@@ -32,9 +33,13 @@ export function isPublicAddress(text: string, allowed: readonly AddressBlock[]):
   const plain = text.replace(/%.*$/, '')
   if (isIP(plain) === 0) return false
   const address = untranslated(ipaddr.process(plain))
-  if (allowed.some(([first, bits]) => first.kind() === address.kind() && address.match(first, bits))) return true
-  if (address.range() !== 'unicast') return false
+  if (allowed.some((block) => contains(block, address))) return true
+  if (address.range() !== 'unicast' || PLATFORM_BLOCKS.some((block) => contains(block, address))) return false
   return address instanceof ipaddr.IPv4 || (address.parts[0] ?? 0) >> 13 === 1
+}
+
+function contains([first, bits]: AddressBlock, address: Address): boolean {
+  return first.kind() === address.kind() && address.match(first, bits)
 }
 
 function blockOf(text: string): AddressBlock | undefined {
@@ -57,3 +62,14 @@ function untranslated(address: Address): Address {
 }
 
 const TRANSLATED = ipaddr.IPv6.parse('64:ff9b::')
+
+/** Blocks that the registries do not list, and that lead to a cloud's platform or a user's own cluster. docs/fetching.md lists them too. */
+const PLATFORM_BLOCKS = addressBlocksOf('PLATFORM_BLOCKS', [
+  // Azure: agent (WireServer), DNS. https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
+  '168.63.129.16',
+  // Google Kubernetes Engine: default for Services. https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips
+  '34.118.224.0/20',
+  // IBM Cloud: infrastructure and service endpoints. https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
+  '161.26.0.0/16',
+  '166.8.0.0/14',
+])
