@@ -49,7 +49,7 @@ export interface BrowserController {
 }
 
 /** Hooks of Crawlee's BrowserPool. They run in order, and the pool awaits each one. */
-interface BrowserPoolHooks {
+export interface BrowserPoolHooks {
   /** Run before the first page of a browser is opened. */
   postLaunchHooks: readonly ((pageId: string, controller: BrowserController) => unknown)[]
   postPageCreateHooks: readonly ((page: CrawlerPage, controller: BrowserController) => unknown)[]

@@ -1,32 +1,31 @@
 // Makes the navigations of a browser crawler polite: the page and each redirect wait for their turn, and other page requests are checked.
 import { BrowserGuards } from './browser-guard.ts'
-import type { BrowserController, CrawleeInternals } from './crawlee-internals.ts'
+import type { BrowserController, BrowserPoolHooks, CrawleeInternals } from './crawlee-internals.ts'
 import type { CrawlerPage } from './driver.ts'
 import { withTimeout } from './host-timeouts.ts'
 import { enterGate, type GateAccess } from './polite-http-client.ts'
 
 type Navigate = NonNullable<CrawleeInternals['_navigationHandler']>
 
-/** Replaces the method that Crawlee calls after all navigation hooks, right before the browser navigates. */
+/** Replaces the method that Crawlee calls after all navigation hooks, right before the browser navigates. Also adds hooks to the browser pool. */
 export function hookNavigation(
   internals: CrawleeInternals,
   access: GateAccess,
   pageRequests: 'check' | 'ignore',
 ): void {
   const goto = (internals._navigationHandler as Navigate).bind(internals)
+  const browserPool = internals.browserPool as BrowserPoolHooks
   internals._navigationHandler =
-    pageRequests === 'check' ? guardEachRequest(internals, goto, access) : gateNavigationOnly(goto, access)
+    pageRequests === 'check' ? guardEachRequest(browserPool, goto, access) : gateNavigationOnly(goto, access)
 }
 
 /** Pauses each request in the browser until the gate admits it. No later interception point exists. */
-function guardEachRequest({ browserPool }: CrawleeInternals, goto: Navigate, access: GateAccess): Navigate {
+function guardEachRequest(browserPool: BrowserPoolHooks, goto: Navigate, access: GateAccess): Navigate {
   const guards = new BrowserGuards(access)
   const addPage = async (page: CrawlerPage, controller: BrowserController) => (await guards.of(controller)).add(page)
-  if (browserPool !== undefined) {
-    // Before the caller's hooks, which may open pages and navigate them.
-    browserPool.postLaunchHooks = [(_, controller) => guards.of(controller), ...browserPool.postLaunchHooks]
-    browserPool.postPageCreateHooks = [addPage, ...browserPool.postPageCreateHooks]
-  }
+  // Before the caller's hooks, which may open pages and navigate them.
+  browserPool.postLaunchHooks = [(_, controller) => guards.of(controller), ...browserPool.postLaunchHooks]
+  browserPool.postPageCreateHooks = [addPage, ...browserPool.postPageCreateHooks]
   return async (context, gotoOptions) => {
     await addPage(context.page, context.browserController) // a hook may have replaced the page
     const timeoutMs = gotoOptions.timeout ?? 0

@@ -293,7 +293,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
   )
 
   test.runIf(isFullRun)(
-    'with pageRequests: ignore, the page is checked, and its redirects are not',
+    'with pageRequests: ignore, the page is checked, and its redirects and page.goto of a hook are not',
     {
       timeout: 60_000,
     },
@@ -301,8 +301,11 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
       sites.respond(ROBOTS, rules('Disallow: /private'))
       sites.respond(`${HOME}/hop`, redirectTo('/private'))
       sites.respond(`${HOME}/private`, htmlPage())
-      const result = await crawl(`${HOME}/hop`, {}, { pageRequests: 'ignore' })
+      sites.respond(`${HOME}/private/hook`, htmlPage())
+      const hook: PageHook = async ({ page }) => void (await page.goto(sites.withPort(`${HOME}/private/hook`)))
+      const result = await crawl(`${HOME}/hop`, { preNavigationHooks: [hook] }, { pageRequests: 'ignore' })
       expect(result).toEqual({ handled: [`${HOME}/private`], failed: [] })
+      expect(pages()).toEqual([`${HOME}/private/hook`, `${HOME}/hop`, `${HOME}/private`])
     },
   )
 })

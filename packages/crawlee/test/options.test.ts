@@ -20,6 +20,11 @@ test.each<[string, string, () => unknown]>([
     () => withRobots(Object.assign(crawler(), { teardown: 1 }), { userAgent }),
   ],
   [
+    'a browser crawler without the hooks of a browser pool',
+    'crawler',
+    () => withRobots(Object.assign(crawler(), { _navigationHandler: async () => null }), { userAgent }),
+  ],
+  [
     'a crawler that is polite already',
     'crawler',
     () => withRobots(withRobots(crawler(), { userAgent }), { userAgent }),
