@@ -110,6 +110,14 @@ describe('the permit of a redirect is released when its headers arrive', () => {
     await isFree()
   })
 
+  test('and `drain` does not wait for the body of a request that sets maxRedirections: 0', async () => {
+    site.pages.set('/moved', (_, response) => response.writeHead(302, { location: '/page' }).write('x'))
+    const options = { dispatcher: gated(), maxRedirections: 0 }
+    const { body } = await request(`${site.origin}/moved`, options)
+    await isFree()
+    body.on('error', () => undefined).destroy()
+  })
+
   test('and `drain` waits for the next hop, which starts when the body ends', async () => {
     let end = () => {}
     site.pages.set('/moved', (_, response) => {
