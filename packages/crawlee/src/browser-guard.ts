@@ -72,11 +72,11 @@ class BrowserGuard implements Admission {
   }
 
   /** Checks a page request. It does not wait for a turn: on a site with a crawl-delay, loading a page would take minutes. Our choice. */
-  check: Admission['check'] = (url, { signal }, frameId) => {
+  check: Admission['check'] = (url, options, frameId) => {
     const ownVisit = this.#visits.get(frameId)
     // The page of a subframe is not known here, so the timeouts of all visits are extended.
     const visits = ownVisit === undefined ? [...this.#visits.values()] : [ownVisit]
-    const check = () => this.#access.gate.check(url, { signal })
+    const check = () => this.#access.gate.check(url, options)
     const extendTimeouts = (work: typeof check, visit: AsyncResource) => () =>
       visit.runInAsyncScope(() => outsideTimeouts(work))
     return visits.reduce(extendTimeouts, check)()

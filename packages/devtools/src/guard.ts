@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
 import { type Permit, RobotsDisallowedError } from '@politely/gate'
 import { type FailureReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
+import { RedirectChains } from './redirect-chains.ts'
 import { Refusals } from './refusals.ts'
 import type { GuardedContexts, RequestListener } from './traffic.ts'
 
@@ -15,7 +16,14 @@ export type PageRequests = 'check' | 'ignore'
 /** Admits requests: a PoliteGate, or an object that calls one. */
 export interface Admission {
   enter(url: string, options: { readonly signal: AbortSignal }, targetId: string): Promise<Permit>
-  check(url: string, options: { readonly signal: AbortSignal }, frameId: string): Promise<ClientVerdict>
+  check(url: string, options: PageRequestOptions, frameId: string): Promise<ClientVerdict>
+}
+
+/** Options of `Admission.check`. */
+export interface PageRequestOptions {
+  readonly signal: AbortSignal
+  /** The origins whose redirects led to this URL, in order. */
+  readonly redirectedFrom: readonly string[]
 }
 
 /** Options of a `Guard`. */
@@ -53,6 +61,7 @@ interface Navigation {
 export class Guard implements RequestListener {
   readonly contexts: GuardedContexts
   readonly refusals: Refusals = new Refusals()
+  readonly #redirectChains = new RedirectChains()
   readonly #admission: Admission
   readonly #pageRequests: PageRequests
   readonly #refusedPage: FailureReason
@@ -202,10 +211,17 @@ export class Guard implements RequestListener {
     }
   }
 
-  async #checkPageRequest({ request: { url }, frameId }: PausedRequest): Promise<FailureReason | undefined> {
+  async #checkPageRequest(paused: PausedRequest): Promise<FailureReason | undefined> {
+    const { url } = paused.request
+    const redirectedFrom = this.#redirectChains.take(paused.redirectedRequestId)
+    if (redirectedFrom === undefined) return 'BlockedByClient'
     try {
-      const verdict = await this.#admission.check(url, { signal: this.#closing.signal }, frameId)
-      if (verdict.allowed) return undefined
+      const options = { signal: this.#closing.signal, redirectedFrom }
+      const verdict = await this.#admission.check(url, options, paused.frameId)
+      if (verdict.allowed) {
+        this.#redirectChains.add(paused.requestId, [...redirectedFrom, verdict.origin])
+        return undefined
+      }
       this.refusals.add(url, new RobotsDisallowedError(verdict))
       return 'BlockedByClient'
     } catch {

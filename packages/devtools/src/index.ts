@@ -2,7 +2,7 @@
 
 export { BrowserGoneError } from './browser-gone.ts'
 export { type BrowserGuard, type BrowserGuardOptions, type BrowserScope, guardBrowser } from './browser-guard.ts'
-export { type Admission, Guard, type GuardOptions, type PageRequests } from './guard.ts'
+export { type Admission, Guard, type GuardOptions, type PageRequestOptions, type PageRequests } from './guard.ts'
 export { type DriverRequest, type GuardedPage, Pages, type WrapNavigation } from './pages.ts'
 export type { FailureReason, HeaderEntry, PausedRequest, RequestKind } from './paused-request.ts'
 export type { FailedRequest, Refusals } from './refusals.ts'

@@ -22,7 +22,7 @@ import { type Inspection, inspectionOf } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
 import { missingScheme } from './missing-scheme.ts'
 import type { BlockedAddressError } from './network-guard.ts'
-import { assertCallOptions, assertIterable, describeValue, urlText } from './option-checks.ts'
+import { assertCallOptions, assertIterable, redirectChain, urlText } from './option-checks.ts'
 import { checkedManyOptions, namesItself, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
 import { isFresh, RobotsCache } from './robots-cache.ts'
 import { type ClientEvents, type Counters, Telemetry, traceCheck } from './telemetry.ts'
@@ -194,11 +194,8 @@ export class RobotsClient {
     this.#throwIfClosed()
     const text = urlText(url)
     assertCallOptions(options, CHECK_OPTIONS)
-    const { signal, redirectedFrom = [] } = options
-    if (!Array.isArray(redirectedFrom)) {
-      const expected = 'expected URLs such as ["https://example.com/old"]'
-      throw new OptionError('redirectedFrom', `${describeValue(redirectedFrom)} is not a list; ${expected}`)
-    }
+    const { signal } = options
+    const redirectedFrom = redirectChain(options.redirectedFrom)
     signal?.throwIfAborted()
     const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom))
     this.#telemetry.checked(verdict)

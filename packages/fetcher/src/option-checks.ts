@@ -58,6 +58,13 @@ export function abortSignal(signal: AbortSignal | undefined): AbortSignal | unde
   return withMethods('signal', signal, ['addEventListener'], 'an AbortSignal')
 }
 
+/** Checks the option `redirectedFrom`. */
+export function redirectChain(urls: readonly string[] = []): readonly string[] {
+  if (Array.isArray(urls)) return urls
+  const expected = 'expected URLs such as ["https://example.com/old"]'
+  throw new OptionError('redirectedFrom', `${describeValue(urls)} is not a list; ${expected}`)
+}
+
 /** Returns the text of a URL argument. @throws {OptionError} if it is neither a string nor an object with an `href`. */
 export function urlText(url: unknown): string {
   if (typeof url === 'string') return url

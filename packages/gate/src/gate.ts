@@ -15,12 +15,12 @@ import type { LookupFunction } from 'node:net'
 import { type HasHref, OptionError } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient, registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
-import { assertKnown, assertOptions, callable, describeValue } from '@politely/fetcher/option-checks'
+import { assertKnown, assertOptions, callable, describeValue, redirectChain } from '@politely/fetcher/option-checks'
 import { Activity } from './activity.ts'
 import { CheckedPacer, isPromise } from './checked-pacer.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { Counters, type GateCounters } from './counters.ts'
-import { checkedSignal } from './enter-arguments.ts'
+import { CHECK_OPTIONS, checkedSignal } from './enter-arguments.ts'
 import { GateClosedError, OpenRedirectError, RobotsDisallowedError } from './errors.ts'
 import { type AllowedForecast, type Forecast, retryAtOf } from './forecast.ts'
 import type { EventSource, GateContext } from './gate-context.ts'
@@ -53,10 +53,19 @@ export interface PoliteGateOptions extends PacingOptions {
   readonly lookup?: LookupFunction | undefined
 }
 
-/** Options of `enter`, `check` and `when` of a `PoliteGate`. */
+/** Options of `enter` and `when` of a `PoliteGate`. */
 export interface EnterOptions {
   /** Aborting it takes the request out of its queue, and rejects it with the signal's reason. */
   readonly signal?: AbortSignal | null | undefined
+}
+
+/** Options of `check` of a `PoliteGate`. */
+export interface GateCheckOptions extends EnterOptions {
+  /**
+   * The URLs whose redirects led to this one, in order, as for `check` of a `RobotsClient`: a redirect from a public host must lead to a public
+   * address. Default: the redirects that requests through this gate have shown.
+   */
+  readonly redirectedFrom?: readonly string[] | undefined
 }
 
 /** The present state of one queue. JSON-safe. */
@@ -203,10 +212,10 @@ export class PoliteGate implements AsyncDisposable {
    * @throws {OptionError} for an argument that is not a URL, and for invalid options.
    * @throws The signal's reason after an abort.
    */
-  async check(url: string | HasHref, options?: EnterOptions): Promise<ClientVerdict> {
-    const abort = checkedSignal(url, options)
+  async check(url: string | HasHref, options?: GateCheckOptions): Promise<ClientVerdict> {
+    const abort = checkedSignal(url, options, CHECK_OPTIONS)
     const { robots } = this.#context
-    const verdict = await robots.check(url, abort)
+    const verdict = await robots.check(url, abort, redirectChain(options?.redirectedFrom))
     if (!isAllowed(verdict)) robots.refused(verdict)
     return verdict
   }

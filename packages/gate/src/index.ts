@@ -21,7 +21,13 @@ export type {
   WaitMessage,
 } from './events.ts'
 export type { AllowedForecast, Forecast, RefusedForecast } from './forecast.ts'
-export { type EnterOptions, PoliteGate, type PoliteGateOptions, type QueueState } from './gate.ts'
+export {
+  type EnterOptions,
+  type GateCheckOptions,
+  PoliteGate,
+  type PoliteGateOptions,
+  type QueueState,
+} from './gate.ts'
 export { politeHttpAgent } from './http-agent.ts'
 export { LocalPacer } from './local-pacer.ts'
 export type { PaceBy } from './pace-by.ts'

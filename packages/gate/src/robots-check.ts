@@ -24,11 +24,18 @@ export class RobotsCheck {
     this.#source = source
   }
 
-  /** Returns the verdict on a URL. A known verdict needs no fetch, and so no signal. A refusal is not counted. */
-  async check(url: string | HasHref, signal: AbortSignal | undefined): Promise<ClientVerdict> {
+  /**
+   * Returns the verdict on a URL. A known verdict needs no fetch, and so no signal. A refusal is not counted.
+   * @param chain The URLs whose redirects led to this one, as the caller knows them.
+   */
+  async check(
+    url: string | HasHref,
+    signal: AbortSignal | undefined,
+    chain: readonly string[] = [],
+  ): Promise<ClientVerdict> {
     this.#closing.throwIfAborted()
     signal?.throwIfAborted()
-    const redirectedFrom = this.#redirects.to(typeof url === 'string' ? url : url.href)
+    const redirectedFrom = [...this.#redirects.to(typeof url === 'string' ? url : url.href), ...chain]
     const known = redirectedFrom.length === 0 ? this.#client.checkNow(url) : undefined
     return known ?? this.untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
   }

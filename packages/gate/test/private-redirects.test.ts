@@ -154,3 +154,21 @@ describe.for(Object.keys(ways))('%s', (name) => {
     expect(await wayOf(newGate())(`http://wiki.corp:${port}/page`)).toMatchObject({ status: 200 })
   })
 })
+
+describe('gate.check', () => {
+  test('refuses a private address that the given redirects led to', async () => {
+    const gate = newGate()
+    const redirectedFrom = ['http://example.com/']
+    expect(await gate.check(`http://127.0.0.2:${port}/page`, { redirectedFrom })).toMatchObject({
+      allowed: false,
+      access: { reason: 'blocked-address' },
+    })
+    expect(received).toEqual([])
+  })
+
+  test('rejects redirects that are not a list', async () => {
+    const redirectedFrom = 'http://example.com/' as never
+    const rejection = { code: 'ERR_POLITELY_OPTION', option: 'redirectedFrom' }
+    await expect(newGate().check('http://127.0.0.2/', { redirectedFrom })).rejects.toMatchObject(rejection)
+  })
+})

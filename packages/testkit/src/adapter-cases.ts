@@ -71,6 +71,7 @@ export type Visit =
 
 /** The part of a verdict that the cases check. */
 interface SeenVerdict {
+  readonly access?: { readonly reason?: string | undefined } | undefined
   readonly url: string
   readonly because: string
   readonly rule?: { readonly line: number }

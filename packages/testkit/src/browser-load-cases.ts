@@ -1,5 +1,8 @@
 // Page requests other than navigations: they are checked by the robots.txt of their own origin, and do not wait. And the separation of contexts.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import {
   assertRefused,
   type BrowserCase,
@@ -107,6 +110,37 @@ export const browserLoadCases: readonly BrowserCase[] = [
       assert.equal(robots.refusalOf(await failed)?.verdict.because, 'unreachable')
     },
     requested: ['/open'],
+  },
+  {
+    name: 'a redirect of a page request from a public site to a private address is refused before anything is sent there',
+    web: {
+      [`${OTHER}/open`]: htmlPage(`<img src="/image"><iframe src="/frame"></iframe>
+        <script>fetch('/data', { mode: 'no-cors' }).catch(() => 0)</script>`),
+      [`${OTHER}/data`]: redirectTo('/hop'),
+    },
+    options: { allowAddresses: ['127.0.0.1'] }, // so that it counts as public
+    run: async ({ sites, robots, tab, at, defer }) => {
+      const received: unknown[] = []
+      const inside = createServer(({ url }, response) => {
+        received.push(url)
+        response.writeHead(404).end()
+      })
+      await once(inside.listen(0, '127.0.0.2'), 'listening')
+      defer(() => inside.close())
+      const url = `http://127.0.0.2:${(inside.address() as AddressInfo).port}/page`
+      for (const name of ['image', 'frame', 'hop']) sites.respond(`${OTHER}/${name}`, redirectTo(url))
+      const reasons: unknown[] = []
+      const allFailed = new Promise<void>((resolve) => {
+        tab.on('requestfailed', (request) => {
+          reasons.push(robots.refusalOf(request)?.verdict.access?.reason)
+          if (reasons.length === 3) resolve()
+        })
+      })
+      await tab.goto(at(`${OTHER}/open`))
+      await allFailed
+      assert.deepEqual(reasons, ['blocked-address', 'blocked-address', 'blocked-address'])
+      assert.deepEqual(received, [])
+    },
   },
   {
     name: 'contexts of one browser are distinguished, also for frames that share a process with their page',

@@ -1,0 +1,45 @@
+// The guard without a browser: the test makes the paused requests.
+import type { ClientVerdict } from '@politely/fetcher'
+import { describe, expect, it } from 'vitest'
+import { Guard, type PageRequestOptions, type PausedRequest } from '../src/index.ts'
+
+const allowed = (url: string) => ({ allowed: true, url, origin: new URL(url).origin }) as ClientVerdict
+
+describe('a guard', () => {
+  const chains: (readonly string[])[] = []
+  const newGuard = () =>
+    new Guard(
+      {
+        enter: () => Promise.reject(new Error('no navigation in these tests')),
+        check: async (url: string, { redirectedFrom }: PageRequestOptions) => {
+          chains.push(redirectedFrom)
+          return allowed(url)
+        },
+      },
+      { contexts: 'all', pageRequests: 'check', refusedPage: 'Aborted' },
+    )
+  const image = (requestId: string, url: string, redirectedRequestId?: string): PausedRequest => ({
+    requestId,
+    request: { url },
+    frameId: 'frame',
+    resourceType: 'Image',
+    redirectedRequestId,
+  })
+
+  it('passes the origins that redirected a page request to the check, in order', async () => {
+    const guard = newGuard()
+    chains.length = 0
+    const hops = ['http://a.test/1', 'http://b.test/2', 'http://c.test/3']
+    for (const [i, url] of hops.entries())
+      expect(await guard.onRequest(image(`${i}`, url, i === 0 ? undefined : `${i - 1}`), 'other')).toBeUndefined()
+    expect(chains).toEqual([[], ['http://a.test'], ['http://a.test', 'http://b.test']])
+  })
+
+  it('refuses a redirect when so many requests were sent meanwhile that its previous hop is no longer known', async () => {
+    const guard = newGuard()
+    await guard.onRequest(image('first', 'http://a.test/'), 'other')
+    for (let i = 0; i < 30_000; i++) await guard.onRequest(image(`${i}`, 'http://a.test/'), 'other')
+    expect(await guard.onRequest(image('next', 'http://b.test/', 'first'), 'other')).toBe('BlockedByClient')
+    expect(await guard.onRequest(image('other', 'http://b.test/', '29999'), 'other')).toBeUndefined()
+  })
+})
