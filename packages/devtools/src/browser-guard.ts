@@ -1,6 +1,7 @@
 // Guards a browser or one of its contexts: starts the guard, and restores everything when the guard closes.
 import { OptionError } from '@politely/core'
 import { oneOf } from '@politely/fetcher/option-checks'
+import { withTimeout } from '@politely/fetcher/timeout'
 import {
   assertGateOptions,
   type GateOrOptions,
@@ -55,11 +56,17 @@ export interface BrowserGuard<R extends FailedRequest> extends AsyncDisposable {
   refusalOf(request: R): RobotsDisallowedError | undefined
   /**
    * Ends the guard. Requests are no longer checked, and waiting pages fail with `net::ERR_ABORTED`. Closes the gate and the RobotsClient that
-   * were made from the options, but not those that you passed in. The guard also closes by itself: with the context in Playwright, with the
+   * were made from the options, but not those that you passed in. Does not wait for pages that do not respond. The guard also closes by itself: with the context in Playwright, with the
    * browser in Puppeteer.
    */
   close(): Promise<void>
 }
+
+/**
+ * How long `close` waits for the pages to revert their changes. Milliseconds; our choice. A page that runs an endless loop or shows a dialog
+ * does not respond.
+ */
+const MAX_REVERT_MS = 1_000
 
 /** The driver objects of all scopes that are guarded now. */
 const guardedObjects = new WeakSet<object>()
@@ -84,10 +91,14 @@ export async function guardBrowser<R extends FailedRequest>(
   const guard = new Guard(gate, { contexts, pageRequests, refusedPage: scope.refusedPage })
   const pages = new Pages(guard, scope.browser)
   const undo: (() => void | Promise<void>)[] = []
+  /** Steps that wait for pages. */
+  const undoInPages: (() => Promise<void>)[] = [() => pages.close()]
   const closeAll = async () => {
     try {
       await guard.close()
       for (const step of undo) await step()
+      const reverted = Promise.all(undoInPages.map((step) => step()))
+      await withTimeout(reverted, MAX_REVERT_MS, () => undefined)
     } finally {
       guardedObjects.delete(scope.driverObject)
       await closeGate()
@@ -106,14 +117,13 @@ export async function guardBrowser<R extends FailedRequest>(
       // An explicit call of `close` rejects with the same error.
       scope.listen(onPage, () => void close().catch(() => undefined)),
       () => trafficOf(scope.browser).remove(guard),
-      () => pages.close(),
     )
     const open = await scope.pages()
     const adding = Promise.all(open.map((page) => pages.add(page)))
     adding.catch(() => undefined) // awaited below, unless `add` of the traffic fails first
     await trafficOf(scope.browser).add(guard)
     await adding
-    if (scope.prepare !== undefined) undo.push(await scope.prepare())
+    if (scope.prepare !== undefined) undoInPages.push(await scope.prepare())
     await Promise.all(open.map(interceptOpenPage))
   } catch (error) {
     await close()

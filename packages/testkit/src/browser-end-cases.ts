@@ -8,6 +8,7 @@ import {
   errorOf,
   HOME,
   nextFailure,
+  RULES,
   SLOW,
   verdictOf,
 } from './browser-fixture.ts'
@@ -243,6 +244,25 @@ const underWayCases: readonly BrowserCase[] = [
   ),
 ]
 
+const unresponsive: Readonly<Record<string, string>> = {
+  'runs an endless loop': 'for (;;);',
+  'shows a dialog': 'alert()',
+}
+
+const closeCases: readonly BrowserCase[] = Object.entries(unresponsive).map(([what, expression]) => ({
+  name: `close does not wait for a page that ${what}, and ends the checks`,
+  web: { '/robots.txt': RULES, '/open': htmlPage(), '/private': htmlPage() },
+  browser: 'own',
+  run: async ({ browser, context, robots, tab, at }) => {
+    await tab.goto(at('/open'))
+    const other = await context.newPage()
+    await assertRefused(browser, other.goto(at('/private')))
+    void errorOf(tab.evaluate(expression))
+    await robots.close()
+    assert.equal((await other.goto(at('/private')))?.status(), 200)
+  },
+}))
+
 /** Cases that are run for each way to open a browser. */
 export const browserGoneCases: readonly BrowserCase[] = [
   {
@@ -270,4 +290,9 @@ export const browserGoneCases: readonly BrowserCase[] = [
   },
 ]
 
-export const browserEndCases: readonly BrowserCase[] = [...waitingCases, ...underWayCases, ...browserGoneCases]
+export const browserEndCases: readonly BrowserCase[] = [
+  ...waitingCases,
+  ...underWayCases,
+  ...closeCases,
+  ...browserGoneCases,
+]
