@@ -1,4 +1,7 @@
 // Adapts Puppeteer's Chromium to the common cases for browsers.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser-fixture'
@@ -34,12 +37,14 @@ export async function connect(): Promise<PuppeteerUnderTest> {
 }
 
 function drive(own: Browser): PuppeteerUnderTest {
+  const downloadPath = mkdtempSync(join(tmpdir(), 'politely-downloads-'))
+  own.once('disconnected', () => rmSync(downloadPath, { recursive: true, force: true, maxRetries: 5 }))
   return {
     driverBrowser: own,
     classes,
     withRobots,
     launch,
-    newContext: () => own.createBrowserContext(),
+    newContext: () => own.createBrowserContext({ downloadBehavior: { policy: 'allow', downloadPath } }),
     close: () => own.close(),
     kill: async () =>
       killProcesses('browser', await (await own.target().createCDPSession()).send('SystemInfo.getProcessInfo')),
