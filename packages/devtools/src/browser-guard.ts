@@ -52,12 +52,14 @@ export interface BrowserScope {
 /** The guard of a browser or a context. `R` is the driver's type of a request. */
 export interface BrowserGuard<R extends FailedRequest> extends AsyncDisposable {
   readonly gate: PoliteGate
-  /** Returns why a request failed, if robots.txt was the reason. The guard remembers the last 1,000 refusals, or fewer if they exceed 16 MiB. */
+  /**
+   * Returns why a request failed, if robots.txt was the reason. The guard remembers the last 1,000 refusals, or fewer if they exceed 16 MiB.
+   */
   refusalOf(request: R): RobotsDisallowedError | undefined
   /**
    * Ends the guard. Requests are no longer checked, and waiting pages fail with `net::ERR_ABORTED`. Closes the gate and the RobotsClient that
-   * were made from the options, but not those that you passed in. Does not wait for pages that do not respond. The guard also closes by itself: with the context in Playwright, with the
-   * browser in Puppeteer.
+   * were made from the options, but not those that you passed in. Does not wait for pages that do not respond. The guard also closes by
+   * itself: with the context in Playwright, with the browser in Puppeteer.
    */
   close(): Promise<void>
 }
