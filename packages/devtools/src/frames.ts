@@ -11,7 +11,7 @@ import {
   withSession,
 } from './session.ts'
 
-/** How many frames without a process of their own are remembered. */
+/** How many frames are remembered: those without a process of their own, and those whose target is closed. */
 const MAX_FRAMES = 10_000
 
 /** How long to wait for a page to list its frames, and for a driver to list its pages. Milliseconds; our choice. */
@@ -20,7 +20,10 @@ const MAX_LOOKUP_MS = 1_000
 export class Frames {
   readonly #browser: DriverBrowser
   readonly #targets = new Map<string, TargetInfo>()
-  /** The context IDs of frames that share a process with their page. Such frames are not targets. */
+  /**
+   * The context IDs of frames that are not targets: frames that share a process with their page, and frames and workers whose target is closed.
+   * A closed page still sends requests: beacons, `fetchLater`, and redirects of `fetch` with `keepalive`.
+   */
   readonly #contextByFrame = new Map<string, string>()
   /**
    * Drivers and pages that exceeded the time limit and have not responded since. A crashed page never responds, a busy page may take long,
@@ -34,6 +37,8 @@ export class Frames {
     this.#browser = browser
     listen(session, 'Target.targetCreated', ({ targetInfo }) => this.#targets.set(targetInfo.targetId, targetInfo))
     listen(session, 'Target.targetDestroyed', ({ targetId }) => {
+      const contextId = this.#targets.get(targetId)?.browserContextId
+      if (contextId !== undefined) this.#remember(targetId, contextId)
       this.#targets.delete(targetId)
       onTargetClosed(targetId)
     })
@@ -45,10 +50,9 @@ export class Frames {
     return this.#targets.get(frameId)?.type
   }
 
-  /** Returns the context ID of a frame or a worker. Undefined if no page lists the frame. */
+  /** Returns the context ID of a frame or a worker, open or closed. Undefined if it is not remembered and no page lists it. */
   async contextIdOf(frameId: string): Promise<string | undefined> {
-    const known = () =>
-      this.#targets.get(frameId)?.browserContextId ?? this.#onlyContext() ?? this.#contextByFrame.get(frameId)
+    const known = () => this.knownContextIdOf(frameId)
     const lookup = this.#lookup
     if (known() === undefined) await lookup
     if (known() === undefined && this.#lookup === lookup) this.#lookup = this.#lookUpAll()
@@ -56,8 +60,13 @@ export class Frames {
     return known()
   }
 
-  /** Returns the context ID of all pages if they share one, as in most browsers. */
-  #onlyContext(): string | undefined {
+  /** Like `contextIdOf`, but does not ask the pages. */
+  knownContextIdOf(frameId: string): string | undefined {
+    return this.#targets.get(frameId)?.browserContextId ?? this.#contextByFrame.get(frameId)
+  }
+
+  /** Returns the context ID of all open pages if they share one, as in most browsers. */
+  onlyContextId(): string | undefined {
     let only: string | undefined
     for (const { type, browserContextId } of this.#targets.values()) {
       if (type !== 'page') continue
@@ -95,8 +104,14 @@ export class Frames {
       return { contextId: targetInfo.browserContextId, frameTree }
     })
     if (found?.contextId === undefined) return
-    if (this.#contextByFrame.size > MAX_FRAMES) this.#contextByFrame.clear() // the next lookup finds them again
-    for (const frameId of frameIdsIn(found.frameTree)) this.#contextByFrame.set(frameId, found.contextId)
+    for (const frameId of frameIdsIn(found.frameTree)) this.#remember(frameId, found.contextId)
+  }
+
+  /** Forgets the oldest frame if there are too many. A lookup finds it again if it is open. */
+  #remember(frameId: string, contextId: string): void {
+    const [oldest] = this.#contextByFrame.keys()
+    if (oldest !== undefined && this.#contextByFrame.size >= MAX_FRAMES) this.#contextByFrame.delete(oldest)
+    this.#contextByFrame.set(frameId, contextId)
   }
 }
 

@@ -132,11 +132,19 @@ export class Traffic {
     for (const listener of listeners) listener.onCanceled(paused)
   }
 
-  /** Returns the listener of the request's context. Returns all listeners if the context is unknown, none if the context is not guarded. */
+  /**
+   * Returns the listener of the request's context, or none if the context is not guarded. Returns all listeners if the context is unknown: the
+   * sender may be a closed frame of any context.
+   */
   async #listenersFor(frames: Frames, frameId: string): Promise<readonly RequestListener[]> {
-    const [first] = this.#listeners
+    const [first, second] = this.#listeners
     if (first === undefined) return []
     if (first.contexts === 'all') return [first]
+    if (second === undefined && frames.knownContextIdOf(frameId) === undefined) {
+      // No lookup is needed here: known or not, the result is the same.
+      const onlyContextId = frames.onlyContextId()
+      if (onlyContextId !== undefined && (await first.contexts(onlyContextId))) return [first]
+    }
     const contextId = await frames.contextIdOf(frameId)
     if (contextId === undefined) return [...this.#listeners]
     for (const listener of this.#listeners)

@@ -8,6 +8,7 @@ import {
   type BrowserCase,
   CRAWLER,
   errorOf,
+  HOME,
   nextFailure,
   OTHER,
   RULES,
@@ -26,6 +27,10 @@ const kindsIn = (path: string) =>
   navigator.sendBeacon('${path}/beacon'); new Worker('${path}/worker'); new SharedWorker('${path}/shared')
   new EventSource('${path}/events')</script>`
 const fetchesBy = (name: string) => `fetch('/private/${name}').catch(() => 0).then(() => fetch('/by-${name}'))`
+
+/** A page whose requests continue after it was closed: a redirect of `fetch`, and `fetchLater`. */
+const LATE = htmlPage(`<script>fetch('/slow', { method: 'POST', keepalive: true }).catch(() => 0)
+  try { fetchLater('/private/later') } catch {}</script>`)
 
 export const browserLoadCases: readonly BrowserCase[] = [
   {
@@ -183,6 +188,37 @@ export const browserLoadCases: readonly BrowserCase[] = [
       const robots = sites.requests.filter(({ url }) => url.endsWith('/robots.txt'))
       assert.deepEqual(robots.map(({ headers }) => headers['user-agent']).sort(), ['one', 'two'])
     },
+  },
+  {
+    name: 'requests of a closed page are checked, also if all open pages belong to a context without a guard',
+    web: { '/robots.txt': RULES, '/open': LATE },
+    run: async ({ sites, tab, openContext, at, gateEvent }) => {
+      await (await openContext()).newPage()
+      const { promise, resolve } = Promise.withResolvers<Reply>()
+      sites.respond(`${HOME}/slow`, promise)
+      const refusals = ['/private/later', '/private/redirected'].map((path) => gateEvent('refuse', path))
+      await tab.goto(at('/open'))
+      await sites.requested(3) // robots.txt, the page, and the request that is still open when the page is closed
+      await tab.close()
+      resolve(redirectTo('/private/redirected', 307))
+      await Promise.race([Promise.all(refusals), sites.requested(4)])
+    },
+    requested: ['/open', '/slow'],
+  },
+  {
+    name: 'requests of a closed page are not checked if its context has no guard',
+    web: { '/robots.txt': RULES, '/open': LATE },
+    run: async ({ sites, openContext, at }) => {
+      const tab = await (await openContext()).newPage()
+      const { promise, resolve } = Promise.withResolvers<Reply>()
+      sites.respond(`${HOME}/slow`, promise)
+      await tab.goto(at('/open'))
+      await sites.requested(2)
+      await tab.close()
+      resolve(redirectTo('/private/redirected', 307))
+      await sites.requested(4)
+    },
+    requested: ['/open', '/private/later', '/private/redirected', '/slow'],
   },
   {
     name: 'contexts of one browser do not wait for a crashed or busy page of another context',
