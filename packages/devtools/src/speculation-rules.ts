@@ -1,15 +1,92 @@
 // Removes speculation rules from pages. With such rules a page makes the browser prefetch, or even prerender, pages that the user may visit
-// next. Nothing can stop these requests in Chromium (measured with 156: no session of the protocol sees them, and no switch disables them).
-// Chromium follows the rules of pages and ignores those of frames (measured).
+// next. No session of the DevTools protocol can stop these requests (measured with Chromium 156), so the rules are removed before Chromium
+// reads them. Chromium follows the rules of pages and ignores those of frames (measured).
+//
+// Some rules stay: those in the first document of a popup; those in a closed declarative shadow root, to which no script has access; and those
+// that a page inserts while mutation observers are notified of other rules, since Chromium reads the rules before the next notification. Only a
+// switch at launch stops the requests of all rules: see docs/playwright.md.
 
 /**
  * A script for each new document, to run before the document's own scripts. It does not run in the first document of a popup: that document
  * takes over the window of an empty document, and no script starts again in it. This was measured, also with a script that the protocol knew
  * before the popup requested anything. Speculation rules take effect after mutation observers were notified of their script element.
+ *
+ * The page's scripts can replace each method of a prototype. The script therefore binds the methods that it needs when it starts, and uses no
+ * other method later.
  */
-export const LEAVE_OUT_SPECULATION_RULES: string = `new MutationObserver((records) => {
-  for (const { addedNodes } of records) for (const node of addedNodes) {
-    const scripts = node.localName === 'script' ? [node] : (node.querySelectorAll?.('script') ?? [])
-    for (const script of scripts) if (script.type?.trim().toLowerCase() === 'speculationrules') script.remove()
+export const LEAVE_OUT_SPECULATION_RULES: string = `(() => {
+  const bind = (method) => Function.prototype.call.bind(method)
+  const descriptorOf = ({ prototype }, name) => Object.getOwnPropertyDescriptor(prototype, name)
+  const getter = (owner, name) => bind(descriptorOf(owner, name).get)
+  const targetOf = getter(MutationRecord, 'target')
+  const addedNodesOf = getter(MutationRecord, 'addedNodes')
+  const oldValueOf = getter(MutationRecord, 'oldValue')
+  const lengthOf = getter(NodeList, 'length')
+  const nodeTypeOf = getter(Node, 'nodeType')
+  const parentOf = getter(Node, 'parentNode')
+  const localNameOf = getter(Element, 'localName')
+  const shadowRootOf = getter(Element, 'shadowRoot')
+  const getAttribute = bind(Element.prototype.getAttribute)
+  const remove = bind(Element.prototype.remove)
+  const createTreeWalker = bind(Document.prototype.createTreeWalker)
+  const nextNode = bind(TreeWalker.prototype.nextNode)
+  const setCurrentNode = bind(descriptorOf(TreeWalker, 'currentNode').set)
+  const observe = bind(MutationObserver.prototype.observe)
+  const exec = bind(RegExp.prototype.exec)
+  const has = bind(WeakSet.prototype.has)
+  const add = bind(WeakSet.prototype.add)
+  const { apply } = Reflect
+  const NodeSet = WeakSet
+
+  const isRulesType = (type) => type !== null && exec(/^\\s*speculationrules\\s*$/i, type) !== null
+  const isScript = (node) => node !== null && nodeTypeOf(node) === 1 && localNameOf(node) === 'script'
+  const isRules = (node) => isScript(node) && isRulesType(getAttribute(node, 'type'))
+
+  const watchedRoots = new NodeSet()
+  const watch = (root, seen) => {
+    if (root === null || has(watchedRoots, root)) return
+    add(watchedRoots, root)
+    observe(observer, root, OPTIONS)
+    visit(root, seen)
   }
-}).observe(document, { childList: true, subtree: true })`
+  // Removes the rules below a node, and watches the shadow roots there.
+  const visit = (node, seen) => {
+    if (has(seen, node)) return
+    const walker = createTreeWalker(document, node, 1)
+    let last = node
+    for (let element = node; element !== null; element = nextNode(walker)) {
+      add(seen, element)
+      if (isRules(element)) {
+        setCurrentNode(walker, last)
+        remove(element)
+        if (element === node) return
+      } else {
+        last = element
+        if (nodeTypeOf(element) === 1) watch(shadowRootOf(element), seen)
+      }
+    }
+  }
+  const observer = new MutationObserver((records) => {
+    const seen = new NodeSet()
+    for (let i = 0; i < records.length; i++) {
+      const target = targetOf(records[i])
+      const script = nodeTypeOf(target) === 1 ? target : parentOf(target)
+      // Rules stay in effect when the script's type changes.
+      if (isScript(script) && (isRules(script) || isRulesType(oldValueOf(records[i])))) remove(script)
+      const nodes = addedNodesOf(records[i])
+      for (let j = 0; j < lengthOf(nodes); j++) visit(nodes[j], seen)
+    }
+  })
+  // Reading an array would call its iterator, which the page can replace.
+  const onlyType = { [Symbol.iterator]: () => { let i = 0; return { next: () => ({ done: i++ > 0, value: 'type' }) } } }
+  const OPTIONS = { childList: true, subtree: true, characterData: true, attributeFilter: onlyType, attributeOldValue: true }
+  watch(document, new NodeSet())
+  const { attachShadow } = Element.prototype
+  Element.prototype.attachShadow = {
+    attachShadow(init) {
+      const root = apply(attachShadow, this, arguments)
+      watch(root, new NodeSet())
+      return root
+    },
+  }.attachShadow
+})()`

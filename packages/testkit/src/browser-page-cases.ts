@@ -15,6 +15,9 @@ import { htmlPage, redirectTo } from './small-pages.ts'
 
 const speculation = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })
 
+/** Names of the rules that the page of a case inserts by script. */
+const INSERTED = ['shadow', 'retyped', 'methods', 'closed', 'typed', 'text']
+
 export const browserPageCases: readonly BrowserCase[] = [
   {
     name: 'a redirected page has the final URL, and the driver knows the redirects',
@@ -160,6 +163,38 @@ export const browserPageCases: readonly BrowserCase[] = [
         headers: { 'content-type': 'application/speculationrules+json' },
         body: speculation('/private/2'),
       },
+    },
+    run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.networkIdle })),
+    requested: ['/last', '/open'],
+  },
+  {
+    name: 'speculation rules cause no requests, however a page inserts them',
+    web: {
+      '/robots.txt': RULES,
+      '/open': htmlPage(`<div><template shadowrootmode="open"><p><template shadowrootmode="open">
+          <script type="speculationrules">${speculation('/private/declarative')}</script></template></p></template></div>
+        <script>
+          const texts = ${JSON.stringify(Object.fromEntries(INSERTED.map((name) => [name, speculation(`/private/${name}`)])))}
+          const add = (parent, name) => {
+            const s = document.createElement('script'); s.type = 'speculationrules'; s.textContent = texts[name]; parent.append(s)
+            return s
+          }
+          const element = (name) => document.body.appendChild(document.createElement(name))
+          add(element('div').attachShadow({ mode: 'open' }), 'shadow')
+          const closed = element('div').attachShadow({ mode: 'closed' })
+          add(document.head, 'retyped').type = 'text/plain'
+          const [typedLater, changed] = [element('script'), element('script')]
+          changed.type = 'speculationrules'; changed.append('')
+          Element.prototype.remove = () => {}
+          Array.prototype[Symbol.iterator] = () => { throw new Error('no iteration') }
+          RegExp.prototype.exec = () => null
+          add(document.body, 'methods')
+          setTimeout(() => {
+            add(closed, 'closed')
+            typedLater.type = 'speculationrules'; typedLater.append(texts.typed)
+            changed.firstChild.data = texts.text
+            fetch('/last')
+          })</script>`),
     },
     run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.networkIdle })),
     requested: ['/last', '/open'],
