@@ -27,7 +27,7 @@ const found = findFullBrowser()
 
 export const noChromium: boolean = isMissing('chromium', found)
 
-export const launchOptions = (): LaunchOptions => chromiumLaunch(found)
+export const launchOptions = (switches?: readonly string[]): LaunchOptions => chromiumLaunch(found, switches)
 
 export type PlaywrightUnderTest = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly driverBrowser: Browser }
 
@@ -38,14 +38,16 @@ interface Connected {
 }
 
 /** The ways to open a browser. */
-export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () => Promise<Connected>>> = {
-  launch: async () => ({ driverBrowser: await chromium.launch(launchOptions()) }),
-  connect: async () => {
-    const server = await chromium.launchServer(launchOptions())
+export const ways: Readonly<
+  Record<'launch' | 'connect' | 'connectOverCDP', (switches?: readonly string[]) => Promise<Connected>>
+> = {
+  launch: async (switches) => ({ driverBrowser: await chromium.launch(launchOptions(switches)) }),
+  connect: async (switches) => {
+    const server = await chromium.launchServer(launchOptions(switches))
     return { driverBrowser: await chromium.connect(server.wsEndpoint()), closeServer: () => server.close() }
   },
-  connectOverCDP: async () => {
-    const { executablePath = '', env, args = [] } = launchOptions()
+  connectOverCDP: async (switches) => {
+    const { executablePath = '', env, args = [] } = launchOptions(switches)
     const folder = mkdtempSync(join(tmpdir(), 'politely-chromium-'))
     const more = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${folder}`]
     const server = spawn(executablePath, [...args, ...more], { env, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -63,13 +65,16 @@ export const ways: Readonly<Record<'launch' | 'connect' | 'connectOverCDP', () =
   },
 }
 
-export async function launch(way: keyof typeof ways = 'launch'): Promise<PlaywrightUnderTest> {
-  const { driverBrowser: own, closeServer } = await ways[way]()
+export async function launch(
+  way: keyof typeof ways = 'launch',
+  switches?: readonly string[],
+): Promise<PlaywrightUnderTest> {
+  const { driverBrowser: own, closeServer } = await ways[way](switches)
   return {
     driverBrowser: own,
     classes,
     withRobots,
-    launch: () => launch(way),
+    launch: (more) => launch(way, more),
     newContext: () => own.newContext(),
     close: async () => {
       await own.close()

@@ -30,8 +30,8 @@ export async function launch(options: LaunchOptions = {}): Promise<PuppeteerUnde
 }
 
 /** Launches a browser and connects to it. */
-export async function connect(): Promise<PuppeteerUnderTest> {
-  const launched = await puppeteer.launch(chromiumLaunch(found))
+export async function connect(switches?: readonly string[]): Promise<PuppeteerUnderTest> {
+  const launched = await puppeteer.launch(chromiumLaunch(found, switches))
   const driven = drive(await puppeteer.connect({ browserWSEndpoint: launched.wsEndpoint() }))
   return { ...driven, launch: connect }
 }
@@ -43,7 +43,7 @@ function drive(own: Browser): PuppeteerUnderTest {
     driverBrowser: own,
     classes,
     withRobots,
-    launch,
+    launch: (switches) => launch(chromiumLaunch(found, switches)),
     newContext: () => own.createBrowserContext({ downloadBehavior: { policy: 'allow', downloadPath } }),
     close: () => own.close(),
     kill: async () =>

@@ -47,8 +47,8 @@ export const browserGoneTests: readonly {
 }[] = browserGoneCases.map((testCase) => ({ name: testCase.name, run: (launch) => runInOwnBrowser(launch, testCase) }))
 
 async function runCase(testCase: BrowserCase, browser: BrowserUnderTest): Promise<void> {
-  return testCase.browser === 'own'
-    ? runInOwnBrowser(() => browser.launch(), testCase)
+  return testCase.browser === 'own' || testCase.switches !== undefined
+    ? runInOwnBrowser(() => browser.launch(testCase.switches), testCase)
     : runInBrowser(browser, testCase)
 }
 

@@ -25,6 +25,8 @@ export interface BrowserCase {
   readonly options?: object
   /** The case damages the browser, so it gets a browser of its own. */
   readonly browser?: 'own'
+  /** The case gets a browser of its own that is launched with these switches. */
+  readonly switches?: readonly string[]
   /** Runs the case. Throws if it fails. */
   readonly run: (fixture: BrowserFixture) => Promise<void>
   /** The URLs that the server must have received: each once, sorted, without robots.txt. */

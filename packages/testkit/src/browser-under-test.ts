@@ -82,8 +82,8 @@ export interface BrowserUnderTest<
   withRobots(context: C, options: unknown): Promise<R>
   /** The classes that the adapter's package uses. Each package has its own import of them. */
   readonly classes: PoliteClasses
-  /** Launches another browser. */
-  launch(): Promise<BrowserUnderTest<C, R>>
+  /** Launches another browser, with these switches in addition to the usual ones. */
+  launch(switches?: readonly string[]): Promise<BrowserUnderTest<C, R>>
   close(): Promise<void>
   /** The value of `waitUntil` for a `goto` that waits until nothing more is loaded. */
   readonly networkIdle: string

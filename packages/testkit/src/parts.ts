@@ -48,14 +48,17 @@ export const chromiumArguments: readonly string[] = [
 ]
 
 /** Returns the launch options for Playwright and Puppeteer. */
-export function chromiumLaunch(chromium: Part | undefined): {
+export function chromiumLaunch(
+  chromium: Part | undefined,
+  switches: readonly string[] = [],
+): {
   executablePath: string
   env: Record<string, string>
   args: string[]
 } {
   if (chromium === undefined) throw new Error('no Chromium was found; get one with: npm run parts chromium')
   const env = Object.entries({ ...process.env, ...chromium.env }).map(([name, value]) => [name, value ?? ''])
-  return { executablePath: chromium.command, env: Object.fromEntries(env), args: [...chromiumArguments] }
+  return { executablePath: chromium.command, env: Object.fromEntries(env), args: [...chromiumArguments, ...switches] }
 }
 
 /**

@@ -8,21 +8,21 @@ export interface Certificate {
   readonly cert: string
 }
 
-/** X.509 v1 (RFC 5280 §4.1 without extensions) with an Ed25519 key (RFC 8410): the smallest possible certificate. */
+/** X.509 v1 (RFC 5280 §4.1 without extensions) with a P-256 key (RFC 5480): Chromium does not support Ed25519. */
 export function selfSigned(host: string, until = '99991231235959Z'): Certificate {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(element(SET, sequence(COMMON_NAME, element(UTF8_STRING, Buffer.from(host)))))
   const toBeSigned = sequence(
     element(INTEGER, Buffer.of(1)), // serial number
-    ED25519,
+    ECDSA_SHA256,
     name, // issuer
     sequence(time('20000101000000Z'), time(until)), // validity
     name, // subject
     publicKey.export({ type: 'spki', format: 'der' }),
   )
-  const signature = element(BIT_STRING, Buffer.of(0), sign(null, toBeSigned, privateKey))
+  const signature = element(BIT_STRING, Buffer.of(0), sign('sha256', toBeSigned, privateKey))
   const lines =
-    sequence(toBeSigned, ED25519, signature)
+    sequence(toBeSigned, ECDSA_SHA256, signature)
       .toString('base64')
       .match(/.{1,64}/g) ?? []
   return {
@@ -41,7 +41,7 @@ const SEQUENCE = 0x30
 const SET = 0x31
 
 const COMMON_NAME = element(OBJECT_IDENTIFIER, Buffer.of(0x55, 4, 3)) // 2.5.4.3
-const ED25519 = sequence(element(OBJECT_IDENTIFIER, Buffer.of(0x2b, 0x65, 0x70))) // 1.3.101.112
+const ECDSA_SHA256 = sequence(element(OBJECT_IDENTIFIER, Buffer.of(0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2))) // 1.2.840.10045.4.3.2
 
 function element(tag: number, ...parts: readonly Buffer[]): Buffer {
   const { length } = Buffer.concat(parts)
