@@ -170,6 +170,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
         await tab.goto(at('/open'), { waitUntil: browser.networkIdle })
       })
       await Promise.all(visits)
+      await sites.requested(22) // on a busy machine, some frames load later
       const requestedBy = (name: string) => {
         const own = sites.requests.filter(({ headers }) => headers.cookie === `be=${name}`)
         return [...new Set(own.map(({ url }) => url.replace(/.*:PORT/, '')))].sort()

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { type BrowserCase, errorOf, HOME, RULES } from './browser-fixture.ts'
 import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
 import type { DocTable } from './doc-table.ts'
+import { startEarlyHintsSite } from './early-hints-site.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage } from './small-pages.ts'
 
@@ -51,7 +52,7 @@ const checked: readonly CheckedKind[] = [
     html: (base) => `<video src="${base}/video"></video><video><track default src="${base}/track"></video>`,
   },
   {
-    what: '`<link>`: preload, modulepreload, prefetch, compression-dictionary; the header `Link`',
+    what: '`<link>`: preload, modulepreload, prefetch, compression-dictionary; the header `Link` of a response other than 103',
     names: ['preload', 'modulepreload', 'prefetch', 'dictionary', 'header'],
     html: (
       base,
@@ -162,7 +163,56 @@ const switchedOff: readonly UncheckedKind[] = [
 ]
 
 const config: Reply = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
-const PREFETCH_RULES = '{ "prefetch": [{ "urls": ["/private/prefetched"], "eagerness": "immediate" }] }'
+const rulesFor = (path: string) =>
+  `{ "prefetch": [{ "urls": ["${path}"], "eagerness": "immediate" }], "prerender": [{ "urls": ["${path}"], "eagerness": "immediate" }] }`
+
+/** Pages with rules that the guard cannot remove: in a closed shadow root, and inserted by a mutation observer. */
+const PAGES_WITH_RULES: Readonly<Record<string, Reply>> = {
+  '/robots.txt': RULES,
+  '/root': htmlPage(`<div><template shadowrootmode="closed">
+    <script type="speculationrules">${rulesFor('/private/in-root')}</script></template></div>
+    <link rel="prefetch" href="/next">`),
+  '/nested': htmlPage(
+    script(`const add = (text) => {
+      const rules = document.createElement('script'); rules.type = 'speculationrules'; rules.textContent = text
+      document.head.append(rules)
+    }
+    new MutationObserver((_, observer) => { observer.disconnect(); add('${rulesFor('/private/nested')}') })
+      .observe(document.head, { childList: true })
+    add('${rulesFor('/private/removed')}')`),
+  ),
+}
+
+/** The switches of Chromium that docs/playwright.md and docs/puppeteer.md name, by what they stop. */
+const SWITCHES = {
+  speculationRules: [
+    '--enable-features=PrefetchSchedulerTesting:kPrefetchSchedulerTestingActiveSetSizeLimitForBase/0/kPrefetchSchedulerTestingActiveSetSizeLimitForBurst/0',
+  ],
+  earlyHints: ['--disable-http2', '--disable-quic'],
+}
+const STOPPED = 'not seen, unless [a switch](#switches-of-chromium) stops it'
+
+const POPUP_WITH_RULES: Readonly<Record<string, Reply>> = {
+  '/robots.txt': RULES,
+  '/open': htmlPage(script("open('/popup')")),
+  '/popup': htmlPage(`<script type="speculationrules">${rulesFor('/private/prefetched')}</script>`),
+  '/private/prefetched': htmlPage(),
+}
+
+/** Runs with a site that sends Early Hints. Its robots.txt comes from `fetch`, since its certificate is self-signed. */
+function earlyHintsCase(name: string, switches: readonly string[], requestedPaths: readonly string[]): BrowserCase {
+  return {
+    name,
+    switches: ['--ignore-certificate-errors', ...switches],
+    options: { fetch: async () => new Response(String(RULES.body)) },
+    run: async ({ browser, tab, defer }) => {
+      const site = await startEarlyHintsSite('/private/hinted')
+      defer(() => site.close())
+      await tab.goto(site.url, { waitUntil: browser.networkIdle })
+      assert.deepEqual(site.requestedPaths, requestedPaths)
+    },
+  }
+}
 
 const notSeen: readonly UncheckedKind[] = [
   {
@@ -206,16 +256,11 @@ const notSeen: readonly UncheckedKind[] = [
   },
   {
     what: 'speculation rules in the first document of a popup',
-    outcome: 'not seen',
+    outcome: STOPPED,
     testCase: {
       name: 'speculation rules in the first document of a popup are not seen',
       wholeBrowser: true,
-      web: {
-        '/robots.txt': RULES,
-        '/open': htmlPage(script("open('/popup')")),
-        '/popup': htmlPage(`<script type="speculationrules">${PREFETCH_RULES}</script>`),
-        '/private/prefetched': htmlPage(),
-      },
+      web: POPUP_WITH_RULES,
       run: async ({ sites, tab, at }) => {
         await tab.goto(at('/open'))
         await sites.requested(4)
@@ -223,6 +268,57 @@ const notSeen: readonly UncheckedKind[] = [
       requested: ['/open', '/popup', '/private/prefetched'],
     },
   },
+  {
+    what: 'speculation rules in a closed declarative shadow root, or inserted while mutation observers run',
+    outcome: STOPPED,
+    testCase: {
+      name: 'speculation rules that a page hides are not seen',
+      web: PAGES_WITH_RULES,
+      run: async ({ sites, tab, at }) => {
+        for (const [path, prefetched] of [
+          ['/root', '/private/in-root'],
+          ['/nested', '/private/nested'],
+        ] as const) {
+          await tab.goto(at(path))
+          while (!sites.requestedPages.includes(`${HOME}${prefetched}`))
+            await sites.requested(sites.requests.length + 1)
+        }
+      },
+      requested: ['/nested', '/next', '/private/in-root', '/private/nested', '/root'],
+    },
+  },
+  {
+    what: 'preloads that a 103 response names (Early Hints)',
+    outcome: STOPPED,
+    testCase: earlyHintsCase('Early Hints are not seen', [], ['/open', '/private/hinted', '/last']),
+  },
+]
+
+const switchCases: readonly BrowserCase[] = [
+  {
+    name: 'a switch stops the requests of all speculation rules, and no others',
+    switches: SWITCHES.speculationRules,
+    web: PAGES_WITH_RULES,
+    run: async ({ browser, tab, at }) => {
+      for (const path of ['/root', '/nested']) await tab.goto(at(path), { waitUntil: browser.networkIdle })
+    },
+    requested: ['/nested', '/next', '/root'],
+  },
+  {
+    name: 'a switch stops the requests of speculation rules in the first document of a popup',
+    wholeBrowser: true,
+    switches: SWITCHES.speculationRules,
+    web: {
+      ...POPUP_WITH_RULES,
+      '/open': htmlPage(script("open('/popup').onload = () => setTimeout(() => fetch('/last'), 500)")),
+    },
+    run: async ({ sites, tab, at }) => {
+      await tab.goto(at('/open'))
+      await sites.requested(4)
+    },
+    requested: ['/last', '/open', '/popup'],
+  },
+  earlyHintsCase('without HTTP/2 there are no Early Hints', SWITCHES.earlyHints, ['/open', '/last']),
 ]
 
 /** Sends the beginning of a file that can be resumed, then closes the connection. */
@@ -290,6 +386,7 @@ export const browserRequestCases: readonly BrowserCase[] = [
   checkedCase,
   ...browserServiceWorkerCases,
   ...[...switchedOff, ...notSeen, ...repeated].map(({ testCase }) => testCase),
+  ...switchCases,
 ]
 
 assert.equal(new Set(all('')).size, all('').length, 'two kinds of request use the same resource name')
