@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type Reporter, type TestCase, type TestSpecification } from 'vitest/node'
-import { isFullRun } from './packages/testkit/src/scope.ts'
 
 const ALL = ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs']
 
@@ -46,8 +45,8 @@ export default defineConfig({
     silent: 'passed-only',
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000, // some tests start a browser, and the machine may be busy
-    // Many tests wait for a server or a browser, so more workers than processors keep the processors busy. The full run computes more.
-    maxWorkers: availableParallelism() * 2 + (isFullRun ? 0 : 1),
+    // Many tests wait for a server or a browser, so more workers than processors keep the processors busy.
+    maxWorkers: availableParallelism() * 2 + 1,
     projects: [
       // Files share a worker and its modules, because separate workers cost a third of the run's time. A helper that several files import must
       // not call `afterEach` and the like at its top level, because that would affect the first file only. Its functions call `onTestFinished`.

@@ -84,10 +84,11 @@ export class PacedKey {
    * @param furtherSlots How many slots of other keys are reserved after this one.
    */
   reserve(limits: PaceLimits, furtherSlots: number): KeySlot | undefined | Promise<KeySlot | undefined> {
+    const calledAt = this.#context.now()
     const reservation = this.#context.pacer.reserve(this.key, limits, this.#ticket, furtherSlots)
     return isPromise(reservation)
-      ? reservation.then((reply) => this.#slotOf(reply, limits))
-      : this.#slotOf(reservation, limits)
+      ? reservation.then((reply) => this.#slotOf(reply, limits, calledAt))
+      : this.#slotOf(reservation, limits, calledAt)
   }
 
   /** The request of this slot is about to start. `started` or `cancel` must follow. @param at The time of the gate's clock. */
@@ -121,26 +122,15 @@ export class PacedKey {
     if (ticket !== undefined) this.#context.pacer.cancel(this.key, ticket)
   }
 
-  #slotOf(reservation: Reservation, limits: PaceLimits): KeySlot | undefined {
+  #slotOf(reservation: Reservation, limits: PaceLimits, calledAt: number): KeySlot | undefined {
     if (reservation.kind === 'slot') {
       this.#ticket = undefined
-      const { ticket, delay, startWithinMs } = reservation
-      return { pacedKey: this, limits, ticket, delay, startBy: this.#startBy(ticket, startWithinMs) }
+      const { ticket, delay, startWithinMs = Number.POSITIVE_INFINITY } = reservation
+      return { pacedKey: this, limits, ticket, delay, startBy: calledAt + startWithinMs }
     }
     this.#ticket = reservation.ticket
     this.#delayUntil(this.#context.now() + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
     return undefined
-  }
-
-  /** If the clock throws, gives the slot back. */
-  #startBy(ticket: Ticket, startWithinMs = Number.POSITIVE_INFINITY): number {
-    if (startWithinMs === Number.POSITIVE_INFINITY) return startWithinMs
-    try {
-      return this.#context.now() + startWithinMs
-    } catch (error) {
-      this.#context.pacer.cancel(this.key, ticket)
-      throw error
-    }
   }
 
   #delayUntil(at: number, because: PaceReason): void {

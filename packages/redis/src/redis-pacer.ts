@@ -214,6 +214,7 @@ export class RedisPacer implements Pacer {
    */
   async reserve(key: string, limits: PaceLimits, ticket?: Ticket, furtherSlots = 0): Promise<Reservation> {
     const bucket = this.#bucketOf(key)
+    const calledAt = this.#now()
     let slot: number | undefined
     for (;;) {
       const maxReplyMs = this.#hasTestClock
@@ -240,7 +241,7 @@ export class RedisPacer implements Pacer {
         return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because }
       }
       if (tookMs <= maxReplyMs) {
-        const startWithinMs = this.#hasTestClock ? undefined : allowanceMs - tookMs
+        const startWithinMs = this.#hasTestClock ? undefined : sentAt + allowanceMs - calledAt
         return { kind: 'slot', ticket: ticketOf(reply), delay: reply.delay, startWithinMs }
       }
       this.#counters.repeats++

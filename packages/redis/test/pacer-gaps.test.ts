@@ -37,9 +37,18 @@ function pacerOn(url: string, options: Partial<RedisPacerOptions> = {}): RedisPa
 async function crawl(pacer: Pacer, asked: PaceLimits, starts: number[], isDone: () => boolean): Promise<void> {
   let ticket: Ticket | undefined
   while (!isDone()) {
+    const calledAt = performance.now()
     const reply = await pacer.reserve('k', asked, ticket)
-    if (reply.kind === 'slot') starts.push(performance.now())
+    const at = performance.now()
     ticket = reply.kind === 'wait' ? reply.ticket : undefined
+    if (reply.kind === 'slot') {
+      // As the gate does: on a busy machine, the process may be stopped after the reply.
+      if (at - calledAt > (reply.startWithinMs ?? 0)) {
+        await pacer.cancel('k', reply.ticket)
+        continue
+      }
+      starts.push(at)
+    }
     await sleep(Math.ceil(Math.max(1, reply.kind === 'slot' ? reply.delay.delayMs : reply.waitMs)))
   }
 }

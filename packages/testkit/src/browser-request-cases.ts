@@ -6,7 +6,7 @@ import { type BrowserCase, errorOf, HOME, RULES } from './browser-fixture.ts'
 import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
 import type { DocTable } from './doc-table.ts'
 import { startEarlyHintsSite } from './early-hints-site.ts'
-import type { Reply } from './sites.ts'
+import type { Reply, Sites } from './sites.ts'
 import { htmlPage } from './small-pages.ts'
 
 /** A kind of request that is checked. */
@@ -166,6 +166,12 @@ const config: Reply = { status: 200, headers: { 'content-type': 'application/jso
 const rulesFor = (path: string) =>
   `{ "prefetch": [{ "urls": ["${path}"], "eagerness": "immediate" }], "prerender": [{ "urls": ["${path}"], "eagerness": "immediate" }] }`
 
+/** Resolves when each of these pages was requested. */
+async function requestedAll(sites: Sites, paths: readonly string[]): Promise<void> {
+  while (!paths.every((path) => sites.requestedPages.includes(`${HOME}${path}`)))
+    await sites.requested(sites.requests.length + 1)
+}
+
 /** Pages with rules that the guard cannot remove: in a closed shadow root, and inserted by a mutation observer. */
 const PAGES_WITH_RULES: Readonly<Record<string, Reply>> = {
   '/robots.txt': RULES,
@@ -275,14 +281,10 @@ const notSeen: readonly UncheckedKind[] = [
       name: 'speculation rules that a page hides are not seen',
       web: PAGES_WITH_RULES,
       run: async ({ sites, tab, at }) => {
-        for (const [path, prefetched] of [
-          ['/root', '/private/in-root'],
-          ['/nested', '/private/nested'],
-        ] as const) {
-          await tab.goto(at(path))
-          while (!sites.requestedPages.includes(`${HOME}${prefetched}`))
-            await sites.requested(sites.requests.length + 1)
-        }
+        await tab.goto(at('/root'))
+        await requestedAll(sites, ['/private/in-root', '/next'])
+        await tab.goto(at('/nested'))
+        await requestedAll(sites, ['/private/nested'])
       },
       requested: ['/nested', '/next', '/private/in-root', '/private/nested', '/root'],
     },
@@ -299,8 +301,10 @@ const switchCases: readonly BrowserCase[] = [
     name: 'a switch stops the requests of all speculation rules, and no others',
     switches: SWITCHES.speculationRules,
     web: PAGES_WITH_RULES,
-    run: async ({ browser, tab, at }) => {
-      for (const path of ['/root', '/nested']) await tab.goto(at(path), { waitUntil: browser.networkIdle })
+    run: async ({ browser, sites, tab, at }) => {
+      await tab.goto(at('/root'))
+      await requestedAll(sites, ['/next'])
+      await tab.goto(at('/nested'), { waitUntil: browser.networkIdle })
     },
     requested: ['/nested', '/next', '/root'],
   },
