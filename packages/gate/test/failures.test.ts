@@ -237,10 +237,11 @@ test('calls the pacer again later, not at once, if its slots have always expired
 
 const slot = { kind: 'slot', ticket: 1, delay }
 test.each([
-  ['when the pacer has replied', 3, () => slot],
-  ['when the promise of the pacer has resolved', 3, async () => slot],
-  ['when a slot that expires is given', 3, () => ({ ...slot, startWithinMs: 1_000 })],
-  ['when the request starts', 4, () => slot],
+  ['before the pacer is called', 3, () => slot],
+  ['when the pacer has replied', 4, () => slot],
+  ['when the promise of the pacer has resolved', 4, async () => slot],
+  ['when a slot that expires is given', 4, () => ({ ...slot, startWithinMs: 1_000 })],
+  ['when the request starts', 5, () => slot],
 ] as const)('rejects the request if the clock throws %s, and admits the next one', async (_, call, reserve) => {
   let calls = Number.NEGATIVE_INFINITY
   const gate = oneAtATime({ pacer: pacerWith({ reserve }), now: () => (++calls === call ? fail() : Date.now()) })
