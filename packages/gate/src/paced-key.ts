@@ -52,10 +52,10 @@ export class PacedKey {
   readonly #context: PacerAndClock
   /** The pacer is not asked before this time of the gate's clock. */
   #askPacerAt = 0
-  /** Whether a request has a slot of this key and has not started yet. */
-  #isStarting = false
   /** Why to wait until `#askPacerAt`. */
   #delayedBy: PaceReason = 'own-delay'
+  /** Whether a request has a slot of this key and has not started yet. */
+  #isStarting = false
   /** The ticket of the pacer's last `wait` reply. It belongs to the key: if the first request is aborted, the next one uses it. */
   #ticket: Ticket | undefined
 

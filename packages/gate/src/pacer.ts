@@ -54,8 +54,8 @@ export type Reservation =
       /** The delay after the request. */
       readonly delay: Delay
       /**
-       * How long after this call of `reserve` the request may start. Milliseconds; undefined for any time. If the slots of other levels take longer, the
-       * gate cancels all slots of the request and reserves them again.
+       * How long after this call of `reserve` the request may start. Milliseconds; undefined for any time. If the slots of other levels take
+       * longer, the gate cancels all slots of the request and reserves them again.
        */
       readonly startWithinMs?: number | undefined
     }

@@ -152,8 +152,8 @@ const TIMER_MS = 3
  * Keeps one pace for all workers of a fleet, in Redis or Valkey and by its clock. Pass it to the gates of all workers: `new PoliteGate({ robots,
  * pacer })`. `reserve` is one call of Redis.
  *
- * If Redis loses data, each key counts as just visited by the slowest worker, so no delay is shorter than asked. Redis must run with `maxmemory-policy noeviction`.
- * The caller closes the Redis client, after `close`.
+ * If Redis loses data, each key counts as just visited by the slowest worker, so no delay is shorter than asked. Redis must run with
+ * `maxmemory-policy noeviction`. The caller closes the Redis client, after `close`.
  */
 export class RedisPacer implements Pacer {
   readonly #commands: Commands
