@@ -6,7 +6,7 @@
 //   vectors-access.ndjson.gz  cases from the test suites of other libraries
 //   vectors-other.ndjson.gz   cases from there that are not about access: crawl-delays, sitemaps and others
 //   judge.mjs                 counts the results that agree with the reference: judge.mjs DIALECT CASES RESULTS CORPUS
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { createReadStream, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,30 +50,40 @@ export function conformanceDirOrNote(): string | undefined {
   return dir
 }
 
-/** Runs a matcher on every case, and `judge.mjs` on the results. */
-export async function judgeConformance(
+/** Runs one matcher for each dialect on every case, and `judge.mjs` on the results. Returns an agreement for each dialect. */
+export async function judgeConformance<Dialect extends string>(
   dir: string,
-  dialect: string,
-  check: (conformanceCase: ConformanceCase) => ConformanceVerdict,
-): Promise<Agreement> {
+  matchers: Readonly<Record<Dialect, (conformanceCase: ConformanceCase) => ConformanceVerdict>>,
+): Promise<Record<Dialect, Agreement>> {
   const folder = mkdtempSync(join(tmpdir(), 'politely-conformance-'))
   try {
     execFileSync('tar', ['-xzf', join(dir, 'corpus-public.tar.gz'), '-C', folder])
     const corpus = join(folder, 'corpus-public')
     const casesFile = join(dir, 'public.ndjson.gz')
-    const results: string[] = []
+    const runs = (Object.keys(matchers) as Dialect[]).map((dialect) => ({ dialect, results: [] as string[] }))
     for await (const conformanceCase of casesIn(casesFile, corpus)) {
-      results.push(JSON.stringify({ id: conformanceCase.id, ...check(conformanceCase) }))
+      for (const { dialect, results } of runs) {
+        results.push(JSON.stringify({ id: conformanceCase.id, ...matchers[dialect](conformanceCase) }))
+      }
     }
-    const resultsFile = join(folder, 'results.ndjson')
-    writeFileSync(resultsFile, results.join('\n'))
-    const judge = spawnSync(process.execPath, [join(dir, 'judge.mjs'), dialect, casesFile, resultsFile, corpus], {
-      encoding: 'utf8',
+    const agreements = runs.map(async ({ dialect, results }) => {
+      const resultsFile = join(folder, `${dialect}.ndjson`)
+      writeFileSync(resultsFile, results.join('\n'))
+      const judge = await judgeResults([join(dir, 'judge.mjs'), dialect, casesFile, resultsFile, corpus])
+      return [dialect, { ...judge, cases: results.length }]
     })
-    return { report: judge.stdout + judge.stderr, complete: judge.status === 0, cases: results.length }
+    return Object.fromEntries(await Promise.all(agreements))
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+function judgeResults(args: readonly string[]): Promise<Pick<Agreement, 'report' | 'complete'>> {
+  return new Promise((resolve) =>
+    execFile(process.execPath, args, (error, stdout, stderr) =>
+      resolve({ report: stdout + stderr, complete: error === null }),
+    ),
+  )
 }
 
 async function* casesIn(casesFile: string, corpus: string): AsyncGenerator<ConformanceCase> {
