@@ -68,8 +68,8 @@ const kinds: readonly (readonly [string, (options: object) => AnyCrawler])[] = [
   ['PuppeteerCrawler', (options) => new PuppeteerCrawler(options as PuppeteerCrawlerOptions, inMemory())],
 ]
 
-// Each test starts a browser. The short run uses one crawler only. It omits cases that the tests of Playwright cover without Crawlee, and one of
-// two cases that wait for the same timeout.
+// Each test starts a browser. The short run uses one crawler only. It omits cases that the tests of Playwright cover without Crawlee, and all but
+// one of similar cases.
 describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.slice(0, 1))('%s', (kind, make) => {
   async function crawl(
     request: string | { url: string; [more: string]: unknown },
@@ -144,7 +144,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
     return `<img src="${sites.withPort(`${HOME}/private/${name}`)}" onerror="new Image().src = '${next}'">`
   }
 
-  test.each([{ useIncognitoPages: false }, { useIncognitoPages: true }])(
+  test.each(isFullRun ? [{ useIncognitoPages: false }, { useIncognitoPages: true }] : [{ useIncognitoPages: false }])(
     'requests in preNavigationHooks are checked from the first page of a browser on: $useIncognitoPages',
     { timeout: 60_000 },
     async ({ useIncognitoPages }) => {
@@ -165,42 +165,50 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
     },
   )
 
-  test('requests in the hooks of browserPoolOptions are checked, also those of pages that the browser opens itself', {
-    timeout: 60_000,
-  }, async () => {
-    sites.respond(ROBOTS, rules('Disallow: /private'))
-    sites.respond(`${HOME}/`, htmlPage())
-    const afterLaunch = async (_: string, { browser }: { browser: AnyBrowser }) => {
-      const [own] = (await browser.pages?.()) ?? browser.contexts().flatMap((context) => context.pages())
-      await own?.setContent(refusedImage('own'))
-      await sites.requested(2)
-      await (await browser.newPage()).setContent(refusedImage('launch'))
-      await sites.requested(3)
-    }
-    const afterCreate = async (page: AnyPage) => {
-      await page.setContent(refusedImage('create'))
-      await sites.requested(4)
-    }
-    const browserPoolOptions = { postLaunchHooks: [afterLaunch], postPageCreateHooks: [afterCreate] }
-    const result = await crawl(`${HOME}/`, { browserPoolOptions })
-    expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
-    expect(pages()).toEqual(['/after-own', '/after-launch', '/after-create', '/'].map((path) => `${HOME}${path}`))
-  })
+  test.runIf(isFullRun)(
+    'requests in the hooks of browserPoolOptions are checked, also those of pages that the browser opens itself',
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      sites.respond(ROBOTS, rules('Disallow: /private'))
+      sites.respond(`${HOME}/`, htmlPage())
+      const afterLaunch = async (_: string, { browser }: { browser: AnyBrowser }) => {
+        const [own] = (await browser.pages?.()) ?? browser.contexts().flatMap((context) => context.pages())
+        await own?.setContent(refusedImage('own'))
+        await sites.requested(2)
+        await (await browser.newPage()).setContent(refusedImage('launch'))
+        await sites.requested(3)
+      }
+      const afterCreate = async (page: AnyPage) => {
+        await page.setContent(refusedImage('create'))
+        await sites.requested(4)
+      }
+      const browserPoolOptions = { postLaunchHooks: [afterLaunch], postPageCreateHooks: [afterCreate] }
+      const result = await crawl(`${HOME}/`, { browserPoolOptions })
+      expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
+      expect(pages()).toEqual(['/after-own', '/after-launch', '/after-create', '/'].map((path) => `${HOME}${path}`))
+    },
+  )
 
-  test('page.goto is checked in the handler of a request with skipNavigation', { timeout: 60_000 }, async () => {
-    sites.respond(ROBOTS, rules('Disallow: /private'))
-    const failures: unknown[] = []
-    await crawl(
-      { url: `${HOME}/`, skipNavigation: true },
-      {
-        requestHandler: async ({ page }) => {
-          await page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error))
+  test.runIf(isFullRun)(
+    'page.goto is checked in the handler of a request with skipNavigation',
+    { timeout: 60_000 },
+    async () => {
+      sites.respond(ROBOTS, rules('Disallow: /private'))
+      const failures: unknown[] = []
+      await crawl(
+        { url: `${HOME}/`, skipNavigation: true },
+        {
+          requestHandler: async ({ page }) => {
+            await page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error))
+          },
         },
-      },
-    )
-    expect(failures).toEqual([expect.any(RobotsDisallowedError)])
-    expect(pages()).toEqual([])
-  })
+      )
+      expect(failures).toEqual([expect.any(RobotsDisallowedError)])
+      expect(pages()).toEqual([])
+    },
+  )
 
   test.runIf(isFullRun)(
     'requests of popups, frames of other sites and workers are checked, and speculation rules cause none',
@@ -247,19 +255,23 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
     },
   )
 
-  test('page.goto of a handler waits for its turn, and the wait does not count toward requestHandlerTimeoutSecs', {
-    timeout: 60_000,
-  }, async () => {
-    sites.respond(ROBOTS, rules('Crawl-delay: 3'))
-    for (const path of ['/', '/next']) sites.respond(`${HOME}${path}`, htmlPage())
-    const result = await crawl(`${HOME}/`, {
-      requestHandlerTimeoutSecs: 2,
-      maxRequestRetries: 0,
-      requestHandler: async (context) => void (await context.page.goto(sites.withPort(`${HOME}/next`))),
-    })
-    expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
-    expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
-  })
+  test.runIf(isFullRun)(
+    'page.goto of a handler waits for its turn, and the wait does not count toward requestHandlerTimeoutSecs',
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      sites.respond(ROBOTS, rules('Crawl-delay: 3'))
+      for (const path of ['/', '/next']) sites.respond(`${HOME}${path}`, htmlPage())
+      const result = await crawl(`${HOME}/`, {
+        requestHandlerTimeoutSecs: 2,
+        maxRequestRetries: 0,
+        requestHandler: async (context) => void (await context.page.goto(sites.withPort(`${HOME}/next`))),
+      })
+      expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
+      expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
+    },
+  )
 
   test.runIf(isFullRun)('Crawlee’s retry of a 429 response waits for Retry-After', { timeout: 60_000 }, async () => {
     sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())

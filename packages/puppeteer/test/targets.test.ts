@@ -1,5 +1,6 @@
-// Which targets withRobots accepts: a browser, or one of its contexts.
+// Which targets withRobots accepts: a browser, or one of its contexts. The short run omits two cases that launch a browser.
 import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser-fixture'
+import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage } from '@politely/testkit/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -44,7 +45,7 @@ describe.skipIf(noChromium)('withRobots', () => {
     expect(await errorOf(withRobots(gone.driverBrowser, CRAWLER))).toBeInstanceOf(Error)
   })
 
-  it('rejects a browser that uses WebDriver BiDi', async () => {
+  it.runIf(isFullRun)('rejects a browser that uses WebDriver BiDi', async () => {
     const other = await launch({ protocol: 'webDriverBiDi' })
     try {
       expect(await errorOf(withRobots(other.driverBrowser, CRAWLER))).toMatchObject({
@@ -74,7 +75,7 @@ describe.skipIf(noChromium)('withRobots', () => {
     }
   })
 
-  it('guards the default context alone, with the pages that it has from the start', async () => {
+  it.runIf(isFullRun)('guards the default context alone, with the pages that it has from the start', async () => {
     const another = await launch()
     const { at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     try {

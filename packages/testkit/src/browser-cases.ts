@@ -35,7 +35,7 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
       },
     })),
     ...cases
-      .filter((testCase) => isFullRun || !testCase.wholeBrowser)
+      .filter((testCase) => isFullRun || !(testCase.fullRun || hasOwnBrowser(testCase)))
       .map((testCase) => ({ name: testCase.name, run: (browser: BrowserUnderTest) => runCase(testCase, browser) })),
   ]
 }
@@ -46,8 +46,10 @@ export const browserGoneTests: readonly {
   run(launch: BrowserUnderTest['launch']): Promise<void>
 }[] = browserGoneCases.map((testCase) => ({ name: testCase.name, run: (launch) => runInOwnBrowser(launch, testCase) }))
 
+const hasOwnBrowser = ({ browser, switches }: BrowserCase) => browser === 'own' || switches !== undefined
+
 async function runCase(testCase: BrowserCase, browser: BrowserUnderTest): Promise<void> {
-  return testCase.browser === 'own' || testCase.switches !== undefined
+  return hasOwnBrowser(testCase)
     ? runInOwnBrowser(() => browser.launch(testCase.switches), testCase)
     : runInBrowser(browser, testCase)
 }

@@ -15,17 +15,17 @@ import type {
 import { type Reply, type Sites, startSites } from './sites.ts'
 
 export interface BrowserCase {
-  /** Runs only in the full run, with the whole Chromium: popups of the headless shell sometimes hang under Playwright. */
-  readonly wholeBrowser?: true
+  /** The case runs in the full run only, because it takes long or needs the whole Chromium: popups of the headless shell sometimes hang. */
+  readonly fullRun?: true
   /** A complete sentence. */
   readonly name: string
   /** The responses, by URL or by path of HOME. All other URLs respond with 404. */
   readonly web?: Readonly<Record<string, Reply>>
   /** Options of `withRobots`, in addition to CRAWLER. */
   readonly options?: object
-  /** The case damages the browser, so it gets a browser of its own. */
+  /** The case damages the browser, so it gets a browser of its own. It runs in the full run only. */
   readonly browser?: 'own'
-  /** The case gets a browser of its own that is launched with these switches. */
+  /** The case gets a browser of its own that is launched with these switches. It runs in the full run only. */
   readonly switches?: readonly string[]
   /** Runs the case. Throws if it fails. */
   readonly run: (fixture: BrowserFixture) => Promise<void>

@@ -223,6 +223,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'contexts of one browser do not wait for a crashed or busy page of another context',
+    fullRun: true,
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage('<iframe src="/frame"></iframe>'),

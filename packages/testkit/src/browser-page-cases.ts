@@ -138,6 +138,7 @@ export const browserPageCases: readonly BrowserCase[] = [
   ),
   {
     name: 'each of a dozen popups that open at once is checked',
+    fullRun: true,
     web: { '/robots.txt': RULES, '/open': htmlPage() },
     run: async ({ tab, at, gateEvent }) => {
       await tab.goto(at('/open'))
@@ -169,6 +170,7 @@ export const browserPageCases: readonly BrowserCase[] = [
   },
   {
     name: 'speculation rules cause no requests, however a page inserts them',
+    fullRun: true,
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage(`<div><template shadowrootmode="open"><p><template shadowrootmode="open">

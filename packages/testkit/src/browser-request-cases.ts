@@ -265,7 +265,7 @@ const notSeen: readonly UncheckedKind[] = [
     outcome: STOPPED,
     testCase: {
       name: 'speculation rules in the first document of a popup are not seen',
-      wholeBrowser: true,
+      fullRun: true,
       web: POPUP_WITH_RULES,
       run: async ({ sites, tab, at }) => {
         await tab.goto(at('/open'))
@@ -310,7 +310,7 @@ const switchCases: readonly BrowserCase[] = [
   },
   {
     name: 'a switch stops the requests of speculation rules in the first document of a popup',
-    wholeBrowser: true,
+    fullRun: true,
     switches: SWITCHES.speculationRules,
     web: {
       ...POPUP_WITH_RULES,
@@ -389,7 +389,8 @@ export const requestTable: DocTable = {
 export const browserRequestCases: readonly BrowserCase[] = [
   checkedCase,
   ...browserServiceWorkerCases,
-  ...[...switchedOff, ...notSeen, ...repeated].map(({ testCase }) => testCase),
+  ...switchedOff.map(({ testCase }) => testCase),
+  ...[...notSeen, ...repeated].map(({ testCase }): BrowserCase => ({ ...testCase, fullRun: true })),
   ...switchCases,
 ]
 

@@ -63,6 +63,7 @@ const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserCase
   ),
   {
     name: `a service worker with ${what} that was registered before is unregistered`,
+    ...(what !== 'navigation preload' && { fullRun: true }),
     web: web(worker),
     run: async (fixture) => {
       const context = await fixture.openContext()
