@@ -6,6 +6,7 @@ import {
   type BrowserCase,
   type BrowserFixture,
   errorOf,
+  firstInShortRun,
   HOME,
   nextFailure,
   RULES,
@@ -54,19 +55,21 @@ const endsOfOwnNavigation: Readonly<Record<string, (fixture: BrowserFixture) => 
 }
 
 const waitingCases: readonly BrowserCase[] = [
-  ...Object.entries(endsOfWaiting).map(
-    ([when, end]): BrowserCase => ({
-      name: `a waiting goto leaves the queue when ${when}`,
-      web: slowWeb,
-      ...(when.endsWith('crashes') && { browser: 'own' }),
-      run: async (fixture) => {
-        const { visit, abandoned } = await waitAtGate(fixture)
-        await Promise.all([end(fixture), abandoned])
-        assert((await visit) instanceof Error)
-        assert.deepEqual(fixture.robots.gate.queues(), [])
-      },
-      requested: ['/1'],
-    }),
+  ...firstInShortRun(
+    Object.entries(endsOfWaiting).map(
+      ([when, end]): BrowserCase => ({
+        name: `a waiting goto leaves the queue when ${when}`,
+        web: slowWeb,
+        ...(when.endsWith('crashes') && { browser: 'own' }),
+        run: async (fixture) => {
+          const { visit, abandoned } = await waitAtGate(fixture)
+          await Promise.all([end(fixture), abandoned])
+          assert((await visit) instanceof Error)
+          assert.deepEqual(fixture.robots.gate.queues(), [])
+        },
+        requested: ['/1'],
+      }),
+    ),
   ),
   {
     name: 'a waiting goto leaves the queue when its signal is aborted, and rejects with the signal’s reason',
@@ -129,23 +132,25 @@ const waitingCases: readonly BrowserCase[] = [
       assert((await next) instanceof Error)
     },
   },
-  ...Object.entries(endsOfOwnNavigation).map(
-    ([when, end]): BrowserCase => ({
-      name: `a waiting navigation that the page started leaves the queue when ${when}`,
-      web: slowWeb,
-      ...(when.endsWith('crashes') && { browser: 'own' }),
-      run: async (fixture) => {
-        const { robots, tab, at, gateEvent } = fixture
-        await tab.goto(at('/1'))
-        const [waiting, abandoned] = [gateEvent('wait', '/2'), gateEvent('abandon', '/2')]
-        await tab.evaluate('void setTimeout(() => { location = "/2" })')
-        await waiting
-        await end(fixture)
-        await abandoned
-        assert.deepEqual(robots.gate.queues(), [])
-      },
-      requested: ['/1'],
-    }),
+  ...firstInShortRun(
+    Object.entries(endsOfOwnNavigation).map(
+      ([when, end]): BrowserCase => ({
+        name: `a waiting navigation that the page started leaves the queue when ${when}`,
+        web: slowWeb,
+        ...(when.endsWith('crashes') && { browser: 'own' }),
+        run: async (fixture) => {
+          const { robots, tab, at, gateEvent } = fixture
+          await tab.goto(at('/1'))
+          const [waiting, abandoned] = [gateEvent('wait', '/2'), gateEvent('abandon', '/2')]
+          await tab.evaluate('void setTimeout(() => { location = "/2" })')
+          await waiting
+          await end(fixture)
+          await abandoned
+          assert.deepEqual(robots.gate.queues(), [])
+        },
+        requested: ['/1'],
+      }),
+    ),
   ),
   {
     name: 'a waiting goto does not reject with the refusal of the goto that replaces it',
@@ -232,15 +237,17 @@ const underWayCases: readonly BrowserCase[] = [
       assert.deepEqual(robots.gate.queues(), [])
     },
   },
-  ...[429, 503].map(
-    (status): BrowserCase => ({
-      name: `a response with status ${status} slows its origin down by Retry-After`,
-      web: { '/busy': { ...htmlPage('busy', { 'Retry-After': '30' }), status } },
-      run: async ({ robots, tab, at }) => {
-        assert.equal((await tab.goto(at('/busy')))?.status(), status)
-        assert.partialDeepStrictEqual(await robots.gate.when(at('/1')), { allowed: true, because: 'retry-after' })
-      },
-    }),
+  ...firstInShortRun(
+    [429, 503].map(
+      (status): BrowserCase => ({
+        name: `a response with status ${status} slows its origin down by Retry-After`,
+        web: { '/busy': { ...htmlPage('busy', { 'Retry-After': '30' }), status } },
+        run: async ({ robots, tab, at }) => {
+          assert.equal((await tab.goto(at('/busy')))?.status(), status)
+          assert.partialDeepStrictEqual(await robots.gate.when(at('/1')), { allowed: true, because: 'retry-after' })
+        },
+      }),
+    ),
   ),
 ]
 

@@ -5,6 +5,7 @@ import {
   type BrowserCase,
   CRAWLER,
   errorOf,
+  firstInShortRun,
   HOME,
   nextFailure,
   OTHER,
@@ -44,28 +45,32 @@ export const browserPageCases: readonly BrowserCase[] = [
       assert.deepEqual([url, headers?.referer], [`${OTHER}/there/next`, at(`${OTHER}/there/`)])
     },
   },
-  ...[
-    { status: 303, method: 'GET', body: '' },
-    { status: 307, method: 'POST', body: 'a=1' },
-  ].map(
-    ({ status, method, body }): BrowserCase => ({
-      name: `a POST that is redirected with status ${status} continues as ${method} with the body "${body}"`,
-      web: {
-        '/form': htmlPage('<form method="post" action="/send"><input name="a" value="1"><button>send</button></form>'),
-        '/send': redirectTo('/sent', status),
-        '/sent': htmlPage('sent'),
-      },
-      run: async ({ sites, tab, at }) => {
-        await tab.goto(at('/form'))
-        const bodies = new Map<string, string>()
-        tab.on('request', (request) => bodies.set(request.url(), request.postData() ?? ''))
-        await tab.click('button')
-        await tab.waitForFunction('location.pathname === "/sent"')
-        assert.equal(sites.requests.at(-1)?.method, method)
-        assert.equal(bodies.get(at('/sent')), body)
-      },
-      requested: ['/form', '/send', '/sent'],
-    }),
+  ...firstInShortRun(
+    [
+      { status: 303, method: 'GET', body: '' },
+      { status: 307, method: 'POST', body: 'a=1' },
+    ].map(
+      ({ status, method, body }): BrowserCase => ({
+        name: `a POST that is redirected with status ${status} continues as ${method} with the body "${body}"`,
+        web: {
+          '/form': htmlPage(
+            '<form method="post" action="/send"><input name="a" value="1"><button>send</button></form>',
+          ),
+          '/send': redirectTo('/sent', status),
+          '/sent': htmlPage('sent'),
+        },
+        run: async ({ sites, tab, at }) => {
+          await tab.goto(at('/form'))
+          const bodies = new Map<string, string>()
+          tab.on('request', (request) => bodies.set(request.url(), request.postData() ?? ''))
+          await tab.click('button')
+          await tab.waitForFunction('location.pathname === "/sent"')
+          assert.equal(sites.requests.at(-1)?.method, method)
+          assert.equal(bodies.get(at('/sent')), body)
+        },
+        requested: ['/form', '/send', '/sent'],
+      }),
+    ),
   ),
   {
     name: 'a refused goto rejects with the driver’s error as its cause, and the next goto works',
@@ -111,30 +116,32 @@ export const browserPageCases: readonly BrowserCase[] = [
     },
     requested: ['/hop', '/open'],
   },
-  ...['_blank', 'noopener'].map(
-    (how): BrowserCase => ({
-      name: `a popup (${how}) is checked from its first request on, at each hop`,
-      web: {
-        '/robots.txt': RULES,
-        '/open': htmlPage(),
-        '/hop': redirectTo('/step'),
-        '/step': redirectTo('/private'),
-        '/private': htmlPage(),
-        '/other': htmlPage('<img src="/private/image" onerror="fetch(`/over`)">'),
-      },
-      run: async ({ sites, tab, at, gateEvent }) => {
-        await tab.goto(at('/open'))
-        const open = (path: string) => tab.evaluate(`void window.open('${path}', '_blank', '${how}')`)
-        for (const path of ['/private', '/hop']) {
-          const refusal = gateEvent('refuse', '/private')
-          await open(path)
-          await refusal
-        }
-        await open('/other')
-        await sites.requested(6)
-      },
-      requested: ['/hop', '/open', '/other', '/over', '/step'],
-    }),
+  ...firstInShortRun(
+    ['_blank', 'noopener'].map(
+      (how): BrowserCase => ({
+        name: `a popup (${how}) is checked from its first request on, at each hop`,
+        web: {
+          '/robots.txt': RULES,
+          '/open': htmlPage(),
+          '/hop': redirectTo('/step'),
+          '/step': redirectTo('/private'),
+          '/private': htmlPage(),
+          '/other': htmlPage('<img src="/private/image" onerror="fetch(`/over`)">'),
+        },
+        run: async ({ sites, tab, at, gateEvent }) => {
+          await tab.goto(at('/open'))
+          const open = (path: string) => tab.evaluate(`void window.open('${path}', '_blank', '${how}')`)
+          for (const path of ['/private', '/hop']) {
+            const refusal = gateEvent('refuse', '/private')
+            await open(path)
+            await refusal
+          }
+          await open('/other')
+          await sites.requested(6)
+        },
+        requested: ['/hop', '/open', '/other', '/over', '/step'],
+      }),
+    ),
   ),
   {
     name: 'each of a dozen popups that open at once is checked',

@@ -1,6 +1,13 @@
 // Service workers are switched off, because Chromium makes requests for them that cannot be stopped.
 import assert from 'node:assert/strict'
-import { assertRefused, type BrowserCase, type BrowserFixture, CRAWLER, errorOf } from './browser-fixture.ts'
+import {
+  assertRefused,
+  type BrowserCase,
+  type BrowserFixture,
+  CRAWLER,
+  errorOf,
+  firstInShortRun,
+} from './browser-fixture.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, scriptOf } from './small-pages.ts'
 
@@ -48,18 +55,20 @@ async function checkNavigations({ browser, robots, tab, at, gateEvent }: Browser
 }
 
 const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserCase[] => [
-  ...['check', 'ignore'].map(
-    (pageRequests): BrowserCase => ({
-      name: `with pageRequests: ${pageRequests}, a service worker with ${what} is not registered, and its script is not requested`,
-      web: web(worker),
-      options: { pageRequests },
-      run: async (fixture) => {
-        await fixture.tab.goto(fixture.at('/open'))
-        await fixture.tab.waitForFunction('document.title === "TypeError"')
-        await checkNavigations(fixture)
-      },
-      requested: ['/open'],
-    }),
+  ...firstInShortRun(
+    ['check', 'ignore'].map(
+      (pageRequests): BrowserCase => ({
+        name: `with pageRequests: ${pageRequests}, a service worker with ${what} is not registered, and its script is not requested`,
+        web: web(worker),
+        options: { pageRequests },
+        run: async (fixture) => {
+          await fixture.tab.goto(fixture.at('/open'))
+          await fixture.tab.waitForFunction('document.title === "TypeError"')
+          await checkNavigations(fixture)
+        },
+        requested: ['/open'],
+      }),
+    ),
   ),
   {
     name: `a service worker with ${what} that was registered before is unregistered`,
