@@ -33,7 +33,7 @@ describe('any file', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: sampled(1_000) },
     )
   })
 
@@ -62,7 +62,7 @@ describe('any file', () => {
         const verdicts = [text, bytes].map((source) => parseRobots(source).check(path, 'ExampleBot'))
         expect(verdicts[0]).toEqual(verdicts[1])
       }),
-      { numRuns: 500 },
+      { numRuns: sampled(1_000) },
     )
   })
 })

@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import { startClock } from '@politely/testkit/clock'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
+import { sampled } from '@politely/testkit/scope'
 import type { Reply } from '@politely/testkit/sites'
 import { describe, expect } from 'vitest'
 import type { CheckManyOptions, ClientVerdict, Inspection, Store } from '../src/index.ts'
@@ -70,17 +71,18 @@ describe('checkMany', () => {
     expect(sites.requests.length).toBeLessThanOrEqual(3)
   })
 
-  test('checks a hundred thousand URLs of cached origins', async ({ sites, newClient }) => {
+  test('checks a long list of URLs of cached origins', async ({ sites, newClient }) => {
     sites.respond(ROBOTS, rules)
     const client = newClient()
+    const count = sampled(200_000)
     const base = sites.withPort('http://a.test:PORT/')
     function* urls() {
-      for (let i = 0; i < 100_000; i++) yield `${base}${i % 2 ? 'page' : 'other'}/${i}`
+      for (let i = 0; i < count; i++) yield `${base}${i % 2 ? 'page' : 'other'}/${i}`
     }
     let allowed = 0
     for await (const verdict of client.checkMany(urls())) allowed += verdict.allowed ? 1 : 0
-    expect(allowed).toBe(50_000)
-    expect(client.counters).toMatchObject({ questions: 100_000, allowed: 50_000, disallowed: 50_000, requests: 1 })
+    expect(allowed).toBe(count / 2)
+    expect(client.counters).toMatchObject({ questions: count, allowed: count / 2, disallowed: count / 2, requests: 1 })
   })
 
   test('ends when its signal is aborted, and leaves no listener on it', async ({ sites, newClient }) => {

@@ -18,8 +18,10 @@ const all = pages.flatMap((page) =>
   examplesOf(readFileSync(join(root, page), 'utf8')).map((code, i) => ({ page, i, code })),
 )
 
-/** The short run tests only the first example of each page, and none that starts a browser. */
-const examples = all.filter(({ i, code }) => isFullRun || (i === 0 && !code.includes('CHROME_BIN')))
+/** The short run tests only the examples of README.md, and the first one of each page that needs neither a browser nor Redis. */
+const examples = all.filter(({ page, i, code }) => {
+  return isFullRun || page === 'README.md' || (i === 0 && !/CHROME_BIN|REDIS_URL/.test(code))
+})
 
 const browser = findBrowser()
 let site: ExampleSite
