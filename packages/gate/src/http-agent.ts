@@ -30,6 +30,7 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
     )
   assertGate(gate)
   const addRequest: AgentLike['addRequest'] = (request, options) => {
+    lockProperty(request, 'method', 'the request has reached its agent')
     if (request.method === 'CONNECT') inner.addRequest(request, options)
     else
       void enterAndSend(
@@ -140,18 +141,7 @@ function headerPairs(headers: readonly unknown[]): readonly (readonly [name: unk
 /** Keeps the caller from changing the path and the Host header between the check and the moment at which Node sends them. */
 function lock(request: ClientRequest, target: Target): void {
   const { setHeader, appendHeader } = request
-  const pathError = (path: unknown) =>
-    new InvalidRequestError(
-      `path cannot be changed to ${describeValue(path)}: robots.txt was checked for ${target.url}. Make another request`,
-    )
-  Object.defineProperty(request, 'path', {
-    configurable: true,
-    enumerable: true,
-    get: () => target.path,
-    set: (path) => {
-      if (path !== target.path) throw pathError(path)
-    },
-  })
+  lockProperty(request, 'path', `robots.txt was checked for ${target.url}`)
   request.setHeader = (name, value) => {
     if (isHost(name)) assertOwnHost(target.url, [value].flat(), target.origin)
     return setHeader.call(request, name, value)
@@ -160,6 +150,22 @@ function lock(request: ClientRequest, target: Target): void {
     if (isHost(name)) assertOwnHost(target.url, [request.getHeader('host') ?? [], value].flat(), target.origin)
     return appendHeader.call(request, name, value)
   }
+}
+
+/** Makes a change of the property throw. Node checks `path` and `method` for line breaks only before the request reaches its agent. */
+function lockProperty(request: ClientRequest, name: 'path' | 'method', reason: string): void {
+  const value = request[name]
+  Object.defineProperty(request, name, {
+    configurable: true,
+    enumerable: true,
+    get: () => value,
+    set: (changed) => {
+      if (changed === value) return
+      throw new InvalidRequestError(
+        `${name} cannot be changed to ${describeValue(changed)}: ${reason}. Make another request`,
+      )
+    },
+  })
 }
 
 function isHost(name: unknown): boolean {

@@ -191,7 +191,7 @@ describe('a Host header', () => {
     expect(await outcomeOf(() => http({ path: '/pub', headers: headers as OutgoingHttpHeaders }))).toBe(REFUSED)
   })
 
-  test('cannot be changed after the check, nor the path (node:http)', async () => {
+  test('cannot be changed after the check, nor the path or the method (node:http)', async () => {
     const changes: ((sent: ReturnType<typeof httpRequest>) => void)[] = [
       (sent) => sent.setHeader('HOST', 'other.example'),
       (sent) => sent.appendHeader('host', 'other.example'),
@@ -199,8 +199,15 @@ describe('a Host header', () => {
       (sent) => {
         sent.path = '/private'
       },
+      (sent) => {
+        sent.method = 'GET /private HTTP/1.1\r\nHost: other.example\r\n\r\nGET'
+      },
     ]
     for (const change of changes) expect(await outcomeOf(() => http({ path: '/pub' }, change))).toBe(REFUSED)
+    const toGet = (sent: ReturnType<typeof httpRequest>) => {
+      sent.method = 'GET'
+    }
+    expect(await outcomeOf(() => http({ path: '/private', method: 'CONNECT' }, toGet))).toBe(REFUSED)
     expect(await outcomeOf(() => http({ path: '/pub' }, (sent) => sent.setHeader('host', host)))).toBe('GET /pub')
   })
 
