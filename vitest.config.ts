@@ -46,7 +46,9 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     silent: 'passed-only',
     sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000, // some tests start a browser, and the machine may be busy
+    // Some tests start a browser or a server, and the machine may be busy.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Many tests wait for a server or a browser, so more workers than processors keep the processors busy.
     maxWorkers: availableParallelism() * 2 + 1,
     projects: [

@@ -105,7 +105,7 @@ test.for(transports.slice(1))(
     const observer = new RequestObserver(sites.withPort(ROBOTS), 512_000)
     onTestFinished(() => observer.stop())
     const all = received(coded.length)
-    const verdict = newClient(options()).check(sites.withPort(checkedPage))
+    const verdict = newClient({ ...options(), timeoutMs: 50_000 }).check(sites.withPort(checkedPage))
     await all
     held.end()
     expect(await verdict).toMatchObject({ because: 'rule' })

@@ -115,7 +115,7 @@ describe.skipIf(noRedis())('RedisPacer', () => {
       const clock = startClock()
       const options = { client, keyPrefix: `${redis.keyPrefix}${randomUUID()}:` }
       await knowLongAgo(options, ['k'])
-      const pacer = new RedisPacer({ ...options, now: clock.now })
+      const pacer = new RedisPacer({ ...options, now: clock.now, timeoutMs: 60_000 })
       return compare(seed, pacer, new LocalPacer(clock.now), clock.advance)
     }
     // Sequences run at the same time, so that they do not wait for one another's replies.
