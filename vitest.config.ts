@@ -42,7 +42,7 @@ export default defineConfig({
     reporters: ['minimal', new UnstableTests()],
     // How often a failed test is repeated. CI repeats it once, on machines of unknown load, and prints its name.
     retry: Number(process.env.TEST_RETRIES ?? 0),
-    // Node imports the modules itself: a third less time than with Vite, whose features (`vi.mock`, aliases) the tests do not use.
+    // Node imports the modules itself: a sixth less time than with Vite, whose features (`vi.mock`, aliases) the tests do not use.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     silent: 'passed-only',
     sequence: { sequencer: LongestFirst },
