@@ -4,7 +4,7 @@ import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playw
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
-import { isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
 import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/small-pages'
 import { chromium as playwright } from 'playwright'
@@ -70,7 +70,7 @@ const kinds: readonly (readonly [string, (options: object) => AnyCrawler])[] = [
 
 // Each test starts a browser. The short run uses one crawler only. It omits cases that the tests of Playwright cover without Crawlee, and all but
 // one of similar cases.
-describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.slice(0, 1))('%s', (kind, make) => {
+describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%s', (kind, make) => {
   async function crawl(
     request: string | { url: string; [more: string]: unknown },
     { requestHandler, useIncognitoPages = false, ...options }: Options = {},
@@ -144,7 +144,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(isFullRun ? kinds : kinds.
     return `<img src="${sites.withPort(`${HOME}/private/${name}`)}" onerror="new Image().src = '${next}'">`
   }
 
-  test.each(isFullRun ? [{ useIncognitoPages: false }, { useIncognitoPages: true }] : [{ useIncognitoPages: false }])(
+  test.each(firstInShortRun([{ useIncognitoPages: false }, { useIncognitoPages: true }]))(
     'requests in preNavigationHooks are checked from the first page of a browser on: $useIncognitoPages',
     { timeout: 60_000 },
     async ({ useIncognitoPages }) => {

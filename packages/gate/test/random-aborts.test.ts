@@ -4,7 +4,7 @@
 import { RobotsClient } from '@politely/fetcher'
 import { heapBytes } from '@politely/testkit/heap'
 import { seededIntegers } from '@politely/testkit/random-robots'
-import { isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { afterEach, expect, test, vi } from 'vitest'
 import { PoliteGate } from '../src/index.ts'
 import { lookup, Site } from './site.ts'
@@ -26,7 +26,7 @@ const crawls = [
   { seed: 2, minDelayPerAddressMs: 0 },
 ]
 
-test.each(isFullRun ? crawls : crawls.slice(0, 1))(
+test.each(firstInShortRun(crawls))(
   'grants and aborts ten thousand requests: %o',
   { timeout: 60_000 },
   async ({ seed, minDelayPerAddressMs }) => {

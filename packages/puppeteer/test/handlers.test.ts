@@ -1,7 +1,7 @@
 // Request handlers of pages: whatever they do, cooperative or not, added before or after withRobots, no disallowed request is sent.
 
 import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser-fixture'
-import { isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { htmlPage } from '@politely/testkit/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -29,7 +29,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
     ['continues every request without a priority', (request) => request.continue()],
     ['has no opinion', (request) => request.continue(request.continueRequestOverrides(), 0)],
   ]
-  const tested = isFullRun ? handlers : handlers.slice(0, 1)
+  const tested = firstInShortRun(handlers)
 
   it.each(tested.flatMap(([name, handle]) => [[name, 'before', handle] as const, [name, 'after', handle] as const]))(
     'that %s, added %s withRobots, does not bypass the checks',

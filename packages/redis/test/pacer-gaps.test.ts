@@ -9,7 +9,7 @@ import { type Pacer, PoliteGate, type Ticket } from '@politely/gate'
 import { lookupIn } from '@politely/testkit/lookup'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { noRedis, noRedisServer, type RedisServer, startRedis, useRedis } from '@politely/testkit/redis'
-import { isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { startSites } from '@politely/testkit/sites'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -224,7 +224,7 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     expect(Math.min(...gapsOf(starts))).toBeGreaterThanOrEqual(DELAY_MS)
   })
 
-  test.for(isFullRun ? restarts : restarts.slice(0, 1))('when Redis restarts %s', async ([name, args, restart]) => {
+  test.for(firstInShortRun(restarts))('when Redis restarts %s', async ([name, args, restart]) => {
     const redis = await startServer(args)
     const rounds = isFullRun ? 10 : 1
     await checkGapsDuring([redis.url, redis.url, redis.url], async (startsMore) => {

@@ -6,13 +6,13 @@ import {
   type BrowserCase,
   type BrowserFixture,
   errorOf,
-  firstInShortRun,
   HOME,
   nextFailure,
   RULES,
   SLOW,
   verdictOf,
 } from './browser-fixture.ts'
+import { firstInShortRun } from './scope.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 

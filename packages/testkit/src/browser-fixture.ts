@@ -66,11 +66,6 @@ export interface BrowserFixture<
 
 type GateEvent = 'wait' | 'abandon' | 'start' | 'done' | 'refuse'
 
-/** For cases that differ in one value: the short run runs only the first of them. */
-export function firstInShortRun(cases: readonly BrowserCase[]): readonly BrowserCase[] {
-  return cases.map((testCase, i) => (i === 0 ? testCase : { ...testCase, fullRun: true }))
-}
-
 export const HOME = 'http://localhost:PORT'
 export const OTHER = 'http://127.0.0.1:PORT'
 export const CRAWLER = { userAgent: 'TestBot/1.0 (+https://test.example/bot)', minDelayMs: 0, retries: 0 } as const

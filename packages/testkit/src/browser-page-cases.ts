@@ -5,13 +5,13 @@ import {
   type BrowserCase,
   CRAWLER,
   errorOf,
-  firstInShortRun,
   HOME,
   nextFailure,
   OTHER,
   RULES,
   verdictOf,
 } from './browser-fixture.ts'
+import { firstInShortRun } from './scope.ts'
 import { htmlPage, redirectTo } from './small-pages.ts'
 
 const speculation = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })

@@ -265,7 +265,6 @@ const notSeen: readonly UncheckedKind[] = [
     outcome: STOPPED,
     testCase: {
       name: 'speculation rules in the first document of a popup are not seen',
-      fullRun: true,
       web: POPUP_WITH_RULES,
       run: async ({ sites, tab, at }) => {
         await tab.goto(at('/open'))
@@ -310,7 +309,6 @@ const switchCases: readonly BrowserCase[] = [
   },
   {
     name: 'a switch stops the requests of speculation rules in the first document of a popup',
-    fullRun: true,
     switches: SWITCHES.speculationRules,
     web: {
       ...POPUP_WITH_RULES,

@@ -1,13 +1,7 @@
 // Service workers are switched off, because Chromium makes requests for them that cannot be stopped.
 import assert from 'node:assert/strict'
-import {
-  assertRefused,
-  type BrowserCase,
-  type BrowserFixture,
-  CRAWLER,
-  errorOf,
-  firstInShortRun,
-} from './browser-fixture.ts'
+import { assertRefused, type BrowserCase, type BrowserFixture, CRAWLER, errorOf } from './browser-fixture.ts'
+import { firstInShortRun } from './scope.ts'
 import type { Reply } from './sites.ts'
 import { htmlPage, scriptOf } from './small-pages.ts'
 
@@ -54,8 +48,8 @@ async function checkNavigations({ browser, robots, tab, at, gateEvent }: Browser
   assert((await visit) instanceof Error)
 }
 
-const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserCase[] => [
-  ...firstInShortRun(
+const notRegistered = Object.entries(WORKERS).flatMap(([what, worker]) =>
+  firstInShortRun(
     ['check', 'ignore'].map(
       (pageRequests): BrowserCase => ({
         name: `with pageRequests: ${pageRequests}, a service worker with ${what} is not registered, and its script is not requested`,
@@ -70,9 +64,11 @@ const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserCase
       }),
     ),
   ),
-  {
+)
+
+const unregistered = firstInShortRun(Object.entries(WORKERS)).map(
+  ([what, worker]): BrowserCase => ({
     name: `a service worker with ${what} that was registered before is unregistered`,
-    ...(what !== 'navigation preload' && { fullRun: true }),
     web: web(worker),
     run: async (fixture) => {
       const context = await fixture.openContext()
@@ -85,8 +81,8 @@ const registered = Object.entries(WORKERS).flatMap(([what, worker]): BrowserCase
       await checkNavigations({ ...fixture, context, robots, tab })
     },
     requested: ['/by-worker', '/open', '/worker.js'],
-  },
-])
+  }),
+)
 
 const backgroundFetch: BrowserCase = {
   name: 'a service worker that was registered before cannot start a Background Fetch, and is not updated',
@@ -107,4 +103,4 @@ const backgroundFetch: BrowserCase = {
   requested: ['/by-worker', '/open', '/worker.js'],
 }
 
-export const browserServiceWorkerCases: readonly BrowserCase[] = [...registered, backgroundFetch]
+export const browserServiceWorkerCases: readonly BrowserCase[] = [...notRegistered, ...unregistered, backgroundFetch]

@@ -53,7 +53,7 @@ export function conformanceDirOrNote(): string | undefined {
 /** Runs one matcher for each dialect on every case, and `judge.mjs` on the results. Returns an agreement for each dialect. */
 export async function judgeConformance<Dialect extends string>(
   dir: string,
-  matchers: Readonly<Record<Dialect, (conformanceCase: ConformanceCase) => ConformanceVerdict>>,
+  matchers: Readonly<Record<Dialect, { check(conformanceCase: ConformanceCase): ConformanceVerdict }>>,
 ): Promise<Record<Dialect, Agreement>> {
   const folder = mkdtempSync(join(tmpdir(), 'politely-conformance-'))
   try {
@@ -63,7 +63,7 @@ export async function judgeConformance<Dialect extends string>(
     const runs = (Object.keys(matchers) as Dialect[]).map((dialect) => ({ dialect, results: [] as string[] }))
     for await (const conformanceCase of casesIn(casesFile, corpus)) {
       for (const { dialect, results } of runs) {
-        results.push(JSON.stringify({ id: conformanceCase.id, ...matchers[dialect](conformanceCase) }))
+        results.push(JSON.stringify({ id: conformanceCase.id, ...matchers[dialect].check(conformanceCase) }))
       }
     }
     const agreements = runs.map(async ({ dialect, results }) => {

@@ -7,3 +7,8 @@ export const isFullRun: boolean = process.env.POLITELY_TEST_ALL === '1'
 export function sampled(cases: number): number {
   return isFullRun ? cases : Math.ceil(cases / 10)
 }
+
+/** Returns the cases to run, of several that differ in one value: all of them in the full run, the first in the short one. */
+export function firstInShortRun<T>(cases: readonly T[]): readonly T[] {
+  return isFullRun ? cases : cases.slice(0, 1)
+}

@@ -1,6 +1,7 @@
 // The options of withRobots, and what its close restores.
 import assert from 'node:assert/strict'
-import { assertRefused, type BrowserCase, CRAWLER, firstInShortRun, HOME, RULES } from './browser-fixture.ts'
+import { assertRefused, type BrowserCase, CRAWLER, HOME, RULES } from './browser-fixture.ts'
+import { firstInShortRun } from './scope.ts'
 import { htmlPage } from './small-pages.ts'
 
 const gateClosed = { code: 'ERR_POLITELY_GATE_CLOSED' }
