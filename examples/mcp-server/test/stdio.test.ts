@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { type Sites, startSites } from '@politely/testkit/sites'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { connectStdio, type StdioServer } from './connect.ts'
@@ -219,11 +219,12 @@ describe('the command line', () => {
     return { child, printed, ended: once(child, 'close').then(([status]) => status as number | null) }
   }
 
-  test.each([
+  const wrong: [readonly string[], RegExp][] = [
+    [['--timeout', 'soon'], /--timeout: "soon" is invalid; expected a number of seconds/],
     [['--agent', 'x'], /--agent/],
     [['--user-agent', ''], /userAgent: /],
-    [['--timeout', 'soon'], /--timeout: "soon" is invalid; expected a number of seconds/],
-  ])('rejects %o with one line', async (args, message) => {
+  ]
+  test.each(firstInShortRun(wrong))('rejects %o with one line', async (args, message) => {
     const { printed, ended } = await run(args)
     expect(await ended).toBe(2)
     expect(printed.stderr).toMatch(message)

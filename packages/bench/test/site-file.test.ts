@@ -59,7 +59,7 @@ it('generates absolute URLs of the file\u2019s own origin, with a realistic leng
   const urls = files.slice(0, 200).flatMap((file, i) => {
     const fileUrls = urlsFor(file, i)
     expect(fileUrls).toHaveLength(URLS_PER_FILE)
-    for (const url of fileUrls) expect(new URL(url).origin).toBe(file.origin)
+    expect(fileUrls.filter((url) => new URL(url).origin !== file.origin)).toEqual([])
     return fileUrls
   })
   const half = quantile(

@@ -419,15 +419,14 @@ describe('unreachable', () => {
 })
 
 describe('the wait after failures', () => {
+  /** The wait after `count` failures, in minutes. */
+  const waitAfter = (outcome: Outcome, count: number, policy = defaultAccessPolicy) => {
+    const failures = Array.from({ length: count }, () => [0, outcome] as const)
+    return (after(failures, policy).nextAttemptAt - START) / MINUTE
+  }
   /** The waits after each of `count` failures, in minutes. */
   const waits = (outcome: Outcome, count: number, policy = defaultAccessPolicy) =>
-    Array.from({ length: count }, (_, i) => {
-      const entry = after(
-        Array.from({ length: i + 1 }, () => [0, outcome] as const),
-        policy,
-      )
-      return (entry.nextAttemptAt - START) / MINUTE
-    })
+    Array.from({ length: count }, (_, i) => waitAfter(outcome, i + 1, policy))
 
   test.each([
     ['our choice, grows to an hour after a 500', answers(500), [1, 2, 4, 8, 16, 32, 60, 60]],
@@ -441,7 +440,7 @@ describe('the wait after failures', () => {
   })
 
   test('our choice, stays at an hour after a thousand failures', () => {
-    expect(waits(answers(500), 1_100).at(-1)).toBe(60)
+    expect(waitAfter(answers(500), 1_100)).toBe(60)
   })
 
   test('our choice, grows also across a failure with Retry-After', () => {

@@ -173,7 +173,9 @@ describe('a match compares at most pattern × path bytes', () => {
   ])('and far fewer for each of many patterns: %s', (_name, rule, text) => {
     const { path, reads } = countingPath(text)
     const rules = 20_000
-    for (let i = 0; i < rules; i++) expect(matchesWildcards(path, bytes(rule), 0, rule.length)).toBe(false)
+    let matches = 0
+    for (let i = 0; i < rules; i++) if (matchesWildcards(path, bytes(rule), 0, rule.length)) matches++
+    expect(matches).toBe(0)
     expect(reads()).toBeGreaterThan(100_000)
     expect(reads()).toBeLessThan(10 * rules + 300_000) // not 2,000 times 20,000
   })
@@ -242,9 +244,8 @@ describe('the suffix automaton', () => {
           for (let from = 0; from <= path.length && piece !== ''; from++) {
             const endOfNext = automaton.endOfNext(bytes(`?${piece}`), 1, 1 + piece.length, from)
             const expected = path.indexOf(piece, from)
-            expect(endOfNext, `${piece} in ${path} from ${from} on`).toBe(
-              expected === -1 ? -1 : expected + piece.length,
-            )
+            const expectedEnd = expected === -1 ? -1 : expected + piece.length
+            if (endOfNext !== expectedEnd) expect.fail(`${piece} in ${path} from ${from} on: ${endOfNext}`)
             if (expected === -1) missed++
             else found++
           }
@@ -271,8 +272,8 @@ describe('the suffix automaton', () => {
       for (let i = 0; i < 1_000; i++) {
         const start = Math.floor(random() * path.length)
         const piece = path.slice(start, start + 1 + Math.floor(random() * 20))
-        expect(endOfNext(piece, 0)).toBe(path.indexOf(piece) + piece.length)
-        expect(endOfNext(piece, start)).toBe(start + piece.length)
+        const ends = [endOfNext(piece, 0), endOfNext(piece, start)]
+        expect(ends).toEqual([path.indexOf(piece) + piece.length, start + piece.length])
       }
     }
   })

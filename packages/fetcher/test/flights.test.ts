@@ -283,18 +283,18 @@ describe('maxFlights and maxFlightsPerDomain', () => {
     expect(begun).toEqual(['held.test', 'a1.a.test', 'b1.b.test', 'a2.a.test', 'a3.a.test'])
   })
 
-  test('are used up but not exceeded with a thousand origins', async ({ newClient }) => {
+  test('are used up but not exceeded with hundreds of origins', async ({ newClient }) => {
     const server = await startSlowServer()
     const client = newClient({ maxFlights: 20, maxFlightsPerDomain: 3 })
-    const hosts = Array.from({ length: 1_000 }, (_, i) => `h${i}.d${i % 50}.test`)
+    const hosts = Array.from({ length: 300 }, (_, i) => `h${i}.d${i % 15}.test`)
     const asked = hosts.map((host) => client.isAllowed(server.page(host)))
     await server.received(20)
-    expect(client.gauges).toMatchObject({ flightsUnderWay: 20, flightsWaiting: 980 })
-    await server.answer(1_000)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 20, flightsWaiting: 280 })
+    await server.answer(300)
     expect(new Set(await Promise.all(asked))).toEqual(new Set([false]))
     expect(server.most).toEqual({ all: 20, domain: expect.any(Number) })
     expect(server.most.domain).toBeLessThanOrEqual(3)
-    expect(server.order).toHaveLength(1_000)
+    expect(server.order).toHaveLength(300)
     expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
   })
 

@@ -683,9 +683,8 @@ describe('a change of robots.txt while requests wait', () => {
 describe('memory', () => {
   test('evicts origins without a request under way or a delay to keep', async () => {
     const many = new RobotsClient({ userAgent: USER_AGENT, lookup, network: 'any' })
-    const manyUrls = [...Array(1_000).keys()].map((n) => url(`many${n}.test`))
-    for (let n = 0; n < manyUrls.length; n += 100)
-      await Promise.all(manyUrls.slice(n, n + 100).map((each) => many.check(each)))
+    const manyUrls = [...Array(100).keys()].map((n) => url(`many${n}.test`))
+    await Promise.all(manyUrls.map((each) => many.check(each)))
     for (const host of ['none.test', 'other.test', 'third.test']) await many.check(url(host))
 
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })

@@ -4,12 +4,13 @@
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { seededIntegers } from '@politely/testkit/random-robots'
+import { sampled } from '@politely/testkit/scope'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { LocalPacer, type Pacer, type Permit, PoliteGate, type Reservation, type Ticket } from '../src/index.ts'
 import { SharedLimits } from '../src/shared-limit.ts'
 import { Site, lookup as siteLookup } from './site.ts'
 
-const SEEDS = Number(process.env.SEEDS ?? 40)
+const SEEDS = Number(process.env.SEEDS ?? sampled(100))
 const FIRST_SEED = Number(process.env.FIRST_SEED ?? 1)
 const REQUESTS = 120
 const ARRIVALS_WITHIN_MS = 3_000
