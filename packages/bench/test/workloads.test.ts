@@ -42,8 +42,8 @@ const plan: Plan = {
 }
 const sites = Array.from(siteFiles(6), (file, i) => siteOf(file, i))
 
-/** These start child processes and take seconds. */
-const slow = ['hostile', 'memory', 'cold fetch', 'store memory']
+/** These start other processes and take seconds. */
+const slow = ['hostile', 'memory', 'cold fetch', 'store memory', 'store redis']
 type Workload = [string, () => Promise<Sheet | Sheet[]>]
 const workloads: Workload[] = [
   ['match', () => match({ ...plan, libraries }, sites, 'generated')],

@@ -138,7 +138,7 @@ test('--json prints the verdicts of the API, one on each line', async () => {
 test('passes --user-agent, --product-token, --dialect and --timeout to the client', async () => {
   const rules = await startSite({ status: 200, body: 'User-agent: MJ12bot\nDisallow: /\n' })
   const args = ['check', `${rules.origin}/`, '--json', '--user-agent', 'Custom Header', '--product-token', 'MJ12bot']
-  expect(parseJsonLines((await runCli(args)).stdout)).toMatchObject([{ because: 'rule', rule: { line: 2 } }])
+  expect(parseJsonLines((await runInThisProcess(args)).stdout)).toMatchObject([{ because: 'rule', rule: { line: 2 } }])
   expect(parseJsonLines((await runInThisProcess([...args, '--dialect', 'google'])).stdout)).toMatchObject([
     { because: 'no-group' },
   ])
@@ -192,7 +192,7 @@ test('checks 16 sites at once and prints verdicts in input order', async () => {
 test('a line longer than 65,536 characters is malformed and makes no request', async () => {
   const { origin, server } = await startSite({ status: 404 })
   const stdin = `${origin}/${'x'.repeat(70_000)}\n`
-  const { stdout, code } = await runCli(['check', '-', 'mailto:x', '--json', ...BOT], { stdin })
+  const { stdout, code } = await runInThisProcess(['check', '-', 'mailto:x', '--json', ...BOT], stdin)
   const [tooLong, next] = parseJsonLines(stdout)
   expect(tooLong).toMatchObject({ allowed: false, because: 'invalid-url', problem: 'malformed' })
   expect(tooLong?.url).toHaveLength(65_537)
@@ -203,7 +203,7 @@ test('a line longer than 65,536 characters is malformed and makes no request', a
 test('replaces - by the lines of stdin, also between other URLs', async () => {
   const A = await originWithStatus(404)
   const stdin = `${A}/1\r\n\n  \n${A}/2` // CR LF, blank lines, no line end after the last line
-  const { stdout } = await runCli(['check', `${A}/0`, '-', `${A}/3`, '--json', ...BOT], { stdin })
+  const { stdout } = await runInThisProcess(['check', `${A}/0`, '-', `${A}/3`, '--json', ...BOT], stdin)
   expect(parseJsonLines(stdout).map(({ url }) => url)).toEqual([0, 1, 2, 3].map((n) => `${A}/${n}`))
 })
 

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { afterAll, expect, test } from 'vitest'
-import { exitCodeOf, parseJsonLines, runCli, startCli, writeForever } from './run-cli.ts'
+import { exitCodeOf, parseJsonLines, runCli, runInThisProcess, startCli, writeForever } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
@@ -37,7 +37,7 @@ test('prints one JSON verdict for each line; the exit code is 0 whatever the ver
 })
 
 test('says on stderr that stdin looks like a robots.txt file', async () => {
-  const { code, stdout, stderr } = await runCli(MATCH, { stdin: 'User-agent: *\nDisallow: /private\n' })
+  const { code, stdout, stderr } = await runInThisProcess(MATCH, 'User-agent: *\nDisallow: /private\n')
   expect(parseJsonLines(stdout)).toMatchObject([{ because: 'invalid-url' }, { because: 'invalid-url' }])
   expect(stderr).toBe('politely: stdin looks like a robots.txt file; write --robots robots.txt < urls.txt\n')
   expect(code).toBe(0)
@@ -46,19 +46,22 @@ test('says on stderr that stdin looks like a robots.txt file', async () => {
 test('takes the product token from a whole User-Agent header; applies --dialect and --origin', async () => {
   const args = ['match', '--robots', robots, '--user-agent', 'MJ12bot/v1.4.8 (http://mj12bot.com/)']
   const stdin = 'https://example.com/\nhttps://other.example/\n'
-  const rfc9309 = await runCli([...args, '--origin', 'https://example.com/any'], { stdin })
+  const rfc9309 = await runInThisProcess([...args, '--origin', 'https://example.com/any'], stdin)
   expect(parseJsonLines(rfc9309.stdout)).toMatchObject([
     { because: 'rule', rule: { line: 2 } },
     { because: 'other-origin', origin: 'https://other.example', fileOrigin: 'https://example.com' },
   ])
-  const google = await runCli([...args, '--dialect', 'google'], { stdin })
+  const google = await runInThisProcess([...args, '--dialect', 'google'], stdin)
   expect(parseJsonLines(google.stdout)).toMatchObject([NO_RULE, NO_RULE])
 })
 
 test('--product-token replaces the token of --user-agent, and suffices alone', async () => {
   const stdin = 'https://example.com/\n'
   for (const names of [['--user-agent', 'OtherBot/1.0'], []]) {
-    const { stdout } = await runCli(['match', '--robots', robots, ...names, '--product-token', 'MJ12bot'], { stdin })
+    const { stdout } = await runInThisProcess(
+      ['match', '--robots', robots, ...names, '--product-token', 'MJ12bot'],
+      stdin,
+    )
     expect(parseJsonLines(stdout)).toMatchObject([{ because: 'rule', rule: { line: 2 } }])
   }
 })
@@ -74,7 +77,7 @@ test.for([
   ['non-ASCII characters', '/é/日本/😀\n', ['/é/日本/😀']],
   ['empty input', '', []],
 ] as const)('reads lines: %s', async ([, stdin, urls]) => {
-  const { stdout, code } = await runCli(MATCH, { stdin })
+  const { stdout, code } = await runInThisProcess(MATCH, stdin)
   expect(parseJsonLines(stdout).map(({ url }) => url)).toEqual(urls)
   expect(code).toBe(0)
 })
@@ -100,7 +103,7 @@ test('joins a line and a character that are split between two chunks', async () 
 test('calls a line of more than 65,536 characters malformed, and checks the lines after it', async () => {
   const longest = `/private/${'x'.repeat(65_536 - 9)}`
   const stdin = `${longest}\n${longest}x\n${'x'.repeat(1_000_000)}\n/page\n`
-  const [fits, oneTooLong, muchTooLong, next] = parseJsonLines((await runCli(MATCH, { stdin })).stdout)
+  const [fits, oneTooLong, muchTooLong, next] = parseJsonLines((await runInThisProcess(MATCH, stdin)).stdout)
   expect(fits).toMatchObject({ url: longest, ...BY_RULE })
   for (const verdict of [oneTooLong, muchTooLong]) {
     expect(verdict).toMatchObject({ allowed: false, because: 'invalid-url', problem: 'malformed' })

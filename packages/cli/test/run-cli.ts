@@ -1,6 +1,7 @@
 // Runs the command line program, in a child process or in this one.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
@@ -31,9 +32,12 @@ export function startCli(args: readonly string[], { env, node = [] }: RunOptions
   return child
 }
 
-/** Does what main.ts does, in this process, which is faster. For commands that do not read stdin. */
-export async function runInThisProcess(args: readonly string[]): Promise<Result> {
+/** Does what main.ts does, in this process, which is faster. */
+export async function runInThisProcess(args: readonly string[], stdin = ''): Promise<Result> {
   const written = { stdout: '', stderr: '' }
+  const input = vi
+    .spyOn(process, 'stdin', 'get')
+    .mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin)
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
       written[name] += text
@@ -52,7 +56,7 @@ export async function runInThisProcess(args: readonly string[]): Promise<Result>
   } finally {
     process.exitCode = exitCode
     vi.unstubAllEnvs()
-    for (const spy of spies) spy.mockRestore()
+    for (const spy of [input, ...spies]) spy.mockRestore()
   }
 }
 

@@ -281,20 +281,24 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
   })
 
-  test('a POST, for which Crawlee intercepts requests itself, keeps its method, and its redirect is checked', {
-    timeout: 60_000,
-  }, async () => {
-    sites.respond(ROBOTS, rules('Disallow: /private'))
-    sites.respond(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
-    sites.respond(`${HOME}/end`, redirectTo('/private'))
-    const result = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
-    expect(result.failed).toEqual([expect.any(RobotsDisallowedError)])
-    expect(sites.requests.map(({ method, url }) => [method, url])).toEqual([
-      ['GET', ROBOTS],
-      ['POST', `${HOME}/form`],
-      ['GET', `${HOME}/end`],
-    ])
-  })
+  test.runIf(isFullRun)(
+    'a POST, for which Crawlee intercepts requests itself, keeps its method, and its redirect is checked',
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      sites.respond(ROBOTS, rules('Disallow: /private'))
+      sites.respond(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
+      sites.respond(`${HOME}/end`, redirectTo('/private'))
+      const result = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
+      expect(result.failed).toEqual([expect.any(RobotsDisallowedError)])
+      expect(sites.requests.map(({ method, url }) => [method, url])).toEqual([
+        ['GET', ROBOTS],
+        ['POST', `${HOME}/form`],
+        ['GET', `${HOME}/end`],
+      ])
+    },
+  )
 
   test.runIf(isFullRun)(
     'with pageRequests: ignore, the retry of a 429 response also waits for Retry-After',
