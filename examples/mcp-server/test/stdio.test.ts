@@ -200,7 +200,7 @@ test('does not connect to private addresses without --allow-address (our choice)
   expect(sites.connections).toEqual([])
 })
 
-test('rejects pending calls when the server process dies', async () => {
+test.runIf(isFullRun)('rejects pending calls when the server process dies', async () => {
   sites.respond(`${HOME}/1`, new Promise(() => undefined))
   const server = await start()
   const call = fetchUrl(server, '/1')
@@ -232,7 +232,7 @@ describe('the command line', () => {
     expect(printed.stdout).toBe('')
   })
 
-  test('--help lists the options', async () => {
+  test.runIf(isFullRun)('--help lists the options', async () => {
     const { printed, ended } = await run(['--help'])
     expect(await ended).toBe(0)
     for (const option of ['--user-agent', '--allow-address', '--min-delay', '--timeout']) {

@@ -3,6 +3,7 @@ import type { Configuration } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
 import { adapterCasesFor, runAdapterCase } from '@politely/testkit/adapter-cases'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
 import { inMemory } from './in-memory.ts'
@@ -37,7 +38,7 @@ const kinds: readonly (readonly [string, Make])[] = [
   ],
 ]
 
-for (const [kind, make] of kinds) {
+for (const [kind, make] of firstInShortRun(kinds)) {
   test.each(adapterCasesFor('Crawlee: HTTP crawlers'))(`${kind}, $capability: $name`, async (adapterCase) => {
     const outcome = await runAdapterCase(adapterCase, (settings) =>
       openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),

@@ -1,6 +1,7 @@
 // What is loaded when: in a process of its own, since a module is loaded once.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { startSites } from '@politely/testkit/sites'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -45,7 +46,7 @@ test('on Bun, the fetch of the platform makes the requests', async () => {
   expect(await run(check(url), AS_BUN)).toBe('false\nrule false')
 })
 
-test.for([
+const privateTargets: [name: string, url: string, options: string][] = [
   ['an address', 'http://127.0.0.1:9/page', ''],
   [
     'a name',
@@ -53,10 +54,15 @@ test.for([
     `lookup: (_, options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),`,
   ],
   ['a name of the hosts file', 'http://localhost:9/page', ''],
-])('on Bun, the guard refuses %s that is not public, before the request', async ([, url, lookup]) => {
-  const program = `
+]
+
+test.for(firstInShortRun(privateTargets))(
+  'on Bun, the guard refuses %s that is not public, before the request',
+  async ([, url, lookup]) => {
+    const program = `
     const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'public-only', retries: 0, ${lookup} })
     console.log((await client.check('${url}')).access.reason)
     await client.close()`
-  expect(await run(program, AS_BUN)).toBe('blocked-address')
-})
+    expect(await run(program, AS_BUN)).toBe('blocked-address')
+  },
+)

@@ -208,6 +208,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'requests of a closed page are not checked if its context has no guard',
+    fullRun: true,
     web: { '/robots.txt': RULES, '/open': LATE },
     run: async ({ sites, openContext, at }) => {
       const tab = await (await openContext()).newPage()

@@ -144,7 +144,7 @@ const switchedOff: readonly UncheckedKind[] = [
   {
     what: 'FedCM: `/.well-known/web-identity`, `configURL`',
     outcome: 'switched off: the call rejects with a `NotAllowedError`',
-    testCase: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError'),
+    testCase: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError', { fullRun: true }),
   },
   {
     what: 'FedCM on a page whose own `Permissions-Policy` allows it or cannot be parsed',

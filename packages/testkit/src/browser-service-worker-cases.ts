@@ -48,7 +48,7 @@ async function checkNavigations({ browser, robots, tab, at, gateEvent }: Browser
   assert((await visit) instanceof Error)
 }
 
-const notRegistered = Object.entries(WORKERS).flatMap(([what, worker]) =>
+const notRegistered = firstInShortRun(Object.entries(WORKERS)).flatMap(([what, worker]) =>
   firstInShortRun(
     ['check', 'ignore'].map(
       (pageRequests): BrowserCase => ({
@@ -86,6 +86,7 @@ const unregistered = firstInShortRun(Object.entries(WORKERS)).map(
 
 const backgroundFetch: BrowserCase = {
   name: 'a service worker that was registered before cannot start a Background Fetch, and is not updated',
+  fullRun: true,
   web: { ...web(controlling('')), '/private/file': { status: 200, body: 'x' } },
   run: async ({ browser, openContext, at, defer }) => {
     const context = await openContext()
