@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { firstInShortRun } from '@politely/testkit/scope'
+import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 let folder = ''
@@ -69,7 +69,7 @@ const modes = [
   ['commonjs', '--moduleResolution', 'bundler'],
 ]
 
-it.each(firstInShortRun(modes))('type-checks with --module %s %s %s', (...mode) => {
+it.runIf(isFullRun).each(modes)('type-checks with --module %s %s %s', (...mode) => {
   const isNode = mode.length === 1
   const names = isNode ? ['program.cts', 'program.mts', 'required.cts'] : ['program.ts']
   for (const name of names) writeFileSync(join(folder, name), name === 'required.cts' ? required : program)
