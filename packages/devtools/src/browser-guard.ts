@@ -1,7 +1,6 @@
 // Guards a browser or one of its contexts: starts the guard, and restores everything when the guard closes.
 import { OptionError } from '@politely/core'
 import { oneOf } from '@politely/fetcher/option-checks'
-import { withTimeout } from '@politely/fetcher/timeout'
 import {
   assertGateOptions,
   type GateOrOptions,
@@ -13,7 +12,7 @@ import { Guard, type PageRequests } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { FailureReason } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
-import type { DriverBrowser } from './session.ts'
+import { type DriverBrowser, waitForPages } from './session.ts'
 import { interceptOpenPage, trafficOf } from './traffic.ts'
 
 /** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how page requests are treated. */
@@ -58,17 +57,11 @@ export interface BrowserGuard<R extends FailedRequest> extends AsyncDisposable {
   refusalOf(request: R): RobotsDisallowedError | undefined
   /**
    * Ends the guard. Requests are no longer checked, and waiting pages fail with `net::ERR_ABORTED`. Closes the gate and the RobotsClient that
-   * were made from the options, but not those that you passed in. Does not wait for pages that do not respond. The guard also closes by
-   * itself: with the context in Playwright, with the browser in Puppeteer.
+   * were made from the options, but not those that you passed in. Waits at most a few seconds for pages that do not respond. The guard also
+   * closes by itself: with the context in Playwright, with the browser in Puppeteer.
    */
   close(): Promise<void>
 }
-
-/**
- * How long `close` waits for the pages to revert their changes. Milliseconds; our choice. A page that runs an endless loop or shows a dialog
- * does not respond.
- */
-const MAX_REVERT_MS = 1_000
 
 /** The driver objects of all scopes that are guarded now. */
 const guardedObjects = new WeakSet<object>()
@@ -100,7 +93,7 @@ export async function guardBrowser<R extends FailedRequest>(
       await guard.close()
       for (const step of undo) await step()
       const reverted = Promise.all(undoInPages.map((step) => step()))
-      await withTimeout(reverted, MAX_REVERT_MS, () => undefined)
+      await waitForPages(reverted)
     } finally {
       guardedObjects.delete(scope.driverObject)
       await closeGate()
@@ -125,7 +118,11 @@ export async function guardBrowser<R extends FailedRequest>(
     adding.catch(() => undefined) // awaited below, unless `add` of the traffic fails first
     await trafficOf(scope.browser).add(guard)
     await adding
-    if (scope.prepare !== undefined) undoInPages.push(await scope.prepare())
+    if (scope.prepare !== undefined) {
+      const prepared = scope.prepare()
+      undoInPages.push(async () => (await prepared.catch(() => undefined))?.())
+      await waitForPages(prepared)
+    }
     await Promise.all(open.map(interceptOpenPage))
   } catch (error) {
     await close()

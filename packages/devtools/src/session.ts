@@ -1,5 +1,6 @@
 // The interface to a browser driver: the parts of Playwright, Puppeteer and similar drivers that the guard uses. A driver's object has this
 // form itself, or an adapter wraps it.
+import { withTimeout } from '@politely/fetcher/timeout'
 import type { PausedRequest } from './paused-request.ts'
 
 /** A target of the DevTools protocol: a page, a frame in its own process, or a worker. Only the fields that the guard reads. */
@@ -89,7 +90,22 @@ export function listen<E extends keyof EventParameters>(
   session.on(event, (parameters) => listener(parameters as EventParameters[E]))
 }
 
-/** Runs `work` with a session of the page, then detaches the session. Resolves with undefined if the page was closed meanwhile. */
+/**
+ * How long to wait for pages. Milliseconds; our choice. A page that runs an endless loop or shows a dialog does not respond. It obeys the
+ * commands that it has got when it responds again, or in its next document.
+ */
+const MAX_REPLY_MS = 1_000
+
+/** Waits for a command that pages must reply to, but not for pages that do not respond. */
+export async function waitForPages(command: Promise<unknown>): Promise<void> {
+  command.catch(() => undefined) // a rejection after the time limit
+  await withTimeout(command, MAX_REPLY_MS, () => undefined)
+}
+
+/**
+ * Runs `work` with a session of the page, then detaches the session. Resolves with undefined if the page was closed meanwhile. There is
+ * no time limit for `work`, which may send commands that a page does not reply to.
+ */
 export async function withSession<T>(
   page: DriverPage,
   work: (session: DriverSession) => Promise<T>,
@@ -99,7 +115,7 @@ export async function withSession<T>(
     try {
       return await work(session)
     } finally {
-      await session.detach()
+      await waitForPages(session.detach()) // Playwright sends a command to the page first
     }
   } catch (error) {
     if (page.isClosed()) return undefined

@@ -5,6 +5,7 @@ import {
   assertRefused,
   type BrowserCase,
   type BrowserFixture,
+  CRAWLER,
   errorOf,
   HOME,
   nextFailure,
@@ -270,6 +271,39 @@ const closeCases: readonly BrowserCase[] = Object.entries(unresponsive).map(([wh
   },
 }))
 
+const busyPage: BrowserCase = {
+  name: 'the requests of a page that did not respond to withRobots are checked when it responds again',
+  web: { '/robots.txt': RULES, '/open': htmlPage(), '/late': htmlPage() },
+  fullRun: true,
+  run: async ({ browser, openContext, sites, at, defer }) => {
+    const context = await openContext()
+    const tab = await context.newPage()
+    await tab.goto(at('/open'))
+    const busy = 'for (const end = Date.now() + 5_000; Date.now() < end;);'
+    void errorOf(tab.evaluate(`${busy} fetch('/private/late').catch(() => fetch('/late'))`))
+    const robots = await browser.withRobots(context, CRAWLER)
+    defer(() => robots.close())
+    await sites.requested(3)
+  },
+  requested: ['/late', '/open'],
+}
+
+const openCases: readonly BrowserCase[] = Object.entries(unresponsive).map(([what, expression]) => ({
+  name: `withRobots does not wait for a page that ${what}, and the other pages are checked`,
+  web: { '/robots.txt': RULES, '/open': htmlPage(), '/private': htmlPage() },
+  browser: 'own',
+  run: async ({ browser, openContext, at, defer }) => {
+    const context = await openContext()
+    const [stuck, other] = [await context.newPage(), await context.newPage()]
+    await stuck.goto(at('/open'))
+    void errorOf(stuck.evaluate(expression))
+    const robots = await browser.withRobots(context, CRAWLER)
+    defer(() => robots.close())
+    await assertRefused(browser, other.goto(at('/private')))
+  },
+  requested: ['/open'],
+}))
+
 /** Cases that are run for each way to open a browser. */
 export const browserGoneCases: readonly BrowserCase[] = [
   {
@@ -301,5 +335,7 @@ export const browserEndCases: readonly BrowserCase[] = [
   ...waitingCases,
   ...underWayCases,
   ...closeCases,
+  ...openCases,
+  busyPage,
   ...browserGoneCases,
 ]
