@@ -10,6 +10,9 @@ const COUNT_TIMERS = ['packages/gate/test/{levels,pacing,random-aborts,random-le
 // Vitest starts the files first that took longest in the last run. These take long in the full run only.
 const LONG_IN_FULL_RUN = /redis.test.pacer|(browser-|puppeteer.test.)contract|fleet.test.fleet/
 
+/** The time limit of a test. */
+const TIME_LIMIT_MS = process.env.POLITELY_TEST_ALL === '1' ? 180_000 : 60_000
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files)
@@ -48,8 +51,9 @@ export default defineConfig({
     silent: 'passed-only',
     sequence: { sequencer: LongestFirst },
     // Some tests start a browser or a server, and the machine may be busy.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: TIME_LIMIT_MS,
+    hookTimeout: TIME_LIMIT_MS,
+    expect: { poll: { timeout: 30_000 } },
     // Many tests wait for a server or a browser, so more workers than processors keep the processors busy.
     maxWorkers: availableParallelism() * 2 + 1,
     projects: [

@@ -36,7 +36,7 @@ describe.runIf(isFullRun)('the example', () => {
     ;[stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), closed])
     remainingFiles = readdirSync(cwd)
     rmSync(cwd, { recursive: true })
-  }, 60_000)
+  })
 
   test('ends by itself, prints no errors, and leaves no files behind', () => {
     expect({ code, stderr, remainingFiles }).toEqual({ code: 0, stderr: '', remainingFiles: [] })

@@ -31,7 +31,7 @@ const cases: readonly Case[] = [
 ]
 
 describe.skipIf(!isFullRun || noRedisServer())('a fleet', () => {
-  test.for(cases)('$name crawls every page politely', { timeout: 180_000 }, async ({ options }) => {
+  test.for(cases)('$name crawls every page politely', async ({ options }) => {
     const report = await runFleet(options)
     expect(summaryOf(report, options, TOLERANCE_MS).problems).toEqual([])
     const { origins, repeated } = report.web

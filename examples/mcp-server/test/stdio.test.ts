@@ -212,7 +212,7 @@ test.runIf(isFullRun)('rejects pending calls when the server process dies', asyn
 describe('the command line', () => {
   async function run(args: readonly string[]) {
     const main = join(import.meta.dirname, '../main.ts')
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], { timeout: 10_000 })
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], { timeout: 60_000 })
     const printed = { stdout: '', stderr: '' }
     child.stdout.on('data', (chunk) => (printed.stdout += chunk))
     child.stderr.on('data', (chunk) => (printed.stderr += chunk))

@@ -19,7 +19,7 @@ test.runIf(isFullRun).each([
   { file: 'node-crawler.ts', expected: statuses },
   { file: 'langchain.ts', expected: texts },
 ])('$file prints its results', async ({ file, expected }) => {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, file)], { timeout: 15_000 })
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, file)], { timeout: 60_000 })
   expect(stdout.trimEnd().split('\n')).toEqual([
     `/about: ${expected['/about']}`,
     '/private: /private is disallowed: line 3 of robots.txt says "Disallow: /private" to *',

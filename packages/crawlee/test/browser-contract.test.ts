@@ -46,14 +46,10 @@ const kinds: readonly (readonly [string, Make])[] = [
 
 // The short run has the same cases for Playwright and Puppeteer without Crawlee. navigation.test.ts covers what is specific to Crawlee.
 describe.skipIf(!isFullRun || isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
-  test.each(adapterCasesFor('Crawlee: browser crawlers'))(
-    '$capability: $name',
-    { timeout: 60_000 },
-    async (adapterCase) => {
-      const outcome = await runAdapterCase(adapterCase, (settings) =>
-        openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
-      )
-      expect(outcome).toEqual(adapterCase.expected)
-    },
-  )
+  test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', async (adapterCase) => {
+    const outcome = await runAdapterCase(adapterCase, (settings) =>
+      openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),
+    )
+    expect(outcome).toEqual(adapterCase.expected)
+  })
 })

@@ -238,9 +238,8 @@ describe('failed requests', () => {
       await ended
       expect(failed).toEqual([])
       await expect(crawler.run(urls)).rejects.toBe(reason)
-      await vi.waitFor(async () =>
-        expect((await requestQueue.client.listAndLockHead({ limit: 2, lockSecs: 1 })).items).not.toEqual([]),
-      )
+      const lockHead = () => requestQueue.client.listAndLockHead({ limit: 2, lockSecs: 1 })
+      await expect.poll(async () => (await lockHead()).items).not.toEqual([])
     },
   )
 

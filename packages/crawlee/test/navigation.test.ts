@@ -96,7 +96,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     return result
   }
 
-  test('a redirect waits for its turn, and the wait does not count toward timeouts', { timeout: 60_000 }, async () => {
+  test('a redirect waits for its turn, and the wait does not count toward timeouts', async () => {
     sites.respond(ROBOTS, rules('Crawl-delay: 3'))
     sites.respond(`${HOME}/hop`, redirectTo('/end'))
     sites.respond(`${HOME}/end`, htmlPage())
@@ -107,13 +107,13 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect(sinceFirstStart(starts, end)).toBeGreaterThanOrEqual(3_000)
   })
 
-  test.runIf(isFullRun)('a site that does not respond exceeds navigationTimeoutSecs', { timeout: 60_000 }, async () => {
+  test.runIf(isFullRun)('a site that does not respond exceeds navigationTimeoutSecs', async () => {
     sites.respond(`${HOME}/`, new Promise<Reply>(() => undefined))
     const result = await crawl(`${HOME}/`, { navigationTimeoutSecs: 1, maxRequestRetries: 0 })
     expect(result.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
   })
 
-  test('a refused redirect fails with the verdict and is not retried', { timeout: 60_000 }, async () => {
+  test('a refused redirect fails with the verdict and is not retried', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     sites.respond(`${HOME}/hop`, redirectTo('/private'))
     const result = await crawl(`${HOME}/hop`)
@@ -121,7 +121,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/hop`])
   })
 
-  test('page.goto of a handler is checked', { timeout: 60_000 }, async () => {
+  test('page.goto of a handler is checked', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     for (const path of ['/', '/next', '/private']) sites.respond(`${HOME}${path}`, htmlPage())
     const failures: unknown[] = []
@@ -146,7 +146,6 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
 
   test.each(firstInShortRun([{ useIncognitoPages: false }, { useIncognitoPages: true }]))(
     'requests in preNavigationHooks are checked from the first page of a browser on: $useIncognitoPages',
-    { timeout: 60_000 },
     async ({ useIncognitoPages }) => {
       sites.respond(ROBOTS, rules('Disallow: /private'))
       sites.respond(`${HOME}/`, htmlPage())
@@ -167,9 +166,6 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
 
   test.runIf(isFullRun)(
     'requests in the hooks of browserPoolOptions are checked, also those of pages that the browser opens itself',
-    {
-      timeout: 60_000,
-    },
     async () => {
       sites.respond(ROBOTS, rules('Disallow: /private'))
       sites.respond(`${HOME}/`, htmlPage())
@@ -191,30 +187,23 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     },
   )
 
-  test.runIf(isFullRun)(
-    'page.goto is checked in the handler of a request with skipNavigation',
-    { timeout: 60_000 },
-    async () => {
-      sites.respond(ROBOTS, rules('Disallow: /private'))
-      const failures: unknown[] = []
-      await crawl(
-        { url: `${HOME}/`, skipNavigation: true },
-        {
-          requestHandler: async ({ page }) => {
-            await page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error))
-          },
+  test.runIf(isFullRun)('page.goto is checked in the handler of a request with skipNavigation', async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    const failures: unknown[] = []
+    await crawl(
+      { url: `${HOME}/`, skipNavigation: true },
+      {
+        requestHandler: async ({ page }) => {
+          await page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error))
         },
-      )
-      expect(failures).toEqual([expect.any(RobotsDisallowedError)])
-      expect(pages()).toEqual([])
-    },
-  )
+      },
+    )
+    expect(failures).toEqual([expect.any(RobotsDisallowedError)])
+    expect(pages()).toEqual([])
+  })
 
   test.runIf(isFullRun)(
     'requests of popups, frames of other sites and workers are checked, and speculation rules cause none',
-    {
-      timeout: 60_000,
-    },
     async () => {
       const prefetch = JSON.stringify({ prefetch: [{ urls: ['/private/ahead'], eagerness: 'immediate' }] })
       sites.respond(ROBOTS, rules('Disallow: /private'))
@@ -240,26 +229,19 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     },
   )
 
-  test.runIf(isFullRun)(
-    'the wait of a frame for another robots.txt does not count toward timeouts',
-    { timeout: 60_000 },
-    async () => {
-      const heldResponse = Promise.withResolvers<Reply>()
-      sites.respond(`${OTHER}/robots.txt`, heldResponse.promise)
-      sites.respond(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
-      sites.respond(`${HOME}/frame`, htmlPage(`<img src="${sites.withPort(OTHER)}/image">`))
-      const crawled = crawl(`${HOME}/`, { navigationTimeoutSecs: 2.5, maxRequestRetries: 0 })
-      await sites.requested(4)
-      setTimeout(() => heldResponse.resolve({ status: 404 }), 3_000)
-      expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [] })
-    },
-  )
+  test.runIf(isFullRun)('the wait of a frame for another robots.txt does not count toward timeouts', async () => {
+    const heldResponse = Promise.withResolvers<Reply>()
+    sites.respond(`${OTHER}/robots.txt`, heldResponse.promise)
+    sites.respond(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
+    sites.respond(`${HOME}/frame`, htmlPage(`<img src="${sites.withPort(OTHER)}/image">`))
+    const crawled = crawl(`${HOME}/`, { navigationTimeoutSecs: 2.5, maxRequestRetries: 0 })
+    await sites.requested(4)
+    setTimeout(() => heldResponse.resolve({ status: 404 }), 3_000)
+    expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [] })
+  })
 
   test.runIf(isFullRun)(
     'page.goto of a handler waits for its turn, and the wait does not count toward requestHandlerTimeoutSecs',
-    {
-      timeout: 60_000,
-    },
     async () => {
       sites.respond(ROBOTS, rules('Crawl-delay: 3'))
       for (const path of ['/', '/next']) sites.respond(`${HOME}${path}`, htmlPage())
@@ -273,7 +255,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     },
   )
 
-  test.runIf(isFullRun)('Crawlee’s retry of a 429 response waits for Retry-After', { timeout: 60_000 }, async () => {
+  test.runIf(isFullRun)('Crawlee’s retry of a 429 response waits for Retry-After', async () => {
     sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
     const result = await crawl(`${HOME}/`)
     expect(result.handled).toEqual([`${HOME}/`])
@@ -283,9 +265,6 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
 
   test.runIf(isFullRun)(
     'a POST, for which Crawlee intercepts requests itself, keeps its method, and its redirect is checked',
-    {
-      timeout: 60_000,
-    },
     async () => {
       sites.respond(ROBOTS, rules('Disallow: /private'))
       sites.respond(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
@@ -302,7 +281,6 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
 
   test.runIf(isFullRun)(
     'with pageRequests: ignore, the retry of a 429 response also waits for Retry-After',
-    { timeout: 60_000 },
     async () => {
       sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
       await crawl(`${HOME}/`, {}, { pageRequests: 'ignore' })
@@ -313,9 +291,6 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
 
   test.runIf(isFullRun)(
     'with pageRequests: ignore, the page is checked, and its redirects and page.goto of a hook are not',
-    {
-      timeout: 60_000,
-    },
     async () => {
       sites.respond(ROBOTS, rules('Disallow: /private'))
       sites.respond(`${HOME}/hop`, redirectTo('/private'))
@@ -331,7 +306,6 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
 
 test.skipIf(isMissing('chromium', chromium))(
   'our choice: requests of a browser without the DevTools protocol fail with an OptionError, and are neither sent nor retried',
-  { timeout: 60_000 },
   async () => {
     const failed: Error[] = []
     // Fails like Firefox.

@@ -381,10 +381,10 @@ test('the lock of a deferred request ends within a minute, and is renewed before
         requestHandlerTimeoutSecs: 300, // Crawlee's own locks are far longer
         requestHandler: async () => {
           try {
-            await vi.waitFor(areShort)
+            await vi.waitFor(areShort, 30_000)
             prolong.mockClear()
             vi.advanceTimersByTime(30_000)
-            await vi.waitFor(areShort)
+            await vi.waitFor(areShort, 30_000)
           } finally {
             void crawler.teardown()
           }
@@ -480,7 +480,7 @@ test.each(['from outside', 'in a handler'])(
             retries.push(request.retryCount)
             if (end !== undefined) return
             // Wait until another request waits at the gate.
-            await vi.waitFor(() => expect(gate.queues()).toMatchObject([{ waiting: 1 }]))
+            await vi.waitFor(() => expect(gate.queues()).toMatchObject([{ waiting: 1 }]), 30_000)
             end = where === 'in a handler' ? crawler.teardown() : outside(() => crawler.teardown())
             if (where === 'in a handler') await end
           },

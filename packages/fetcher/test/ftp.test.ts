@@ -421,7 +421,7 @@ describe.for([
        console.log(JSON.stringify(await client.check('ftp://127.0.0.1:${refusing.port}/page')))`,
     )
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(folder, 'main.ts')], {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     let printed = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))

@@ -106,9 +106,7 @@ test(`${ORIGINS} misbehaving origins`, { timeout: 60_000 + 20 * ORIGINS }, async
   expect(most.live - baseline.live).toBeLessThan(2 * 3 * CONCURRENCY * MAX_BODY_BYTES)
 })
 
-test(`${CALLERS} callers of misbehaving origins, two thirds of which abort at random times`, {
-  timeout: 120_000,
-}, async () => {
+test(`${CALLERS} callers of misbehaving origins, two thirds of which abort at random times`, async () => {
   const { sites, trials, newClient, close } = await startServers()
   const sockets = countOwnSockets()
   const problems = collectProblems()
@@ -150,7 +148,7 @@ test(`${CALLERS} callers of misbehaving origins, two thirds of which abort at ra
   await quiet()
 })
 
-test('a client that closes during five hundred flights ends them all', { timeout: 60_000 }, async () => {
+test('a client that closes during five hundred flights ends them all', async () => {
   const { sites, trials, newClient, close } = await startServers()
   const sockets = countOwnSockets()
   const problems = collectProblems()

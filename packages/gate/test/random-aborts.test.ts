@@ -30,7 +30,6 @@ const crawls = [
 
 test.each(firstInShortRun(crawls))(
   'grants and aborts thousands of requests: %o',
-  { timeout: 60_000 },
   async ({ seed, minDelayPerAddressMs }) => {
     const random = seededIntegers(seed)
     const site = await Site.open(

@@ -26,7 +26,7 @@ export async function connectCluster(): Promise<RedisCluster> {
   }
   const infos = () => Promise.all(admins.map((admin) => admin.call('CLUSTER', 'INFO')))
   const isReady = expect.stringMatching(/cluster_state:ok[\s\S]*cluster_known_nodes:3/)
-  await expect.poll(infos, { timeout: 30_000 }).toEqual(admins.map(() => isReady))
+  await expect.poll(infos).toEqual(admins.map(() => isReady))
 
   const ioredis = new Cluster(servers.map(({ host, port }) => ({ host, port })))
   ioredis.on('error', () => undefined)

@@ -216,5 +216,5 @@ describe.skipIf(!isFullRun || noRedisServer())('when Redis fails', () => {
     )
     const head = ['Redis is', 'a request gets with `wait`', 'with `local`', 'when it is back', 'error']
     await expect(withTables(readFileSync(pagePath, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(pagePath)
-  }, 180_000)
+  })
 })

@@ -27,7 +27,7 @@ test.skipIf(!isFullRun || noRedisServer())(
       `${primary.host} ${primary.port}`,
     ])
     const toReplica = await connectIoredis(replica.url)
-    await expect.poll(() => toReplica.info('replication'), { timeout: 30_000 }).toContain('master_link_status:up')
+    await expect.poll(() => toReplica.info('replication')).toContain('master_link_status:up')
     const sentinel = await startServer(
       ['--sentinel'],
       `sentinel monitor main ${primary.host} ${primary.port} 1
@@ -36,7 +36,7 @@ sentinel failover-timeout main 1000
 `,
     )
     const toSentinel = await connectIoredis(sentinel.url)
-    await expect.poll(() => toSentinel.call('SENTINEL', 'REPLICAS', 'main'), { timeout: 30_000 }).toHaveLength(1)
+    await expect.poll(() => toSentinel.call('SENTINEL', 'REPLICAS', 'main')).toHaveLength(1)
 
     const client = new Redis({ sentinels: [sentinel], name: 'main', maxRetriesPerRequest: null })
     client.on('error', () => undefined)
