@@ -35,9 +35,8 @@ export function startCli(args: readonly string[], { env, node = [] }: RunOptions
 /** Does what main.ts does, in this process, which is faster. */
 export async function runInThisProcess(args: readonly string[], stdin = ''): Promise<Result> {
   const written = { stdout: '', stderr: '' }
-  const input = vi
-    .spyOn(process, 'stdin', 'get')
-    .mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin)
+  const input = vi.spyOn(process, 'stdin', 'get')
+  input.mockReturnValue(Readable.from(chunksOf(stdin)) as typeof process.stdin)
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
       written[name] += text
@@ -58,6 +57,12 @@ export async function runInThisProcess(args: readonly string[], stdin = ''): Pro
     vi.unstubAllEnvs()
     for (const spy of [input, ...spies]) spy.mockRestore()
   }
+}
+
+/** Returns UTF-8 in chunks of 64 KiB, as a pipe does. */
+function* chunksOf(text: string): Generator<Uint8Array> {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
 }
 
 /** Runs the program in a child process until it exits. */
