@@ -124,9 +124,9 @@ describe.each(ways)('$name', ({ get }) => {
     const stop = listenTo('politely:gate:start', gate, ({ at }) => starts.push(at))
     await get(gate, ends)(`${site.origin}/go`, redirectRows[0] as RedirectRow, 'follow')
     await gate.drain()
-    expect(gate.counters.waits).toMatchObject({ 'crawl-delay': 1 })
     const [first = 0, second = 0] = starts
     expect(second - first).toBeGreaterThanOrEqual(200)
+    expect(starts).toHaveLength(2)
   })
 })
 
