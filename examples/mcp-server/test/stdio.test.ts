@@ -145,7 +145,7 @@ describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revisio
   })
 
   test('both User-Agents share one delay (our choice)', async () => {
-    sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 1\n'))
+    sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 2\n'))
     for (const path of ['/1', '/2']) sites.respond(HOME + path, page(path))
     const url = sites.withPort(`${HOME}/2`)
     await Promise.all([fetchUrl(server, '/1'), server.client.getPrompt({ name: 'fetch', arguments: { url } })])
