@@ -36,6 +36,9 @@ export class Frames {
   constructor(browser: DriverBrowser, session: DriverSession, onTargetClosed: (targetId: string) => void) {
     this.#browser = browser
     listen(session, 'Target.targetCreated', ({ targetInfo }) => this.#targets.set(targetInfo.targetId, targetInfo))
+    listen(session, 'Target.targetInfoChanged', ({ targetInfo }) => {
+      if (this.#targets.has(targetInfo.targetId)) this.#targets.set(targetInfo.targetId, targetInfo)
+    })
     listen(session, 'Target.targetDestroyed', ({ targetId }) => {
       const contextId = this.#targets.get(targetId)?.browserContextId
       if (contextId !== undefined) this.#remember(targetId, contextId)
@@ -48,6 +51,11 @@ export class Frames {
   /** Returns `page` for the main frame of a page, and undefined for a frame that shares a process with its page. */
   targetTypeOf(frameId: string): string | undefined {
     return this.#targets.get(frameId)?.type
+  }
+
+  /** Returns whether this is the main frame of a page that the browser prerenders and does not show yet. */
+  isPrerendered(frameId: string): boolean {
+    return this.#targets.get(frameId)?.subtype === 'prerender'
   }
 
   /** Returns the context ID of a frame or a worker, open or closed. Undefined if it is not remembered and no page lists it. */

@@ -7,6 +7,7 @@ import type { PausedRequest } from './paused-request.ts'
 export interface TargetInfo {
   readonly targetId: string
   readonly type: string
+  readonly subtype?: string | undefined
   readonly browserContextId?: string | undefined
 }
 
@@ -36,6 +37,7 @@ interface EventParameters {
   'Target.targetCrashed': { readonly targetId: string }
   'Target.targetCreated': { readonly targetInfo: TargetInfo }
   'Target.targetDestroyed': { readonly targetId: string }
+  'Target.targetInfoChanged': { readonly targetInfo: TargetInfo }
 }
 
 /** A session of the DevTools protocol. */

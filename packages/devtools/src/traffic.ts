@@ -122,8 +122,10 @@ export class Traffic {
     const { requestId } = paused
     const kind = requestKind(paused, frames)
     for (const listener of listeners) {
-      const errorReason = await listener.onRequest(paused, kind)
-      if (errorReason === undefined) continue
+      const failureReason = await listener.onRequest(paused, kind)
+      if (failureReason === undefined) continue
+      // With `BlockedByClient`, Chromium sometimes closes the tab that prerenders the page (measured with the headless shell 156).
+      const errorReason = frames.isPrerendered(paused.frameId) ? 'Aborted' : failureReason
       await isDelivered(send(session, 'Fetch.failRequest', { requestId, errorReason }))
       for (const each of listeners) each.onCanceled(paused)
       return
