@@ -12,7 +12,7 @@ import { Guard, type PageRequests } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { FailureReason } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
-import { type DriverBrowser, waitForPages } from './session.ts'
+import { changePages, type DriverBrowser, waitForPages } from './session.ts'
 import { interceptOpenPage, trafficOf } from './traffic.ts'
 
 /** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how page requests are treated. */
@@ -118,11 +118,7 @@ export async function guardBrowser<R extends FailedRequest>(
     adding.catch(() => undefined) // awaited below, unless `add` of the traffic fails first
     await trafficOf(scope.browser).add(guard)
     await adding
-    if (scope.prepare !== undefined) {
-      const prepared = scope.prepare()
-      undoInPages.push(async () => (await prepared.catch(() => undefined))?.())
-      await waitForPages(prepared)
-    }
+    if (scope.prepare !== undefined) undoInPages.push(await changePages(scope.prepare()))
     await Promise.all(open.map(interceptOpenPage))
   } catch (error) {
     await close()

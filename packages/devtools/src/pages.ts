@@ -3,7 +3,7 @@ import { onAbort } from '@politely/fetcher/abort-listeners'
 import { BrowserGoneError } from './browser-gone.ts'
 import type { Guard } from './guard.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
-import { type DriverBrowser, type DriverPage, isResponding, send, waitForPages, withSession } from './session.ts'
+import { changePages, type DriverBrowser, type DriverPage, isResponding, send, withSession } from './session.ts'
 import { trafficOf } from './traffic.ts'
 
 /** A page's request, in the form that Playwright and Puppeteer give it. */
@@ -25,7 +25,7 @@ export interface GuardedPage extends DriverPage {
 interface Identity {
   readonly targetId: string
   readonly contextId: string | undefined
-  readonly undo: () => Promise<void>
+  readonly undo: (() => Promise<void>) | undefined
 }
 
 const NAVIGATION_METHODS = ['goto', 'reload', 'goBack', 'goForward'] as const
@@ -99,7 +99,7 @@ export class Pages {
   async close(): Promise<void> {
     const entries = [...this.#entries.values()]
     for (const { restore } of entries) restore()
-    await Promise.all(entries.map(async ({ identity }) => (await identity.catch(() => undefined))?.undo()))
+    await Promise.all(entries.map(async ({ identity }) => (await identity.catch(() => undefined))?.undo?.()))
   }
 
   /**
@@ -108,13 +108,11 @@ export class Pages {
    */
   async #identify(page: GuardedPage): Promise<Identity | undefined> {
     return withSession(page, async (session) => {
-      const prepared = page.prepare?.()
-      const [{ targetInfo }] = await Promise.all([
+      const [{ targetInfo }, undo] = await Promise.all([
         send(session, 'Target.getTargetInfo'),
-        prepared && waitForPages(prepared),
+        page.prepare && changePages(page.prepare()),
       ])
       const { targetId, browserContextId: contextId } = targetInfo
-      const undo = async () => (await prepared?.catch(() => undefined))?.()
       if (!this.#clearedContexts.has(contextId)) await unregisterServiceWorkers(session)
       this.#clearedContexts.add(contextId)
       return { targetId, contextId, undo }

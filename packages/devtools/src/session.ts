@@ -100,8 +100,13 @@ const MAX_REPLY_MS = 1_000
 
 /** Waits for a command that pages must reply to, but not for pages that do not respond. */
 export async function waitForPages(command: Promise<unknown>): Promise<void> {
-  command.catch(() => undefined) // a rejection after the time limit
   await withTimeout(command, MAX_REPLY_MS, () => undefined)
+}
+
+/** Waits like `waitForPages` for a change that resolves with a function that reverts it. Returns a function that reverts it once it is made. */
+export async function changePages(change: Promise<() => Promise<void>>): Promise<() => Promise<void>> {
+  await waitForPages(change)
+  return async () => (await change.catch(() => undefined))?.()
 }
 
 /**
