@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type Reporter, type TestCase, type TestSpecification } from 'vitest/node'
+import { isFullRun } from './packages/testkit/src/scope.ts'
 
 const ALL = ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs']
 
@@ -11,7 +12,7 @@ const COUNT_TIMERS = ['packages/gate/test/{levels,pacing,random-aborts,random-le
 const LONG_IN_FULL_RUN = /redis.test.pacer|(browser-|puppeteer.test.)contract|fleet.test.fleet/
 
 /** The time limit of a test. */
-const TIME_LIMIT_MS = process.env.POLITELY_TEST_ALL === '1' ? 180_000 : 60_000
+const TIME_LIMIT_MS = isFullRun ? 180_000 : 60_000
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {

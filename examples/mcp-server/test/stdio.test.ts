@@ -53,9 +53,9 @@ async function fetchUrl(
   return { isError: isError === true, text: last?.type === 'text' ? last.text : '' }
 }
 
-const REVISIONS = ['2025-11-25', '2026-07-28'] as const
+const REVISIONS = ['2026-07-28', '2025-11-25'] as const
 
-describe.each(isFullRun ? REVISIONS : REVISIONS.slice(-1))('in MCP %s', (revision) => {
+describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
   let server: StdioServer
   beforeAll(async () => {
     server = await connectStdio(ARGS, revision)

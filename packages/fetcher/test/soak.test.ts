@@ -24,7 +24,7 @@ import { ClientClosedError, type ClientVerdict, RobotsClient, type RobotsClientO
 
 const { SOAK_ORIGINS } = process.env
 /** Ten thousand origins take half a minute. */
-const ORIGINS = Number(SOAK_ORIGINS ?? (isFullRun ? 2_000 : 200))
+const ORIGINS = Number(SOAK_ORIGINS ?? sampled(2_000))
 const REGISTRABLE_DOMAINS = 300
 const CALLERS = sampled(3_000)
 /** Concurrent checks. Servers and client share one event loop, so more would slow each turn. */
