@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { explainUrlProblem } from '@politely/core'
-import { type ClientVerdict, RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import { type ClientVerdict, RobotsClient, type RobotsClientOptions, withoutCredentials } from '@politely/fetcher'
 import { errorLine, Interrupted, UsageError } from './errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from './exit-code.ts'
 import { formatReport } from './format-report.ts'
@@ -48,7 +48,7 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
   for await (const verdict of verdictsOf(client, urls)) {
     exit = moreSevere(exit, exitOf(verdict))
     if (verdict.because === 'invalid-url') {
-      const url = JSON.stringify(shorten(verdict.url))
+      const url = JSON.stringify(shorten(withoutCredentials(verdict.url)))
       const problem = isFile(verdict.url)
         ? `this is a file; to check the URLs in it, write politely check - < ${url}`
         : explainUrlProblem(verdict.problem, verdict.url)

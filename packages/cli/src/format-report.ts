@@ -1,7 +1,7 @@
 // Formats a verdict for people: allowed or not, why, and where the rules came from.
 import { styleText } from 'node:util'
 import { type Access, describeReason, escapeControls } from '@politely/core'
-import { type CheckedUrl, type ClientVerdict, displayUrl } from '@politely/fetcher'
+import { type CheckedUrl, type ClientVerdict, displayUrl, withoutCredentials } from '@politely/fetcher'
 import { shorten } from './shorten.ts'
 
 /** Every verdict except that on an invalid URL. */
@@ -12,7 +12,7 @@ export type ReportedVerdict = Extract<ClientVerdict, CheckedUrl>
  *
  *     ✗ disallowed  https://example.com/private
  *       because     line 2 of robots.txt says "Disallow: /private" to *
- *       robots.txt  https://example.com/robots.txt (200), asked just now, good for 24 h
+ *       robots.txt  https://example.com/robots.txt (200), fetched just now, fresh for 24 h
  *       crawl-delay 10 s between requests
  */
 export function formatReport(verdict: ReportedVerdict, now: number): string {
@@ -31,7 +31,7 @@ function headline({ allowed, url, origin }: ReportedVerdict): string {
   // A host given as A-labels is printed in Unicode too. For a host given in Unicode, the row of robots.txt shows the A-labels.
   const host = displayUrl(origin).replace(/^\w+:\/\//, '')
   const unicodeHost = displayUrl(url) === url ? '' : styleText('dim', ` (${printable(host)})`)
-  return `${mark}  ${styleText('bold', printable(url))}${unicodeHost}`
+  return `${mark}  ${styleText('bold', printable(withoutCredentials(url)))}${unicodeHost}`
 }
 
 function row(label: string, text: string): string {
@@ -45,13 +45,13 @@ function redirectChain({ hops, url, status }: Access): string {
 }
 
 function attemptTimes({ outcome, checkedAt, nextAttemptAt, copy }: Access, now: number): string {
-  const asked = now - checkedAt < 1000 ? 'just now' : `${duration(now - checkedAt)} ago`
+  const when = now - checkedAt < 1000 ? 'just now' : `${duration(now - checkedAt)} ago`
   const next = duration(Math.max(0, nextAttemptAt - now))
   if (outcome === 'unreachable') {
     const kept = copy === undefined ? '' : `; the copy is ${duration(copy.ageMs)} old`
-    return `asked ${asked}, again in ${next}${kept}`
+    return `last attempt ${when}, next in ${next}${kept}`
   }
-  return `asked ${asked}, good for ${next}`
+  return `fetched ${when}, fresh for ${next}`
 }
 
 function printable(text: string): string {

@@ -20,7 +20,7 @@ Disallow: /
 /** Replaces origins by their names and times by NOW. */
 function withoutPortsAndTimes(report: string, origins: Record<string, string>): string {
   const named = Object.entries(origins).reduce((text, [name, origin]) => text.replaceAll(origin, name), report)
-  return named.replace(/asked (just now|[\d.]+ \w+ ago)/g, 'asked NOW')
+  return named.replace(/(?<=fetched |last attempt )(just now|[\d.]+ \w+ ago)/g, 'NOW')
 }
 
 test('reports an allowed URL that no rule matches', async () => {
@@ -30,7 +30,7 @@ test('reports an allowed URL that no rule matches', async () => {
     [
       '✓ allowed     A/page',
       '  because     no rule of the group for * (line 1) matches',
-      '  robots.txt  A/robots.txt (200), asked NOW, good for 24 h',
+      '  robots.txt  A/robots.txt (200), fetched NOW, fresh for 24 h',
       '  crawl-delay 2.5 s between requests',
       '',
     ].join('\n'),
@@ -48,7 +48,7 @@ test('reports the rule that disallows a URL, and the redirects of robots.txt', a
     [
       '✗ disallowed  A/private/x',
       '  because     line 6 of robots.txt says "Disallow: /" to OtherBot',
-      '  robots.txt  A/robots.txt (301) → B/rules (200), asked NOW, good for 2 h',
+      '  robots.txt  A/robots.txt (301) → B/rules (200), fetched NOW, fresh for 2 h',
       '',
     ].join('\n'),
   )
@@ -63,11 +63,11 @@ test('separates reports by a blank line (here: a missing and an unreachable robo
     [
       '✓ allowed     A/',
       '  because     the site has no robots.txt (status 404)',
-      '  robots.txt  A/robots.txt (404), asked NOW, good for 24 h',
+      '  robots.txt  A/robots.txt (404), fetched NOW, fresh for 24 h',
       '',
       '✗ disallowed  B/',
       '  because     robots.txt is unreachable (status 503)',
-      '  robots.txt  B/robots.txt (503), asked NOW, again in 2 h',
+      '  robots.txt  B/robots.txt (503), last attempt NOW, next in 2 h',
       '',
     ].join('\n'),
   )

@@ -43,7 +43,7 @@ test('reports the failure, the next attempt and the age of a stale copy', () => 
   })
   expect(rows.slice(1)).toEqual([
     '  because     line 2 of robots.txt says "Disallow: /private" to *; according to the last good copy, because robots.txt is unreachable (status 503)',
-    '  robots.txt  https://example.com/robots.txt (503), asked 20 s ago, again in 10 s; the copy is 26 h old',
+    '  robots.txt  https://example.com/robots.txt (503), last attempt 20 s ago, next in 10 s; the copy is 26 h old',
     '',
   ])
 })
@@ -56,14 +56,14 @@ test('reports a truncated copy', () => {
 })
 
 test.for([
-  [0, 'asked just now'],
-  [999, 'asked just now'],
-  [1400, 'asked 1.4 s ago'],
-  [59.9 * SECOND, 'asked 60 s ago'],
-  [119.8 * SECOND, 'asked 2 min ago'],
-  [90 * 60 * SECOND, 'asked 90 min ago'],
-  [24 * HOUR, 'asked 24 h ago'],
-  [168 * HOUR, 'asked 7 days ago'],
+  [0, 'fetched just now'],
+  [999, 'fetched just now'],
+  [1400, 'fetched 1.4 s ago'],
+  [59.9 * SECOND, 'fetched 60 s ago'],
+  [119.8 * SECOND, 'fetched 2 min ago'],
+  [90 * 60 * SECOND, 'fetched 90 min ago'],
+  [24 * HOUR, 'fetched 24 h ago'],
+  [168 * HOUR, 'fetched 7 days ago'],
 ] as const)('prints %d ms since the attempt as "%s"', ([ms, expected]) => {
   expect(rowsOf({ checkedAt: NOW - ms })[2]).toContain(`, ${expected}, `)
 })

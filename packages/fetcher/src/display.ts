@@ -1,4 +1,4 @@
-// Displays internationalised host names.
+// Displays URLs: internationalised host names, and no credentials.
 import punycode from 'punycode/punycode.js'
 
 /**
@@ -9,4 +9,9 @@ export function displayUrl(url: string): string {
   const parsed = URL.parse(url)
   if (parsed === null || !parsed.hostname.includes('xn--')) return url
   return url.replace(parsed.hostname, punycode.toUnicode(parsed.hostname))
+}
+
+/** Returns an http, https or ftp URL without its credentials (`user:password@`), for messages and logs; any other text unchanged. */
+export function withoutCredentials(url: string): string {
+  return url.replace(/^(\s*(?:https?|ftp):[/\\]*)[^/\\?#]*@/i, '$1')
 }

@@ -74,7 +74,7 @@ export function failureOf(error: unknown, phase: 'request' | 'body', deadline: D
   const reason = reasonOf(cause)
   return failure(
     reason === 'reset' && phase === 'body' ? 'truncated' : reason,
-    cause instanceof Error ? cause.message || codeOf(cause) : String(cause),
+    cause instanceof Error ? explanationOf(cause) : String(cause),
   )
 }
 
@@ -110,6 +110,12 @@ function reasonOf(error: unknown): FailureReason {
   if (error.message.startsWith('too many content-encodings')) return 'undecodable' // this error of undici has no code
   const code = codeOf(error)
   return REASONS[code] ?? REASONS_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'network'
+}
+
+/** OpenSSL's messages contain file names of its source. Node gives the part that explains the error as `reason`. */
+function explanationOf(error: Error): string {
+  const { reason } = error as { reason?: unknown }
+  return codeOf(error).startsWith('ERR_SSL_') && typeof reason === 'string' ? reason : error.message || codeOf(error)
 }
 
 function codeOf(error: Error): string {

@@ -14,7 +14,7 @@ export {
   RobotsClient,
 } from './client.ts'
 export type { CheckedUrl, ClientVerdict, UncheckedUrl } from './client-verdict.ts'
-export { displayUrl } from './display.ts'
+export { displayUrl, withoutCredentials } from './display.ts'
 export type { FlightPhase } from './flights.ts'
 export { fromKeyv, type KeyvLike, KeyvSetError } from './from-keyv.ts'
 export { registrableDomainOf } from './host-name.ts'

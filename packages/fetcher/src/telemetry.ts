@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
 import type { Entry, State } from '@politely/core/engine'
 import type { ClientVerdict } from './client-verdict.ts'
+import { withoutCredentials } from './display.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */
 export interface ClientEvents {
@@ -153,7 +154,8 @@ export class Telemetry {
   checked(verdict: ClientVerdict): void {
     this.countVerdict(verdict.allowed)
     this.#emit('verdict', { verdict })
-    if (this.#logger?.debug) this.#log('debug', `${verdict.url}: ${describeVerdict(verdict)}`)
+    if (this.#logger?.debug)
+      this.#log('debug', `${withoutCredentials(verdict.url) || 'an empty string'}: ${describeVerdict(verdict)}`)
   }
 
   /** Counts and publishes a verdict that was found without waiting. Its trace has the same four messages as that of `traceCheck`. */
@@ -165,14 +167,15 @@ export class Telemetry {
   /** Counts and publishes an attempt. */
   fetched({ robotsUrl }: FetchTrace, event: FetchEvent): void {
     const { entry, from, to, requests } = event
-    const { kind, reason, status } = entry.latest
+    const { kind, reason, status, detail, at } = entry.latest
     this.count('fetches')
     this.count(kind === 'success' ? 'successes' : kind)
     this.count('requests', requests)
     this.#emit('fetch', event)
     const level = kind === 'unreachable' ? 'warn' : 'info'
-    const cause = reason === 'status' ? `status ${status}` : reason
-    this.#log(level, `${robotsUrl}: ${kind} (${cause}); ${from} -> ${to}`)
+    const cause = reason === 'status' ? `status ${status}` : detail === undefined ? reason : `${reason}: ${detail}`
+    const next = kind === 'unreachable' ? `; next attempt in ${Math.ceil((entry.nextAttemptAt - at) / 1000)} s` : ''
+    this.#log(level, `${robotsUrl}: ${kind} (${cause}); ${from} -> ${to}${next}`)
   }
 
   warn(line: string): void {

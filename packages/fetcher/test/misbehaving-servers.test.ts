@@ -157,7 +157,8 @@ test('RFC 9309 §2.3.1.4, a redirect to a name without an address', async ({ sit
 test('RFC 9309 §2.3.1.4, https to a server without TLS', async ({ sites, newClient }) => {
   const verdict = await newClient().check(sites.withPort('https://a.test:PORT/page'))
 
-  expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'tls' } })
+  const detail = 'wrong version number' // without the file names of OpenSSL
+  expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'tls', detail } })
   expect(sites.requests).toEqual([])
 })
 

@@ -374,13 +374,23 @@ describe('logger', () => {
         ['info', `${ROBOTS}: success (status 200); unknown -> rules`],
         ['debug', `${checkedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *`],
         full,
-        ['warn', `${ROBOTS}: unreachable (status 503); rules -> lost-with-copy`],
+        ['warn', `${ROBOTS}: unreachable (status 503); rules -> lost-with-copy; next attempt in 30 s`],
         [
           'debug',
           `${checkedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *; according to the last good copy, because robots.txt is unreachable (status 503)`,
         ],
       ].map(([level = '', line = '']) => [level, sites.withPort(line)]),
     )
+  })
+
+  test('does not get the credentials of a URL', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, rules)
+    const { lines, logger } = recorder()
+    const client = newClient({ logger })
+    await client.check(sites.withPort('http://me:secret@a.test:PORT/page'))
+    await client.check('https://me:secret@')
+    expect(lines).toHaveLength(3)
+    expect(JSON.stringify(lines)).not.toContain('secret')
   })
 
   test('escapes control characters from sites, callers and stores', async ({ sites, newClient }) => {
@@ -402,7 +412,9 @@ describe('logger', () => {
     const lines: string[] = []
     await newClient({ logger: { warn: (line) => void lines.push(line) } }).check(sites.withPort(checkedPage))
     await newClient({ logger: {} }).check(sites.withPort(checkedPage))
-    expect(lines).toEqual([sites.withPort(`${ROBOTS}: unreachable (status 500); unknown -> lost`)])
+    expect(lines).toEqual([
+      sites.withPort(`${ROBOTS}: unreachable (status 500); unknown -> lost; next attempt in 60 s`),
+    ])
     const options = { userAgent: 'ExampleBot/1.0', logger: console } satisfies RobotsClientOptions
     expect(options.logger).toBe(console)
   })

@@ -1,6 +1,6 @@
 // The errors of the gate, each with a stable `code`.
 import { describeVerdict } from '@politely/core'
-import type { ClientVerdict } from '@politely/fetcher'
+import { type ClientVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { retryAtOf } from './forecast.ts'
 
@@ -19,7 +19,7 @@ export class RobotsDisallowedError extends Error {
   readonly retryAt: number | undefined
 
   constructor(verdict: ClientVerdict) {
-    super(`${verdict.url || 'an empty string'} is ${describeVerdict(verdict)}`)
+    super(`${withoutCredentials(verdict.url) || 'an empty string'} is ${describeVerdict(verdict)}`)
     this.verdict = verdict
     this.retryAt = retryAtOf(verdict)
   }

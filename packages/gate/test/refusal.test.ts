@@ -51,6 +51,12 @@ describe('RobotsDisallowedError', () => {
     )
   })
 
+  test('has a message without the credentials of the URL', async () => {
+    const url = site.at('rules.test', '/private')
+    const error = await refusalOf(new PoliteGate({ robots }), url.replace('://', '://me:secret@'))
+    expect(error.message).toBe(`${url} is disallowed: line 3 of robots.txt says "Disallow: /private" to *`)
+  })
+
   test('has retryAt if robots.txt is unreachable', async () => {
     const before = Date.now()
     const error = await refusalOf(new PoliteGate({ robots }), site.at('busy.test'))

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { displayUrl, withoutCredentials } from '../src/index.ts'
+
+test.for([
+  ['https://me:secret@a.test/x', 'https://a.test/x'],
+  ['http:me@a.test/', 'http:a.test/'],
+  ['FTP://me:p@ss@a.test', 'FTP://a.test'],
+  ['https:\\\\me:secret@a.test/', 'https:\\\\a.test/'],
+  ['https://a.test/@me', 'https://a.test/@me'],
+  ['https://a.test?to=me@a.test', 'https://a.test?to=me@a.test'],
+  ['mailto:me@a.test', 'mailto:me@a.test'],
+  ['', ''],
+] as const)('withoutCredentials(%j) returns %j', ([url, expected]) => {
+  expect(withoutCredentials(url)).toBe(expected)
+})
+
+test.for([
+  ['https://xn--bcher-kva.test/x', 'https://bücher.test/x'],
+  ['https://a.test/xn--bcher-kva', 'https://a.test/xn--bcher-kva'],
+  ['no URL', 'no URL'],
+] as const)('displayUrl(%j) returns %j', ([url, expected]) => {
+  expect(displayUrl(url)).toBe(expected)
+})
