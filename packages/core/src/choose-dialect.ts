@@ -31,7 +31,8 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
   }
   if (dialects[dialect.name as DialectName] === dialect) return dialect // a built-in dialect is valid
   const given: Record<string, unknown> = { ...dialect.parsing, ...dialect.access }
-  for (const question of Object.keys({ ...dialects.rfc9309.parsing, ...dialects.rfc9309.access })) {
+  const { parsing, access } = dialects.rfc9309
+  for (const question of Object.keys({ ...parsing, ...access })) {
     const validAnswers: readonly unknown[] | undefined = VALID_ANSWERS[question as keyof typeof VALID_ANSWERS]
     const answer = given[question]
     const isValid =
@@ -41,8 +42,8 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
       validAnswers === undefined
         ? `${question === 'afterDays' ? 'days' : 'hours'}, 0 or more`
         : `one of ${validAnswers.join(', ')}`
-    const problem =
-      answer === undefined ? `${question} is missing` : `${question}: ${describeValue(answer)} is not valid`
+    const path = `${Object.hasOwn(parsing, question) ? 'parsing' : 'access'}.${question}`
+    const problem = answer === undefined ? `${path} is missing` : `${path}: ${describeValue(answer)} is not valid`
     throw new OptionError('dialect', `${problem}; write ${expected}, or start from { ...dialects.rfc9309 }`)
   }
   return dialect

@@ -89,11 +89,11 @@ describe('a custom dialect', () => {
     [{}, 'keys is missing; write one of lenient, exact'],
     [
       { ...dialects.google, parsing: { ...dialects.google.parsing, winner: 'longest' } },
-      'winner: "longest" is not valid; write one of most-octets, first',
+      'parsing.winner: "longest" is not valid; write one of most-octets, first',
     ],
     [
       { ...dialects.google, access: { ...dialects.google.access, ttlHours: -1 } },
-      'ttlHours: -1 is not valid; write hours',
+      'access.ttlHours: -1 is not valid; write hours',
     ],
   ])('%j is rejected', (dialect, hint) => {
     expect(() => dialectFor(dialect as never)).toThrow(OptionError)

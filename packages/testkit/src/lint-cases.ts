@@ -71,6 +71,7 @@ const lines: readonly LintCase[] = [
   withRules('bytes that are not UTF-8', 'Disallow: /caf\xe9', 'not-utf-8 2', 'raw-non-ascii 2'),
   withRules('two words', 'Disallow /a', 'missing-colon 2'),
   withRules('three words without a colon', 'Disallow /a b', 'three-words-without-colon 2'),
+  withRules('a key alone', 'Disallow', 'key-without-value 2'),
   withRules('a key of two words without a colon', 'User agent a', 'three-words-without-colon 2'),
   withRules('a missing colon before a URL', 'Sitemap https://example.com/a', 'late-colon 2'),
   withRules('a sentence', 'Please do not crawl', 'not-a-field 2'),

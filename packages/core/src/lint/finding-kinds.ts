@@ -25,6 +25,7 @@ export const findingMessages = {
     'other-line-end': 'Only LF, CR and CR LF end a line, so two lines are read as one; put one of these between them.',
     'non-ascii-blank':
       'A space character outside ASCII is read as part of the key or value; write a plain space or none.',
+    'key-without-value': 'Crawlers ignore a key alone; write a colon and a value after it.',
     'three-words-without-colon': 'Crawlers ignore this line, because its colon is missing; write {}.',
     'late-colon': 'The colon after the key is missing, so the key is read up to a later colon; write {}.',
     'several-fields-on-one-line':
@@ -79,7 +80,7 @@ export const findingMessages = {
       'A % without two hex digits after it is compared unchanged; write {} if you mean the character.',
     'dot-segments': 'Clients resolve dot segments before they send a request, so this rule matches none; write {}.',
     'crawl-delay-unreadable':
-      'A crawl-delay is a number of seconds without a unit; write one such as "Crawl-delay: 10".',
+      'A crawl-delay is a number of seconds, 0 or more, without a unit; write one such as "Crawl-delay: 10".',
     'crawl-delay-very-long':
       'With a delay of over a minute, a crawler fetches fewer than 1,440 pages a day; write 60 or less.',
     'several-crawl-delays': 'Crawlers differ in which of several crawl-delays they obey; write one.',

@@ -12,6 +12,7 @@ export function lintKey(content: string, field: Field | undefined, number: numbe
   if (field === undefined || (field.directive === 'unknown' && !content.includes(':'))) {
     const corrected = withColon(content)
     if (corrected === undefined) report('not-a-field', number)
+    else if (corrected.endsWith(': ')) report('key-without-value', number)
     else report('three-words-without-colon', number, corrected)
     return false
   }

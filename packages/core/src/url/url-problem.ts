@@ -31,7 +31,7 @@ export function problemOf(text: string, parsed: URL | null): UrlProblem {
 const PROBLEMS: Readonly<Record<UrlProblem, string>> = {
   empty: 'no URL was given; write one such as',
   relative: 'the URL has no scheme; write it whole, such as',
-  malformed: 'this is not a URL; write one such as',
+  malformed: 'the URL is invalid; write one such as',
   scheme: 'only http, https and ftp URLs have a robots.txt; write one such as',
 }
 
