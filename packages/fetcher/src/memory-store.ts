@@ -59,7 +59,7 @@ export class MemoryStore implements Store {
     assertKnown(options, KNOWN)
     const { maxBytes = DEFAULT_BYTES, now = Date.now } = options
     this.#now = callable('now', now, 'a function that returns milliseconds')
-    this.#texts = new LRUCache({ maxSize: integer('maxBytes', maxBytes, { min: 1 }) })
+    this.#texts = new LRUCache({ maxSize: integer('maxBytes', maxBytes, { min: 1, example: DEFAULT_BYTES }) })
   }
 
   /** The current size in bytes: an upper estimate. */

@@ -247,11 +247,18 @@ export function settingsOf(options: RobotsClientOptions): Settings {
       min: MIN_BODY_BYTES,
       max: 2 ** 28,
     }),
-    maxCacheBytes: integer('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, { min: 1 }),
+    maxCacheBytes: integer('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, {
+      min: 1,
+      example: DEFAULT_CACHE_BYTES,
+    }),
     store: checkedStore(options.store),
-    maxFlights: integer('maxFlights', options.maxFlights ?? DEFAULT_MAX_FLIGHTS, { min: 1 }),
+    maxFlights: integer('maxFlights', options.maxFlights ?? DEFAULT_MAX_FLIGHTS, {
+      min: 1,
+      example: DEFAULT_MAX_FLIGHTS,
+    }),
     maxFlightsPerDomain: integer('maxFlightsPerDomain', options.maxFlightsPerDomain ?? DEFAULT_MAX_FLIGHTS_PER_DOMAIN, {
       min: 1,
+      example: DEFAULT_MAX_FLIGHTS_PER_DOMAIN,
     }),
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
     dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
@@ -285,7 +292,7 @@ export function checkedManyOptions(options: CheckManyOptions): ConcurrentMapOpti
   assertCallOptions(options, KNOWN_OF_MANY)
   const { concurrency = DEFAULT_CONCURRENCY, order = 'input', signal } = options
   return {
-    concurrency: integer('concurrency', concurrency, { min: 1 }),
+    concurrency: integer('concurrency', concurrency, { min: 1, example: DEFAULT_CONCURRENCY }),
     order: oneOf('order', order, ['input', 'ready']),
     signal,
   }
@@ -299,11 +306,15 @@ export function namesItself({ userAgent, productTokens }: Pick<Settings, 'userAg
 
 function headerValue(userAgent: unknown): string {
   const example = 'write one such as "ExampleBot/1.0 (+https://example.com/bot)"'
+  if (userAgent === undefined || userAgent === '') throw new OptionError('userAgent', `is missing or empty; ${example}`)
   if (typeof userAgent !== 'string' || userAgent.trim() === '')
-    throw new OptionError('userAgent', `is missing or empty; ${example}`)
+    throw new OptionError('userAgent', `${describeValue(userAgent)} is not a User-Agent; ${example}`)
   // Field values are visible ASCII, spaces and tabs. RFC 9110 §5.5.
-  if (!/^[\t\x20-\x7e]+$/.test(userAgent))
-    throw new OptionError('userAgent', `contains characters that a header must not contain; ${example}`)
+  const [invalid] = /[^\t\x20-\x7e]/u.exec(userAgent) ?? []
+  if (invalid !== undefined) {
+    const problem = `${describeValue(userAgent)} contains ${describeValue(invalid)}, which a header must not contain`
+    throw new OptionError('userAgent', `${problem}; ${example}`)
+  }
   return userAgent.trim()
 }
 

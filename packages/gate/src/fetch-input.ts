@@ -1,5 +1,7 @@
 // Reads the arguments of a wrapped fetch. Each value is read and converted once: an object whose value changes between two reads could make
 // the gate check one URL and fetch send another.
+import { explainUrlProblem, type UrlProblem } from '@politely/core'
+import { parseUrl } from '@politely/core/engine'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 
@@ -16,7 +18,6 @@ export interface FetchInput {
 }
 
 const LOCAL_SCHEMES: ReadonlySet<string> = new Set(['data:', 'blob:', 'about:'])
-const CHECKED_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:'])
 
 /**
  * Reads the first argument of fetch: an absolute URL as a string, a URL or a Request.
@@ -26,15 +27,10 @@ export function fetchInput(input: unknown): FetchInput {
   const request = isRequest(input) ? input : undefined
   const text = request === undefined ? String(input) : urlOfRequest(request)
   const url = URL.parse(text)
-  if (url === null)
-    throw new InvalidRequestError(
-      `${describeValue(text)} is invalid; expected an absolute URL, such as https://example.com/page`,
-    )
-  const isLocal = LOCAL_SCHEMES.has(url.protocol)
-  if (!isLocal && !CHECKED_SCHEMES.has(url.protocol))
-    throw new InvalidRequestError(
-      `${describeValue(text)} has the scheme ${url.protocol}, which robots.txt does not cover; expected an http, https or ftp URL`,
-    )
+  const isLocal = url !== null && LOCAL_SCHEMES.has(url.protocol)
+  const checked = isLocal ? undefined : parseUrl(text)
+  if (url === null || typeof checked === 'string')
+    throw new InvalidRequestError(`${describeValue(text)}: ${explainUrlProblem(checked as UrlProblem, text)}`)
   return { url, request, isLocal }
 }
 

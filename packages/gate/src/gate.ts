@@ -334,7 +334,7 @@ export class PoliteGate implements AsyncDisposable {
 export function assertRobots(robots: unknown): asserts robots is RobotsClient {
   if (robots instanceof RobotsClient) return
   const problem = robots === undefined ? 'is missing' : `${describeValue(robots)} is not a RobotsClient`
-  throw new OptionError('robots', `${problem}; write new PoliteGate({ robots: new RobotsClient({ userAgent }) })`)
+  throw new OptionError('robots', `${problem}; write { robots: new RobotsClient({ userAgent }) }`)
 }
 
 /** Returns a promise that settles like the given one, or rejects with the signal's reason if the signal is aborted first. */

@@ -145,13 +145,16 @@ export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefi
     pauseFrom: oneOf('pauseFrom', pauseFrom, PAUSE_FROM_VALUES),
     minDelayPerDomainMs: number('minDelayPerDomainMs', minDelayPerDomainMs, { min: 0 }),
     minDelayPerAddressMs: number('minDelayPerAddressMs', minDelayPerAddressMs, { min: 0 }),
-    maxConcurrentPerOrigin: integer('maxConcurrentPerOrigin', maxConcurrentPerOrigin, { min: 1 }),
-    maxConcurrentPerDomain: integer('maxConcurrentPerDomain', maxConcurrentPerDomain, { min: 1 }),
+    maxConcurrentPerOrigin: integer('maxConcurrentPerOrigin', maxConcurrentPerOrigin, { min: 1, example: 2 }),
+    maxConcurrentPerDomain: integer('maxConcurrentPerDomain', maxConcurrentPerDomain, {
+      min: 1,
+      example: DEFAULT_CONCURRENT_PER_DOMAIN,
+    }),
     maxConcurrentPerAddress:
       maxConcurrentPerAddress === undefined
         ? Number.POSITIVE_INFINITY
-        : integer('maxConcurrentPerAddress', maxConcurrentPerAddress, { min: 1 }),
-    maxConcurrent: integer('maxConcurrent', maxConcurrent, { min: 1 }),
+        : integer('maxConcurrentPerAddress', maxConcurrentPerAddress, { min: 1, example: 8 }),
+    maxConcurrent: integer('maxConcurrent', maxConcurrent, { min: 1, example: 64 }),
     paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
     lookup: callable('lookup', lookup, 'a function like dns.lookup'),

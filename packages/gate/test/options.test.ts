@@ -80,7 +80,7 @@ test.each<[call: string, make: () => unknown, message: string]>([
   [
     'new PoliteGate({ userAgent })',
     () => new PoliteGate(wrong({ userAgent: 'ExampleBot/1.0' })),
-    'robots: is missing; write new PoliteGate({ robots: new RobotsClient({ userAgent }) })',
+    'robots: is missing; write { robots: new RobotsClient({ userAgent }) }',
   ],
   [
     'politely({ userAgent })',

@@ -310,7 +310,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
 
   test('says that a URL must be absolute', async () => {
     await expect(polite()('/private')).rejects.toThrow(
-      '"/private" is invalid; expected an absolute URL, such as https://example.com/page',
+      '"/private": the URL has no scheme; write it whole, such as https://example.com/private',
     )
   })
 
