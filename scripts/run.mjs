@@ -58,6 +58,10 @@ async function main(task, ...args) {
     console.error(`usage: node scripts/run.mjs ${Object.keys(TASKS).join('|')} [args…]`)
     return 2
   }
+  if (task === 'example' && !existsSync(args[0] ?? '')) {
+    console.error('usage: npm run example -- FILE [args…], such as examples/recipes/got.ts')
+    return 2
+  }
   useNode()
   usePnpm()
   if (task === 'pnpm') return await run('pnpm', args) // without installing, because this command may be what repairs the installation

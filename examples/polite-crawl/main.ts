@@ -12,7 +12,7 @@ import { startSmallWeb } from './small-web.ts'
 const USER_AGENT = 'PolitelyDemo/0.1'
 const MAX_PAGES_PER_ORIGIN = 10
 
-const { positionals: seeds, values } = parseArgs({ allowPositionals: true, options: { svg: { type: 'string' } } })
+const { positionals: seeds, values } = commandLine()
 const web = seeds.length === 0 ? await startSmallWeb() : undefined
 const robots = new RobotsClient({ userAgent: USER_AGENT, ...(web && { lookup: web.lookup }) })
 const gate = new PoliteGate({ robots, minDelayMs: 250 })
@@ -22,6 +22,15 @@ const timeline = new CrawlTimeline({ gate })
 
 const seen = new Set<string>()
 const pagesOf = new Map<string, number>()
+
+function commandLine() {
+  try {
+    return parseArgs({ allowPositionals: true, options: { svg: { type: 'string' } } })
+  } catch (error) {
+    console.error(`${(error as Error).message}\nusage: npm run demo -- [--svg FILE] [URL…]`)
+    process.exit(2)
+  }
+}
 
 /** Waits until the request may start. Returns undefined if robots.txt disallows the page. */
 async function enter(url: string): Promise<Permit | undefined> {
