@@ -1,5 +1,5 @@
 // Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
-import { pipeline, Readable, type Transform } from 'node:stream'
+import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { type Body, type Headers, headerOf } from '@politely/core/engine'
 import { ByteBuffer } from './byte-buffer.ts'
@@ -34,12 +34,34 @@ const DECODERS: Readonly<Record<string, () => Transform[]>> = {
 /** No server needs more. Each further coding multiplies the size to which a few bytes can decompress. */
 const MAX_CODINGS = 2
 
+/** What one decoder passed to the next is over the limit. `failure.ts` maps the code to `too-large`. */
+class CodedTooLargeError extends Error {
+  override readonly name = 'CodedTooLargeError'
+  readonly code = 'CODED_TOO_LARGE'
+}
+
+/**
+ * Returns the limit of a coded body, which is also the limit of a whole response as received: TLS records, interim responses, headers and the
+ * framing of chunks. A body of `maxBodyBytes` needs about half of it.
+ */
+export function maxCodedBytes(maxBodyBytes: number): number {
+  return 2 * maxBodyBytes + 1_048_576
+}
+
 /**
  * Reads up to `maxBytes` of decoded body, and decompresses no more than that. A body that is longer is cut after its last complete line, since
  * half a rule could disallow or allow far more than the whole rule.
+ *
+ * @param signal Stops the decoders. To destroy `body` is not enough: it may have ended long before they have decoded what they received.
  */
-export async function readBody(body: Readable, headers: Headers, maxBytes: number): Promise<Body> {
-  const decoded = decode(body, decodersFor(codingsOf(headers)))
+export async function readBody(
+  body: Readable,
+  headers: Headers,
+  maxBytes: number,
+  signal?: AbortSignal,
+): Promise<Body> {
+  const decoded = decode(body, decodersFor(codingsOf(headers), maxCodedBytes(maxBytes)))
+  if (signal !== undefined) addAbortSignal(signal, decoded)
   const bytes = new ByteBuffer(maxBytes + 1)
   let received = 0
   if (decoded !== body) body.on('data', (chunk: Buffer) => (received += chunk.length))
@@ -145,14 +167,34 @@ function listed(value = ''): string[] {
   return items.map((item) => item.trim()).filter((item) => item !== '')
 }
 
-function decodersFor(codings: readonly string[]): Transform[] {
+/**
+ * Limits what one decoder passes to the next. The next one may decode it to nothing, and then the limit of the decoded body would not end a
+ * body of which a few bytes become gigabytes.
+ */
+class SizeLimit extends Transform {
+  readonly #maxBytes: number
+  #size = 0
+
+  constructor(maxBytes: number) {
+    super(ONE_CHUNK)
+    this.#maxBytes = maxBytes
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#size += chunk.length
+    if (this.#size <= this.#maxBytes) done(null, chunk)
+    else done(new CodedTooLargeError(`the body is longer than ${this.#maxBytes} bytes after its first decoding`))
+  }
+}
+
+function decodersFor(codings: readonly string[], maxCodedBytes: number): Transform[] {
   if (codings.length > MAX_CODINGS)
     throw new UnknownCodingError(`${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
   // The coding that was applied last is removed first. RFC 9110 §8.4.
-  return codings.toReversed().flatMap((coding) => {
+  return codings.toReversed().flatMap((coding, n) => {
     const decoders = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
     if (decoders === undefined) throw new UnknownCodingError(`unknown coding ${JSON.stringify(coding)}`)
-    return decoders()
+    return n === 0 ? decoders() : [new SizeLimit(maxCodedBytes), ...decoders()]
   })
 }
 

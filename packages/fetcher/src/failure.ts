@@ -25,6 +25,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
+  CODED_TOO_LARGE: 'too-large',
   UND_ERR_HEADERS_OVERFLOW: 'too-large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'truncated',
   ERR_ASSERTION: 'malformed', // undici 8.12, for a status under 100 and for an unrequested 101

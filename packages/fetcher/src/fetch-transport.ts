@@ -134,8 +134,11 @@ const DECODED_CODINGS: Readonly<Record<string, IsCoded>> = {
   br: (bytes, isBeginning) => decodes(brotliDecompressSync, bytes, isBeginning && constants.BROTLI_OPERATION_FLUSH),
 }
 
-/** The same limit as that of the other transports. */
-const MAX_CODINGS = 2
+/**
+ * Fewer than with the other transports: a fetch does not limit what its first decoder passes to the second one, and its decoders continue after
+ * the request was aborted.
+ */
+const MAX_CODINGS = 1
 
 /**
  * Returns why some fetches would not decode a body with these headers, if so. The fetches of Node return the bytes as received if they do

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { type Failure, type Headers, headerOf, type Reply } from '@politely/core/engine'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { ACCEPT_ENCODING, bodyOf, CodedBody, isCoded, readBody } from './body.ts'
+import { ACCEPT_ENCODING, bodyOf, CodedBody, isCoded, maxCodedBytes, readBody } from './body.ts'
 import { endsWithConnection, isChunked, problemOfConnection, TlsCarrier } from './body-end.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 import type { Deadline } from './deadline.ts'
@@ -65,7 +65,7 @@ export class UndiciTransport implements RobotsTransport {
     const handler = new ResponseHandler(this.#settings, connection, deadline)
     // undici observes a signal only once it has a connection, and the site decides how long that takes.
     const unlisten = deadline.onOver(() => handler.fail(new Error(deadline.explanation)))
-    const maxBytes = maxResponseBytes(this.#settings)
+    const maxBytes = maxCodedBytes(this.#settings.maxBodyBytes)
     connection.onReceivedOver?.(maxBytes, () => handler.endOverLimit(maxBytes))
     const { headers, ...options } = connection.options ?? {}
     const init: Dispatcher.DispatchOptions = {
@@ -99,14 +99,6 @@ export class UndiciTransport implements RobotsTransport {
 }
 
 /**
- * Returns the limit of everything that the server sends in response to one request: TLS records, interim responses, headers, the framing of
- * chunks, and the body as received. A body of `maxBodyBytes` needs about half of it.
- */
-function maxResponseBytes({ maxBodyBytes }: TransportSettings): number {
-  return 2 * maxBodyBytes + 1_048_576
-}
-
-/**
  * Receives a response from undici, chunk by chunk. An uncoded body, the common case, is collected without a stream: creating one costs
  * more than reading the file.
  */
@@ -126,6 +118,8 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   #size = 0
   /** The bytes of a coded body, on their way to the decoder. */
   #coded: CodedBody | undefined
+  /** Stops the decoders. Undefined for an uncoded body. */
+  #decoding: AbortController | undefined
 
   constructor(settings: TransportSettings, connection: Connection, deadline: Deadline) {
     const { promise, resolve } = Promise.withResolvers<Reply>()
@@ -139,7 +133,6 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
 
   fail(error: unknown): void {
     this.#end(replyOf(error, this.#head === undefined ? 'request' : 'body', this.#deadline))
-    this.#coded?.destroy()
   }
 
   /**
@@ -148,10 +141,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
    */
   endOverLimit(maxBytes: number): void {
     if (this.#bytes.size > 0) this.#endWithBody(true)
-    else {
-      this.#end(failure('too-large', `the response is longer than ${maxBytes} bytes, including headers and framing`))
-      this.#coded?.destroy()
-    }
+    else this.#end(failure('too-large', `the response is longer than ${maxBytes} bytes, including headers and framing`))
   }
 
   onRequestStart(controller: Dispatcher.DispatchController, context?: { readonly history?: unknown } | null): void {
@@ -195,17 +185,16 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   }
 
   #endAfter(problem: Failure | undefined): void {
-    if (problem !== undefined) {
-      this.#end(problem)
-      this.#coded?.destroy()
-    } else if (this.#coded === undefined) this.#endWithBody()
+    if (problem !== undefined) this.#end(problem)
+    else if (this.#coded === undefined) this.#endWithBody()
     else this.#coded.complete()
   }
 
   #decode(status: number, headers: Headers): void {
     const coded = new CodedBody(() => this.#controller?.resume())
     this.#coded = coded
-    readBody(coded, headers, this.#settings.maxBodyBytes).then(
+    this.#decoding = new AbortController()
+    readBody(coded, headers, this.#settings.maxBodyBytes, this.#decoding.signal).then(
       (body) => this.#end({ kind: 'response', status, headers, body }),
       (error: unknown) => this.fail(error),
     )
@@ -218,12 +207,13 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'response', status, headers, body })
   }
 
-  /** Resolves the reply and aborts the request: the rest of the response is not needed, and may never come. */
+  /** Resolves the reply, and ends the request and its decoders: the rest of the response is not needed, and may never come. */
   #end(reply: Reply): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#resolve(reply)
     this.#controller?.abort(NOT_NEEDED)
+    this.#decoding?.abort(NOT_NEEDED)
   }
 }
 

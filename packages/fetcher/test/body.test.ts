@@ -1,7 +1,7 @@
 // Bodies: content codings, the size limit of RFC 9309 §2.5, and decompression bombs.
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { bodyCases, bodyLimit } from '@politely/testkit/body-cases'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import { describe, expect } from 'vitest'
@@ -22,6 +22,15 @@ for (const { name, contentEncoding, body, expected } of bodyCases) {
     expect(verdict.access?.copy?.truncated).toBe(truncated)
   })
 }
+
+test('our choice, a signal stops the decoders, also after the whole body was received', async () => {
+  const stop = new AbortController()
+  const body = Readable.from([brotliCompressSync(Buffer.alloc(2 ** 26))])
+  const reading = readBody(body, { 'content-encoding': 'br' }, 2 ** 27, stop.signal)
+  await finished(body)
+  stop.abort()
+  await expect(reading).rejects.toMatchObject({ name: 'AbortError' })
+})
 
 describe('our choice, an endless body is read up to the limit, and its connection is closed', () => {
   const comments = `${'#'.repeat(99)}\n`.repeat(100)

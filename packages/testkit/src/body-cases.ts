@@ -81,6 +81,9 @@ const zstdFrames = [
 
 /** 8 MiB that compress to a few KiB. */
 const bomb = () => padded(disallowsPage, 8 * 1024 * 1024)
+/** 5 MiB that decode to nothing: a coding's header, then empty blocks, which are not the last one. */
+const emptyBlocks = (header: Uint8Array, block: string) =>
+  Buffer.concat([header, Buffer.from(block.repeat(2 ** 20), 'hex')])
 
 export const bodyCases: readonly BodyCase[] = [
   // RFC 9110 §8.4.1: content codings.
@@ -361,6 +364,20 @@ export const bodyCases: readonly BodyCase[] = [
       contentEncoding,
       body: () => compress(bomb()),
       expected: { ...rulesHold, truncated: true },
+    }),
+  ),
+  ...(
+    [
+      ['deflate, br', deflateSync('').subarray(0, 2), '000000ffff'], // RFC 1951 §3.2.4
+      ['gzip, br', gzipSync('').subarray(0, 10), '000000ffff'],
+      ['zstd, br', zstdHeader, '000000'.repeat(2)],
+    ] as const
+  ).map(
+    ([contentEncoding, header, block]): BodyCase => ({
+      name: `our choice, a decompression bomb that decodes to nothing is decompressed up to a limit: ${contentEncoding}`,
+      contentEncoding,
+      body: () => brotliCompressSync(emptyBlocks(header, block), { params: { 1: 5 } }),
+      expected: { ...undecodable, reason: 'too-large' },
     }),
   ),
 ]
