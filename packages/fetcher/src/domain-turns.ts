@@ -1,19 +1,25 @@
 // Limits how many items are under way at once, in all and to one registrable domain, and gives waiting items their turns.
 //
 // A site with a wildcard in its DNS has any number of hosts. So each registrable domain has its own limit, and the domains that may start an item
-// take turns. No domain can starve the others.
+// take turns. No domain can starve the others, neither by its own items nor by redirects to them:
+//
+// - Items that a redirect led to a domain wait in a queue of their own, which takes turns with the normal ones.
+// - An item that left its own domain counts there until it ends, so that no domain sends more items to others than it may have itself. Such items
+//   do not keep redirected ones from starting there: domains that redirect to each other would block each other.
 import { Fifo } from './fifo.ts'
 
-/** Items in the background start only when no other waiting item may start. */
-export type Priority = 'normal' | 'background'
+/** The queue of a waiting item. Items in the background start only when no other waiting item may start. */
+export type QueueName = 'normal' | 'redirected' | 'background'
 
-const PRIORITIES: readonly Priority[] = ['normal', 'background']
+const QUEUE_NAMES: readonly QueueName[] = ['normal', 'redirected', 'background']
 
-type Queues<T> = Readonly<Record<Priority, Fifo<T>>>
+type Queues<T> = Readonly<Record<QueueName, Fifo<T>>>
 
 interface Domain<T> {
   readonly name: string
   underWay: number
+  /** How many items of this domain are under way or waiting in another one. */
+  away: number
   /** First come, first served. */
   readonly waiting: Queues<T>
 }
@@ -26,6 +32,8 @@ export class DomainTurns<T> {
   /** Domains that have waiting items and are below their own limit, in the order of their turns. */
   readonly #ready: Queues<Domain<T>> = createQueues()
   #underWay = 0
+  /** Whose turn it is. */
+  #nextQueue: 'normal' | 'redirected' = 'normal'
 
   constructor(max: number, maxPerDomain: number) {
     this.#max = max
@@ -59,32 +67,48 @@ export class DomainTurns<T> {
     this.#update(domain)
   }
 
-  /** Adds an item to the queue of its domain. */
-  add(name: string, item: T, priority: Priority = 'normal'): void {
+  /** Counts an item that is under way in its own domain as away. */
+  leave(name: string): void {
+    this.#domainOf(name).away++
+    this.end(name)
+  }
+
+  /** Counts an item as away no more: it ended, or returned to its own domain. */
+  endAway(name: string): void {
     const domain = this.#domainOf(name)
-    domain.waiting[priority].add(item)
+    domain.away--
     this.#update(domain)
   }
 
-  /** Removes an item from the queue of its domain. */
+  /** Adds an item to a queue of a domain. */
+  add(name: string, item: T, queue: QueueName = 'normal'): void {
+    const domain = this.#domainOf(name)
+    domain.waiting[queue].add(item)
+    this.#update(domain)
+  }
+
+  /** Removes an item from the queues of a domain. */
   delete(name: string, item: T): void {
     const domain = this.#domains.get(name)
     if (domain === undefined) return
-    for (const priority of PRIORITIES) domain.waiting[priority].delete(item)
+    for (const queue of QUEUE_NAMES) domain.waiting[queue].delete(item)
     this.#update(domain)
   }
 
   /** Removes and returns the item whose turn it is; undefined if none may start. */
   next(): T | undefined {
-    return this.#underWay < this.#max ? (this.#take('normal') ?? this.#take('background')) : undefined
+    if (this.#underWay >= this.#max) return undefined
+    const other = this.#nextQueue === 'normal' ? 'redirected' : 'normal'
+    return this.#take(this.#nextQueue) ?? this.#take(other) ?? this.#take('background')
   }
 
-  #take(priority: Priority): T | undefined {
-    const domain = this.#ready[priority].first
-    const item = domain?.waiting[priority].first
+  #take(queue: QueueName): T | undefined {
+    const domain = this.#ready[queue].first
+    const item = domain?.waiting[queue].first
     if (domain === undefined || item === undefined) return undefined
-    domain.waiting[priority].delete(item)
-    this.#ready[priority].delete(domain) // moves it behind the other domains
+    domain.waiting[queue].delete(item)
+    this.#ready[queue].delete(domain) // moves it behind the other domains
+    this.#nextQueue = queue === 'normal' ? 'redirected' : 'normal'
     this.#update(domain)
     return item
   }
@@ -92,7 +116,7 @@ export class DomainTurns<T> {
   #domainOf(name: string): Domain<T> {
     let domain = this.#domains.get(name)
     if (domain === undefined) {
-      domain = { name, underWay: 0, waiting: createQueues() }
+      domain = { name, underWay: 0, away: 0, waiting: createQueues() }
       this.#domains.set(name, domain)
     }
     return domain
@@ -100,12 +124,13 @@ export class DomainTurns<T> {
 
   /** Adds the domain to the ready ones or removes it; a domain that is already ready keeps its turn. Deletes a domain without items. */
   #update(domain: Domain<T>): void {
-    const { name, underWay, waiting } = domain
-    let isEmpty = underWay === 0
-    for (const priority of PRIORITIES) {
-      const hasItems = waiting[priority].size > 0
-      if (hasItems && underWay < this.#maxPerDomain) this.#ready[priority].add(domain)
-      else this.#ready[priority].delete(domain)
+    const { name, underWay, away, waiting } = domain
+    let isEmpty = underWay === 0 && away === 0
+    for (const queue of QUEUE_NAMES) {
+      const hasItems = waiting[queue].size > 0
+      const counted = queue === 'redirected' ? underWay : underWay + away
+      if (hasItems && counted < this.#maxPerDomain) this.#ready[queue].add(domain)
+      else this.#ready[queue].delete(domain)
       if (hasItems) isEmpty = false
     }
     if (isEmpty) this.#domains.delete(name)
@@ -113,5 +138,5 @@ export class DomainTurns<T> {
 }
 
 function createQueues<T>(): Queues<T> {
-  return { normal: new Fifo(), background: new Fifo() }
+  return { normal: new Fifo(), redirected: new Fifo(), background: new Fifo() }
 }

@@ -1,8 +1,9 @@
 // Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
 // all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
-// A flight counts towards the domain that its current request goes to, since any number of domains may redirect to one.
+// A flight counts towards the domain that its current request goes to, since any number of domains may redirect to one; and, until it ends, towards
+// its own domain, since one domain may redirect any number of its hosts.
 import { onAbort } from './abort-listeners.ts'
-import { DomainTurns, type Priority } from './domain-turns.ts'
+import { DomainTurns } from './domain-turns.ts'
 import { registrableDomainOf } from './host-name.ts'
 
 export interface FlightLimits {
@@ -27,12 +28,16 @@ export interface FlightWork {
 
 interface Flight<T> extends FlightWork {
   readonly origin: string
-  /** The registrable domain that the flight counts towards, or will when its turn comes. */
+  /** The registrable domain of the origin. */
+  readonly ownDomain: string
+  /** The registrable domain of the current request, or of the one that the flight waits to make. */
   domain: string
+  /** Whether the flight counts as away from its own domain. */
+  isAway: boolean
   readonly start: (work: FlightWork) => Promise<T>
   readonly result: PromiseWithResolvers<T>
   /** `background` while no caller has joined. */
-  priority: Priority
+  priority: 'normal' | 'background'
   /** The number of callers that have not aborted. */
   callers: number
   isDropped: boolean
@@ -100,11 +105,13 @@ export class Flights<T> {
     await Promise.all(flights.map(({ ended }) => ended))
   }
 
-  #create(origin: string, start: (work: FlightWork) => Promise<T>, priority: Priority): Flight<T> {
+  #create(origin: string, start: (work: FlightWork) => Promise<T>, priority: Flight<T>['priority']): Flight<T> {
     const domain = registrableDomainOf(origin)
     const flight: Flight<T> = {
       origin,
+      ownDomain: domain,
       domain,
+      isAway: false,
       start,
       result: Promise.withResolvers(),
       priority,
@@ -127,14 +134,14 @@ export class Flights<T> {
   #promote(flight: Flight<T>): void {
     if (flight.priority === 'normal') return
     flight.priority = 'normal'
-    if (flight.phase === 'under-way') return
+    if (flight.phase === 'under-way' || flight.turn !== undefined) return
     this.#turns.delete(flight.domain, flight)
     this.#turns.add(flight.domain, flight)
   }
 
   #startNext(): void {
     for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) {
-      this.#turns.start(flight.domain)
+      this.#start(flight)
       flight.phase = 'under-way'
       if (flight.turn === undefined) flight.ended = this.#run(flight)
       else this.#resume(flight, flight.turn)
@@ -157,10 +164,12 @@ export class Flights<T> {
   /** Ends the flight's turn of its domain before it waits for one of the next domain, so flights that go in a circle do not block each other. */
   #move(flight: Flight<T>, domain: string): Promise<void> | undefined {
     if (domain === flight.domain) return undefined
-    this.#turns.end(flight.domain)
+    if (flight.isAway) this.#turns.end(flight.domain)
+    else this.#turns.leave(flight.domain)
+    flight.isAway = true
     flight.domain = domain
     if (this.#turns.fullLimit(domain) === undefined) {
-      this.#turns.start(domain)
+      this.#start(flight)
       this.#startNext()
       return undefined
     }
@@ -168,9 +177,17 @@ export class Flights<T> {
     flight.turn = turn
     flight.phase = 'waiting'
     flight.isDroppable = true
-    this.#turns.add(domain, flight, flight.priority)
+    this.#turns.add(domain, flight, 'redirected')
     this.#startNext()
     return turn.promise
+  }
+
+  /** Counts a flight as under way. If it returns to its own domain, it was away until now. */
+  #start(flight: Flight<T>): void {
+    this.#turns.start(flight.domain)
+    if (!flight.isAway || flight.domain !== flight.ownDomain) return
+    flight.isAway = false
+    this.#turns.endAway(flight.domain)
   }
 
   #resume(flight: Flight<T>, turn: PromiseWithResolvers<void>): void {
@@ -180,8 +197,9 @@ export class Flights<T> {
   }
 
   /** Removes a flight that is under way. */
-  #end({ origin, domain }: Flight<T>): void {
+  #end({ origin, ownDomain, domain, isAway }: Flight<T>): void {
     this.#turns.end(domain)
+    if (isAway) this.#turns.endAway(ownDomain)
     this.#flights.delete(origin)
   }
 
@@ -210,9 +228,11 @@ export class Flights<T> {
 
   /** Removes a flight that waits. */
   #remove(flight: Flight<T>): void {
+    const { origin, ownDomain, domain, isAway } = flight
     flight.isDropped = true
-    this.#flights.delete(flight.origin)
-    this.#turns.delete(flight.domain, flight)
+    this.#flights.delete(origin)
+    this.#turns.delete(domain, flight)
+    if (isAway) this.#turns.endAway(ownDomain)
     flight.turn?.reject(new Error('the flight was removed while it waited'))
   }
 }

@@ -23,6 +23,8 @@ const closed = { code: 'ERR_POLITELY_CLIENT_CLOSED' }
 async function startSlowServer(targetOf: (host: string) => string | undefined = () => undefined) {
   const waiting: { readonly host: string; readonly response: ServerResponse }[] = []
   const order: string[] = []
+  /** The hosts that redirected a request. */
+  const redirects: string[] = []
   const most = { all: 0, domain: 0 }
   let arrived = Promise.withResolvers<void>()
   const domainOf = (host: string) => host.split('.').slice(-2).join('.')
@@ -30,6 +32,7 @@ async function startSlowServer(targetOf: (host: string) => string | undefined = 
     const host = (request.headers.host ?? '').replace(/:\d+$/, '')
     const target = targetOf(host)
     if (target !== undefined) {
+      redirects.push(host)
       response.writeHead(302, { location: `http://${target}:${request.socket.localPort}/of-${host}` }).end()
       return
     }
@@ -49,6 +52,7 @@ async function startSlowServer(targetOf: (host: string) => string | undefined = 
   return {
     most,
     order,
+    redirects,
     waiting,
     page: (host: string) => `http://${host}:${port}/page`,
     /** Resolves when `count` requests wait. */
@@ -353,6 +357,33 @@ describe('redirects of many domains to one', () => {
     expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
   })
 
+  test('do not hold back the origins of that domain', async ({ newClient }) => {
+    const server = await startSlowServer(toShared)
+    const client = newClient({ maxFlightsPerDomain: 2 })
+    const redirected = origins(100).map((host) => client.isAllowed(server.page(host)))
+    await server.received(2)
+    const own = ['a.shared.test', 'b.shared.test'].map((host) => client.isAllowed(server.page(host)))
+    await server.answer(6)
+    await Promise.all(own)
+    await server.answer(96)
+    expect(new Set(await Promise.all(redirected))).toEqual(new Set([false]))
+  })
+
+  test('also count towards the domain that redirects, so it sends no more flights to another one than it may have itself', async ({
+    newClient,
+  }) => {
+    const server = await startSlowServer((host) => (host.endsWith('.many.test') ? 'shared.test' : undefined))
+    const client = newClient({ maxFlightsPerDomain: 3 })
+    const hosts = Array.from({ length: 50 }, (_, i) => `h${i}.many.test`)
+    const redirected = hosts.map((host) => client.isAllowed(server.page(host)))
+    const other = client.isAllowed(server.page('other.test'))
+    await server.received(4)
+    expect(server.redirects).toHaveLength(3)
+    await server.answer(51)
+    expect(new Set(await Promise.all([...redirected, other]))).toEqual(new Set([false]))
+    expect(server.most.domain).toBe(3)
+  })
+
   test('do not block each other when two domains redirect to one another', async ({ newClient }) => {
     const server = await startSlowServer((host) => ({ 'x.a.test': 'y.b.test', 'x.b.test': 'y.a.test' })[host])
     const client = newClient({ maxFlightsPerDomain: 1 })
@@ -438,6 +469,9 @@ test('in random order of calls, redirects, aborts and results, the limits hold a
     const works = new Map<string, FlightWork>()
     /** The domain that each flight counts towards, by origin. */
     const domainOf = new Map<string, string | undefined>()
+    const ownDomainOf = (origin: string) => origin.split('.')[1]
+    /** The origins of flights that wait after `moveTo`. */
+    const moved = new Set<string>()
     const controllers: AbortController[] = []
     const asked: Promise<unknown>[] = []
     let begun = 0
@@ -460,7 +494,7 @@ test('in random order of calls, redirects, aborts and results, the limits hold a
         origins.add(origin)
         seen.joined++
         const isNew = flights.phaseOf(origin) === undefined
-        if (isNew) domainOf.set(origin, origin.split('.')[1])
+        if (isNew) domainOf.set(origin, ownDomainOf(origin))
         const isAhead = roll() < 0.2 && isNew
         if (isAhead) seen.ahead++
         asked.push(
@@ -486,14 +520,19 @@ test('in random order of calls, redirects, aborts and results, the limits hold a
         domainOf.set(origin, domain)
         const turn = works.get(origin)?.moveTo(`https://target.${domain}.test/robots.txt`)
         seen.moved++
-        if (turn !== undefined) flying.delete(origin)
+        if (turn !== undefined) {
+          flying.delete(origin)
+          moved.add(origin)
+        }
         turn?.then(
           () => {
             seen.resumed++
+            moved.delete(origin)
             flying.set(origin, flight)
           },
           (error: Error) => {
             seen.dropped++
+            moved.delete(origin)
             flight.reject(error)
           },
         )
@@ -512,9 +551,19 @@ test('in random order of calls, redirects, aborts and results, the limits hold a
       const isFull = flights.underWay === limits.maxFlights || flights.waiting === 0
       const waiting = [...origins].filter((origin) => flights.phaseOf(origin) === 'waiting')
       expect(waiting).toHaveLength(flights.waiting)
-      const mayBegin = waiting.filter(
-        (origin) => (domains.get(domainOf.get(origin))?.length ?? 0) < limits.maxFlightsPerDomain,
-      )
+      const begunOf = Map.groupBy([...flying.keys(), ...moved], ownDomainOf)
+      const mayBegin = waiting.filter((origin) => {
+        const domain = domainOf.get(origin)
+        const underWay = domains.get(domain) ?? []
+        const away = begunOf.get(ownDomainOf(origin))?.filter((one) => domainOf.get(one) !== domain) ?? []
+        const returning = [...moved].filter((one) => domainOf.get(one) === domain && ownDomainOf(one) === domain)
+        const counted = moved.has(origin) ? underWay : [...underWay, ...away, ...returning]
+        return counted.length < limits.maxFlightsPerDomain
+      })
+      for (const begunThere of begunOf.values()) {
+        const away = begunThere.filter((origin) => moved.has(origin) || domainOf.get(origin) !== ownDomainOf(origin))
+        expect(away.length).toBeLessThanOrEqual(limits.maxFlightsPerDomain)
+      }
       expect(isFull || mayBegin.length === 0, 'nobody waits while there is room').toBe(true)
     }
     while (flights.underWay > 0) {
