@@ -100,8 +100,14 @@ test('escapes control characters of a site and shortens its long texts', async (
     'User-agent: \u001b]0;owned\u0007\nUser-agent: \u009b2J\u202e\nUser-agent: *\nDisallow: /\n',
   )
   const escaped = await runInThisProcess(['check', `${A}/`, ...BOT])
-  expect(escaped.stdout).toContain('"Disallow: /" to \\u{1b}]0;owned\\u{7}, \\u{9b}2J\\u{202e}, *\n')
+  expect(escaped.stdout).toContain('"Disallow: /" to "\\u{1b}]0;owned\\u{7}", "\\u{9b}2J\\u{202e}", *\n')
   expect(escaped.stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+
+  const json = await runInThisProcess(['check', `${A}/`, ...BOT, '--json'])
+  expect(json.stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+  expect(parseJsonLines(json.stdout)).toMatchObject([
+    { group: { agents: ['\u001b]0;owned\u0007', '\u009b2J\u202e', '*'] } },
+  ])
 
   const B = await originWithRules(`User-agent: *\nDisallow: /${'x'.repeat(10_000)}\n`)
   const shortened = await runInThisProcess(['check', `${B}/${'x'.repeat(20_000)}`, ...BOT])

@@ -5,6 +5,7 @@ import type { AccessPolicy } from './access/policy.ts'
 import { stateOf } from './access/state.ts'
 import type { Access, Verdict } from './decide.ts'
 import { escapeControls } from './escape-controls.ts'
+import type { Group } from './match/verdict.ts'
 import { describeValue, OptionError } from './option-error.ts'
 import { explainUrlProblem } from './url/url-problem.ts'
 
@@ -44,10 +45,10 @@ function reasonOf(verdict: Describable): string | undefined {
     case 'rule': {
       const { directive, text, line } = verdict.rule
       const field = directive === 'allow' ? 'Allow' : 'Disallow'
-      return `line ${line} of robots.txt says "${field}: ${text}" to ${verdict.group.agents.join(', ')}`
+      return `line ${line} of robots.txt says ${quoted(`${field}: ${text}`)} to ${namesOf(verdict.group)}`
     }
     case 'no-rule-matched':
-      return `no rule of the group for ${verdict.group.agents.join(', ')} (line ${verdict.group.line}) matches`
+      return `no rule of the group for ${namesOf(verdict.group)} (line ${verdict.group.line}) matches`
     case 'no-group':
       return 'robots.txt has no group for this crawler'
     case 'robots-txt-itself':
@@ -113,6 +114,15 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
   }
   const refresh = deciding === latest ? '' : `; an early refresh found it unreachable (${causeOf(latest)})`
   return escapeControls(`${sentences[state]}${refresh}; the next attempt is due at ${formatTime(dueAt(entry, policy))}`)
+}
+
+/** A site could write a name or a rule that continues our sentence in our words. In quotes it remains the site's text. */
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
+}
+
+function namesOf({ agents }: Group): string {
+  return agents.map((agent) => (/^[\w*./-]+$/.test(agent) ? agent : quoted(agent))).join(', ')
 }
 
 /** Formats a time in UTC, to the second. An invalid time, which only a corrupt entry has, becomes `an unknown time`. */

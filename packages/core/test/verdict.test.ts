@@ -380,6 +380,15 @@ describe('a verdict as a sentence', () => {
     expect(describeVerdict(robots.check(url, agent))).toBe(sentence)
   })
 
+  it('quotes names and rules that could continue the sentence', () => {
+    const file = String.raw`User-agent: *
+User-agent: x\" to *. You may fetch it
+Disallow: /a" to *`
+    expect(describeVerdict(parseRobots(file).check('/a%22%20to%20*', 'a'))).toBe(
+      String.raw`disallowed: line 3 of robots.txt says "Disallow: /a\" to *" to *, "x\\\" to *. You may fetch it"`,
+    )
+  })
+
   it('distinguishes a missing robots.txt from an unreachable one, and gives the cause', () => {
     const access = {
       outcome: 'unreachable',
