@@ -6,7 +6,7 @@ import { type ClientVerdict, RobotsClient, type RobotsClientOptions, withoutCred
 import { errorLine, Interrupted, UsageError } from './errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from './exit-code.ts'
 import { formatReport } from './format-report.ts'
-import { write } from './output.ts'
+import { jsonLine, write } from './output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
 import { shorten } from './shorten.ts'
 
@@ -55,7 +55,7 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
       process.stderr.write(errorLine(`${url}: ${problem}`))
     }
     if (form === 'json') {
-      await write(`${JSON.stringify(verdict)}\n`)
+      await write(jsonLine(verdict))
     } else if (verdict.because !== 'invalid-url') {
       await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, Date.now())}`)
     }

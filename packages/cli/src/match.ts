@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type DialectName, isProductToken, parseRobots, productTokenOf, type RulesVerdict } from '@politely/core'
 import { errorLine, UsageError } from './errors.ts'
-import { write } from './output.ts'
+import { jsonLine, write } from './output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
 
 export interface MatchOptions {
@@ -28,7 +28,7 @@ export async function match({ robots, userAgent, productToken, ...options }: Mat
     let output = ''
     for (const url of lines) {
       const verdict: RulesVerdict = isTooLong(url) ? { ...TOO_LONG_VERDICT, url } : rules.check(url)
-      output += `${JSON.stringify({ url, ...verdict })}\n`
+      output += jsonLine({ url, ...verdict })
     }
     await write(output)
   }
