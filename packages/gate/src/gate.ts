@@ -178,7 +178,8 @@ export class PoliteGate implements AsyncDisposable {
    */
   async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
     const abort = checkedSignal(url, options)
-    const nested = sendingThrough(this)?.nestedPermit(typeof url === 'string' ? url : url.href)
+    const text = typeof url === 'string' ? url : url.href // the object may change while the request waits
+    const nested = sendingThrough(this)?.nestedPermit(text)
     if (nested !== undefined) {
       abort?.throwIfAborted()
       return nested
@@ -186,10 +187,10 @@ export class PoliteGate implements AsyncDisposable {
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      let verdict = await robots.requireAllowed(url, abort)
+      let verdict = await robots.requireAllowed(text, abort)
       const keysOrPromise = this.#keysFor(verdict.origin, abort)
       const { key, shared } = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise
-      if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(url, abort) // the rules may have changed meanwhile
+      if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
       const request = new QueuedRequest(this.#queueFor(key), shared, verdict, abort)

@@ -49,20 +49,22 @@ export class RedirectTargets {
   }
 
   #add(from: URL, target: URL): void {
-    if (!isPrivateHost(target.hostname)) return
+    if (!isPrivateHost(target.hostname) || target.hostname.length > MAX_HOST_LENGTH) return
     const before = this.to(from.href)
     if (target.hostname === from.hostname && before.length === 0) return // the caller requested this private host directly
     const added = { chain: [...before, from.origin].slice(-MAX_CHAIN), expiresAt: this.#now() + TTL_MS }
     const key = keyOf(target)
     this.#targets.delete(key)
     this.#targets.set(key, added)
-    if (this.#targets.size > MAX_TARGETS) this.#evictOldest(added)
+    this.#evict(added)
   }
 
-  #evictOldest(newest: Target): void {
+  /** Removes the targets that have expired, and the oldest ones if there are too many. */
+  #evict(newest: Target): void {
     for (const [key, { expiresAt }] of this.#targets) {
-      if (this.#targets.size <= MAX_TARGETS) return
-      if (expiresAt > newest.expiresAt - TTL_MS) this.#overflow = newest // it had not expired
+      const hasExpired = expiresAt <= newest.expiresAt - TTL_MS
+      if (!hasExpired && this.#targets.size <= MAX_TARGETS) return
+      if (!hasExpired) this.#overflow = newest
       this.#targets.delete(key)
     }
   }
@@ -100,3 +102,6 @@ function keyOf({ origin, pathname, search }: URL): string {
 
 /** A site chooses the length of its URLs, and must not choose how much memory they take. */
 const MAX_KEY_LENGTH = 200
+
+/** No longer name has an address, so no client can connect to it. RFC 1035 §2.3.4; with a dot at the end. */
+const MAX_HOST_LENGTH = 254

@@ -139,3 +139,23 @@ test('checks robots.txt again after a DNS lookup for paceBy: address', async () 
   answerNow()
   await expect(entering).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
 })
+
+test('checks and paces the URL that an object had when it was passed, also if it changes during a DNS lookup', async () => {
+  const site = createServer((_, response) => void response.end())
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  ends.push(() => site.close())
+  const waiting = Promise.withResolvers<() => void>()
+  const slow: LookupFunction = (host, options, callback) => waiting.resolve(() => lookup(host, options, callback))
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup })
+  ends.push(() => robots.close())
+  const gate = new PoliteGate({ robots, minDelayMs: 0, paceBy: 'address', lookup: slow })
+  const { port } = site.address() as AddressInfo
+  const url = new URL(`http://a.test:${port}/page`)
+  const entering = gate.enter(url)
+  const answerNow = await waiting.promise
+  url.href = `http://b.test:${port}/other`
+  answerNow()
+  const permit = await entering
+  expect(permit.verdict.url).toBe(`http://a.test:${port}/page`)
+  permit.release()
+})

@@ -56,6 +56,14 @@ test('does not store public targets, which would evict private ones', () => {
   expect(targets.to('http://h1.example.com/')).toEqual([])
 })
 
+test('does not store a host that is too long to have an address, which would take much memory', () => {
+  const targets = new RedirectTargets(() => 0)
+  const target = (length: number) => `http://${'a'.repeat(length - '.test'.length)}.test/page`
+  for (const length of [253, 255]) targets.note(FROM, 302, target(length))
+  expect(targets.to(target(253))).toEqual(CHAIN)
+  expect(targets.to(target(255))).toEqual([])
+})
+
 test('stores the chain of origins, also over hops on the same host', () => {
   const targets = new RedirectTargets(() => 0)
   targets.note(FROM, 302, 'http://b.test/1')
