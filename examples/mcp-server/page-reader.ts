@@ -186,8 +186,15 @@ export class PageReader {
   async #failureIn(response: Response, signal: AbortSignal): Promise<Failure | undefined> {
     const { url, status, ok } = response
     const type = mediaTypeOf(response)
-    if (ok && kindOf(type) !== 'other') return undefined
+    const coding = response.headers.get('content-encoding') ?? ''
+    // fetch would not limit what its first decoder passes to the second, and aborting does not stop its decoders.
+    const isCodedTwice = coding.includes(',')
+    if (ok && kindOf(type) !== 'other' && !isCodedTwice) return undefined
     await response.body?.cancel()
+    if (ok && isCodedTwice) {
+      const message = `${url} could not be read: its Content-Encoding is ${JSON.stringify(coding.slice(0, 100))}, and this server decodes one coding`
+      return { kind: 'failure', reason: 'network', message }
+    }
     if (ok)
       return {
         kind: 'failure',

@@ -178,6 +178,14 @@ const failures: readonly FailureCase[] = [
     requests: ROBOTS_AND_PAGE,
   },
   {
+    name: 'a body with two codings, which a few bytes can decode to gigabytes',
+    responses: { [`${HOME}/page`]: { status: 200, headers: { 'content-encoding': 'deflate, br' }, body: 'x' } },
+    url: `${HOME}/page`,
+    reason: 'network',
+    message: `Not fetched: ${HOME}/page could not be read: its Content-Encoding is "deflate, br", and this server decodes one coding.`,
+    requests: ROBOTS_AND_PAGE,
+  },
+  {
     name: 'a redirect to a file',
     responses: { [`${HOME}/page`]: { status: 302, headers: { location: 'file:///etc/passwd' } } },
     url: `${HOME}/page`,
