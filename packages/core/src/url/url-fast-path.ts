@@ -5,7 +5,7 @@
 // and no dot segment. For all others resolve-url.ts calls the platform's URL parser.
 import { ALPHANUMERIC, byteSet, DOT, PERCENT, QUESTION_MARK, SLASH } from '../ascii.ts'
 import { bytesOfLatin1, isEqualAt, writeAscii } from '../bytes.ts'
-import { writeNormalForm } from './normal-form.ts'
+import { PATH_BYTES, writeNormalForm } from './normal-form.ts'
 import { decodePercent, UNRESERVED } from './percent.ts'
 import { BYTE_CLASS_BIT, byteClassesOf, MAX_SIMPLE_URL_BYTES, type RequestPath } from './request-path.ts'
 
@@ -20,7 +20,7 @@ const BYTE_FLAGS: Int32Array = byteFlags()
 
 function byteFlags(): Int32Array {
   const table = new Int32Array(256).fill(NOT_SIMPLE)
-  for (const byte of bytesOfLatin1(`${ALPHANUMERIC}-._~!&()+,/:;=?@[]`)) table[byte] = BYTE_CLASS_BIT[byte] as number
+  for (const byte of bytesOfLatin1(PATH_BYTES)) table[byte] = BYTE_CLASS_BIT[byte] as number
   for (const byte of bytesOfLatin1("%'*$")) table[byte] = (BYTE_CLASS_BIT[byte] as number) | MAY_CHANGE
   table[DOT] = (BYTE_CLASS_BIT[DOT] as number) | IS_DOT
   return table
