@@ -26,11 +26,10 @@ import {
   readGroups,
   ruleAt,
   strengthAt,
-  type UnpackedGroup,
   type UnpackedRule,
 } from './packed-rules.ts'
 import { resolveUrl } from './resolve-url.ts'
-import { type Group, groupOf, type RulesVerdict, ruleOf } from './verdict.ts'
+import type { Group, RulesVerdict } from './verdict.ts'
 import { workspace } from './workspace.ts'
 
 /** Up to this many rules, the linear engine is as fast as an index. */
@@ -213,9 +212,8 @@ export class CrawlerRules {
     const groups = this.#groups()
     if (found !== NO_RULE) {
       const packed = this.#packedBytes()
-      const rule = ruleAt(packed, found)
-      const group = groups[rule.group] as Group
-      return { allowed: allowsAt(packed, found), because: 'rule', rule: ruleOf(rule), group }
+      const { rule, group } = ruleAt(packed, found)
+      return { allowed: allowsAt(packed, found), because: 'rule', rule, group: groups[group] as Group }
     }
     const [group] = groups
     if (group === undefined) return { allowed: true, because: 'no-group' }
@@ -224,31 +222,32 @@ export class CrawlerRules {
 
   #groups(): readonly Group[] {
     const length = this.#packed?.length ?? this.#packedBytes().length
-    const groups = readGroups(this.#packedBytes(), this.#groupsAt, length) as readonly UnpackedGroup[]
-    return groups.map(groupOf)
+    return readGroups(this.#packedBytes(), this.#groupsAt, length) as readonly Group[]
   }
 
   /** Returns the rules that match `workspace.path`, in order of strength. */
   #matches(): readonly Match[] {
     const packed = this.#packedBytes()
-    const matching: { readonly rule: UnpackedRule; readonly strength: number }[] = []
+    const matching: { readonly unpacked: UnpackedRule; readonly strength: number }[] = []
     for (let offset = 0; offset < this.#groupsAt; ) {
       const length = formLength(packed, offset)
       const start = formStart(packed, offset, length)
       if (matchesAt(packed, offset, start, length, workspace.path)) {
-        matching.push({ rule: ruleAt(packed, offset), strength: strengthAt(packed, offset, length) })
+        matching.push({ unpacked: ruleAt(packed, offset), strength: strengthAt(packed, offset, length) })
       }
       offset = nextRuleOffset(packed, offset, start, length)
     }
     if (!this.#takesFirst) matching.sort((a, b) => b.strength - a.strength) // keeps the order of lines for equal strengths
     /** By line: `Allow: /dir/index.html` is packed a second time for its folder, and only the stronger of the two is shown. */
     const byLine = new Map<number, UnpackedRule>()
-    for (const { rule } of matching) if (!byLine.has(rule.line)) byLine.set(rule.line, rule)
+    for (const { unpacked } of matching) {
+      if (!byLine.has(unpacked.rule.line)) byLine.set(unpacked.rule.line, unpacked)
+    }
     const { file } = this.#records
     const lines = file === undefined ? undefined : linesByNumber(bytesOfLatin1(file), new Set(byLine.keys()))
-    return [...byLine.values()].map((rule) => ({
-      ...ruleOf(rule),
-      form: printableForm(rule.form),
+    return [...byLine.values()].map(({ rule, form }) => ({
+      ...rule,
+      form: printableForm(form),
       source: lines?.get(rule.line),
     }))
   }

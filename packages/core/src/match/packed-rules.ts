@@ -26,9 +26,10 @@
 //
 // In the functions below, `offset` is the offset of a rule's head in `packed`.
 import { DOLLAR, SPACE, STAR } from '../ascii.ts'
-import { bytesOfLatin1, latin1Of } from '../bytes.ts'
+import { bytesOfLatin1, decodeText, latin1Of } from '../bytes.ts'
 import type { RequestPath } from '../url/request-path.ts'
 import { matchesPrefix, matchesWildcards } from './pattern.ts'
+import type { Group, Rule } from './verdict.ts'
 
 const HEAD = 0x40
 const LEADING_DIGIT_0 = 0x40
@@ -41,14 +42,11 @@ const LONG_TAIL = 7
 /** In place of the offset of a rule: no rule matches. */
 export const NO_RULE = -1
 
-/** A rule read from packed rules. Its strings have one character for each byte. */
+/** A rule read from packed rules. */
 export interface UnpackedRule {
-  readonly directive: 'allow' | 'disallow'
-  /** The pattern in normal form. */
+  readonly rule: Rule
+  /** The pattern in normal form; one character for each byte. */
   readonly form: string
-  /** The pattern as written in the file. */
-  readonly written: string
-  readonly line: number
   /** The index of its group among the crawler's groups. */
   readonly group: number
 }
@@ -145,14 +143,14 @@ export function strengthAt(packed: Uint8Array, offset: number, length: number): 
 export function ruleAt(packed: Uint8Array, offset: number): UnpackedRule {
   const length = formLength(packed, offset)
   const start = formStart(packed, offset, length)
-  const form = latin1Of(packed.subarray(start, start + length))
+  const form = packed.subarray(start, start + length)
   const line = numberAt(packed, start + length)
   const groupIndexAt = start + length + numberLength(line)
   const group = numberAt(packed, groupIndexAt)
-  const end = nextRuleOffset(packed, offset, start, length)
-  const written = latin1Of(packed.subarray(groupIndexAt + numberLength(group), end))
+  const written = packed.subarray(groupIndexAt + numberLength(group), nextRuleOffset(packed, offset, start, length))
   const directive = ((packed[offset] as number) & ALLOW) === 0 ? 'disallow' : 'allow'
-  return { directive, form, written: written === '' ? form : written, line, group }
+  const text = decodeText(written.length === 0 ? form : written)
+  return { rule: { directive, text, line, bytes: length }, form: latin1Of(form), group }
 }
 
 /** Returns whether a rule's pattern has a `*` or ends with `$`, in a dialect where these are special. */
@@ -193,17 +191,9 @@ export function matchesAt(
     : matchesPrefix(path, packed, start, start + length)
 }
 
-/** A group read from packed rules. */
-export interface UnpackedGroup {
-  /** The values of its user-agent lines, one character for each byte. */
-  readonly agents: readonly string[]
-  /** The line of the first of them. */
-  readonly line: number
-}
-
 /** Reads the groups between two offsets. @returns Undefined if the bytes are not exactly a list of groups. */
-export function readGroups(packed: Uint8Array, start: number, end: number): readonly UnpackedGroup[] | undefined {
-  const groups: UnpackedGroup[] = []
+export function readGroups(packed: Uint8Array, start: number, end: number): readonly Group[] | undefined {
+  const groups: Group[] = []
   let at = start
   const readNumber = () => {
     const value = numberAt(packed, at)
@@ -216,7 +206,7 @@ export function readGroups(packed: Uint8Array, start: number, end: number): read
     for (let count = readNumber(); count > 0; count--) {
       const length = readNumber()
       if (!(length >= 0) || at + length > end) return undefined // `!(>=)` because a number after the end of `packed` reads as NaN
-      agents.push(latin1Of(packed.subarray(at, at + length)))
+      agents.push(decodeText(packed.subarray(at, at + length)))
       at += length
     }
     groups.push({ agents, line })

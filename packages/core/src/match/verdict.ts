@@ -1,7 +1,5 @@
 // The verdict of the rules on one URL, with its reason. All types here are JSON-safe.
-import { textOf } from '../bytes.ts'
 import type { UrlProblem } from '../url/url-problem.ts'
-import type { UnpackedGroup, UnpackedRule } from './packed-rules.ts'
 
 /** A rule, as a verdict shows it. */
 export interface Rule {
@@ -43,14 +41,4 @@ export interface InvalidUrl {
   /** The URL as the caller gave it. */
   readonly url: string
   readonly problem: UrlProblem
-}
-
-/** Decodes an unpacked rule from UTF-8. */
-export function ruleOf({ directive, written, line, form }: UnpackedRule): Rule {
-  return { directive, text: textOf(written), line, bytes: form.length }
-}
-
-/** Decodes an unpacked group from UTF-8. */
-export function groupOf({ agents, line }: UnpackedGroup): Group {
-  return { agents: agents.map(textOf), line }
 }
