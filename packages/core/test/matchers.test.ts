@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
 import { IndexBuffers, IndexedMatcher } from '../src/match/indexed.ts'
 import { LinearMatcher } from '../src/match/linear.ts'
-import { formLength, formStart, matchesAt, NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
+import { matchesAt, NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
 import type { RequestPath } from '../src/url/request-path.ts'
 import { countIndexedChecks, countingPath, pathOf, ruleLineOf } from './all-matchers.ts'
 
@@ -20,8 +20,7 @@ function enginesFor(rules: readonly string[]) {
   const offsets: number[] = []
   for (let at = 0; at < groupsAt; ) {
     offsets.push(at)
-    const length = formLength(bytes, at)
-    at = nextRuleOffset(bytes, at, formStart(bytes, at, length), length)
+    at = nextRuleOffset(bytes, at)
   }
   const linear = () => {
     const matcher = new LinearMatcher()
@@ -163,8 +162,7 @@ describe('the work of a check is at most rules × path, RFC 9309 §3 (security)'
     // The index is never much slower than a search through all rules.
     const all = countingPath(text)
     for (const at of offsets) {
-      const length = formLength(bytes, at)
-      matchesAt(bytes, at, formStart(bytes, at, length), length, all.path)
+      matchesAt(bytes, at, all.path)
     }
     expect(found.reads()).toBeLessThanOrEqual(2 * all.reads() + 6 * (text.length + 1))
   })

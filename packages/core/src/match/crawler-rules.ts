@@ -18,8 +18,6 @@ import { IndexedMatcher, indexBytes } from './indexed.ts'
 import type { LinearMatcher, Matcher } from './linear.ts'
 import {
   allowsAt,
-  formLength,
-  formStart,
   matchesAt,
   NO_RULE,
   nextRuleOffset,
@@ -228,19 +226,16 @@ export class CrawlerRules {
   /** Returns the rules that match `workspace.path`, in order of strength. */
   #matches(): readonly Match[] {
     const packed = this.#packedBytes()
-    const matching: { readonly unpacked: UnpackedRule; readonly strength: number }[] = []
-    for (let offset = 0; offset < this.#groupsAt; ) {
-      const length = formLength(packed, offset)
-      const start = formStart(packed, offset, length)
-      if (matchesAt(packed, offset, start, length, workspace.path)) {
-        matching.push({ unpacked: ruleAt(packed, offset), strength: strengthAt(packed, offset, length) })
-      }
-      offset = nextRuleOffset(packed, offset, start, length)
+    const offsets: number[] = []
+    for (let offset = 0; offset < this.#groupsAt; offset = nextRuleOffset(packed, offset)) {
+      if (matchesAt(packed, offset, workspace.path)) offsets.push(offset)
     }
-    if (!this.#takesFirst) matching.sort((a, b) => b.strength - a.strength) // keeps the order of lines for equal strengths
+    // Sorting keeps the order of lines for equal strengths.
+    if (!this.#takesFirst) offsets.sort((a, b) => strengthAt(packed, b) - strengthAt(packed, a))
     /** By line: `Allow: /dir/index.html` is packed a second time for its folder, and only the stronger of the two is shown. */
     const byLine = new Map<number, UnpackedRule>()
-    for (const { unpacked } of matching) {
+    for (const offset of offsets) {
+      const unpacked = ruleAt(packed, offset)
       if (!byLine.has(unpacked.rule.line)) byLine.set(unpacked.rule.line, unpacked)
     }
     const { file } = this.#records

@@ -19,8 +19,8 @@
 // a prefix bucket, the four bytes of a filter are those after the hashed prefix. In a gram bucket, the mask is 0, so they are not compared.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
-import { FILTER_SIZE, fourBytes, type Matcher, maskOf, prefixLength } from './linear.ts'
-import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, strengthAt } from './packed-rules.ts'
+import { FILTER_SIZE, fourBytes, type Matcher, maskOf } from './linear.ts'
+import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, prefixLength, strengthAt } from './packed-rules.ts'
 
 /** Hashed prefix lengths, in bytes. */
 const PREFIX_LENGTHS = [4, 8, 16] as const
@@ -105,16 +105,10 @@ export class IndexedMatcher implements Matcher {
 
   /** Chooses a bucket for each rule. @returns Whether some are gram buckets. */
   #assignBuckets(filters: Int32Array, bucketOfRule: Int32Array): boolean {
-    const { packed } = this
     const special: number[] = []
     for (let filter = 0; filter < filters.length; filter += FILTER_SIZE) {
-      const offset = filters[filter + 3] as number
-      const length = formLength(packed, offset)
-      const start = formStart(packed, offset, length)
-      const isSpecial = isSpecialAt(packed, offset)
-      if (isSpecial) special.push(filter)
-      const prefix = isSpecial ? prefixLength(packed, start, length) : length
-      this.#assignPrefix(filters, filter, bucketOfRule, start, prefix)
+      if (isSpecialAt(this.packed, filters[filter + 3] as number)) special.push(filter)
+      this.#assignPrefix(filters, filter, bucketOfRule)
     }
     if (special.length <= MAX_SPECIAL_WITHOUT_GRAMS) return false
     this.#assignGrams(special, filters, bucketOfRule)
@@ -122,7 +116,10 @@ export class IndexedMatcher implements Matcher {
   }
 
   /** Chooses the bucket of the longest prefix that can be hashed, and sets the filter to the four bytes after it. */
-  #assignPrefix(filters: Int32Array, filter: number, bucketOfRule: Int32Array, start: number, prefix: number): void {
+  #assignPrefix(filters: Int32Array, filter: number, bucketOfRule: Int32Array): void {
+    const offset = filters[filter + 3] as number
+    const start = formStart(this.packed, offset)
+    const prefix = prefixLength(this.packed, offset)
     bucketOfRule[filter / FILTER_SIZE] = ALWAYS
     let hash = 0
     let at = start
@@ -183,9 +180,9 @@ export class IndexedMatcher implements Matcher {
   /** Calls back with the bucket of each gram of a rule. */
   #eachGram(offset: number, callback: (bucket: number) => void): void {
     const { packed } = this
-    const length = formLength(packed, offset)
-    const start = formStart(packed, offset, length)
-    const end = packed[start + length - 1] === DOLLAR ? start + length - 1 : start + length
+    const start = formStart(packed, offset)
+    const last = start + formLength(packed, offset) - 1
+    const end = packed[last] === DOLLAR ? last : last + 1
     let bytesSinceStar = 0
     for (let i = start; i < end; i++) {
       bytesSinceStar = packed[i] === STAR ? 0 : bytesSinceStar + 1
@@ -241,10 +238,9 @@ export class IndexedMatcher implements Matcher {
       if (((table[filter] as number) & missingClasses) !== 0) continue
       if ((((table[filter + 1] as number) ^ four) & (table[filter + 2] as number)) !== 0) continue
       const offset = table[filter + 3] as number
-      const length = formLength(packed, offset)
-      const strength = this.#takesFirst ? -offset : strengthAt(packed, offset, length)
+      const strength = this.#takesFirst ? -offset : strengthAt(packed, offset)
       if (strength < this.#bestStrength || (strength === this.#bestStrength && offset > this.#deciding)) continue
-      if (!matchesAt(packed, offset, formStart(packed, offset, length), length, path)) continue
+      if (!matchesAt(packed, offset, path)) continue
       this.#bestStrength = strength
       this.#deciding = offset
     }

@@ -7,9 +7,8 @@
 //   1  the second to fifth byte of the pattern, as one number; the path must have those of them that the mask selects
 //   2  the mask: it selects those of the four bytes that come before the first special character
 //   3  the offset of the rule
-import { DOLLAR, STAR } from '../ascii.ts'
 import { byteClassesOf, type RequestPath } from '../url/request-path.ts'
-import { formLength, formStart, isSpecialAt, matchesAt, NO_RULE, nextRuleOffset, strengthAt } from './packed-rules.ts'
+import { formLength, formStart, matchesAt, NO_RULE, nextRuleOffset, prefixLength, strengthAt } from './packed-rules.ts'
 
 /** An engine: finds the rule that decides whether a path is allowed. RFC 9309 §2.2.2. */
 export interface Matcher {
@@ -63,15 +62,13 @@ export class LinearMatcher implements Matcher {
     const { packed } = this
     const filters = this.#filters
     let filter = 0
-    for (let offset = 0; offset < this.#end; filter += FILTER_SIZE) {
-      const length = formLength(packed, offset)
-      const start = formStart(packed, offset, length)
-      const prefix = isSpecialAt(packed, offset) ? prefixLength(packed, start, length) : length
-      filters[filter] = byteClassesOf(packed, start, start + length)
-      filters[filter + 2] = maskOf(prefix - 1)
+    for (let offset = 0; offset < this.#end; offset = nextRuleOffset(packed, offset)) {
+      const start = formStart(packed, offset)
+      filters[filter] = byteClassesOf(packed, start, start + formLength(packed, offset))
+      filters[filter + 2] = maskOf(prefixLength(packed, offset) - 1)
       filters[filter + 1] = fourBytes(packed, start + 1) & (filters[filter + 2] as number)
       filters[filter + 3] = offset
-      offset = nextRuleOffset(packed, offset, start, length)
+      filter += FILTER_SIZE
     }
     this.#filtersEnd = filter
   }
@@ -82,16 +79,12 @@ export class LinearMatcher implements Matcher {
     const { packed } = this
     let deciding = NO_RULE
     let best = -1
-    for (let offset = 0; offset < this.#end; ) {
-      const length = formLength(packed, offset)
-      const start = formStart(packed, offset, length)
-      const strength = strengthAt(packed, offset, length)
-      if (strength > best && matchesAt(packed, offset, start, length, path)) {
-        if (this.#takesFirst) return offset
-        best = strength
-        deciding = offset
-      }
-      offset = nextRuleOffset(packed, offset, start, length)
+    for (let offset = 0; offset < this.#end; offset = nextRuleOffset(packed, offset)) {
+      const strength = strengthAt(packed, offset)
+      if (strength <= best || !matchesAt(packed, offset, path)) continue
+      if (this.#takesFirst) return offset
+      best = strength
+      deciding = offset
     }
     return deciding
   }
@@ -111,23 +104,14 @@ export class LinearMatcher implements Matcher {
       if (((filters[filter] as number) & missingClasses) !== 0) continue
       if ((((filters[filter + 1] as number) ^ four) & (filters[filter + 2] as number)) !== 0) continue
       const offset = filters[filter + 3] as number
-      const length = formLength(packed, offset)
-      const strength = strengthAt(packed, offset, length)
-      if (strength <= best || !matchesAt(packed, offset, formStart(packed, offset, length), length, path)) continue
+      const strength = strengthAt(packed, offset)
+      if (strength <= best || !matchesAt(packed, offset, path)) continue
       if (this.#takesFirst) return offset
       best = strength
       deciding = offset
     }
     return deciding
   }
-}
-
-/** Returns how many bytes a pattern has before its first special character. */
-export function prefixLength(packed: Uint8Array, start: number, length: number): number {
-  const end = packed[start + length - 1] === DOLLAR ? start + length - 1 : start + length
-  let i = start
-  while (i < end && packed[i] !== STAR) i++
-  return i - start
 }
 
 /** Returns a mask of the first `length` of four bytes. */

@@ -117,17 +117,20 @@ export function formLength(packed: Uint8Array, offset: number): number {
   return firstDigit < 32 ? firstDigit : numberAt(packed, offset + 1)
 }
 
-/** Returns the offset of a rule's form. @param length The length of the form. */
-export function formStart(packed: Uint8Array, offset: number, length: number): number {
-  const start = offset + 1 + numberLength(length)
+/** Returns the offset of a rule's form. */
+export function formStart(packed: Uint8Array, offset: number): number {
+  const start = offset + 1 + numberLength(formLength(packed, offset))
   return tailBits(packed, offset) === LONG_TAIL ? start + numberLength(numberAt(packed, start)) : start
 }
 
-/** Returns the offset of the next rule. @param start The offset of this rule's form. @param length The length of this rule's form. */
-export function nextRuleOffset(packed: Uint8Array, offset: number, start: number, length: number): number {
+/** Returns the offset of the next rule. */
+export function nextRuleOffset(packed: Uint8Array, offset: number): number {
+  const length = formLength(packed, offset)
+  const start = offset + 1 + numberLength(length)
   const bits = tailBits(packed, offset)
-  const tailLength = bits === LONG_TAIL ? numberAt(packed, offset + 1 + numberLength(length)) : bits
-  return start + length + tailLength
+  if (bits !== LONG_TAIL) return start + length + bits
+  const tailLength = numberAt(packed, start)
+  return start + numberLength(tailLength) + length + tailLength
 }
 
 /**
@@ -135,19 +138,19 @@ export function nextRuleOffset(packed: Uint8Array, offset: number, start: number
  * first of them decides. A rule with a longer form is stronger. If two forms are equally long, an allow rule is stronger than a disallow rule. RFC
  * 9309 §2.2.2.
  */
-export function strengthAt(packed: Uint8Array, offset: number, length: number): number {
-  return 2 * length + ((packed[offset] as number) & ALLOW)
+export function strengthAt(packed: Uint8Array, offset: number): number {
+  return 2 * formLength(packed, offset) + ((packed[offset] as number) & ALLOW)
 }
 
 /** Unpacks a rule. */
 export function ruleAt(packed: Uint8Array, offset: number): UnpackedRule {
   const length = formLength(packed, offset)
-  const start = formStart(packed, offset, length)
+  const start = formStart(packed, offset)
   const form = packed.subarray(start, start + length)
   const line = numberAt(packed, start + length)
   const groupIndexAt = start + length + numberLength(line)
   const group = numberAt(packed, groupIndexAt)
-  const written = packed.subarray(groupIndexAt + numberLength(group), nextRuleOffset(packed, offset, start, length))
+  const written = packed.subarray(groupIndexAt + numberLength(group), nextRuleOffset(packed, offset))
   const directive = ((packed[offset] as number) & ALLOW) === 0 ? 'disallow' : 'allow'
   const text = decodeText(written.length === 0 ? form : written)
   return { rule: { directive, text, line, bytes: length }, form: latin1Of(form), group }
@@ -163,14 +166,21 @@ export function allowsAt(packed: Uint8Array, offset: number): boolean {
   return ((packed[offset] as number) & ALLOW) !== 0 || formLength(packed, offset) === 0
 }
 
-/** Returns whether a rule matches a path. @param start The offset of its form. @param length The length of its form. */
-export function matchesAt(
-  packed: Uint8Array,
-  offset: number,
-  start: number,
-  length: number,
-  path: RequestPath,
-): boolean {
+/** Returns how many bytes a pattern has before its first special character. */
+export function prefixLength(packed: Uint8Array, offset: number): number {
+  const length = formLength(packed, offset)
+  if (!isSpecialAt(packed, offset)) return length
+  const start = formStart(packed, offset)
+  const end = packed[start + length - 1] === DOLLAR ? start + length - 1 : start + length
+  let i = start
+  while (i < end && packed[i] !== STAR) i++
+  return i - start
+}
+
+/** Returns whether a rule matches a path. */
+export function matchesAt(packed: Uint8Array, offset: number, path: RequestPath): boolean {
+  const length = formLength(packed, offset)
+  const start = formStart(packed, offset)
   // Two cheap tests reject nearly all rules that do not match.
   // Test A, for a pattern that does not begin with `*`: byte 2 of the pattern must be byte 2 of the path. Byte 1 is not tested: it is nearly always `/`.
   // Test B, for a pattern with `*` as byte 1 or 2: the path must contain the byte after that `*`.
@@ -230,13 +240,12 @@ export function countPackedRules(text: string, groupsAt: number): number | undef
   let rules = 0
   let offset = 0
   for (; offset < groupsAt; rules++) {
-    const length = numberAt(packed, offset + 1)
-    const start = formStart(packed, offset, length)
-    const tailStart = start + length
+    const length = formLength(packed, offset)
+    const tailStart = formStart(packed, offset) + length
     if (length < 0 || tailStart >= groupsAt) return undefined
     const groupIndexAt = tailStart + numberLength(numberAt(packed, tailStart))
     const group = numberAt(packed, groupIndexAt)
-    const next = nextRuleOffset(packed, offset, start, length)
+    const next = nextRuleOffset(packed, offset)
     if (group >= groups.length || groupIndexAt + numberLength(group) > next || next <= offset) return undefined
     offset = next
   }
