@@ -179,26 +179,11 @@ export function prefixLength(packed: Uint8Array, offset: number): number {
 
 /** Returns whether a rule matches a path. */
 export function matchesAt(packed: Uint8Array, offset: number, path: RequestPath): boolean {
-  const length = formLength(packed, offset)
   const start = formStart(packed, offset)
-  // Two cheap tests reject nearly all rules that do not match.
-  // Test A, for a pattern that does not begin with `*`: byte 2 of the pattern must be byte 2 of the path. Byte 1 is not tested: it is nearly always `/`.
-  // Test B, for a pattern with `*` as byte 1 or 2: the path must contain the byte after that `*`.
-  // A test is skipped if the byte to test is itself a `*` or `$`, which may be special.
-  let i = start
-  if (length > 1) {
-    if (packed[i] !== STAR) {
-      const second = packed[++i] as number
-      if (second !== STAR && second !== DOLLAR && second !== path.bytes[path.start + 1]) return false
-    }
-    if (packed[i] === STAR && i + 1 < start + length) {
-      const needed = packed[i + 1] as number
-      if (isSpecialAt(packed, offset) && needed !== STAR && needed !== DOLLAR && !path.mayContain(needed)) return false
-    }
-  }
+  const end = start + formLength(packed, offset)
   return isSpecialAt(packed, offset)
-    ? matchesWildcards(path, packed, start, start + length)
-    : matchesPrefix(path, packed, start, start + length)
+    ? matchesWildcards(path, packed, start, end)
+    : matchesPrefix(path, packed, start, end)
 }
 
 /** Reads the groups between two offsets. @returns Undefined if the bytes are not exactly a list of groups. */
