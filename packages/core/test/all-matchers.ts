@@ -52,7 +52,7 @@ export function countIndexedChecks(): () => number {
 /** Returns a path that is in normal form already; one character for each byte. */
 export function pathOf(latin1: string): RequestPath {
   const path = new RequestPath()
-  path.setPath('/', undefined)
+  path.setPath('/', 'google')
   path.bytes = new Uint8Array(Buffer.from(latin1, 'latin1'))
   path.end = latin1.length
   path.byteClasses = byteClassesOf(path.bytes, 0, latin1.length)

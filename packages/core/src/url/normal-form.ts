@@ -61,7 +61,7 @@ const FORMS: Readonly<Record<NormalForm, FormTables>> = {
   rfc9309: RFC9309,
   decoded: DECODED,
   plain: PLAIN,
-  google: PLAIN, // for rules only: `RequestPath.setPath` does not change URLs
+  google: PLAIN, // for rules only
 }
 
 /** Returns a table with 1 for each byte that this normal form never changes in a pattern. */
@@ -73,7 +73,8 @@ export function unchangedBytesOf(form: NormalForm): Uint8Array {
  * Writes the bytes from `start` to `end` in normal form to `out`, from `outStart` on. The normal form is at most three times as long.
  *
  * In a `rule`, `*` and a final `$` are special, so they stay. In a `url` they are literal, so they become `%2A` and `%24`: a rule writes the
- * literal characters that way (RFC 9309 §2.2.3). A `$` before the end of a rule is literal too and becomes `%24`.
+ * literal characters that way (RFC 9309 §2.2.3). A `$` before the end of a rule is literal too and becomes `%24`. A `url` in the form `google`
+ * is not changed: google/robotstxt leaves this to its caller.
  *
  * @returns The end of the normal form in `out`.
  */
@@ -86,6 +87,10 @@ export function writeNormalForm(
   out: Uint8Array,
   outStart: number,
 ): number {
+  if (form === 'google' && role === 'url') {
+    out.set(bytes.subarray(start, end), outStart)
+    return outStart + end - start
+  }
   const { keptInRule, keptInUrl, decoded, malformed } = FORMS[form]
   const kept = role === 'rule' ? keptInRule : keptInUrl
   let at = outStart

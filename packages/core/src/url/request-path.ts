@@ -73,15 +73,13 @@ export class RequestPath {
   readonly #pairs = new Uint8Array(PAIR_HASH_COUNT)
   #hasPairs = false
 
-  /** Sets the path to `text`, converted to `normalForm`. If `normalForm` is undefined, `text` is not converted. */
-  setPath(text: string, normalForm: NormalForm | undefined): void {
+  /** Sets the path to `text`, converted to `normalForm`. */
+  setPath(text: string, normalForm: NormalForm): void {
     const path = encodeText(text)
     this.reset()
     if (3 * path.length > this.bytes.length) this.bytes = new Uint8Array(3 * path.length)
-    if (normalForm === undefined) this.bytes.set(path)
     this.start = 0
-    this.end =
-      normalForm === undefined ? path.length : writeNormalForm(normalForm, 'url', path, 0, path.length, this.bytes, 0)
+    this.end = writeNormalForm(normalForm, 'url', path, 0, path.length, this.bytes, 0)
     this.byteClasses = byteClassesOf(this.bytes, 0, this.end)
   }
 
