@@ -3,8 +3,8 @@
 //
 // A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with one `/`, and has no byte that a client would change
 // and no dot segment. For all others resolve-url.ts calls the platform's URL parser.
-import { ALPHANUMERIC, byteSet, DOT, PERCENT, QUESTION_MARK, SLASH } from '../ascii.ts'
-import { bytesOfLatin1, isEqualAt, writeAscii } from '../bytes.ts'
+import { DOT, PERCENT, QUESTION_MARK, SLASH } from '../ascii.ts'
+import { bytesOfLatin1, writeAscii } from '../bytes.ts'
 import { PATH_BYTES, writeNormalForm } from './normal-form.ts'
 import { decodePercent, UNRESERVED } from './percent.ts'
 import { BYTE_CLASS_BIT, byteClassesOf, MAX_SIMPLE_URL_BYTES, type RequestPath } from './request-path.ts'
@@ -26,10 +26,8 @@ function byteFlags(): Int32Array {
   return table
 }
 
-/** Bytes of hosts and ports that every client reads in the same way. */
-const HOST_BYTES = byteSet(`${ALPHANUMERIC}-.:`)
-const HTTP = bytesOfLatin1('http://')
-const HTTPS = bytesOfLatin1('https://')
+/** A scheme, and a host and port that every client reads in the same way. */
+const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
 
 /** The last origin, in bytes. A crawler checks many URLs of one site in a row, so it is encoded once. */
 export class OriginBytes {
@@ -68,11 +66,12 @@ export function setSimpleUrl(
   if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false
   let start = 0
   if (bytes[0] !== SLASH) {
-    start = origin === undefined ? endOfHost(bytes, end) : originBytes.isPrefixOf(path, origin) ? origin.length : end
-    if (start >= end || bytes[start] !== SLASH) return false
-  } else if (end === 0 || (end > 1 && bytes[1] === SLASH)) {
-    return false // empty, or `//host`
+    if (origin === undefined) start = ORIGIN.exec(url)?.[0].length ?? end
+    else start = originBytes.isPrefixOf(path, origin) ? origin.length : end
+  } else if (end > 1 && bytes[1] === SLASH) {
+    return false // `//host`
   }
+  if (start >= end || bytes[start] !== SLASH) return false
   let flags = 0
   for (let i = start; i < end; i++) flags |= BYTE_FLAGS[bytes[i] as number] as number
   if (flags < 0) return false
@@ -106,18 +105,6 @@ function normalize(path: RequestPath): boolean {
 
 function isLowerCase(hexDigit: number): boolean {
   return hexDigit >= 97
-}
-
-/** Returns the end of a host that every client reads in the same way; `end` if the URL does not begin with one. */
-function endOfHost(bytes: Uint8Array, end: number): number {
-  const host = isEqualAt(bytes, 0, HTTPS, 0, HTTPS.length)
-    ? HTTPS.length
-    : isEqualAt(bytes, 0, HTTP, 0, HTTP.length)
-      ? HTTP.length
-      : end
-  let i = host
-  while (i < end && HOST_BYTES[bytes[i] as number] === 1) i++
-  return i > host ? i : end
 }
 
 /** Returns whether the path may have a segment `.` or `..`. Also true for one in the query; then the URL parser decides. */
