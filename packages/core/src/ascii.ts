@@ -9,10 +9,8 @@ export const HASH = 35
 export const DOLLAR = 36
 export const PERCENT = 37
 export const STAR = 42
-export const HYPHEN = 45
 export const DOT = 46
 export const SLASH = 47
-export const ZERO = 48
 export const COLON = 58
 export const QUESTION_MARK = 63
 

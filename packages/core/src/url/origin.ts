@@ -1,5 +1,5 @@
 // The origin and the robots.txt URL of a URL. RFC 9309 §2.3: one robots.txt for each scheme, host and port.
-import { COLON, DOT, HYPHEN, SLASH, ZERO } from '../ascii.ts'
+import { SLASH } from '../ascii.ts'
 import { describeValue, OptionError } from '../option-error.ts'
 import { problemOf, type UrlProblem } from './url-problem.ts'
 
@@ -38,40 +38,11 @@ export function parseUrl(url: UrlInput): ParsedUrl | UrlProblem {
   return { origin, robotsUrl: `${origin}/robots.txt`, path: sentPath(parsed.href) }
 }
 
-/** Returns the end of an origin that a URL parser would not change. Returns -1 if the URL does not begin with one, or if in doubt. */
-function endOfSimpleOrigin(url: string): number {
-  const scheme = url.startsWith('https://') ? 'https' : url.startsWith('http://') ? 'http' : ''
-  if (scheme === '') return -1
-  const start = scheme.length + 3
-  let lastLabel = start
-  let i = start
-  for (let c = 0; i < url.length; i++) {
-    c = url.charCodeAt(i)
-    if (c === SLASH || c === COLON) break
-    if (c === DOT) lastLabel = i + 1
-    // Two adjacent hyphens may belong to an A-label, which may be invalid.
-    else if (c === HYPHEN ? url.charCodeAt(i - 1) === HYPHEN : !isLetter(c) && !isDigit(c)) return -1
-  }
-  // A host whose last label begins with a digit may be an IPv4 address, in one of its many spellings.
-  if (!isLetter(url.charCodeAt(lastLabel))) return -1
-  if (url.charCodeAt(i) === COLON) {
-    const port = i + 1
-    for (i = port; isDigit(url.charCodeAt(i)); i++);
-    const number = Number(url.slice(port, i))
-    if (url.charCodeAt(port) === ZERO || number === (scheme === 'http' ? 80 : 443) || number > 65_535 || i === port) {
-      return -1
-    }
-  }
-  return i === url.length || url.charCodeAt(i) === SLASH ? i : -1
-}
-
-function isDigit(c: number): boolean {
-  return c >= ZERO && c <= 57
-}
-
-function isLetter(c: number): boolean {
-  return c >= 97 && c <= 122
-}
+/**
+ * An origin that a URL parser would not change. Two adjacent hyphens may belong to an A-label, which may be invalid. A host whose last label
+ * begins with a digit may be an IPv4 address, in one of its many spellings. A port may be the default one, which a URL parser drops.
+ */
+const SIMPLE_ORIGIN = /^https?:\/\/(?![a-z\d.-]*--)(?:[a-z\d.-]*\.)?[a-z][a-z\d-]*(?=\/|$)/
 
 export function isParsedUrl(url: UrlInput): url is ParsedUrl {
   return typeof url === 'object' && url !== null && 'robotsUrl' in url
@@ -103,8 +74,8 @@ export function sentPath(href: string): string {
  * @throws {OptionError} if `url` is neither a string nor an object with `href`.
  */
 export function originOf(url: string | HasHref): string | undefined {
-  const end = typeof url === 'string' ? endOfSimpleOrigin(url) : -1
-  if (end !== -1) return (url as string).slice(0, end)
+  const simple = typeof url === 'string' ? SIMPLE_ORIGIN.exec(url) : null
+  if (simple !== null) return simple[0]
   const parsed = parseUrl(url)
   return typeof parsed === 'string' ? undefined : parsed.origin
 }
