@@ -8,7 +8,7 @@
 //   equal to the best rank      keeps this group too, if groups of that rank are merged
 //   worse                       ignores this group, unless another of its user-agent lines has the best rank
 //
-// The rules of a kept group are packed as they are parsed (packed-rules.ts). The groups themselves are packed after the last rule, by `finish`.
+// The rules of a kept group are packed as they are parsed (packed-rules.ts), and each group when it ends. `finish` adds the groups to the rules.
 import { DOLLAR, STAR } from '../ascii.ts'
 import { ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
@@ -54,20 +54,17 @@ export class RuleCompiler implements FieldHandler {
 
   /** The lowest rank of a user-agent line so far. */
   #bestRank = OTHER_CRAWLERS_RANK
-  /** For each user-agent line of the kept groups, then of the current group: two numbers, the start and end of its value in the file. */
-  readonly #agentRanges: number[] = []
-  // The kept groups before the current one. The index of a group here is its index in the packed rules.
-  /** The line of each group. */
-  readonly #keptGroupLines: number[] = []
-  /** The end of each group's part of `#agentRanges`. */
-  readonly #keptGroupRangesEnds: number[] = []
+  /** The kept groups before the current one, packed, up to `#groupsEnd`. */
+  readonly #groups = new ByteBuffer()
+  #groupsEnd = 0
+  #groupCount = 0
 
   // The current group:
   #groupLine = 0
   /** The best rank of a user-agent line of the current group. */
   #groupRank = OTHER_CRAWLERS_RANK
-  /** The start of the current group's part of `#agentRanges`. */
-  #groupRangesStart = 0
+  /** For each user-agent line of the current group: two numbers, the start and end of its value in the file. */
+  readonly #agentRanges: number[] = []
   /** Whether the current group is kept. */
   wantsRules = false
   /** The best rank in the last run of user-agent lines (parser.ts). */
@@ -88,18 +85,18 @@ export class RuleCompiler implements FieldHandler {
     this.#groupRank = OTHER_CRAWLERS_RANK
     this.#runRank = OTHER_CRAWLERS_RANK
     this.#agentRanges.length = 0
-    this.#groupRangesStart = 0
     this.#packed.release()
+    this.#groups.release()
     this.#form.release()
     this.#discard()
   }
 
-  /** Discards all kept groups, with their rules and records. Their user-agent values remain in `#agentRanges`: the caller removes them. */
+  /** Discards all kept groups, with their rules and records. */
   #discard(): void {
     this.#end = 0
     this.#ruleCount = 0
-    this.#keptGroupLines.length = 0
-    this.#keptGroupRangesEnds.length = 0
+    this.#groupsEnd = 0
+    this.#groupCount = 0
     this.wantsRules = false
     this.#crawlDelayMs = undefined
     if (this.#requestRates.length > 0) this.#requestRates = []
@@ -122,25 +119,34 @@ export class RuleCompiler implements FieldHandler {
     if (rank < this.#bestRank) {
       this.#bestRank = rank
       this.#discard()
-      this.#agentRanges.splice(0, this.#groupRangesStart)
-      this.#groupRangesStart = 0
     }
     this.#agentRanges.push(start, end)
     if (rank >= this.#groupRank) return
     this.#groupRank = rank
     if (rank === this.#bestRank && !this.wantsRules) {
-      this.wantsRules = this.#keptGroupLines.length === 0 || selection.isMerged(rank)
+      this.wantsRules = this.#groupCount === 0 || selection.isMerged(rank)
     }
   }
 
+  /** Packs the current group if it is kept. */
   #closeGroup(): void {
     if (this.wantsRules) {
-      this.#keptGroupLines.push(this.#groupLine)
-      this.#keptGroupRangesEnds.push(this.#agentRanges.length)
-    } else {
-      this.#agentRanges.length = this.#groupRangesStart
+      let at = this.#groupsEnd
+      this.#groups.reserve(at, MAX_OVERHEAD)
+      at = writeNumber(this.#groups.bytes, at, this.#groupLine)
+      at = writeNumber(this.#groups.bytes, at, this.#agentRanges.length / 2)
+      for (let range = 0; range < this.#agentRanges.length; range += 2) {
+        const start = this.#agentRanges[range] as number
+        const end = this.#agentRanges[range + 1] as number
+        this.#groups.reserve(at, end - start + MAX_OVERHEAD)
+        const { bytes } = this.#groups
+        at = writeNumber(bytes, at, end - start)
+        for (let i = start; i < end; i++) bytes[at++] = this.#file[i] as number
+      }
+      this.#groupsEnd = at
+      this.#groupCount++
     }
-    this.#groupRangesStart = this.#agentRanges.length
+    this.#agentRanges.length = 0
     this.wantsRules = false
   }
 
@@ -160,7 +166,7 @@ export class RuleCompiler implements FieldHandler {
     const file = this.#file
     const unchangedBytes = this.#unchangedBytes
     const packed = this.#packed.bytes
-    const group = this.#keptGroupLines.length
+    const group = this.#groupCount
     const length = end - start
     const isAnchored = end > start && file[end - 1] === DOLLAR
     const patternEnd = isAnchored ? end - 1 : end
@@ -216,7 +222,7 @@ export class RuleCompiler implements FieldHandler {
   ): void {
     const packed = this.#packed.bytes
     const form = this.#form.bytes
-    const group = this.#keptGroupLines.length
+    const group = this.#groupCount
     const tailLength = numberLength(line) + numberLength(group) + writtenEnd - writtenStart
     let at = writeRuleHead(packed, this.#end, allows, isSpecial, formEnd, tailLength)
     for (let i = 0; i < formEnd; i++) packed[at++] = form[i] as number
@@ -244,38 +250,22 @@ export class RuleCompiler implements FieldHandler {
     }
   }
 
-  /** Packs the groups, releases the file and returns the result. */
+  /** Adds the groups, releases the file and returns the result. */
   finish(): CompiledRules {
     this.#closeGroup()
     const groupsAt = this.#end
-    let range = 0
-    for (let group = 0; group < this.#keptGroupLines.length; group++) {
-      const rangesEnd = this.#keptGroupRangesEnds[group] as number
-      this.#packed.reserve(this.#end, MAX_OVERHEAD)
-      this.#end = writeNumber(this.#packed.bytes, this.#end, this.#keptGroupLines[group] as number)
-      this.#end = writeNumber(this.#packed.bytes, this.#end, (rangesEnd - range) / 2)
-      for (; range < rangesEnd; range += 2) {
-        this.#addAgent(this.#agentRanges[range] as number, this.#agentRanges[range + 1] as number)
-      }
-    }
+    this.#packed.reserve(groupsAt, this.#groupsEnd)
+    this.#packed.bytes.set(this.#groups.bytes.subarray(0, this.#groupsEnd), groupsAt)
     this.#file = NO_BYTES
     return {
       bytes: this.#packed.bytes,
       groupsAt,
-      end: this.#end,
+      end: groupsAt + this.#groupsEnd,
       ruleCount: this.#ruleCount,
       crawlDelayMs: this.#crawlDelayMs,
       requestRates: this.#requestRates,
       visitTimes: this.#visitTimes,
     }
-  }
-
-  #addAgent(start: number, end: number): void {
-    this.#packed.reserve(this.#end, end - start + MAX_OVERHEAD)
-    const packed = this.#packed.bytes
-    let at = writeNumber(packed, this.#end, end - start)
-    for (let i = start; i < end; i++) packed[at++] = this.#file[i] as number
-    this.#end = at
   }
 }
 
