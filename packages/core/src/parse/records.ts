@@ -5,7 +5,24 @@ import { type OtherField, recordAudiences } from './directive.ts'
 import { LineReader } from './line-reader.ts'
 import { type FieldHandler, parse } from './parser.ts'
 
-// All strings below have one character for each byte, unless a comment says that they are decoded.
+/** A field that is neither a user-agent line nor a rule, as written and decoded from UTF-8. JSON-safe. RFC 9309 §2.2.4. */
+export interface OtherRecord {
+  /** The known field, or `unknown`. */
+  readonly field: OtherField | 'unknown'
+  /** The key as written, such as `Crawl-Delay`. */
+  readonly key: string
+  /** The value as written, without a comment and without blanks at its ends. */
+  readonly value: string
+  /** The line in the file, counted from 1. */
+  readonly line: number
+  /**
+   * The values of the user-agent lines that it applies to, as written: the lines directly above it. Empty if it comes before all of them. Undefined
+   * for fields that apply to all crawlers (sitemap, host, clean-param, license) and for unknown fields.
+   */
+  readonly agents: readonly string[] | undefined
+}
+
+// All strings below have one character for each byte.
 
 /** A rule as written. */
 export interface ParsedRule {
@@ -24,20 +41,8 @@ export interface ParsedGroup {
   readonly line: number
 }
 
-/** A field that is neither a user-agent line nor a rule, as written. */
-export interface ParsedRecord {
-  /** The known field, or `unknown`. */
-  readonly field: OtherField | 'unknown'
-  /** The key as written. */
-  readonly key: string
-  readonly value: string
-  readonly line: number
-  /**
-   * The values of the user-agent lines that it applies to; empty if it comes before all of them; undefined if the field is not about crawlers.
-   * Records that apply to the same lines share one array.
-   */
-  readonly agents: readonly string[] | undefined
-}
+/** A record before `decodeRecords`. Records that apply to the same lines share one array of agents. */
+export type ParsedRecord = OtherRecord
 
 export interface ParsedFile {
   readonly groups: readonly ParsedGroup[]
@@ -104,23 +109,6 @@ class Collector implements ParsedFile, FieldHandler {
 }
 
 const NO_AGENTS: readonly string[] = []
-
-/** A field that is neither a user-agent line nor a rule, as written and decoded from UTF-8. JSON-safe. RFC 9309 §2.2.4. */
-export interface OtherRecord {
-  /** The known field, or `unknown`. */
-  readonly field: OtherField | 'unknown'
-  /** The key as written, such as `Crawl-Delay`. */
-  readonly key: string
-  /** The value as written, without a comment and without blanks at its ends. */
-  readonly value: string
-  /** The line in the file, counted from 1. */
-  readonly line: number
-  /**
-   * The values of the user-agent lines that it applies to, as written: the lines directly above it. Empty if it comes before all of them. Undefined
-   * for fields that apply to all crawlers (sitemap, host, clean-param, license) and for unknown fields.
-   */
-  readonly agents: readonly string[] | undefined
-}
 
 /** Decodes records from UTF-8. */
 export function decodeRecords(records: readonly ParsedRecord[]): readonly OtherRecord[] {
