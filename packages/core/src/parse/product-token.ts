@@ -69,7 +69,7 @@ export class CrawlerName {
     // google/robotstxt compares a crawler's name unchanged, so `ExampleBot/1.0`, which is not a token, has no group.
     const token = agents === 'token' || isProductToken(crawler) ? crawler : productTokenOf(crawler)
     // A character above U+00FF becomes 0xFF, which is in no token. So U+212A, whose lower case is `k`, does not become `k`.
-    this.#token = token === undefined ? undefined : lowerCase(bytesOfLatin1(token))
+    this.#token = token === undefined ? undefined : bytesOfLatin1(token).map(lowerByte)
     this.#isSubstring = agents === 'substring'
     this.#comparedBytes = comparedBytes(agents, token)
   }
@@ -120,8 +120,4 @@ function isAt(bytes: Uint8Array, start: number, token: Uint8Array, at: number, l
 
 function lowerByte(byte: number): number {
   return byte >= 65 && byte <= 90 ? byte | LOWER_CASE : byte
-}
-
-function lowerCase(bytes: Uint8Array): Uint8Array {
-  return bytes.map(lowerByte)
 }
