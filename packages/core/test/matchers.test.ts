@@ -1,7 +1,7 @@
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
-import { IndexBuffers, IndexedMatcher } from '../src/match/indexed.ts'
+import { BucketVisits, IndexedMatcher } from '../src/match/indexed.ts'
 import { LinearMatcher } from '../src/match/linear.ts'
 import { matchesAt, NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
 import type { RequestPath } from '../src/url/request-path.ts'
@@ -27,7 +27,7 @@ function enginesFor(rules: readonly string[]) {
     matcher.load(bytes, groupsAt, offsets.length, false)
     return matcher
   }
-  const index = new IndexedMatcher(bytes.subarray(0, packed.length), linear().filters, false, new IndexBuffers())
+  const index = new IndexedMatcher(bytes.subarray(0, packed.length), linear().filters, false, new BucketVisits())
   /** Returns what each engine finds. The linear one has no filters for its first path, and has them for its second. */
   const findAll = (path: RequestPath) => {
     const matcher = linear()

@@ -192,7 +192,7 @@ export class CrawlerRules {
     const linear = this.#linear()
     if (this.#count <= MAX_UNINDEXED_RULES || this.#checks++ < INDEX_AFTER_CHECKS) return linear
     const packed = linear.packed.subarray(0, (this.#packed as string).length)
-    this.#index = new IndexedMatcher(packed, linear.filters, this.#takesFirst, workspace.indexBuffers)
+    this.#index = new IndexedMatcher(packed, linear.filters, this.#takesFirst, workspace.bucketVisits)
     this.#packed = undefined
     return this.#index
   }

@@ -31,31 +31,24 @@ const MAX_BUCKETS = 2 ** 14
 /** The bucket of the rules that are tried for every path. */
 const ALWAYS = 0
 
-/** Buffers that all indexes share. */
-export class IndexBuffers {
+/** The buckets that a search has visited. All indexes share one object. */
+export class BucketVisits {
   /** For each bucket, the number of the last search that visited it. */
-  readonly #visits = new Uint32Array(MAX_BUCKETS + 1)
+  readonly #lastSearches = new Uint32Array(MAX_BUCKETS + 1)
   #search = 0
-  #buckets = new Int32Array(1024)
-
-  /** Returns an array for the bucket of each rule, to use while an index is built. */
-  bucketsFor(rules: number): Int32Array {
-    if (rules > this.#buckets.length) this.#buckets = new Int32Array(2 * rules)
-    return this.#buckets
-  }
 
   /** Starts a search: marks all buckets as not visited. */
   beginSearch(): void {
     this.#search = (this.#search + 1) >>> 0
     if (this.#search !== 0) return
-    this.#visits.fill(0)
+    this.#lastSearches.fill(0)
     this.#search = 1
   }
 
   /** Marks a bucket as visited. @returns Whether this is the first visit of the search. */
   visit(bucket: number): boolean {
-    const isFirst = this.#visits[bucket] !== this.#search
-    this.#visits[bucket] = this.#search
+    const isFirst = this.#lastSearches[bucket] !== this.#search
+    this.#lastSearches[bucket] = this.#search
     return isFirst
   }
 }
@@ -83,10 +76,10 @@ export class IndexedMatcher implements Matcher {
   readonly #mask: number
   readonly #hasGrams: boolean
   readonly #takesFirst: boolean
-  readonly #buffers: IndexBuffers
+  readonly #visits: BucketVisits
 
   /** @param packed Is copied. @param filters The filters of the linear engine, which the constructor overwrites. */
-  constructor(packed: Uint8Array, filters: Int32Array, takesFirst: boolean, buffers: IndexBuffers) {
+  constructor(packed: Uint8Array, filters: Int32Array, takesFirst: boolean, visits: BucketVisits) {
     const count = filters.length / FILTER_SIZE
     const buckets = bucketCount(count)
     const startsLength = buckets + 2
@@ -97,8 +90,8 @@ export class IndexedMatcher implements Matcher {
     this.#table = new Int32Array(memory, 0, tableBytes / 4)
     this.#mask = buckets - 1
     this.#takesFirst = takesFirst
-    this.#buffers = buffers
-    const bucketOfRule = buffers.bucketsFor(count)
+    this.#visits = visits
+    const bucketOfRule = new Int32Array(count)
     this.#hasGrams = this.#assignBuckets(filters, bucketOfRule)
     this.#fillTable(filters, bucketOfRule, startsLength)
   }
@@ -215,13 +208,13 @@ export class IndexedMatcher implements Matcher {
   #tryGrams(path: RequestPath): void {
     const { bytes, start, end } = path
     const table = this.#table
-    this.#buffers.beginSearch()
+    this.#visits.beginSearch()
     let gram = 0
     for (let i = start; i < end; i++) {
       gram = (gram >>> 8) | ((bytes[i] as number) << 24)
       if (i - start < GRAM_BYTES - 1) continue
       const bucket = this.#bucketOf(addToHash(0, gram))
-      if (table[bucket] !== table[bucket + 1] && this.#buffers.visit(bucket)) {
+      if (table[bucket] !== table[bucket + 1] && this.#visits.visit(bucket)) {
         this.#tryBucket(bucket, path, start + 1)
       }
     }

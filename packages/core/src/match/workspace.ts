@@ -8,7 +8,7 @@ import { parse } from '../parse/parser.ts'
 import { RequestPath } from '../url/request-path.ts'
 import { OriginBytes } from '../url/url-fast-path.ts'
 import { type CompiledRules, RuleCompiler } from './compile.ts'
-import { IndexBuffers } from './indexed.ts'
+import { BucketVisits } from './indexed.ts'
 import { LinearMatcher } from './linear.ts'
 
 class Workspace {
@@ -22,7 +22,7 @@ class Workspace {
   readonly path: RequestPath = new RequestPath()
   /** The origin of the rules that checked the last simple URL. */
   readonly origin: OriginBytes = new OriginBytes()
-  readonly indexBuffers: IndexBuffers = new IndexBuffers()
+  readonly bucketVisits: BucketVisits = new BucketVisits()
   readonly linear: LinearMatcher = new LinearMatcher()
   /** The owner of the rules that are loaded into `linear`. */
   #loadedOwner: object | undefined
