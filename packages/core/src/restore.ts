@@ -5,8 +5,7 @@ import { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound
 import { CrawlerRules } from './match/crawler-rules.ts'
 import { countPackedRules } from './match/packed-rules.ts'
 import { OptionError } from './option-error.ts'
-import type { DayRange } from './parse/day-range.ts'
-import type { RequestRate } from './parse/request-rate.ts'
+import type { DayRange, RequestRate } from './parse/pace-records.ts'
 
 /**
  * Restores a crawler's rules from a cache or another thread: from `JSON.parse(JSON.stringify(rules))` or `structuredClone(rules.toJSON())`. The

@@ -1,11 +1,9 @@
 // Checks records: the fields other than user-agent lines and rules. RFC 9309 §2.2.4.
 
 import { textOf } from '../bytes.ts'
-import { crawlDelayMsOf } from '../parse/crawl-delay.ts'
-import { dayRangeOf } from '../parse/day-range.ts'
 import type { OtherField } from '../parse/directive.ts'
+import { crawlDelayMsOf, dayRangeOf, requestRateOf } from '../parse/pace-records.ts'
 import type { ParsedRecord } from '../parse/records.ts'
-import { requestRateOf } from '../parse/request-rate.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { originOf } from '../url/origin.ts'
 import type { Report } from './finding.ts'

@@ -1,7 +1,6 @@
 // One crawler's rules of one file, as plain data.
 import type { Dialect, DialectName } from '../dialect.ts'
-import type { DayRange } from '../parse/day-range.ts'
-import type { RequestRate } from '../parse/request-rate.ts'
+import type { DayRange, RequestRate } from '../parse/pace-records.ts'
 
 /** The version of `BoundRules` and of the format of `packed`. `restoreRules` rejects data of another version. */
 export const BOUND_VERSION = 3

@@ -5,9 +5,8 @@
 //   indexed   more than 24 rules, from the 65th check on                 one index for each `CrawlerRules`
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import { type DialectName, dialects } from '../dialect.ts'
-import type { DayRange } from '../parse/day-range.ts'
 import { linesByNumber } from '../parse/line-reader.ts'
-import { keptRates, type RequestRate } from '../parse/request-rate.ts'
+import { type DayRange, keptRates, type RequestRate } from '../parse/pace-records.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { printableForm } from '../url/normal-form.ts'
 import { startsWithOrigin, type UrlInput } from '../url/origin.ts'
