@@ -6,9 +6,12 @@ import { once } from 'node:events'
  * characters, could move the terminal's cursor or reverse the direction of text that a site wrote.
  */
 export function jsonLine(value: object): string {
-  const escape = (text: string) =>
-    text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return `${JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escape)}\n`
+  return `${JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, unicodeEscapes)}\n`
+}
+
+/** Returns one escape for each UTF-16 code unit, as JSON has it. */
+function unicodeEscapes(character: string): string {
+  return character.split('').reduce((text, unit) => `${text}\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`, '')
 }
 
 /** Resolves when more may be written, so that unread output does not fill the memory. */
