@@ -9,8 +9,7 @@ const ALL = ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs']
 const COUNT_TIMERS = ['packages/gate/test/{levels,pacing,random-aborts,random-levels}.test.ts']
 
 // Vitest starts the files first that took longest in the last run. These take long in the full run only.
-const LONG_IN_FULL_RUN =
-  /redis.test.pacer-|(browser-|puppeteer.test.)contract|fleet.test.fleet|testkit.test.snippets/
+const LONG_IN_FULL_RUN = /redis.test.pacer-|(browser-|puppeteer.test.)contract|fleet.test.fleet|testkit.test.snippets/
 
 /** The time limit of a test. */
 const TIME_LIMIT_MS = isFullRun ? 180_000 : 60_000
