@@ -20,7 +20,7 @@ import { Activity } from './activity.ts'
 import { CheckedPacer, isPromise } from './checked-pacer.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { Counters, type GateCounters } from './counters.ts'
-import { CHECK_OPTIONS, checkedSignal } from './enter-arguments.ts'
+import { CHECK_OPTIONS, checkedSignal, checkedUrl } from './enter-arguments.ts'
 import { GateClosedError, OpenRedirectError, RobotsDisallowedError } from './errors.ts'
 import { type AllowedForecast, type Forecast, retryAtOf } from './forecast.ts'
 import type { EventSource, GateContext } from './gate-context.ts'
@@ -177,8 +177,8 @@ export class PoliteGate implements AsyncDisposable {
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
-    const abort = checkedSignal(url, options)
-    const text = typeof url === 'string' ? url : url.href // the object may change while the request waits
+    const text = checkedUrl(url)
+    const abort = checkedSignal(options)
     const nested = sendingThrough(this)?.nestedPermit(text)
     if (nested !== undefined) {
       abort?.throwIfAborted()
@@ -214,9 +214,10 @@ export class PoliteGate implements AsyncDisposable {
    * @throws The signal's reason after an abort.
    */
   async check(url: string | HasHref, options?: GateCheckOptions): Promise<ClientVerdict> {
-    const abort = checkedSignal(url, options, CHECK_OPTIONS)
+    const text = checkedUrl(url)
+    const abort = checkedSignal(options, CHECK_OPTIONS)
     const { robots } = this.#context
-    const verdict = await robots.check(url, abort, redirectChain(options?.redirectedFrom))
+    const verdict = await robots.check(text, abort, redirectChain(options?.redirectedFrom))
     if (!isAllowed(verdict)) robots.refused(verdict)
     return verdict
   }
@@ -229,9 +230,10 @@ export class PoliteGate implements AsyncDisposable {
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async when(url: string | HasHref, options?: EnterOptions): Promise<Forecast> {
-    const abort = checkedSignal(url, options)
+    const text = checkedUrl(url)
+    const abort = checkedSignal(options)
     const { robots, now } = this.#context
-    const verdict = await robots.check(url, abort)
+    const verdict = await robots.check(text, abort)
     if (!isAllowed(verdict)) return { allowed: false, verdict, retryAt: retryAtOf(verdict) }
     const { waitMs, ...wait } = await this.#estimate(verdict, await this.#keysFor(verdict.origin, abort))
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }

@@ -1,5 +1,4 @@
 // Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each refusal.
-import type { HasHref } from '@politely/core'
 import type { CheckedUrl, ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/abort-listeners'
 import { RobotsDisallowedError } from './errors.ts'
@@ -28,20 +27,16 @@ export class RobotsCheck {
    * Returns the verdict on a URL. A known verdict needs no fetch, and so no signal. A refusal is not counted.
    * @param chain The URLs whose redirects led to this one, as the caller knows them.
    */
-  async check(
-    url: string | HasHref,
-    signal: AbortSignal | undefined,
-    chain: readonly string[] = [],
-  ): Promise<ClientVerdict> {
+  async check(url: string, signal: AbortSignal | undefined, chain: readonly string[] = []): Promise<ClientVerdict> {
     this.#closing.throwIfAborted()
     signal?.throwIfAborted()
-    const redirectedFrom = [...this.#redirects.to(typeof url === 'string' ? url : url.href), ...chain]
+    const redirectedFrom = [...this.#redirects.to(url), ...chain]
     const known = redirectedFrom.length === 0 ? this.#client.checkNow(url) : undefined
     return known ?? this.untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
   }
 
   /** @throws {RobotsDisallowedError} if robots.txt does not allow the URL. The refusal is counted. */
-  async requireAllowed(url: string | HasHref, signal: AbortSignal | undefined): Promise<AllowedVerdict> {
+  async requireAllowed(url: string, signal: AbortSignal | undefined): Promise<AllowedVerdict> {
     const verdict = await this.check(url, signal)
     return this.#allowedOrThrow(verdict)
   }

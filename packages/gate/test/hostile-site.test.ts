@@ -1,5 +1,12 @@
 // Limits on the resources that a hostile site with many hosts can use up. All of them are our choice.
-import { createServer, Agent as HttpAgent, get as httpGet, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  Agent as HttpAgent,
+  get as httpGet,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo, LookupFunction, Socket } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
@@ -121,19 +128,28 @@ test('idle connections are kept to 32 hosts of one registrable domain, and to ho
   expect(sockets.size).toBe(33)
 })
 
-test('checks robots.txt again after a DNS lookup for paceBy: address', async () => {
-  const clock = startClock()
-  let rules = ''
-  const site = createServer((_, response) => void response.setHeader('cache-control', 'max-age=60').end(rules))
+/** A gate with `paceBy: 'address'`, a site, and a DNS lookup that resolves when the test calls what `lookingUp` resolves with. */
+async function gateWithSlowLookup(onRequest: RequestListener, now?: () => number) {
+  const site = createServer(onRequest)
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   ends.push(() => site.close())
   const waiting = Promise.withResolvers<() => void>()
   const slow: LookupFunction = (host, options, callback) => waiting.resolve(() => lookup(host, options, callback))
-  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, now: clock.now })
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup, now })
   ends.push(() => robots.close())
   const gate = new PoliteGate({ robots, minDelayMs: 0, paceBy: 'address', lookup: slow })
-  const entering = gate.enter(`http://a.test:${(site.address() as AddressInfo).port}/page`)
-  const answerNow = await waiting.promise
+  return { gate, port: (site.address() as AddressInfo).port, lookingUp: waiting.promise }
+}
+
+test('checks robots.txt again after a DNS lookup for paceBy: address', async () => {
+  const clock = startClock()
+  let rules = ''
+  const { gate, port, lookingUp } = await gateWithSlowLookup(
+    (_, response) => void response.setHeader('cache-control', 'max-age=60').end(rules),
+    clock.now,
+  )
+  const entering = gate.enter(`http://a.test:${port}/page`)
+  const answerNow = await lookingUp
   rules = 'User-agent: *\nDisallow: /\n'
   clock.advance(61_000)
   answerNow()
@@ -141,18 +157,10 @@ test('checks robots.txt again after a DNS lookup for paceBy: address', async () 
 })
 
 test('checks and paces the URL that an object had when it was passed, also if it changes during a DNS lookup', async () => {
-  const site = createServer((_, response) => void response.end())
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-  ends.push(() => site.close())
-  const waiting = Promise.withResolvers<() => void>()
-  const slow: LookupFunction = (host, options, callback) => waiting.resolve(() => lookup(host, options, callback))
-  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup })
-  ends.push(() => robots.close())
-  const gate = new PoliteGate({ robots, minDelayMs: 0, paceBy: 'address', lookup: slow })
-  const { port } = site.address() as AddressInfo
+  const { gate, port, lookingUp } = await gateWithSlowLookup((_, response) => void response.end())
   const url = new URL(`http://a.test:${port}/page`)
   const entering = gate.enter(url)
-  const answerNow = await waiting.promise
+  const answerNow = await lookingUp
   url.href = `http://b.test:${port}/other`
   answerNow()
   const permit = await entering
