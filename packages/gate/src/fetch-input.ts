@@ -18,6 +18,7 @@ export interface FetchInput {
 }
 
 const LOCAL_SCHEMES: ReadonlySet<string> = new Set(['data:', 'blob:', 'about:'])
+const CHECKED_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:'])
 
 /**
  * Reads the first argument of fetch: an absolute URL as a string, a URL or a Request.
@@ -28,9 +29,8 @@ export function fetchInput(input: unknown): FetchInput {
   const text = request === undefined ? String(input) : urlOfRequest(request)
   const url = URL.parse(text)
   const isLocal = url !== null && LOCAL_SCHEMES.has(url.protocol)
-  const checked = isLocal ? undefined : parseUrl(text)
-  if (url === null || typeof checked === 'string')
-    throw new InvalidRequestError(`${describeValue(text)}: ${explainUrlProblem(checked as UrlProblem, text)}`)
+  if (url === null || !(isLocal || CHECKED_SCHEMES.has(url.protocol)))
+    throw new InvalidRequestError(`${describeValue(text)}: ${explainUrlProblem(parseUrl(text) as UrlProblem, text)}`)
   return { url, request, isLocal }
 }
 

@@ -109,6 +109,7 @@ export const OPTIONS_OF_CLIENT: Readonly<Record<string, string>> = Object.fromEn
   ]),
 )
 
+const DEFAULT_CONCURRENT = 64
 const DEFAULT_CONCURRENT_PER_DOMAIN = 8
 const PAUSE_FROM_VALUES: readonly Pacing['pauseFrom'][] = ['start', 'end']
 const PACE_BY_VALUES: readonly PaceBy[] = ['origin', 'host', 'domain', 'address']
@@ -127,7 +128,7 @@ export function splitPacing<T extends PacingOptions>(
 
 /** @throws {OptionError} for an invalid option. */
 export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefined): Pacing {
-  const { minDelayMs = 1_000, maxDelayMs, maxConcurrent = 64 } = options
+  const { minDelayMs = 1_000, maxDelayMs, maxConcurrent = DEFAULT_CONCURRENT } = options
   const { paceBy = 'origin', pacer, delayFactor = 0, pauseFrom = 'start' } = options
   const { maxConcurrentPerOrigin = pauseFrom === 'end' ? 1 : 2 } = options
   const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerOrigin) } = options
@@ -154,7 +155,7 @@ export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefi
       maxConcurrentPerAddress === undefined
         ? Number.POSITIVE_INFINITY
         : integer('maxConcurrentPerAddress', maxConcurrentPerAddress, { min: 1, example: 8 }),
-    maxConcurrent: integer('maxConcurrent', maxConcurrent, { min: 1, example: 64 }),
+    maxConcurrent: integer('maxConcurrent', maxConcurrent, { min: 1, example: DEFAULT_CONCURRENT }),
     paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
     lookup: callable('lookup', lookup, 'a function like dns.lookup'),

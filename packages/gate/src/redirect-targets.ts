@@ -62,9 +62,10 @@ export class RedirectTargets {
   /** Removes the targets that have expired, and the oldest ones if there are too many. */
   #evict(newest: Target): void {
     for (const [key, { expiresAt }] of this.#targets) {
-      const hasExpired = expiresAt <= newest.expiresAt - TTL_MS
-      if (!hasExpired && this.#targets.size <= MAX_TARGETS) return
-      if (!hasExpired) this.#overflow = newest
+      if (expiresAt > newest.expiresAt - TTL_MS) {
+        if (this.#targets.size <= MAX_TARGETS) return
+        this.#overflow = newest // it had not expired
+      }
       this.#targets.delete(key)
     }
   }
