@@ -187,14 +187,14 @@ class SizeLimit extends Transform {
   }
 }
 
-function decodersFor(codings: readonly string[], maxCodedBytes: number): Transform[] {
+function decodersFor(codings: readonly string[], maxPassedBytes: number): Transform[] {
   if (codings.length > MAX_CODINGS)
     throw new UnknownCodingError(`${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
   // The coding that was applied last is removed first. RFC 9110 §8.4.
   return codings.toReversed().flatMap((coding, n) => {
     const decoders = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
     if (decoders === undefined) throw new UnknownCodingError(`unknown coding ${JSON.stringify(coding)}`)
-    return n === 0 ? decoders() : [new SizeLimit(maxCodedBytes), ...decoders()]
+    return n === 0 ? decoders() : [new SizeLimit(maxPassedBytes), ...decoders()]
   })
 }
 

@@ -184,13 +184,13 @@ async function problemOfBody(
     if (problem !== undefined) return problem
   }
   const received = Buffer.from(bytes, 'latin1')
-  const coding = codings.find((name) => DECODED_CODINGS[name]?.(received, isAtLimit))
-  return coding === undefined
-    ? undefined
-    : failure(
+  const [coding = ''] = codings // `problemOfCodings` accepts one
+  return DECODED_CODINGS[coding]?.(received, isAtLimit)
+    ? failure(
         'undecodable',
         `the given fetch returned Content-Encoding ${JSON.stringify(coding)} and a body that is still coded`,
       )
+    : undefined
 }
 
 /** Returns whether the site sent a body that is longer than a byte order mark. */
