@@ -1,16 +1,28 @@
-// Runs the common cases for browsers and for adapters with Playwright.
+// Runs the common cases for browsers and for adapters with Playwright. In the full run, some of them use the whole Chromium.
 import { browserTestsFor } from '@politely/testkit/browser-cases'
+import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { launch, noChromium, type PlaywrightUnderTest } from './playwright-under-test.ts'
+import { launch, noChromium, type PlaywrightUnderTest, type ways } from './playwright-under-test.ts'
 
-describe.skipIf(noChromium)('Playwright', () => {
-  let browser: PlaywrightUnderTest
+const tests = browserTestsFor('Playwright')
+const isWhole = (testCase: (typeof tests)[number]) => isFullRun && testCase.wholeChromium
 
-  beforeAll(async () => {
-    browser = await launch()
+runIn(
+  'launch',
+  tests.filter((testCase) => !isWhole(testCase)),
+)
+if (isFullRun) runIn('launchWhole', tests.filter(isWhole))
+
+function runIn(way: keyof typeof ways, cases: typeof tests): void {
+  describe.skipIf(noChromium)(`Playwright’s ${way}`, () => {
+    let browser: PlaywrightUnderTest
+
+    beforeAll(async () => {
+      browser = await launch(way)
+    })
+
+    afterAll(() => browser.close())
+
+    for (const { name, run } of cases) test(name, () => run(browser))
   })
-
-  afterAll(() => browser.close())
-
-  for (const { name, run } of browserTestsFor('Playwright')) test(name, () => run(browser))
-})
+}

@@ -9,7 +9,8 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser-fixture'
 import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
-import { chromiumLaunch, findFullBrowser, isMissing } from '@politely/testkit/parts'
+import { chromiumLaunch, findBrowser, findChromium, isMissing, type Part } from '@politely/testkit/parts'
+import { isFullRun } from '@politely/testkit/scope'
 import type { Reply } from '@politely/testkit/sites'
 import {
   type Browser,
@@ -23,11 +24,12 @@ import { onTestFinished } from 'vitest'
 import { type PoliteContext, withRobots } from '../src/index.ts'
 
 const classes = { RobotsClient, PoliteGate, RobotsDisallowedError }
-const found = findFullBrowser()
+const found = findBrowser()
 
-export const noChromium: boolean = isMissing('chromium', found)
+export const noChromium: boolean = isMissing('chromium', isFullRun ? findChromium() : found)
 
-export const launchOptions = (switches?: readonly string[]): LaunchOptions => chromiumLaunch(found, switches)
+export const launchOptions = (switches?: readonly string[], part: Part | undefined = found): LaunchOptions =>
+  chromiumLaunch(part, switches)
 
 export type PlaywrightUnderTest = BrowserUnderTest<BrowserContext, PoliteContext> & { readonly driverBrowser: Browser }
 
@@ -37,11 +39,12 @@ interface Connected {
   closeServer?(): Promise<unknown>
 }
 
-/** The ways to open a browser. */
+/** The ways to open a browser. `launchWhole` launches the whole Chromium, even if there is a headless shell. */
 export const ways: Readonly<
-  Record<'launch' | 'connect' | 'connectOverCDP', (switches?: readonly string[]) => Promise<Connected>>
+  Record<'launch' | 'launchWhole' | 'connect' | 'connectOverCDP', (switches?: readonly string[]) => Promise<Connected>>
 > = {
   launch: async (switches) => ({ driverBrowser: await chromium.launch(launchOptions(switches)) }),
+  launchWhole: async (switches) => ({ driverBrowser: await chromium.launch(launchOptions(switches, findChromium())) }),
   connect: async (switches) => {
     const server = await chromium.launchServer(launchOptions(switches))
     return { driverBrowser: await chromium.connect(server.wsEndpoint()), closeServer: () => server.close() }

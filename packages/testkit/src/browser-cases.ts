@@ -13,6 +13,7 @@ import { withRobotsCases } from './with-robots-cases.ts'
 
 interface BrowserTest {
   readonly name: string
+  readonly wholeChromium: boolean
   /** Rejects if the test fails. */
   run(browser: BrowserUnderTest): Promise<void>
 }
@@ -29,6 +30,7 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
   return [
     ...adapterCasesFor(adapter).map((testCase) => ({
       name: `as an adapter, ${testCase.capability}: ${testCase.name}`,
+      wholeChromium: false,
       run: async (browser: BrowserUnderTest) => {
         const outcome = await runAdapterCase(testCase, (settings) => openAdapter(browser, settings))
         assert.deepEqual(outcome, testCase.expected)
@@ -36,7 +38,11 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
     })),
     ...cases
       .filter((testCase) => isFullRun || !(testCase.fullRun || hasOwnBrowser(testCase)))
-      .map((testCase) => ({ name: testCase.name, run: (browser: BrowserUnderTest) => runCase(testCase, browser) })),
+      .map((testCase) => ({
+        name: testCase.name,
+        wholeChromium: testCase.wholeChromium === true,
+        run: (browser: BrowserUnderTest) => runCase(testCase, browser),
+      })),
   ]
 }
 

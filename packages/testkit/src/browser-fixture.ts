@@ -15,8 +15,13 @@ import type {
 import { type Reply, type Sites, startSites } from './sites.ts'
 
 export interface BrowserCase {
-  /** The case runs in the full run only, because it takes long or needs the whole Chromium: popups of the headless shell sometimes hang. */
+  /** The case runs in the full run only, because it takes long, or because popups of the headless shell sometimes hang. */
   readonly fullRun?: true
+  /**
+   * The outcome depends on what Chromium does by itself: popups, prefetching, payment and login dialogs, requests of closed pages. In the full
+   * run, a suite can run these cases in the whole Chromium and all others in the headless shell.
+   */
+  readonly wholeChromium?: true
   /** A complete sentence. */
   readonly name: string
   /** The responses, by URL or by path of HOME. All other URLs respond with 404. */

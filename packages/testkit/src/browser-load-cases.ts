@@ -192,6 +192,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'requests of a closed page are checked, also if all open pages belong to a context without a guard',
+    wholeChromium: true,
     web: { '/robots.txt': RULES, '/open': LATE },
     run: async ({ sites, tab, openContext, at, gateEvent }) => {
       await (await openContext()).newPage()
@@ -209,6 +210,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
   {
     name: 'requests of a closed page are not checked if its context has no guard',
     fullRun: true,
+    wholeChromium: true,
     web: { '/robots.txt': RULES, '/open': LATE },
     run: async ({ sites, openContext, at }) => {
       const tab = await (await openContext()).newPage()

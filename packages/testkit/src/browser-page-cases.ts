@@ -120,6 +120,7 @@ export const browserPageCases: readonly BrowserCase[] = [
     ['_blank', 'noopener'].map(
       (how): BrowserCase => ({
         name: `a popup (${how}) is checked from its first request on, at each hop`,
+        wholeChromium: true,
         web: {
           '/robots.txt': RULES,
           '/open': htmlPage(),
@@ -146,6 +147,7 @@ export const browserPageCases: readonly BrowserCase[] = [
   {
     name: 'each of a dozen popups that open at once is checked',
     fullRun: true,
+    wholeChromium: true,
     web: { '/robots.txt': RULES, '/open': htmlPage() },
     run: async ({ tab, at, gateEvent }) => {
       await tab.goto(at('/open'))
@@ -158,6 +160,7 @@ export const browserPageCases: readonly BrowserCase[] = [
   },
   {
     name: 'speculation rules of a page cause no requests',
+    wholeChromium: true,
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage(
@@ -178,6 +181,7 @@ export const browserPageCases: readonly BrowserCase[] = [
   {
     name: 'speculation rules cause no requests, however a page inserts them',
     fullRun: true,
+    wholeChromium: true,
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage(`<div><template shadowrootmode="open"><p><template shadowrootmode="open">

@@ -393,6 +393,6 @@ export const browserRequestCases: readonly BrowserCase[] = [
   ...switchedOff.map(({ testCase }) => testCase),
   ...[...notSeen, ...repeated].map(({ testCase }): BrowserCase => ({ ...testCase, fullRun: true })),
   ...switchCases,
-]
+].map((testCase): BrowserCase => ({ ...testCase, wholeChromium: true }))
 
 assert.equal(new Set(all('')).size, all('').length, 'two kinds of request use the same resource name')

@@ -1,7 +1,6 @@
 // Finds programs that tests use and that npm does not provide, and skips or fails the tests if a program is missing.
 import { accessSync, appendFileSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { isFullRun } from './scope.ts'
 
 /** A program, and the environment variables that it needs in addition to ours. */
 export interface Part {
@@ -22,11 +21,6 @@ export function findChromium(): Part | undefined {
  */
 export function findBrowser(): Part | undefined {
   return process.env.CHROME_BIN ? findChromium() : (findHeadlessShell() ?? findChromium())
-}
-
-/** Returns the browser for test suites that use the whole Chromium in the full run, and `findBrowser` in the short run. */
-export function findFullBrowser(): Part | undefined {
-  return isFullRun ? findChromium() : findBrowser()
 }
 
 /** Returns the headless shell on PATH, else the one that `npm run parts headless-shell` has unpacked. */
