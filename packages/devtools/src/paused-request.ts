@@ -17,14 +17,19 @@ export interface PausedRequest {
   /** Set on a redirected request: the `requestId` of the previous hop. */
   readonly redirectedRequestId?: string | undefined
   readonly responseStatusCode?: number | undefined
+  /** The reason phrase, such as `Not Found`. */
+  readonly responseStatusText?: string | undefined
   readonly responseHeaders?: readonly HeaderEntry[] | undefined
   /** Set when the request failed without a response. */
   readonly responseErrorReason?: string | undefined
 }
 
-/** Returns the first response header with this name, or null. `name` is in lower case. */
+/**
+ * Returns the first response header with this name and a value, or null. `name` is in lower case. Chromium reads `Location` in the same way: a
+ * response without a value there is not a redirect.
+ */
 export function responseHeader({ responseHeaders = [] }: PausedRequest, name: string): string | null {
-  return responseHeaders.find((header) => header.name.toLowerCase() === name)?.value ?? null
+  return responseHeaders.find((header) => header.name.toLowerCase() === name && header.value !== '')?.value ?? null
 }
 
 /**

@@ -157,11 +157,18 @@ export class Traffic {
 
 /** Lets the browser read the response. A guarded document is given changed headers. */
 async function continueResponse(session: DriverSession, paused: PausedRequest, isGuarded: boolean): Promise<void> {
-  const { requestId, responseStatusCode: responseCode, responseHeaders } = paused
+  const { requestId, responseStatusCode: responseCode, responseStatusText, responseHeaders } = paused
   const isDocument = responseCode !== undefined && !isRedirect(responseCode, responseHeader(paused, 'location'))
   if (isGuarded && isDocument && responseHeaders !== undefined) {
-    const changed = documentHeaders(responseHeaders)
-    await isDelivered(send(session, 'Fetch.continueResponse', { requestId, responseCode, responseHeaders: changed }))
+    // Chromium knows a phrase for standard status codes only, and rejects other codes without one, such as 520.
+    const changed = {
+      responseCode,
+      responsePhrase: responseStatusText || '-',
+      responseHeaders: documentHeaders(responseHeaders),
+    }
+    if (await isDelivered(send(session, 'Fetch.continueResponse', { requestId, ...changed }))) return
+    // A response that Chromium rejects would stay paused.
+    await isDelivered(send(session, 'Fetch.failRequest', { requestId, errorReason: 'Failed' }))
   } else {
     await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))
   }

@@ -73,6 +73,18 @@ export const browserPageCases: readonly BrowserCase[] = [
     ),
   ),
   {
+    name: 'a page is loaded whatever its status code, with and without a reason phrase',
+    run: async ({ sites, tab, at }) => {
+      for (const statusLine of ['520 Web Server Is Returning an Unknown Error', '599', '299 \xe9', '404']) {
+        const path = `/${Number.parseInt(statusLine, 10)}`
+        const head = `HTTP/1.1 ${statusLine}\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n`
+        sites.respond(`${HOME}${path}`, (socket) => void socket.end(`${head}<title>loaded</title>`, 'latin1'))
+        assert.equal((await tab.goto(at(path)))?.status(), Number(path.slice(1)))
+        await tab.waitForFunction('document.title === "loaded"')
+      }
+    },
+  },
+  {
     name: 'a refused goto rejects with the driver’s error as its cause, and the next goto works',
     web: { '/robots.txt': RULES, '/open': htmlPage(), '/hop': redirectTo('/private') },
     run: async ({ browser, tab, at }) => {

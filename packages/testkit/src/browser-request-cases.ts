@@ -162,6 +162,13 @@ const switchedOff: readonly UncheckedKind[] = [
   },
 ]
 
+/** Chromium shows this response as a page, because its `Location` is empty. */
+const redirectToNowhere: BrowserCase = titled(
+  'PaymentRequest is switched off on a page with status 302 and an empty Location',
+  { ...htmlPage(script(PAYMENT), { location: '' }), status: 302 },
+  'SecurityError',
+)
+
 const config: Reply = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
 const rulesFor = (path: string) =>
   `{ "prefetch": [{ "urls": ["${path}"], "eagerness": "immediate" }], "prerender": [{ "urls": ["${path}"], "eagerness": "immediate" }] }`
@@ -391,6 +398,7 @@ export const browserRequestCases: readonly BrowserCase[] = [
   checkedCase,
   ...browserServiceWorkerCases,
   ...switchedOff.map(({ testCase }) => testCase),
+  redirectToNowhere,
   ...[...notSeen, ...repeated].map(({ testCase }): BrowserCase => ({ ...testCase, fullRun: true })),
   ...switchCases,
 ].map((testCase): BrowserCase => ({ ...testCase, wholeChromium: true }))
