@@ -21,17 +21,20 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
 
 /** At each tag the parser may search all open elements. A page with a million open elements would take minutes. */
 const MAX_DEPTH = 1_000
-/** The parser gets this many characters at a time. The depth is checked after each chunk. */
+/** Every link is written with its absolute URL, so a page with many links and a long URL would become a thousand times as long. */
+const MAX_TEXT_LENGTH = 4 * 2 ** 20
+/** The parser gets this many characters at a time. Depth and length are checked after each chunk. */
 const CHUNK_LENGTH = 4_096
 
 /**
  * Returns the text of an HTML page, with its title first and links as absolute URLs. Stops where elements are nested deeper than about
- * 1,000 levels; normal pages are not.
+ * 1,000 levels, and when the text is longer than about 4 million characters; normal pages are not.
  */
 export function htmlToText(html: string, base: string): string {
   const text = new TextBuilder(base)
   const parser = new Parser(text)
-  for (let offset = 0; offset < html.length && text.depth < MAX_DEPTH; offset += CHUNK_LENGTH)
+  const isWithinLimits = () => text.depth < MAX_DEPTH && text.length < MAX_TEXT_LENGTH
+  for (let offset = 0; offset < html.length && isWithinLimits(); offset += CHUNK_LENGTH)
     parser.write(html.slice(offset, offset + CHUNK_LENGTH))
   parser.end()
   return text.toString()
@@ -48,6 +51,8 @@ interface Link {
 /** Builds lines from the parser's events. Joins the pieces of a line only at its end, since a page may have a line of half a million pieces. */
 class TextBuilder {
   depth = 0
+  /** The number of characters so far. */
+  length = 0
   readonly #base: string
   readonly #lines: string[] = []
   readonly #links: Link[] = []
@@ -110,6 +115,7 @@ class TextBuilder {
   #add(piece: string): void {
     if (piece === '') return
     this.#pieces.push(piece)
+    this.length += piece.length
     this.#endsWithSpace = piece.endsWith(' ')
   }
 

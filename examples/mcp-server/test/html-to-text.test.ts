@@ -53,6 +53,12 @@ describe('converts hostile pages in a short time', () => {
   })
 })
 
+test('the text of a page with many links and a long URL is cut off', () => {
+  const text = htmlToText('<a href=x>y</a>'.repeat(60_000), `https://a.example/${'a'.repeat(7_000)}/`)
+  expect(text).toMatch(/^\[y\]/)
+  expect(text.length).toBeLessThan(8 * 2 ** 20)
+})
+
 test.each([
   ['text/html; charset=windows-1252', Buffer.from('<p>caf\u00e9', 'latin1'), 'café'],
   ['text/html', Buffer.from('<meta charset="iso-8859-2"><p>\u00b1', 'latin1'), 'ą'],
