@@ -11,7 +11,12 @@ export function displayUrl(url: string): string {
   return url.replace(parsed.hostname, punycode.toUnicode(parsed.hostname))
 }
 
-/** Returns an http, https or ftp URL without its credentials (`user:password@`), for messages and logs; any other text unchanged. */
+/**
+ * Returns an http, https or ftp URL without its credentials (`user:password@`), for messages and logs; any other text unchanged. The URL may begin
+ * with `//`.
+ */
 export function withoutCredentials(url: string): string {
-  return url.replace(/^(\s*(?:https?|ftp):[/\\]*)[^/\\?#]*@/i, '$1')
+  const clean = url.replace(/^[\0-\x20]+|[\t\n\r]/g, '') // URL parsers ignore these
+  const result = clean.replace(/^((?:https?|ftp):[/\\]*|[/\\]{2})[^/\\?#]*@/i, '$1')
+  return result === clean ? url : result
 }

@@ -1,5 +1,5 @@
 // The errors of the gate, each with a stable `code`.
-import { describeVerdict } from '@politely/core'
+import { describeVerdict, escapeControls } from '@politely/core'
 import { type ClientVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { retryAtOf } from './forecast.ts'
@@ -19,7 +19,7 @@ export class RobotsDisallowedError extends Error {
   readonly retryAt: number | undefined
 
   constructor(verdict: ClientVerdict) {
-    super(`${withoutCredentials(verdict.url) || 'an empty string'} is ${describeVerdict(verdict)}`)
+    super(`${escapeControls(withoutCredentials(verdict.url)) || 'an empty string'} is ${describeVerdict(verdict)}`)
     this.verdict = verdict
     this.retryAt = retryAtOf(verdict)
   }
@@ -70,8 +70,8 @@ export class ResponseError extends TypeError {
 }
 
 /**
- * The gate closed the connection of a redirect. Its body had not ended, and too many bodies of redirects were open: 8 of one registrable
- * domain, or 64 in all.
+ * The gate closed the connection of a redirect. Its body had not ended after 30 seconds, or too many bodies of redirects were open: 8 of one
+ * registrable domain, or 64 in all.
  *
  * Remedy: follow the redirect without reading its body; a site that does not end the bodies of its redirects is broken or hostile.
  */
@@ -80,7 +80,7 @@ export class OpenRedirectError extends Error {
   readonly code = 'ERR_POLITELY_OPEN_REDIRECT'
   constructor(url: string) {
     super(
-      `the body of the redirect from ${url} did not end, and too many such bodies were open; its connection was closed`,
+      `the body of the redirect from ${url} did not end within 30 s, or too many such bodies were open; its connection was closed`,
     )
   }
 }

@@ -316,10 +316,15 @@ export class PoliteGate implements AsyncDisposable {
     return () => activity.end()
   }
 
+  /** @internal Settles like `work`, or rejects when the signal is aborted or the gate is closed. */
+  whileOpen<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return this.#context.robots.untilClosed(signal, (ends) => orAbort(work, ends))
+  }
+
   /** Returns a promise only if a pace key needs a DNS lookup. */
   #keysFor(origin: string, signal: AbortSignal | undefined): PaceKeys | Promise<PaceKeys> {
     const keys = this.#paceKeysOf(origin)
-    return isPromise(keys) ? this.#context.robots.untilClosed(signal, (ends) => orAbort(keys, ends)) : keys
+    return isPromise(keys) ? this.whileOpen(keys, signal) : keys
   }
 
   #queueFor(key: string): RequestQueue {

@@ -1,13 +1,16 @@
 // Limits the connections of redirects whose bodies have not ended.
 //
 // A redirect releases its permit when its headers arrive, since many clients never read the body of a redirect. A hostile site may never end
-// that body. So the number of connections that stay open is limited, and the oldest is closed first. The body of an honest redirect ends at once.
+// that body. So the time and the number of connections that stay open are limited, and the oldest is closed first. The body of an honest redirect
+// ends at once.
 
 const MAX_OPEN_PER_DOMAIN = 8
 const MAX_OPEN = 64
+const MAX_OPEN_MS = 30_000
 
 interface OpenRedirect {
   readonly close: () => void
+  readonly timer: NodeJS.Timeout
   readonly sameDomain: Set<OpenRedirect>
 }
 
@@ -23,9 +26,10 @@ export class OpenRedirects {
    */
   add(domain: string, close: () => void): () => void {
     const sameDomain = this.#domains.get(domain) ?? new Set()
-    const redirect: OpenRedirect = { close, sameDomain }
-    if (sameDomain.size >= MAX_OPEN_PER_DOMAIN) this.#closeOldest(sameDomain)
-    else if (this.#all.size >= MAX_OPEN) this.#closeOldest(this.#all)
+    const timer = setTimeout(() => this.#close(redirect), MAX_OPEN_MS).unref()
+    const redirect: OpenRedirect = { close, sameDomain, timer }
+    if (sameDomain.size >= MAX_OPEN_PER_DOMAIN) this.#close(oldestOf(sameDomain))
+    else if (this.#all.size >= MAX_OPEN) this.#close(oldestOf(this.#all))
     this.#all.add(redirect)
     sameDomain.add(redirect)
     this.#domains.set(domain, sameDomain)
@@ -35,15 +39,19 @@ export class OpenRedirects {
     }
   }
 
-  #closeOldest(redirects: Set<OpenRedirect>): void {
-    const [oldest] = redirects
-    if (oldest === undefined) return
-    this.#remove(oldest)
-    oldest.close()
+  #close(redirect: OpenRedirect | undefined): void {
+    if (redirect === undefined) return
+    this.#remove(redirect)
+    redirect.close()
   }
 
   #remove(redirect: OpenRedirect): void {
+    clearTimeout(redirect.timer)
     this.#all.delete(redirect)
     redirect.sameDomain.delete(redirect)
   }
+}
+
+function oldestOf(redirects: ReadonlySet<OpenRedirect>): OpenRedirect | undefined {
+  return redirects.values().next().value
 }

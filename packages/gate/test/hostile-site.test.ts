@@ -12,7 +12,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/lookup'
 import * as undici from 'undici'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PoliteGate, politeHttpAgent } from '../src/index.ts'
 import { politeAgent } from '../src/undici/index.ts'
 
@@ -115,6 +115,21 @@ describe('redirects whose bodies never end', () => {
     const texts = await Promise.all(urls().map(async (url) => (await undici.fetch(url, { dispatcher })).text()))
     expect(texts).toEqual(Array(HOSTS).fill('page'))
   })
+})
+
+test('the connection of a redirect whose body does not end is closed after 30 seconds', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const gate = newGate()
+  const closed: string[] = []
+  const open = (url: string) => gate.openRedirect(url, (error) => closed.push(error.message))
+  open('http://evil.test/')
+  const ended = open('http://honest.test/')
+  vi.advanceTimersByTime(29_000)
+  ended()
+  expect(closed).toEqual([])
+  vi.advanceTimersByTime(1_000)
+  expect(closed).toEqual([expect.stringContaining('http://evil.test/ did not end within 30 s')])
 })
 
 test('idle connections are kept to 32 hosts of one registrable domain, and to hosts of other domains', async () => {

@@ -1,7 +1,7 @@
 // A redirect from a public site to a private address is refused before anything is sent to the private host, whichever client follows the
 // redirect. This is our choice. 127.0.0.1 counts as public here, and 127.0.0.2 is private.
 import { createServer, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, LookupFunction } from 'node:net'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit/lookup'
 import * as undici from 'undici'
@@ -153,6 +153,26 @@ describe.for(Object.keys(ways))('%s', (name) => {
   test('allows a direct request to a private name', async () => {
     expect(await wayOf(newGate())(`http://wiki.corp:${port}/page`)).toMatchObject({ status: 200 })
   })
+})
+
+test('with politeAgent, an abort ends the lookup of a redirect’s target, and `drain` does not wait for the lookup', async () => {
+  const gate = newGate()
+  const asked = Promise.withResolvers<void>()
+  const silentLookup: LookupFunction = (host, ...args) => {
+    if (host === 'printer.internal') asked.resolve()
+    else lookup(host, ...args)
+  }
+  const dispatcher = politeAgent({ gate, lookup: silentLookup, allowAddresses: ['127.0.0.1'], maxRedirections: 1 })
+  ending(dispatcher)
+  const controller = new AbortController()
+  const request = undici.request(`http://example.com:${port}/go?printer.internal`, {
+    dispatcher,
+    signal: controller.signal,
+  })
+  await asked.promise
+  controller.abort(new Error('enough'))
+  await expect(request).rejects.toThrow('enough')
+  await gate.drain()
 })
 
 describe('gate.check', () => {

@@ -57,6 +57,12 @@ describe('RobotsDisallowedError', () => {
     expect(error.message).toBe(`${url} is disallowed: line 3 of robots.txt says "Disallow: /private" to *`)
   })
 
+  test('has a message without control characters of the URL', async () => {
+    const url = site.at('rules.test', '/private')
+    const error = await refusalOf(new PoliteGate({ robots }), `${url}\n\x1b[2J`)
+    expect(error.message).toMatch(/^http:\/\/rules\.test:\d+\/private\\u\{a\}\\u\{1b\}\[2J is disallowed/)
+  })
+
   test('has retryAt if robots.txt is unreachable', async () => {
     const before = Date.now()
     const error = await refusalOf(new PoliteGate({ robots }), site.at('busy.test'))

@@ -77,11 +77,9 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS)
     this.gate = gate
     this.#closeGate = close
-    const pages = new PageNetwork(guard, agent, (url) => gate.redirectedFrom(url))
+    const pages = new PageNetwork(guard, agent, gate)
     this.#network = pages
-    const gated = guardedInterceptor(gate, (url, requestOptions) => pages.refusalOf(url, requestOptions))(
-      pages.dispatch,
-    )
+    const gated = guardedInterceptor(gate, pages.refusalOf)(pages.dispatch)
     const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)
     this.#dispatch = this.#network.begin(redirecting)
   }

@@ -49,7 +49,11 @@ export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Disp
   }
 }
 
-type RefusalOf = (url: string, options: Dispatcher.DispatchOptions) => Promise<BlockedAddressError | undefined>
+type RefusalOf = (
+  url: string,
+  options: Dispatcher.DispatchOptions,
+  signal: AbortSignal,
+) => Promise<BlockedAddressError | undefined>
 
 /** Reads the options once. Returns the URL to check, and options that send a request for exactly this URL. */
 function checkedOptions(
@@ -132,7 +136,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   async #enter(url: string, signal: AbortSignal): Promise<Permit> {
     const endHold = this.#gate.hold() // `drain` must not resolve between two hops
     try {
-      const refusal = await this.#refusalOf(url, this.#options)
+      const refusal = await this.#refusalOf(url, this.#options, signal)
       if (refusal !== undefined) this.#gate.refuse(url, refusal)
       return await this.#gate.enter(url, { signal })
     } finally {

@@ -1,7 +1,7 @@
 // Applies the network guard to requests for pages, as the RobotsClient applies it to requests for robots.txt.
 import { type BlockedAddressError, type NetworkGuard, registrableDomainOf } from '@politely/fetcher'
-import { LRUCache } from 'lru-cache'
 import { Agent, type Dispatcher } from 'undici'
+import type { PoliteGate } from '../gate.ts'
 
 /** An option with the origins that led to a request, its own last. Redirects that the agent follows copy the options from hop to hop. */
 const CHAIN: unique symbol = Symbol('politely.chain')
@@ -12,22 +12,24 @@ type Chained = Dispatcher.DispatchOptions & { readonly [CHAIN]?: string[] }
 const MAX_KEEP_ALIVE_MS = 10_000
 /** How many hosts of one registrable domain may have idle connections. The connection of a request to a further host is closed after it. */
 const MAX_KEPT_HOSTS = 32
-/** How many registrable domains are tracked for this limit. */
-const MAX_DOMAINS = 10_000
+/** How long to wait for the addresses of a redirect's target: as long as undici waits for a connection by default. */
+const LOOKUP_TIMEOUT_MS = 10_000
 
 /** Has two agents: one connects only to public addresses, and one connects to any. */
 export class PageNetwork {
   readonly #guard: NetworkGuard
-  readonly #redirectedFrom: (url: string) => readonly string[]
+  readonly #gate: PoliteGate
   readonly #public: Agent
   readonly #any: Agent
-  /** By registrable domain: the origins that may have an idle connection. */
-  readonly #keptOrigins = new LRUCache<string, LRUCache<string, true>>({ max: MAX_DOMAINS })
+  /** By origin: until when it may have an idle connection, in the time of `performance.now`. The earliest comes first. */
+  readonly #keptUntil = new Map<string, number>()
+  /** By registrable domain: how many of these origins it has. */
+  readonly #keptHosts = new Map<string, number>()
 
-  /** @param redirectedFrom Returns the origins whose redirects led to a URL: `fetch` dispatches a redirect hop like a new request. */
-  constructor(guard: NetworkGuard, options: Agent.Options, redirectedFrom: (url: string) => readonly string[]) {
+  /** @param gate Knows the origins whose redirects led to a URL: `fetch` dispatches a redirect hop like a new request. */
+  constructor(guard: NetworkGuard, options: Agent.Options, gate: PoliteGate) {
     this.#guard = guard
-    this.#redirectedFrom = redirectedFrom
+    this.#gate = gate
     const http1 = { keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS, ...options, allowH2: false }
     this.#public = new Agent({ ...http1, connect: guard.connector({ reach: 'public', allowH2: false }) })
     this.#any = new Agent({ ...http1, connect: guard.connector({ reach: 'any', allowH2: false }) })
@@ -35,15 +37,24 @@ export class PageNetwork {
 
   /** Must wrap each interceptor that may make several requests from one, such as `redirect`. */
   readonly begin: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-    const chain = this.#redirectedFrom(`${options.origin}${options.path}`)
+    const chain = this.#gate.redirectedFrom(`${options.origin}${options.path}`)
     const chained: Chained = { ...options, [CHAIN]: [...chain] }
     return dispatch(chained, handler)
   }
 
-  /** Returns the guard's refusal of a redirect hop; undefined if the hop is allowed, or for a first request. */
-  async refusalOf(url: string, options: Dispatcher.DispatchOptions): Promise<BlockedAddressError | undefined> {
+  /**
+   * Returns the guard's refusal of a redirect hop; undefined if the hop is allowed, or for a first request. Rejects if a lookup fails or takes
+   * too long, the signal is aborted, or the gate is closed.
+   */
+  readonly refusalOf = async (
+    url: string,
+    options: Dispatcher.DispatchOptions,
+    signal: AbortSignal,
+  ): Promise<BlockedAddressError | undefined> => {
     const chain = (options as Chained)[CHAIN] ?? []
-    return chain.length === 0 ? undefined : this.#guard.refusalOfRedirect(chain, url)
+    if (chain.length === 0) return undefined
+    const ends = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)])
+    return this.#gate.whileOpen(this.#guard.refusalOfRedirect(chain, url), ends)
   }
 
   /** Sends a request through the agent that the guard allows. */
@@ -59,13 +70,25 @@ export class PageNetwork {
    * with an idle connection to each of its hosts.
    */
   #keepsAlive(origin: string): boolean {
+    const now = performance.now()
+    for (const [kept, until] of this.#keptUntil) {
+      if (until > now) break
+      this.#forget(kept)
+    }
     const domain = registrableDomainOf(origin)
-    const kept = this.#keptOrigins.get(domain) ?? new LRUCache({ max: MAX_KEPT_HOSTS, ttl: MAX_KEEP_ALIVE_MS })
-    this.#keptOrigins.set(domain, kept)
-    if (kept.size === MAX_KEPT_HOSTS && !kept.has(origin)) kept.purgeStale()
-    if (kept.size === MAX_KEPT_HOSTS && !kept.has(origin)) return false
-    kept.set(origin, true)
+    if (!this.#keptUntil.has(origin) && this.#keptHosts.get(domain) === MAX_KEPT_HOSTS) return false
+    this.#forget(origin)
+    this.#keptUntil.set(origin, now + MAX_KEEP_ALIVE_MS)
+    this.#keptHosts.set(domain, (this.#keptHosts.get(domain) ?? 0) + 1)
     return true
+  }
+
+  #forget(origin: string): void {
+    if (!this.#keptUntil.delete(origin)) return
+    const domain = registrableDomainOf(origin)
+    const rest = (this.#keptHosts.get(domain) ?? 0) - 1
+    if (rest > 0) this.#keptHosts.set(domain, rest)
+    else this.#keptHosts.delete(domain)
   }
 
   async close(): Promise<void> {
