@@ -141,17 +141,16 @@ export class Guard implements RequestListener {
   }
 
   /**
-   * Ends the navigations that the browser has canceled. To be called when the driver reports a failed navigation: the driver does not report the
-   * request's ID in this session, so the browser is asked about every navigation. It forgets a request a moment after it canceled it, so the
-   * check is repeated.
+   * Ends the navigation of a page if the browser has canceled it. To be called when the driver reports that a navigation of the page or of its
+   * frames has failed: the driver does not report the request's ID in this session, so the browser is asked. It forgets a request a moment after
+   * it canceled it, so the check is repeated. Other pages are not asked about: the browser withholds a document that is arriving until its end
+   * if it is asked at that moment.
    */
-  async endCanceledNavigations(isPending: (requestId: string) => Promise<boolean>): Promise<void> {
+  async endCanceledNavigation(targetId: string, isPending: (requestId: string) => Promise<boolean>): Promise<void> {
     for (const delayMs of CANCEL_CHECK_DELAYS_MS) {
       await sleep(delayMs, undefined, { ref: false })
-      const checks = Array.from(this.#navigations.values(), async (navigation) => {
-        if (!(await isPending(navigation.requestId))) this.onCanceled(navigation)
-      })
-      await Promise.all(checks)
+      const navigation = this.#navigations.get(targetId)
+      if (navigation !== undefined && !(await isPending(navigation.requestId))) this.onCanceled(navigation)
     }
   }
 

@@ -82,8 +82,7 @@ export class Pages {
     const identity = this.#identify(page)
     const unwrap = this.#wrap(page, identity)
     const onFailed = (request: DriverRequest) => {
-      const isPending = (requestId: string) => trafficOf(this.#browser).isPending(requestId)
-      if (request.isNavigationRequest()) void this.#guard.endCanceledNavigations(isPending)
+      if (request.isNavigationRequest()) void this.#endCanceledNavigation(identity)
     }
     const restore = () => {
       unwrap()
@@ -93,6 +92,12 @@ export class Pages {
     driverObject.once('close', () => this.#entries.delete(driverObject))
     this.#entries.set(driverObject, { identity, restore })
     return (await identity)?.targetId
+  }
+
+  async #endCanceledNavigation(identity: Promise<Identity | undefined>): Promise<void> {
+    const known = await identity.catch(() => undefined) // `add` rejects with the error
+    const isPending = (requestId: string) => trafficOf(this.#browser).isPending(requestId)
+    if (known !== undefined) await this.#guard.endCanceledNavigation(known.targetId, isPending)
   }
 
   /** Restores all pages. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   assertRefused,
   type BrowserCase,
@@ -243,6 +244,36 @@ export const browserLoadCases: readonly BrowserCase[] = [
       await robots.close()
     },
     requested: ['/frame', '/open'],
+  },
+  {
+    name: 'a document is shown while it still arrives, also beside a page whose frames are refused all the time',
+    fullRun: true,
+    web: {
+      '/robots.txt': RULES,
+      '/open': htmlPage(`<script>let frames = 0; setInterval(() => {
+        const frame = document.createElement('iframe'); frame.src = '/private/' + frames++; document.body.append(frame)
+        setTimeout(() => frame.remove(), 300) }, 20)</script>`),
+    },
+    run: async ({ sites, context, tab, at }) => {
+      await tab.goto(at('/open'))
+      for (let visits = 0; visits < 8; visits++) {
+        const url = `${OTHER}/${visits}`
+        const shown = Promise.withResolvers<void>()
+        sites.respond(url, async (socket) => {
+          await sleep(250) // so that the document does not arrive with the first checks of a failed navigation
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<title>early</title>`)
+          socket.write('x'.repeat(3_000))
+          await shown.promise
+          socket.end()
+        })
+        const page = await context.newPage()
+        const visit = page.goto(at(url))
+        await page.waitForFunction('document.title === "early"')
+        shown.resolve()
+        await visit
+        await page.close()
+      }
+    },
   },
   {
     name: 'guards of contexts of one browser close separately',
