@@ -32,7 +32,7 @@ export class BrowserGuards {
   }
 }
 
-class BrowserGuard implements Admission {
+export class BrowserGuard implements Admission {
   readonly #browser: CrawlerBrowser
   readonly #access: GateAccess
   readonly #guard: Guard
@@ -74,11 +74,11 @@ class BrowserGuard implements Admission {
   /** Checks a page request. It does not wait for a turn: on a site with a crawl-delay, loading a page would take minutes. Our choice. */
   check: Admission['check'] = (url, options, frameId) => {
     const ownVisit = this.#visits.get(frameId)
-    // The page of a subframe is not known here, so the timeouts of all visits are extended.
+    // The page of a subframe or a worker is not known here, so the timeouts of all visits are extended, each up to the limit for page requests.
     const visits = ownVisit === undefined ? [...this.#visits.values()] : [ownVisit]
     const check = () => this.#access.gate.check(url, options)
     const extendTimeouts = (work: typeof check, visit: AsyncResource) => () =>
-      visit.runInAsyncScope(() => outsideTimeouts(work))
+      visit.runInAsyncScope(() => outsideTimeouts('page-request', work))
     return visits.reduce(extendTimeouts, check)()
   }
 

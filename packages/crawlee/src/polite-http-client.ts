@@ -111,7 +111,7 @@ export async function enterGate(
   const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) deferred.reachedGate(task)
   try {
-    const wait = () => outsideTimeouts(() => gate.enter(url, { signal }))
+    const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal }))
     return await (task === undefined ? wait() : task.runAtGate(wait))
   } finally {
     unlink()
