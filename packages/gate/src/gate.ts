@@ -42,7 +42,7 @@ export interface PoliteGateOptions extends PacingOptions {
   /** The client that fetches and caches robots.txt. The gate does not close it. */
   readonly robots: RobotsClient
   /**
-   * A clock in milliseconds since 1970 that never goes back. For tests and simulations.
+   * A clock in milliseconds since 1970 that never goes back. For tests and simulations, with fake timers: the gate waits with `setTimeout`.
    * Default: `performance.timeOrigin + performance.now()`.
    */
   readonly now?: (() => number) | undefined
