@@ -10,7 +10,7 @@
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,9 +58,14 @@ async function main(task, ...args) {
     console.error(`usage: node scripts/run.mjs ${Object.keys(TASKS).join('|')} [args…]`)
     return 2
   }
-  if (task === 'example' && !existsSync(args[0] ?? '')) {
-    console.error('usage: npm run example -- FILE [args…], such as examples/recipes/got.ts')
-    return 2
+  if (task === 'example') {
+    const [given = ''] = args
+    const file = [given, join(given, 'main.ts')].find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+    if (file === undefined) {
+      console.error('usage: npm run example -- FILE [args…], such as examples/fleet/main.ts or examples/recipes/got.ts')
+      return 2
+    }
+    args[0] = file
   }
   useNode()
   usePnpm()
