@@ -1,4 +1,4 @@
-// Checks a URL with each engine and with each stored form of the rules. All must give the same verdict.
+// Checks a URL with and without an index, and with each stored form of the rules. All must give the same verdict.
 import { pick } from '@politely/testkit/random-robots'
 import {
   type CrawlerRules,
@@ -13,7 +13,7 @@ import {
   type RulesVerdict,
   restoreRules,
 } from '../src/index.ts'
-import { IndexedMatcher } from '../src/match/indexed.ts'
+import { RuleIndex } from '../src/match/rule-index.ts'
 import { byteClassesOf, RequestPath } from '../src/url/request-path.ts'
 
 export const dialectNames = Object.keys(dialects) as DialectName[]
@@ -38,13 +38,13 @@ export const throughJson = (rules: CrawlerRules): unknown => JSON.parse(JSON.str
 
 export const throughClone = (rules: CrawlerRules): unknown => structuredClone(rules.toJSON())
 
-/** Returns a function that counts how often the indexed engine has been used since this call. */
+/** Returns a function that counts how often an index has been used since this call. */
 export function countIndexedChecks(): () => number {
-  const { find } = IndexedMatcher.prototype
+  const { bucketsFor } = RuleIndex.prototype
   let count = 0
-  IndexedMatcher.prototype.find = function (this: IndexedMatcher, path) {
+  RuleIndex.prototype.bucketsFor = function (this: RuleIndex, path) {
     count++
-    return find.call(this, path)
+    return bucketsFor.call(this, path)
   }
   return () => count
 }
@@ -84,8 +84,8 @@ export interface WaysCompared {
 }
 
 /**
- * Parses a file for one crawler, and returns a function that checks a URL in every way: with unbound rules, with the linear engine without and
- * with filters, with the indexed engine (if there are enough rules), and with rules from each stored form; by `check`, `isAllowed` and `explain`.
+ * Parses a file for one crawler, and returns a function that checks a URL in every way: with unbound rules, with and without an index (if there are
+ * enough rules), and with rules from each stored form; by `check`, `isAllowed` and `explain`.
  */
 export function checkEveryWay(
   source: Uint8Array | string | HasBytes,
@@ -112,10 +112,10 @@ export function checkEveryWay(
       const actual = JSON.stringify(other)
       if (actual !== as) others.push(`${way}: ${actual}, expected ${as}`)
     }
-    const unfiltered = restored(bound)
+    const fresh = restored(bound)
     expectSame('the second check', checkedBefore.check(url, tokens))
     expectSame('from bytes in a string', ofBytes.forCrawler(tokens).check(url))
-    expectSame('without filters', unfiltered.check(url))
+    expectSame('without an index', fresh.check(url))
     expectSame('indexed', indexed.check(url))
     expectSame('from JSON', json.check(url))
     expectSame('from a clone', clone.check(url))
@@ -123,10 +123,10 @@ export function checkEveryWay(
     const allowed = JSON.stringify(verdict.allowed)
     expectSame('isAllowed, unbound', open().isAllowed(url, tokens), allowed)
     expectSame('isAllowed, the second check', checkedBefore.isAllowed(url, tokens), allowed)
-    for (const [way, rules] of Object.entries({ unfiltered, indexed, json, clone, withFile })) {
+    for (const [way, rules] of Object.entries({ fresh, indexed, json, clone, withFile })) {
       expectSame(`isAllowed, ${way}`, rules.isAllowed(url), allowed)
     }
-    const explanation = unfiltered.explain(url)
+    const explanation = fresh.explain(url)
     expectSame('explained', explanation.verdict)
     expectSame('explained, indexed', indexed.explain(url), JSON.stringify(explanation))
     const explained = checkedBefore.explain(url, tokens)

@@ -1,39 +1,27 @@
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
-import { BucketVisits, IndexedMatcher } from '../src/match/indexed.ts'
-import { LinearMatcher } from '../src/match/linear.ts'
-import { matchesAt, NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
+import { Matcher } from '../src/match/matcher.ts'
+import { NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
+import { BucketList } from '../src/match/rule-index.ts'
 import type { RequestPath } from '../src/url/request-path.ts'
 import { countIndexedChecks, countingPath, pathOf, ruleLineOf } from './all-matchers.ts'
 
-const indexed = countIndexedChecks()
+const indexedChecks = countIndexedChecks()
 
 const times = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i))
 
 const fileOf = (rules: readonly string[]) => ['User-agent: *', ...rules.map((rule) => `Disallow: ${rule}`)].join('\n')
 
-/** Returns both engines for rules, and the offsets of the packed rules. */
-function enginesFor(rules: readonly string[]) {
+/** Returns a matcher for rules, the same with an index, and the offsets of the packed rules. */
+function matchersFor(rules: readonly string[]) {
   const { packed, groupsAt } = parseRobots(fileOf(rules)).forCrawler('a').toJSON()
-  const bytes = new Uint8Array(Buffer.from(`${packed}    `, 'latin1'))
+  const bytes = new Uint8Array(Buffer.from(packed, 'latin1'))
   const offsets: number[] = []
-  for (let at = 0; at < groupsAt; ) {
-    offsets.push(at)
-    at = nextRuleOffset(bytes, at)
-  }
-  const linear = () => {
-    const matcher = new LinearMatcher()
-    matcher.load(bytes, groupsAt, offsets.length, false)
-    return matcher
-  }
-  const index = new IndexedMatcher(bytes.subarray(0, packed.length), linear().filters, false, new BucketVisits())
-  /** Returns what each engine finds. The linear one has no filters for its first path, and has them for its second. */
-  const findAll = (path: RequestPath) => {
-    const matcher = linear()
-    return { unfiltered: matcher.find(path), filtered: matcher.find(path), indexed: index.find(path) }
-  }
-  return { bytes, offsets, linear, index, findAll }
+  for (let at = 0; at < groupsAt; at = nextRuleOffset(bytes, at, bytes.indexOf(10, at))) offsets.push(at)
+  const matcher = new Matcher()
+  matcher.load(bytes, groupsAt, offsets.length, false)
+  return { bytes, offsets, matcher, indexed: matcher.indexed(packed.length, new BucketList()) }
 }
 
 const SHORT = fileOf(times(20, (i) => `/${i}`))
@@ -44,24 +32,24 @@ function checkMatching(rules: CrawlerRules, count: number): void {
   for (let i = 0; i < count; i++) expect(ruleLineOf(rules.check(`/${i % 20}$`))).toBeGreaterThan(0)
 }
 
-describe('the indexed engine is used for many rules after many checks', () => {
+describe('an index is used for many rules after many checks', () => {
   it.each([
     ['never for 20', SHORT, 100, 0],
     ['not for 64 checks of 200', LONG, 64, 0],
     ['for the 65th check of 200', LONG, 65, 1],
     ['for 36 of 100 checks of 200', LONG, 100, 36],
   ])('%s rules', (_name, file, checks, expected) => {
-    const before = indexed()
+    const before = indexedChecks()
     checkMatching(parseRobots(file).forCrawler('a'), checks)
-    expect(indexed() - before).toBe(expected)
+    expect(indexedChecks() - before).toBe(expected)
   })
 
   it('also if checks of two rule sets alternate', () => {
     const both = [LONG, `${LONG}\nDisallow: /b`].map((file) => parseRobots(file).forCrawler('a'))
     for (let i = 0; i < 16; i++) for (const rules of both) checkMatching(rules, 4)
-    const before = indexed()
+    const before = indexedChecks()
     for (const rules of both) checkMatching(rules, 4)
-    expect(indexed() - before).toBe(8)
+    expect(indexedChecks() - before).toBe(8)
   })
 
   it('changes neither the stored form nor memoryBytes', () => {
@@ -74,7 +62,7 @@ describe('the indexed engine is used for many rules after many checks', () => {
   })
 })
 
-describe('each engine finds the rule that a naive search with RegExp finds, RFC 9309 §2.2.2', () => {
+describe('with and without an index, a matcher finds the rule that a naive search with RegExp finds, RFC 9309 §2.2.2', () => {
   const regExpOf = (rule: string) =>
     new RegExp(
       `^${rule
@@ -101,7 +89,7 @@ describe('each engine finds the rule that a naive search with RegExp finds, RFC 
       const random = seededRandom(seed)
       const some = (count: number) => times(Math.floor(random() * count) + 1, () => pick(random, pieces)).join('')
       const count = min + Math.floor(random() * (max - min + 1))
-      const { bytes, offsets, findAll } = enginesFor(
+      const { bytes, offsets, matcher, indexed } = matchersFor(
         times(count, () => (random() < 0.8 ? `/${some(6)}` : `*${some(6)}`)),
       )
       const forms = offsets.map((at) => ruleAt(bytes, at).form)
@@ -114,8 +102,8 @@ describe('each engine finds the rule that a naive search with RegExp finds, RFC 
           if (isLonger && pattern.test(path)) deciding = n
         }
         const expected = offsets[deciding] ?? NO_RULE
-        const found = { unfiltered: expected, filtered: expected, indexed: expected }
-        expect(findAll(pathOf(path)), `seed ${seed}: ${path}`).toEqual(found)
+        const found = [matcher.find(pathOf(path)), indexed.find(pathOf(path))]
+        expect(found, `seed ${seed}: ${path}`).toEqual([expected, expected])
         checks++
         if (expected !== NO_RULE) matched++
       }
@@ -145,29 +133,23 @@ describe('the work of a check is at most rules × path, RFC 9309 §3 (security)'
     ],
     ['a query', times(1_000, (i) => `/*?sort=${i}&`), `/?${times(200, (i) => `sort=${i}`).join(';')}`],
   ])('%s', (_name, rules, text) => {
-    const { bytes, offsets, linear, index } = enginesFor(rules)
-    const unfiltered = countingPath(text)
-    const filtered = countingPath(text)
-    const found = countingPath(text)
-    const matcher = linear()
-    const offset = matcher.find(unfiltered.path)
-    expect(matcher.find(filtered.path)).toBe(offset)
-    expect(index.find(found.path)).toBe(offset)
+    const { matcher, indexed } = matchersFor(rules)
+    const tried = countingPath(text)
+    const looked = countingPath(text)
+    expect(indexed.find(looked.path)).toBe(matcher.find(tried.path))
 
     const bound = rules.reduce((sum, rule) => sum + (rule.length + 1) * (text.length + 1), 0)
-    for (const { reads } of [unfiltered, filtered, found]) {
+    for (const { reads } of [tried, looked]) {
       expect(reads()).toBeGreaterThan(0)
       expect(reads()).toBeLessThanOrEqual(bound + 4 * text.length)
     }
-    // The index is never much slower than a search through all rules.
+    // An index never makes a check much slower than it is to try all rules.
     const all = countingPath(text)
-    for (const at of offsets) {
-      matchesAt(bytes, at, all.path)
-    }
-    expect(found.reads()).toBeLessThanOrEqual(2 * all.reads() + 6 * (text.length + 1))
+    matcher.findAll(all.path)
+    expect(looked.reads()).toBeLessThanOrEqual(2 * all.reads() + 6 * (text.length + 1))
   })
 
-  it('the indexed engine tries few of many rules', () => {
+  it('with an index, a check tries few of many rules', () => {
     let checks = 0
     for (const [rules, text] of [
       [times(2_000, (i) => `/${i}/page`), '/1999/page'],
@@ -175,9 +157,9 @@ describe('the work of a check is at most rules × path, RFC 9309 §3 (security)'
       [times(2_000, (i) => `/shop/${i}*x$`), '/shop/1999/ax'],
       [times(2_000, (i) => `/${i}`), '/none/of/them'],
     ] as const) {
-      const { linear, index } = enginesFor(rules)
+      const { matcher, indexed } = matchersFor(rules)
       const { path, reads } = countingPath(text)
-      expect(index.find(path)).toBe(linear().find(pathOf(text)))
+      expect(indexed.find(path)).toBe(matcher.find(pathOf(text)))
       expect(reads(), text).toBeLessThanOrEqual(25 * text.length)
       checks++
     }

@@ -3,7 +3,7 @@ import type { Dialect, DialectName } from '../dialect.ts'
 import type { DayRange, RequestRate } from '../parse/pace-records.ts'
 
 /** The version of `BoundRules` and of the format of `packed`. `restoreRules` rejects data of another version. */
-export const BOUND_VERSION = 3
+export const BOUND_VERSION = 4
 
 /** The part of a dialect that the rules depend on. */
 export type BoundDialect = Pick<Dialect, 'name' | 'parsing'>

@@ -9,7 +9,7 @@
 //   worse                       ignores this group, unless another of its user-agent lines has the best rank
 //
 // The rules of a kept group are packed as they are parsed (packed-rules.ts), and each group when it ends. `finish` adds the groups to the rules.
-import { DOLLAR, STAR } from '../ascii.ts'
+import { DOLLAR, LF, STAR } from '../ascii.ts'
 import { ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import type { OtherField } from '../parse/directive.ts'
@@ -18,8 +18,8 @@ import { endOfIndexFolder } from '../parse/index-page.ts'
 import type { LineReader } from '../parse/line-reader.ts'
 import { crawlDelayMsOf, type DayRange, dayRangeOf, type RequestRate, requestRateOf } from '../parse/pace-records.ts'
 import type { FieldHandler } from '../parse/parser.ts'
-import { unchangedBytesOf, writeNormalForm } from '../url/normal-form.ts'
-import { MAX_OVERHEAD, numberLength, SPECIAL, writeNumber, writeRuleHead } from './packed-rules.ts'
+import { keptBytesOf, writeNormalForm } from '../url/normal-form.ts'
+import { ALLOW, HEAD, MAX_OVERHEAD, REWRITTEN, SPECIAL, writeNumber } from './packed-rules.ts'
 
 /** One crawler's rules, groups and timed records. */
 export interface CompiledRules {
@@ -40,15 +40,14 @@ export class RuleCompiler implements FieldHandler {
   #file: Uint8Array = NO_BYTES
   #selection: GroupSelection | undefined
   #parsing: ParsingRules | undefined
-  /** A table of the bytes that the normal form never changes. */
-  #unchangedBytes: Uint8Array = NO_BYTES
+
+  /** A table of the bytes that the normal form of a pattern keeps. */
+  #keptBytes: Uint8Array = NO_BYTES
 
   readonly #packed = new ByteBuffer()
   /** The end of what is packed so far. */
   #end = 0
   #ruleCount = 0
-  /** Scratch space for the normal form of one pattern. */
-  readonly #form = new ByteBuffer()
 
   /** The lowest rank of a user-agent line so far. */
   #bestRank = OTHER_CRAWLERS_RANK
@@ -78,14 +77,13 @@ export class RuleCompiler implements FieldHandler {
     this.#file = file
     this.#selection = selection
     this.#parsing = parsing
-    this.#unchangedBytes = unchangedBytesOf(parsing.compare)
+    this.#keptBytes = keptBytesOf(parsing.compare)
     this.#bestRank = OTHER_CRAWLERS_RANK
     this.#groupRank = OTHER_CRAWLERS_RANK
     this.#runRank = OTHER_CRAWLERS_RANK
     this.#agentRanges.length = 0
     this.#packed.release()
     this.#groups.release()
-    this.#form.release()
     this.#discard()
   }
 
@@ -136,10 +134,8 @@ export class RuleCompiler implements FieldHandler {
       for (let range = 0; range < this.#agentRanges.length; range += 2) {
         const start = this.#agentRanges[range] as number
         const end = this.#agentRanges[range + 1] as number
-        this.#groups.reserve(at, end - start + MAX_OVERHEAD)
-        const { bytes } = this.#groups
-        at = writeNumber(bytes, at, end - start)
-        for (let i = start; i < end; i++) bytes[at++] = this.#file[i] as number
+        this.#groups.reserve(at, end - start + 1)
+        at = copyLine(this.#file, start, end, this.#groups.bytes, at)
       }
       this.#groupsEnd = at
       this.#groupCount++
@@ -149,83 +145,57 @@ export class RuleCompiler implements FieldHandler {
   }
 
   onRule(allows: boolean, { line, valueStart: start, contentEnd: end }: LineReader): void {
-    const { emptyRules, indexPages } = this.#parsing as ParsingRules
+    const { compare, emptyRules, indexPages, wildcards } = this.#parsing as ParsingRules
     if (start === end && emptyRules === 'nothing') return
     // At most two rules, each with a form of up to three times the length of the pattern, and the pattern as written.
     this.#packed.reserve(this.#end, 8 * (end - start) + 2 * MAX_OVERHEAD)
-    const checksIndexPage = allows && indexPages === 'folder'
-    if (checksIndexPage || !this.#addUnchanged(allows, line, start, end)) {
-      this.#addNormalized(allows, line, start, end, checksIndexPage)
-    }
-  }
-
-  /** Adds a rule if its pattern is already in normal form, as most are. @returns Whether it was added. */
-  #addUnchanged(allows: boolean, line: number, start: number, end: number): boolean {
     const file = this.#file
-    const unchangedBytes = this.#unchangedBytes
     const packed = this.#packed.bytes
-    const group = this.#groupCount
-    const length = end - start
-    const isAnchored = end > start && file[end - 1] === DOLLAR
-    const patternEnd = isAnchored ? end - 1 : end
-    let isSpecial = isAnchored
-    let at = writeRuleHead(packed, this.#end, allows, false, length, numberLength(line) + numberLength(group))
-    for (let i = start; i < patternEnd; i++) {
+    const keptBytes = this.#keptBytes
+    const form = this.#end + 1
+    // Most patterns are in normal form already. This loop copies them; `writeNormalForm` continues where something changes.
+    let at = form
+    let i = start
+    let hasStar = false
+    for (; i < end; i++) {
       const byte = file[i] as number
-      if (unchangedBytes[byte] !== 1) return false
-      if (byte === STAR) isSpecial = true
+      if (keptBytes[byte] !== 1) break
+      if (byte === STAR) hasStar = true
       packed[at++] = byte
     }
-    if (isAnchored) packed[at++] = DOLLAR
-    if (isSpecial && (this.#parsing as ParsingRules).wildcards === 'special') {
-      packed[this.#end] = (packed[this.#end] as number) | SPECIAL
+    let formEnd = at
+    let isRewritten = false
+    if (i < end) {
+      formEnd = writeNormalForm(compare, 'rule', file, i, end, packed, at)
+      hasStar ||= packed.subarray(at, formEnd).includes(STAR)
+      isRewritten = formEnd - form !== end - start || !isEqualAt(packed, form, file, start, end)
     }
-    this.#end = writeNumber(packed, writeNumber(packed, at, line), group)
-    this.#ruleCount++
-    return true
-  }
-
-  /**
-   * Converts a rule's pattern to normal form and adds the rule.
-   *
-   * @param checksIndexPage Whether to add a second rule if the pattern is an index page, such as `/dir/index.html`. That rule allows `/dir/`.
-   */
-  #addNormalized(allows: boolean, line: number, start: number, end: number, checksIndexPage: boolean): void {
-    const { compare, wildcards } = this.#parsing as ParsingRules
-    this.#form.reserve(0, 3 * (end - start) + 1)
-    const form = this.#form.bytes
-    const formEnd = writeNormalForm(compare, 'rule', this.#file, start, end, form, 0)
-    const isSpecial = wildcards === 'special' && hasSpecial(form, formEnd)
-    const isUnchanged = formEnd === end - start && isEqualAt(form, 0, this.#file, start, end)
-    this.#add(allows, line, isSpecial, formEnd, start, isUnchanged ? start : end)
-    const folderEnd = checksIndexPage ? endOfIndexFolder(form, formEnd) : -1
+    const isAnchored = formEnd > form && packed[formEnd - 1] === DOLLAR
+    const isSpecial = wildcards === 'special' && (hasStar || isAnchored)
+    this.#endRule(allows, isSpecial, isRewritten, line, formEnd, start, end)
+    const folderEnd = allows && indexPages === 'folder' ? endOfIndexFolder(packed, form, formEnd) : -1
     if (folderEnd === -1) return
-    form[folderEnd] = DOLLAR
-    this.#add(allows, line, true, folderEnd + 1, start, end)
+    packed.copyWithin(this.#end + 1, form, folderEnd)
+    const anchor = this.#end + 1 + folderEnd - form
+    packed[anchor] = DOLLAR
+    this.#endRule(true, true, true, line, anchor + 1, start, end)
   }
 
-  /**
-   * Adds a rule whose pattern in normal form is in `#form`, up to `formEnd`.
-   *
-   * @param writtenStart The start, in the file, of the pattern as written.
-   * @param writtenEnd Its end. Equal to the start if the pattern equals its normal form, so that only the form is packed.
-   */
-  #add(
+  /** Completes a rule whose form has been written. @param start The start, in the file, of the pattern as written. @param end Its end. */
+  #endRule(
     allows: boolean,
-    line: number,
     isSpecial: boolean,
+    isRewritten: boolean,
+    line: number,
     formEnd: number,
-    writtenStart: number,
-    writtenEnd: number,
+    start: number,
+    end: number,
   ): void {
     const packed = this.#packed.bytes
-    const form = this.#form.bytes
-    const group = this.#groupCount
-    const tailLength = numberLength(line) + numberLength(group) + writtenEnd - writtenStart
-    let at = writeRuleHead(packed, this.#end, allows, isSpecial, formEnd, tailLength)
-    for (let i = 0; i < formEnd; i++) packed[at++] = form[i] as number
-    at = writeNumber(packed, writeNumber(packed, at, line), group)
-    for (let i = writtenStart; i < writtenEnd; i++) packed[at++] = this.#file[i] as number
+    packed[this.#end] = HEAD | (allows ? ALLOW : 0) | (isSpecial ? SPECIAL : 0) | (isRewritten ? REWRITTEN : 0)
+    packed[formEnd] = LF
+    let at = writeNumber(packed, writeNumber(packed, formEnd + 1, line), this.#groupCount)
+    if (isRewritten) at = copyLine(this.#file, start, end, packed, at)
     this.#end = at
     this.#ruleCount++
   }
@@ -267,8 +237,10 @@ export class RuleCompiler implements FieldHandler {
   }
 }
 
-/** Returns whether a pattern has a `*`, or ends with `$`. */
-function hasSpecial(form: Uint8Array, end: number): boolean {
-  for (let i = 0; i < end; i++) if (form[i] === STAR) return true
-  return end > 0 && form[end - 1] === DOLLAR
+/** Writes the bytes from `start` to `end`, and a line feed. @returns The end of what was written. */
+function copyLine(bytes: Uint8Array, start: number, end: number, out: Uint8Array, outStart: number): number {
+  let at = outStart
+  for (let i = start; i < end; i++) out[at++] = bytes[i] as number
+  out[at++] = LF
+  return at
 }

@@ -1,8 +1,4 @@
-// The rules of one file for one crawler, and the choice between the two engines that check URLs against them.
-//
-//   engine    used for                                                   memory
-//   linear    up to 24 rules; more rules for their first 64 checks       one engine for all files, loaded with the rules of the last check
-//   indexed   more than 24 rules, from the 65th check on                 one index for each `CrawlerRules`
+// The rules of one file for one crawler.
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import { type DialectName, dialects } from '../dialect.ts'
 import { linesByNumber } from '../parse/line-reader.ts'
@@ -13,23 +9,14 @@ import { startsWithOrigin, type UrlInput } from '../url/origin.ts'
 import { setSimpleUrl } from '../url/url-fast-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
-import { IndexedMatcher, indexBytes } from './indexed.ts'
-import type { LinearMatcher, Matcher } from './linear.ts'
-import {
-  allowsAt,
-  matchesAt,
-  NO_RULE,
-  nextRuleOffset,
-  readGroups,
-  ruleAt,
-  strengthAt,
-  type UnpackedRule,
-} from './packed-rules.ts'
+import type { Matcher } from './matcher.ts'
+import { allowsAt, NO_RULE, readGroups, ruleAt, type UnpackedRule } from './packed-rules.ts'
 import { resolveUrl } from './resolve-url.ts'
+import { indexBytes } from './rule-index.ts'
 import type { Group, RulesVerdict } from './verdict.ts'
 import { workspace } from './workspace.ts'
 
-/** Up to this many rules, the linear engine is as fast as an index. */
+/** Up to this many rules, a check is as fast without an index. */
 const MAX_UNINDEXED_RULES = 24
 /** After this many checks, an index is built. It takes as long to build as these checks, and most crawlers check fewer URLs of a site. */
 const INDEX_AFTER_CHECKS = 64
@@ -41,7 +28,7 @@ export class CrawlerRules {
   readonly #origin: string | undefined
   /** The packed rules as a string, which takes the least memory; undefined after the index has copied them. */
   #packed: string | undefined
-  #index: IndexedMatcher | undefined
+  #indexed: Matcher | undefined
   readonly #groupsAt: number
   readonly #count: number
   /** Whether the first rule that matches decides. Otherwise the strongest does. */
@@ -182,26 +169,26 @@ export class CrawlerRules {
     const verdict = isSimple ? undefined : resolveUrl(url, parsing, this.#origin, path)
     if (verdict !== undefined) return verdict
     if (parsing.robotsTxtItself === 'allowed' && path.isRobotsTxt()) return ROBOTS_TXT_ITSELF
-    return this.#groupsAt === 0 ? NO_RULE : this.#matcher().find(path)
+    return this.#groupsAt === 0 ? NO_RULE : this.#matcherForCheck().find(path)
   }
 
-  /** Returns the engine to use, with this object's rules. */
+  /** Returns the matcher for one more check. Builds an index if it pays. */
+  #matcherForCheck(): Matcher {
+    if (this.#indexed === undefined && this.#count > MAX_UNINDEXED_RULES && this.#checks++ === INDEX_AFTER_CHECKS) {
+      this.#indexed = this.#matcher().indexed((this.#packed as string).length, workspace.buckets)
+      this.#packed = undefined
+    }
+    return this.#matcher()
+  }
+
+  /** Returns the matcher with an index, or else the shared one. */
   #matcher(): Matcher {
-    if (this.#index !== undefined) return this.#index
-    const linear = this.#linear()
-    if (this.#count <= MAX_UNINDEXED_RULES || this.#checks++ < INDEX_AFTER_CHECKS) return linear
-    const packed = linear.packed.subarray(0, (this.#packed as string).length)
-    this.#index = new IndexedMatcher(packed, linear.filters, this.#takesFirst, workspace.bucketVisits)
-    this.#packed = undefined
-    return this.#index
-  }
-
-  #linear(): LinearMatcher {
-    return workspace.linearFor(this, this.#packed as string, this.#groupsAt, this.#count, this.#takesFirst)
+    if (this.#indexed !== undefined) return this.#indexed
+    return workspace.matcherFor(this, this.#packed as string, this.#groupsAt, this.#count, this.#takesFirst)
   }
 
   #packedBytes(): Uint8Array {
-    return (this.#index ?? this.#linear()).packed
+    return this.#matcher().packed
   }
 
   /** Returns the verdict by the rule at an offset, or by `NO_RULE`. */
@@ -219,21 +206,15 @@ export class CrawlerRules {
 
   #groups(): readonly Group[] {
     const length = this.#packed?.length ?? this.#packedBytes().length
-    return readGroups(this.#packedBytes(), this.#groupsAt, length) as readonly Group[]
+    return readGroups(this.#packedBytes(), this.#groupsAt, length)
   }
 
   /** Returns the rules that match `workspace.path`, in order of strength. */
   #matches(): readonly Match[] {
     const packed = this.#packedBytes()
-    const offsets: number[] = []
-    for (let offset = 0; offset < this.#groupsAt; offset = nextRuleOffset(packed, offset)) {
-      if (matchesAt(packed, offset, workspace.path)) offsets.push(offset)
-    }
-    // Sorting keeps the order of lines for equal strengths.
-    if (!this.#takesFirst) offsets.sort((a, b) => strengthAt(packed, b) - strengthAt(packed, a))
     /** By line: `Allow: /dir/index.html` is packed a second time for its folder, and only the stronger of the two is shown. */
     const byLine = new Map<number, UnpackedRule>()
-    for (const offset of offsets) {
+    for (const offset of this.#matcher().findAll(workspace.path)) {
       const unpacked = ruleAt(packed, offset)
       if (!byLine.has(unpacked.rule.line)) byLine.set(unpacked.rule.line, unpacked)
     }

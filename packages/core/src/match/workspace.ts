@@ -8,8 +8,8 @@ import { parse } from '../parse/parser.ts'
 import { RequestPath } from '../url/request-path.ts'
 import { OriginBytes } from '../url/url-fast-path.ts'
 import { type CompiledRules, RuleCompiler } from './compile.ts'
-import { BucketVisits } from './indexed.ts'
-import { LinearMatcher } from './linear.ts'
+import { Matcher } from './matcher.ts'
+import { BucketList } from './rule-index.ts'
 
 class Workspace {
   /** Copies the callers' files. */
@@ -22,24 +22,24 @@ class Workspace {
   readonly path: RequestPath = new RequestPath()
   /** The origin of the rules that checked the last simple URL. */
   readonly origin: OriginBytes = new OriginBytes()
-  readonly bucketVisits: BucketVisits = new BucketVisits()
-  readonly linear: LinearMatcher = new LinearMatcher()
-  /** The owner of the rules that are loaded into `linear`. */
+  readonly buckets: BucketList = new BucketList()
+  readonly #matcher = new Matcher()
+  /** The owner of the rules that are loaded into `#matcher`. */
   #loadedOwner: object | undefined
   readonly #unpacked = new ByteBuffer()
   #selection: GroupSelection | undefined
   #selectionToken = ''
   #selectionParsing: ParsingRules | undefined
 
-  /** Returns the linear engine, loaded with the rules of `owner`. */
-  linearFor(owner: object, packed: string, groupsAt: number, count: number, takesFirst: boolean): LinearMatcher {
+  /** Returns the shared matcher, loaded with the rules of `owner`. */
+  matcherFor(owner: object, packed: string, groupsAt: number, count: number, takesFirst: boolean): Matcher {
     if (this.#loadedOwner !== owner) {
       this.#unpacked.release()
       this.#unpacked.fillLatin1(packed)
-      this.linear.load(this.#unpacked.bytes, groupsAt, count, takesFirst)
+      this.#matcher.load(this.#unpacked.bytes, groupsAt, count, takesFirst)
       this.#loadedOwner = owner
     }
-    return this.linear
+    return this.#matcher
   }
 
   /** Returns the bytes of a file. If the file is text, the next call overwrites them. */
@@ -59,9 +59,9 @@ class Workspace {
     return this.compiler.finish()
   }
 
-  /** Loads the rules that were compiled last into the linear engine. */
+  /** Loads the rules that were compiled last into the shared matcher. */
   load(owner: object, { bytes, groupsAt, ruleCount }: CompiledRules, takesFirst: boolean): void {
-    this.linear.load(bytes, groupsAt, ruleCount, takesFirst)
+    this.#matcher.load(bytes, groupsAt, ruleCount, takesFirst)
     this.#loadedOwner = owner
   }
 

@@ -8,7 +8,7 @@
 //   all others                              unchanged, but hex digits become upper case: `%2f` becomes `%2F`
 //
 // Other dialects have other normal forms: see `ParsingRules.compare`.
-import { ALPHANUMERIC, byteSet, DOLLAR, PERCENT, SLASH } from '../ascii.ts'
+import { ALPHANUMERIC, byteSet, DOLLAR, LF, PERCENT, SLASH } from '../ascii.ts'
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { decodePercent, UNRESERVED, writeEncoded } from './percent.ts'
@@ -47,13 +47,14 @@ const PLAIN: FormTables = { keptInRule: ASCII, keptInUrl: ASCII, decoded: byteSe
 const NOT_PERCENT = new Uint8Array(256).fill(1)
 NOT_PERCENT[PERCENT] = 0
 // The draft of 1996, §3.2.2: the slash is not decoded, because it is special in a path. Neither is `%`, and a malformed `%` is encoded: otherwise
-// `%252F` would become `%2F`, which is another path.
-const NOT_SLASH_OR_PERCENT = NOT_PERCENT.slice()
-NOT_SLASH_OR_PERCENT[SLASH] = 0
+// `%252F` would become `%2F`, which is another path. Our choice: neither is a line feed, which ends a pattern in packed rules.
+const NOT_SPECIAL = NOT_PERCENT.slice()
+NOT_SPECIAL[SLASH] = 0
+NOT_SPECIAL[LF] = 0
 const DECODED: FormTables = {
   keptInRule: NOT_PERCENT,
   keptInUrl: NOT_PERCENT,
-  decoded: NOT_SLASH_OR_PERCENT,
+  decoded: NOT_SPECIAL,
   malformed: 'encoded',
 }
 
@@ -65,7 +66,7 @@ const FORMS: Readonly<Record<NormalForm, FormTables>> = {
 }
 
 /** Returns a table with 1 for each byte that this normal form never changes in a pattern. */
-export function unchangedBytesOf(form: NormalForm): Uint8Array {
+export function keptBytesOf(form: NormalForm): Uint8Array {
   return FORMS[form].keptInRule
 }
 
@@ -96,8 +97,12 @@ export function writeNormalForm(
   let at = outStart
   for (let i = start; i < end; i++) {
     const byte = bytes[i] as number
+    if (kept[byte] === 1) {
+      out[at++] = byte
+      continue
+    }
     const encoded = byte === PERCENT ? decodePercent(bytes, i, end) : -1
-    if (kept[byte] === 1 || (byte === DOLLAR && role === 'rule' && i === end - 1)) {
+    if (byte === DOLLAR && role === 'rule' && i === end - 1) {
       out[at++] = byte
     } else if (encoded !== -1) {
       if (decoded[encoded] === 1) out[at++] = encoded

@@ -1,0 +1,130 @@
+// Finds the rule that decides whether a path is allowed. RFC 9309 §2.2.2.
+//
+// The matcher tries all rules, and keeps the strongest one that matches. A filter (filters.ts) rejects most of them. With an index
+// (rule-index.ts), the filters are sorted into buckets, and the matcher tries a few buckets only. The result is the same.
+import type { RequestPath } from '../url/request-path.ts'
+import { FILTER_SIZE, fourBytes, writeFilters } from './filters.ts'
+import { ALLOW, isSpecialAt, NO_RULE } from './packed-rules.ts'
+import { matchesPrefix, matchesWildcards } from './pattern.ts'
+import { type BucketList, RuleIndex } from './rule-index.ts'
+
+/** An array of filters with more numbers than this is replaced when the next rules need less than a quarter of it. */
+const MAX_KEPT_FILTER_NUMBERS = 2 ** 18
+
+const NO_BYTES = new Uint8Array(0)
+const NO_FILTERS = new Int32Array(0)
+/** Lower than any strength. */
+const LOWEST_STRENGTH = -(2 ** 30)
+
+/** Checks paths with the rules that were loaded last. */
+export class Matcher {
+  /** The rules, then their groups. */
+  packed: Uint8Array = NO_BYTES
+  #rulesEnd = 0
+  #takesFirst = false
+  #filters: Int32Array = NO_FILTERS
+  /** The end of the filters; -1 until a check needs them. */
+  #filtersEnd = -1
+  #index: RuleIndex | undefined
+
+  // The strongest rule of those that `find` has tried, if they match:
+  #deciding = NO_RULE
+  #bestStrength = LOWEST_STRENGTH
+
+  /**
+   * Replaces the rules.
+   *
+   * @param rulesEnd The end of the rules in `packed`.
+   * @param takesFirst Whether the first rule that matches decides. Otherwise the strongest does.
+   */
+  load(packed: Uint8Array, rulesEnd: number, count: number, takesFirst: boolean): void {
+    this.packed = packed
+    this.#rulesEnd = rulesEnd
+    this.#takesFirst = takesFirst
+    this.#filtersEnd = -1
+    const needed = FILTER_SIZE * count
+    const { length } = this.#filters
+    if (needed > length || (length > MAX_KEPT_FILTER_NUMBERS && needed < length / 4)) {
+      this.#filters = new Int32Array(Math.max(256, 2 * needed))
+    }
+  }
+
+  /** Returns a matcher with an index and with copies of the rules. @param length The length of the rules and their groups. */
+  indexed(length: number, buckets: BucketList): Matcher {
+    this.#prepareFilters()
+    const copy = new Matcher()
+    copy.packed = this.packed.slice(0, length)
+    copy.#takesFirst = this.#takesFirst
+    copy.#index = new RuleIndex(copy.packed, this.#filters.subarray(0, this.#filtersEnd), buckets)
+    copy.#filters = copy.#index.filters
+    copy.#filtersEnd = this.#filtersEnd
+    return copy
+  }
+
+  #prepareFilters(): void {
+    if (this.#filtersEnd === -1) this.#filtersEnd = writeFilters(this.packed, this.#rulesEnd, this.#filters)
+  }
+
+  /** Returns the offset of the deciding rule in `packed`, or `NO_RULE`. */
+  find(path: RequestPath): number {
+    this.#prepareFilters()
+    this.#deciding = NO_RULE
+    this.#bestStrength = LOWEST_STRENGTH
+    const index = this.#index
+    if (index === undefined) {
+      this.#try(0, this.#filtersEnd, path)
+    } else {
+      const { items, length } = index.bucketsFor(path)
+      for (let i = 0; i < length; i++) {
+        const bucket = items[i] as number
+        this.#try(index.starts[bucket] as number, index.starts[bucket + 1] as number, path)
+      }
+    }
+    return this.#deciding
+  }
+
+  /** Tries the rules of the filters from `start` to `end`. */
+  #try(start: number, end: number, path: RequestPath): void {
+    const filters = this.#filters
+    const missingClasses = ~path.byteClasses
+    const four = fourBytes(path.bytes, path.start + 1)
+    for (let filter = start; filter < end; filter += FILTER_SIZE) {
+      if (((filters[filter] as number) & missingClasses) !== 0) continue
+      if ((((filters[filter + 1] as number) ^ four) & (filters[filter + 2] as number)) !== 0) continue
+      const offset = filters[filter + 3] as number
+      const formEnd = filters[filter + 4] as number
+      const strength = this.#strengthOf(offset, formEnd)
+      if (strength < this.#bestStrength || (strength === this.#bestStrength && offset > this.#deciding)) continue
+      if (!this.#matches(offset, formEnd, path)) continue
+      this.#deciding = offset
+      this.#bestStrength = strength
+    }
+  }
+
+  /** Returns the offsets of all rules that match: the deciding one first, the rest in order of strength. */
+  findAll(path: RequestPath): readonly number[] {
+    this.#prepareFilters()
+    const found: { readonly offset: number; readonly strength: number }[] = []
+    for (let filter = 0; filter < this.#filtersEnd; filter += FILTER_SIZE) {
+      const offset = this.#filters[filter + 3] as number
+      const formEnd = this.#filters[filter + 4] as number
+      if (this.#matches(offset, formEnd, path)) found.push({ offset, strength: this.#strengthOf(offset, formEnd) })
+    }
+    return found.sort((a, b) => b.strength - a.strength || a.offset - b.offset).map(({ offset }) => offset)
+  }
+
+  #matches(offset: number, formEnd: number, path: RequestPath): boolean {
+    return isSpecialAt(this.packed, offset)
+      ? matchesWildcards(path, this.packed, offset + 1, formEnd)
+      : matchesPrefix(path, this.packed, offset + 1, formEnd)
+  }
+
+  /**
+   * Returns the strength of a rule. The strongest rule that matches decides, and of several that are equally strong the first. A rule with a longer
+   * pattern is stronger. If two patterns are equally long, an allow rule is stronger (RFC 9309 §2.2.2). In dialects in which the first rule that
+   * matches decides, an earlier rule is stronger.
+   */
+  #strengthOf(offset: number, formEnd: number): number {
+    return this.#takesFirst ? -offset : 2 * (formEnd - offset) + ((this.packed[offset] as number) & ALLOW)
+  }
+}
