@@ -18,10 +18,10 @@ import { byteClassesOf, RequestPath } from '../src/url/request-path.ts'
 
 export const dialectNames = Object.keys(dialects) as DialectName[]
 
-/** After this many checks, rules get an index if there are more than 24 of them. */
+/** After this many checks, rules get an index if there are more than 96 of them. */
 const CHECKS_FOR_INDEX = 65
 
-/** Checks so many URLs that the rules get an index, if there are more than 24 of them. */
+/** Checks so many URLs that the rules get an index, if there are more than 96 of them. */
 export function checkOften(rules: CrawlerRules): CrawlerRules {
   for (let i = 0; i < CHECKS_FOR_INDEX; i++) rules.isAllowed(`/dummy/${i}`)
   return rules
@@ -214,7 +214,7 @@ function randomRules(random: () => number): readonly string[] {
   const middles = some(random, MIDDLES, 2, 7)
   const isNumbered = random() < 0.4
   const piece = () => (isNumbered && random() < 0.4 ? String(Math.floor(random() * 60)) : pick(random, middles))
-  const count = 30 + Math.floor(random() * (random() < 0.3 ? 370 : 60))
+  const count = 30 + Math.floor(random() * (random() < 0.6 ? 370 : 60))
   return Array.from({ length: count }, () => {
     const middle = Array.from({ length: Math.floor(random() * 4) }, piece).join('')
     return pick(random, heads) + middle + (random() < 0.5 ? pick(random, ENDS) : '')

@@ -95,10 +95,10 @@ class OtherWays {
     if (cached !== undefined) return cached
     const dialect = this.#dialect
     const bound = parseRobots(robots, { dialect }).forCrawler(agent)
-    const unfiltered = restored(bound.toJSON())
+    const fresh = restored(bound.toJSON())
     const json = checkOften(restored(throughJson(bound)))
     const ofOrigin = parseRobots(robots, origin === '' ? { dialect } : { dialect, origin }).forCrawler(agent)
-    const rules = { unfiltered, json, indexed: checkOften(bound), ofOrigin }
+    const rules = { fresh, json, indexed: checkOften(bound), ofOrigin }
     cache.set(key, rules)
     return rules
   }

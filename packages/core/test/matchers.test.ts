@@ -4,7 +4,6 @@ import { type CrawlerRules, parseRobots } from '../src/index.ts'
 import { Matcher } from '../src/match/matcher.ts'
 import { NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
 import { BucketList } from '../src/match/rule-index.ts'
-import type { RequestPath } from '../src/url/request-path.ts'
 import { countIndexedChecks, countingPath, pathOf, ruleLineOf } from './all-matchers.ts'
 
 const indexedChecks = countIndexedChecks()
@@ -76,7 +75,7 @@ describe('with and without an index, a matcher finds the rule that a naive searc
   // Few letters, so that many rules match or nearly match; and bytes of one byte class, or of none (request-path.ts).
   it.each([
     ['few letters', ['/', '/', 'a', 'b', '*', '$'], 1, 20],
-    ['more than 24 rules', ['/', 'a', 'b', 'c', '*'], 25, 80],
+    ['some rules', ['/', 'a', 'b', 'c', '*'], 25, 80],
     ['more than 96 rules with special characters', ['*', 'a', 'b', 'ab', 'ba', '/', '$'], 130, 300],
     ['long patterns', ['aaaa', 'bbbb', 'abab', '/', '/*', 'a*'], 25, 200],
     ['bytes of one class', ['/', 'j', 'q', 'x', 'z', '0', '9', 'A', 'Z', '*'], 1, 60],

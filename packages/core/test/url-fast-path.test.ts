@@ -5,7 +5,7 @@ import { dialects, parseRobots } from '../src/index.ts'
 import { resolveUrl } from '../src/match/resolve-url.ts'
 import type { RulesVerdict } from '../src/match/verdict.ts'
 import { RequestPath } from '../src/url/request-path.ts'
-import { OriginBytes, setSimpleUrl } from '../src/url/url-fast-path.ts'
+import { setSimpleUrl } from '../src/url/url-fast-path.ts'
 import { checkOften, dialectNames } from './all-matchers.ts'
 
 const STARTS = [
@@ -144,7 +144,7 @@ const bytesOf = ({ bytes, start, end }: RequestPath) => Buffer.from(bytes.subarr
 /** Returns the path that `setSimpleUrl` sets; undefined if the URL is not simple. */
 function fastPath(text: string, origin: string | undefined): string | undefined {
   const path = new RequestPath()
-  return setSimpleUrl(path, text, origin, new OriginBytes()) ? bytesOf(path) : undefined
+  return setSimpleUrl(path, text, origin) ? bytesOf(path) : undefined
 }
 
 /** Returns the path that `resolveUrl` sets with the platform's URL parser, and its verdict if it returns one. */

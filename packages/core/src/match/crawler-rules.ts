@@ -12,12 +12,10 @@ import { type Explanation, type Match, wonBy } from './explanation.ts'
 import type { Matcher } from './matcher.ts'
 import { allowsAt, NO_RULE, readGroups, ruleAt, type UnpackedRule } from './packed-rules.ts'
 import { resolveUrl } from './resolve-url.ts'
-import { indexBytes } from './rule-index.ts'
+import { indexBytes, MAX_TRIED_RULES } from './rule-index.ts'
 import type { Group, RulesVerdict } from './verdict.ts'
 import { workspace } from './workspace.ts'
 
-/** Up to this many rules, a check is as fast without an index. */
-const MAX_UNINDEXED_RULES = 24
 /** After this many checks, an index is built. It takes as long to build as these checks, and most crawlers check fewer URLs of a site. */
 const INDEX_AFTER_CHECKS = 64
 
@@ -93,7 +91,7 @@ export class CrawlerRules {
   /** About how many bytes of memory the rules take, with the index that many checks build. Measured, rounded up. */
   get memoryBytes(): number {
     const packed = (this.#packed ?? this.#packedBytes()).length
-    const index = this.#count > MAX_UNINDEXED_RULES ? indexBytes(this.#count) : 0
+    const index = this.#count > MAX_TRIED_RULES ? indexBytes(this.#count) : 0
     const { requestRates, visitTimes, file = '' } = this.#records
     const records = requestRates.length * RATE_BYTES + visitTimes.length * TIME_BYTES + file.length
     const names = this.productTokens.reduce((bytes, token) => bytes + TOKEN_BYTES + token.length, 0)
@@ -162,10 +160,7 @@ export class CrawlerRules {
   #resolve(url: UrlInput): number | RulesVerdict {
     const { path } = workspace
     const { parsing } = this.#dialect
-    const isSimple =
-      typeof url === 'string' &&
-      parsing.compare === 'rfc9309' &&
-      setSimpleUrl(path, url, this.#origin, workspace.origin)
+    const isSimple = typeof url === 'string' && parsing.compare === 'rfc9309' && setSimpleUrl(path, url, this.#origin)
     const verdict = isSimple ? undefined : resolveUrl(url, parsing, this.#origin, path)
     if (verdict !== undefined) return verdict
     if (parsing.robotsTxtItself === 'allowed' && path.isRobotsTxt()) return ROBOTS_TXT_ITSELF
@@ -174,7 +169,7 @@ export class CrawlerRules {
 
   /** Returns the matcher for one more check. Builds an index if it pays. */
   #matcherForCheck(): Matcher {
-    if (this.#indexed === undefined && this.#count > MAX_UNINDEXED_RULES && this.#checks++ === INDEX_AFTER_CHECKS) {
+    if (this.#indexed === undefined && this.#count > MAX_TRIED_RULES && this.#checks++ === INDEX_AFTER_CHECKS) {
       this.#indexed = this.#matcher().indexed((this.#packed as string).length, workspace.buckets)
       this.#packed = undefined
     }

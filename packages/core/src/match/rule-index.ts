@@ -9,8 +9,8 @@
 //            characters: those that the fewest other ones have
 //   ALWAYS   no bytes: the pattern is too short for the others         always
 //
-// Gram buckets are used only if more than 96 rules have special characters. With fewer, such rules use prefixes, because to try the few without
-// a prefix costs less than to look up all grams of the path.
+// Gram buckets are used only if many rules have special characters. With few, such rules use prefixes, because to try the few without a prefix
+// costs less than to look up all grams of the path.
 //
 // A site can make hashes collide. Each bucket is tried at most once, so a check with an index is never much slower than one without.
 import { DOLLAR, STAR } from '../ascii.ts'
@@ -18,11 +18,14 @@ import type { RequestPath } from '../url/request-path.ts'
 import { FILTER_SIZE, fourBytes } from './filters.ts'
 import { isSpecialAt, prefixEndAt } from './packed-rules.ts'
 
+/**
+ * To try this many rules takes about as long as to look up those that may match. With at most this many rules there is no index, and with at most
+ * this many rules that have special characters, the index has no gram buckets.
+ */
+export const MAX_TRIED_RULES = 96
 /** Hashed prefix lengths, in bytes. */
 const PREFIX_LENGTHS = [4, 8, 16, 32] as const
 const GRAM_BYTES = 4
-/** Up to this many rules with special characters, the index has no gram buckets. */
-const MAX_SPECIAL_WITHOUT_GRAMS = 96
 const MAX_BUCKETS = 2 ** 14
 /** The bucket of the rules that are tried for every path. */
 const ALWAYS = 0
@@ -88,7 +91,7 @@ export class RuleIndex {
       bucketOfRule[rule] = this.#prefixBucketOf(offset + 1, prefixEndAt(packed, offset, formEnd))
       if (isSpecialAt(packed, offset)) special.push(rule)
     }
-    this.#hasGrams = special.length > MAX_SPECIAL_WITHOUT_GRAMS
+    this.#hasGrams = special.length > MAX_TRIED_RULES
     if (this.#hasGrams) this.#assignGrams(special, filters, bucketOfRule)
     this.starts = new Int32Array(bucketCount(count) + 2)
     this.filters = this.#sort(filters, bucketOfRule)

@@ -6,7 +6,6 @@ import { GroupSelection } from '../parse/group-selection.ts'
 import { LineReader } from '../parse/line-reader.ts'
 import { parse } from '../parse/parser.ts'
 import { RequestPath } from '../url/request-path.ts'
-import { OriginBytes } from '../url/url-fast-path.ts'
 import { type CompiledRules, RuleCompiler } from './compile.ts'
 import { Matcher } from './matcher.ts'
 import { BucketList } from './rule-index.ts'
@@ -20,8 +19,6 @@ class Workspace {
   readonly compiler: RuleCompiler = new RuleCompiler()
   /** The path that is checked. */
   readonly path: RequestPath = new RequestPath()
-  /** The origin of the rules that checked the last simple URL. */
-  readonly origin: OriginBytes = new OriginBytes()
   readonly buckets: BucketList = new BucketList()
   readonly #matcher = new Matcher()
   /** The owner of the rules that are loaded into `#matcher`. */

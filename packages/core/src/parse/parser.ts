@@ -9,7 +9,7 @@
 //   neither (for example only a sitemap)    nothing: it belongs to the group and run of the first
 //
 // The parser does not select groups and does not match paths. compile.ts selects the groups of one crawler. records.ts collects all groups and
-// all records. linear.ts and indexed.ts match paths.
+// all records. matcher.ts matches paths.
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, recordAudiences } from './directive.ts'
 import type { LineReader } from './line-reader.ts'

@@ -58,8 +58,6 @@ const AUTOMATON_AFTER_BYTES = 2 ** 16
 export class RequestPath {
   /** Has room for a simple URL, followed by its path in normal form. The normal form takes at most three bytes for each byte (`%XX`). */
   readonly #buffer: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL_BYTES)
-  /** The same buffer, four bytes in each number. */
-  readonly words: Uint32Array = new Uint32Array(this.#buffer.buffer as ArrayBuffer)
   /** The array with the path, from `start` to `end`: the buffer, or an array of its own for a path that does not fit there. */
   bytes: Uint8Array = this.#buffer
   start = 0

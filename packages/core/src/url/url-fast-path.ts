@@ -6,6 +6,7 @@
 import { DOT, PERCENT, QUESTION_MARK, SLASH } from '../ascii.ts'
 import { bytesOfLatin1, writeAscii } from '../bytes.ts'
 import { PATH_BYTES, writeNormalForm } from './normal-form.ts'
+import { startsWithOrigin } from './origin.ts'
 import { decodePercent, UNRESERVED } from './percent.ts'
 import { BYTE_CLASS_BIT, byteClassesOf, MAX_SIMPLE_URL_BYTES, type RequestPath } from './request-path.ts'
 
@@ -29,37 +30,13 @@ function byteFlags(): Int32Array {
 /** A scheme, and a host and port that every client reads in the same way. */
 const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
 
-/** The last origin, in bytes. A crawler checks many URLs of one site in a row, so it is encoded once. */
-export class OriginBytes {
-  #origin: string | undefined
-  readonly #bytes: Uint8Array = new Uint8Array(MAX_SIMPLE_URL_BYTES)
-  readonly #words: Uint32Array = new Uint32Array(this.#bytes.buffer as ArrayBuffer)
-
-  /** Returns whether the URL in the buffer of `path` begins with this origin. */
-  isPrefixOf(path: RequestPath, origin: string): boolean {
-    if (this.#origin !== origin) {
-      if (!writeAscii(origin, this.#bytes)) return false
-      this.#origin = origin
-    }
-    const wholeWords = origin.length >> 2
-    for (let i = 0; i < wholeWords; i++) if (path.words[i] !== this.#words[i]) return false
-    for (let i = wholeWords << 2; i < origin.length; i++) if (path.bytes[i] !== this.#bytes[i]) return false
-    return true
-  }
-}
-
 /**
  * Sets `path` to the path and query of a simple URL, in the normal form of RFC 9309. The URL may be a path of the file's own origin.
  *
  * @param origin The origin that the URL must begin with; if undefined, the URL may have any host.
  * @returns Whether the URL is simple. If not, the content of `path` is undefined.
  */
-export function setSimpleUrl(
-  path: RequestPath,
-  url: string,
-  origin: string | undefined,
-  originBytes: OriginBytes,
-): boolean {
+export function setSimpleUrl(path: RequestPath, url: string, origin: string | undefined): boolean {
   path.reset()
   const { bytes } = path
   const end = url.length
@@ -67,7 +44,7 @@ export function setSimpleUrl(
   let start = 0
   if (bytes[0] !== SLASH) {
     if (origin === undefined) start = ORIGIN.exec(url)?.[0].length ?? end
-    else start = originBytes.isPrefixOf(path, origin) ? origin.length : end
+    else start = startsWithOrigin(url, origin) ? origin.length : end
   } else if (end > 1 && bytes[1] === SLASH) {
     return false // `//host`
   }
