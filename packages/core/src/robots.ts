@@ -1,8 +1,8 @@
 // A robots.txt file.
-import { decodeText, type HasBytes, latin1Of, latin1OfSource, type Source, textOf } from './bytes.ts'
+import { decodeText, type HasBytes, latin1OfSource, type Source, textOf } from './bytes.ts'
 import { type Dialect, dialects } from './dialect.ts'
 import { assertKnownOptions } from './known-options.ts'
-import { BOUND_VERSION } from './match/bound-rules.ts'
+import { BOUND_VERSION, type BoundRules } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
 import type { Explanation } from './match/explanation.ts'
 import type { RulesVerdict } from './match/verdict.ts'
@@ -92,25 +92,9 @@ export class Robots {
     const keep = options === undefined ? 'rules' : keepOf(options)
     const { dialect, origin } = this
     const compiled = workspace.compile(this.#source, tokens, dialect.parsing)
-    const { bytes, groupsAt, end, ruleCount: count, crawlDelayMs, requestRates, visitTimes } = compiled
-    const rules = new CrawlerRules(
-      {
-        version: BOUND_VERSION,
-        dialect,
-        productTokens: tokens,
-        origin,
-        packed: latin1Of(bytes.subarray(0, end)),
-        groupsAt,
-        crawlDelayMs,
-        requestRates,
-        visitTimes,
-        file: keep === 'file' ? latin1OfSource(this.#source) : undefined,
-      },
-      dialect,
-      count,
-    )
-    workspace.load(rules, compiled, dialect.parsing.winner === 'first')
-    return rules
+    const file = keep === 'file' ? latin1OfSource(this.#source) : undefined
+    const bound: BoundRules = { version: BOUND_VERSION, dialect, productTokens: tokens, origin, ...compiled, file }
+    return new CrawlerRules(bound, dialect, compiled.ruleCount)
   }
 
   /**

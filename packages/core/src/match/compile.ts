@@ -10,7 +10,7 @@
 //
 // The rules of a kept group are packed as they are parsed (packed-rules.ts), and each group when it ends. `finish` adds the groups to the rules.
 import { DOLLAR, LF, STAR } from '../ascii.ts'
-import { ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
+import { type ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import type { OtherField } from '../parse/directive.ts'
 import { type GroupSelection, OTHER_CRAWLERS_RANK } from '../parse/group-selection.ts'
@@ -19,32 +19,23 @@ import type { LineReader } from '../parse/line-reader.ts'
 import { crawlDelayMsOf, type DayRange, dayRangeOf, type RequestRate, requestRateOf } from '../parse/pace-records.ts'
 import type { FieldHandler } from '../parse/parser.ts'
 import { keptBytesOf, writeNormalForm } from '../url/normal-form.ts'
+import type { BoundRules } from './bound-rules.ts'
 import { ALLOW, HEAD, MAX_OVERHEAD, REWRITTEN, SPECIAL, writeNumber } from './packed-rules.ts'
 
-/** One crawler's rules, groups and timed records. */
-export interface CompiledRules {
-  /** The packed rules up to `groupsAt`, then the groups up to `end`. Valid until the compiler begins another file. */
-  readonly bytes: Uint8Array
-  readonly groupsAt: number
-  readonly end: number
+/** The result for one crawler. */
+export type CompiledRules = Pick<BoundRules, 'packed' | 'groupsAt' | 'crawlDelayMs' | 'requestRates' | 'visitTimes'> & {
   readonly ruleCount: number
-  readonly crawlDelayMs: number | undefined
-  readonly requestRates: readonly RequestRate[]
-  readonly visitTimes: readonly DayRange[]
 }
 
-const NO_BYTES = new Uint8Array(0)
-
-/** Compiles one file after another. For each file: `begin`, then the parser's calls, then `finish`. */
+/** Compiles one file: the parser calls it, and then `finish` returns the result. */
 export class RuleCompiler implements FieldHandler {
-  #file: Uint8Array = NO_BYTES
-  #selection: GroupSelection | undefined
-  #parsing: ParsingRules | undefined
-
+  readonly #file: Uint8Array
+  readonly #selection: GroupSelection
+  readonly #parsing: ParsingRules
   /** A table of the bytes that the normal form of a pattern keeps. */
-  #keptBytes: Uint8Array = NO_BYTES
+  readonly #keptBytes: Uint8Array
 
-  readonly #packed = new ByteBuffer()
+  readonly #packed: ByteBuffer
   /** The end of what is packed so far. */
   #end = 0
   #ruleCount = 0
@@ -52,7 +43,7 @@ export class RuleCompiler implements FieldHandler {
   /** The lowest rank of a user-agent line so far. */
   #bestRank = OTHER_CRAWLERS_RANK
   /** The kept groups before the current one, packed, up to `#groupsEnd`. */
-  readonly #groups = new ByteBuffer()
+  readonly #groups: ByteBuffer
   #groupsEnd = 0
   #groupCount = 0
 
@@ -72,19 +63,24 @@ export class RuleCompiler implements FieldHandler {
   #requestRates: RequestRate[] = []
   #visitTimes: DayRange[] = []
 
-  /** Prepares for a file. @param file The bytes that the parser will read. */
-  begin(file: Uint8Array, selection: GroupSelection, parsing: ParsingRules): void {
+  /**
+   * @param file The bytes that the parser will read.
+   * @param packed A buffer for the rules.
+   * @param groups A buffer for the groups.
+   */
+  constructor(
+    file: Uint8Array,
+    selection: GroupSelection,
+    parsing: ParsingRules,
+    packed: ByteBuffer,
+    groups: ByteBuffer,
+  ) {
     this.#file = file
     this.#selection = selection
     this.#parsing = parsing
     this.#keptBytes = keptBytesOf(parsing.compare)
-    this.#bestRank = OTHER_CRAWLERS_RANK
-    this.#groupRank = OTHER_CRAWLERS_RANK
-    this.#runRank = OTHER_CRAWLERS_RANK
-    this.#agentRanges.length = 0
-    this.#packed.release()
-    this.#groups.release()
-    this.#discard()
+    this.#packed = packed
+    this.#groups = groups
   }
 
   /** Discards all kept groups, with their rules and records. */
@@ -95,8 +91,8 @@ export class RuleCompiler implements FieldHandler {
     this.#groupCount = 0
     this.wantsRules = false
     this.#crawlDelayMs = undefined
-    if (this.#requestRates.length > 0) this.#requestRates = []
-    if (this.#visitTimes.length > 0) this.#visitTimes = []
+    this.#requestRates = []
+    this.#visitTimes = []
   }
 
   onUserAgent(
@@ -104,8 +100,7 @@ export class RuleCompiler implements FieldHandler {
     startsGroup: boolean,
     startsRun: boolean,
   ): void {
-    const selection = this.#selection as GroupSelection
-    const rank = selection.rankOf(this.#file, start, end)
+    const rank = this.#selection.rankOf(this.#file, start, end)
     if (startsGroup) {
       this.#closeGroup()
       this.#groupLine = line
@@ -120,7 +115,7 @@ export class RuleCompiler implements FieldHandler {
     if (rank >= this.#groupRank) return
     this.#groupRank = rank
     if (rank === this.#bestRank && !this.wantsRules) {
-      this.wantsRules = this.#groupCount === 0 || selection.isMerged(rank)
+      this.wantsRules = this.#groupCount === 0 || this.#selection.isMerged(rank)
     }
   }
 
@@ -145,7 +140,7 @@ export class RuleCompiler implements FieldHandler {
   }
 
   onRule(allows: boolean, { line, valueStart: start, contentEnd: end }: LineReader): void {
-    const { compare, emptyRules, indexPages, wildcards } = this.#parsing as ParsingRules
+    const { compare, emptyRules, indexPages, wildcards } = this.#parsing
     if (start === end && emptyRules === 'nothing') return
     // At most two rules, each with a form of up to three times the length of the pattern, and the pattern as written.
     this.#packed.reserve(this.#end, 8 * (end - start) + 2 * MAX_OVERHEAD)
@@ -218,17 +213,15 @@ export class RuleCompiler implements FieldHandler {
     }
   }
 
-  /** Adds the groups, releases the file and returns the result. */
+  /** Adds the groups and returns the result. */
   finish(): CompiledRules {
     this.#closeGroup()
     const groupsAt = this.#end
     this.#packed.reserve(groupsAt, this.#groupsEnd)
     this.#packed.bytes.set(this.#groups.bytes.subarray(0, this.#groupsEnd), groupsAt)
-    this.#file = NO_BYTES
     return {
-      bytes: this.#packed.bytes,
+      packed: latin1Of(this.#packed.bytes.subarray(0, groupsAt + this.#groupsEnd)),
       groupsAt,
-      end: groupsAt + this.#groupsEnd,
       ruleCount: this.#ruleCount,
       crawlDelayMs: this.#crawlDelayMs,
       requestRates: this.#requestRates,

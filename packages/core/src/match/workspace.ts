@@ -16,7 +16,8 @@ class Workspace {
   /** The bytes of the file that is parsed, if the caller gave text. */
   readonly #text = new ByteBuffer()
   readonly #reader = new LineReader()
-  readonly compiler: RuleCompiler = new RuleCompiler()
+  readonly #packed = new ByteBuffer()
+  readonly #groups = new ByteBuffer()
   /** The path that is checked. */
   readonly path: RequestPath = new RequestPath()
   readonly buckets: BucketList = new BucketList()
@@ -48,22 +49,18 @@ class Workspace {
 
   /** Compiles the rules of a file for a crawler. */
   compile(source: Source, productTokens: readonly string[], parsing: ParsingRules): CompiledRules {
-    this.#loadedOwner = undefined // the loaded rules may be in the compiler's buffer, which this overwrites
     const file = this.rangeOf(source)
-    this.compiler.begin(file.bytes, this.selectionFor(productTokens, parsing), parsing)
-    parse(this.#reader.open(file, parsing.keys), parsing, this.compiler)
+    this.#packed.release()
+    this.#groups.release()
+    const selection = this.#selectionFor(productTokens, parsing)
+    const compiler = new RuleCompiler(file.bytes, selection, parsing, this.#packed, this.#groups)
+    parse(this.#reader.open(file, parsing.keys), parsing, compiler)
     this.#reader.close()
-    return this.compiler.finish()
-  }
-
-  /** Loads the rules that were compiled last into the shared matcher. */
-  load(owner: object, { bytes, groupsAt, ruleCount }: CompiledRules, takesFirst: boolean): void {
-    this.#matcher.load(bytes, groupsAt, ruleCount, takesFirst)
-    this.#loadedOwner = owner
+    return compiler.finish()
   }
 
   /** Returns the group selection for a crawler. Keeps the last one, because most crawlers use one product token for all files. */
-  selectionFor(productTokens: readonly string[], parsing: ParsingRules): GroupSelection {
+  #selectionFor(productTokens: readonly string[], parsing: ParsingRules): GroupSelection {
     const [token = ''] = productTokens
     if (productTokens.length !== 1) return new GroupSelection(productTokens, parsing)
     if (this.#selection === undefined || this.#selectionToken !== token || this.#selectionParsing !== parsing) {
