@@ -96,7 +96,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     return result
   }
 
-  test('a redirect waits for its turn, and the wait does not count toward timeouts', async () => {
+  test.runIf(isFullRun)('a redirect waits for its turn, and the wait does not count toward timeouts', async () => {
     sites.respond(ROBOTS, rules('Crawl-delay: 3'))
     sites.respond(`${HOME}/hop`, redirectTo('/end'))
     sites.respond(`${HOME}/end`, htmlPage())
@@ -144,7 +144,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     return `<img src="${sites.withPort(`${HOME}/private/${name}`)}" onerror="new Image().src = '${next}'">`
   }
 
-  test.each(firstInShortRun([{ useIncognitoPages: false }, { useIncognitoPages: true }]))(
+  test.runIf(isFullRun).each([{ useIncognitoPages: false }, { useIncognitoPages: true }])(
     'requests in preNavigationHooks are checked from the first page of a browser on: $useIncognitoPages',
     async ({ useIncognitoPages }) => {
       sites.respond(ROBOTS, rules('Disallow: /private'))

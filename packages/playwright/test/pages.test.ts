@@ -1,6 +1,7 @@
 // Navigations: behaviour that is specific to Playwright.
 import { statSync } from 'node:fs'
 import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-fixture'
+import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
@@ -50,7 +51,7 @@ describe.skipIf(noChromium)('a page', () => {
     expect(sites.requestedUrls).toEqual([`${HOME}/robots.txt`])
   })
 
-  it('is streamed, and downloads are saved', async () => {
+  it.runIf(isFullRun)('is streamed, and downloads are saved', async () => {
     const { sites, tab, at } = await openTestFixture(browser, {
       '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x'.repeat(100_000) },
     })
@@ -68,7 +69,7 @@ describe.skipIf(noChromium)('a page', () => {
     expect(statSync(await download.path()).size).toBe(100_000)
   })
 
-  it('that needs HTTP authentication gets the credentials of its context', async () => {
+  it.runIf(isFullRun)('that needs HTTP authentication gets the credentials of its context', async () => {
     const { sites, at, defer } = await openTestFixture(browser)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
     sites.respond(`${HOME}/in`, locked, htmlPage('authenticated'))

@@ -1,7 +1,7 @@
 // Request handlers of pages: whatever they do, cooperative or not, added before or after withRobots, no disallowed request is sent.
 
 import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser-fixture'
-import { firstInShortRun } from '@politely/testkit/scope'
+import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { htmlPage } from '@politely/testkit/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -76,7 +76,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
     expect(robots.gate.counters.started).toBe(0)
   })
 
-  it('can be removed before the guard is closed, or added after that', async () => {
+  it.runIf(isFullRun)('can be removed before the guard is closed, or added after that', async () => {
     const { tab, robots, at } = await openTestFixture(browser, WEB)
     const seen: string[] = []
     const handle = (request: HTTPRequest) => {

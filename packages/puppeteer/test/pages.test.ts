@@ -1,6 +1,7 @@
 // Navigations: behaviour that is specific to Puppeteer.
 import { slowWeb, waitAtGate } from '@politely/testkit/browser-end-cases'
 import { CRAWLER, HOME, RULES } from '@politely/testkit/browser-fixture'
+import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
@@ -36,7 +37,7 @@ describe.skipIf(noChromium)('a page', () => {
     })
   })
 
-  it('that waits leaves the queue when the browser is disconnected', async () => {
+  it.runIf(isFullRun)('that waits leaves the queue when the browser is disconnected', async () => {
     const another = await launch()
     try {
       const opened = await openTestFixture(another, slowWeb)

@@ -286,7 +286,8 @@ describe.skipIf(noRedisServer())('calls that fail', () => {
     await pacer.end('k', slot.ticket ?? '', slow, Number.NaN)
     expect(pacer.counters.failures).toBe(1)
     await pacer.report('k', slot.ticket ?? '', { status: 429, retryAfter: '60' })
-    expect(await other.estimate('k', limits, 0)).toMatchObject({ because: 'retry-after' })
+    const because = async () => (await other.estimate('k', limits, 0)).because
+    await expect.poll(because).toBe('retry-after') // a busy machine may need a second call
     // The same while Redis is away: both calls are made again, and the first one is given up.
     proxy.isCut = true
     await pacer.end('k', slot.ticket ?? '', slow, Number.NaN)

@@ -100,6 +100,7 @@ const waitingCases: readonly BrowserCase[] = [
   },
   {
     name: 'a waiting goto leaves the queue when it times out; later navigations of the page still wait',
+    fullRun: true,
     web: slowWeb,
     run: async ({ robots, tab, at, gateEvent }) => {
       await tab.goto(at('/1'))
@@ -131,6 +132,7 @@ const waitingCases: readonly BrowserCase[] = [
   },
   {
     name: 'a waiting goto leaves the queue when another goto of the page replaces it',
+    fullRun: true,
     web: slowWeb,
     run: async (fixture) => {
       const { tab, robots, at, gateEvent } = fixture
@@ -148,6 +150,7 @@ const waitingCases: readonly BrowserCase[] = [
     Object.entries(endsOfOwnNavigation).map(
       ([when, end]): BrowserCase => ({
         name: `a waiting navigation that the page started leaves the queue when ${when}`,
+        fullRun: true,
         web: slowWeb,
         ...(when.endsWith('crashes') && { browser: 'own' }),
         run: async (fixture) => {
@@ -166,6 +169,7 @@ const waitingCases: readonly BrowserCase[] = [
   ),
   {
     name: 'a waiting goto does not reject with the refusal of the goto that replaces it',
+    fullRun: true,
     web: slowWeb,
     run: async (fixture) => {
       const { visit } = await waitAtGate(fixture)
@@ -219,6 +223,7 @@ const underWayCases: readonly BrowserCase[] = [
   },
   {
     name: 'a navigation under way that the page started releases its permit when the page navigates elsewhere',
+    fullRun: true,
     web: { '/1': htmlPage() },
     run: async ({ sites, robots, tab, at, gateEvent }) => {
       sites.respond(`${HOME}/hangs`, () => undefined)
@@ -233,6 +238,7 @@ const underWayCases: readonly BrowserCase[] = [
   },
   {
     name: 'a goto under way releases its permit when the connection closes without a response',
+    fullRun: true,
     run: async ({ sites, robots, tab, at }) => {
       sites.respond(`${HOME}/broken`, (socket) => socket.destroy())
       await assert.rejects(tab.goto(at('/broken')), /ERR_EMPTY_RESPONSE/)
@@ -241,6 +247,7 @@ const underWayCases: readonly BrowserCase[] = [
   },
   {
     name: 'a goto under way releases its permit when the response is a download',
+    fullRun: true,
     web: { '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x' } },
     run: async ({ robots, tab, at, gateEvent }) => {
       const done = gateEvent('done', '/file')

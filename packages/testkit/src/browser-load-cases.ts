@@ -98,6 +98,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'with pageRequests: ignore, only navigations are checked',
+    fullRun: true,
     web: { '/robots.txt': RULES, '/open': htmlPage(`<img src="/private/image"><img src="${OTHER}/image">`) },
     options: { pageRequests: 'ignore' },
     run: async ({ browser, sites, tab, at }) => {
@@ -109,6 +110,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'refuses page requests to an origin whose robots.txt is unreachable (RFC 9309 §2.3.1.4)',
+    fullRun: true,
     web: { [`${OTHER}/robots.txt`]: { status: 503 }, '/open': htmlPage(`<img src="${OTHER}/image">`) },
     run: async ({ robots, tab, at }) => {
       const failed = nextFailure(tab)
@@ -277,6 +279,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'guards of contexts of one browser close separately',
+    fullRun: true,
     web: { '/robots.txt': RULES, '/private': htmlPage(), '/hop': redirectTo('/private') },
     run: async ({ browser, context, robots, tab, openPolite, at, defer }) => {
       const other = await openPolite()

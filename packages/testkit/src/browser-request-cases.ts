@@ -167,6 +167,7 @@ const redirectToNowhere: BrowserCase = titled(
   'PaymentRequest is switched off on a page with status 302 and an empty Location',
   { ...htmlPage(script(PAYMENT), { location: '' }), status: 302 },
   'SecurityError',
+  { fullRun: true },
 )
 
 const config: Reply = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }

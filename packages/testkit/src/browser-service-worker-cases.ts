@@ -69,6 +69,7 @@ const notRegistered = firstInShortRun(Object.entries(WORKERS)).flatMap(([what, w
 const unregistered = firstInShortRun(Object.entries(WORKERS)).map(
   ([what, worker]): BrowserCase => ({
     name: `a service worker with ${what} that was registered before is unregistered`,
+    fullRun: true,
     web: web(worker),
     run: async (fixture) => {
       const context = await fixture.openContext()
