@@ -19,8 +19,8 @@ import { FILTER_SIZE, fourBytes } from './filters.ts'
 import { isSpecialAt, prefixEndAt } from './packed-rules.ts'
 
 /**
- * To try this many rules takes about as long as to look up those that may match. With at most this many rules there is no index, and with at most
- * this many rules that have special characters, the index has no gram buckets.
+ * Trying this many rules takes about as long as looking up those that may match. Up to this number, rules get no index, and rules with special
+ * characters get no gram buckets.
  */
 export const MAX_TRIED_RULES = 96
 /** Hashed prefix lengths, in bytes. */
