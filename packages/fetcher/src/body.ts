@@ -88,9 +88,10 @@ function hasOwnEnd(headers: Headers): boolean {
  * @param isCut Whether the bytes are only the beginning of the body in any case.
  */
 export function bodyOf(bytes: Buffer, maxBytes: number, isCut = false): Body {
-  const text = bytes.toString('latin1', 0, maxBytes)
+  const kept = bytes.subarray(0, maxBytes)
   const truncated = isCut || bytes.length > maxBytes
-  return { bytes: truncated ? wholeLines(text) : text, truncated }
+  // Converts only what is kept. A slice of a string would keep the whole string in memory.
+  return { bytes: kept.toString('latin1', 0, truncated ? endOfLines(kept) : kept.length), truncated }
 }
 
 /**
@@ -198,8 +199,11 @@ function decodersFor(codings: readonly string[], maxPassedBytes: number): Transf
   })
 }
 
-/** Cuts the text after its last line end. A text without a line end is kept, since the parser bounds the length of a line. */
-function wholeLines(bytes: string): string {
-  const end = Math.max(bytes.lastIndexOf('\n'), bytes.lastIndexOf('\r'))
-  return end === -1 ? bytes : bytes.slice(0, end + 1)
+/** Returns the offset after the last line end. Without one, returns the length, since the parser bounds the length of a line. */
+function endOfLines(bytes: Buffer): number {
+  const last = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR))
+  return last === -1 ? bytes.length : last + 1
 }
+
+const LF = 0x0a
+const CR = 0x0d

@@ -3,9 +3,10 @@ import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { bodyCases, bodyLimit } from '@politely/testkit/body-cases'
+import { heldBytes } from '@politely/testkit/heap'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import { describe, expect } from 'vitest'
-import { readBody } from '../src/body.ts'
+import { bodyOf, readBody } from '../src/body.ts'
 import { test } from './with-sites.ts'
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
@@ -62,6 +63,12 @@ test('our choice, a larger maxBodyBytes applies', async ({ sites, newClient }) =
   const verdict = await newClient({ maxBodyBytes: body.length }).check(sites.withPort(checkedPage))
 
   expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { copy: { truncated: false } } })
+})
+
+test('RFC 9309 §2.5, a cut body takes no memory for the line that was cut off', async () => {
+  const received = Buffer.from(`${disallowsPage}${'x'.repeat(bodyLimit)}`)
+  const held = await heldBytes(() => Array.from({ length: 20 }, () => bodyOf(received, bodyLimit)))
+  expect(held).toBeLessThan(bodyLimit) // in all, not each
 })
 
 // The bytes that are kept, which a verdict does not show.
