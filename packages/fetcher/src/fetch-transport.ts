@@ -45,16 +45,15 @@ export class FetchTransport implements RobotsTransport {
         return problem
       }
       const headers: ReplyHeaders = Object.fromEntries(response.headers)
-      const isRead = stream !== null && isBodyWanted(status, policy)
+      const isRead = isBodyWanted(status, policy) && status !== 204
       const codingProblem = isRead ? problemOfCodings(headers) : undefined
       if (!isRead || codingProblem !== undefined) {
         discard(response)
         return codingProblem ?? { kind: 'response', status, headers }
       }
-      // The signal is passed again, since a fetch may ignore it once the response has begun. It cancels the rest of the body.
-      const bytes = Readable.fromWeb(stream, { signal: deadline.signal })
-      // A stream that the caller's code made may ignore the signal and never end.
-      const body = await deadline.orBefore(readBody(bytes, {}, maxBodyBytes))
+      const missing = stream === null ? problemOfMissingBody(status, headers) : undefined
+      if (missing !== undefined) return missing
+      const body = stream === null ? EMPTY_BODY : await this.#readBody(stream, deadline)
       const bodyProblem = await problemOfBody(body, headers, observer.withStatus(status), maxBodyBytes)
       return bodyProblem ?? { kind: 'response', status, headers, body }
     } catch (error) {
@@ -93,7 +92,16 @@ export class FetchTransport implements RobotsTransport {
       throw error
     }
   }
+
+  async #readBody(stream: ReadableStream, deadline: Deadline): Promise<Body> {
+    // The signal is passed again, since a fetch may ignore it once the response has begun. It cancels the rest of the body.
+    const bytes = Readable.fromWeb(stream, { signal: deadline.signal })
+    // A stream that the caller's code made may ignore the signal and never end.
+    return deadline.orBefore(readBody(bytes, {}, this.#settings.maxBodyBytes))
+  }
 }
+
+const EMPTY_BODY: Body = { bytes: '', truncated: false }
 
 /** Returns why a response cannot be the reply to a request for this URL, if so. */
 function problemOfHead(response: Response, url: string, observer: RequestObserver): Failure | undefined {
@@ -161,6 +169,17 @@ function problemOfCodings(headers: ReplyHeaders): Failure | undefined {
 function codingsOf(contentEncoding: string): readonly string[] {
   const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())
   return codings.length === 1 && (codings[0] === '' || codings[0] === 'identity') ? [] : codings
+}
+
+/**
+ * Returns why a Response without a stream does not have an empty body, if so. A fetch drops the body of a 205 (WHATWG Fetch), so only a
+ * Content-Length of 0 shows that it was empty.
+ */
+function problemOfMissingBody(status: number, headers: ReplyHeaders): Failure | undefined {
+  const length = headers['content-length']
+  if (length === '0' || (length === undefined && status !== 205)) return undefined
+  const framing = length === undefined ? 'no Content-Length' : `Content-Length ${length}`
+  return failure('malformed', `the given fetch returned no body with status ${status} and ${framing}`)
 }
 
 /** Returns why a body that was read to its end or to the limit cannot be used, if so. */

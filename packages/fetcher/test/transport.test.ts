@@ -222,6 +222,24 @@ describe('a fetch that violates its contract', () => {
       /30 bytes of a body with Content-Length 31/,
     ],
     [
+      'returns no body, but a Content-Length',
+      async () => new Response(null, { headers: { 'content-length': '31' } }),
+      'malformed',
+      /no body with status 200 and Content-Length 31/,
+    ],
+    [
+      'returns no body, but the Content-Length of a coded one',
+      async () => new Response(null, { headers: { 'content-encoding': 'gzip', 'content-length': '31' } }),
+      'malformed',
+      /no body with status 200 and Content-Length 31/,
+    ],
+    [
+      'returns no body, but a coding that no fetch decodes',
+      async () => new Response(null, { headers: { 'content-encoding': 'zstd' } }),
+      'undecodable',
+      /not every fetch decodes Content-Encoding "zstd"/,
+    ],
+    [
       'throws synchronously',
       () => {
         throw new Error('no, thanks')
@@ -473,6 +491,37 @@ describe("the caller's fetch: failures", () => {
     }).check(sites.withPort(checkedPage))
     expect(verdict).toMatchObject({
       access: { reason: 'malformed', detail: expect.stringMatching(/interceptors\.dump/) },
+    })
+  })
+
+  test.for([
+    ['complete', `Content-Length: ${disallowsPage.length}\r\n\r\n${disallowsPage}`],
+    ['truncated', `Content-Length: 900\r\n\r\n${disallowsPage}`],
+    ['in chunks', `Transfer-Encoding: chunked\r\n\r\n1e\r\n${disallowsPage}\r\n0\r\n\r\n`],
+    ['that ends with the connection', `\r\n${disallowsPage}`],
+  ] as const)('drops the body of a 205: %s', async ([, message], { sites, newClient }) => {
+    sites.respond(ROBOTS, (socket) => void socket.end(`HTTP/1.1 205 Reset Content\r\n${message}`))
+    for (const fetch of [fetchOfNode(), fetchOfUndici()]) {
+      const verdict = await newClient({ fetch }).check(sites.withPort(checkedPage))
+      expect(verdict).toMatchObject({
+        because: 'unreachable',
+        access: { reason: 'malformed', detail: expect.stringMatching(/no body with status 205/) },
+      })
+    }
+  })
+
+  test('detects a fetch that returns no body although one was received', async ({ sites, newClient }) => {
+    const chunks = `1e\r\n${disallowsPage}\r\n0\r\n\r\n`
+    sites.respond(ROBOTS, (socket) => void socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`))
+    const real = fetchOfUndici()
+    const fetch: Fetch = async (url, init) => {
+      const response = await real(url, init)
+      await response.text()
+      return new Response(null, { headers: response.headers })
+    }
+    expect(await newClient({ fetch }).check(sites.withPort(checkedPage))).toMatchObject({
+      because: 'unreachable',
+      access: { reason: 'malformed', detail: expect.stringMatching(/did not return the body that was received/) },
     })
   })
 
