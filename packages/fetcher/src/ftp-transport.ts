@@ -5,7 +5,7 @@ import type { Body, Failure, Reply } from '@politely/core/engine'
 import type * as BasicFtp from 'basic-ftp'
 import { readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
-import { failureOf } from './failure.ts'
+import { failure, failureOf } from './failure.ts'
 import { bareHost, type NetworkGuard, type Reach } from './network-guard.ts'
 import {
   MAX_HEADER_BYTES,
@@ -15,6 +15,9 @@ import {
 } from './robots-transport.ts'
 
 const DEFAULT_PORT = 21
+
+/** What a reply refers to: USER and PASS, RETR before the transfer has begun, the transfer, or anything else. */
+type Phase = 'login' | 'retrieve' | 'transfer' | 'other'
 
 export class FtpTransport implements RobotsTransport {
   readonly #settings: TransportSettings
@@ -34,27 +37,32 @@ export class FtpTransport implements RobotsTransport {
     }
     const unlisten = deadline.onOver(destroySockets)
     const client = new library.Client(0) // the deadline is the only timeout
-    let phase: 'request' | 'body' = 'request'
+    let phase = 'other' as Phase
     try {
       deadline.signal.throwIfAborted()
       const target = new URL(url)
       const path = pathOf(target)
       const control = await this.#connect(target, reach, sockets)
       await receiveGreeting(client.ftp, control, library)
+      phase = 'login'
       await client.login('anonymous', this.#settings.userAgent) // the password is FTP's only place for a User-Agent
+      phase = 'other'
       await client.send('TYPE I')
       client.prepareTransfer = async (ftp) => {
         const reply = await enterPassiveMode(ftp, library)
         // The host in the reply is ignored, since it may be any host. The data connection goes to the server itself.
         ftp.dataSocket = await connected({ host: control.remoteAddress ?? '', port: portOf(reply) }, sockets)
-        phase = 'body'
+        phase = 'retrieve' // basic-ftp sends RETR next
         return reply
       }
-      return { kind: 'response', status: 200, headers: {}, body: await this.#retrieve(client, path) }
+      const file = new PassThrough()
+      file.once('pipe', () => {
+        phase = 'transfer'
+      })
+      return { kind: 'response', status: 200, headers: {}, body: await this.#retrieve(client, path, file) }
     } catch (error) {
-      if (deadline.isOver) return failureOf(error, phase, deadline)
-      if (error instanceof library.FTPError) return { kind: 'response', status: statusOf(error.code), headers: {} }
-      return failureOf(error, phase, deadline)
+      if (error instanceof library.FTPError && !deadline.isOver) return replyTo(error, phase)
+      return failureOf(error, phase === 'transfer' ? 'body' : 'request', deadline)
     } finally {
       unlisten()
       client.close()
@@ -75,8 +83,8 @@ export class FtpTransport implements RobotsTransport {
     return socket
   }
 
-  async #retrieve(client: BasicFtp.Client, path: string): Promise<Body> {
-    const file = new PassThrough()
+  /** @param file Receives the file. basic-ftp pipes the data connection into it after a reply of 125 or 150. */
+  async #retrieve(client: BasicFtp.Client, path: string, file: PassThrough): Promise<Body> {
     const transfer = client.downloadTo(file, path)
     transfer.catch(() => undefined) // not awaited if the file exceeds the limit
     const body = await readBody(file, {}, this.#settings.maxBodyBytes)
@@ -174,10 +182,19 @@ function portOf({ code, message }: BasicFtp.FTPResponse): number {
   throw new FtpTransportError('MALFORMED', 'the reply to EPSV or PASV contains no port')
 }
 
-/** Maps a reply code to the HTTP status with the same meaning, since RFC 9309 defines only HTTP statuses. RFC 959 §4.2. */
-function statusOf(code: number): number {
-  if (code === 550 || code === 551 || code === 553) return 404
-  if (code === 530 || code === 532 || code === 332) return 401 // no anonymous access
+/** Converts a negative reply of the server. Once the transfer has begun, the file exists, and a part of it may be missing. */
+function replyTo({ code, message }: BasicFtp.FTPError, phase: Phase): Reply {
+  if (phase === 'transfer') return failure('truncated', message)
+  return { kind: 'response', status: statusOf(code, phase), headers: {} }
+}
+
+/**
+ * Maps a reply code to the HTTP status with the same meaning, since RFC 9309 defines only HTTP statuses. RFC 959 §4.2. Servers also send these
+ * codes for reasons that have nothing to do with the file or the login, such as 550 to PASV.
+ */
+function statusOf(code: number, phase: Phase): number {
+  if (phase === 'retrieve' && (code === 550 || code === 551 || code === 553)) return 404
+  if (phase === 'login' && (code === 530 || code === 532 || code === 332)) return 401 // no anonymous access
   if (code < 500) return 503 // 4xx and 120 are temporary
   return 500
 }

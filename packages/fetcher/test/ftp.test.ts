@@ -232,6 +232,19 @@ const cases: readonly FtpCase[] = [
   ['RFC 959 §4.2, 550', ftpBut({ RETR: '550 No such file\r\n' }), 404],
   ['RFC 959 §4.2, 550 in several lines', ftpBut({ RETR: '550-No\r\n such\r\n550 file\r\n' }), 404],
   ['RFC 959 §4.2, 553', ftpBut({ RETR: '553 Name not allowed\r\n' }), 404],
+  ['RFC 959 §4.2, 551', ftpBut({ RETR: '551 Page type unknown\r\n' }), 404],
+  ['our choice, 550 instead of a greeting', { greeting: '550 Too many users\r\n', answers: {} }, 500],
+  ['our choice, 530 instead of a greeting', { greeting: '530 Too many users\r\n', answers: {} }, 500],
+  ['our choice, 550 in reply to USER', ftpBut({ USER: '550 Permission denied\r\n' }), 500],
+  ['our choice, 553 in reply to PASS', ftpBut({ PASS: '553 Try later\r\n' }), 500],
+  ['our choice, 550 in reply to TYPE', ftpBut({ TYPE: '550 Permission denied\r\n' }), 500],
+  [
+    'our choice, 550 in reply to EPSV and PASV',
+    ftpBut({ EPSV: '550 Permission denied\r\n', PASV: '550 Permission denied\r\n' }),
+    500,
+  ],
+  ['our choice, 530 in reply to EPSV', ftpBut({ EPSV: '530 Not here\r\n', PASV: '530 Not here\r\n' }), 500],
+  ['our choice, 530 in reply to RETR', ftpBut({ RETR: '530 Not this file\r\n' }), 500],
   ['RFC 959 §4.2, 502', ftpBut({ RETR: '502 Not implemented\r\n' }), 500],
   ['RFC 959 §4.2, 230 in reply to USER', ftpBut({ USER: '230 Come in\r\n' }), 200],
   [
@@ -254,16 +267,21 @@ const cases: readonly FtpCase[] = [
     }),
     'truncated',
   ],
-  [
-    'the file ends, and the server reports an aborted transfer',
-    ftpBut({
-      RETR: async ({ control, data }) => {
-        control.write('150 OK\r\n')
-        ;(await data).end('User-agent: *\n', () => control.write('426 Aborted\r\n'))
-      },
-    }),
-    503,
-  ],
+  ...(
+    ['426 Aborted', '451 Read error', '500 Error', '530 Session expired', '550 Read error', '551 Read error'] as const
+  ).flatMap((reply): FtpCase[] => [
+    [
+      `the file ends, and the server reports an error: ${reply}`,
+      ftpBut({
+        RETR: async ({ control, data }) => {
+          control.write('150 OK\r\n')
+          ;(await data).end('User-agent: *\n', () => control.write(`${reply}\r\n`))
+        },
+      }),
+      'truncated',
+    ],
+    [`125, and then an error before the file: ${reply}`, ftpBut({ RETR: `125 OK\r\n${reply}\r\n` }), 'truncated'],
+  ]),
   [
     'the control connection closes during the transfer',
     ftpBut({
