@@ -37,7 +37,7 @@ export class RequestObserver {
   readonly #earlier = new Set<Exchange>()
 
   constructor(url: string, maxBodyBytes: number) {
-    this.#key = keyOf(url)
+    this.#key = keyOf(new URL(url))
     this.maxBytes = 2 * maxBodyBytes
     if (observersByKey.size === 0) for (const [channel, listener] of LISTENERS) subscribe(channel, listener)
     const others = observersByKey.get(this.#key)
@@ -94,10 +94,18 @@ export async function problemOfCoding(exchange: Exchange, maxBodyBytes: number):
 
 const observersByKey = new Map<string, Set<RequestObserver>>()
 
-/** Scheme, host, port and path: the parts of a URL that a proxy, a DNS interceptor and HTTP/2 do not change. */
-function keyOf(url: string): string {
-  const { protocol, host, pathname, search } = new URL(url)
+/** Returns scheme, host, port and path: the parts of a URL that a proxy, a DNS interceptor and HTTP/2 do not change. */
+function keyOf({ protocol, host, pathname, search }: URL): string {
   return `${protocol}//${host}${pathname}${search}`
+}
+
+/**
+ * Returns the observers of a URL. An invalid URL has none: requests of other code may have any Host header, and an error in a listener of a
+ * channel would be uncaught.
+ */
+function observersOf(url: string): readonly RequestObserver[] {
+  const parsed = URL.parse(url)
+  return parsed === null ? [] : [...(observersByKey.get(keyOf(parsed)) ?? [])]
 }
 
 function isRedirect(status: number | undefined): boolean {
@@ -137,7 +145,7 @@ function onSendHeaders({
 }): void {
   opening = undefined
   if (request.method !== 'GET') return
-  const matching = observersOf(request)
+  const matching = observersOf(urlOf(request))
   if (matching.length === 0) return
   const exchange = newExchange(matching)
   const isHttp1 = /^GET \S+ HTTP\/1\.1\r\n/.test(headers)
@@ -158,8 +166,7 @@ function onStreamCreated({ stream }: { stream: ClientHttp2Stream }): void {
   }
   const sentHeaders = stream.sentHeaders ?? {}
   const { ':authority': authority, ':path': path, ':method': method = 'GET', ':scheme': scheme } = sentHeaders
-  const url = `${scheme}://${authority}${path}`
-  const matching = method === 'GET' && URL.canParse(url) ? [...(observersByKey.get(keyOf(url)) ?? [])] : []
+  const matching = method === 'GET' ? observersOf(`${scheme}://${authority}${path}`) : []
   if (matching.length > 0) unreported.set(stream, newExchange(matching))
 }
 
@@ -232,11 +239,11 @@ function newExchange(matching: readonly RequestObserver[]): Exchange {
   return exchange
 }
 
-function observersOf({ origin, path, host }: UndiciRequest): readonly RequestObserver[] {
-  // In a request to a proxy, the path is the whole URL.
-  const server = new URL(origin)
-  const url = path.startsWith('/') ? `${server.protocol}//${host ?? server.host}${path}` : path
-  return [...(observersByKey.get(keyOf(url)) ?? [])]
+/** Returns the URL of a request. It is invalid if its Host header or its origin is. */
+function urlOf({ origin, path, host }: UndiciRequest): string {
+  if (!path.startsWith('/')) return path // in a request to a proxy, the path is the whole URL
+  const server = URL.parse(String(origin))
+  return `${server?.protocol}//${host ?? server?.host}${path}`
 }
 
 const FRAMING = ['content-length', 'transfer-encoding', 'content-encoding']

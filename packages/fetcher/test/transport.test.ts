@@ -25,6 +25,7 @@ import {
   ProxyAgent,
   RedirectHandler,
   RetryAgent,
+  request,
   fetch as undiciFetch,
 } from 'undici'
 import { afterAll, describe, expect, onTestFinished } from 'vitest'
@@ -844,6 +845,26 @@ describe("the caller's dispatcher", () => {
       expect(sites.requestedUrls, option).toEqual([ROBOTS, ROBOTS])
     }
   })
+
+  test.for(['my_service:tag', 'a b', 'a.test:80:80'])(
+    'requests of other code may have an invalid Host header: %s',
+    async (host, { sites, newClient }) => {
+      const held = Promise.withResolvers<typeof rules>()
+      sites.respond(ROBOTS, held.promise)
+      const uncaught: unknown[] = []
+      const listener = (error: unknown) => void uncaught.push(error)
+      process.on('uncaughtException', listener)
+      onTestFinished(() => void process.off('uncaughtException', listener))
+      const dispatcher = loopbackAgent()
+      const verdict = newClient({ dispatcher }).check(sites.withPort(checkedPage))
+      await sites.requested(1)
+      const other = await request(sites.withPort('http://a.test:PORT/other'), { dispatcher, headers: { host } })
+      await other.body.dump()
+      held.resolve(rules)
+      expect(await verdict).toMatchObject(obeyed)
+      expect(uncaught).toEqual([])
+    },
+  )
 
   interface Spoken {
     readonly version: string
