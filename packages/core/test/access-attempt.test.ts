@@ -103,6 +103,7 @@ describe('a request without a usable response is unreachable (RFC 9309 §2.3.1.4
     'too-large',
     'blocked-address',
     'no-transport',
+    'unusable-transport',
   ] as const
   test.each(reasons)('%s', (reason) => {
     expect(advance(startAttempt(ROBOTS), failure(reason), defaultAccessPolicy)).toEqual({
@@ -180,6 +181,7 @@ describe('isWorthRetrying', () => {
     ['our choice, not after a TLS failure', failure('tls'), false],
     ['our choice, not after an address that the network guard blocked', failure('blocked-address'), false],
     ['our choice, not without a transport for the scheme', failure('no-transport'), false],
+    ['our choice, not with a transport that does not do what it must', failure('unusable-transport'), false],
   ])('%s', (_, reply, expected) => {
     expect(isWorthRetrying(reply, defaultAccessPolicy)).toBe(expected)
   })

@@ -295,7 +295,6 @@ describe('unreachable', () => {
 
   describe('the 30 days count only as far as failed attempts show them (RFC 9309 §2.3.1.4)', () => {
     const down = answers(503)
-    const blocked = fails('blocked-address')
     /** Failures at these times, in days. */
     const failing = (...days: readonly number[]) => days.map((at) => [at * DAY, down] as const)
     const every = (count: number, days: number) => Array.from({ length: count }, (_, i) => i * days)
@@ -334,13 +333,13 @@ describe('unreachable', () => {
       ['two clocks that differ by five days, in turns', failing(...every(100, 0).map((_, i) => (i % 2) * 5)), 5, false],
       ['a clock that was set back, which subtracts that time', failing(...every(6, 5), 15), 15, false],
       ['a clock that was set back by more than has been counted', failing(0, 5, -400, -395), 5, false],
-      ['attempts that the network guard blocked', every(40, 5).map((at) => [at * DAY, blocked] as const), 0, false],
-      [
-        'blocked attempts, and then one that failed in another way',
-        [...every(40, 5).map((at) => [at * DAY, blocked] as const), [200 * DAY, down]],
-        0,
-        false,
-      ],
+      ...(['blocked-address', 'no-transport', 'unusable-transport'] as const).flatMap((reason) => {
+        const own = every(40, 5).map((at) => [at * DAY, fails(reason)] as const)
+        return [
+          [`attempts that failed because of the client: ${reason}`, own, 0, false],
+          [`${reason}, and then a failure of the site`, [...own, [200 * DAY, down]], 0, false],
+        ] as const
+      }),
       ['our choice, afterDays: 60, and 55 days of attempts', failing(...every(12, 5)), 55, false, 60],
       ['our choice, afterDays: 60, and 60 days of attempts', failing(...every(13, 5)), 60, true, 60],
       ['our choice, afterDays: 0.5', failing(...every(7, 1)), 0.5, true, 0.5],

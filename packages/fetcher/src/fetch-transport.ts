@@ -107,18 +107,21 @@ const EMPTY_BODY: Body = { bytes: '', truncated: false }
 function problemOfHead(response: Response, url: string, observer: RequestObserver): Failure | undefined {
   const { type, status, redirected, url: responseUrl } = response
   if (redirected || observer.wasRedirected(status)) {
-    return failure('malformed', 'the given fetch follows redirects itself; it must support `redirect: "manual"`')
+    return failure(
+      'unusable-transport',
+      'the given fetch follows redirects itself; it must support `redirect: "manual"`',
+    )
   }
   if (type === 'opaqueredirect' || status === 0) {
     return failure(
-      'malformed',
+      'unusable-transport',
       'the given fetch hides redirects; with `redirect: "manual"` it must return the 3xx response, as the fetch of Node does',
     )
   }
   // A Response that the caller's code made has no URL.
   if (responseUrl !== '' && !isSameUrl(responseUrl, url)) {
     return failure(
-      'malformed',
+      'unusable-transport',
       `the given fetch returned a response from ${responseUrl} to a request for ${url}; it must support \`redirect: "manual"\` and request the URL it is given`,
     )
   }
@@ -179,7 +182,7 @@ function problemOfMissingBody(status: number, headers: ReplyHeaders): Failure | 
   const length = headers['content-length']
   if (length === '0' || (length === undefined && status !== 205)) return undefined
   const framing = length === undefined ? 'no Content-Length' : `Content-Length ${length}`
-  return failure('malformed', `the given fetch returned no body with status ${status} and ${framing}`)
+  return failure('unusable-transport', `the given fetch returned no body with status ${status} and ${framing}`)
 }
 
 /** Returns why a body that was read to its end or to the limit cannot be used, if so. */
@@ -218,7 +221,7 @@ function hasText({ end, headers, size }: Exchange): boolean {
 }
 
 const DROPPED_BODY = failure(
-  'malformed',
+  'unusable-transport',
   'the given fetch did not return the body that was received; remove interceptors that drop it, such as `interceptors.dump()`',
 )
 

@@ -402,7 +402,7 @@ function sizeOf({ size, headers }: Exchange, fallback: number): number {
 }
 
 const FOLLOWS_REDIRECTS = failure(
-  'malformed',
+  'unusable-transport',
   'the given dispatcher follows redirects itself; give one that returns the 3xx response, such as `new Agent()` without a redirect interceptor or handler',
 )
 
@@ -412,6 +412,6 @@ const UNOBSERVED_END = failure(
 )
 
 const CHANGED_BODY = failure(
-  'malformed',
+  'unusable-transport',
   'the given dispatcher did not return the body that was received; remove interceptors that change or drop it, such as `interceptors.dump()`',
 )

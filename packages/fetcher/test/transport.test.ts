@@ -200,20 +200,20 @@ describe('a fetch that violates its contract', () => {
     [
       'hides redirects, as a browser does',
       async () => ({ ...Response.error(), type: 'opaqueredirect', status: 0, body: null }) as Response,
-      'malformed',
+      'unusable-transport',
       /hides redirects/,
     ],
-    ['returns an error response', async () => Response.error(), 'malformed', /hides redirects/],
+    ['returns an error response', async () => Response.error(), 'unusable-transport', /hides redirects/],
     [
       'follows redirects',
       async () => Object.defineProperty(new Response(disallowsPage), 'redirected', { value: true }),
-      'malformed',
+      'unusable-transport',
       /follows redirects itself/,
     ],
     [
       'follows redirects without `redirected`, but with the new URL',
       async () => Object.defineProperty(new Response(disallowsPage), 'url', { value: 'http://10.0.0.1/rules' }),
-      'malformed',
+      'unusable-transport',
       /response from http:\/\/10\.0\.0\.1\/rules.*request for http:\/\/a\.test\/robots\.txt/,
     ],
     [
@@ -225,13 +225,13 @@ describe('a fetch that violates its contract', () => {
     [
       'returns no body, but a Content-Length',
       async () => new Response(null, { headers: { 'content-length': '31' } }),
-      'malformed',
+      'unusable-transport',
       /no body with status 200 and Content-Length 31/,
     ],
     [
       'returns no body, but the Content-Length of a coded one',
       async () => new Response(null, { headers: { 'content-encoding': 'gzip', 'content-length': '31' } }),
-      'malformed',
+      'unusable-transport',
       /no body with status 200 and Content-Length 31/,
     ],
     [
@@ -476,7 +476,7 @@ describe("the caller's fetch: failures", () => {
     for (const fetch of [hides(fetchOfNode()), hides(fetchOfUndici()), fetchOfUndici(byHandler as Agent)]) {
       const verdict = await newClient({ fetch }).check(sites.withPort(checkedPage))
       expect(verdict).toMatchObject({
-        access: { reason: 'malformed', detail: expect.stringMatching(/follows redirects itself/) },
+        access: { reason: 'unusable-transport', detail: expect.stringMatching(/follows redirects itself/) },
       })
     }
   })
@@ -491,7 +491,7 @@ describe("the caller's fetch: failures", () => {
       fetch: fetchOfUndici(loopbackAgent().compose(interceptors.dump()) as Agent),
     }).check(sites.withPort(checkedPage))
     expect(verdict).toMatchObject({
-      access: { reason: 'malformed', detail: expect.stringMatching(/interceptors\.dump/) },
+      access: { reason: 'unusable-transport', detail: expect.stringMatching(/interceptors\.dump/) },
     })
   })
 
@@ -506,7 +506,7 @@ describe("the caller's fetch: failures", () => {
       const verdict = await newClient({ fetch }).check(sites.withPort(checkedPage))
       expect(verdict).toMatchObject({
         because: 'unreachable',
-        access: { reason: 'malformed', detail: expect.stringMatching(/no body with status 205/) },
+        access: { reason: 'unusable-transport', detail: expect.stringMatching(/no body with status 205/) },
       })
     }
   })
@@ -522,7 +522,10 @@ describe("the caller's fetch: failures", () => {
     }
     expect(await newClient({ fetch }).check(sites.withPort(checkedPage))).toMatchObject({
       because: 'unreachable',
-      access: { reason: 'malformed', detail: expect.stringMatching(/did not return the body that was received/) },
+      access: {
+        reason: 'unusable-transport',
+        detail: expect.stringMatching(/did not return the body that was received/),
+      },
     })
   })
 
@@ -631,7 +634,7 @@ describe("the caller's dispatcher", () => {
     because: 'unreachable',
     access: { reason, detail: expect.stringMatching(detail) },
   })
-  const followed = failed('malformed', /follows redirects itself.*give one that returns the 3xx response/)
+  const followed = failed('unusable-transport', /follows redirects itself.*give one that returns the 3xx response/)
 
   /** Responds without a connection. */
   function mockAgent(headers: Record<string, string>): Dispatcher {
@@ -746,7 +749,13 @@ describe("the caller's dispatcher", () => {
       { access: { reason: 'status', status: 503 } },
       1,
     ],
-    ['dump: refused', () => loopbackAgent().compose(dump()), [rules], failed('malformed', /interceptors\.dump/), 1],
+    [
+      'dump: refused',
+      () => loopbackAgent().compose(dump()),
+      [rules],
+      failed('unusable-transport', /interceptors\.dump/),
+      1,
+    ],
     [
       'decompress: gzip',
       () => loopbackAgent().compose(decompress()),

@@ -116,6 +116,13 @@ export function isBlocked({ kind, reason }: Pick<Attempt, 'kind' | 'reason'>): b
   return kind === 'unreachable' && reason === 'blocked-address'
 }
 
+const OWN_FAILURES: ReadonlySet<Attempt['reason']> = new Set(['blocked-address', 'no-transport', 'unusable-transport'])
+
+/** Returns whether the attempt failed because of the client itself: its network guard or its transport. This says nothing about the site. */
+export function isOwnFailure({ reason }: Pick<Attempt, 'reason'>): boolean {
+  return OWN_FAILURES.has(reason)
+}
+
 /**
  * Returns the time until which a cache or store should keep an entry. Milliseconds since 1970. It is later than the end of the result:
  * the client obeys the copy while the site is unreachable, and counts for how long that lasts. RFC 9309 §2.3.1.4.

@@ -45,6 +45,7 @@ export interface Failure {
  * - `too-large`: the headers, or all bytes of the response together, exceed the limit.
  * - `blocked-address`: the network guard refused the address.
  * - `no-transport`: the client has no transport for the scheme of the URL, such as FTP.
+ * - `unusable-transport`: the caller's `fetch` or `dispatcher` does not do what it must: it follows or hides redirects, or drops or changes a body.
  */
 export type FailureReason =
   | 'dns'
@@ -60,6 +61,7 @@ export type FailureReason =
   | 'too-large'
   | 'blocked-address'
   | 'no-transport'
+  | 'unusable-transport'
 
 /** The failures that are often gone a moment later. */
 const TRANSIENT: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refused', 'reset', 'network', 'truncated'])

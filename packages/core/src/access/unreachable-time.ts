@@ -3,7 +3,7 @@
 // After 30 days without robots.txt a client may allow everything, so the client must have tried throughout the 30 days. The time between
 // two failed attempts (a gap) counts; the time since the last one does not. One gap counts for at most a sixth of the 30 days. A single
 // jump of the clock, or one long time without an attempt, is therefore never enough: at least seven attempts must have failed.
-import { type Entry, isBlocked, wasClockSetBack } from './entry.ts'
+import { type Entry, isOwnFailure, wasClockSetBack } from './entry.ts'
 import type { Unreachable } from './outcome.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
 
@@ -27,8 +27,7 @@ export function countFailure(
 ): Pick<Entry, 'failures' | 'unreachableSince' | 'unreachableForMs'> {
   if (last?.unreachableSince === undefined) return { failures: 1, unreachableSince: now, unreachableForMs: 0 }
   const { failures, unreachableSince, unreachableForMs, latest } = last
-  // An address that the network guard refused says nothing about the site.
-  const longestMs = isBlocked(outcome) || isBlocked(latest) ? 0 : maxGapMs(policy)
+  const longestMs = isOwnFailure(outcome) || isOwnFailure(latest) ? 0 : maxGapMs(policy)
   // A negative gap is subtracted in full, so a clock that jumps back and forth adds nothing.
   const gapMs = Math.min(now - latest.at, longestMs)
   return {
