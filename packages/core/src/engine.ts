@@ -8,6 +8,7 @@ export {
   type Entry,
   type HeldResult,
   holdsUntil,
+  isOwnFailure,
   keepUntil,
 } from './access/entry.ts'
 export type {

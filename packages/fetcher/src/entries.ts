@@ -1,6 +1,14 @@
 // The entries of a client: in memory, and in the store if the caller gave one.
 import { type CrawlerRules, parseRobots } from '@politely/core'
-import { type Entry, entryFrom, entryText, freshUntil, keepUntil, startsWithOrigin } from '@politely/core/engine'
+import {
+  type Entry,
+  entryFrom,
+  entryText,
+  freshUntil,
+  isOwnFailure,
+  keepUntil,
+  startsWithOrigin,
+} from '@politely/core/engine'
 import { permitsEntry } from './entry-guard.ts'
 import { type CachedRules, createMemory } from './memory.ts'
 import type { Settings } from './options.ts'
@@ -89,12 +97,15 @@ export class Entries {
     return 6 * this.#settings.maxBodyBytes + 1_048_576
   }
 
-  /** Saves an entry in memory and in the store. Resolves when the store has saved it or has failed. */
+  /**
+   * Saves an entry in memory and in the store. Resolves when the store has saved it or has failed. A failure of this client itself is not
+   * stored: it says nothing to other clients, and would replace an entry that they can use.
+   */
   async save(entry: Entry): Promise<CachedRules> {
     const { store, policy, now } = this.#settings
     const cached = this.#saveInMemory(entry)
-    const { origin } = entry
-    if (store !== undefined) {
+    const { origin, latest } = entry
+    if (store !== undefined && !isOwnFailure(latest)) {
       await this.#calls.call('set', origin, () => store.set(origin, entryText(entry), keepUntil(entry, now(), policy)))
     }
     return cached

@@ -1,18 +1,20 @@
 // Applies the reader's network guard to an entry from a store or an import, which a client with another guard may have written.
 import { isIP } from 'node:net'
 import type { Attempt } from '@politely/core'
-import type { Entry } from '@politely/core/engine'
+import { type Entry, isOwnFailure } from '@politely/core/engine'
 import { isPublicName } from './host-name.ts'
 import { bareHost, type NetworkGuard } from './network-guard.ts'
 
 /**
  * Returns whether the guard permits the requests that led to an entry, as far as their URLs show. No name is looked up: where the guard
- * requires a public address, a private name is refused, so that a fetch of this client decides.
+ * requires a public address, a private name is refused, so that a fetch of this client decides. It also decides if the last attempt failed
+ * because of the client that made it: this client may have another guard or transport.
  */
 export function permitsEntry(guard: NetworkGuard, { origin, latest, held, copy }: Entry): boolean {
-  const permitsAttempt = ({ reason, hops, url }: Attempt) =>
-    reason === 'blocked-address' || permitsRequests(guard, [origin, ...hops.map((hop) => hop.url), url])
+  const permitsAttempt = ({ hops, url }: Attempt) =>
+    permitsRequests(guard, [origin, ...hops.map((hop) => hop.url), url])
   return (
+    !isOwnFailure(latest) &&
     permitsAttempt(latest) &&
     (held === undefined || permitsAttempt(held.attempt)) &&
     (copy === undefined || permitsRequests(guard, [origin, copy.url]))

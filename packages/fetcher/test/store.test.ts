@@ -207,9 +207,40 @@ describe('an entry of a client with other options', () => {
     const reader = newClient({ store, lookup, network })
     expect(await reader.check(url)).toMatchObject(blocked)
     expect(reader.counters).toMatchObject({ storeHits: 0, storeMisses: 1 })
-    const next = newClient({ store, lookup, network })
-    expect(await next.check(url)).toMatchObject(blocked)
-    expect(next.counters, 'its own refusal is a hit').toMatchObject({ storeHits: 1, requests: 0 })
+  })
+
+  test('is kept, and used by others, while this client’s guard refuses it', async ({ sites, newClient }) => {
+    const page = sites.withPort('http://127.0.0.1:PORT/page')
+    sites.respond('http://127.0.0.1:PORT/robots.txt', rules)
+    const store = mapStore()
+    const clock = startClock()
+    const writer = newClient({ store, now: clock.now })
+    expect(await writer.isAllowed(page)).toBe(false)
+    clock.advance(DAY)
+    const texts = [...store.texts]
+    const blocked = { because: 'unreachable', access: { reason: 'blocked-address' } }
+    const guarded = newClient({ store, now: clock.now, network: 'public-only' })
+    expect(await guarded.check(page)).toMatchObject(blocked)
+    expect([...store.texts]).toEqual(texts)
+    expect(await writer.check(page)).toMatchObject({ because: 'rule', access: { copy: { freshness: 'fresh' } } })
+    expect(await guarded.check(page)).toMatchObject(blocked)
+    expect(sites.requests).toHaveLength(2)
+  })
+
+  test('is a miss if it failed because of its client: a blocked address', async ({ sites, newClient }) => {
+    const page = sites.withPort('http://127.0.0.1:PORT/page')
+    sites.respond('http://127.0.0.1:PORT/robots.txt', rules)
+    const guarded = newClient({ network: 'public-only' })
+    expect(await guarded.check(page)).toMatchObject({ access: { reason: 'blocked-address' } })
+    const lines = [...guarded.export()]
+    const importing = newClient()
+    expect(await importing.import(lines)).toMatchObject({ unreadable: 1 })
+    expect(await importing.check(page)).toMatchObject({ because: 'rule' })
+    const store = mapStore()
+    store.texts.set(sites.withPort('http://127.0.0.1:PORT'), lines.join('').trimEnd())
+    const reader = newClient({ store })
+    expect(await reader.check(page)).toMatchObject({ because: 'rule' })
+    expect(reader.counters).toMatchObject({ storeHits: 0, storeMisses: 1 })
   })
 
   test('is a miss if this client’s dialect gives the response another meaning', async ({ sites, newClient }) => {
