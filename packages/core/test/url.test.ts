@@ -86,6 +86,13 @@ describe('origin of a URL, RFC 9309 §2.3', () => {
     expect(parseUrl(url)).toBe(problem)
     expect(explainUrlProblem(problem)).toMatch(/^[a-z].*[^.]$/)
   })
+
+  it.each(['//user:secret@example.com/a', '\u3000//user:secret@example.com/a', '/\t/user:secret@example.com/a'])(
+    'the explanation of %j contains no credentials',
+    (url) => {
+      expect(explainUrlProblem('relative', url)).toBe(explainUrlProblem('relative'))
+    },
+  )
 })
 
 describe('product token of a User-Agent header, RFC 9309 §2.2.1', () => {

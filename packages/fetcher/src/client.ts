@@ -17,6 +17,7 @@ import { orAborted } from './abort-listeners.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from './client-verdict.ts'
 import { type ConcurrentMapOptions, concurrentMap } from './concurrent-map.ts'
 import { Deadline } from './deadline.ts'
+import { withoutCredentials } from './display.ts'
 import { failureOf } from './failure.ts'
 import { type Inspection, inspectionOf } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
@@ -306,7 +307,7 @@ export class RobotsClient {
     if (typeof parsed === 'string') {
       throw new OptionError(
         'url',
-        missingScheme(text, parsed) ?? `${JSON.stringify(text)}: ${explainUrlProblem(parsed)}`,
+        missingScheme(text, parsed) ?? `${JSON.stringify(withoutCredentials(text))}: ${explainUrlProblem(parsed)}`,
       )
     }
     return this.#fileOf(await this.#load(parsed, options.signal))

@@ -12,11 +12,14 @@ export function displayUrl(url: string): string {
 }
 
 /**
- * Returns an http, https or ftp URL without its credentials (`user:password@`), for messages and logs; any other text unchanged. The URL may begin
- * with `//`.
+ * Returns a URL without its credentials (`user:password@`), for messages and logs; any other text unchanged. The URL may begin with `//`, or
+ * with several schemes, such as `blob:https://`.
  */
 export function withoutCredentials(url: string): string {
-  const clean = url.replace(/^[\0-\x20]+|[\t\n\r]/g, '') // URL parsers ignore these
-  const result = clean.replace(/^((?:https?|ftp):[/\\]*|[/\\]{2})[^/\\?#]*@/i, '$1')
+  const clean = url.replace(/^[\0-\x20\s]+|[\t\n\r]/g, '') // what URL parsers ignore, and what `trim` removes
+  const result = clean.replace(CREDENTIALS, '$1')
   return result === clean ? url : result
 }
+
+/** Only these schemes need no slashes before the authority. WHATWG URL, "special scheme". */
+const CREDENTIALS = /^((?:https?|ftp|wss?):[/\\]*|(?:[a-z][a-z\d+.-]*:)*[/\\]{2,})[^/\\?#]*@/i

@@ -162,6 +162,7 @@ test.for([
   ['example.com/page', '"example.com/page" has no scheme; write "https://example.com/page"'],
   [' 192.0.2.1', '"192.0.2.1" has no scheme; write "https://192.0.2.1"'],
   ['//a.test/page', '"//a.test/page" has no scheme; write "https://a.test/page"'],
+  ['//me:secret@a.test/page', '"//a.test/page" has no scheme; write "https://a.test/page"'],
   ['/page', '"/page" is relative; write the whole URL: new URL("/page", "https://example.com/").href'],
   ['../page.html', '"../page.html" is relative; write the whole URL: new URL('],
   ['page', '"page" is relative; write the whole URL: new URL('],

@@ -388,8 +388,14 @@ describe('logger', () => {
     const { lines, logger } = recorder()
     const client = newClient({ logger })
     await client.check(sites.withPort('http://me:secret@a.test:PORT/page'))
-    await client.check('https://me:secret@')
-    expect(lines).toHaveLength(3)
+    for (const url of [
+      'https://me:secret@',
+      '//me:secret@a.test/',
+      '\u00a0//me:secret@a.test/',
+      'wss://me:secret@a.test/',
+    ])
+      await client.check(url)
+    expect(lines).toHaveLength(6)
     expect(JSON.stringify(lines)).not.toContain('secret')
   })
 

@@ -314,6 +314,15 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
     )
   })
 
+  test.each(['//me:secret@a.example/x', '\u3000//me:secret@a.example/x', 'wss://me:secret@a.example/'])(
+    'does not quote the credentials of %j',
+    async (url) => {
+      const error = await polite()(url).catch(String)
+      expect(error).toContain('a.example/')
+      expect(error).not.toContain('secret')
+    },
+  )
+
   test.each(['data:text/plain,x', 'about:blank', 'blob:null/x'])('fetches %s without a permit', async (url) => {
     const { send, fetch: polite } = recording()
     const { started } = gate.counters
