@@ -189,9 +189,9 @@ export function connectorsOf(
   build: typeof buildConnector,
   options: buildConnector.BuildOptions,
 ): GuardedConnectors {
-  const connect = build({ ...options, lookup: guard.lookupFor('public') })
+  const connect = reportingErrors(build({ ...options, lookup: guard.lookupFor('public') }))
   return {
-    any: build({ ...options, lookup: guard.lookupFor('any') }),
+    any: reportingErrors(build({ ...options, lookup: guard.lookupFor('any') })),
     public: (target, callback) => {
       const host = bareHost(target.hostname)
       const literal = guard.refusalOfHost(host) // undici does not call `lookup` for literal addresses
@@ -209,6 +209,21 @@ export function connectorsOf(
         else callback(null, socket)
       })
     },
+  }
+}
+
+/**
+ * Wraps a connector so that it passes an error that it throws to its callback, such as Node's error about a TLS option. undici catches such an
+ * error only if it is thrown before the connector returns.
+ */
+function reportingErrors(connect: buildConnector.connector): buildConnector.connector {
+  return (target, callback) => {
+    try {
+      return connect(target, callback)
+    } catch (error) {
+      target.httpSocket?.destroy()
+      callback(error as Error, null)
+    }
   }
 }
 

@@ -403,6 +403,20 @@ describe('NetworkGuard, for other connections', () => {
     },
   )
 
+  test.for(['any', 'public-only'] as const)(
+    'a TLS option that Node rejects fails the request and closes its connection: %s',
+    async (network, { sites, onTestFinished }) => {
+      const guard = new NetworkGuard({ network, allowAddresses: ['127.0.0.1'] })
+      const options: object = { key: 'not a key', cert: 'not a certificate' }
+      const dispatcher = new Agent({ connect: guard.connector(options) })
+      onTestFinished(() => dispatcher.destroy())
+      await expect(request(sites.withPort('https://127.0.0.1:PORT/'), { dispatcher })).rejects.toMatchObject({
+        code: 'ERR_OSSL_PEM_NO_START_LINE',
+      })
+      await sites.allConnectionsClosed()
+    },
+  )
+
   test('a socket without an address is refused before a byte is sent', async ({ onTestFinished }) => {
     const folder = mkdtempSync(join(tmpdir(), 'guard-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
