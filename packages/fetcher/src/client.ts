@@ -173,6 +173,7 @@ export class RobotsClient {
   isAllowed(url: string | HasHref, options?: AbortOptions): Promise<boolean> {
     // This is not an async function, and known results use shared promises. New promises would take a twentieth of the time of such a check.
     try {
+      if (options !== undefined) assertCallOptions(options, ABORT_OPTIONS)
       const allowed = options?.signal?.aborted
         ? undefined
         : this.#isAllowedNow(typeof url === 'string' ? url : urlText(url))

@@ -226,6 +226,16 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
     'options: "ExampleBot" is not an object; the name of the crawler is the userAgent of new RobotsClient({ userAgent })',
   ],
   [
+    'isAllowed(url, { redirectedFrom })',
+    (client) => client.isAllowed?.(url, { redirectedFrom: [] }),
+    'redirectedFrom: is an unknown option; expected one of signal',
+  ],
+  [
+    'isAllowed(url, { signal: controller })',
+    (client) => client.isAllowed?.(url, { signal: new AbortController() }),
+    'signal: an AbortController is not an AbortSignal; write controller.signal',
+  ],
+  [
     'checkMany(promise)',
     (client) => client.checkMany?.(Promise.resolve([url])),
     'urls: an object of type Promise is not an iterable',
@@ -292,11 +302,25 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
     'server: is an unknown option; did you mean `servers`?',
   ],
 ])('%s', async ([, call, message]) => {
-  const client = construct({ userAgent })
+  const client = construct({ userAgent, fetch: async () => new Response('') })
   onTestFinished(() => client.close())
-  const error = await (async () => call(client as unknown as AnyClient))().catch((reason: unknown) => reason)
-  expect(error).toBeInstanceOf(OptionError)
-  expect((error as OptionError).message).toContain(message)
+  for (const memory of ['without the rules in memory', 'with them']) {
+    const error = await (async () => call(client as unknown as AnyClient))().catch((reason: unknown) => reason)
+    expect(error, memory).toBeInstanceOf(OptionError)
+    expect((error as OptionError).message, memory).toContain(message)
+    await client.isAllowed(url)
+  }
+})
+
+test('an aborted signal rejects isAllowed, with and without the rules in memory', async () => {
+  const client = construct({ userAgent, fetch: async () => new Response('') })
+  onTestFinished(() => client.close())
+  const reason = new Error('no longer needed')
+  const options = { signal: AbortSignal.abort(reason) }
+  for (let i = 0; i < 2; i++) {
+    await expect(client.isAllowed(url, options)).rejects.toBe(reason)
+    expect(await client.isAllowed(url)).toBe(true)
+  }
 })
 
 test.for([
