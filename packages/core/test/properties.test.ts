@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { type DialectName, dialects, parseRobots } from '../src/index.ts'
 import { matchesWildcards } from '../src/match/pattern.ts'
 import { RequestPath } from '../src/url/request-path.ts'
-import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from '../src/url/suffix-automaton.ts'
+import { SuffixAutomaton } from '../src/url/suffix-automaton.ts'
 import { setSimpleUrl } from '../src/url/url-fast-path.ts'
 import { countingPath, pathOf } from './all-matchers.ts'
 
@@ -153,10 +153,13 @@ describe('a match compares at most pattern × path bytes', () => {
           const isAnchored = rule.endsWith('$')
           const escaped = (isAnchored ? rule.slice(0, -1) : rule).replace(/\$/g, '\\$').replace(/\*+/g, '.*')
           expect(found, `${rule} and ${text}`).toBe(new RegExp(`^${escaped}${isAnchored ? '$' : ''}`).test(text))
-          const searched = withAutomaton(pathOf(text))
-          expect(matchesWildcards(searched, bytes(rule), 0, rule.length), `${rule} and ${text}, with automaton`).toBe(
-            found,
-          )
+          // The first star also matches text that no piece matches. That is more than a search reads before it asks the automaton.
+          const star = rule.indexOf('*')
+          const far = `${text.slice(0, star)}${'x'.repeat(100)}${text.slice(star)}`
+          if (star !== -1) {
+            const result = matchesWildcards(withAutomaton(pathOf(far)), bytes(rule), 0, rule.length)
+            expect(result, `${rule} and ${far}, with automaton`).toBe(found)
+          }
           if (found) matched++
           else missed++
         },
@@ -177,11 +180,11 @@ describe('a match compares at most pattern × path bytes', () => {
     for (let i = 0; i < rules; i++) if (matchesWildcards(path, bytes(rule), 0, rule.length)) matches++
     expect(matches).toBe(0)
     expect(reads()).toBeGreaterThan(100_000)
-    expect(reads()).toBeLessThan(10 * rules + 300_000) // not 2,000 times 20,000
+    expect(reads()).toBeLessThan(100 * rules + 300_000) // not 2,000 times 20,000
   })
 })
 
-/** Makes the path use its automaton, unless it is too long for one. */
+/** Makes the path use its automaton after 64 bytes of a search. */
 function withAutomaton(path: RequestPath): RequestPath {
   path.searchedBytes = 2 ** 20
   return path
@@ -205,25 +208,16 @@ describe('everything cached for a path is discarded when another path is set', (
       expect(matchesWildcards(path, bytes('/*ab'), 0, 4)).toBe(true)
     })
   })
-
-  it('also the byte pairs of a path that is too long for an automaton', () => {
-    const far = 'x'.repeat(MAX_AUTOMATON_BYTES)
-    const path = new RequestPath()
-    path.setPath(`/axb${far}`, 'rfc9309')
-    expect(matchesWildcards(path, bytes('/*ab'), 0, 4)).toBe(false)
-    path.setPath(`/axab${far}`, 'rfc9309')
-    expect(matchesWildcards(path, bytes('/*ab'), 0, 4)).toBe(true)
-  })
 })
 
 describe('the suffix automaton', () => {
   it('does not find a piece that overlaps the end of the pattern', () => {
-    for (const [text, isMatch] of [
-      ['/aab', false],
-      ['/aabb', true],
+    for (const [end, isMatch] of [
+      ['aab', false],
+      ['aabb', true],
     ] as const) {
-      const path = withAutomaton(pathOf(text))
-      expect(matchesWildcards(path, bytes('/*ab*b$'), 0, 7), text).toBe(isMatch)
+      const path = withAutomaton(pathOf(`/${'x'.repeat(100)}${end}`))
+      expect(matchesWildcards(path, bytes('/*ab*b$'), 0, 7), end).toBe(isMatch)
     }
   })
 
@@ -255,12 +249,11 @@ describe('the suffix automaton', () => {
     expect(missed).toBeGreaterThan(sampled(10_000))
   })
 
-  it('indexes the longest path that it accepts, with up to 256 different bytes', () => {
+  it('indexes long paths with up to 256 different bytes', () => {
     const random = seededRandom(1)
+    const length = sampled(200_000)
     for (const different of [1, 2, 256]) {
-      const path = String.fromCharCode(
-        ...Array.from({ length: MAX_AUTOMATON_BYTES }, () => Math.floor(random() * different)),
-      )
+      const path = Array.from({ length }, () => String.fromCharCode(Math.floor(random() * different))).join('')
       const automaton = new SuffixAutomaton(bytes(path), 0, path.length)
       const endOfNext = (piece: string, from: number) => automaton.endOfNext(bytes(piece), 0, piece.length, from)
       for (let byte = 0; byte < different; byte++) {

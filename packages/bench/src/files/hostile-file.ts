@@ -11,8 +11,8 @@ export interface HostileFile {
   readonly url: string
 }
 
-/** Longer than any URL that a crawler checks, to show what such a URL would cost. */
-const LONG_URL_LENGTH = 64 * 1024
+/** About the longest path that Politely checks, and longer than any that a crawler requests. */
+const LONG_URL_LENGTH = 60_000
 /** The length of a long but realistic URL. */
 const USUAL_URL_LENGTH = 2_000
 
@@ -68,7 +68,7 @@ const TEMPLATES: readonly Template[] = [
     path: `/${a(USUAL_URL_LENGTH)}`,
   },
   {
-    name: 'one rule, 60 times *a, then b; URL of 64 KiB',
+    name: 'one rule, 60 times *a, then b; URL of 60 KB',
     text: `${EVERYONE}Disallow: /${'*a'.repeat(60)}*b`,
     path: `/${a(LONG_URL_LENGTH)}`,
   },
@@ -88,7 +88,7 @@ const TEMPLATES: readonly Template[] = [
     path: `/${a(USUAL_URL_LENGTH)}`,
   },
   {
-    name: 'rules of one star and one letter; URL of 64 KiB',
+    name: 'rules of one star and one letter; URL of 60 KB',
     text: linesToLimit((i) => `Disallow: /*${base36(i)}`),
     path: `/${a(LONG_URL_LENGTH)}`,
   },
@@ -98,7 +98,7 @@ const TEMPLATES: readonly Template[] = [
     path: `/${'abcd'.repeat(USUAL_URL_LENGTH / 4)}`,
   },
   {
-    name: 'stars before the same word; URL of 64 KiB',
+    name: 'stars before the same word; URL of 60 KB',
     text: linesToLimit((i) => `Disallow: /*abcd${base36(i)}`),
     path: `/${'abcd'.repeat(LONG_URL_LENGTH / 4)}`,
   },
@@ -113,14 +113,29 @@ const TEMPLATES: readonly Template[] = [
     path: `/${a(USUAL_URL_LENGTH)}`,
   },
   {
-    name: 'a run of 30,000 a after a star, b before it; URL of 64 KiB',
+    name: 'a run of 30,000 a after a star, b before it; URL of 60 KB',
     text: linesToLimit((i) => `Disallow: /*b${a(30_000 + i)}`),
     path: `/${a(LONG_URL_LENGTH)}`,
   },
   {
-    name: 'a run of 30,000 a after a star, b at its end; URL of 64 KiB',
+    name: 'a run of 30,000 a after a star, b at its end; URL of 60 KB',
     text: linesToLimit((i) => `Disallow: /*${a(30_000 + i)}b`),
     path: `/${a(LONG_URL_LENGTH)}`,
+  },
+  {
+    name: 'a letter at the end of the URL, and one that only comes before it',
+    text: linesToLimit(() => 'Disallow: /*b*c'),
+    path: `/c${a(USUAL_URL_LENGTH)}b`,
+  },
+  {
+    name: 'a letter in the middle of the URL, and runs of a that occur before and after it',
+    text: linesToLimit((i) => `Disallow: /*b*${a(1 + (i % 700))}*bb`),
+    path: `/${a(USUAL_URL_LENGTH / 2)}b${a(USUAL_URL_LENGTH / 2)}`,
+  },
+  {
+    name: 'a run of 1,000 a and b, which nearly occurs everywhere; URL of 60 KB',
+    text: linesToLimit(() => `Disallow: /*${a(1_000)}b`),
+    path: `/ab${a(LONG_URL_LENGTH)}`,
   },
   {
     name: 'a star and a word that nearly occurs in many places',

@@ -5,7 +5,7 @@ import { linesByNumber } from '../parse/line-reader.ts'
 import { type DayRange, keptRates, type RequestRate } from '../parse/pace-records.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { printableForm } from '../url/normal-form.ts'
-import { startsWithOrigin, type UrlInput } from '../url/origin.ts'
+import { MAX_PATH_LENGTH, startsWithOrigin, type UrlInput } from '../url/origin.ts'
 import { setSimpleUrl } from '../url/url-fast-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
@@ -120,8 +120,9 @@ export class CrawlerRules {
   isAllowed(url: UrlInput): boolean {
     // Without rules, every URL of the file's own origin is allowed.
     const origin = this.#origin
-    const hasRules = this.#groupsAt !== 0
-    if (!hasRules && origin !== undefined && typeof url === 'string' && startsWithOrigin(url, origin)) return true
+    if (this.#groupsAt === 0 && origin !== undefined && typeof url === 'string') {
+      if (url.length <= MAX_PATH_LENGTH && startsWithOrigin(url, origin)) return true
+    }
     const found = this.#resolve(url)
     if (typeof found !== 'number') return found.allowed
     return found === NO_RULE || allowsAt(this.#packedBytes(), found)

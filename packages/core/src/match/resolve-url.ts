@@ -1,8 +1,8 @@
 // Sets the path to check from a URL of any kind, or returns a verdict that does not depend on a rule. url-fast-path.ts does it for simple URLs.
 import type { ParsingRules } from '../dialect.ts'
-import { isParsedUrl, originOf, type ParsedUrl, type UrlInput, urlText } from '../url/origin.ts'
+import { isParsedUrl, type UrlInput, urlText } from '../url/origin.ts'
 import type { RequestPath } from '../url/request-path.ts'
-import { googlePathOf, sentUrlOf } from '../url/sent-path.ts'
+import { googleUrlOf, sentUrlOf } from '../url/sent-path.ts'
 import type { RulesVerdict } from './verdict.ts'
 
 /**
@@ -17,20 +17,12 @@ export function resolveUrl(
   fileOrigin: string | undefined,
   path: RequestPath,
 ): RulesVerdict | undefined {
-  let origin: string | undefined
-  if (compare === 'google') {
-    const text = isParsedUrl(url) ? url.origin + url.path : urlText(url)
-    path.setPath(googlePathOf(text), compare)
-    origin = fileOrigin === undefined ? undefined : originOf(text)
-  } else {
-    const sent = sentUrlOf(url, fileOrigin === undefined ? 'ignored' : 'checked')
-    if (typeof sent === 'string') {
-      const text = urlText(url as Exclude<UrlInput, ParsedUrl>)
-      return { allowed: false, because: 'invalid-url', url: text, problem: sent }
-    }
-    path.setPath(sent.path, compare)
-    origin = sent.origin
-  }
+  const text = isParsedUrl(url) ? url.origin + url.path : urlText(url)
+  const sent =
+    compare === 'google' ? googleUrlOf(text) : sentUrlOf(url, fileOrigin === undefined ? 'ignored' : 'checked')
+  if (typeof sent === 'string') return { allowed: false, because: 'invalid-url', url: text, problem: sent }
+  path.setPath(sent.path, compare)
+  const { origin } = sent
   if (origin === undefined || fileOrigin === undefined || origin === fileOrigin) return undefined
   return { allowed: false, because: 'other-origin', origin, fileOrigin }
 }

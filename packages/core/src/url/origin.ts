@@ -35,7 +35,18 @@ export function parseUrl(url: UrlInput): ParsedUrl | UrlProblem {
   const parsed = URL.parse(text)
   if (parsed === null || !SCHEMES.has(parsed.protocol)) return problemOf(text, parsed)
   const { origin } = parsed
-  return { origin, robotsUrl: `${origin}/robots.txt`, path: sentPath(parsed.href) }
+  return limited({ origin, robotsUrl: `${origin}/robots.txt`, path: sentPath(parsed.href) })
+}
+
+/**
+ * The longest path that is checked, in characters. A site may choose path and rules so that a check takes a microsecond for each byte of the
+ * path. No usual server accepts a tenth of this length.
+ */
+export const MAX_PATH_LENGTH: number = 2 ** 16
+
+/** Returns the URL, or `too-long` if its path is. */
+export function limited<Sent extends { readonly path: string }>(url: Sent): Sent | 'too-long' {
+  return url.path.length > MAX_PATH_LENGTH ? 'too-long' : url
 }
 
 /**

@@ -1,15 +1,14 @@
 // The path and query of the URL to check, as bytes in normal form. RFC 9309 §2.2.2.
 //
-// The wildcard `*` splits a pattern into pieces. A `RequestPath` has the bytes of the path. It also has three indexes, which show quickly where a
+// The wildcard `*` splits a pattern into pieces. A `RequestPath` has the bytes of the path. It also has two indexes, which show quickly where a
 // piece is in the path, or that it is not there:
 //
 //   byteClasses       a bitmap: the classes of the bytes in the path. A byte whose class is missing is not in the path.
-//   suffix automaton  finds any piece in the path. Only for paths of at most 32,000 bytes, and only after failed searches have read 64 KiB.
-//   byte pairs        a hash set of the path's adjacent byte pairs. A piece with a missing pair is not in the path. Only for longer paths.
+//   suffix automaton  finds any piece in the path. Built when searches have read 64 KiB.
 import { SLASH } from '../ascii.ts'
 import { bytesOfLatin1, encodeText, isEqualAt } from '../bytes.ts'
 import { type NormalForm, writeNormalForm } from './normal-form.ts'
-import { MAX_AUTOMATON_BYTES, SuffixAutomaton } from './suffix-automaton.ts'
+import { SuffixAutomaton } from './suffix-automaton.ts'
 
 /** url-fast-path.ts parses URLs up to this length. The platform's URL parser parses longer ones. */
 export const MAX_SIMPLE_URL_BYTES = 4096
@@ -48,8 +47,10 @@ export function byteClassesOf(bytes: Uint8Array, start: number, end: number): nu
   return classes
 }
 
-/** When `searchedBytes` exceeds this number, `findPiece` builds an automaton. */
+/** When `searchedBytes` reaches this number, `findPiece` uses an automaton. */
 const AUTOMATON_AFTER_BYTES = 2 ** 16
+/** `findPiece` then still reads so many bytes itself before it asks the automaton, since many pieces occur soon. */
+const BYTES_BEFORE_AUTOMATON = 64
 
 /**
  * The path to check. All checks share one object, which costs less than a new object for each URL. A simple URL is one that `setSimpleUrl`
@@ -64,12 +65,9 @@ export class RequestPath {
   end = 0
   /** The classes of the bytes in the path. May have the flags of url-fast-path.ts too. */
   byteClasses = 0
-  /** How many bytes `findPiece` has read without a result: in searches and partial matches that failed. */
+  /** About how many bytes of this path `findPiece` has read. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
-  /** A hash set of the adjacent byte pairs of the path. The element at a pair's hash is 1. */
-  readonly #pairs = new Uint8Array(PAIR_HASH_COUNT)
-  #hasPairs = false
 
   /** Sets the path to `text`, converted to `normalForm`. */
   setPath(text: string, normalForm: NormalForm): void {
@@ -86,7 +84,6 @@ export class RequestPath {
     this.bytes = this.#buffer
     this.searchedBytes = 0
     this.#automaton = undefined
-    this.#hasPairs = false
   }
 
   /** Returns false if the path certainly lacks a byte. True does not mean that it has the byte. */
@@ -97,22 +94,6 @@ export class RequestPath {
   isRobotsTxt(): boolean {
     const { length } = ROBOTS_TXT
     return this.end - this.start === length && isEqualAt(this.bytes, this.start, ROBOTS_TXT, 0, length)
-  }
-
-  /** Returns false if the path certainly lacks a piece, because it lacks one of the piece's adjacent byte pairs. */
-  #mayContainPairs(pattern: Uint8Array, start: number, end: number): boolean {
-    if (!this.#hasPairs) {
-      this.#hasPairs = true
-      this.#pairs.fill(0)
-      const { bytes } = this
-      for (let i = this.start + 1; i < this.end; i++) {
-        this.#pairs[hashOfPair(bytes[i - 1] as number, bytes[i] as number)] = 1
-      }
-    }
-    for (let i = start + 1; i < end; i++) {
-      if (this.#pairs[hashOfPair(pattern[i - 1] as number, pattern[i] as number)] === 0) return false
-    }
-    return true
   }
 
   /**
@@ -127,30 +108,26 @@ export class RequestPath {
     const skipped = pattern[start] === SLASH && end - start > 1 ? 1 : 0
     const byte = pattern[start + skipped] as number
     if (!this.mayContain(byte)) return -1
-    if (this.searchedBytes > AUTOMATON_AFTER_BYTES && this.end - this.start <= MAX_AUTOMATON_BYTES) {
-      this.#automaton ??= new SuffixAutomaton(bytes, this.start, this.end)
-      const found = this.#automaton.endOfNext(pattern, start, end, from - this.start)
-      return found === -1 || this.start + found > to ? -1 : this.start + found
-    }
-    if (this.end - this.start > MAX_AUTOMATON_BYTES && !this.#mayContainPairs(pattern, start, end)) return -1
     const last = to - (end - start)
-    for (let at = from; at <= last; at++) {
+    const maxRead = Math.max(BYTES_BEFORE_AUTOMATON, AUTOMATON_AFTER_BYTES - this.searchedBytes)
+    let read = 0
+    let at = from
+    for (; at <= last && read < maxRead; at++) {
+      read++
       if (bytes[at + skipped] !== byte) continue
       let i = start
       while (i < end && bytes[at + i - start] === pattern[i]) i++
-      if (i === end) return at + end - start
-      this.searchedBytes += i - start
+      read += i - start
+      if (i < end) continue
+      this.searchedBytes += read
+      return at + end - start
     }
-    this.searchedBytes += Math.max(0, last - from)
-    return -1
+    this.searchedBytes += read
+    if (at > last) return -1
+    this.#automaton ??= new SuffixAutomaton(bytes, this.start, this.end)
+    const found = this.#automaton.endOfNext(pattern, start, end, at - this.start)
+    return found === -1 || this.start + found > to ? -1 : this.start + found
   }
-}
-
-/** The hash of a byte pair is below this number, a power of two. */
-const PAIR_HASH_COUNT = 2 ** 12
-
-function hashOfPair(first: number, second: number): number {
-  return ((first << 5) ^ second) & (PAIR_HASH_COUNT - 1)
 }
 
 const ROBOTS_TXT = bytesOfLatin1('/robots.txt')

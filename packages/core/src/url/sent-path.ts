@@ -1,6 +1,6 @@
 // The path and query of a URL as a client sends them: RFC 9309 §2.2.2, WHATWG URL. Also as google/robotstxt finds them in a string.
 import { SLASH } from '../ascii.ts'
-import { isParsedUrl, parseUrl, sentPath, type UrlInput, urlText } from './origin.ts'
+import { isParsedUrl, limited, originOf, parseUrl, sentPath, type UrlInput, urlText } from './origin.ts'
 import type { UrlProblem } from './url-problem.ts'
 
 export interface SentUrl {
@@ -32,7 +32,7 @@ export function sentUrlOf(url: UrlInput, authority: 'checked' | 'ignored'): Sent
 /** Parses a path after a fixed host. To resolve it against a base URL would read a path such as `//a` as a host. */
 function parsePath(path: string): SentUrl | UrlProblem {
   const parsed = URL.parse(`http://host.invalid${path}`)
-  return parsed === null ? 'malformed' : { origin: undefined, path: sentPath(parsed.href) }
+  return parsed === null ? 'malformed' : limited({ origin: undefined, path: sentPath(parsed.href) })
 }
 
 /** Returns whether a string starts with `//` or `/\`, also with tabs and line ends between them, which a client removes. */
@@ -40,11 +40,16 @@ function startsHost(path: string): boolean {
   return /^\/[\t\n\r]*[/\\]/.test(path)
 }
 
+/** Returns the URL that google/robotstxt finds in any string. */
+export function googleUrlOf(url: string): SentUrl | UrlProblem {
+  return limited({ origin: originOf(url), path: googlePathOf(url) })
+}
+
 /**
  * Returns the path that google/robotstxt finds in any string. It resolves, decodes and rejects nothing; a string without a path has the path `/`.
  * This has the behaviour of its `GetPathParamsQuery`, not its code.
  */
-export function googlePathOf(url: string): string {
+function googlePathOf(url: string): string {
   const start = url.startsWith('//') ? 2 : 0
   const scheme = url.indexOf('://', start)
   const early = indexOfPath(url, start)

@@ -7,9 +7,10 @@ import { describeValue, OptionError } from '../option-error.ts'
  * `empty`: the string is empty or blank;
  * `relative`: its scheme is missing, as in `/path`, `//host/path`, `host/path` and `host:8080/path`;
  * `malformed`: it is invalid by the WHATWG URL standard;
- * `scheme`: its scheme has no robots.txt, such as `mailto:`.
+ * `scheme`: its scheme has no robots.txt, such as `mailto:`;
+ * `too-long`: its path and query have more than 65,536 characters.
  */
-export type UrlProblem = 'empty' | 'relative' | 'malformed' | 'scheme'
+export type UrlProblem = 'empty' | 'relative' | 'malformed' | 'scheme' | 'too-long'
 
 /**
  * A host and a port without a scheme. The URL parser would read the host as a scheme. Telephone numbers are written in the same form, and
@@ -33,6 +34,7 @@ const PROBLEMS: Readonly<Record<UrlProblem, string>> = {
   relative: 'the URL has no scheme; write it whole, such as',
   malformed: 'the URL is invalid; write one such as',
   scheme: 'only http, https and ftp URLs have a robots.txt; write one such as',
+  'too-long': 'the path and query of the URL have more than 65,536 characters; write a shorter one, such as',
 }
 
 const EXAMPLE = 'https://example.com/page'
