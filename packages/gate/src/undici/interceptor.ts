@@ -83,6 +83,9 @@ type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | nul
 const WRONG_ORDER =
   'redirect comes before politeInterceptor, so redirect hops would not be checked; write .compose(politeInterceptor(gate), interceptors.redirect(…))'
 
+/** True while a GatedRequest starts the caller's handler: that request has no connection yet. */
+let isStartingHandler = false
+
 /**
  * One dispatched request. It is the handler that undici gets, and the controller that the caller's handler gets. The caller's handler is
  * started before the request enters the gate, so that the caller can abort the request while it waits.
@@ -121,7 +124,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   async run(): Promise<void> {
     const { signal } = this.#aborting
     try {
-      this.#handler.onRequestStart?.(this, null)
+      this.#startHandler()
       const { url, options } = checkedOptions(this.#options, this.#gate)
       // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no permit.
       if (this.#gate.robots.isOwnRequest(url)) return void this.#dispatch(options, this)
@@ -130,6 +133,15 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       this.#permit.run(() => this.#dispatch(options, this))
     } catch (error) {
       this.#fail(versionError(error) ?? asError(error))
+    }
+  }
+
+  #startHandler(): void {
+    isStartingHandler = true
+    try {
+      this.#handler.onRequestStart?.(this, null)
+    } finally {
+      isStartingHandler = false
     }
   }
 
@@ -197,8 +209,9 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       return
     }
     this.#inner = controller
-    // Undici's own controller means that the request has a connection. Later events of the connection may run in this async context.
-    if (!(controller instanceof GatedRequest)) this.#permit?.markSent()
+    // Undici makes this call when the request has a connection. Later events of the connection may run in this async context. A GatedRequest
+    // inside of this one makes this call before it enters the gate.
+    if (!isStartingHandler) this.#permit?.markSent()
     if (this.#aborting.signal.aborted) controller.abort(this.#aborting.signal.reason)
     else if (this.#paused) controller.pause()
   }
