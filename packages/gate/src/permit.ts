@@ -35,9 +35,10 @@ export interface Permit extends Disposable {
   /**
    * Calls `send`, which sends the request. Returns the result of `send`. `send` may use a fetch or an agent that has the same gate. Then
    * this request enters the gate a second time. The gate recognises it by its URL, and admits it without another wait. Any other request
-   * of `send` waits like a new one, including a retry of this URL. If the response to this request is not reported yet, this permit stops
-   * counting towards the concurrency limits before the other request waits. So neither request waits for the other. If `send` uses a
-   * fetch that does not have the same gate, give it `redirect: 'manual'`: the gate does not see the redirects that it follows.
+   * of `send` waits like a new one, including a retry of this URL. This permit stops counting towards the concurrency limits before the
+   * other request waits; or, if this request has a connection of an agent or a dispatcher of the gate, when it ends. So neither request
+   * waits for the other. If `send` uses a fetch that does not have the same gate, give it `redirect: 'manual'`: the gate does not see the
+   * redirects that it follows.
    * @throws {OptionError} if `send` is not a function. Also whatever `send` throws.
    */
   run<T>(send: () => T): T

@@ -119,6 +119,7 @@ class NestedPermit implements NestablePermit {
   readonly waitedLevel = undefined
   readonly #outer: NestablePermit
   readonly #sending: Sending
+  #isSent = false
 
   constructor(gate: PoliteGate, outer: NestablePermit) {
     this.#outer = outer
@@ -157,13 +158,20 @@ class NestedPermit implements NestablePermit {
   }
 
   markSent(): void {
+    this.#isSent = true
     this.#sending.end()
     this.#outer.markSent()
   }
 
   release(response?: ResponseLike): void {
     this.#sending.end()
-    if (response !== undefined) this.applyResponse(response)
+    try {
+      if (response !== undefined) this.applyResponse(response)
+    } finally {
+      // A sent request has ended now. `send` may make another one before the caller releases the outer permit, such as a retry. After
+      // `markSent` the gate no longer recognises it as part of `send`, so the limits must be free before it enters.
+      if (this.#isSent) this.releaseConcurrency()
+    }
   }
 
   [Symbol.dispose](): void {

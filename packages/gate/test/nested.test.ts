@@ -6,7 +6,7 @@ import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PoliteGate, politeHttpAgent, politely } from '../src/index.ts'
 import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
-import { Site, until } from './site.ts'
+import { type Page, Site, until } from './site.ts'
 
 let site: Site
 let robots: RobotsClient
@@ -160,6 +160,66 @@ describe('another request while one is being sent', () => {
     })
     expect(await (await retrying(`${site.origin}/page`)).text()).toBe('page /page')
     expect(gate.counters).toMatchObject({ started: 2, done: 2 })
+  })
+
+  describe('makes a second request wait for its own slot, if the first one had a connection', () => {
+    /** Fails the first request to the page in this way. */
+    const failFirst = (path: string, fail: Page) => {
+      site.pages.set(path, (request, response) => {
+        if (site.seen.length === 1) fail(request, response)
+        else response.end('again')
+      })
+    }
+    const misdirected: Page = (_, response) => response.writeHead(421).end('misdirected')
+    const endless: Page = (_, response) => void response.writeHead(421).write('misdirected')
+    const broken: Page = (_, response) => response.writeHead(500).end('broken')
+    const silent: Page = () => undefined
+    const closed: Page = (request) => request.socket.destroy()
+    const retry = undici.interceptors.retry({ minTimeout: 1, maxTimeout: 1, maxRetries: 1 })
+    const retried = () => gated().compose(retry)
+    /** Aborts the first request when the site has got it, and repeats it. */
+    const impatient = (send: (url: string, signal: AbortSignal) => Promise<unknown>) => async (url: string) => {
+      const abort = new AbortController()
+      const first = send(url, abort.signal)
+      await until(() => site.seen.length === 1)
+      abort.abort()
+      return first.catch(() => send(url, new AbortController().signal))
+    }
+    const getWithSignal = (url: string, signal: AbortSignal) =>
+      new Promise<Response>((resolve, reject) => {
+        httpGet(url, { agent: httpAgent(), signal }, async (response) =>
+          resolve(new Response((await response.toArray()).join(''))),
+        ).on('error', reject)
+      })
+
+    test.each<[name: string, fail: Page, open: () => Fetch]>([
+      ['fetch repeats it after a 421', misdirected, () => polite(through(agentOf()))],
+      ['undici.fetch repeats it after a 421', misdirected, () => polite(through(agentOf(), undici.fetch))],
+      ['fetch repeats it after a 421 whose body does not end', endless, () => polite(through(agentOf()))],
+      ['undici.fetch repeats it after such a 421', endless, () => polite(through(agentOf(), undici.fetch))],
+      ['politely is applied twice, and fetch repeats it', misdirected, () => polite(polite(through(agentOf())))],
+      ['undici’s retry interceptor repeats it after a 500', broken, () => polite(through(retried(), undici.fetch))],
+      ['the retry interceptor repeats it after a reset', closed, () => polite(through(retried(), undici.fetch))],
+      [
+        'an interceptor is applied twice around the retry interceptor',
+        broken,
+        () => polite(through(gated(retried()), undici.fetch)),
+      ],
+      [
+        'undici.fetch is aborted and repeated',
+        silent,
+        () => {
+          const fetch = through(agentOf(), undici.fetch)
+          return polite(impatient((url, signal) => fetch(url, { signal })))
+        },
+      ],
+      ['a request of node:http is aborted and repeated', silent, () => polite(impatient(getWithSignal))],
+    ])('%s', async (_, fail, open) => {
+      failFirst('/page', fail)
+      expect(await (await open()(`${site.origin}/page`)).text()).toBe('again')
+      expect(site.lines).toEqual(['GET /page', 'GET /page'])
+      expect(gate.counters).toMatchObject({ started: 2 })
+    })
   })
 
   test('admits a request that an interceptor makes', async () => {
