@@ -7,6 +7,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
+import { registrableDomainOf } from '@politely/fetcher'
 import type { PoliteGate } from '@politely/gate'
 import { type CrawleeInternals, type RequestSource, restoreLock, shortenLock } from './crawlee-internals.ts'
 import type { PoolTask } from './pool-task.ts'
@@ -16,10 +17,12 @@ const MAX_TIMER_MS = 60 * 60 * 1000
 /** How long a request on its way to the gate holds up the next one of its origin. Its handler may never use the gate. Our choice. */
 const MAX_APPROACH_MS = 1_000
 /**
- * Above this number of pending estimates, requests wait for robots.txt in the pool. Otherwise the robots.txt files of all origins in a queue would be
- * fetched at once. Our choice.
+ * While the robots.txt files of this number of registrable domains are being fetched, a request of another domain waits for its robots.txt in the
+ * pool. Otherwise all requests of a long queue would be taken into memory at once. Our choice.
  */
-const MAX_PENDING_ESTIMATES = 32
+const MAX_FETCHING_DOMAINS = 32
+/** How many requests of one registrable domain may be in the pool without having reached the gate. Our choice. */
+const MAX_ON_THE_WAY = 4
 /**
  * Lock of a deferred request. After a crash another process gets the request when the lock expires. Our choice: the documentation promises a
  * minute.
@@ -42,16 +45,43 @@ interface Deferred {
 
 /** The requests of one origin. */
 interface OriginQueue {
+  readonly origin: string
+  readonly domain: Domain
   /** Deferred requests by key, in the order in which they came. */
   waiting: Map<string, Deferred>
   /** Tasks whose request was admitted to the pool and has not passed the gate yet, each with its timer. The next request waits for them. */
   readonly approaching: Map<PoolTask, NodeJS.Timeout>
-  /** Settles when each request that has come so far is admitted or deferred. Never rejects. */
-  decided: Promise<unknown>
   /** Fires when the first request should go to the pool. */
   timer: NodeJS.Timeout | undefined
-  /** Whether the first request is being estimated, is ready for the pool, or is being taken by a task. */
+  /** Whether a request is being estimated, is ready for the pool, or is being taken by a task. */
   isHandingOver: boolean
+  /** The pending estimate. An origin has one at a time. */
+  estimate: Promise<Estimate> | undefined
+}
+
+/**
+ * A registrable domain. A site may have any number of hosts, and their requests share a concurrency limit. If all of them waited for it in the
+ * pool, no task would be left for other sites.
+ */
+interface Domain {
+  readonly name: string
+  /** How many queues the domain has. */
+  queues: number
+  /** How many of them have a pending estimate. */
+  pendingEstimates: number
+  /** Queues with a request that is ready for the pool, or is in the pool and has not passed the gate. */
+  readonly approaching: Set<OriginQueue>
+  /** Those of them whose request has not reached the gate. */
+  readonly onTheWay: Set<OriginQueue>
+  /** Queues whose first request could start now, and is deferred until a request of another queue has reached or passed the gate. */
+  readonly held: Set<OriginQueue>
+}
+
+/** When a request could start. */
+interface Estimate {
+  readonly waitMs: number
+  /** Whether it would then wait for a concurrency limit that all hosts of a domain share. */
+  readonly isDomainFull: boolean
 }
 
 /** The request of a task. */
@@ -75,7 +105,10 @@ export class DeferredRequests {
    * expired, or because a retry was queued before the failed task ended.
    */
   readonly #tracked = new Map<string, 'once' | 'again'>()
-  #pendingEstimates = 0
+  /** The registrable domains of the queues, by name. */
+  readonly #domains = new Map<string, Domain>()
+  /** How many of them have a pending estimate. */
+  #fetchingDomains = 0
   #renewal: NodeJS.Timeout | undefined
   /** Crawlee's queue counts as empty until this time. `performance.now()`. */
   #emptyUntil = 0
@@ -119,9 +152,11 @@ export class DeferredRequests {
       const [key, deferred] = first as [string, Deferred]
       queue.waiting.delete(key)
       const request = await this.#reload(key, deferred)
-      const origin = originOf(deferred.request.url) as string
-      if (request === undefined) this.#endHandover(origin, queue)
-      else if (await this.#decide(task, { key, origin, deferred: { ...deferred, request } }, true)) {
+      const { origin } = queue
+      if (request === undefined) {
+        leavePool(queue)
+        this.#endHandover(queue)
+      } else if (await this.#decide(task, { key, origin, deferred: { ...deferred, request } }, true)) {
         await restoreLock(deferred.source, request)
         return request
       }
@@ -137,56 +172,63 @@ export class DeferredRequests {
     const isTracked = this.#tracked.has(key)
     this.#tracked.set(key, isTracked ? 'again' : 'once')
     if (isTracked) return false
-    const queue = this.#queueOf(origin)
     const deferred = { request, source, locked: Promise.resolve() }
-    // One after another, so that a later request does not overtake one whose estimate is pending.
-    const decided = queue.decided.then(() => this.#decide(task, { key, origin, deferred }, false))
-    queue.decided = decided
-    return decided
+    return this.#decide(task, { key, origin, deferred }, false)
   }
 
   /** Admits a request to the pool, or defers it. */
   async #decide(task: PoolTask, taskRequest: TaskRequest, isReady: boolean): Promise<boolean> {
     const { key, origin, deferred } = taskRequest
     const queue = this.#queueOf(origin)
-    if (!isReady && (queue.waiting.size > 0 || queue.isHandingOver)) {
+    const mayDefer = this.#deferBeyondMs !== Number.POSITIVE_INFINITY
+    // A later request does not overtake one that is deferred or being estimated.
+    if (!isReady && mayDefer && (queue.waiting.size > 0 || queue.isHandingOver)) {
       this.#defer(queue, key, deferred)
       return false
     }
-    const { url } = deferred.request
-    const waitMs = await (isReady ? this.#estimateWait(url) : this.#estimateWaitOrDefer(url))
-    const isNear = queue.approaching.size === 0 && waitMs <= this.#deferBeyondMs
-    const isAdmitted = isNear || this.#deferBeyondMs === Number.POSITIVE_INFINITY || task.signal.aborted
+    queue.isHandingOver = true
+    const isAdmitted = !mayDefer || (await this.#isNear(queue, deferred.request.url, isReady)) || task.signal.aborted
     if (isAdmitted) {
       const timer = () => setTimeout(() => this.passedGate(task), MAX_APPROACH_MS)
       queue.approaching.set(task, this.#timerScope.runInAsyncScope(timer))
+      joinPool(queue)
       this.#tasks.set(task, taskRequest)
       this.#tracked.set(key, 'once')
     } else {
+      if (isReady) leavePool(queue)
       // The request goes to the front.
       const others = queue.waiting
       queue.waiting = new Map()
       this.#defer(queue, key, deferred)
       for (const [otherKey, other] of others) queue.waiting.set(otherKey, other)
     }
-    if (isReady) this.#endHandover(origin, queue)
-    else this.#scheduleFirst(origin, queue)
+    this.#endHandover(queue)
     return isAdmitted
+  }
+
+  /** Estimates whether a request may be in the pool now. */
+  async #isNear(queue: OriginQueue, url: string, isReady: boolean): Promise<boolean> {
+    const estimate = await (isReady ? this.#estimate(queue, url) : this.#estimateOrDefer(queue, url))
+    return queue.approaching.size === 0 && estimate.waitMs <= this.#deferBeyondMs && hasRoom(queue, estimate)
   }
 
   /** To be called when the request of a task reaches the gate. From then on MAX_APPROACH_MS no longer applies. */
   reachedGate(task: PoolTask): void {
-    const taskRequest = this.#tasks.get(task)
-    if (taskRequest !== undefined) clearTimeout(this.#queues.get(taskRequest.origin)?.approaching.get(task))
+    const queue = this.#queueOfTask(task)
+    if (!queue?.approaching.has(task)) return
+    clearTimeout(queue.approaching.get(task))
+    if (queue.domain.onTheWay.delete(queue)) this.#wakeHeld(queue.domain)
   }
 
   /** To be called when the request of a task has passed the gate, or will not. The next request of its origin no longer waits for it. */
   passedGate(task: PoolTask): void {
-    this.reachedGate(task)
-    const taskRequest = this.#tasks.get(task)
-    if (taskRequest === undefined) return
-    const queue = this.#queues.get(taskRequest.origin)
-    if (queue?.approaching.delete(task)) this.#scheduleFirst(taskRequest.origin, queue)
+    const queue = this.#queueOfTask(task)
+    if (!queue?.approaching.has(task)) return
+    clearTimeout(queue.approaching.get(task))
+    queue.approaching.delete(task)
+    if (queue.approaching.size === 0) leavePool(queue)
+    this.#scheduleFirst(queue)
+    this.#wakeHeld(queue.domain)
   }
 
   /**
@@ -211,6 +253,7 @@ export class DeferredRequests {
   async close(): Promise<void> {
     const queues = [...this.#queues.values()]
     this.#queues.clear()
+    this.#domains.clear()
     this.#ready.clear()
     clearInterval(this.#renewal)
     this.#renewal = undefined
@@ -231,15 +274,39 @@ export class DeferredRequests {
   #queueOf(origin: string): OriginQueue {
     const known = this.#queues.get(origin)
     if (known !== undefined) return known
+    const domain = this.#domainOf(registrableDomainOf(origin))
     const queue: OriginQueue = {
+      origin,
+      domain,
       waiting: new Map(),
       approaching: new Map(),
-      decided: Promise.resolve(),
       timer: undefined,
       isHandingOver: false,
+      estimate: undefined,
     }
     this.#queues.set(origin, queue)
+    domain.queues++
     return queue
+  }
+
+  #domainOf(name: string): Domain {
+    const known = this.#domains.get(name)
+    if (known !== undefined) return known
+    const domain: Domain = {
+      name,
+      queues: 0,
+      pendingEstimates: 0,
+      approaching: new Set(),
+      onTheWay: new Set(),
+      held: new Set(),
+    }
+    this.#domains.set(name, domain)
+    return domain
+  }
+
+  #queueOfTask(task: PoolTask): OriginQueue | undefined {
+    const taskRequest = this.#tasks.get(task)
+    return taskRequest && this.#queues.get(taskRequest.origin)
   }
 
   #defer(queue: OriginQueue, key: string, deferred: Deferred): void {
@@ -261,58 +328,91 @@ export class DeferredRequests {
     }
   }
 
-  /** Like `#estimateWait`, but returns Infinity for a request whose robots.txt must be fetched first. */
-  async #estimateWaitOrDefer(url: string): Promise<number> {
-    const estimate = this.#estimateWait(url)
-    if (this.#deferBeyondMs === Number.POSITIVE_INFINITY || this.#pendingEstimates > MAX_PENDING_ESTIMATES) {
-      return estimate
-    }
-    return Promise.race([estimate, new Promise<number>((resolve) => setImmediate(resolve, Number.POSITIVE_INFINITY))])
+  /** Like `#estimate`, but returns an endless wait for a request whose robots.txt must be fetched first. */
+  async #estimateOrDefer(queue: OriginQueue, url: string): Promise<Estimate> {
+    const isFetching = queue.domain.pendingEstimates > 0
+    const estimate = this.#estimate(queue, url)
+    if (!isFetching && this.#fetchingDomains > MAX_FETCHING_DOMAINS) return estimate
+    const later: Estimate = { waitMs: Number.POSITIVE_INFINITY, isDomainFull: false }
+    return Promise.race([estimate, new Promise<Estimate>((resolve) => setImmediate(resolve, later))])
   }
 
-  /** Returns in how many milliseconds a request could start. 0 for a request that the gate refuses or fails. */
-  async #estimateWait(url: string): Promise<number> {
-    this.#pendingEstimates++
+  /** Returns when a request could start. Returns the pending estimate if there is one: it is that of the same request. */
+  #estimate(queue: OriginQueue, url: string): Promise<Estimate> {
+    queue.estimate ??= this.#newEstimate(queue, url)
+    return queue.estimate
+  }
+
+  async #newEstimate(queue: OriginQueue, url: string): Promise<Estimate> {
+    const { domain } = queue
+    if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
     try {
       const forecast = await this.#gate.when(url)
-      return forecast.allowed ? forecast.waitMs : 0
+      if (!forecast.allowed) return NOW
+      const { waitMs, because, level } = forecast
+      return { waitMs, isDomainFull: because === 'concurrency' && (level === 'domain' || level === 'address') }
     } catch {
-      return 0
+      return NOW
     } finally {
-      this.#pendingEstimates--
+      queue.estimate = undefined
+      if (--domain.pendingEstimates === 0) this.#fetchingDomains--
     }
   }
 
   /** To be called when the first request of a queue was taken by a task, was put back, or was dropped. */
-  #endHandover(origin: string, queue: OriginQueue): void {
+  #endHandover(queue: OriginQueue): void {
     queue.isHandingOver = false
-    this.#scheduleFirst(origin, queue)
+    this.#scheduleFirst(queue)
   }
 
   /** Schedules the handover of a queue's first request to the pool. Replaces an earlier schedule, which may be out of date. */
-  #scheduleFirst(origin: string, queue: OriginQueue): void {
+  #scheduleFirst(queue: OriginQueue): void {
     if (queue.isHandingOver) return
     clearTimeout(queue.timer)
     queue.timer = undefined
     if (queue.approaching.size > 0) return
-    if (queue.waiting.size > 0) void this.#timerScope.runInAsyncScope(() => this.#handOverFirst(origin, queue))
-    else if (this.#queues.get(origin) === queue) this.#queues.delete(origin)
+    if (queue.waiting.size > 0) void this.#timerScope.runInAsyncScope(() => this.#handOverFirst(queue))
+    else if (this.#queues.get(queue.origin) === queue) this.#deleteQueue(queue)
+  }
+
+  #deleteQueue({ origin, domain }: OriginQueue): void {
+    this.#queues.delete(origin)
+    domain.queues--
+    if (domain.queues === 0) this.#domains.delete(domain.name)
+    else this.#wakeHeld(domain)
+  }
+
+  /** To be called when a domain may have room for requests in the pool. Schedules the first ones that are deferred until then. */
+  #wakeHeld({ onTheWay, held }: Domain): void {
+    let room = MAX_ON_THE_WAY - onTheWay.size
+    for (const queue of held) {
+      if (room <= 0) return
+      room--
+      this.#scheduleFirst(queue)
+    }
   }
 
   /** Makes a queue's first request ready for the pool if its turn is near. Otherwise sets a timer. */
-  async #handOverFirst(origin: string, queue: OriginQueue): Promise<void> {
+  async #handOverFirst(queue: OriginQueue): Promise<void> {
+    const { domain } = queue
     queue.isHandingOver = true
+    domain.held.delete(queue)
     const [first] = queue.waiting.values()
-    const waitMs = await this.#estimateWait((first as Deferred).request.url)
-    if (this.#queues.get(origin) !== queue) return // the crawl has ended
-    const untilNearMs = waitMs - this.#deferBeyondMs
-    if (untilNearMs > 0) {
-      queue.isHandingOver = false
-      queue.timer = setTimeout(() => this.#scheduleFirst(origin, queue), Math.min(untilNearMs, MAX_TIMER_MS))
+    const estimate = await this.#estimate(queue, (first as Deferred).request.url)
+    if (this.#queues.get(queue.origin) !== queue) return // the crawl has ended
+    const untilNearMs = estimate.waitMs - this.#deferBeyondMs
+    if (untilNearMs <= 0 && hasRoom(queue, estimate)) {
+      joinPool(queue)
+      this.#ready.add(queue)
+      void this.#internals.autoscaledPool?.notify()
       return
     }
-    this.#ready.add(queue)
-    void this.#internals.autoscaledPool?.notify()
+    queue.isHandingOver = false
+    if (untilNearMs <= 0) domain.held.add(queue)
+    else {
+      queue.timer = setTimeout(() => this.#scheduleFirst(queue), Math.min(untilNearMs, MAX_TIMER_MS))
+      this.#wakeHeld(domain)
+    }
   }
 
   /** Returns the current state of a deferred request. Undefined if another crawler has handled it after its lock expired. */
@@ -339,6 +439,31 @@ export class DeferredRequests {
       )
     }
   }
+}
+
+/** The estimate for a request that the gate refuses or fails. */
+const NOW: Estimate = { waitMs: 0, isDomainFull: false }
+
+/**
+ * Returns whether the first request of a queue may be in the pool, as far as other requests of its domain are concerned. If the domain is full, one
+ * request waits for it at the gate.
+ */
+function hasRoom(queue: OriginQueue, { isDomainFull }: Estimate): boolean {
+  const { approaching, onTheWay } = queue.domain
+  if (approaching.has(queue)) return true
+  return isDomainFull ? approaching.size === 0 : onTheWay.size < MAX_ON_THE_WAY
+}
+
+/** To be called when a request of a queue is ready for the pool or admitted to it. */
+function joinPool(queue: OriginQueue): void {
+  queue.domain.approaching.add(queue)
+  queue.domain.onTheWay.add(queue)
+}
+
+/** To be called when that request has passed the gate, or will not. */
+function leavePool(queue: OriginQueue): void {
+  queue.domain.approaching.delete(queue)
+  queue.domain.onTheWay.delete(queue)
 }
 
 /**

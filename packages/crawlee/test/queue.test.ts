@@ -4,6 +4,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import type { LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -124,6 +125,65 @@ test('our choice: pages that wait for other pages of their site do not delay oth
   await crawler.run([...slow, fast as string].map((url) => sites.withPort(url)))
   await robots.close()
   expect(handled).toEqual([fast, ...slow].map((url) => sites.withPort(url as string)))
+})
+
+/** Resolves any host name to loopback, where the sites are. */
+const lookup: LookupFunction = (_, { all }, done) =>
+  all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)
+
+/** Crawls pages whose site does not respond until `respond` is called. Calls it when all pages of another site have been handled. */
+async function crawlBeside(slow: readonly string[], respond: () => void, maxConcurrency: number): Promise<void> {
+  const fast = answerPages(FAST, 0, 3)
+  const handled: string[] = []
+  const robots = new RobotsClient({ userAgent, lookup, allowAddresses: ['127.0.0.1'] })
+  const crawler = withRobots(
+    new BasicCrawler(
+      {
+        minConcurrency: maxConcurrency, // Crawlee starts fewer on a busy machine
+        maxConcurrency,
+        requestHandler: async ({ request, sendRequest }) => {
+          await sendRequest({ dnsLookup: lookup as never })
+          handled.push(request.url)
+          if (handled.length === fast.length) respond()
+        },
+      },
+      inMemory(),
+    ),
+    { robots, minDelayMs: 0 },
+  )
+  const { requestsFinished } = await crawler.run([...slow, ...fast].map((url) => sites.withPort(url)))
+  await robots.close()
+  expect(requestsFinished).toBe(slow.length + fast.length)
+  expect(handled.slice(0, fast.length).sort()).toEqual(fast.map((url) => sites.withPort(url)))
+}
+
+const hosts = (count: number, domain: string) =>
+  Array.from({ length: count }, (_, n) => `http://host-${n}.${domain}:PORT/page`)
+
+test.each([
+  ['of many hosts of one domain', hosts(60, 'slow.test')],
+  [
+    'of one host with many pages, beside many other such domains,',
+    [
+      ...Array.from({ length: 34 }, (_, n) => `http://slow-${n}.test:PORT/page`),
+      ...Array.from({ length: 20 }, (_, n) => `http://slow.test:PORT/${n}`),
+    ],
+  ],
+])('our choice: robots.txt files %s that do not arrive delay no other site', async (_, slow) => {
+  const { promise: robotsTxt, resolve: sendRobotsTxt } = Promise.withResolvers<Reply>()
+  for (const url of slow) {
+    sites.respond(url.replace(/[^/]+$/, 'robots.txt'), robotsTxt)
+    sites.respond(url, page)
+  }
+  await crawlBeside(slow, () => sendRobotsTxt({ status: 404 }), 6)
+})
+
+test('our choice: pages of many hosts of one domain that do not arrive delay no other site', async () => {
+  const slow = hosts(60, 'slow.test')
+  const { promise: response, resolve: sendResponse } = Promise.withResolvers<Reply>()
+  for (const url of slow) sites.respond(url, response)
+  // 8 pages are under way (`maxConcurrentPerDomain`), and at most 4 more are in the pool.
+  await crawlBeside(slow, () => sendResponse(page), 14)
 })
 
 test('a deferred request does not inherit the timeout of the task that deferred it', async () => {
