@@ -59,7 +59,15 @@ describe('Retry-After', () => {
     ['invalid: a negative number', '-120', undefined],
     ['invalid: a fraction', '1.5', undefined],
     ['invalid: a word', 'soon', undefined],
-    ['invalid: two values', '120, 120', undefined],
+    ['our choice, the longest of several values', '60, 120,30', 120_000],
+    [
+      'our choice, the longest of several dates',
+      'Thu, 01 Jan 2026 00:02:00 GMT, Thu, 01 Jan 2026 00:01:00 GMT',
+      120_000,
+    ],
+    ['our choice, the longest of seconds and dates', '60,Thursday, 01-Jan-26 00:02:00 GMT , 30', 120_000],
+    ['our choice, an invalid value beside a valid one is ignored', 'soon, 120, -300', 120_000],
+    ['invalid: two words', 'soon, later', undefined],
     ['invalid: an empty value', '', undefined],
     ['no header', undefined, undefined],
   ])('%s', (_, value, expected) => {

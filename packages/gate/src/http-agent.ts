@@ -78,7 +78,9 @@ async function enterAndSend(
     ending.signal.throwIfAborted()
     request.prependOnceListener('response', (response: IncomingMessage) => {
       const { statusCode = 0, headers } = response
-      permit.report({ status: statusCode, headers })
+      // `headers` has only the first of several Retry-After headers.
+      const { 'retry-after': retryAfter } = response.headersDistinct
+      permit.report({ status: statusCode, headers: { ...headers, 'retry-after': retryAfter } })
       // The client may not read the body of a redirect, and a site may never end it.
       if (isRedirect(statusCode, headers.location ?? null)) {
         setImmediate(gate.hold()) // the next hop enters in this turn of the event loop: `drain` waits for it

@@ -116,6 +116,14 @@ describe.each(combinations)('%s', (_, open) => {
     expect(gate.counters.pushbacks).toBe(1)
   })
 
+  test('waits for the longest of several Retry-After headers', async () => {
+    site.pages.set('/busy', (_, response) => response.writeHead(429, { 'retry-after': ['60', '3600'] }).end())
+    await open()(`${site.origin}/busy`)
+    const forecast = await gate.when(`${site.origin}/page`)
+    expect(forecast).toMatchObject({ allowed: true, because: 'retry-after', level: 'origin' })
+    expect('waitMs' in forecast && forecast.waitMs).toBeGreaterThan(60_000)
+  })
+
   test('keeps the delay between requests of several callers', async () => {
     const send = open()
     const pages = await Promise.all([1, 2, 3].map((n) => send(`${site.origin}/page?${n}`)))
