@@ -26,6 +26,7 @@ export class GrantedPermit implements NestablePermit {
   #status: number | undefined
   #isReported = false
   #holdsConcurrency = true
+  #hasEndedSlots = false
   #isReleased = false
 
   constructor(
@@ -80,7 +81,7 @@ export class GrantedPermit implements NestablePermit {
   cancel(): void {
     this.#isReleased = true
     cancelSlots(this.#grant.slots)
-    this.releaseConcurrency()
+    this.#releaseLimits()
   }
 
   run<T>(send: () => T): T {
@@ -110,7 +111,7 @@ export class GrantedPermit implements NestablePermit {
 
   release(response?: ResponseLike): void {
     if (this.#isReleased) return
-    const { gate, now, counters, pacer, activity } = this.#queue.context
+    const { gate, now, counters, activity } = this.#queue.context
     const { key } = this.#queue
     try {
       if (response !== undefined) this.report(response) // throws for an invalid response; the permit is released all the same
@@ -121,19 +122,38 @@ export class GrantedPermit implements NestablePermit {
       try {
         const at = now()
         const tookMs = at - this.#startedAt
-        for (const { pacedKey, ticket, limits } of this.#grant.slots) pacer.end(pacedKey.key, ticket, limits, tookMs)
+        this.#endSlots(tookMs)
         if (channels.done.hasSubscribers) {
           const { url, origin } = this.verdict
           channels.done.publish({ gate, at, url, origin, key, tookMs, status: this.#status })
         }
       } finally {
-        this.releaseConcurrency()
+        this.#releaseLimits()
         activity.end()
       }
     }
   }
 
   releaseConcurrency(): void {
+    if (!this.#holdsConcurrency) return
+    const { now, pacing } = this.#queue.context
+    try {
+      // The next request would otherwise wait until this one has ended.
+      if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.#startedAt)
+    } finally {
+      this.#releaseLimits()
+    }
+  }
+
+  /** Reports the end of the slots to the pacer, once. */
+  #endSlots(tookMs: number): void {
+    if (this.#hasEndedSlots) return
+    this.#hasEndedSlots = true
+    const { pacer } = this.#queue.context
+    for (const { pacedKey, ticket, limits } of this.#grant.slots) pacer.end(pacedKey.key, ticket, limits, tookMs)
+  }
+
+  #releaseLimits(): void {
     if (!this.#holdsConcurrency) return
     this.#holdsConcurrency = false
     this.#queue.release(this.#domain, this.#grant)

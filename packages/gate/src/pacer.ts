@@ -31,7 +31,8 @@ export interface Pacer {
   /** The response to the request of this slot has arrived. Called at most once for each slot. See `applyResponse` in core. */
   report(key: string, ticket: Ticket, response: PaceResponse): void | Promise<void>
   /**
-   * The request of this slot has ended, with or without a response. See `endRequest` in core.
+   * The request of this slot has ended, with or without a response. See `endRequest` in core. With `pauseFrom: 'end'`, `report` may follow: the
+   * code that sends the request has made another one before it.
    * @param tookMs The time since its start. Milliseconds.
    */
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void | Promise<void>

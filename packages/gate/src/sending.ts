@@ -20,7 +20,7 @@ export interface NestablePermit extends Permit {
    * @param sending How the request was sent. Default: with this permit.
    */
   applyResponse(response: ResponseLike, sending?: Sending): void
-  /** Releases the concurrency limits before the request has ended. */
+  /** Releases what the next request would wait for: the concurrency limits and, with `pauseFrom: 'end'`, the slots. */
   releaseConcurrency(): void
 }
 

@@ -3,8 +3,8 @@
 import { Agent as HttpAgent, get as httpGet } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import * as undici from 'undici'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { PoliteGate, politeHttpAgent, politely } from '../src/index.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { LocalPacer, PoliteGate, politeHttpAgent, politely } from '../src/index.ts'
 import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 import { type Page, Site, until } from './site.ts'
 
@@ -227,6 +227,33 @@ describe('another request while one is being sent', () => {
       expect(await (await open()(`${site.origin}/page`)).text()).toBe('again')
       expect(site.lines).toEqual(['GET /page', 'GET /page'])
       expect(gate.counters).toMatchObject({ started: 2 })
+    })
+  })
+
+  describe("with pauseFrom: 'end', the second request does not wait until the first one has ended", () => {
+    const withToken = (plain: Fetch) => async (url: string, init: RequestInit) => {
+      await (await plain(`${site.origin}/token`)).text()
+      return fetch(url, init)
+    }
+    const withRetry = (_: Fetch, dispatcher: undici.Dispatcher) =>
+      through(dispatcher.compose(undici.interceptors.retry({ minTimeout: 1, maxRetries: 1 })), undici.fetch)
+
+    test.each([
+      ['a request for a token', withToken, '/token'],
+      ['a retry', withRetry, '/page'],
+    ])('%s', async (_, open, first) => {
+      site.pages.set('/page', (_, response) => response.writeHead(site.seen.length === 1 ? 500 : 200).end('page'))
+      const pacer = new LocalPacer(() => performance.now())
+      const end = vi.spyOn(pacer, 'end')
+      const gate = new PoliteGate({ robots, pacer, pauseFrom: 'end', minDelayMs: 0 })
+      const dispatcher = new undici.Agent().compose(politeInterceptor(gate))
+      const polite = politely(open(politely(fetch, { gate }), dispatcher) as Fetch, { gate })
+      expect(await (await polite(`${site.origin}/page`)).text()).toBe('page')
+      expect(site.lines).toEqual([`GET ${first}`, 'GET /page'])
+      await gate.drain()
+      expect(new Set(end.mock.calls.map(([, ticket]) => ticket)).size).toBe(2)
+      expect(end).toHaveBeenCalledTimes(2)
+      await dispatcher.destroy()
     })
   })
 
