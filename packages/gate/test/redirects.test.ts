@@ -130,6 +130,14 @@ describe.each(ways)('$name', ({ get }) => {
   })
 })
 
+test.each(ways)('$name: fetch repeats a request after a 421', async ({ name, get }) => {
+  site.pages.set('/go', (_, response) => response.writeHead(site.seen.length === 1 ? 421 : 200).end('page'))
+  const { status } = await get(gate, ends)(`${site.origin}/go`, redirectRows[0] as RedirectRow, 'follow')
+  expect([status, site.lines]).toEqual([200, ['GET /go', 'GET /go']])
+  // `politely` does not see the repeat. For `politeAgent` it is a request of its own.
+  expect(gate.counters.started).toBe(name.includes('politeAgent') ? 2 : 1)
+})
+
 describe('undici.request with the redirect interceptor', () => {
   test.each(redirectRows)('to $name', async (row) => {
     serve(row)
