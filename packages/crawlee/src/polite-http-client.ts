@@ -8,7 +8,7 @@ import type {
   StreamingHttpResponse,
 } from '@crawlee/basic'
 import { linkSignals } from '@politely/fetcher/abort-listeners'
-import { assertOwnHost, type Permit, type PoliteGate } from '@politely/gate'
+import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
 import { currentTask } from './pool-task.ts'
@@ -80,6 +80,7 @@ export class PoliteHttpClient implements BaseHttpClient {
     url: URL,
     send: (hop: Q) => Promise<S>,
   ): Promise<S> {
+    assertNoPseudoHeader(hop)
     assertOwnHost(url.href, hostsOf(hop))
     const permit = await enterGate(this.#access, url, hop.signal)
     try {
@@ -169,6 +170,15 @@ function withUserAgent<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, u
 
 function hasHeader(headers: NonNullable<HttpRequest['headers']>, wanted: string): boolean {
   return Object.entries(headers).some(([name, value]) => name.toLowerCase() === wanted && value !== undefined)
+}
+
+/** @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name another site or page than the URL. */
+function assertNoPseudoHeader({ headers = {} }: HttpRequest<keyof ResponseTypes>): void {
+  const pseudo = Object.keys(headers).find((name) => name.startsWith(':'))
+  if (pseudo !== undefined)
+    throw new InvalidRequestError(
+      `the pseudo-header ${pseudo} of HTTP/2 is not supported; leave it out, and put its value in the URL`,
+    )
 }
 
 function hostsOf({ headers = {} }: HttpRequest<keyof ResponseTypes>): readonly unknown[] {

@@ -382,8 +382,12 @@ describe('request headers', () => {
     })
   })
 
-  test('a Host header of another site fails the request, because robots.txt is that of the URL', async () => {
-    const result = await crawl([{ url: `${HOME}/`, headers: { host: 'other.example' } }])
+  test.each([
+    ['a Host header of another site', { host: 'other.example' }],
+    ['a pseudo-header with another path', { ':path': '/private' }],
+    ['a pseudo-header with another site', { ':authority': 'other.example' }],
+  ])('%s fails the request, because robots.txt is that of the URL', async (_, headers) => {
+    const result = await crawl([{ url: `${HOME}/`, headers }])
     expect(result.failed).toMatchObject([[`${HOME}/`, { code: 'ERR_POLITELY_REQUEST' }]])
     expect(pages()).toEqual([])
   })
