@@ -193,6 +193,13 @@ describe('leaves unchanged', () => {
     server.close()
   })
 
+  test('a request with `upgrade` that cannot take over the socket, which fails as without a gate', async () => {
+    const requesting = undici.request(`${site.origin}/page`, { upgrade: 'echo', dispatcher: gated() })
+    await expect(requesting).rejects.toMatchObject({ code: 'ERR_POLITELY_REQUEST' })
+    expect(site.seen).toEqual([])
+    await isFree()
+  })
+
   test('CONNECT requests', async () => {
     const server = createServer().on('connect', (request, socket) => {
       socket.end(`HTTP/1.1 200 Connected\r\n\r\n${request.url}`)

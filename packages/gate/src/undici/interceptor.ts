@@ -126,6 +126,11 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     try {
       this.#startHandler()
       const { url, options } = checkedOptions(this.#options, this.#gate)
+      // Undici checks this for its own handlers. A GatedRequest always has the method.
+      if (options.upgrade && typeof this.#handler.onRequestUpgrade !== 'function')
+        throw new InvalidRequestError(
+          `\`upgrade\` is ${describeValue(options.upgrade)}, and the handler has no method onRequestUpgrade; leave it out, or write upgrade(url, { protocol })`,
+        )
       // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no permit.
       if (this.#gate.robots.isOwnRequest(url)) return void this.#dispatch(options, this)
       this.#permit = await this.#enter(url, signal)
