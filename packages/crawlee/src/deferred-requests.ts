@@ -7,7 +7,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
-import { registrableDomainOf } from '@politely/fetcher'
+import { registrableDomainOf, withoutCredentials } from '@politely/fetcher'
 import type { PoliteGate } from '@politely/gate'
 import { type CrawleeInternals, type RequestSource, restoreLock, shortenLock } from './crawlee-internals.ts'
 import type { PoolTask } from './pool-task.ts'
@@ -435,7 +435,7 @@ export class DeferredRequests {
     } catch (error) {
       this.#internals.log.exception(
         error as Error,
-        `${deferred.request.url} was deferred, and could not be put back in the queue; it stays locked until its lock expires`,
+        `${withoutCredentials(deferred.request.url)} was deferred, and could not be put back in the queue; it stays locked until its lock expires`,
       )
     }
   }

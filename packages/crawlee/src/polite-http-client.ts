@@ -7,6 +7,7 @@ import type {
   ResponseTypes,
   StreamingHttpResponse,
 } from '@crawlee/basic'
+import { withoutCredentials } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/abort-listeners'
 import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
 import type { DeferredRequests } from './deferred-requests.ts'
@@ -64,7 +65,7 @@ export class PoliteHttpClient implements BaseHttpClient {
       discard(response)
       if (redirectUrls.length >= maxRedirects) {
         throw new RedirectError(
-          `${request.url} was redirected more than ${maxRedirects} times, the last time by ${url.href}`,
+          `${withoutCredentials(String(request.url))} was redirected more than ${maxRedirects} times, the last time by ${withoutCredentials(url.href)}`,
         )
       }
       hop = redirected(hop, url, response.statusCode, location)

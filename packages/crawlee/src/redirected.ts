@@ -1,5 +1,6 @@
 // Builds the next request after a redirect, by the rules of WHATWG Fetch ("HTTP-redirect fetch"), in the format of Crawlee's HTTP clients.
 import type { HttpRequest, ResponseTypes, StreamingHttpResponse } from '@crawlee/basic'
+import { withoutCredentials } from '@politely/fetcher'
 import { isRedirect, redirectionOf } from '@politely/gate'
 
 type SimpleHeaders = NonNullable<HttpRequest['headers']>
@@ -38,13 +39,15 @@ export function redirected<R extends HttpRequest<keyof ResponseTypes>>(
   const method = (request.method ?? 'GET').toUpperCase()
   const redirection = redirectionOf(url, method, statusCode, location)
   if (redirection === undefined) {
-    throw new RedirectError(`${url.href} redirects to ${JSON.stringify(location)}, which is not an http or https URL`)
+    throw new RedirectError(
+      `${withoutCredentials(url.href)} redirects to ${JSON.stringify(withoutCredentials(location))}, which is not an http or https URL`,
+    )
   }
   const { becomesGet, removedHeaders } = redirection
   const { body, ...others } = request
   if (!becomesGet && typeof body === 'object' && !Buffer.isBuffer(body)) {
     throw new RedirectError(
-      `${url.href} redirects, but the request's body is a stream or a form, which cannot be sent again; send a string or a Buffer`,
+      `${withoutCredentials(url.href)} redirects, but the request's body is a stream or a form, which cannot be sent again; send a string or a Buffer`,
     )
   }
   const next = { ...others, url: redirection.url, headers: without(request.headers ?? {}, removedHeaders) }

@@ -304,7 +304,12 @@ describe('redirects', () => {
 
   test.each([
     ['a redirect loop', '/hop', /was redirected more than 10 times/, 11],
-    ['a redirect to a URL that is not http', 'ftp://localhost/', /which is not an http or https URL/, 1],
+    [
+      'a redirect to a URL that is not http',
+      'ftp://user:secret@localhost/',
+      /redirects to "ftp:\/\/localhost\/", which is not an http or https URL/,
+      1,
+    ],
   ])('%s fails and is not retried', async (_, location, message, requests) => {
     sites.respond(`${HOME}/hop`, redirectTo(location))
     const result = await crawl([`${HOME}/hop`])

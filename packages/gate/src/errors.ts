@@ -80,7 +80,7 @@ export class OpenRedirectError extends Error {
   readonly code = 'ERR_POLITELY_OPEN_REDIRECT'
   constructor(url: string) {
     super(
-      `the body of the redirect from ${url} did not end within 30 s, or too many such bodies were open; its connection was closed`,
+      `the body of the redirect from ${withoutCredentials(url)} did not end within 30 s, or too many such bodies were open; its connection was closed`,
     )
   }
 }

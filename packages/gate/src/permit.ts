@@ -4,7 +4,7 @@
 //   const response = await permit.run(() => fetch(url, { redirect: 'manual' }))   // sends the request
 //   permit.release(response)               // ends the request, and reports its status and Retry-After
 import { type Delay, type Headers, headerOf, type PaceResponse } from '@politely/core/engine'
-import type { ClientVerdict } from '@politely/fetcher'
+import { type ClientVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { ResponseError } from './errors.ts'
 import type { WaitLevel, WaitReason } from './paced-key.ts'
@@ -90,7 +90,7 @@ export function assertNotRedirected(response: ResponseLike): void {
   const { redirected, url } = response as { readonly redirected?: unknown; readonly url?: unknown }
   if (redirected === true)
     throw new ResponseError(
-      `the response was redirected to ${url}, which was not checked`,
+      `the response was redirected to ${withoutCredentials(String(url))}, which was not checked`,
       "write redirect: 'manual', as in fetch(permit.url, { redirect: 'manual' })",
     )
 }

@@ -1,5 +1,6 @@
 // politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
+import { withoutCredentials } from '@politely/fetcher'
 import { describeValue, oneOf } from '@politely/fetcher/option-checks'
 import { versionError } from './dispatcher-version.ts'
 import { ResponseError, RobotsDisallowedError } from './errors.ts'
@@ -120,11 +121,13 @@ async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInpu
       }
       await response.body?.cancel().catch(() => undefined) // not read; it may have failed already
       if (hops >= MAX_REDIRECTS)
-        throw new TypeError(`fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${request.url}`)
+        throw new TypeError(
+          `fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${withoutCredentials(request.url)}`,
+        )
       const next = redirected(request, response.status, location)
       if (next.body === 'spent' && requestCopy === undefined) {
         throw new TypeError(
-          `fetch failed: ${request.url} redirects, and its body was a stream, which cannot be sent again`,
+          `fetch failed: ${withoutCredentials(request.url)} redirects, and its body was a stream, which cannot be sent again`,
         )
       }
       request =

@@ -1,4 +1,5 @@
 // Computes the next request after a redirect (WHATWG Fetch, HTTP-redirect fetch).
+import { withoutCredentials } from '@politely/fetcher'
 
 /** The parts of a request that may change from hop to hop. */
 export interface Request {
@@ -53,7 +54,7 @@ export function redirected(request: Request, status: number, location: string): 
   const redirection = redirectionOf(new URL(request.url), request.method, status, location)
   if (redirection === undefined) {
     throw new TypeError(
-      `fetch failed: ${request.url} redirects to ${JSON.stringify(location)}, which is not an http or https URL`,
+      `fetch failed: ${withoutCredentials(request.url)} redirects to ${JSON.stringify(withoutCredentials(location))}, which is not an http or https URL`,
     )
   }
   const { url, becomesGet, removedHeaders } = redirection

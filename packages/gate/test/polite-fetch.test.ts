@@ -1,7 +1,7 @@
 // What politely(fetch) adds to fetch: every request is checked and waits for its slot. What stays the same as in fetch: see
 // same-fetch.test.ts.
 import { getEventListeners } from 'node:events'
-import { RobotsClient } from '@politely/fetcher'
+import { RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PoliteGate, type PolitelyOptions, politely, RobotsDisallowedError } from '../src/index.ts'
 import { kits } from './kits.ts'
@@ -39,6 +39,21 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
   }
   const go = (to: string, status = 302) => `${site.origin}/go?s=${status}&to=${encodeURIComponent(to)}`
   const refusal = { name: 'RobotsDisallowedError', code: 'ERR_POLITELY_DISALLOWED' }
+
+  test.each([
+    ['the target of a redirect', 'ftp://user:secret@localhost/', 'ftp://localhost/'],
+    ['the last redirect of too many', 'LOOP', 'more than 20 redirects, the last from http://127.0.0.1'],
+  ])('keeps the credentials of %s out of its error', async (_, to, message) => {
+    const location = to === 'LOOP' ? `${site.origin.replace('//', '//user:secret@')}/loop` : to
+    site.pages.set('/loop', (_, response) => response.writeHead(302, { location }).end())
+    // A fetch that accepts URLs with credentials, such as node-fetch.
+    const withCredentials = ((url: string, init: RequestInit) => fetch(withoutCredentials(url), init)) as typeof fetch
+    const politeFetch = politely(withCredentials, { userAgent: USER_AGENT, minDelayMs: 0 })
+    ends.push(politeFetch.close)
+    const error = await politeFetch(`${site.origin}/loop`).catch((reason: Error) => reason)
+    expect(error).toMatchObject({ message: expect.stringContaining(message) })
+    expect(String(error)).not.toContain('secret')
+  })
 
   describe('refuses', () => {
     test('a disallowed URL, before it is requested', async () => {
