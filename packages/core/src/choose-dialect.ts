@@ -29,7 +29,12 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
     const names = Object.keys(dialects).join(', ')
     throw new OptionError('dialect', `${describeValue(dialect)} is not known; write one of ${names}`)
   }
-  if (dialects[dialect.name as DialectName] === dialect) return dialect // a built-in dialect is valid
+  const { name } = dialect
+  if (typeof name !== 'string') {
+    const problem = name === undefined ? 'name is missing' : `name: ${describeValue(name)} is not a string`
+    throw new OptionError('dialect', `${problem}; write one such as "mine"`)
+  }
+  if (dialects[name as DialectName] === dialect) return dialect // a built-in dialect is valid
   const given: Record<string, unknown> = { ...dialect.parsing, ...dialect.access }
   const { parsing, access } = dialects.rfc9309
   for (const question of Object.keys({ ...parsing, ...access })) {

@@ -210,6 +210,7 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
     ['an unknown dialect', { ...good, dialect: 'bing' }],
     ['a dialect called toString', { ...good, dialect: 'toString' }],
     ['a dialect called __proto__', { ...good, dialect: '__proto__' }],
+    ['a dialect whose name is an object', { ...good, dialect: { ...dialects.google, name: { toString: 1 } } }],
     ['a dialect without answers', { ...good, dialect: { name: 'mine' } }],
     ['a dialect with an unknown answer', { ...good, dialect: withKeys('no answer') }],
     ['a dialect with an answer that JSON cannot represent', { ...good, dialect: withKeys(1n) }],

@@ -86,7 +86,9 @@ describe('a custom dialect', () => {
     ['bing', '"bing" is not known; write one of rfc9309, google'],
     [null, 'null is not known; write one of rfc9309'],
     [42, '42 is not known; write one of rfc9309, google'],
-    [{}, 'keys is missing; write one of lenient, exact'],
+    [{}, 'name is missing; write one such as "mine"'],
+    [{ ...dialects.google, name: { toString: 1 } }, 'is not a string; write one such as "mine"'],
+    [{ name: 'mine' }, 'keys is missing; write one of lenient, exact'],
     [
       { ...dialects.google, parsing: { ...dialects.google.parsing, winner: 'longest' } },
       'parsing.winner: "longest" is not valid; write one of most-octets, first',

@@ -62,7 +62,7 @@ describe('Retry-After', () => {
     ['our choice, the longest of several values', '60, 120,30', 120_000],
     [
       'our choice, the longest of several dates',
-      'Thu, 01 Jan 2026 00:02:00 GMT, Thu, 01 Jan 2026 00:01:00 GMT',
+      'Thu, 01 Jan 2026 00:01:00 GMT, Thu, 01 Jan 2026 00:02:00 GMT',
       120_000,
     ],
     ['our choice, the longest of seconds and dates', '60,Thursday, 01-Jan-26 00:02:00 GMT , 30', 120_000],

@@ -2,7 +2,7 @@
 import { httpDate } from './date.ts'
 
 /** A member of a list that commas separate. A date contains a comma itself. */
-const MEMBER = /(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,[^,]*|[^,]+/gi
+const MEMBER = /\s*(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,[^,]*|[^,]+/gi
 
 /**
  * Returns how long to wait from `now`, in milliseconds, 0 or more; undefined if the value is neither a number of seconds nor a date. Clients
