@@ -117,7 +117,7 @@ describe.each(combinations)('%s', (_, open) => {
   })
 
   test('waits for the longest of several Retry-After headers', async () => {
-    site.pages.set('/busy', (_, response) => response.writeHead(429, { 'retry-after': ['60', '3600'] }).end())
+    site.pages.set('/busy', (_, response) => response.setHeader('retry-after', ['60', '3600']).writeHead(429).end())
     await open()(`${site.origin}/busy`)
     const forecast = await gate.when(`${site.origin}/page`)
     expect(forecast).toMatchObject({ allowed: true, because: 'retry-after', level: 'origin' })
