@@ -17,7 +17,7 @@ import { htmlPage, redirectTo } from './small-pages.ts'
 const speculation = (path: string) => JSON.stringify({ prefetch: [{ urls: [path], eagerness: 'immediate' }] })
 
 /** Names of the rules that the page of a case inserts by script. */
-const INSERTED = ['shadow', 'retyped', 'methods', 'closed', 'typed', 'text']
+const INSERTED = ['shadow', 'namespaced', 'retyped', 'methods', 'closed', 'typed', 'text']
 
 export const browserPageCases: readonly BrowserCase[] = [
   {
@@ -202,6 +202,8 @@ export const browserPageCases: readonly BrowserCase[] = [
       '/robots.txt': RULES,
       '/open': htmlPage(`<div><template shadowrootmode="open"><p><template shadowrootmode="open">
           <script type="speculationrules">${speculation('/private/declarative')}</script></template></p></template></div>
+        <div><script>0</script>text<template shadowrootmode="open">
+          <script type="speculationrules">${speculation('/private/attached-later')}</script></template></div>
         <script>
           const texts = ${JSON.stringify(Object.fromEntries(INSERTED.map((name) => [name, speculation(`/private/${name}`)])))}
           const add = (parent, name) => {
@@ -211,6 +213,10 @@ export const browserPageCases: readonly BrowserCase[] = [
           const element = (name) => document.body.appendChild(document.createElement(name))
           add(element('div').attachShadow({ mode: 'open' }), 'shadow')
           const closed = element('div').attachShadow({ mode: 'closed' })
+          const namespaced = document.createElement('script')
+          namespaced.setAttributeNS('urn:test', 'type', 'text/plain')
+          namespaced.setAttributeNS(null, 'type', 'speculationrules')
+          namespaced.textContent = texts.namespaced; document.body.append(namespaced)
           add(document.head, 'retyped').type = 'text/plain'
           const [typedLater, changed] = [element('script'), element('script')]
           changed.type = 'speculationrules'; changed.append('')
@@ -224,6 +230,29 @@ export const browserPageCases: readonly BrowserCase[] = [
             changed.firstChild.data = texts.text
             fetch('/last')
           })</script>`),
+    },
+    run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.networkIdle })),
+    requested: ['/last', '/open'],
+  },
+  {
+    name: 'speculation rules that a page inserts after 10,000 nested shadow roots cause no requests',
+    fullRun: true,
+    wholeChromium: true,
+    web: {
+      '/robots.txt': RULES,
+      '/open':
+        htmlPage(`<div style="display: none"><template shadowrootmode="open" shadowrootclonable></template></div>
+        <script>
+          const host = document.querySelector('div')
+          let outer = host
+          for (let i = 0; i < 10_000; i++) {
+            const inner = outer
+            outer = host.cloneNode()
+            outer.shadowRoot.append(inner)
+          }
+          document.body.append(outer)
+          const s = document.createElement('script'); s.type = 'speculationrules'; s.textContent = '${speculation('/private')}'
+          document.body.append(s); fetch('/last')</script>`),
     },
     run: async ({ browser, tab, at }) => void (await tab.goto(at('/open'), { waitUntil: browser.networkIdle })),
     requested: ['/last', '/open'],

@@ -285,18 +285,37 @@ const notSeen: readonly UncheckedKind[] = [
     },
   },
   {
-    what: 'speculation rules in a closed declarative shadow root, or inserted while mutation observers run',
+    what: 'speculation rules in a closed declarative shadow root, in an open one that is preceded by a script in its host, or inserted while mutation observers run',
     outcome: STOPPED,
     testCase: {
       name: 'speculation rules that a page hides are not seen',
-      web: PAGES_WITH_RULES,
+      web: {
+        ...PAGES_WITH_RULES,
+        '/late': htmlPage(`<div><script>0</script><template shadowrootmode="open">
+          <script type="speculationrules">${rulesFor('/private/late')}</script></template></div><script src="/slow"></script>`),
+      },
       run: async ({ sites, tab, at }) => {
+        const slow = Promise.withResolvers<Reply>()
+        sites.respond(`${HOME}/slow`, slow.promise)
+        const visit = tab.goto(at('/late'))
+        await requestedAll(sites, ['/private/late'])
+        slow.resolve({ status: 404 })
+        await visit
         await tab.goto(at('/root'))
         await requestedAll(sites, ['/private/in-root', '/next'])
         await tab.goto(at('/nested'))
         await requestedAll(sites, ['/private/nested'])
       },
-      requested: ['/nested', '/next', '/private/in-root', '/private/nested', '/root'],
+      requested: [
+        '/late',
+        '/nested',
+        '/next',
+        '/private/in-root',
+        '/private/late',
+        '/private/nested',
+        '/root',
+        '/slow',
+      ],
     },
   },
   {
