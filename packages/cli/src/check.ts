@@ -7,7 +7,7 @@ import { errorLine, Interrupted, UsageError } from './errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from './exit-code.ts'
 import { formatReport } from './format-report.ts'
 import { jsonLine, write } from './output.ts'
-import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
+import { isTooLong, readStdin, TOO_LONG_VERDICT } from './read-lines.ts'
 import { shorten } from './shorten.ts'
 
 export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAgent' | 'productToken' | 'dialect'>> {
@@ -47,6 +47,7 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
   let reports = 0
   for await (const verdict of verdictsOf(client, urls)) {
     exit = moreSevere(exit, exitOf(verdict))
+    process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
     if (verdict.because === 'invalid-url') {
       const url = JSON.stringify(shorten(withoutCredentials(verdict.url)))
       const problem = isFile(verdict.url)
@@ -86,6 +87,6 @@ async function* verdictsOf(client: RobotsClient, args: readonly string[]): Async
 async function* urlsOf(args: readonly string[]): AsyncGenerator<string> {
   for (const url of args) {
     if (url !== '-') yield url
-    else for await (const lines of readLines(process.stdin)) yield* lines
+    else for await (const lines of readStdin()) yield* lines
   }
 }

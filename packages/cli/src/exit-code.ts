@@ -9,6 +9,8 @@ export const EXITS = {
   unreachable: { code: 3, meaning: 'a robots.txt file is unreachable, so its rules are unknown' },
   internal: { code: 70, meaning: 'a bug in politely, or a failure of the operating system' },
   interrupted: { code: 130, meaning: 'Ctrl-C' },
+  /** A shell shows this code for a program that SIGPIPE ended. */
+  outputClosed: { code: 141, meaning: 'the reader closed the output (| head), and no URL before led to 1, 2 or 3' },
 } as const
 
 export type ExitName = keyof typeof EXITS

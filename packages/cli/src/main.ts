@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 // Entry point. A mistake on the command line prints one line that says what to write, never a stack.
 import { describeError, Interrupted } from './errors.ts'
+import { EXITS } from './exit-code.ts'
 import { createProgram } from './program.ts'
 
-// The reader closed the pipe (`| head`). That ends the program, but it is not an error.
+// EPIPE: the reader closed the pipe (`| head`). That ends the program without a message. The exit code is not 0, because verdicts are missing.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') fail(error)
-    process.exit()
+    process.exit(process.exitCode || EXITS.outputClosed.code)
   })
 }
 

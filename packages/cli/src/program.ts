@@ -50,7 +50,10 @@ export function createProgram(): Command {
       '--origin <URL>',
       "the file's own origin: the verdict on URLs of other origins is other-origin (default: only paths are compared)",
     )
-    .addHelpText('after', '\nThe exit code is 0 when all of stdin was read, whatever the verdicts are.')
+    .addHelpText(
+      'after',
+      '\nThe exit code is 0 when all of stdin was read, whatever the verdicts are, and 141 when the reader closed the output (| head).',
+    )
     .action(async (options: MatchOptions) => {
       const { match } = await import('./match.ts')
       await match(options)

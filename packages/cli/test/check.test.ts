@@ -235,15 +235,25 @@ test('exits with code 130 on Ctrl-C and prints nothing', async () => {
   expect(await output).toEqual(['', ''])
 })
 
-test('exits with code 0 when the reader closes stdout (`| head`)', async () => {
+test('exits with code 141 when the reader closes stdout (`| head`) and all URLs so far are allowed', async () => {
   const A = await originWithStatus(404)
   const child = startCli(['check', '-', '--json', ...BOT])
   const stderr = text(child.stderr)
   writeForever(child, `${A}/\n`)
   await once(child.stdout, 'data')
   child.stdout.destroy()
-  expect(await exitCodeOf(child)).toBe(0)
+  expect(await exitCodeOf(child)).toBe(141)
   expect(await stderr).toBe('')
+})
+
+test.for([
+  [1, 'disallowed', { status: 200, body: 'User-agent: *\nDisallow: /\n' }],
+  [3, 'of an unreachable robots.txt', { status: 503, headers: { 'retry-after': '7200' } }],
+] as const)('exits with code %i when the reader has closed stdout and a URL is %s', async ([code, , reply]) => {
+  const { origin } = await startSite(reply)
+  const child = startCli(['check', `${origin}/`, ...BOT])
+  child.stdout.destroy()
+  expect(await exitCodeOf(child)).toBe(code)
 })
 
 test('prints colours only with FORCE_COLOR when stdout is a pipe', async () => {

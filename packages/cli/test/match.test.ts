@@ -155,12 +155,12 @@ async function stream(count: number, padding: string) {
   return { code, inOrder, bytes, peakKilobytes: Number(stderr) }
 }
 
-test('exits with code 0 when the reader closes stdout (`| head`)', async () => {
+test('exits with code 141 when the reader closes stdout (`| head`)', async () => {
   const child = startCli(MATCH)
   const stderr = text(child.stderr)
   writeForever(child, 'https://example.com/\n')
   await once(child.stdout, 'data')
   child.stdout.destroy()
-  expect(await exitCodeOf(child)).toBe(0)
+  expect(await exitCodeOf(child)).toBe(141)
   expect(await stderr).toBe('')
 })

@@ -12,7 +12,7 @@ test('--version prints the version of the package', async () => {
 test.for([['--help'], ['help', 'check'], ['check', '--help']])('%j lists the exit codes', async (args) => {
   const { code, stdout, stderr } = await runCli(args)
   expect(stdout).toMatch(/^Usage: politely/)
-  for (const exit of [0, 1, 2, 3, 70, 130]) expect(stdout).toMatch(new RegExp(`^  ${exit} +\\w`, 'm'))
+  for (const exit of [0, 1, 2, 3, 70, 130, 141]) expect(stdout).toMatch(new RegExp(`^  ${exit} +\\w`, 'm'))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
