@@ -40,7 +40,7 @@ export function htmlToText(html: string, base: string): string {
   return text.toString()
 }
 
-/** A link's target, and the position in the output where the link starts. */
+/** A link's `href` attribute, and the position in the output where the link starts. */
 interface Link {
   readonly href: string | undefined
   readonly line: number
@@ -73,7 +73,7 @@ class TextBuilder {
     if (this.#hiddenDepth > 0) return
     if (BLOCK_ELEMENTS.has(name)) this.#endLine()
     if (name === 'pre') this.#preDepth++
-    if (name === 'a') this.#beginLink(this.#linkTarget(href))
+    if (name === 'a') this.#beginLink(href)
     if (name === 'img' && alt) this.ontext(`[${alt}]`)
     const mark = PREFIXES.get(name)
     if (mark !== undefined) this.#add(mark)
@@ -128,16 +128,21 @@ class TextBuilder {
 
   #beginLink(href: string | undefined): void {
     this.#links.push({ href, line: this.#lines.length, piece: this.#pieces.length, textCount: this.#textCount })
-    if (href !== undefined) this.#pieces.push('') // a slot for the opening bracket
+    this.#pieces.push('') // a slot for the opening bracket
   }
 
-  /** Writes `[text](URL)`. If the link contains block elements, writes `(URL)` after them. */
+  /**
+   * Writes `[text](URL)`. If the link contains block elements, writes `(URL)` after them. Resolves the URL only if the link has text: with a
+   * long base URL that is slow, and a page may have many empty links.
+   */
   #endLink(link: Link | undefined): void {
-    if (link?.href === undefined || link.textCount === this.#textCount) return
+    if (link === undefined || link.textCount === this.#textCount) return
+    const target = this.#linkTarget(link.href)
+    if (target === undefined) return
     if (link.line === this.#lines.length) {
       this.#pieces[link.piece] = '['
-      this.#add(`](${link.href})`)
-    } else this.ontext(` (${link.href})`)
+      this.#add(`](${target})`)
+    } else this.ontext(` (${target})`)
   }
 
   /** Returns an absolute URL; undefined for links within the page and for other schemes than http and https. */

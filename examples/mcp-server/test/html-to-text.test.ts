@@ -1,7 +1,7 @@
 // HTML and the text that the server returns for it.
 
 import { MIMEType } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { htmlToText } from '../html-to-text.ts'
 import { decodeText } from '../page-body.ts'
 
@@ -57,6 +57,16 @@ test('the text of a page with many links and a long URL is cut off', () => {
   const text = htmlToText('<a href=x>y</a>'.repeat(60_000), `https://a.example/${'a'.repeat(7_000)}/`)
   expect(text).toMatch(/^\[y\]/)
   expect(text.length).toBeLessThan(8 * 2 ** 20)
+})
+
+test('the URL of a link without text is not resolved', () => {
+  const parse = vi.spyOn(URL, 'parse')
+  try {
+    htmlToText('<a href=x></a><a href=x> </a>'.repeat(1_000), 'https://a.example/')
+    expect(parse).not.toHaveBeenCalled()
+  } finally {
+    parse.mockRestore()
+  }
 })
 
 test.each([
