@@ -240,8 +240,7 @@ export const browserPageCases: readonly BrowserCase[] = [
     wholeChromium: true,
     web: {
       '/robots.txt': RULES,
-      '/open':
-        htmlPage(`<div style="display: none"><template shadowrootmode="open" shadowrootclonable></template></div>
+      '/open': htmlPage(`<div style="display: none"><template shadowrootmode="open" shadowrootclonable></template></div>
         <script>
           const host = document.querySelector('div')
           let outer = host
