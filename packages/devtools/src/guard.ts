@@ -47,11 +47,15 @@ const CANCEL_CHECK_DELAYS_MS = [0, 50, 200, 1_000]
 interface Navigation {
   readonly frameId: string
   readonly requestId: string
+  /** Without a fragment. */
+  readonly url: string
   /** The signal of the `goto` call that this hop belongs to. Undefined if the page navigates by itself. */
   readonly callSignal: AbortSignal | undefined
   readonly controller: AbortController
   /** Set once the gate has admitted the request. */
   permit: Permit | undefined
+  /** Whether the driver reported that a navigation of the page to this URL failed. It may have been an earlier one. */
+  hasFailed: boolean
 }
 
 /**
@@ -73,6 +77,8 @@ export class Guard implements RequestListener {
   readonly #callSignals = new Map<string, AbortSignal>()
   /** Pages whose last call was abandoned. A request that was sent already continues, but its redirects are not followed. */
   readonly #abandonedPages = new Set<string>()
+  /** The series of checks for a canceled navigation that runs for a page, by target ID. `repeat`: one more series must follow. */
+  readonly #cancelChecks = new Map<string, { repeat: boolean }>()
   readonly #closing = new AbortController()
   readonly #pendingDecisions = new Set<Promise<unknown>>()
 
@@ -141,16 +147,39 @@ export class Guard implements RequestListener {
   }
 
   /**
-   * Ends the navigation of a page if the browser has canceled it. To be called when the driver reports that a navigation of the page or of its
-   * frames has failed: the driver does not report the request's ID in this session, so the browser is asked. It forgets a request a moment after
-   * it canceled it, so the check is repeated. Other pages are not asked about: the browser withholds a document that is arriving until its end
-   * if it is asked at that moment.
+   * Ends the navigation of a page if the browser has canceled it. To be called when the driver reports that a navigation of the page's main
+   * frame has failed: the driver does not report the request's ID in this session, so the browser is asked. It forgets a request a moment after
+   * it canceled it, so the check is repeated. A page has one series of checks at a time. A failure during a series causes one more series.
+   *
+   * If the browser is asked while a document arrives, it withholds the document until its end. About a request that was sent it is therefore
+   * asked only if the failed URL is the URL of this request.
    */
-  async endCanceledNavigation(targetId: string, isPending: (requestId: string) => Promise<boolean>): Promise<void> {
-    for (const delayMs of CANCEL_CHECK_DELAYS_MS) {
-      await sleep(delayMs, undefined, { ref: false })
-      const navigation = this.#navigations.get(targetId)
-      if (navigation !== undefined && !(await isPending(navigation.requestId))) this.onCanceled(navigation)
+  async endCanceledNavigation(
+    targetId: string,
+    failedUrl: string,
+    isPending: (requestId: string) => Promise<boolean>,
+  ): Promise<void> {
+    const current = this.#navigations.get(targetId)
+    if (current !== undefined && current.url === failedUrl.split('#', 1)[0]) current.hasFailed = true
+    const running = this.#cancelChecks.get(targetId)
+    if (running !== undefined) {
+      running.repeat = true
+      return
+    }
+    const checks = { repeat: false }
+    this.#cancelChecks.set(targetId, checks)
+    try {
+      do {
+        checks.repeat = false
+        for (const delayMs of CANCEL_CHECK_DELAYS_MS) {
+          await sleep(delayMs, undefined, { ref: false })
+          const navigation = this.#navigations.get(targetId)
+          if (navigation === undefined || (navigation.permit !== undefined && !navigation.hasFailed)) continue
+          if (!(await isPending(navigation.requestId))) this.onCanceled(navigation)
+        }
+      } while (checks.repeat)
+    } finally {
+      this.#cancelChecks.delete(targetId)
     }
   }
 
@@ -192,10 +221,19 @@ export class Guard implements RequestListener {
     if (this.#closing.signal.aborted || this.#abandonedPages.has(frameId)) return 'Aborted'
     const controller = new AbortController()
     const { signal } = controller
-    const navigation: Navigation = { frameId, requestId, callSignal, controller, permit: undefined }
+    const { url } = request
+    const navigation: Navigation = {
+      frameId,
+      requestId,
+      url,
+      callSignal,
+      controller,
+      permit: undefined,
+      hasFailed: false,
+    }
     this.#navigations.set(frameId, navigation)
     try {
-      const permit = await this.#admission.enter(request.url, { signal }, frameId)
+      const permit = await this.#admission.enter(url, { signal }, frameId)
       navigation.permit = permit
       if (!signal.aborted) return undefined
       permit.release()
@@ -205,7 +243,7 @@ export class Guard implements RequestListener {
       this.#endNavigation(frameId)
       this.#failures.set(frameId, error)
       if (!(error instanceof RobotsDisallowedError)) return 'Aborted'
-      this.refusals.add(request.url, error)
+      this.refusals.add(url, error)
       return this.#refusedPage
     }
   }

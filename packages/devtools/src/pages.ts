@@ -9,6 +9,9 @@ import { trafficOf } from './traffic.ts'
 /** A page's request, in the form that Playwright and Puppeteer give it. */
 export interface DriverRequest {
   isNavigationRequest(): boolean
+  url(): string
+  /** Playwright throws if the page's first request failed before the page had a frame. */
+  frame(): unknown
 }
 
 /** A page whose `goto`, `reload`, `goBack` and `goForward` are guarded. */
@@ -17,6 +20,7 @@ export interface GuardedPage extends DriverPage {
     on(event: 'requestfailed', listener: (request: DriverRequest) => void): unknown
     off(event: 'requestfailed', listener: (request: DriverRequest) => void): unknown
     once(event: 'close', listener: () => void): unknown
+    mainFrame(): unknown
   }
   /** Makes the changes that each page needs. Returns a function that reverts them. */
   prepare?(): Promise<() => Promise<void>>
@@ -82,7 +86,8 @@ export class Pages {
     const identity = this.#identify(page)
     const unwrap = this.#wrap(page, identity)
     const onFailed = (request: DriverRequest) => {
-      if (request.isNavigationRequest()) void this.#endCanceledNavigation(identity)
+      if (request.isNavigationRequest() && isOfMainFrame(request, driverObject))
+        void this.#endCanceledNavigation(identity, request.url())
     }
     const restore = () => {
       unwrap()
@@ -94,10 +99,10 @@ export class Pages {
     return (await identity)?.targetId
   }
 
-  async #endCanceledNavigation(identity: Promise<Identity | undefined>): Promise<void> {
+  async #endCanceledNavigation(identity: Promise<Identity | undefined>, failedUrl: string): Promise<void> {
     const known = await identity.catch(() => undefined) // `add` rejects with the error
     const isPending = (requestId: string) => trafficOf(this.#browser).isPending(requestId)
-    if (known !== undefined) await this.#guard.endCanceledNavigation(known.targetId, isPending)
+    if (known !== undefined) await this.#guard.endCanceledNavigation(known.targetId, failedUrl, isPending)
   }
 
   /** Restores all pages. */
@@ -195,4 +200,12 @@ function withCause(failure: unknown, driverError: unknown): unknown {
   if (failure === undefined) return driverError
   if (failure instanceof Error && failure !== driverError) failure.cause ??= driverError
   return failure
+}
+
+function isOfMainFrame(request: DriverRequest, page: GuardedPage['driverObject']): boolean {
+  try {
+    return request.frame() === page.mainFrame()
+  } catch {
+    return true
+  }
 }

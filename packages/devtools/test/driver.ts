@@ -127,6 +127,10 @@ export class Page extends EventEmitter implements GuardedPage {
     return this.#browser.attach('Target.attachToTarget', { targetId: this.#targetId, flatten: true })
   }
 
+  mainFrame(): unknown {
+    return this.#targetId
+  }
+
   isClosed(): boolean {
     return !this.#browser.isConnected()
   }

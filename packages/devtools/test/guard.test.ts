@@ -1,9 +1,55 @@
 // The guard without a browser: the test makes the paused requests.
 import type { ClientVerdict } from '@politely/fetcher'
-import { describe, expect, it } from 'vitest'
-import { Guard, type PageRequestOptions, type PausedRequest } from '../src/index.ts'
+import type { Permit } from '@politely/gate'
+import { describe, expect, it, vi } from 'vitest'
+import { type Admission, Guard, type PageRequestOptions, type PausedRequest } from '../src/index.ts'
 
 const allowed = (url: string) => ({ allowed: true, url, origin: new URL(url).origin }) as ClientVerdict
+
+describe('the checks of a guard for a canceled navigation', () => {
+  const open = (enter: Admission['enter']) =>
+    new Guard(
+      { enter, check: async (url) => allowed(url) },
+      { contexts: 'all', pageRequests: 'check', refusedPage: 'Aborted' },
+    )
+  const page: PausedRequest = {
+    requestId: 'request',
+    request: { url: 'http://a.test/' },
+    frameId: 'page',
+    resourceType: 'Document',
+  }
+
+  it('run one series at a time for a page', async () => {
+    const guard = open(() => Promise.withResolvers<Permit>().promise)
+    void guard.onRequest(page, 'page')
+    const isPending = vi.fn(async () => true)
+    await Promise.all(
+      Array.from({ length: 20 }, () => guard.endCanceledNavigation('page', 'http://a.test/', isPending)),
+    )
+    expect(isPending).toHaveBeenCalledTimes(8) // two series of four checks
+  })
+
+  it('end a navigation that waits at the gate and was canceled', async () => {
+    const signals: AbortSignal[] = []
+    const guard = open((_, { signal }) => {
+      signals.push(signal)
+      return Promise.withResolvers<Permit>().promise
+    })
+    void guard.onRequest(page, 'page')
+    await guard.endCanceledNavigation('page', 'http://a.test/', async () => false)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+  })
+
+  it('ask the browser about a navigation that was sent only if its URL has failed', async () => {
+    const guard = open(async () => ({ release: () => undefined }) as Permit)
+    expect(await guard.onRequest(page, 'page')).toBeUndefined()
+    const isPending = vi.fn(async () => true)
+    await guard.endCanceledNavigation('page', 'http://a.test/other', isPending)
+    expect(isPending).not.toHaveBeenCalled()
+    await guard.endCanceledNavigation('page', 'http://a.test/#fragment', isPending)
+    expect(isPending).toHaveBeenCalledWith('request')
+  })
+})
 
 describe('a guard', () => {
   const chains: (readonly string[])[] = []
