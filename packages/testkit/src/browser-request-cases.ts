@@ -6,7 +6,8 @@ import { type BrowserCase, errorOf, HOME, RULES } from './browser-fixture.ts'
 import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
 import type { DocTable } from './doc-table.ts'
 import { startEarlyHintsSite } from './early-hints-site.ts'
-import type { Reply, Sites } from './sites.ts'
+import { withoutIssuer } from './self-signed.ts'
+import { type Reply, type Sites, startSites } from './sites.ts'
 import { htmlPage } from './small-pages.ts'
 
 /** A kind of request that is checked. */
@@ -322,6 +323,20 @@ const notSeen: readonly UncheckedKind[] = [
     what: 'preloads that a 103 response names (Early Hints)',
     outcome: STOPPED,
     testCase: earlyHintsCase('Early Hints are not seen', [], ['/open', '/private/hinted', '/last']),
+  },
+  {
+    what: 'https: the missing certificate of an issuer, at an `http:` URL that the site’s certificate names (`caIssuers`)',
+    outcome: 'not seen',
+    testCase: {
+      name: 'the request for the missing certificate of an issuer is not seen',
+      options: { fetch: async () => new Response(String(RULES.body)) },
+      run: async ({ sites, tab, at, defer }) => {
+        const secure = await startSites({ certificate: withoutIssuer('localhost', at('/private/issuer')) })
+        defer(() => secure.close())
+        await errorOf(tab.goto(secure.withPort('https://localhost:PORT/')))
+        await requestedAll(sites, ['/private/issuer'])
+      },
+    },
   },
 ]
 
