@@ -83,7 +83,7 @@ describe('every way to check a URL gives the same verdict, RFC 9309 §2.2.2', ()
     }
     const indexedChecks = indexed() - before
     if (dialect === 'rfc9309') expect(counts.naively).toBeGreaterThan(counts.checks / 2)
-    expect(indexedChecks).toBeGreaterThan(counts.checks)
+    expect(indexedChecks).toBeGreaterThan(counts.checks / 2)
     expect(counts.allowed).toBeGreaterThan(counts.checks / 20)
     if (dialect !== 'original-1994') expect(counts.byRule).toBeGreaterThan(counts.checks / 4)
     expect(counts.disallowed).toBeGreaterThan(counts.checks / 20)
