@@ -7,7 +7,7 @@ import { errorLine, Interrupted, UsageError } from './errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from './exit-code.ts'
 import { formatReport } from './format-report.ts'
 import { jsonLine, write } from './output.ts'
-import { isTooLong, readStdin, TOO_LONG_VERDICT } from './read-lines.ts'
+import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
 import { shorten } from './shorten.ts'
 
 export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAgent' | 'productToken' | 'dialect'>> {
@@ -87,6 +87,6 @@ async function* verdictsOf(client: RobotsClient, args: readonly string[]): Async
 async function* urlsOf(args: readonly string[]): AsyncGenerator<string> {
   for (const url of args) {
     if (url !== '-') yield url
-    else for await (const lines of readStdin()) yield* lines
+    else for await (const lines of readLines(process.stdin)) yield* lines
   }
 }

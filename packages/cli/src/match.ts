@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { type DialectName, isProductToken, parseRobots, productTokenOf, type RulesVerdict } from '@politely/core'
 import { errorLine, UsageError } from './errors.ts'
 import { jsonLine, write } from './output.ts'
-import { isTooLong, readStdin, TOO_LONG_VERDICT } from './read-lines.ts'
+import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
 
 export interface MatchOptions {
   readonly robots: string
@@ -21,7 +21,7 @@ export interface MatchOptions {
 export async function match({ robots, userAgent, productToken, ...options }: MatchOptions): Promise<void> {
   const rules = parseRobots(await read(robots), options).forCrawler(tokenOf(userAgent, productToken))
   let isFirst = true
-  for await (const lines of readStdin()) {
+  for await (const lines of readLines(process.stdin)) {
     if (isFirst && lines.some((line) => /^user-agent\s*:/i.test(line)))
       process.stderr.write(errorLine('stdin looks like a robots.txt file; write --robots robots.txt < urls.txt'))
     isFirst = false

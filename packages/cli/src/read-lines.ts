@@ -1,7 +1,5 @@
 // Reads the lines of stdin in bounded memory. Node's `readline` does not fit: it buffers lines of any length, and it also
 // ends a line at a lone CR and at U+2028.
-import { fstatSync } from 'node:fs'
-import { UsageError } from './errors.ts'
 
 /** Our choice; servers accept far less. Longer lines are cut to one character more than this, so `isTooLong` recognizes them. */
 const MAX_LINE_LENGTH = 65_536
@@ -13,17 +11,11 @@ export function isTooLong(line: string): boolean {
   return line.length > MAX_LINE_LENGTH
 }
 
-/** Yields the lines of stdin, one array for each chunk. Throws a UsageError if stdin is a directory: Node would read no bytes from it. */
-export function readStdin(): AsyncIterable<readonly string[]> {
-  if (fstatSync(0).isDirectory()) throw new UsageError('stdin is a directory; write the name of a file: < urls.txt')
-  return readLines(process.stdin)
-}
-
 /**
  * Yields the lines of UTF-8 text, one array for each chunk of input. LF or CR LF ends a line; the last line needs no line end.
  * Skips blank lines and a byte order mark.
  */
-async function* readLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+export async function* readLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const decoder = new TextDecoder() // removes a byte order mark
   let rest = ''
   for await (const chunk of input) {

@@ -1,12 +1,11 @@
 // Every mistake on the command line prints one line on stderr that says what to write, exits with code 2 and prints no stack.
-import { spawnSync } from 'node:child_process'
-import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { explainUrlProblem, type OptionError, parseRobots } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { afterAll, expect, test } from 'vitest'
-import { MAIN, runCli, runInThisProcess } from './run-cli.ts'
+import { runCli, runInThisProcess } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
@@ -156,17 +155,6 @@ test.for(ROWS)('rejects `politely` with the arguments %j', async ([args, line], 
 test('a child process prints that line on stderr and exits with code 2', async () => {
   const [[args, line] = [[], '']] = ROWS
   expect(await runCli(args)).toEqual({ code: 2, stdout: '', stderr: `politely: ${line}\n` })
-})
-
-test.for([{ args: MATCH }, { args: ['check', '-', ...BOT] }])('rejects a directory as stdin: $args', ({ args }) => {
-  const stdin = openSync(folder, 'r')
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
-    stdio: [stdin, 'pipe', 'pipe'],
-    encoding: 'utf8',
-  })
-  closeSync(stdin)
-  const expected = 'politely: stdin is a directory; write the name of a file: < urls.txt\n'
-  expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: expected })
 })
 
 test.for([
