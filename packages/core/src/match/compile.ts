@@ -162,7 +162,7 @@ export class RuleCompiler implements FieldHandler {
     let isRewritten = false
     if (i < end) {
       formEnd = writeNormalForm(compare, 'rule', file, i, end, packed, at)
-      hasStar ||= packed.subarray(at, formEnd).includes(STAR)
+      for (let k = at; k < formEnd; k++) if (packed[k] === STAR) hasStar = true
       isRewritten = formEnd - form !== end - start || !isEqualAt(packed, form, file, start, end)
     }
     const isAnchored = formEnd > form && packed[formEnd - 1] === DOLLAR
