@@ -40,7 +40,7 @@ export interface ParsingRules {
   /**
    * The form in which patterns and paths are compared. In all forms but `google`, the path is spelled as a client sends it.
    * - `rfc9309`: both are encoded and decoded as RFC 9309 §2.2.2 says.
-   * - `decoded`: every `%XX` except `%2F` is decoded.
+   * - `decoded`: every `%XX` except `%2F`, `%25` and `%0A` is decoded.
    * - `plain`: bytes outside ASCII are percent-encoded, and hex digits are in upper case.
    * - `google`: the pattern is as in `plain`; the path is that of the caller's string, unchanged.
    */

@@ -5,6 +5,7 @@ import { assertKnownOptions } from './known-options.ts'
 import { BOUND_VERSION, type BoundRules } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
 import type { Explanation } from './match/explanation.ts'
+import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { describeValue, OptionError } from './option-error.ts'
@@ -37,7 +38,7 @@ export interface BindOptions {
 const BIND_OPTIONS: Readonly<Record<keyof BindOptions, true>> = { keep: true }
 
 /** A file with enough rules for an index. */
-const MANY_RULES = `User-agent: *\n${'Disallow: /a\n'.repeat(30)}`
+const MANY_RULES = `User-agent: *\n${'Disallow: /a\n'.repeat(MAX_TRIED_RULES + 1)}`
 
 /** A robots.txt file. It is parsed for one crawler at a time, when rules for that crawler are first needed. */
 export class Robots {

@@ -3,7 +3,7 @@
 // A rule can match only if the path contains certain bytes of its pattern. The index puts each rule into the bucket of one such run of bytes:
 //
 //   bucket   hashed bytes of the pattern                               tried for a path
-//   prefix   the first 4, 8, 16 or 32 bytes, as many as come before    if its first 4, 8, 16 or 32 bytes have the hash
+//   prefix   the first 4, 8, 12, … 64 bytes, as many as come before    if as many of its first bytes have the hash
 //            the first special character
 //   gram     four adjacent bytes of a pattern with special             if any four adjacent bytes of it have the hash
 //            characters: those that the fewest other ones have
@@ -23,8 +23,8 @@ import { isSpecialAt, prefixEndAt } from './packed-rules.ts'
  * characters get no gram buckets.
  */
 export const MAX_TRIED_RULES = 96
-/** Hashed prefix lengths, in bytes. */
-const PREFIX_LENGTHS = [4, 8, 16, 32] as const
+/** Hashed prefix lengths, in bytes: all multiples of four up to 64. */
+const PREFIX_LENGTHS = Array.from({ length: 16 }, (_, i) => 4 * i + 4)
 const GRAM_BYTES = 4
 const MAX_BUCKETS = 2 ** 14
 /** The bucket of the rules that are tried for every path. */

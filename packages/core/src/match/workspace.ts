@@ -32,6 +32,7 @@ class Workspace {
   /** Returns the shared matcher, loaded with the rules of `owner`. */
   matcherFor(owner: object, packed: string, groupsAt: number, count: number, takesFirst: boolean): Matcher {
     if (this.#loadedOwner !== owner) {
+      this.#loadedOwner = undefined // the load may fail
       this.#unpacked.release()
       this.#unpacked.fillLatin1(packed)
       this.#matcher.load(this.#unpacked.bytes, groupsAt, count, takesFirst)
