@@ -21,8 +21,8 @@ export function resolveUrl(
   const sent =
     compare === 'google' ? googleUrlOf(text) : sentUrlOf(url, fileOrigin === undefined ? 'ignored' : 'checked')
   if (typeof sent === 'string') return { allowed: false, because: 'invalid-url', url: text, problem: sent }
-  path.setPath(sent.path, compare)
-  const { origin } = sent
+  const { origin, path: sentPath } = sent // before `setPath`, because a getter of the caller may check another URL
+  path.setPath(sentPath, compare)
   if (origin === undefined || fileOrigin === undefined || origin === fileOrigin) return undefined
   return { allowed: false, because: 'other-origin', origin, fileOrigin }
 }
