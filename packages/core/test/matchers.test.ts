@@ -20,7 +20,7 @@ function matchersFor(rules: readonly string[]) {
   for (let at = 0; at < groupsAt; at = nextRuleOffset(bytes, at, bytes.indexOf(10, at))) offsets.push(at)
   const matcher = new Matcher()
   matcher.load(bytes, groupsAt, offsets.length, false)
-  return { bytes, offsets, matcher, indexed: matcher.indexed(packed.length, new BucketList()) }
+  return { bytes, offsets, matcher, indexed: matcher.withIndex(packed.length, new BucketList()) }
 }
 
 const runs = (length: number) => `/${'a'.repeat(length)}b${'a'.repeat(length)}`
@@ -152,7 +152,7 @@ describe('the work of a check is at most rules × path, RFC 9309 §3 (security)'
 
   // A site writes both the rules and the URLs of its pages. These rows took up to 37 s when each search read the path itself.
   it.each<[string, readonly string[], string]>([
-    ['one letter, far away, in each of many rules', times(10_000, () => '/*b*c'), `/c${'a'.repeat(8_000)}b`],
+    ['a letter that is far away, in many rules', times(10_000, () => '/*b*c'), `/c${'a'.repeat(8_000)}b`],
     ['runs of letters that occur early and late', times(300, (i) => `/*b*${'a'.repeat(i + 1)}*bb`), runs(4_000)],
     ['long pieces that nearly occur', times(100, () => `/*${'a'.repeat(1_000)}b`), `/ab${'a'.repeat(40_000)}`],
     ['one piece that nearly occurs everywhere', [`/*${'a'.repeat(15_000)}b`], `/ab${'a'.repeat(40_000)}`],

@@ -53,8 +53,9 @@ export const LEAVE_OUT_SPECULATION_RULES: string = `(() => {
     add(watchedRoots, root)
     observe(observer, root, OPTIONS)
   }
-  // Removes the rules below a node and in its shadow trees, and watches these trees. Pages can nest thousands of them, so there is no recursion.
-  // The list of trees is linked: the page can define a setter for the elements of arrays.
+  // Removes the rules below a node and in its shadow trees, and watches these trees. Pages can nest thousands of trees. Recursion would overflow
+  // the stack, so a list has the trees that are still to be visited.
+  // The list is linked: the page can define a setter for the elements of arrays.
   const visit = (node, seen) => {
     let trees = { node, next: null }
     while (trees !== null) {

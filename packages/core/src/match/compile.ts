@@ -32,7 +32,7 @@ export class RuleCompiler implements FieldHandler {
   readonly #file: Uint8Array
   readonly #selection: GroupSelection
   readonly #parsing: ParsingRules
-  /** A table of the bytes that the normal form of a pattern keeps. */
+  /** A table of the bytes that the normal form never changes in a pattern. */
   readonly #keptBytes: Uint8Array
 
   readonly #packed: ByteBuffer
@@ -147,9 +147,9 @@ export class RuleCompiler implements FieldHandler {
     const file = this.#file
     const packed = this.#packed.bytes
     const keptBytes = this.#keptBytes
-    const form = this.#end + 1
+    const formStart = this.#end + 1
     // Most patterns are in normal form already. This loop copies them; `writeNormalForm` continues where something changes.
-    let at = form
+    let at = formStart
     let i = start
     let hasStar = false
     for (; i < end; i++) {
@@ -162,35 +162,29 @@ export class RuleCompiler implements FieldHandler {
     let isRewritten = false
     if (i < end) {
       formEnd = writeNormalForm(compare, 'rule', file, i, end, packed, at)
+      // Without a view of these bytes: to create one for each rewritten pattern would take longer.
       for (let k = at; k < formEnd; k++) if (packed[k] === STAR) hasStar = true
-      isRewritten = formEnd - form !== end - start || !isEqualAt(packed, form, file, start, end)
+      isRewritten = formEnd - formStart !== end - start || !isEqualAt(packed, formStart, file, start, end)
     }
-    const isAnchored = formEnd > form && packed[formEnd - 1] === DOLLAR
+    const isAnchored = formEnd > formStart && packed[formEnd - 1] === DOLLAR
     const isSpecial = wildcards === 'special' && (hasStar || isAnchored)
-    this.#endRule(allows, isSpecial, isRewritten, line, formEnd, start, end)
-    const folderEnd = allows && indexPages === 'folder' ? endOfIndexFolder(packed, form, formEnd) : -1
+    const flags = (allows ? ALLOW : 0) | (isSpecial ? SPECIAL : 0) | (isRewritten ? REWRITTEN : 0)
+    this.#endRule(flags, line, formEnd, start, end)
+    const folderEnd = allows && indexPages === 'folder' ? endOfIndexFolder(packed, formStart, formEnd) : -1
     if (folderEnd === -1) return
-    packed.copyWithin(this.#end + 1, form, folderEnd)
-    const anchor = this.#end + 1 + folderEnd - form
-    packed[anchor] = DOLLAR
-    this.#endRule(true, true, true, line, anchor + 1, start, end)
+    packed.copyWithin(this.#end + 1, formStart, folderEnd)
+    const dollar = this.#end + 1 + folderEnd - formStart
+    packed[dollar] = DOLLAR
+    this.#endRule(ALLOW | SPECIAL | REWRITTEN, line, dollar + 1, start, end)
   }
 
   /** Completes a rule whose form has been written. @param start The start, in the file, of the pattern as written. @param end Its end. */
-  #endRule(
-    allows: boolean,
-    isSpecial: boolean,
-    isRewritten: boolean,
-    line: number,
-    formEnd: number,
-    start: number,
-    end: number,
-  ): void {
+  #endRule(flags: number, line: number, formEnd: number, start: number, end: number): void {
     const packed = this.#packed.bytes
-    packed[this.#end] = HEAD | (allows ? ALLOW : 0) | (isSpecial ? SPECIAL : 0) | (isRewritten ? REWRITTEN : 0)
+    packed[this.#end] = HEAD | flags
     packed[formEnd] = LF
     let at = writeNumber(packed, writeNumber(packed, formEnd + 1, line), this.#groupCount)
-    if (isRewritten) at = copyLine(this.#file, start, end, packed, at)
+    if ((flags & REWRITTEN) !== 0) at = copyLine(this.#file, start, end, packed, at)
     this.#end = at
     this.#ruleCount++
   }

@@ -16,7 +16,7 @@ import { indexBytes, MAX_TRIED_RULES } from './rule-index.ts'
 import type { Group, RulesVerdict } from './verdict.ts'
 import { workspace } from './workspace.ts'
 
-/** After this many checks, an index is built. It takes as long to build as these checks, and most crawlers check fewer URLs of a site. */
+/** After this many checks, an index is built, which takes about as long as these checks. Most crawlers check fewer URLs of a site. */
 const INDEX_AFTER_CHECKS = 64
 
 /** The rules of one file, bound to one crawler. */
@@ -120,9 +120,8 @@ export class CrawlerRules {
   isAllowed(url: UrlInput): boolean {
     // Without rules, every URL of the file's own origin is allowed.
     const origin = this.#origin
-    if (this.#groupsAt === 0 && origin !== undefined && typeof url === 'string') {
-      if (url.length <= MAX_PATH_LENGTH && startsWithOrigin(url, origin)) return true
-    }
+    const isShort = typeof url === 'string' && url.length <= MAX_PATH_LENGTH
+    if (this.#groupsAt === 0 && origin !== undefined && isShort && startsWithOrigin(url, origin)) return true
     const found = this.#resolve(url)
     if (typeof found !== 'number') return found.allowed
     return found === NO_RULE || allowsAt(this.#packedBytes(), found)
@@ -170,9 +169,12 @@ export class CrawlerRules {
 
   /** Returns the matcher for one more check. Builds an index if it pays. */
   #matcherForCheck(): Matcher {
-    if (this.#indexed === undefined && this.#count > MAX_TRIED_RULES && this.#checks++ === INDEX_AFTER_CHECKS) {
-      this.#indexed = this.#matcher().indexed((this.#packed as string).length, workspace.buckets)
-      this.#packed = undefined
+    if (this.#indexed === undefined && this.#count > MAX_TRIED_RULES) {
+      this.#checks++
+      if (this.#checks > INDEX_AFTER_CHECKS) {
+        this.#indexed = this.#matcher().withIndex((this.#packed as string).length, workspace.buckets)
+        this.#packed = undefined
+      }
     }
     return this.#matcher()
   }

@@ -11,6 +11,10 @@ import { nextRuleOffset, prefixEndAt } from './packed-rules.ts'
 
 /** How many numbers a filter has. */
 export const FILTER_SIZE = 5
+/** The position of the rule's offset in a filter. */
+export const OFFSET = 3
+/** The position of the end of the rule's form in a filter. */
+export const FORM_END = 4
 
 /** Writes the filters of the rules before `rulesEnd`, in the order of the file. @returns The end of the filters. */
 export function writeFilters(packed: Uint8Array, rulesEnd: number, filters: Int32Array): number {
@@ -24,8 +28,8 @@ export function writeFilters(packed: Uint8Array, rulesEnd: number, filters: Int3
     filters[filter] = classes
     filters[filter + 1] = fourBytes(packed, second) & mask
     filters[filter + 2] = mask
-    filters[filter + 3] = offset
-    filters[filter + 4] = formEnd
+    filters[filter + OFFSET] = offset
+    filters[filter + FORM_END] = formEnd
     offset = nextRuleOffset(packed, offset, formEnd)
   }
   return filter

@@ -3,7 +3,7 @@
 // The matcher tries all rules, and keeps the strongest one that matches. A filter (filters.ts) rejects most of them. With an index
 // (rule-index.ts), the filters are sorted into buckets, and the matcher tries a few buckets only. The result is the same.
 import type { RequestPath } from '../url/request-path.ts'
-import { FILTER_SIZE, fourBytes, writeFilters } from './filters.ts'
+import { FILTER_SIZE, FORM_END, fourBytes, OFFSET, writeFilters } from './filters.ts'
 import { ALLOW, isSpecialAt, NO_RULE } from './packed-rules.ts'
 import { matchesPrefix, matchesWildcards } from './pattern.ts'
 import { type BucketList, RuleIndex } from './rule-index.ts'
@@ -18,7 +18,7 @@ const LOWEST_STRENGTH = -(2 ** 30)
 
 /** Checks paths with the rules that were loaded last. */
 export class Matcher {
-  /** The rules, then their groups. */
+  /** The rules, then their groups. In the shared matcher, more bytes may follow. */
   packed: Uint8Array = NO_BYTES
   #rulesEnd = 0
   #takesFirst = false
@@ -27,7 +27,7 @@ export class Matcher {
   #filtersEnd = -1
   #index: RuleIndex | undefined
 
-  // The strongest rule of those that `find` has tried, if they match:
+  // The best match so far in `find`:
   #deciding = NO_RULE
   #bestStrength = LOWEST_STRENGTH
 
@@ -35,6 +35,7 @@ export class Matcher {
    * Replaces the rules.
    *
    * @param rulesEnd The end of the rules in `packed`.
+   * @param count How many rules there are.
    * @param takesFirst Whether the first rule that matches decides. Otherwise the strongest does.
    */
   load(packed: Uint8Array, rulesEnd: number, count: number, takesFirst: boolean): void {
@@ -49,8 +50,8 @@ export class Matcher {
     }
   }
 
-  /** Returns a matcher with an index and with copies of the rules. @param length The length of the rules and their groups. */
-  indexed(length: number, buckets: BucketList): Matcher {
+  /** Returns a new matcher with a copy of the rules and an index of them. @param length The length of the rules and their groups. */
+  withIndex(length: number, buckets: BucketList): Matcher {
     this.#prepareFilters()
     const copy = new Matcher()
     copy.packed = this.packed.slice(0, length)
@@ -83,7 +84,7 @@ export class Matcher {
     return this.#deciding
   }
 
-  /** Tries the rules of the filters from `start` to `end`. */
+  /** Tries the rules of the filters from `start` to `end`, which may be in any order. Does not read a pattern that cannot win. */
   #try(start: number, end: number, path: RequestPath): void {
     const filters = this.#filters
     const missingClasses = ~path.byteClasses
@@ -91,8 +92,8 @@ export class Matcher {
     for (let filter = start; filter < end; filter += FILTER_SIZE) {
       if (((filters[filter] as number) & missingClasses) !== 0) continue
       if ((((filters[filter + 1] as number) ^ four) & (filters[filter + 2] as number)) !== 0) continue
-      const offset = filters[filter + 3] as number
-      const formEnd = filters[filter + 4] as number
+      const offset = filters[filter + OFFSET] as number
+      const formEnd = filters[filter + FORM_END] as number
       const strength = this.#strengthOf(offset, formEnd)
       if (strength < this.#bestStrength || (strength === this.#bestStrength && offset > this.#deciding)) continue
       if (!this.#matches(offset, formEnd, path)) continue
@@ -106,8 +107,8 @@ export class Matcher {
     this.#prepareFilters()
     const found: { readonly offset: number; readonly strength: number }[] = []
     for (let filter = 0; filter < this.#filtersEnd; filter += FILTER_SIZE) {
-      const offset = this.#filters[filter + 3] as number
-      const formEnd = this.#filters[filter + 4] as number
+      const offset = this.#filters[filter + OFFSET] as number
+      const formEnd = this.#filters[filter + FORM_END] as number
       if (this.#matches(offset, formEnd, path)) found.push({ offset, strength: this.#strengthOf(offset, formEnd) })
     }
     return found.sort((a, b) => b.strength - a.strength || a.offset - b.offset).map(({ offset }) => offset)

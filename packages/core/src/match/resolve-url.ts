@@ -17,12 +17,15 @@ export function resolveUrl(
   fileOrigin: string | undefined,
   path: RequestPath,
 ): RulesVerdict | undefined {
-  const text = isParsedUrl(url) ? url.origin + url.path : urlText(url)
-  const sent =
-    compare === 'google' ? googleUrlOf(text) : sentUrlOf(url, fileOrigin === undefined ? 'ignored' : 'checked')
-  if (typeof sent === 'string') return { allowed: false, because: 'invalid-url', url: text, problem: sent }
+  const authority = fileOrigin === undefined ? 'ignored' : 'checked'
+  const sent = compare === 'google' ? googleUrlOf(textOf(url), authority) : sentUrlOf(url, authority)
+  if (typeof sent === 'string') return { allowed: false, because: 'invalid-url', url: textOf(url), problem: sent }
   const { origin, path: sentPath } = sent // before `setPath`, because a getter of the caller may check another URL
   path.setPath(sentPath, compare)
   if (origin === undefined || fileOrigin === undefined || origin === fileOrigin) return undefined
   return { allowed: false, because: 'other-origin', origin, fileOrigin }
+}
+
+function textOf(url: UrlInput): string {
+  return isParsedUrl(url) ? url.origin + url.path : urlText(url)
 }

@@ -12,10 +12,10 @@
 // Gram buckets are used only if many rules have special characters. With few, such rules use prefixes, because to try the few without a prefix
 // costs less than to look up all grams of the path.
 //
-// A site can make hashes collide. Each bucket is tried at most once, so a check with an index is never much slower than one without.
+// A site can make hashes collide. A check tries each bucket at most once, so with an index it is never much slower than without.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
-import { FILTER_SIZE, fourBytes } from './filters.ts'
+import { FILTER_SIZE, FORM_END, fourBytes, OFFSET } from './filters.ts'
 import { isSpecialAt, prefixEndAt } from './packed-rules.ts'
 
 /**
@@ -23,9 +23,8 @@ import { isSpecialAt, prefixEndAt } from './packed-rules.ts'
  * characters get no gram buckets.
  */
 export const MAX_TRIED_RULES = 96
-/** Hashed prefix lengths, in bytes: all multiples of four up to 64. */
-const PREFIX_LENGTHS = Array.from({ length: 16 }, (_, i) => 4 * i + 4)
-const GRAM_BYTES = 4
+/** Prefixes are hashed at every fourth byte up to this length. */
+const MAX_PREFIX_BYTES = 64
 const MAX_BUCKETS = 2 ** 14
 /** The bucket of the rules that are tried for every path. */
 const ALWAYS = 0
@@ -34,7 +33,7 @@ const ALWAYS = 0
 export class BucketList {
   readonly items: Uint16Array = new Uint16Array(MAX_BUCKETS + 1)
   length = 0
-  /** For each bucket, the number of the last list that it was in. */
+  /** For each bucket, the number of the last list that it was in. A list's number does not overflow a Float64Array. */
   readonly #lastLists = new Float64Array(MAX_BUCKETS + 1)
   #list = 0
 
@@ -81,19 +80,20 @@ export class RuleIndex {
   constructor(packed: Uint8Array, filters: Int32Array, buckets: BucketList) {
     const count = filters.length / FILTER_SIZE
     this.#packed = packed
-    this.#mask = bucketCount(count) - 1
+    const bucketTotal = bucketCount(count)
+    this.#mask = bucketTotal - 1
     this.#buckets = buckets
     const bucketOfRule = new Uint16Array(count)
     const special: number[] = []
     for (let rule = 0; rule < count; rule++) {
-      const offset = filters[FILTER_SIZE * rule + 3] as number
-      const formEnd = filters[FILTER_SIZE * rule + 4] as number
+      const offset = filters[FILTER_SIZE * rule + OFFSET] as number
+      const formEnd = filters[FILTER_SIZE * rule + FORM_END] as number
       bucketOfRule[rule] = this.#prefixBucketOf(offset + 1, prefixEndAt(packed, offset, formEnd))
       if (isSpecialAt(packed, offset)) special.push(rule)
     }
     this.#hasGrams = special.length > MAX_TRIED_RULES
     if (this.#hasGrams) this.#assignGrams(special, filters, bucketOfRule)
-    this.starts = new Int32Array(bucketCount(count) + 2)
+    this.starts = new Int32Array(bucketTotal + 2)
     this.filters = this.#sort(filters, bucketOfRule)
   }
 
@@ -119,12 +119,11 @@ export class RuleIndex {
 
   /** Returns the bucket of the longest prefix that can be hashed. */
   #prefixBucketOf(start: number, prefixEnd: number): number {
+    const last = Math.min(prefixEnd, start + MAX_PREFIX_BYTES) - 4
     let bucket = ALWAYS
     let hash = 0
-    let at = start
-    for (const length of PREFIX_LENGTHS) {
-      if (start + length > prefixEnd) break
-      for (; at < start + length; at += 4) hash = addToHash(hash, fourBytes(this.#packed, at))
+    for (let at = start; at <= last; at += 4) {
+      hash = addToHash(hash, fourBytes(this.#packed, at))
       bucket = this.#bucketOf(hash)
     }
     return bucket
@@ -134,7 +133,10 @@ export class RuleIndex {
   #assignGrams(special: readonly number[], filters: Int32Array, bucketOfRule: Uint16Array): void {
     const counts = new Uint32Array(this.#mask + 2)
     const gramsOf = (rule: number) =>
-      this.#gramBuckets((filters[FILTER_SIZE * rule + 3] as number) + 1, filters[FILTER_SIZE * rule + 4] as number)
+      this.#gramBuckets(
+        (filters[FILTER_SIZE * rule + OFFSET] as number) + 1,
+        filters[FILTER_SIZE * rule + FORM_END] as number,
+      )
     for (const rule of special) for (const bucket of gramsOf(rule)) counts[bucket] = (counts[bucket] as number) + 1
     for (const rule of special) {
       let fewest = Number.POSITIVE_INFINITY
@@ -154,8 +156,7 @@ export class RuleIndex {
     let bytesSinceStar = 0
     for (let i = start; i < patternEnd; i++) {
       bytesSinceStar = packed[i] === STAR ? 0 : bytesSinceStar + 1
-      if (bytesSinceStar >= GRAM_BYTES)
-        buckets.push(this.#bucketOf(addToHash(0, fourBytes(packed, i + 1 - GRAM_BYTES))))
+      if (bytesSinceStar >= 4) buckets.push(this.#bucketOf(addToHash(0, fourBytes(packed, i - 3))))
     }
     return buckets
   }
@@ -164,25 +165,23 @@ export class RuleIndex {
   bucketsFor({ bytes, start, end }: RequestPath): BucketList {
     const buckets = this.#buckets
     buckets.clear()
-    this.#add(ALWAYS)
+    this.#addUnlessEmpty(ALWAYS)
+    const last = Math.min(end, start + MAX_PREFIX_BYTES) - 4
     let hash = 0
-    let at = start
-    for (let i = 0; i < PREFIX_LENGTHS.length; i++) {
-      const prefixEnd = start + (PREFIX_LENGTHS[i] as number)
-      if (prefixEnd > end) break
-      for (; at < prefixEnd; at += 4) hash = addToHash(hash, fourBytes(bytes, at))
-      this.#add(this.#bucketOf(hash))
+    for (let at = start; at <= last; at += 4) {
+      hash = addToHash(hash, fourBytes(bytes, at))
+      this.#addUnlessEmpty(this.#bucketOf(hash))
     }
     if (!this.#hasGrams) return buckets
     let gram = 0
     for (let i = start; i < end; i++) {
       gram = (gram >>> 8) | ((bytes[i] as number) << 24)
-      if (i - start >= GRAM_BYTES - 1) this.#add(this.#bucketOf(addToHash(0, gram)))
+      if (i - start >= 3) this.#addUnlessEmpty(this.#bucketOf(addToHash(0, gram)))
     }
     return buckets
   }
 
-  #add(bucket: number): void {
+  #addUnlessEmpty(bucket: number): void {
     if (this.starts[bucket] !== this.starts[bucket + 1]) this.#buckets.add(bucket)
   }
 }

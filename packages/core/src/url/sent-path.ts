@@ -18,7 +18,7 @@ export interface SentUrl {
  * the caller has no origin to compare, and rules match paths only.
  */
 export function sentUrlOf(url: UrlInput, authority: 'checked' | 'ignored'): SentUrl | UrlProblem {
-  if (isParsedUrl(url)) return url
+  if (isParsedUrl(url)) return limited(url)
   const text = urlText(url)
   if (text.charCodeAt(0) === SLASH && !startsHost(text)) return parsePath(text)
   const parsed = parseUrl(text)
@@ -40,9 +40,9 @@ function startsHost(path: string): boolean {
   return /^\/[\t\n\r]*[/\\]/.test(path)
 }
 
-/** Returns the URL that google/robotstxt finds in any string. */
-export function googleUrlOf(url: string): SentUrl | UrlProblem {
-  return limited({ origin: originOf(url), path: googlePathOf(url) })
+/** Returns the URL that google/robotstxt finds in any string. @param authority `ignored`: the caller has no origin to compare. */
+export function googleUrlOf(url: string, authority: 'checked' | 'ignored'): SentUrl | UrlProblem {
+  return limited({ origin: authority === 'checked' ? originOf(url) : undefined, path: googlePathOf(url) })
 }
 
 /**
