@@ -32,14 +32,23 @@ export function latin1OfSource(source: Source): string {
 
 /** Returns bytes as latin1. */
 export function latin1Of(bytes: Uint8Array): string {
-  const text = decoder.decode(bytes)
-  if (text.length === bytes.length && !text.includes('\ufffd')) return text // ASCII
+  // In a long text, the search for a byte that is not ASCII takes less time than decoding in vain.
+  if (bytes.length <= CHUNK || isAscii(bytes)) {
+    const text = decoder.decode(bytes)
+    if (text.length === bytes.length && !text.includes('\ufffd')) return text // ASCII
+  }
   let latin1 = ''
   for (let i = 0; i < bytes.length; i += CHUNK) {
     // `apply` with a byte array is eight times as fast as spread arguments.
     latin1 += String.fromCharCode.apply(null, bytes.subarray(i, i + CHUNK) as unknown as number[])
   }
   return latin1
+}
+
+function isAscii(bytes: Uint8Array): boolean {
+  let i = 0
+  while (i < bytes.length && (bytes[i] as number) < 0x80) i++
+  return i === bytes.length
 }
 
 /** Arguments of one call. JavaScript engines limit their number; the lowest known limit is 65,536. */
@@ -108,7 +117,9 @@ export class ByteBuffer {
   /** Replaces the content by the bytes of a latin1 string. */
   fillLatin1(latin1: string): void {
     this.reserve(0, latin1.length)
-    if (!writeAscii(latin1, this.bytes)) this.bytes.set(bytesOfLatin1(latin1))
+    if (writeAscii(latin1, this.bytes)) return
+    const { bytes } = this
+    for (let i = 0; i < latin1.length; i++) bytes[i] = latin1.charCodeAt(i)
   }
 
   /** Makes room for `more` bytes after the first `used` ones. Keeps those, and may replace `bytes` and `words`. */

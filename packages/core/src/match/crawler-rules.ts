@@ -10,10 +10,10 @@ import { setSimpleUrl } from '../url/url-fast-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
 import type { Matcher } from './matcher.ts'
-import { allowsAt, NO_RULE, readGroups, ruleAt, type UnpackedRule } from './packed-rules.ts'
+import { allowsAt, groupAt, groupsBetween, NO_RULE, ruleAt, type UnpackedRule } from './packed-rules.ts'
 import { resolveUrl } from './resolve-url.ts'
 import { indexBytes, MAX_TRIED_RULES } from './rule-index.ts'
-import type { Group, RulesVerdict } from './verdict.ts'
+import type { RulesVerdict } from './verdict.ts'
 import { workspace } from './workspace.ts'
 
 /** After this many checks, an index is built, which takes about as long as these checks. Most crawlers check fewer URLs of a site. */
@@ -90,7 +90,7 @@ export class CrawlerRules {
 
   /** About how many bytes of memory the rules take, with the index that many checks build. Measured, rounded up. */
   get memoryBytes(): number {
-    const packed = (this.#packed ?? this.#packedBytes()).length
+    const packed = this.#packedLength()
     const index = this.#count > MAX_TRIED_RULES ? indexBytes(this.#count) : 0
     const { requestRates, visitTimes, file = '' } = this.#records
     const records = requestRates.length * RATE_BYTES + visitTimes.length * TIME_BYTES + file.length
@@ -150,7 +150,7 @@ export class CrawlerRules {
     return {
       verdict,
       target: verdict.because === 'invalid-url' ? undefined : printableForm(latin1Of(bytes.subarray(start, end))),
-      groups: this.#groups(),
+      groups: groupsBetween(this.#packedBytes(), this.#groupsAt, this.#packedLength()),
       matches,
       wonBy: wonBy(matches, this.#dialect.parsing.winner),
     }
@@ -191,20 +191,17 @@ export class CrawlerRules {
 
   /** Returns the verdict by the rule at an offset, or by `NO_RULE`. */
   #verdictBy(found: number): RulesVerdict {
-    const groups = this.#groups()
+    const packed = this.#packedBytes()
     if (found !== NO_RULE) {
-      const packed = this.#packedBytes()
       const { rule, group } = ruleAt(packed, found)
-      return { allowed: allowsAt(packed, found), because: 'rule', rule, group: groups[group] as Group }
+      return { allowed: allowsAt(packed, found), because: 'rule', rule, group: groupAt(packed, this.#groupsAt, group) }
     }
-    const [group] = groups
-    if (group === undefined) return { allowed: true, because: 'no-group' }
-    return { allowed: true, because: 'no-rule-matched', group }
+    if (this.#groupsAt === this.#packedLength()) return { allowed: true, because: 'no-group' }
+    return { allowed: true, because: 'no-rule-matched', group: groupAt(packed, this.#groupsAt, 0) }
   }
 
-  #groups(): readonly Group[] {
-    const length = this.#packed?.length ?? this.#packedBytes().length
-    return readGroups(this.#packedBytes(), this.#groupsAt, length)
+  #packedLength(): number {
+    return this.#packed?.length ?? this.#packedBytes().length
   }
 
   /** Returns the rules that match `workspace.path`, in order of strength. */

@@ -108,6 +108,17 @@ class Reader {
     this.at = this.#packed.indexOf(LF, start) + 1
     return this.#packed.subarray(start, this.at - 1)
   }
+
+  group(): Group {
+    const line = this.number()
+    const agents = Array.from({ length: this.number() }, () => decodeText(this.bytes()))
+    return { agents, line }
+  }
+
+  skipGroup(): void {
+    this.number()
+    for (let agents = this.number(); agents > 0; agents--) this.at = this.#packed.indexOf(LF, this.at) + 1
+  }
 }
 
 /** Unpacks a rule. */
@@ -122,16 +133,19 @@ export function ruleAt(packed: Uint8Array, offset: number): UnpackedRule {
   return { rule: { directive, text, line, bytes: form.length }, form: latin1Of(form), group }
 }
 
-/** Reads the groups between two offsets. */
-export function readGroups(packed: Uint8Array, start: number, end: number): readonly Group[] {
+/** Unpacks the groups between two offsets. */
+export function groupsBetween(packed: Uint8Array, start: number, end: number): readonly Group[] {
   const reader = new Reader(packed, start)
   const groups: Group[] = []
-  while (reader.at < end) {
-    const line = reader.number()
-    const agents = Array.from({ length: reader.number() }, () => decodeText(reader.bytes()))
-    groups.push({ agents, line })
-  }
+  while (reader.at < end) groups.push(reader.group())
   return groups
+}
+
+/** Unpacks one of the groups that start at an offset, and decodes no other, because a hostile file may have thousands. */
+export function groupAt(packed: Uint8Array, start: number, index: number): Group {
+  const reader = new Reader(packed, start)
+  for (let i = 0; i < index; i++) reader.skipGroup()
+  return reader.group()
 }
 
 const NUMBER = '[@-\\x7f]{0,4}[ -?]'
