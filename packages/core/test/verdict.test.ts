@@ -44,6 +44,19 @@ describe('a verdict', () => {
     })
   })
 
+  it('names the group of its rule when groups of one crawler are merged, RFC 9309 §2.2.1', () => {
+    const text = 'User-agent: a\nUser-agent: b\nDisallow: /1\nUser-agent: a\nDisallow: /2\nUser-agent: a\nDisallow: /3\n'
+    const rules = parseRobots(text).forCrawler('a')
+    const groups = [
+      { agents: ['a', 'b'], line: 1 },
+      { agents: ['a'], line: 4 },
+      { agents: ['a'], line: 6 },
+    ]
+    expect(['/1', '/2', '/3'].map((path) => rules.check(path))).toMatchObject(groups.map((group) => ({ group })))
+    expect(rules.check('/4')).toEqual({ allowed: true, because: 'no-rule-matched', group: groups[0] })
+    expect(rules.explain('/2').groups).toEqual(groups)
+  })
+
   it('names the group if no rule of it matches', () => {
     expect(robots.check('/other', 'ExampleBot')).toEqual({
       allowed: true,
