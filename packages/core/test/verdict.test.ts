@@ -45,7 +45,8 @@ describe('a verdict', () => {
   })
 
   it('names the group of its rule when groups of one crawler are merged, RFC 9309 §2.2.1', () => {
-    const text = 'User-agent: a\nUser-agent: b\nDisallow: /1\nUser-agent: a\nDisallow: /2\nUser-agent: a\nDisallow: /3\n'
+    const text =
+      'User-agent: a\nUser-agent: b\nDisallow: /1\nUser-agent: a\nDisallow: /2\nUser-agent: a\nDisallow: /3\n'
     const rules = parseRobots(text).forCrawler('a')
     const groups = [
       { agents: ['a', 'b'], line: 1 },

@@ -16,15 +16,18 @@ class Workspace {
   /** The bytes of the file that is parsed, if the caller gave text. */
   readonly #text = new ByteBuffer()
   readonly #reader = new LineReader()
-  readonly #packed = new ByteBuffer()
+  /** The rules that are compiled. */
+  readonly #compiled = new ByteBuffer()
+  /** Their groups. */
   readonly #groups = new ByteBuffer()
   /** The path that is checked. */
   readonly path: RequestPath = new RequestPath()
   readonly buckets: BucketList = new BucketList()
   readonly #matcher = new Matcher()
-  /** The owner of the rules that are loaded into `#matcher`. */
+  /** The rules that are loaded into `#matcher`. */
+  readonly #loaded = new ByteBuffer()
+  /** The owner of these rules. */
   #loadedOwner: object | undefined
-  readonly #unpacked = new ByteBuffer()
   #selection: GroupSelection | undefined
   #selectionToken = ''
   #selectionParsing: ParsingRules | undefined
@@ -33,9 +36,9 @@ class Workspace {
   matcherFor(owner: object, packed: string, groupsAt: number, count: number, takesFirst: boolean): Matcher {
     if (this.#loadedOwner !== owner) {
       this.#loadedOwner = undefined // the load may fail
-      this.#unpacked.release()
-      this.#unpacked.fillLatin1(packed)
-      this.#matcher.load(this.#unpacked.bytes, groupsAt, count, takesFirst)
+      this.#loaded.release()
+      this.#loaded.fillLatin1(packed)
+      this.#matcher.load(this.#loaded.bytes, groupsAt, count, takesFirst)
       this.#loadedOwner = owner
     }
     return this.#matcher
@@ -51,10 +54,10 @@ class Workspace {
   /** Compiles the rules of a file for a crawler. */
   compile(source: Source, productTokens: readonly string[], parsing: ParsingRules): CompiledRules {
     const file = this.rangeOf(source)
-    this.#packed.release()
+    this.#compiled.release()
     this.#groups.release()
     const selection = this.#selectionFor(productTokens, parsing)
-    const compiler = new RuleCompiler(file.bytes, selection, parsing, this.#packed, this.#groups)
+    const compiler = new RuleCompiler(file.bytes, selection, parsing, this.#compiled, this.#groups)
     parse(this.#reader.open(file, parsing.keys), parsing, compiler)
     this.#reader.close()
     return compiler.finish()
