@@ -29,8 +29,7 @@ async function assertCommandsWork(client: RedisClient, prefix: string): Promise<
 
 describe.skipIf(noRedis()).for(connectors)('%s', ([, connect]) => {
   test('commands and scripts take and return bytes', async () => {
-    const { url, keyPrefix, stop } = await useRedis()
-    onTestFinished(stop)
+    const { url, keyPrefix } = await useRedis()
     await assertCommandsWork(await connect(url), keyPrefix)
   })
 })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type SharedRedis, useRedis } from '@politely/testkit/redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { beforeAll, onTestFinished } from 'vitest'
 import { type RedisClient, RedisPacer, type RedisPacerOptions } from '../src/index.ts'
 
 /** Connects a client of each library to a server. */
@@ -12,13 +12,12 @@ export const connectors: readonly (readonly [name: string, connect: (url: string
   ['node-redis', connectNodeRedis],
 ]
 
-/** Provides one server for all tests of a `describe` block. Each test takes a key prefix of its own. */
+/** Provides the shared server to the tests of a `describe` block. Each test takes a key prefix of its own. */
 export function redisForAll(): { readonly url: string; newPrefix(): string } {
   let redis: SharedRedis
   beforeAll(async () => {
     redis = await useRedis()
   })
-  afterAll(() => redis.stop())
   return {
     get url() {
       return redis.url

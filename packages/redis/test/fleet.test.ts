@@ -76,7 +76,6 @@ async function newSites(): Promise<Sites> {
 describe.skipIf(noRedis())('a fleet', () => {
   test.runIf(isFullRun)('of four processes fetches the robots.txt of each of 50 origins once', async () => {
     const redis = await useRedis()
-    onTestFinished(redis.stop)
     const sites = await newSites()
     const response = Promise.withResolvers<Reply>()
     const origins = Array.from({ length: 50 }, (_, i) => `http://n${i}.test:PORT`)
@@ -102,7 +101,6 @@ describe.skipIf(noRedis())('a fleet', () => {
     'whose fetching process is killed waits until its lease expires, and one other process fetches',
     async () => {
       const redis = await useRedis()
-      onTestFinished(redis.stop)
       const sites = await newSites()
       const robotsUrl = 'http://a.test:PORT/robots.txt'
       sites.respond(robotsUrl, new Promise<Reply>(() => undefined), rules)
@@ -131,7 +129,6 @@ describe.skipIf(noRedis())('a fleet', () => {
 
   test('keeps the lease of the next holder when a late one releases its own', async () => {
     const redis = await useRedis()
-    onTestFinished(redis.stop)
     const sites = await newSites()
     const responses = [Promise.withResolvers<Reply>(), Promise.withResolvers<Reply>()]
     sites.respond('http://a.test:PORT/robots.txt', ...responses.map(({ promise }) => promise))

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, useRedis } from '@politely/testkit/redis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { IoredisClient } from '../src/index.ts'
 import { connectIoredis, openPacer } from './clients.ts'
 import { knowLongAgo } from './epoch.ts'
@@ -71,7 +71,6 @@ test('obeys a pushback, and frees a cancelled slot', async () => {
 describe.skipIf(noRedis())('when Redis is back', () => {
   async function startConnected() {
     const redis = await useRedis()
-    onTestFinished(redis.stop)
     const connected = { client: await connectIoredis(redis.url), keyPrefix: `${redis.keyPrefix}${randomUUID()}:` }
     await knowLongAgo(connected, ['k'])
     const rig = startPacer(connected)

@@ -17,7 +17,6 @@ const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDela
 /** A pacer whose keys have been known for long. */
 async function startPacer(options: Partial<RedisPacerOptions> = {}) {
   const redis = await useRedis()
-  onTestFinished(redis.stop)
   const client = await connectIoredis(redis.url)
   const keyPrefix = `${redis.keyPrefix}${randomUUID()}:`
   await knowLongAgo({ client, keyPrefix }, ['k'])
@@ -28,13 +27,12 @@ async function startPacer(options: Partial<RedisPacerOptions> = {}) {
 
 /** A pacer that reaches Redis through a proxy, and one of another worker that does not. Their keys have been known for long. */
 async function startBehindProxy(options: Partial<RedisPacerOptions> = {}) {
-  const redis = await startRedis()
-  onTestFinished(redis.stop)
-  const proxy = await startRedisProxy(redis.port)
-  const [client, direct] = [await connectIoredis(proxy.url), await connectIoredis(redis.url)]
-  await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
-  const pacer = openPacer({ client, keyPrefix: 'p:', ...options })
-  return { proxy, pacer, other: openPacer({ client: direct, keyPrefix: 'p:' }) }
+  const { url, port, keyPrefix } = await useRedis()
+  const proxy = await startRedisProxy(port)
+  const [client, direct] = [await connectIoredis(proxy.url), await connectIoredis(url)]
+  await knowLongAgo({ client, keyPrefix }, ['k'])
+  const pacer = openPacer({ client, keyPrefix, ...options })
+  return { proxy, pacer, other: openPacer({ client: direct, keyPrefix }) }
 }
 
 const deleteAll = async (client: Redis, keyPrefix: string) => {

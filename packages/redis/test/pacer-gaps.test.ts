@@ -130,7 +130,6 @@ const restarts: readonly (readonly [string, readonly string[], (redis: RedisServ
 describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
   test('keeps the delay of each key', async () => {
     const redis = await useRedis()
-    onTestFinished(redis.stop)
     const keys = Array.from({ length: 5 }, (_, i) => `k${i}`)
     await knowLongAgo({ client: await connectIoredis(redis.url), keyPrefix: redis.keyPrefix }, keys)
     const requests = 50
@@ -156,7 +155,6 @@ describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
 
   test('keeps the delay and goes on when a worker is killed after it took a slot', async () => {
     const redis = await useRedis()
-    onTestFinished(redis.stop)
     await knowLongAgo({ client: await connectIoredis(redis.url), keyPrefix: redis.keyPrefix }, ['k'])
     const args = [redis.url, redis.keyPrefix, 'ioredis', '500', '2', 'k']
     const [killed, other] = await Promise.all([startPacingWorker(...args), startPacingWorker(...args)])

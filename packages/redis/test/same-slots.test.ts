@@ -6,7 +6,7 @@ import { startClock } from '@politely/testkit/clock'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { noRedis, useRedis } from '@politely/testkit/redis'
 import { isFullRun } from '@politely/testkit/scope'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RedisPacer } from '../src/index.ts'
 import { connectIoredis } from './clients.ts'
 import { knowLongAgo } from './epoch.ts'
@@ -109,7 +109,6 @@ function isSame([one, other]: readonly unknown[]): boolean {
 describe.skipIf(noRedis())('RedisPacer', () => {
   test('replies like LocalPacer to random calls', async () => {
     const redis = await useRedis()
-    onTestFinished(redis.stop)
     const client = await connectIoredis(redis.url)
     const run = async (seed: number) => {
       const clock = startClock()

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import type { Part } from './parts.ts'
-import { useRedis } from './redis.ts'
+import { startRedis } from './redis.ts'
 
 /** Some examples start a browser, and the machine may be busy. */
 const TIMEOUT_MS = 60_000
@@ -63,7 +63,7 @@ export async function runExample({
   const onLoopback = (text: string) => text.replaceAll('https://example.com', origin)
   // The server has no certificate.
   writeFileSync(file, onLoopback(code).replace("'node:https'", "'node:http'"))
-  const redis = code.includes('REDIS_URL') ? await useRedis() : undefined
+  const redis = code.includes('REDIS_URL') && !process.env.REDIS_URL ? await startRedis() : undefined
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
     cwd: dirname(file),
     env: {

@@ -38,8 +38,8 @@ export interface RedisServer {
 /** A server that tests share with others: they use only keys with this prefix. */
 export interface SharedRedis {
   readonly url: string
+  readonly port: number
   readonly keyPrefix: string
-  stop(): Promise<void>
 }
 
 /** Returns whether the program for `startRedis` is missing, to skip its tests: `describe.skipIf(noRedisServer())`. */
@@ -52,13 +52,20 @@ export function noRedis(): boolean {
   return !process.env.REDIS_URL && noRedisServer()
 }
 
-/** Returns the server of REDIS_URL if it is set, else starts one. For tests that neither restart nor configure the server. */
+/** The server of this process. It ends with the process. */
+let sharedServer: Promise<RedisServer> | undefined
+
+/**
+ * Returns the server of REDIS_URL if it is set, otherwise one that all tests of this process share. For tests that neither restart nor configure
+ * the server.
+ */
 export async function useRedis(): Promise<SharedRedis> {
   const keyPrefix = `politely-test:${randomUUID()}:`
   const { REDIS_URL } = process.env
-  if (REDIS_URL) return { url: REDIS_URL, keyPrefix, stop: async () => undefined }
-  const { url, stop } = await startRedis()
-  return { url, keyPrefix, stop }
+  if (REDIS_URL) return { url: REDIS_URL, port: Number(new URL(REDIS_URL).port || 6379), keyPrefix }
+  sharedServer ??= startRedis()
+  const { url, port } = await sharedServer
+  return { url, port, keyPrefix }
 }
 
 const HOST = '127.0.0.1'
