@@ -4,11 +4,12 @@ import { MemoryStorage } from '@crawlee/memory-storage'
 
 log.setLevel(LogLevel.OFF)
 
-/** Emits no `systemInfo`. Crawlee's own starts `ps` for it each second, and twice for each crawl. */
+/** Emits no `systemInfo`. Crawlee's own event manager starts `ps` for each one: at the start of a crawl and then each second. */
 class EventsWithoutSystemInfo extends EventManager {}
 
 /** Returns a configuration with its own storage in memory. It writes nothing to ./storage. */
 export function inMemory(): Configuration {
+  // Without `memoryMbytes`, each crawl would start `ps` to find the limit.
   const configuration = new Configuration({ persistStorage: false, memoryMbytes: 4096 })
   configuration.useStorageClient(new MemoryStorage({ persistStorage: false, writeMetadata: false }))
   configuration.useEventManager(new EventsWithoutSystemInfo(configuration))
