@@ -1,5 +1,4 @@
 // RedisPacer with `onFailure: 'local'`, by a clock that the test sets, with a Redis that is away at times.
-import { randomUUID } from 'node:crypto'
 import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, useRedis } from '@politely/testkit/redis'
@@ -70,8 +69,8 @@ test('obeys a pushback, and frees a cancelled slot', async () => {
 
 describe.skipIf(noRedis())('when Redis is back', () => {
   async function startConnected() {
-    const redis = await useRedis()
-    const connected = { client: await connectIoredis(redis.url), keyPrefix: `${redis.keyPrefix}${randomUUID()}:` }
+    const { url, keyPrefix } = await useRedis()
+    const connected = { client: await connectIoredis(url), keyPrefix }
     await knowLongAgo(connected, ['k'])
     const rig = startPacer(connected)
     await rig.pacer.reserve('k', limits)

@@ -1,5 +1,4 @@
 // RedisPacer when data is lost, by a clock that the test sets: each key counts as just visited.
-import { randomUUID } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
@@ -16,9 +15,8 @@ const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDela
 
 /** A pacer whose keys have been known for long. */
 async function startPacer(options: Partial<RedisPacerOptions> = {}) {
-  const redis = await useRedis()
-  const client = await connectIoredis(redis.url)
-  const keyPrefix = `${redis.keyPrefix}${randomUUID()}:`
+  const { url, keyPrefix } = await useRedis()
+  const client = await connectIoredis(url)
   await knowLongAgo({ client, keyPrefix }, ['k'])
   const clock = startClock()
   const newPacer = () => openPacer({ client, keyPrefix, now: clock.now, ...options })
@@ -27,12 +25,13 @@ async function startPacer(options: Partial<RedisPacerOptions> = {}) {
 
 /** A pacer that reaches Redis through a proxy, and one of another worker that does not. Their keys have been known for long. */
 async function startBehindProxy(options: Partial<RedisPacerOptions> = {}) {
-  const { url, port, keyPrefix } = await useRedis()
-  const proxy = await startRedisProxy(port)
-  const [client, direct] = [await connectIoredis(proxy.url), await connectIoredis(url)]
-  await knowLongAgo({ client, keyPrefix }, ['k'])
-  const pacer = openPacer({ client, keyPrefix, ...options })
-  return { proxy, pacer, other: openPacer({ client: direct, keyPrefix }) }
+  const redis = await startRedis()
+  onTestFinished(redis.stop)
+  const proxy = await startRedisProxy(redis.port)
+  const [client, direct] = [await connectIoredis(proxy.url), await connectIoredis(redis.url)]
+  await knowLongAgo({ client, keyPrefix: 'p:' }, ['k'])
+  const pacer = openPacer({ client, keyPrefix: 'p:', ...options })
+  return { proxy, pacer, other: openPacer({ client: direct, keyPrefix: 'p:' }) }
 }
 
 const deleteAll = async (client: Redis, keyPrefix: string) => {

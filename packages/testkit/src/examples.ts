@@ -63,6 +63,7 @@ export async function runExample({
   const onLoopback = (text: string) => text.replaceAll('https://example.com', origin)
   // The server has no certificate.
   writeFileSync(file, onLoopback(code).replace("'node:https'", "'node:http'"))
+  // A server of its own, because examples do not set `keyPrefix`.
   const redis = code.includes('REDIS_URL') && !process.env.REDIS_URL ? await startRedis() : undefined
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
     cwd: dirname(file),

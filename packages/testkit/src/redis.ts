@@ -38,7 +38,6 @@ export interface RedisServer {
 /** A server that tests share with others: they use only keys with this prefix. */
 export interface SharedRedis {
   readonly url: string
-  readonly port: number
   readonly keyPrefix: string
 }
 
@@ -62,10 +61,10 @@ let sharedServer: Promise<RedisServer> | undefined
 export async function useRedis(): Promise<SharedRedis> {
   const keyPrefix = `politely-test:${randomUUID()}:`
   const { REDIS_URL } = process.env
-  if (REDIS_URL) return { url: REDIS_URL, port: Number(new URL(REDIS_URL).port || 6379), keyPrefix }
+  if (REDIS_URL) return { url: REDIS_URL, keyPrefix }
   sharedServer ??= startRedis()
-  const { url, port } = await sharedServer
-  return { url, port, keyPrefix }
+  const { url } = await sharedServer
+  return { url, keyPrefix }
 }
 
 const HOST = '127.0.0.1'
