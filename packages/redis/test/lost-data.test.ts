@@ -266,7 +266,7 @@ describe.skipIf(noRedis())('turns', () => {
 describe.skipIf(noRedisServer())('calls that fail', () => {
   test('a report is sent again until Redis has it', async () => {
     const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
-    const slot = await pacer.reserve('k', limits)
+    const slot = await other.reserve('k', limits) // not through `pacer`, whose time limit is too short for a busy machine
     expect(slot).toMatchObject({ kind: 'slot' })
     proxy.isCut = true
     await pacer.report('k', slot.ticket ?? '', { status: 503, retryAfter: undefined })
@@ -279,7 +279,7 @@ describe.skipIf(noRedisServer())('calls that fail', () => {
   test('a call that the script rejects is not made again, and does not hold up others', async () => {
     const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
     const slow = { ...limits, delayFactor: 2 }
-    const slot = await pacer.reserve('k', slow)
+    const slot = await other.reserve('k', slow)
     await pacer.end('k', slot.ticket ?? '', slow, Number.NaN)
     expect(pacer.counters.failures).toBe(1)
     await pacer.report('k', slot.ticket ?? '', { status: 429, retryAfter: '60' })
@@ -305,7 +305,7 @@ describe.skipIf(noRedisServer())('calls that fail', () => {
   test('a slot whose reply comes too late is given back', async () => {
     const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
     const long = { ...limits, ownDelayMs: 3_600_000 }
-    proxy.delayMs = () => 300
+    proxy.delayMs = () => 1_000
     expect(await pacer.reserve('k', long)).toMatchObject({ kind: 'wait', because: 'pacer-failure' })
     proxy.delayMs = () => 0
     expect((await other.estimate('k', long, 0)).because).toBe('own-delay')
