@@ -12,7 +12,6 @@ export const STAR = 42
 export const DOT = 46
 export const SLASH = 47
 export const COLON = 58
-export const QUESTION_MARK = 63
 
 /** The bit that is set in a lower-case ASCII letter and not in its upper-case letter. */
 export const LOWER_CASE = 32

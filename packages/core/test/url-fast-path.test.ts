@@ -188,26 +188,12 @@ describe('setSimpleUrl, RFC 9309 §2.2.2', () => {
     expect(lengths.size).toBe(4)
   })
 
-  it.each([
-    ['/.well-known/x', true],
-    ['/a/.b', true],
-    ['/..b', true],
-    ['/...', true],
-    ['/a/...?b', true],
-    ['/ab/.b', true],
-    ['/ab/..b/', true],
-    ['/b/.%63', true],
-    ['/.', false],
-    ['/..', false],
-    ['/a/./b', false],
-    ['/ab/../b', false],
-    ['/ab/..', false],
-    ['/a/.?b', false],
-    ['/ab/..?b', false],
-    ['/a/.%2e', false],
-  ])('%s, with a segment that begins with a dot, is simple: %s', (text, isSimple) => {
-    expect(fastPath(text, undefined)).toBe(isSimple ? parsed(text, undefined).path : undefined)
-  })
+  it.each(['/.', '/..', '/...', '/.well-known/x', '/a/./b', '/a/.b', '/ab/..?b', '/a?b=/.', '/a/.%2e', '/b/.%63'])(
+    '%s, with a dot after a slash, is not simple',
+    (text) => {
+      expect(fastPath(text, undefined)).toBeUndefined()
+    },
+  )
 
   it('leads to the same result of isAllowed and check, with a rule for exactly this path or another', () => {
     let allowed = 0

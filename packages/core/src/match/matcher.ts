@@ -90,8 +90,10 @@ export class Matcher {
     const missingClasses = ~path.byteClasses
     const four = fourBytes(path.bytes, path.start + 1)
     for (let filter = start; filter < end; filter += FILTER_SIZE) {
-      if (((filters[filter] as number) & missingClasses) !== 0) continue
-      if ((((filters[filter + 1] as number) ^ four) & (filters[filter + 2] as number)) !== 0) continue
+      // One condition instead of two: a processor cannot predict whether the first would be true.
+      const missing = (filters[filter] as number) & missingClasses
+      const different = ((filters[filter + 1] as number) ^ four) & (filters[filter + 2] as number)
+      if ((missing | different) !== 0) continue
       const offset = filters[filter + OFFSET] as number
       const formEnd = filters[filter + FORM_END] as number
       const strength = this.#strengthOf(offset, formEnd)

@@ -13,8 +13,8 @@
 //   count            a number: how many user-agent lines it has
 //   agents           the value of each user-agent line, then a line feed
 //
-// Neither a pattern nor a value contains a line feed. A number has its lowest bits first. Its last byte is 0x20 to 0x3F and has five bits. Each
-// byte before that is 0x40 to 0x7F and has six. So JSON, in which caches may store the rules, writes nearly all of these bytes as one character.
+// Neither a pattern nor a value contains a line feed. A number is one or more bytes, its lowest bits first: each byte is 0x40 plus six bits, and the
+// last one is 0x20 plus five bits. So JSON, in which caches may store the rules, writes nearly all of these bytes as one character.
 //
 // In the functions below, `offset` is the offset of a rule's head in `packed`.
 import { DOLLAR, LF, STAR } from '../ascii.ts'
@@ -32,7 +32,7 @@ export const REWRITTEN = 4
 /** In place of the offset of a rule: no rule matches. */
 export const NO_RULE = -1
 
-/** All parts of a rule, without form and written pattern, take fewer bytes; and so do the two numbers of a group. */
+/** More bytes than a rule has besides its form and its pattern as written, and more than the two numbers of a group. */
 export const MAX_OVERHEAD = 16
 
 /** A rule read from packed rules. */

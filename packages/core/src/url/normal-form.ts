@@ -101,12 +101,12 @@ export function writeNormalForm(
       out[at++] = byte
       continue
     }
-    const encoded = byte === PERCENT ? decodePercent(bytes, i, end) : -1
+    const value = byte === PERCENT ? decodePercent(bytes, i, end) : -1
     if (byte === DOLLAR && role === 'rule' && i === end - 1) {
       out[at++] = byte
-    } else if (encoded !== -1) {
-      if (decoded[encoded] === 1) out[at++] = encoded
-      else at = writeEncoded(out, at, encoded)
+    } else if (value !== -1) {
+      if (decoded[value] === 1) out[at++] = value
+      else at = writeEncoded(out, at, value)
       i += 2
     } else if (byte === PERCENT && malformed === 'kept') {
       out[at++] = PERCENT

@@ -1,14 +1,14 @@
 // Sets the path to check from a simple URL, byte by byte. Most URLs are written as a client sends them; they need neither the platform's URL
 // parser nor a second string.
 //
-// A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with one `/`, and has no byte that a client would change
-// and no dot segment. For all others resolve-url.ts calls the platform's URL parser.
-import { DOT, PERCENT, QUESTION_MARK, SLASH } from '../ascii.ts'
-import { bytesOfLatin1, writeAscii } from '../bytes.ts'
+// A URL is simple if it begins with the file's origin or with one `/`, its path and query are at most 4,096 bytes of ASCII that a client would not
+// change, and no segment begins with a dot, as dot segments do. For all others resolve-url.ts calls the platform's URL parser.
+import { DOT, PERCENT, SLASH } from '../ascii.ts'
+import { bytesOfLatin1 } from '../bytes.ts'
 import { PATH_BYTES, writeNormalForm } from './normal-form.ts'
 import { startsWithOrigin } from './origin.ts'
 import { decodePercent, UNRESERVED } from './percent.ts'
-import { BYTE_CLASS_BIT, byteClassesOf, MAX_SIMPLE_URL_BYTES, type RequestPath } from './request-path.ts'
+import { BYTE_CLASS_BIT, byteClassesOf, MAX_SIMPLE_PATH_BYTES, type RequestPath } from './request-path.ts'
 
 // The flags of a byte, in the highest bits, above its class (request-path.ts):
 /** A byte that a client may change, or that ends the path. It is the sign bit, so flags with it are negative. */
@@ -38,39 +38,43 @@ const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
  */
 export function setSimpleUrl(path: RequestPath, url: string, origin: string | undefined): boolean {
   path.reset()
-  const { bytes } = path
-  const end = url.length
-  if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false
+  const { length } = url
   let start = 0
-  if (bytes[0] !== SLASH) {
-    if (origin === undefined) start = ORIGIN.exec(url)?.[0].length ?? end
-    else start = startsWithOrigin(url, origin) ? origin.length : end
-  } else if (end > 1 && bytes[1] === SLASH) {
+  if (url.charCodeAt(0) !== SLASH) {
+    if (origin === undefined) start = ORIGIN.exec(url)?.[0].length ?? length
+    else start = startsWithOrigin(url, origin) ? origin.length : length
+  } else if (url.charCodeAt(1) === SLASH) {
     return false // `//host`
   }
-  if (start >= end || bytes[start] !== SLASH) return false
+  const end = length - start
+  if (end > MAX_SIMPLE_PATH_BYTES || url.charCodeAt(start) !== SLASH) return false
+  const { bytes } = path
   let flags = 0
-  for (let i = start; i < end; i++) flags |= BYTE_FLAGS[bytes[i] as number] as number
+  for (let i = 0; i < end; i++) {
+    const unit = url.charCodeAt(start + i)
+    bytes[i] = unit
+    flags |= unit < 0x80 ? (BYTE_FLAGS[unit] as number) : NOT_SIMPLE
+  }
   if (flags < 0) return false
-  if ((flags & IS_DOT) !== 0 && hasDotSegment(bytes, start, end)) return false
-  path.start = start
+  if ((flags & IS_DOT) !== 0 && url.includes('/.', start)) return false // may be a dot segment
+  path.start = 0
   path.end = end
   path.byteClasses = flags
   return (flags & MAY_CHANGE) === 0 || normalize(path)
 }
 
-/** Replaces the path by its normal form, written after the URL in the buffer. @returns Whether the path is simple. */
+/** Replaces the path by its normal form, written after it in the buffer. @returns Whether the path is simple. */
 function normalize(path: RequestPath): boolean {
   const { bytes, start, end } = path
   let isNormal = true
   for (let i = start; i < end; i++) {
     const byte = bytes[i] as number
     if (((BYTE_FLAGS[byte] as number) & MAY_CHANGE) === 0) continue
-    const encoded = byte === PERCENT ? decodePercent(bytes, i, end) : -1
-    if (encoded === DOT) return false // `%2E` may be part of a dot segment
-    if (encoded === -1)
+    const value = byte === PERCENT ? decodePercent(bytes, i, end) : -1
+    if (value === DOT) return false // `%2E` may be part of a dot segment
+    if (value === -1)
       isNormal &&= byte === PERCENT // a malformed % stays as it is
-    else if (UNRESERVED[encoded] === 1 || isLowerCase(bytes[i + 1] as number) || isLowerCase(bytes[i + 2] as number))
+    else if (UNRESERVED[value] === 1 || isLowerCase(bytes[i + 1] as number) || isLowerCase(bytes[i + 2] as number))
       isNormal = false
   }
   if (isNormal) return true
@@ -82,14 +86,4 @@ function normalize(path: RequestPath): boolean {
 
 function isLowerCase(hexDigit: number): boolean {
   return hexDigit >= 97
-}
-
-/** Returns whether the path may have a segment `.` or `..`. Also true for one in the query; then the URL parser decides. */
-function hasDotSegment(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let i = start + 1; i < end; i++) {
-    if (bytes[i] !== DOT || bytes[i - 1] !== SLASH) continue
-    const next = i + 1 < end && bytes[i + 1] === DOT ? i + 2 : i + 1
-    if (next >= end || bytes[next] === SLASH || bytes[next] === QUESTION_MARK) return true
-  }
-  return false
 }
