@@ -54,6 +54,8 @@ test.for<readonly [name: string, headers: Headers, expected: number, policy?: Pa
   ['RFC 9111 §4.2.3, Age is subtracted from max-age', { ...maxAge('3600'), age: '600' }, 50 * MINUTE],
   ['RFC 9111 §4.2.3, Age is subtracted from s-maxage', { 'cache-control': 's-maxage=3600', age: '600' }, 50 * MINUTE],
   ['RFC 9111 §4.2.3, Age larger than max-age', { ...maxAge('3600'), age: '7200' }, MIN],
+  ['RFC 9111 §5.1, the first of several Ages counts', { ...maxAge('3600'), age: ['600', '60'] }, 50 * MINUTE],
+  ['RFC 9111 §5.1, the first of a list of Ages counts', { ...maxAge('3600'), age: '600, old' }, 50 * MINUTE],
   ['our choice, an invalid Age is ignored', { ...maxAge('3600'), age: 'old' }, HOUR],
   ['our choice, a negative Age is ignored', { ...maxAge('3600'), age: '-600' }, HOUR],
 

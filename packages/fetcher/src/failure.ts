@@ -37,6 +37,8 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
   HOSTNAME_MISMATCH: 'tls',
   UND_ERR_PRX_TLS: 'tls',
+  UND_ERR_CLOSED: 'unusable-transport', // the caller's dispatcher was closed
+  UND_ERR_DESTROYED: 'unusable-transport',
 }
 
 /** Reasons by code prefix: HTTP that the parser rejects, certificate and TLS errors, content codings that do not decode. */

@@ -38,6 +38,12 @@ export class FetchTransport implements RobotsTransport {
     try {
       const response = await this.#fetchResponse(url, conditions, deadline)
       phase = 'body'
+      if (!isReadable(response)) {
+        return failure(
+          'unusable-transport',
+          'the given fetch must return a Response with `status`, `headers` and a ReadableStream or null as `body`, which nobody has read',
+        )
+      }
       const { status, body: stream } = response
       const problem = problemOfHead(response, url, observer)
       if (problem !== undefined) {
@@ -88,7 +94,7 @@ export class FetchTransport implements RobotsTransport {
     try {
       return await deadline.orBefore(pending)
     } catch (error) {
-      pending.then(discard, () => undefined) // a fetch that ignores the signal may still return a response
+      pending.then(discard).catch(() => undefined) // a fetch that ignores the signal may still return a response
       throw error
     }
   }
@@ -102,6 +108,13 @@ export class FetchTransport implements RobotsTransport {
 }
 
 const EMPTY_BODY: Body = { bytes: '', truncated: false }
+
+/** Returns whether the value that a caller's fetch returned is a Response with an unread body. */
+function isReadable(response: unknown): boolean {
+  const { status, headers, body } = (response ?? {}) as Partial<Response>
+  const isUnread = body === null || (typeof body?.getReader === 'function' && !body.locked)
+  return Number.isInteger(status) && typeof headers?.[Symbol.iterator] === 'function' && isUnread
+}
 
 /** Returns why a response cannot be the reply to a request for this URL, if so. */
 function problemOfHead(response: Response, url: string, observer: RequestObserver): Failure | undefined {

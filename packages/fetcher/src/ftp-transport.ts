@@ -43,6 +43,8 @@ export class FtpTransport implements RobotsTransport {
       const target = new URL(url)
       const path = pathOf(target)
       const control = await this.#connect(target, reach, sockets)
+      const host = control.remoteAddress // it is undefined after the server has closed the connection
+      if (host === undefined) throw new FtpTransportError('CLOSED', 'the FTP server closed the connection')
       await receiveGreeting(client.ftp, control, library)
       phase = 'login'
       await client.login('anonymous', this.#settings.userAgent) // the password is FTP's only place for a User-Agent
@@ -51,7 +53,7 @@ export class FtpTransport implements RobotsTransport {
       client.prepareTransfer = async (ftp) => {
         const reply = await enterPassiveMode(ftp, library)
         // The host in the reply is ignored, since it may be any host. The data connection goes to the server itself.
-        ftp.dataSocket = await connected({ host: control.remoteAddress ?? '', port: portOf(reply) }, sockets)
+        ftp.dataSocket = await connected({ host, port: portOf(reply) }, sockets)
         phase = 'retrieve' // basic-ftp sends RETR next
         return reply
       }

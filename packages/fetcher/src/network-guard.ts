@@ -88,7 +88,9 @@ export class NetworkGuard {
     if (reach !== undefined) oneOf('reach', reach, ['public', 'any'])
     let connectors: Promise<GuardedConnectors> | undefined
     return (target, callback) => {
-      const needed = reach ?? this.#reachOfHosts([bareHost(target.hostname)])
+      // undici's `dns` interceptor puts an address in place of the host, which is then in `servername`.
+      const hosts = [target.hostname, target.servername || target.hostname].map(bareHost)
+      const needed = reach ?? this.#reachOfHosts(hosts)
       connectors ??= loadUndici().then(({ buildConnector }) => connectorsOf(this, buildConnector, options))
       connectors.then(
         (loaded) => loaded[needed](target, callback),

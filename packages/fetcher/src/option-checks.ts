@@ -60,9 +60,11 @@ export function abortSignal(signal: AbortSignal | undefined): AbortSignal | unde
 
 /** Checks the option `redirectedFrom`. */
 export function redirectChain(urls: readonly string[] = []): readonly string[] {
-  if (Array.isArray(urls)) return urls
   const expected = 'expected URLs such as ["https://example.com/old"]'
-  throw new OptionError('redirectedFrom', `${describeValue(urls)} is not a list; ${expected}`)
+  if (!Array.isArray(urls)) throw new OptionError('redirectedFrom', `${describeValue(urls)} is not a list; ${expected}`)
+  const wrong = urls.findIndex((url: unknown) => typeof url !== 'string' || !URL.canParse(url))
+  if (wrong === -1) return [...urls]
+  throw new OptionError(`redirectedFrom[${wrong}]`, `${describeValue(urls[wrong])} is not an absolute URL; ${expected}`)
 }
 
 /** Returns the text of a URL argument. @throws {OptionError} if it is neither a string nor an object with an `href`. */

@@ -400,6 +400,20 @@ describe('the host of data connections', () => {
     expect(ports).toEqual([port, dataPort])
   })
 
+  test('the data connection goes to no other host if the server resets the control connection', async ({
+    newClient,
+  }) => {
+    const { port } = await startFtp(
+      ftpBut({
+        EPSV: ({ control, dataPort }) => control.write(`229 OK (|||${dataPort}|)\r\n`, () => control.resetAndDestroy()),
+      }),
+      '127.0.0.2',
+    )
+    const { addresses } = watchOwnSockets()
+    expect(await newClient().check(`ftp://127.0.0.2:${port}/page`)).toMatchObject({ because: 'unreachable' })
+    expect(new Set(addresses)).toEqual(new Set(['127.0.0.2']))
+  })
+
   test('the guard checks the control connection before USER is sent', async ({ newClient }) => {
     const { port, commands } = await startFtp(politeFtp(disallowsPage))
     const lookup = lookupIn({ 'example.com': '127.0.0.1' })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/lookup'
 import { disallowsPage } from '@politely/testkit/response-cases'
-import { Agent, buildConnector, request } from 'undici'
+import { Agent, buildConnector, interceptors, request } from 'undici'
 import { describe, expect } from 'vitest'
 import { MemoryStore, NetworkGuard, type NetworkPolicy } from '../src/index.ts'
 import { watchOwnSockets } from './own-sockets.ts'
@@ -416,6 +416,19 @@ describe('NetworkGuard, for other connections', () => {
       await sites.allConnectionsClosed()
     },
   )
+
+  test('a name that the `dns` interceptor of undici has replaced by a private address is refused', async ({
+    sites,
+    onTestFinished,
+  }) => {
+    const guard = new NetworkGuard()
+    const answer = [{ address: '127.0.0.1', family: 4, ttl: 1_000 }] as const
+    const dns = interceptors.dns({ lookup: (_origin, _options, callback) => callback(null, [...answer]) })
+    const dispatcher = new Agent({ connect: guard.connector({ allowH2: false }) }).compose(dns)
+    onTestFinished(() => dispatcher.destroy())
+    await expect(request(sites.withPort('http://example.com:PORT/'), { dispatcher })).rejects.toMatchObject(blocked)
+    expect(sites.connections).toHaveLength(0)
+  })
 
   test('a socket without an address is refused before a byte is sent', async ({ onTestFinished }) => {
     const folder = mkdtempSync(join(tmpdir(), 'guard-'))

@@ -252,6 +252,11 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
     'singal: is an unknown option; did you mean `signal`?',
   ],
   [
+    "check(url, { redirectedFrom: ['/page'] })",
+    (client) => client.check?.(url, { redirectedFrom: [url, '/page'] }),
+    'redirectedFrom[1]: "/page" is not an absolute URL',
+  ],
+  [
     'check(url, { redirectedFrom: url })',
     (client) => client.check?.(url, { redirectedFrom: url }),
     'redirectedFrom: "https://a.test/page" is not a list',

@@ -7,6 +7,7 @@ import { createServer, get, type IncomingHttpHeaders, type IncomingMessage } fro
 import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { bodyCases } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
@@ -196,12 +197,29 @@ describe("how the client calls the caller's fetch", () => {
 
 describe('a fetch that violates its contract', () => {
   const page = 'http://a.test/page'
+  const head = { status: 200, url: '', redirected: false, type: 'default', headers: new Headers() }
   test.for<readonly [name: string, fetch: Fetch, reason: string, detail: RegExp]>([
     [
       'hides redirects, as a browser does',
-      async () => ({ ...Response.error(), type: 'opaqueredirect', status: 0, body: null }) as Response,
+      async () => ({ ...head, type: 'opaqueredirect', status: 0, body: null }) as Response,
       'unusable-transport',
       /hides redirects/,
+    ],
+    [
+      'returns a stream of Node as body',
+      async () => ({ ...head, body: Readable.from(['User-agent: *']) }) as never,
+      'unusable-transport',
+      /must return a Response/,
+    ],
+    [
+      'returns a body that was read',
+      async () => {
+        const response = new Response('User-agent: *')
+        response.body?.getReader()
+        return response
+      },
+      'unusable-transport',
+      /nobody has read/,
     ],
     ['returns an error response', async () => Response.error(), 'unusable-transport', /hides redirects/],
     [
@@ -256,7 +274,7 @@ describe('a fetch that violates its contract', () => {
       'network',
       /no, thanks/,
     ],
-    ['returns undefined', (async () => undefined) as unknown as Fetch, 'network', /undefined/],
+    ['returns undefined', (async () => undefined) as unknown as Fetch, 'unusable-transport', /must return a Response/],
     [
       'has its own timeout',
       async () => {
@@ -297,6 +315,14 @@ describe('a fetch that violates its contract', () => {
     expect(await client.check(page)).toMatchObject({ because: 'unreachable', access: { reason: 'timeout' } })
     late.resolve(new Response(new ReadableStream({ cancel: cancelled.resolve })))
     await cancelled.promise
+  })
+
+  test('ignores the signal: a late response whose body cannot be cancelled does no harm', async ({ newClient }) => {
+    const late = Promise.withResolvers<Response>()
+    const client = newClient({ fetch: () => late.promise, timeoutMs: 50 })
+    expect(await client.check(page)).toMatchObject({ because: 'unreachable', access: { reason: 'timeout' } })
+    late.resolve({ ...head, body: Readable.from(['User-agent: *']) } as never)
+    await nextTurn() // an unhandled rejection would fail the run
   })
 
   test('ignores the signal in the body', async ({ newClient }) => {
