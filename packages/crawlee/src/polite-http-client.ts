@@ -12,7 +12,7 @@ import { linkSignals } from '@politely/fetcher/abort-listeners'
 import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
-import { currentTask } from './pool-task.ts'
+import { currentTask, type PoolTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
 
 /** The default of got, Crawlee's own client. */
@@ -38,17 +38,21 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 
   async sendRequest<T extends keyof ResponseTypes = 'text'>(request: HttpRequest<T>): Promise<HttpResponse<T>> {
-    return this.#follow(request, undefined, (hop) => this.#inner.sendRequest(hop))
+    return this.#follow(request, undefined, undefined, (hop) => this.#inner.sendRequest(hop))
   }
 
   async stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<StreamingHttpResponse> {
-    return this.#follow(request, onRedirect, (hop) => this.#inner.stream(hop))
+    return this.#follow(request, onRedirect, currentTask(), (hop) => this.#inner.stream(hop))
   }
 
-  /** Follows redirects here instead of in the wrapped client, so that each hop gets its own permit. */
+  /**
+   * Follows redirects here instead of in the wrapped client, so that each hop gets its own permit.
+   * @param task The task that the request is a part of; undefined if the request may outlive its task.
+   */
   async #follow<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     request: Q,
     onRedirect: RedirectHandler | undefined,
+    task: PoolTask | undefined,
     send: (hop: Q) => Promise<S>,
   ): Promise<S> {
     const { followRedirect = true, maxRedirects = MAX_REDIRECTS } = request
@@ -56,7 +60,7 @@ export class PoliteHttpClient implements BaseHttpClient {
     let hop = withUserAgent(request, this.#access.gate.robots.userAgent)
     for (;;) {
       const url = new URL(hop.url)
-      const response = await this.#sendWithPermit(hop, url, send)
+      const response = await this.#sendWithPermit(hop, url, task, send)
       const location = locationOf(response)
       const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect
       if (location === undefined || !follows) {
@@ -75,15 +79,20 @@ export class PoliteHttpClient implements BaseHttpClient {
     }
   }
 
-  /** Sends one request with a permit. The permit is released when the response headers arrive. */
+  /**
+   * Sends one request with a permit. The permit is released when the response headers arrive, or when the task ends: for some invalid responses,
+   * such as a 101, the wrapped client's promise never settles.
+   */
   async #sendWithPermit<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     hop: Q,
     url: URL,
+    task: PoolTask | undefined,
     send: (hop: Q) => Promise<S>,
   ): Promise<S> {
     assertNoPseudoHeader(hop)
     assertOwnHost(url.href, hostsOf(hop))
     const permit = await enterGate(this.#access, url, hop.signal)
+    const forget = task?.atEnd(() => permit.release())
     try {
       // The gate would not see retries of the wrapped client. Crawlee retries requests itself.
       const response = await permit.run(() =>
@@ -97,6 +106,7 @@ export class PoliteHttpClient implements BaseHttpClient {
       if (typeof response?.statusCode === 'number') permit.release(gateResponse(response))
       throw error
     } finally {
+      forget?.()
       permit.release()
     }
   }

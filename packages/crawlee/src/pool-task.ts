@@ -7,6 +7,7 @@ export class PoolTask {
   readonly #controller = new AbortController()
   #waits = 0
   #isAbortedAtGate = false
+  readonly #atEnd = new Set<() => void>()
 
   /** Aborted when the crawl is torn down. Ends every wait of this task. */
   get signal(): AbortSignal {
@@ -27,6 +28,16 @@ export class PoolTask {
     } finally {
       this.#waits--
     }
+  }
+
+  /** Calls `action` when the task ends. Returns a function that prevents this. */
+  atEnd(action: () => void): () => void {
+    this.#atEnd.add(action)
+    return () => this.#atEnd.delete(action)
+  }
+
+  ended(): void {
+    for (const action of this.#atEnd) action()
   }
 
   abort(reason: unknown): void {
@@ -66,7 +77,10 @@ export class PoolTasks {
     if (run === undefined) return
     const runTaskFunction = async () => {
       const task = new PoolTask()
-      const work = taskContext.run({ task, isAddingRequests: false }, run).finally(() => onEnd(task))
+      const work = taskContext.run({ task, isAddingRequests: false }, run).finally(() => {
+        task.ended()
+        return onEnd(task)
+      })
       this.#running.set(task, work)
       try {
         await work

@@ -4,7 +4,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import type { LookupFunction } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -211,6 +211,31 @@ test('a deferred request does not inherit the timeout of the task that deferred 
     requestsFinished: 2,
     failed: ['Error: requestHandler timed out after 0.8 seconds.'],
   })
+})
+
+test('a page answered with 101, for which got never settles, holds no permit after its timeout', async () => {
+  const switching = (socket: Socket) => socket.write('HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+  sites.respond(`${FAST}/robots.txt`, { status: 404 })
+  for (const n of [1, 2, 3]) sites.respond(`${FAST}/${n}`, switching)
+  const robots = new RobotsClient({ userAgent })
+  onTestFinished(() => robots.close())
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+  const failed: string[] = []
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        navigationTimeoutSecs: 0.5,
+        maxRequestRetries: 0,
+        requestHandler: () => undefined,
+        failedRequestHandler: (_, { message }) => void failed.push(message),
+      },
+      inMemory(),
+    ),
+    { gate },
+  )
+  await crawler.run([1, 2, 3].map((n) => sites.withPort(`${FAST}/${n}`)))
+  expect(failed).toHaveLength(3)
+  expect(gate.queues()).toEqual([])
 })
 
 test('a crawl-delay longer than all timeouts of Crawlee is kept, and fails no request', async () => {

@@ -131,11 +131,31 @@ async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInpu
         )
       }
       request =
-        next.body === 'spent' && requestCopy ? { ...next, body: { value: await requestCopy.arrayBuffer() } } : next
+        next.body === 'spent' && requestCopy
+          ? { ...next, body: { value: await bodyOfCopy(gate, requestCopy, signal) } }
+          : next
     }
   } finally {
     // Not awaited: the copy ends only with the original, which may never be read.
     if (requestCopy?.bodyUsed === false) requestCopy.body?.cancel().catch(() => undefined)
+  }
+}
+
+/** Reads the copy of a body, which may never end. Rejects when the signal is aborted or the gate is closed. */
+async function bodyOfCopy(
+  gate: PoliteGate,
+  copy: globalThis.Request,
+  signal: AbortSignal | null,
+): Promise<ArrayBuffer> {
+  const ending = new AbortController()
+  const { readable, writable } = new TransformStream()
+  const piped = copy.body?.pipeTo(writable, { signal: ending.signal })
+  piped?.catch(() => undefined) // the reader gets the error
+  try {
+    return await gate.whileOpen(new Response(readable).arrayBuffer(), signal ?? undefined)
+  } catch (error) {
+    ending.abort(error) // cancels the copy
+    throw error
   }
 }
 

@@ -125,6 +125,16 @@ test.each<[call: string, make: () => unknown, message: string]>([
     () => politeAgent(wrong({ gate, agent: new Agent() })),
     'agent: an object is not',
   ],
+  [
+    'politeAgent({ agent: { connections } })',
+    () => politeAgent({ gate, agent: wrong({ connections: 1 }) }),
+    'agent.connections',
+  ],
+  [
+    'politeAgent({ agent: { pipelining: 8 } })',
+    () => politeAgent({ gate, agent: { pipelining: 8 } }),
+    'agent.pipelining',
+  ],
   ['politeAgent({ maxRedirection })', () => politeAgent(wrong({ gate, maxRedirection: 5 })), 'maxRedirections'],
   [
     'politeInterceptor()',

@@ -1,7 +1,11 @@
 // Every redirect hop enters the gate, whether it is followed by `politely`, by fetch through `politeAgent`, or by undici's interceptor. Methods
 // and bodies follow WHATWG Fetch, "HTTP-redirect fetch".
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { RobotsClient } from '@politely/fetcher'
 import { withTables } from '@politely/testkit/doc-table'
 import { lookupIn } from '@politely/testkit/lookup'
@@ -136,6 +140,31 @@ test.each(ways)('$name: fetch repeats a request after a 421', async ({ name, get
   expect([status, site.lines]).toEqual([200, ['GET /go', 'GET /go']])
   // `politely` does not see the repeat. For `politeAgent` it is a request of its own.
   expect(gate.counters.started).toBe(name.includes('politeAgent') ? 2 : 1)
+})
+
+test.each(['abort', 'close'] as const)('a 307 to a Request whose body never ends, then %s', async (end) => {
+  const server = createServer((request, response) => {
+    if (request.url === '/robots.txt') response.writeHead(404).end()
+    else response.writeHead(307, { location: '/end' }).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  ends.push(async () => void server.close().closeAllConnections())
+  const politeFetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0 })
+  ends.push(() => politeFetch.close())
+  let chunks = 0
+  const pull = async (body: ReadableStreamDefaultController) => {
+    await setTimeout(5)
+    body.enqueue(new Uint8Array(1_000))
+    chunks++
+  }
+  const aborting = new AbortController()
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/go`
+  const init = { method: 'POST', body: new ReadableStream({ pull }), duplex: 'half' as const, signal: aborting.signal }
+  const rejected = expect(politeFetch(new Request(url, init))).rejects.toThrow(end === 'abort' ? 'enough' : /closed/)
+  await expect.poll(() => chunks).toBeGreaterThan(20)
+  if (end === 'abort') aborting.abort(new Error('enough'))
+  else await politeFetch.close()
+  await rejected
 })
 
 describe('undici.request with the redirect interceptor', () => {

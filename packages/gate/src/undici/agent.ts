@@ -23,8 +23,11 @@ export type PoliteAgentOptions = GateOrOptions & {
   readonly lookup?: LookupFunction | undefined
   /** How many redirects the agent follows, for `undici.request`; `fetch` follows redirects itself. Default 0, as in undici. */
   readonly maxRedirections?: number | undefined
-  /** Options for undici's Agent, such as timeouts and pipelining. */
-  readonly agent?: Omit<Agent.Options, 'connect' | 'factory' | 'allowH2'> | undefined
+  /**
+   * Options for undici's Agent, such as its timeouts. `connections` is not supported: a request that waits for a connection would start later than
+   * its slot. `pipelining` may be 0 or 1: if a site closes a connection, undici sends pipelined requests again, without slots.
+   */
+  readonly agent?: Omit<Agent.Options, 'connect' | 'factory' | 'allowH2' | 'connections'> | undefined
 }
 
 /**
@@ -73,6 +76,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
         'agent',
         `${describeValue(agent)} is not an object of options for undici's Agent; write { agent: { headersTimeout: 5000 } }`,
       )
+    assertAgentOptions(agent)
     const guard = new NetworkGuard(reach)
     const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS)
     this.gate = gate
@@ -138,4 +142,18 @@ const wrapper = Dispatcher1Wrapper as unknown as {
 
 function currentHandler(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
   return wrapper.wrapHandler(handler)
+}
+
+/** @throws {OptionError} for options with which undici would send requests at other times than those of their slots. */
+function assertAgentOptions({ connections, pipelining = 1 }: Agent.Options): void {
+  if (connections !== undefined && connections !== null)
+    throw new OptionError(
+      'agent.connections',
+      'requests would wait for a connection after their slots; write { maxConcurrentPerOrigin } beside `agent`',
+    )
+  if (pipelining !== 0 && pipelining !== 1)
+    throw new OptionError(
+      'agent.pipelining',
+      `${describeValue(pipelining)} is not supported, because undici sends pipelined requests again when a connection closes; write 0 or 1`,
+    )
 }
