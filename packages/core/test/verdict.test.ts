@@ -35,6 +35,14 @@ const robots = parseRobots(
 )
 
 describe('a verdict', () => {
+  it('shares its group with other verdicts, because the group of a hostile file may take 700 KiB', () => {
+    const rules = robots.forCrawler('ExampleBot')
+    const [one, other] = [rules.check('/caf%C3%A9/'), rules.check('/other')]
+    if (!('group' in one && 'group' in other)) throw new Error('a verdict has no group')
+    expect(one.group).toBe(other.group)
+    expect(Object.isFrozen(one.group) && Object.isFrozen(one.group.agents)).toBe(true)
+  })
+
   it('names the rule as written, its line, its bytes, and its group', () => {
     expect(robots.check('/caf%C3%A9/menu', 'ExampleBot')).toEqual({
       allowed: true,

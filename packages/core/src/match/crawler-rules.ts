@@ -13,7 +13,7 @@ import type { Matcher } from './matcher.ts'
 import { allowsAt, groupAt, groupsBetween, NO_RULE, ruleAt, type UnpackedRule } from './packed-rules.ts'
 import { resolveUrl } from './resolve-url.ts'
 import { indexBytes, MAX_TRIED_RULES } from './rule-index.ts'
-import type { RulesVerdict } from './verdict.ts'
+import type { Group, RulesVerdict } from './verdict.ts'
 import { workspace } from './workspace.ts'
 
 /** After this many checks, an index is built, which takes about as long as these checks. Most crawlers check fewer URLs of a site. */
@@ -33,6 +33,9 @@ export class CrawlerRules {
   readonly #takesFirst: boolean
   readonly #records: TimedRecords
   #checks = 0
+  /** The group of the last verdict, while a verdict still uses it; and its index. */
+  #lastGroup: WeakRef<Group> | undefined
+  #lastGroupIndex = -1
 
   /** @internal `Robots.forCrawler` and `restoreRules` create instances. @param count The number of rules. */
   constructor(
@@ -194,10 +197,20 @@ export class CrawlerRules {
     const packed = this.#packedBytes()
     if (found !== NO_RULE) {
       const { rule, group } = ruleAt(packed, found)
-      return { allowed: allowsAt(packed, found), because: 'rule', rule, group: groupAt(packed, this.#groupsAt, group) }
+      return { allowed: allowsAt(packed, found), because: 'rule', rule, group: this.#groupAt(packed, group) }
     }
     if (this.#groupsAt === this.#packedLength()) return { allowed: true, because: 'no-group' }
-    return { allowed: true, because: 'no-rule-matched', group: groupAt(packed, this.#groupsAt, 0) }
+    return { allowed: true, because: 'no-rule-matched', group: this.#groupAt(packed, 0) }
+  }
+
+  /** Returns a group. Verdicts share it, because that of a hostile file may take 700 KiB, and each waiting request keeps its verdict. */
+  #groupAt(packed: Uint8Array, index: number): Group {
+    const last = index === this.#lastGroupIndex ? this.#lastGroup?.deref() : undefined
+    if (last !== undefined) return last
+    const group = groupAt(packed, this.#groupsAt, index)
+    this.#lastGroup = new WeakRef(group)
+    this.#lastGroupIndex = index
+    return group
   }
 
   #packedLength(): number {
@@ -224,7 +237,7 @@ export class CrawlerRules {
 }
 
 /** RFC 9309 §2.2.2. */
-const ROBOTS_TXT_ITSELF: RulesVerdict = { allowed: true, because: 'robots-txt-itself' }
+const ROBOTS_TXT_ITSELF: RulesVerdict = Object.freeze({ allowed: true, because: 'robots-txt-itself' })
 
 /** The records that are kept with the rules, and the file. Most files have no such records, so their rules share `NO_RECORDS`. */
 type TimedRecords = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 'file'>

@@ -112,7 +112,7 @@ class Reader {
   group(): Group {
     const line = this.number()
     const agents = Array.from({ length: this.number() }, () => decodeText(this.bytes()))
-    return { agents, line }
+    return Object.freeze({ agents: Object.freeze(agents), line }) // verdicts share it
   }
 
   skipGroup(): void {
