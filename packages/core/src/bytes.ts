@@ -93,7 +93,7 @@ export function copyOfAscii(ascii: string): string {
 }
 
 /** Writes ASCII text to the start of `bytes`. @returns Whether the text is ASCII and fits. */
-function writeAscii(text: string, bytes: Uint8Array): boolean {
+export function writeAscii(text: string, bytes: Uint8Array): boolean {
   const { read, written } = encoder.encodeInto(text, bytes)
   return read === text.length && written === text.length
 }

@@ -10,8 +10,8 @@ import { bytesOfLatin1, encodeText, isEqualAt } from '../bytes.ts'
 import { type NormalForm, writeNormalForm } from './normal-form.ts'
 import { SuffixAutomaton } from './suffix-automaton.ts'
 
-/** url-fast-path.ts reads paths up to this length. The platform's URL parser parses longer ones. */
-export const MAX_SIMPLE_PATH_BYTES = 4096
+/** url-fast-path.ts reads URLs up to this length. The platform's URL parser parses longer ones. */
+export const MAX_SIMPLE_URL_BYTES = 4096
 
 /**
  * The classes of bytes: one for each string. A byte has no class if a test for it would reject few rules: `/` and `a` are in nearly every path, and
@@ -57,8 +57,8 @@ const BYTES_BEFORE_AUTOMATON = 64
  * (url-fast-path.ts) can parse; it stores the path of that URL here. `setPath` stores every other path.
  */
 export class RequestPath {
-  /** Has room for a simple path, followed by its normal form, which takes at most three bytes for each byte (`%XX`). */
-  readonly #buffer: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_PATH_BYTES)
+  /** Has room for a simple URL, followed by its path in normal form, which takes at most three bytes for each byte (`%XX`). */
+  readonly #buffer: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL_BYTES)
   /** The array with the path, from `start` to `end`: the buffer, or an array of its own for a path that does not fit there. */
   bytes: Uint8Array = this.#buffer
   start = 0

@@ -1,14 +1,14 @@
 // Sets the path to check from a simple URL, byte by byte. Most URLs are written as a client sends them; they need neither the platform's URL
 // parser nor a second string.
 //
-// A URL is simple if it begins with the file's origin or with one `/`, its path and query are at most 4,096 bytes of ASCII that a client would not
-// change, and no segment begins with a dot, as dot segments do. For all others resolve-url.ts calls the platform's URL parser.
+// A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with one `/`, and has no byte that a client would change
+// and no segment that begins with a dot, as dot segments do. For all others resolve-url.ts calls the platform's URL parser.
 import { DOT, PERCENT, SLASH } from '../ascii.ts'
-import { bytesOfLatin1 } from '../bytes.ts'
+import { bytesOfLatin1, writeAscii } from '../bytes.ts'
 import { PATH_BYTES, writeNormalForm } from './normal-form.ts'
 import { startsWithOrigin } from './origin.ts'
 import { decodePercent, UNRESERVED } from './percent.ts'
-import { BYTE_CLASS_BIT, byteClassesOf, MAX_SIMPLE_PATH_BYTES, type RequestPath } from './request-path.ts'
+import { BYTE_CLASS_BIT, byteClassesOf, MAX_SIMPLE_URL_BYTES, type RequestPath } from './request-path.ts'
 
 // The flags of a byte, in the highest bits, above its class (request-path.ts):
 /** A byte that a client may change, or that ends the path. It is the sign bit, so flags with it are negative. */
@@ -38,32 +38,28 @@ const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
  */
 export function setSimpleUrl(path: RequestPath, url: string, origin: string | undefined): boolean {
   path.reset()
-  const { length } = url
+  const { bytes } = path
+  const end = url.length
+  if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false
   let start = 0
-  if (url.charCodeAt(0) !== SLASH) {
-    if (origin === undefined) start = ORIGIN.exec(url)?.[0].length ?? length
-    else start = startsWithOrigin(url, origin) ? origin.length : length
-  } else if (url.charCodeAt(1) === SLASH) {
+  if (bytes[0] !== SLASH) {
+    if (origin === undefined) start = ORIGIN.exec(url)?.[0].length ?? end
+    else start = startsWithOrigin(url, origin) ? origin.length : end
+  } else if (end > 1 && bytes[1] === SLASH) {
     return false // `//host`
   }
-  const end = length - start
-  if (end > MAX_SIMPLE_PATH_BYTES || url.charCodeAt(start) !== SLASH) return false
-  const { bytes } = path
+  if (start >= end || bytes[start] !== SLASH) return false
   let flags = 0
-  for (let i = 0; i < end; i++) {
-    const unit = url.charCodeAt(start + i)
-    bytes[i] = unit
-    flags |= unit < 0x80 ? (BYTE_FLAGS[unit] as number) : NOT_SIMPLE
-  }
+  for (let i = start; i < end; i++) flags |= BYTE_FLAGS[bytes[i] as number] as number
   if (flags < 0) return false
   if ((flags & IS_DOT) !== 0 && url.includes('/.', start)) return false // may be a dot segment
-  path.start = 0
+  path.start = start
   path.end = end
   path.byteClasses = flags
   return (flags & MAY_CHANGE) === 0 || normalize(path)
 }
 
-/** Replaces the path by its normal form, written after it in the buffer. @returns Whether the path is simple. */
+/** Replaces the path by its normal form, written after the URL in the buffer. @returns Whether the path is simple. */
 function normalize(path: RequestPath): boolean {
   const { bytes, start, end } = path
   let isNormal = true
