@@ -41,7 +41,7 @@ export class FetchTransport implements RobotsTransport {
       if (!isReadable(response)) {
         return failure(
           'unusable-transport',
-          'the given fetch must return a Response with `status`, `headers` and a ReadableStream or null as `body`, which nobody has read',
+          'the given fetch must return a Response with `status`, `headers`, and as `body` null or a ReadableStream that was not read',
         )
       }
       const { status, body: stream } = response

@@ -219,7 +219,7 @@ describe('a fetch that violates its contract', () => {
         return response
       },
       'unusable-transport',
-      /nobody has read/,
+      /was not read/,
     ],
     ['returns an error response', async () => Response.error(), 'unusable-transport', /hides redirects/],
     [
@@ -323,6 +323,13 @@ describe('a fetch that violates its contract', () => {
     expect(await client.check(page)).toMatchObject({ because: 'unreachable', access: { reason: 'timeout' } })
     late.resolve({ ...head, body: Readable.from(['User-agent: *']) } as never)
     await nextTurn() // an unhandled rejection would fail the run
+  })
+
+  test.for(['close', 'destroy'] as const)('a dispatcher after %s is unusable', async (end, { newClient }) => {
+    const dispatcher = new Agent()
+    await dispatcher[end]()
+    const verdict = await newClient({ dispatcher }).check(page)
+    expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: 'unusable-transport' } })
   })
 
   test('ignores the signal in the body', async ({ newClient }) => {
