@@ -92,7 +92,7 @@ export class PoliteHttpClient implements BaseHttpClient {
     assertNoPseudoHeader(hop)
     assertOwnHost(url.href, hostsOf(hop))
     const permit = await enterGate(this.#access, url, hop.signal)
-    const forget = task?.atEnd(() => permit.release())
+    task?.ended.then(() => permit.release())
     try {
       // The gate would not see retries of the wrapped client. Crawlee retries requests itself.
       const response = await permit.run(() =>
@@ -106,7 +106,6 @@ export class PoliteHttpClient implements BaseHttpClient {
       if (typeof response?.statusCode === 'number') permit.release(gateResponse(response))
       throw error
     } finally {
-      forget?.()
       permit.release()
     }
   }

@@ -7,7 +7,7 @@ export class PoolTask {
   readonly #controller = new AbortController()
   #waits = 0
   #isAbortedAtGate = false
-  readonly #atEnd = new Set<() => void>()
+  readonly #end = Promise.withResolvers<void>()
 
   /** Aborted when the crawl is torn down. Ends every wait of this task. */
   get signal(): AbortSignal {
@@ -30,14 +30,13 @@ export class PoolTask {
     }
   }
 
-  /** Calls `action` when the task ends. Returns a function that prevents this. */
-  atEnd(action: () => void): () => void {
-    this.#atEnd.add(action)
-    return () => this.#atEnd.delete(action)
+  /** Resolves when the task has ended, however it ended. */
+  get ended(): Promise<void> {
+    return this.#end.promise
   }
 
-  ended(): void {
-    for (const action of this.#atEnd) action()
+  end(): void {
+    this.#end.resolve()
   }
 
   abort(reason: unknown): void {
@@ -78,7 +77,7 @@ export class PoolTasks {
     const runTaskFunction = async () => {
       const task = new PoolTask()
       const work = taskContext.run({ task, isAddingRequests: false }, run).finally(() => {
-        task.ended()
+        task.end()
         return onEnd(task)
       })
       this.#running.set(task, work)

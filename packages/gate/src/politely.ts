@@ -148,11 +148,9 @@ async function bodyOfCopy(
   signal: AbortSignal | null,
 ): Promise<ArrayBuffer> {
   const ending = new AbortController()
-  const { readable, writable } = new TransformStream()
-  const piped = copy.body?.pipeTo(writable, { signal: ending.signal })
-  piped?.catch(() => undefined) // the reader gets the error
+  const body = copy.body?.pipeThrough(new TransformStream(), { signal: ending.signal })
   try {
-    return await gate.whileOpen(new Response(readable).arrayBuffer(), signal ?? undefined)
+    return await gate.whileOpen(new Response(body).arrayBuffer(), signal ?? undefined)
   } catch (error) {
     ending.abort(error) // cancels the copy
     throw error

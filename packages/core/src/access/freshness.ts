@@ -24,7 +24,10 @@ function lifetimeMs(headers: Headers, now: number): number | undefined {
   return at - ((date === undefined ? undefined : httpDate(date, now)) ?? now) - ageMs(headers)
 }
 
-/** Returns how long the response was stored in caches on its way, or 0 if the Age header is missing or invalid. The first of several counts. RFC 9111 §5.1. */
+/**
+ * Returns how long the response was stored in caches on its way, or 0 if the Age header is missing or invalid. The first of several counts.
+ * RFC 9111 §5.1.
+ */
 function ageMs(headers: Headers): number {
   const [, seconds] = /^\s*(\d+)\s*(?:,|$)/.exec(headerOf(headers, 'age') ?? '') ?? []
   return seconds === undefined ? 0 : Number(seconds) * 1000

@@ -197,14 +197,14 @@ export class CrawlerRules {
     const packed = this.#packedBytes()
     if (found !== NO_RULE) {
       const { rule, group } = ruleAt(packed, found)
-      return { allowed: allowsAt(packed, found), because: 'rule', rule, group: this.#groupAt(packed, group) }
+      return { allowed: allowsAt(packed, found), because: 'rule', rule, group: this.#sharedGroup(packed, group) }
     }
     if (this.#groupsAt === this.#packedLength()) return { allowed: true, because: 'no-group' }
-    return { allowed: true, because: 'no-rule-matched', group: this.#groupAt(packed, 0) }
+    return { allowed: true, because: 'no-rule-matched', group: this.#sharedGroup(packed, 0) }
   }
 
   /** Returns a group. Verdicts share it, because that of a hostile file may take 700 KiB, and each waiting request keeps its verdict. */
-  #groupAt(packed: Uint8Array, index: number): Group {
+  #sharedGroup(packed: Uint8Array, index: number): Group {
     const last = index === this.#lastGroupIndex ? this.#lastGroup?.deref() : undefined
     if (last !== undefined) return last
     const group = groupAt(packed, this.#groupsAt, index)
