@@ -22,7 +22,7 @@ export interface Readers {
 
 /** @throws {OptionError} for an invalid option. */
 export function createReaders({ userAgent, ...options }: ReadersOptions): Readers {
-  const pacer = new LocalPacer(() => performance.timeOrigin + performance.now())
+  const pacer = new LocalPacer()
   const autonomous = new PageReader({ ...options, pacer, userAgent: withSuffix('Autonomous', userAgent) })
   const user = new PageReader({ ...options, pacer, userAgent: withSuffix('User', userAgent) })
   return { autonomous, user, close: async () => void (await Promise.all([autonomous.close(), user.close()])) }

@@ -8,7 +8,7 @@ import { connectInProcess } from './connect.ts'
 
 test.each(adapterCasesFor('MCP server'))('MCP server, $capability: $name', async (row) => {
   const outcome = await runAdapterCase(row, async (settings) => {
-    const pacer = new LocalPacer(() => performance.timeOrigin + performance.now())
+    const pacer = new LocalPacer()
     // Longer than the crawl-delay of a minute: a call that fails at once could not be cancelled.
     const options = { ...settings, pacer, allowAddresses: ['127.0.0.0/8'], timeoutMs: 120_000 }
     const [autonomous, user] = [new PageReader(options), new PageReader({ ...options, userAgent: 'Nobody/1.0' })]

@@ -43,7 +43,8 @@ export interface PoliteGateOptions extends PacingOptions {
   readonly robots: RobotsClient
   /**
    * A clock in milliseconds since 1970 that never goes back. For tests and simulations, with fake timers: the gate waits with `setTimeout`.
-   * Default: `performance.timeOrigin + performance.now()`.
+   * Default: `performance.timeOrigin + performance.now()`, which no change of the system clock affects. The pace then still keeps Visit-time,
+   * Request-rate and dates in Retry-After by `Date.now`.
    */
   readonly now?: (() => number) | undefined
   /**
@@ -134,7 +135,7 @@ export class PoliteGate implements AsyncDisposable {
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
     this.#paceKeysOf = paceKeysBy(pacing, lookup)
-    const pacer = new CheckedPacer(pacing.pacer ?? new LocalPacer(now), source)
+    const pacer = new CheckedPacer(pacing.pacer ?? new LocalPacer(clock), source)
     this.#context = {
       ...source,
       pacing,

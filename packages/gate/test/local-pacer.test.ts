@@ -2,7 +2,7 @@
 import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
 import { type PacerCase, pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { LocalPacer } from '../src/index.ts'
 
 describe('LocalPacer passes the pacer cases', () => {
@@ -49,6 +49,46 @@ test('counts the delay from the start of the request, not from the reservation o
   pacer.started('k', slot.ticket, slot.delay) // no longer the last slot
   expect(pacer.reserve('k', limits)).toMatchObject({ waitMs: 990 })
   pacer.started('never seen', 7, slot.delay)
+})
+
+describe('while the system clock is set', () => {
+  const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
+  const hourMs = 3_600_000
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.UTC(2026, 0, 1, 3) })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test.each([-hourMs, hourMs])('a delay stays as long as asked (by %i ms)', (changeMs) => {
+    const pacer = new LocalPacer()
+    pacer.reserve('k', limits)
+    vi.setSystemTime(Date.now() + changeMs)
+    expect(pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 1_000 })
+    vi.advanceTimersByTime(1_000)
+    expect(pacer.reserve('k', limits)).toMatchObject({ kind: 'slot' })
+  })
+
+  test('Visit-time, Request-rate and dates in Retry-After are read in UTC', () => {
+    const pacer = new LocalPacer()
+    const timed: PaceLimits = {
+      ...limits,
+      requestRates: [{ requests: 1, periodMs: 60_000, between: { from: 6 * 60, to: 7 * 60 } }],
+      visitTimes: [{ from: 5 * 60, to: 7 * 60 }],
+    }
+    expect(pacer.reserve('k', timed)).toMatchObject({ waitMs: 2 * hourMs, because: 'visit-time' })
+    vi.setSystemTime(Date.UTC(2026, 0, 1, 6)) // the computer has slept for three hours
+    expect(pacer.estimate('k', timed, 1)).toEqual({ waitMs: 60_000, because: 'request-rate' })
+    const slot = pacer.reserve('k', timed)
+    if (slot.kind !== 'slot') throw new Error('the site is open')
+    expect(slot.delay).toEqual({ delayMs: 60_000, because: 'request-rate' })
+    pacer.report('k', slot.ticket, { status: 503, retryAfter: 'Thu, 01 Jan 2026 06:10:00 GMT' })
+    expect(pacer.reserve('k', timed)).toMatchObject({ waitMs: 600_000, because: 'retry-after' })
+    pacer.end('k', slot.ticket, { ...timed, pauseFrom: 'end' }, 0)
+    expect(pacer.reserve('k', { ...timed, visitTimes: [] })).toMatchObject({ waitMs: 600_000 })
+  })
 })
 
 describe('eviction', () => {

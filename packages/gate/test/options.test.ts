@@ -158,9 +158,9 @@ test.each<[call: string, make: () => unknown, message: string]>([
   ['resolveGate(gate)', () => resolveGate(wrong(gate)), 'a PoliteGate was given instead of options; write { gate }'],
   ['new CrawlTimeline(gate)', () => new CrawlTimeline(wrong(gate)), 'write new CrawlTimeline({ gate })'],
   [
-    'new LocalPacer()',
-    () => new LocalPacer(wrong(undefined)),
-    'now: undefined is not a function; write new LocalPacer(',
+    'new LocalPacer({ now })',
+    () => new LocalPacer(wrong({ now: Date.now })),
+    'now: an object is not a function; expected a function that returns milliseconds',
   ],
   [
     'refusalOf(promise)',

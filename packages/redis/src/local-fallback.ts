@@ -23,7 +23,7 @@ export class LocalFallback {
   readonly #fleetSize: number
   readonly #firstSlotTaken = new LRUCache<string, true>({ max: MAX_KEYS })
 
-  constructor(now: () => number, fleetSize: number) {
+  constructor(now: (() => number) | undefined, fleetSize: number) {
     this.#pacer = new LocalPacer(now)
     this.#fleetSize = fleetSize
   }

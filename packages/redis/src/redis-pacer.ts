@@ -160,7 +160,7 @@ export class RedisPacer implements Pacer {
   readonly #keyPrefix: string
   readonly #timeoutMs: number
   readonly #local: LocalFallback | undefined
-  /** A clock in milliseconds since 1970 that never goes back. */
+  /** A clock in milliseconds that never goes back. */
   readonly #now: () => number
   readonly #hasTestClock: boolean
   readonly #buckets = new Map<string, Bucket>()
@@ -190,13 +190,13 @@ export class RedisPacer implements Pacer {
     this.#timeoutMs = number('timeoutMs', timeoutMs, { min: 1, max: LONGEST_TIMER_MS })
     this.#hasTestClock = callable('now', now, 'a function that returns milliseconds') !== undefined
     this.#maxAllowanceMs = this.#hasTestClock ? 0 : MAX_LEVELS * this.#timeoutMs + START_MS
-    this.#now = now ?? (() => performance.timeOrigin + performance.now())
+    this.#now = now ?? (() => performance.now())
     if (fleetSize !== undefined) integer('fleetSize', fleetSize, { min: 1 })
     if (oneOf('onFailure', onFailure, ['wait', 'local']) === 'local') {
       if (fleetSize === undefined) {
         throw new OptionError('fleetSize', "is missing; onFailure: 'local' needs the number of workers, such as 4")
       }
-      this.#local = new LocalFallback(this.#now, fleetSize)
+      this.#local = new LocalFallback(now, fleetSize)
     }
   }
 
@@ -259,14 +259,15 @@ export class RedisPacer implements Pacer {
   async report(key: string, ticket: Ticket, response: PaceResponse): Promise<void> {
     const isNew = isPushback(response)
     const now = this.#now()
+    const utcOffsetMs = this.#hasTestClock ? 0 : Date.now() - now // for dates in Retry-After
     if (isNew) {
-      const { lastingPause } = applyResponse(startPace, response, 1, now) // a pushback causes at least the pause of a first one
+      const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first one
       this.#remember(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
     }
     if (isLocal(ticket)) return this.#local?.report(key, ticket, response)
     // A success changes nothing unless the key had pushbacks when its slot was taken: those that came later are newer than the request.
     if (isNew || hadPushbacks(ticket)) {
-      const askedMs = retryAfterMs(response.retryAfter, now)
+      const askedMs = retryAfterMs(response.retryAfter, now + utcOffsetMs)
       const requestedMs = askedMs === undefined ? undefined : Math.min(askedMs, MAX_RETRY_AFTER_MS) // JSON has no Infinity
       await this.#deliver('report', key, { slot: slotOf(ticket), isPushback: isNew, requestedMs })
     }

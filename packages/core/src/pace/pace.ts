@@ -1,4 +1,7 @@
 // The pace of one pace key: when its next request may start. Pure functions; the caller keeps the state.
+//
+// All times are in milliseconds by one clock of the caller, which must never go back. So it may differ from UTC, for example after the computer has
+// slept. The functions that read UTC, for Visit-time, Request-rate and dates in Retry-After, take the difference as `utcOffsetMs`.
 import { retryAfterMs } from '../http/retry-after.ts'
 import { type Delay, delayOf, type PaceLimits } from './delay.ts'
 import { DAY_MS, type Hours, nextVisitTimeAt } from './hours.ts'
@@ -8,7 +11,7 @@ export type PauseReason = Delay['because'] | 'retry-after' | 'backoff'
 
 /** The pace of one pace key: when its next request may start, and the pushbacks (429 or 503) that it has had. */
 export interface Pace {
-  /** The earliest start of the next request. Milliseconds since 1970. */
+  /** The earliest start of the next request. Milliseconds, by the caller's clock. */
   readonly nextSlotAt: number
   /** What `nextSlotAt` comes from. */
   readonly because: PauseReason
@@ -29,7 +32,7 @@ export interface Pace {
 
 /** A request under way whose end begins the next delay (`pauseFrom: 'end'`). */
 export interface RequestUnderWay {
-  /** From this time on the request counts as lost: its crawler may have stopped. Milliseconds since 1970. */
+  /** From this time on the request counts as lost: its crawler may have stopped. Milliseconds, by the caller's clock. */
   readonly until: number
   /** The delay after its end. */
   readonly delay: Delay
@@ -46,7 +49,7 @@ export const UNDER_WAY_WAIT_MS = 100
 
 /** A pause that a returned slot does not shorten: after a response with status 429 or 503, or after the end of a request. */
 export interface LastingPause {
-  /** Milliseconds since 1970. */
+  /** Milliseconds, by the caller's clock. */
   readonly until: number
   readonly because: PauseReason
 }
@@ -64,7 +67,7 @@ export const startPace: Pace = {
 
 /** When the next request may start, and why it has to wait. */
 export interface Slot {
-  /** Milliseconds since 1970. */
+  /** Milliseconds, by the caller's clock. */
   readonly at: number
   /** `none`: the request may start now. */
   readonly because: PauseReason | 'visit-time' | 'none'
@@ -73,11 +76,13 @@ export interface Slot {
 /**
  * Returns the next slot from `now` on. While a request is under way whose end begins the next delay, that is the slot after an end right
  * now: a request that waits until then and calls again loses no time, or at most 100 ms with a delay of 0.
+ * @param utcOffsetMs UTC minus the caller's clock. Milliseconds. Default 0.
  */
-export function nextSlot(pace: Pace, now: number, visitTimes: readonly Hours[] = []): Slot {
+export function nextSlot(pace: Pace, now: number, visitTimes: readonly Hours[] = [], utcOffsetMs = 0): Slot {
   const slot = slotAfterPause(pace, now)
-  const opens = nextVisitTimeAt(visitTimes, slot.at)
-  return opens > slot.at ? { at: opens, because: 'visit-time' } : slot
+  const utc = slot.at + utcOffsetMs
+  const opens = nextVisitTimeAt(visitTimes, utc)
+  return opens > utc ? { at: opens - utcOffsetMs, because: 'visit-time' } : slot
 }
 
 function slotAfterPause({ nextSlotAt, because, underWay }: Pace, now: number): Slot {
@@ -110,12 +115,20 @@ export function shiftPause(pace: Pace, now: number, { delayMs, because }: Delay)
  * Returns the pace after the end of the request with this slot. With `pauseFrom: 'end'` the delay begins now. With `delayFactor`, it grows
  * with the time that the request took.
  * @param tookMs The time since the start of the request. Milliseconds.
+ * @param utcOffsetMs UTC minus the caller's clock. Milliseconds. Default 0.
  */
-export function endRequest(pace: Pace, limits: PaceLimits, slot: number, now: number, tookMs: number): Pace {
+export function endRequest(
+  pace: Pace,
+  limits: PaceLimits,
+  slot: number,
+  now: number,
+  tookMs: number,
+  utcOffsetMs = 0,
+): Pace {
   const { pauseFrom, delayFactor } = limits
   if (pauseFrom !== 'end' && !delayFactor) return pace
   const from = pauseFrom === 'end' ? now : now - tookMs
-  const delay = delayOf(limits, from, tookMs)
+  const delay = delayOf(limits, from + utcOffsetMs, tookMs)
   return addLastingPause(withoutRequest(pace, slot), from + delay.delayMs, delay.because)
 }
 
@@ -161,11 +174,12 @@ export function isPushback({ status }: Pick<PaceResponse, 'status'>): boolean {
  *
  * A request that started before the last pushback came says nothing new: its pushback does not count again, and its success does not
  * end the growth. Its Retry-After still applies if it ends later.
+ * @param utcOffsetMs UTC minus the caller's clock. Milliseconds. Default 0.
  */
-export function applyResponse(pace: Pace, response: PaceResponse, slot: number, now: number): Pace {
+export function applyResponse(pace: Pace, response: PaceResponse, slot: number, now: number, utcOffsetMs = 0): Pace {
   const isOld = pace.pushbacks > 0 && slot <= pace.slotsAtPushback
   if (!isPushback(response)) return isOld || pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
-  const requestedMs = retryAfterMs(response.retryAfter, now) || undefined // a time of 0 counts as absent
+  const requestedMs = retryAfterMs(response.retryAfter, now + utcOffsetMs) || undefined // a time of 0 counts as absent
   if (isOld && requestedMs === undefined) return pace
   const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** pace.pushbacks, MAX_BACKOFF_MS)
   const until = now + Math.min(requestedMs ?? backoffMs, MAX_RETRY_AFTER_MS)
