@@ -18,6 +18,7 @@ const copyOf = (given: Partial<Copy>): Copy => ({
   url: ROBOTS,
   etag: undefined,
   lastModified: undefined,
+  lifetimeMs: undefined,
   ...given,
 })
 /** Returns the next request after a redirect. @throws {Error} if the reply ends the attempt. */

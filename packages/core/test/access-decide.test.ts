@@ -16,6 +16,7 @@ const copy: Copy = {
   url: 'https://a.test/robots.txt',
   etag: undefined,
   lastModified: undefined,
+  lifetimeMs: undefined,
 }
 const entryOf = (kind: Entry['latest']['kind'], given: Partial<Entry>): Entry => ({
   version: ENTRY_VERSION,

@@ -119,6 +119,20 @@ describe('a success', () => {
 })
 
 describe('a 304', () => {
+  test.each([
+    ['max-age', { 'cache-control': 'max-age=3600' }, HOUR - 1_000],
+    ['Expires', { date: 'Thu, 01 Jan 2026 00:00:00 GMT', expires: 'Thu, 01 Jan 2026 02:00:00 GMT' }, 2 * HOUR - 1_000],
+    ['no-cache', { 'cache-control': 'no-cache' }, defaultAccessPolicy.minTtlMs],
+    ['nothing', {}, DAY],
+  ])('RFC 9111 §3.2, without a lifetime has that of the response that it confirms: %s', (_, headers, freshMs) => {
+    let entry = after([[0, success({ etag: '"1"', ...headers })]])
+    for (const day of [1, 2]) {
+      const at = START + day * DAY
+      entry = settle(entryFrom(entryText(entry)), ORIGIN, unchanged(entry, { age: '1' }), at, defaultAccessPolicy)
+      expect(entry.nextAttemptAt - at).toBe(freshMs)
+    }
+  })
+
   test('RFC 9111 §4.3.4, makes the copy fresh again for the time in its headers', () => {
     const last = after([[0, success({ etag: '"1"', 'last-modified': 'Monday' })]])
     const entry = settle(
@@ -130,7 +144,7 @@ describe('a 304', () => {
     )
     expect(entry.latest).toMatchObject({ kind: 'success', status: 304, at: START + DAY })
     expect(entry.nextAttemptAt).toBe(START + DAY + HOUR)
-    expect(entry.copy).toEqual({ ...last.copy, confirmedAt: START + DAY })
+    expect(entry.copy).toEqual({ ...last.copy, confirmedAt: START + DAY, lifetimeMs: HOUR })
     expect(originAccessOf(entry, START + DAY, defaultAccessPolicy)).toMatchObject({
       holds: 'rules',
       freshness: 'fresh',

@@ -32,7 +32,7 @@ const policy: AccessPolicy = { ...defaultAccessPolicy, refreshAheadMs: DAY }
 const success: Outcome = {
   kind: 'success',
   status: 200,
-  headers: { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' },
+  headers: { etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT', 'cache-control': 'max-age=86400' },
   body: { bytes: 'User-agent: *\nDisallow: /caf\u00e9\u0000\n', truncated: false },
   url: 'https://b.test/robots.txt',
   hops: [{ url: URL, status: 301 }],
@@ -189,7 +189,7 @@ function changed(value: Json, path: readonly string[], to: unknown): Json {
 describe('every field of an entry (our choice)', () => {
   const others = [undefined, null, '', 'x', 0, -1, 1.5, 1e300, true, [], {}, [null], '\u0000', '\u0113']
   const rows = entries.flatMap((entry) => pathsIn(json(entry)).map((path) => [path.join('.'), entry, path] as const))
-  const optional = /(^|\.)(detail|status|etag|lastModified)$|^copy$|^held$/
+  const optional = /(^|\.)(detail|status|etag|lastModified|lifetimeMs)$|^copy$|^held$/
 
   test.each(rows)('%s: a missing or different value gives a valid entry or none', (name, entry, path) => {
     const read = others.map((other) => entryFrom(textOf(changed(json(entry), path, other))))

@@ -14,4 +14,9 @@ export interface Copy {
   readonly etag: string | undefined
   /** The Last-Modified header of the response. */
   readonly lastModified: string | undefined
+  /**
+   * The freshness lifetime in the headers of the last response that had one, for a 304 without one. Milliseconds; undefined if no response had one.
+   * RFC 9111 §4.2.1.
+   */
+  readonly lifetimeMs: number | undefined
 }

@@ -4,24 +4,33 @@ import { httpDate } from '../http/date.ts'
 import { type Headers, headerOf } from '../http/headers.ts'
 import type { AccessPolicy } from './policy.ts'
 
-/** Returns for how many milliseconds from `now` a response is fresh: the time in its headers, within the policy's bounds. */
-export function freshForMs(headers: Headers, now: number, policy: AccessPolicy): number {
+/**
+ * Returns for how many milliseconds from `now` a response is fresh: the time in its headers, within the policy's bounds.
+ * @param confirmedMs The lifetime of the stored response, if this response is a 304 that confirms it. It counts if the 304 has none of its own.
+ * RFC 9111 §3.2.
+ */
+export function freshForMs(headers: Headers, now: number, policy: AccessPolicy, confirmedMs?: number): number {
   const { ttlMs, minTtlMs, maxTtlMs } = policy
-  return Math.min(Math.max(lifetimeMs(headers, now) ?? ttlMs, minTtlMs), maxTtlMs)
+  const lifetime = lifetimeMs(headers, now) ?? confirmedMs
+  const freshMs = lifetime === undefined ? ttlMs : lifetime - ageMs(headers)
+  return Math.min(Math.max(freshMs, minTtlMs), maxTtlMs)
 }
 
-/** Returns the freshness lifetime in the headers, or undefined if they have none. Headers are tried in the order of RFC 9111 §4.2.1. */
-function lifetimeMs(headers: Headers, now: number): number | undefined {
+/**
+ * Returns the freshness lifetime that the headers give, in milliseconds; undefined if they give none. Headers are tried in the order of RFC 9111
+ * §4.2.1.
+ */
+export function lifetimeMs(headers: Headers, now: number): number | undefined {
   const { noStore, noCache, sMaxage, maxAge } = cacheControlOf(headerOf(headers, 'cache-control'))
   if (noStore || noCache) return 0
   const seconds = sMaxage ?? maxAge // one entry serves many requests, so the lifetime for shared caches comes first
-  if (seconds !== undefined) return seconds * 1000 - ageMs(headers)
+  if (seconds !== undefined) return seconds * 1000
   const expires = headerOf(headers, 'expires')
   if (expires === undefined) return undefined
   const at = httpDate(expires, now)
   if (at === undefined) return 0 // an invalid date such as `Expires: 0` means the past. RFC 9111 §5.3.
   const date = headerOf(headers, 'date')
-  return at - ((date === undefined ? undefined : httpDate(date, now)) ?? now) - ageMs(headers)
+  return at - ((date === undefined ? undefined : httpDate(date, now)) ?? now)
 }
 
 /**

@@ -3,7 +3,7 @@ import { type Headers, headerOf } from '../http/headers.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Copy } from './copy.ts'
 import { ENTRY_VERSION, type Entry, earlierAttempts, type HeldResult, holdsUntil } from './entry.ts'
-import { freshForMs } from './freshness.ts'
+import { freshForMs, lifetimeMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
 import { isCopyObeyedAfterUnavailable, stateOf } from './state.ts'
@@ -28,7 +28,7 @@ export function settle(
     case 'unchanged':
       return {
         ...entry,
-        ...resultFields(outcome.headers, now, policy),
+        ...resultFields(outcome.headers, now, policy, kind === 'unchanged' ? outcome.copy.lifetimeMs : undefined),
         latest: { ...latest, kind: 'success', reason: 'status' },
         copy: kind === 'success' ? newCopy(outcome, now) : confirmedCopy(outcome, now),
       }
@@ -56,9 +56,9 @@ export function settle(
 }
 
 /** Returns the fields of an entry whose latest attempt ended with a result: it is valid for a time, and no failures are counted. */
-function resultFields(headers: Headers, now: number, policy: AccessPolicy) {
+function resultFields(headers: Headers, now: number, policy: AccessPolicy, confirmedMs?: number) {
   return {
-    nextAttemptAt: now + freshForMs(headers, now, policy),
+    nextAttemptAt: now + freshForMs(headers, now, policy, confirmedMs),
     unreachableSince: undefined,
     failures: 0,
     unreachableForMs: 0,
@@ -85,16 +85,18 @@ function newCopy({ body, headers, url }: Success, now: number): Copy {
     url,
     etag: headerOf(headers, 'etag'),
     lastModified: headerOf(headers, 'last-modified'),
+    lifetimeMs: lifetimeMs(headers, now),
   }
 }
 
-/** Returns the copy that a 304 confirmed. The 304 may carry newer validators. RFC 9111 §4.3.4. */
+/** Returns the copy that a 304 confirmed. The 304 may have newer validators and a newer lifetime. RFC 9111 §4.3.4. */
 function confirmedCopy({ copy, headers }: Unchanged, now: number): Copy {
   return {
     ...copy,
     confirmedAt: now,
     etag: headerOf(headers, 'etag') ?? copy.etag,
     lastModified: headerOf(headers, 'last-modified') ?? copy.lastModified,
+    lifetimeMs: lifetimeMs(headers, now) ?? copy.lifetimeMs,
   }
 }
 

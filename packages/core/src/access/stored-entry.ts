@@ -120,15 +120,16 @@ function hopFrom(value: unknown): Hop | undefined {
 
 function copyFrom(value: unknown): Copy | undefined {
   if (!isRecord(value)) return undefined
-  const { bytes, truncated, confirmedAt, url, etag, lastModified } = value
+  const { bytes, truncated, confirmedAt, url, etag, lastModified, lifetimeMs } = value
   const isComplete =
     isBytes(bytes) &&
     typeof truncated === 'boolean' &&
     isTime(confirmedAt) &&
     typeof url === 'string' &&
     (etag === undefined || isFieldValue(etag)) &&
-    (lastModified === undefined || isFieldValue(lastModified))
-  return isComplete ? { bytes, truncated, confirmedAt, url, etag, lastModified } : undefined
+    (lastModified === undefined || isFieldValue(lastModified)) &&
+    (lifetimeMs === undefined || isTime(lifetimeMs))
+  return isComplete ? { bytes, truncated, confirmedAt, url, etag, lastModified, lifetimeMs } : undefined
 }
 
 function arrayFrom<T>(value: unknown, from: (one: unknown) => T | undefined): readonly T[] | undefined {
