@@ -48,6 +48,24 @@ describe('records of a file (RFC 9309 §2.2.4)', () => {
     expect(JSON.parse(JSON.stringify(records))).toEqual(records)
   })
 
+  it('show at most 100 names each, so that their JSON is not much larger than the file', () => {
+    const names = (count: number) => Array.from({ length: count }, (_, i) => `bot${i}`)
+    const fileOf = (count: number) =>
+      names(count)
+        .map((name) => `User-agent: ${name}\n`)
+        .join('') + 'Noindex: /\n'.repeat(count)
+    expect(parseRobots(fileOf(100)).records[0]).toEqual({
+      field: 'noindex',
+      key: 'Noindex',
+      value: '/',
+      line: 101,
+      agents: names(100),
+    })
+    const { records } = parseRobots(fileOf(20_000))
+    expect(records[0]).toMatchObject({ agents: names(100), moreAgents: 19_900 })
+    expect(JSON.stringify(records).length).toBeLessThan(50 * fileOf(20_000).length)
+  })
+
   it('share one array of names, so that a file with many names and records needs little memory', () => {
     const robots = parseRobots('User-agent: a\n'.repeat(20_000) + 'Noindex: /\n'.repeat(20_000))
     expect(new Set(robots.records.map(({ agents }) => agents)).size).toBe(1)

@@ -17,10 +17,15 @@ export interface OtherRecord {
   readonly line: number
   /**
    * The values of the user-agent lines that it applies to, as written: the lines directly above it. Empty if it comes before all of them. Undefined
-   * for fields that apply to all crawlers (sitemap, host, clean-param, license) and for unknown fields.
+   * for fields that apply to all crawlers (sitemap, host, clean-param, license) and for unknown fields. At most the first 100, because many records
+   * of a hostile file may share many user-agent lines.
    */
   readonly agents: readonly string[] | undefined
+  /** How many further user-agent lines it applies to; undefined for none. */
+  readonly moreAgents?: number | undefined
 }
+
+const MAX_SHOWN_AGENTS = 100
 
 // All strings below have one character for each byte.
 
@@ -41,8 +46,8 @@ export interface ParsedGroup {
   readonly line: number
 }
 
-/** A record before `decodeRecords`. Records that apply to the same lines share one array of agents. */
-export type ParsedRecord = OtherRecord
+/** A record with all its agents. Records that apply to the same lines share one array. */
+export type ParsedRecord = Omit<OtherRecord, 'moreAgents'>
 
 export interface ParsedFile {
   readonly groups: readonly ParsedGroup[]
@@ -112,9 +117,11 @@ const NO_AGENTS: readonly string[] = []
 
 /** Decodes records from UTF-8. */
 export function decodeRecords(records: readonly ParsedRecord[]): readonly OtherRecord[] {
-  const decodedAgents = new Map<ParsedRecord['agents'], OtherRecord['agents']>()
+  const shown = new Map<ParsedRecord['agents'], OtherRecord['agents']>()
   return records.map(({ field, key, value, line, agents }) => {
-    if (!decodedAgents.has(agents)) decodedAgents.set(agents, agents?.map(textOf))
-    return { field, key: textOf(key), value: textOf(value), line, agents: decodedAgents.get(agents) }
+    if (!shown.has(agents)) shown.set(agents, agents?.slice(0, MAX_SHOWN_AGENTS).map(textOf))
+    const more = (agents?.length ?? 0) - MAX_SHOWN_AGENTS
+    const record = { field, key: textOf(key), value: textOf(value), line, agents: shown.get(agents) }
+    return more > 0 ? { ...record, moreAgents: more } : record
   })
 }
