@@ -1,11 +1,14 @@
 // Reads the lines of stdin in bounded memory. Node's `readline` does not fit: it buffers lines of any length, and it also
 // ends a line at a lone CR and at U+2028.
 
-/** Our choice; servers accept far less. Longer lines are cut to one character more than this, so `isTooLong` recognizes them. */
-const MAX_LINE_LENGTH = 65_536
+/**
+ * Longer than every URL that core checks: a path of 65,536 characters, with its origin and fragment. Longer lines are cut to one character more
+ * than this, so `isTooLong` recognizes them.
+ */
+const MAX_LINE_LENGTH = 2 ** 17
 
 /** The verdict on a line that is too long. It cannot be checked, because its end was dropped. */
-export const TOO_LONG_VERDICT = { allowed: false, because: 'invalid-url', problem: 'malformed' } as const
+export const TOO_LONG_VERDICT = { allowed: false, because: 'invalid-url', problem: 'too-long' } as const
 
 export function isTooLong(line: string): boolean {
   return line.length > MAX_LINE_LENGTH

@@ -195,13 +195,14 @@ test('checks 16 sites at once and prints verdicts in input order', async () => {
   expect(parseJsonLines((await ended).stdout).map(({ url }) => url)).toEqual(urls)
 })
 
-test('a line longer than 65,536 characters is malformed and makes no request', async () => {
+test('a line that is too long makes no request', async () => {
   const { origin, server } = await startSite({ status: 404 })
-  const stdin = `${origin}/${'x'.repeat(70_000)}\n`
+  const stdin = `${origin}/${'x'.repeat(70_000)}\n${origin}/${'x'.repeat(200_000)}\n`
   const { stdout, code } = await runInThisProcess(['check', '-', 'mailto:x', '--json', ...BOT], stdin)
-  const [tooLong, next] = parseJsonLines(stdout)
-  expect(tooLong).toMatchObject({ allowed: false, because: 'invalid-url', problem: 'malformed' })
-  expect(tooLong?.url).toHaveLength(65_537)
+  const [pathTooLong, lineTooLong, next] = parseJsonLines(stdout)
+  for (const verdict of [pathTooLong, lineTooLong])
+    expect(verdict).toMatchObject({ allowed: false, because: 'invalid-url', problem: 'too-long' })
+  expect(lineTooLong?.url).toHaveLength(131_073)
   expect(next).toMatchObject({ url: 'mailto:x', problem: 'scheme' })
   expect({ code, requests: server.requests }).toEqual({ code: 2, requests: [] })
 })

@@ -55,7 +55,9 @@ export function abortSignal(signal: AbortSignal | undefined): AbortSignal | unde
   if (signal instanceof AbortController) {
     throw new OptionError('signal', 'an AbortController is not an AbortSignal; write controller.signal')
   }
-  return withMethods('signal', signal, ['addEventListener'], 'an AbortSignal')
+  const checked = withMethods('signal', signal, ['addEventListener'], 'an AbortSignal')
+  if (checked === undefined || typeof checked.aborted === 'boolean') return checked
+  throw new OptionError('signal', `${describeValue(signal)} is not an AbortSignal; write controller.signal`)
 }
 
 /** Checks the option `redirectedFrom`. */

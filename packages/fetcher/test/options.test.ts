@@ -247,6 +247,12 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
     'signal: an AbortController is not an AbortSignal; write controller.signal',
   ],
   [
+    'check(url, { signal: new EventTarget() })',
+    (client) => client.check?.(url, { signal: new EventTarget() }),
+    'signal: an object of type EventTarget is not an AbortSignal; write controller.signal',
+  ],
+  ['import([1])', (client) => client.import?.([1]), 'chunks: 1 is in it; expected strings or Uint8Arrays'],
+  [
     'check(url, { singal })',
     (client) => client.check?.(url, { singal: signal }),
     'singal: is an unknown option; did you mean `signal`?',
