@@ -100,7 +100,8 @@ function accessOf(
   now: number,
   policy: AccessPolicy,
 ): Access {
-  const { kind: outcome, reason, status, detail, url, hops, at: checkedAt } = deciding
+  const { kind: outcome, reason, status, detail, url, at: checkedAt } = deciding
+  const hops = deciding.hops.map((hop) => ({ ...hop })) // the caller may change them
   const nextAttemptAt = dueAt(entry, policy)
   const copy =
     originAccess.holds === 'rules'

@@ -43,6 +43,15 @@ describe('a verdict', () => {
     expect(Object.isFrozen(one.group) && Object.isFrozen(one.group.agents)).toBe(true)
   })
 
+  it('comes with records that no caller can change for the others', () => {
+    const paced = parseRobots('User-agent: *\nRequest-rate: 1/10 0100-0200\nVisit-time: 0100-0200\n').forCrawler(
+      'ExampleBot',
+    )
+    const { requestRates, visitTimes } = paced
+    for (const shared of [requestRates, requestRates[0], requestRates[0]?.between, visitTimes, visitTimes[0]])
+      expect(Object.isFrozen(shared)).toBe(true)
+  })
+
   it('names the rule as written, its line, its bytes, and its group', () => {
     expect(robots.check('/caf%C3%A9/menu', 'ExampleBot')).toEqual({
       allowed: true,

@@ -66,7 +66,7 @@ export function inspectionOf(
     why: describeState(entry, now, policy),
     source,
     flight,
-    attempts: entry === undefined ? [] : [entry.latest, ...entry.earlier],
+    attempts: entry === undefined ? [] : structuredClone([entry.latest, ...entry.earlier]), // the caller may change them
     nextAttemptAt: entry && dueAt(entry, policy),
     failures: entry?.failures ?? 0,
     unreachableSince: entry?.unreachableSince,
@@ -75,11 +75,15 @@ export function inspectionOf(
 }
 
 function copyInspection(copy: NonNullable<Entry['copy']>, dialect: Dialect): CopyInspection {
-  const { bytes, ...rest } = copy
+  const { bytes, truncated, confirmedAt, url, etag, lastModified } = copy
   let records: readonly OtherRecord[] | undefined
   return {
-    ...rest,
     bytes: bytes.length,
+    truncated,
+    confirmedAt,
+    url,
+    etag,
+    lastModified,
     get records() {
       records ??= parseRobots(copy, { dialect }).records
       return records

@@ -398,6 +398,20 @@ describe('our choice, the response at the end of a redirect is also saved for th
       expect(verdict).toMatchObject({ access: { hops: [], status: answer.status, url: sites.withPort(ELSEWHERE) } })
   })
 
+  test('a caller that changes what it was given changes nothing in the cache', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, movedTo(ELSEWHERE))
+    sites.respond(ELSEWHERE, rules)
+    const client = newClient()
+    const url = sites.withPort(asked(ROBOTS))
+    await client.check(url)
+    const before = JSON.stringify([(await client.check(url)).because, await client.inspect(url)])
+    const verdict = await client.check(url)
+    if ('access' in verdict) (verdict.access.hops as unknown[]).length = 0
+    const [attempt] = (await client.inspect(url)).attempts
+    Object.assign(attempt ?? {}, { kind: 'unavailable', hops: [] })
+    expect(JSON.stringify([(await client.check(url)).because, await client.inspect(url)])).toBe(before)
+  })
+
   test('saves the response only for the last origin of the chain', async ({ sites, newClient }) => {
     sites.respond(ROBOTS, movedTo(ELSEWHERE))
     sites.respond(ELSEWHERE, movedTo('http://c.test:PORT/robots.txt'))

@@ -56,8 +56,8 @@ export class CrawlerRules {
       ? NO_RECORDS
       : {
           crawlDelayMs,
-          requestRates: keptRates(requestRates),
-          visitTimes: visitTimes.slice(0, MAX_TIMED_RECORDS),
+          requestRates: frozen(keptRates(requestRates)),
+          visitTimes: frozen(visitTimes.slice(0, MAX_TIMED_RECORDS)),
           file,
         }
   }
@@ -242,7 +242,19 @@ const ROBOTS_TXT_ITSELF: RulesVerdict = Object.freeze({ allowed: true, because: 
 /** The records that are kept with the rules, and the file. Most files have no such records, so their rules share `NO_RECORDS`. */
 type TimedRecords = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 'file'>
 
-const NO_RECORDS: TimedRecords = { crawlDelayMs: undefined, requestRates: [], visitTimes: [], file: undefined }
+const NO_RECORDS: TimedRecords = {
+  crawlDelayMs: undefined,
+  requestRates: frozen([]),
+  visitTimes: frozen([]),
+  file: undefined,
+}
+
+/** Freezes a value and everything in it, because all callers get the same objects. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const item of Object.values(value)) frozen(item)
+  return Object.freeze(value)
+}
 
 // Bytes of memory for `memoryBytes`:
 const OBJECT_BYTES = 250 // this object and those it always has
