@@ -22,7 +22,7 @@ const VALID_ANSWERS: {
   whenUnreachable: ['use-copy', 'disallow'],
 }
 
-/** Returns a dialect by name, or validates a custom one. @throws {OptionError} for an unknown name or an invalid answer. */
+/** Returns a dialect by name, or a copy of a custom one, which the caller can no longer change. @throws {OptionError} for an unknown name or an invalid answer. */
 export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect {
   if (typeof dialect === 'string' && Object.hasOwn(dialects, dialect)) return dialects[dialect]
   if (typeof dialect !== 'object' || dialect === null) {
@@ -37,6 +37,8 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
   if (dialects[name as DialectName] === dialect) return dialect // a built-in dialect is valid
   const given: Record<string, unknown> = { ...dialect.parsing, ...dialect.access }
   const { parsing, access } = dialects.rfc9309
+  const answersTo = <T extends object>(questions: T): T =>
+    Object.fromEntries(Object.keys(questions).map((question) => [question, given[question]])) as T
   for (const question of Object.keys({ ...parsing, ...access })) {
     const validAnswers: readonly unknown[] | undefined = VALID_ANSWERS[question as keyof typeof VALID_ANSWERS]
     const answer = given[question]
@@ -51,5 +53,5 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
     const problem = answer === undefined ? `${path} is missing` : `${path}: ${describeValue(answer)} is not valid`
     throw new OptionError('dialect', `${problem}; write ${expected}, or start from { ...dialects.rfc9309 }`)
   }
-  return dialect
+  return { name, parsing: answersTo(parsing), access: answersTo(access) }
 }

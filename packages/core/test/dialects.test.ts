@@ -82,6 +82,14 @@ describe('a custom dialect', () => {
     expect(robots.explain('/a', 'ExampleBot')).toMatchObject({ verdict: { allowed: true }, wonBy: 'first-match' })
   })
 
+  it('is copied, so that the caller can no longer change it', () => {
+    const mine = { ...dialects.rfc9309, name: 'mine', parsing: { ...dialects.rfc9309.parsing } }
+    const robots = parseRobots('User-agent: *\nDisallow: /a', { dialect: mine })
+    Object.assign(mine.parsing, { winner: 'last', compare: 'none' })
+    expect(robots.check('/a', 'ExampleBot')).toMatchObject({ allowed: false, because: 'rule' })
+    expect(robots.dialect.parsing).toEqual(dialects.rfc9309.parsing)
+  })
+
   it.each([
     ['bing', '"bing" is not known; write one of rfc9309, google'],
     [null, 'null is not known; write one of rfc9309'],

@@ -187,14 +187,18 @@ function portOf({ code, message }: BasicFtp.FTPResponse): number {
 /** Converts a negative reply of the server. Once the transfer has begun, the file exists, and a part of it may be missing. */
 function replyTo({ code, message }: BasicFtp.FTPError, phase: Phase): Reply {
   if (phase === 'transfer') return failure('truncated', message)
-  return { kind: 'response', status: statusOf(code, phase), headers: {} }
+  return { kind: 'response', status: statusOf(code, message, phase), headers: {} }
 }
+
+/** What servers write when they refuse a login for now, as in `530 Sorry, the maximum number of clients are already connected`. Our choice. */
+const TOO_MANY_CLIENTS = /\b(too many|maximum|max\.?|limit|full|busy|later)\b/i
 
 /**
  * Maps a reply code to the HTTP status with the same meaning, since RFC 9309 defines only HTTP statuses. RFC 959 §4.2. Servers also send these
- * codes for reasons that have nothing to do with the file or the login, such as 550 to PASV.
+ * codes for reasons that have nothing to do with the file or the login, such as 550 to PASV, or 530 when they have too many clients.
  */
-function statusOf(code: number, phase: Phase): number {
+function statusOf(code: number, message: string, phase: Phase): number {
+  if (phase === 'login' && TOO_MANY_CLIENTS.test(message)) return 503
   if (phase === 'retrieve' && (code === 550 || code === 551 || code === 553)) return 404
   if (phase === 'login' && (code === 530 || code === 532 || code === 332)) return 401 // no anonymous access
   if (code < 500) return 503 // 4xx and 120 are temporary
