@@ -198,9 +198,9 @@ const TOO_MANY_CLIENTS = /\b(too many|maximum|max\.?|limit|full|busy|later)\b/i
  * codes for reasons that have nothing to do with the file or the login, such as 550 to PASV, or 530 when they have too many clients.
  */
 function statusOf(code: number, message: string, phase: Phase): number {
-  if (phase === 'login' && TOO_MANY_CLIENTS.test(message)) return 503
   if (phase === 'retrieve' && (code === 550 || code === 551 || code === 553)) return 404
-  if (phase === 'login' && (code === 530 || code === 532 || code === 332)) return 401 // no anonymous access
+  if (phase === 'login' && (code === 530 || code === 532 || code === 332))
+    return TOO_MANY_CLIENTS.test(message) ? 503 : 401 // 401: no anonymous access
   if (code < 500) return 503 // 4xx and 120 are temporary
   return 500
 }
