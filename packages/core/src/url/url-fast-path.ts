@@ -2,7 +2,7 @@
 // parser nor a second string.
 //
 // A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with one `/`, and has no byte that a client would change
-// and no segment that begins with a dot, as dot segments do. For all others resolve-url.ts calls the platform's URL parser.
+// and no dot segment. For all others resolve-url.ts calls the platform's URL parser.
 import { DOT, PERCENT, SLASH } from '../ascii.ts'
 import { bytesOfLatin1, writeAscii } from '../bytes.ts'
 import { PATH_BYTES, writeNormalForm } from './normal-form.ts'
@@ -30,6 +30,9 @@ function byteFlags(): Int32Array {
 /** A scheme, and a host and port that every client reads in the same way. */
 const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
 
+/** `/./` or `/../`, also at the end of the path. Such a text in a host or a query is no dot segment; then the URL parser decides. */
+const DOT_SEGMENT = /\/\.{1,2}(?:[/?]|$)/
+
 /**
  * Sets `path` to the path and query of a simple URL, in the normal form of RFC 9309. The URL may be a path of the file's own origin.
  *
@@ -52,7 +55,7 @@ export function setSimpleUrl(path: RequestPath, url: string, origin: string | un
   let flags = 0
   for (let i = start; i < end; i++) flags |= BYTE_FLAGS[bytes[i] as number] as number
   if (flags < 0) return false
-  if ((flags & IS_DOT) !== 0 && url.includes('/.', start)) return false // may be a dot segment
+  if ((flags & IS_DOT) !== 0 && url.includes('/.', start) && DOT_SEGMENT.test(url)) return false
   path.start = start
   path.end = end
   path.byteClasses = flags
