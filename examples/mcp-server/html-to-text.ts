@@ -23,6 +23,11 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
 const MAX_DEPTH = 1_000
 /** Every link is written with its absolute URL, so a page with many links and a long URL would become a thousand times as long. */
 const MAX_TEXT_LENGTH = 4 * 2 ** 20
+/**
+ * Each link is resolved against the URL of the page, which may have 64,000 characters. When this many characters have been parsed for links, the
+ * further links are written without their URLs. A page with a URL of 100 characters may have 160,000 links.
+ */
+const MAX_LINK_CHARACTERS = 2 ** 24
 /** The parser gets this many characters at a time. Depth and length are checked after each chunk. */
 const CHUNK_LENGTH = 4_096
 
@@ -55,6 +60,9 @@ class TextBuilder {
   length = 0
   readonly #base: string
   readonly #lines: string[] = []
+  /** How many lines have ended, also blank ones, which are not in `#lines`. */
+  #endedLines = 0
+  #linkCharacters = 0
   readonly #links: Link[] = []
   #pieces: string[] = []
   /** The number of pieces so far that are not blank. */
@@ -122,12 +130,13 @@ class TextBuilder {
   #endLine(): void {
     const line = this.#pieces.join('').trimEnd()
     if (line !== '') this.#lines.push(line)
+    this.#endedLines++
     this.#pieces = []
     this.#endsWithSpace = true
   }
 
   #beginLink(href: string | undefined): void {
-    this.#links.push({ href, line: this.#lines.length, piece: this.#pieces.length, textCount: this.#textCount })
+    this.#links.push({ href, line: this.#endedLines, piece: this.#pieces.length, textCount: this.#textCount })
     this.#pieces.push('') // a slot for the opening bracket
   }
 
@@ -139,15 +148,17 @@ class TextBuilder {
     if (link === undefined || link.textCount === this.#textCount) return
     const target = this.#linkTarget(link.href)
     if (target === undefined) return
-    if (link.line === this.#lines.length) {
+    if (link.line === this.#endedLines) {
       this.#pieces[link.piece] = '['
       this.#add(`](${target})`)
     } else this.ontext(` (${target})`)
   }
 
-  /** Returns an absolute URL; undefined for links within the page and for other schemes than http and https. */
+  /** Returns an absolute URL; undefined for links within the page, for other schemes than http and https, and after too many links. */
   #linkTarget(href: string | undefined): string | undefined {
-    const url = href === undefined || href.startsWith('#') ? null : URL.parse(href, this.#base)
+    if (href === undefined || href.startsWith('#') || this.#linkCharacters > MAX_LINK_CHARACTERS) return undefined
+    this.#linkCharacters += this.#base.length + href.length
+    const url = URL.parse(href, this.#base)
     return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.href : undefined
   }
 }

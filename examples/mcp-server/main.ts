@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { OptionError } from '@politely/core'
+import { LONGEST_TIMER_MS } from '@politely/fetcher/option-checks'
 import { createFetchServer } from './fetch-server.ts'
 import { createReaders, type Readers } from './readers.ts'
 
@@ -42,10 +43,11 @@ function readersFromCommandLine(): Readers | undefined {
 function milliseconds(option: string, seconds: string | undefined): number | undefined {
   if (seconds === undefined) return undefined
   const ms = Math.round(Number(seconds) * 1000)
-  if (seconds.trim() === '' || !Number.isFinite(ms) || ms < 0) {
+  if (seconds.trim() === '' || !(ms >= 0 && ms <= LONGEST_TIMER_MS)) {
+    const longest = Math.floor(LONGEST_TIMER_MS / 1000)
     throw new OptionError(
       option,
-      `${JSON.stringify(seconds)} is invalid; expected a number of seconds from 0, such as 2.5`,
+      `${JSON.stringify(seconds)} is invalid; expected a number of seconds from 0 to ${longest}, such as 2.5`,
     )
   }
   return ms

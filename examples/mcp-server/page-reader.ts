@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net'
 import { explainUrlProblem } from '@politely/core'
 import { isPushback, parseUrl } from '@politely/core/engine'
 import { type ClientVerdict, NetworkGuard, RobotsClient } from '@politely/fetcher'
-import { integer } from '@politely/fetcher/option-checks'
+import { integer, LONGEST_TIMER_MS } from '@politely/fetcher/option-checks'
 import {
   type AllowedForecast,
   type Forecast,
@@ -109,7 +109,7 @@ export class PageReader {
   /** @throws {OptionError} for an invalid option. */
   constructor(options: PageReaderOptions) {
     const { userAgent, pacer, minDelayMs, retries, allowAddresses = [], lookup } = options
-    this.#timeoutMs = integer('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1 })
+    this.#timeoutMs = integer('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: LONGEST_TIMER_MS })
     this.#maxBodyBytes = integer('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, { min: 1 })
     // A model's URL is hostile input: a page may have told it to request this machine or one in its network.
     const network = { network: 'public-only', allowAddresses, ...(lookup && { lookup }) } as const

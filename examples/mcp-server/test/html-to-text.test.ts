@@ -20,6 +20,9 @@ const rows: readonly (readonly [string, string])[] = [
   ],
   ['<a href="#top">top</a><a href="javascript:x()"> js</a><a> none</a><a href="/y"></a>', 'top js none'],
   ['<a href="/x"><h3>block</h3>rest</a>', '### block\nrest (https://a.example/x)'],
+  ['<a href="/x"><br>after a line end</a> <b>b</b>', 'after a line end (https://a.example/x) b'],
+  ['<p>1</p> <a href="/x"><div><p>deep</p></div><span>rest</span></a>', '1\ndeep\nrest (https://a.example/x)'],
+  ['<ul><li><a href="/x"><p></p>item</a></ul>', '-\nitem (https://a.example/x)'],
   ['<img src="a.png" alt="a cat"><img src="b.png" alt="">', '[a cat]'],
   [
     '<script>if (a < b) "</p>"</script><noscript>no</noscript><template>t</template><svg><title>s</title></svg>seen',
@@ -57,6 +60,20 @@ test('the text of a page with many links and a long URL is cut off', () => {
   const text = htmlToText('<a href=x>y</a>'.repeat(60_000), `https://a.example/${'a'.repeat(7_000)}/`)
   expect(text).toMatch(/^\[y\]/)
   expect(text.length).toBeLessThan(8 * 2 ** 20)
+})
+
+test('further links have no URLs when resolving them would take long', () => {
+  const parse = vi.spyOn(URL, 'parse')
+  try {
+    const text = htmlToText(
+      '<a href=https://b.example/>y</a>'.repeat(30_000),
+      `https://a.example/${'a'.repeat(64_000)}`,
+    )
+    expect(text).toMatch(/^\[y\]\(https:\/\/b\.example\/\).*yyyyy$/)
+    expect(parse.mock.calls.length).toBeLessThan(300)
+  } finally {
+    parse.mockRestore()
+  }
 })
 
 test('the URL of a link without text is not resolved', () => {
