@@ -103,7 +103,7 @@ class Reader {
   }
 
   /** Reads the bytes before the next line feed. */
-  bytes(): Uint8Array {
+  bytesToLineFeed(): Uint8Array {
     const start = this.at
     this.at = this.#packed.indexOf(LF, start) + 1
     return this.#packed.subarray(start, this.at - 1)
@@ -111,7 +111,7 @@ class Reader {
 
   group(): Group {
     const line = this.number()
-    const agents = Array.from({ length: this.number() }, () => decodeText(this.bytes()))
+    const agents = Array.from({ length: this.number() }, () => decodeText(this.bytesToLineFeed()))
     return Object.freeze({ agents: Object.freeze(agents), line }) // verdicts share it
   }
 
@@ -124,12 +124,12 @@ class Reader {
 /** Unpacks a rule. */
 export function ruleAt(packed: Uint8Array, offset: number): UnpackedRule {
   const reader = new Reader(packed, offset + 1)
-  const form = reader.bytes()
+  const form = reader.bytesToLineFeed()
   const line = reader.number()
   const group = reader.number()
   const head = packed[offset] as number
   const directive = (head & ALLOW) === 0 ? 'disallow' : 'allow'
-  const text = decodeText((head & REWRITTEN) === 0 ? form : reader.bytes())
+  const text = decodeText((head & REWRITTEN) === 0 ? form : reader.bytesToLineFeed())
   return { rule: { directive, text, line, bytes: form.length }, form: latin1Of(form), group }
 }
 

@@ -98,8 +98,8 @@ export const KNOWN_KEYS: Readonly<Record<ParsingRules['keys'], KeyTable>> = {
 }
 
 /**
- * Returns the first known key that is a prefix of the bytes from `start` to `end`, in any case. A key that must be equal to the whole name may be
- * a prefix only: `directiveOfKey` checks the length. May read bytes after `end`.
+ * Returns the first known key with whose name the bytes from `start` to `end` begin, in any case. If the name must be the whole key,
+ * `directiveOfKey` then compares the lengths. May read bytes after `end`.
  */
 export function knownKeyAt(bytes: Uint8Array, start: number, end: number, keys: KeyTable): KnownKey | undefined {
   const known = keys[(bytes[start] as number) | LOWER_CASE] as readonly KnownKey[]

@@ -47,7 +47,7 @@ export class LineReader {
   /** The end of the file in `bytes`. */
   #end = 0
   #keys: KeyTable = KNOWN_KEYS.lenient
-  /** No byte of the line before this offset ends the line. Before the first line: where that line starts. */
+  /** The line ends at this offset or after it. Before the first line: where that line starts. */
   #scannedTo = 0
   #isLineEndKnown = false
   /** The offset of the colon between key and value, or of the blank that replaces it. */
