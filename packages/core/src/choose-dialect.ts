@@ -35,10 +35,9 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
     throw new OptionError('dialect', `${problem}; write one such as "mine"`)
   }
   if (dialects[name as DialectName] === dialect) return dialect // a built-in dialect is valid
-  const given: Record<string, unknown> = { ...dialect.parsing, ...dialect.access }
+  const copy: Dialect = { name, parsing: { ...dialect.parsing }, access: { ...dialect.access } }
+  const given: Record<string, unknown> = { ...copy.parsing, ...copy.access }
   const { parsing, access } = dialects.rfc9309
-  const answersTo = <T extends object>(questions: T): T =>
-    Object.fromEntries(Object.keys(questions).map((question) => [question, given[question]])) as T
   for (const question of Object.keys({ ...parsing, ...access })) {
     const validAnswers: readonly unknown[] | undefined = VALID_ANSWERS[question as keyof typeof VALID_ANSWERS]
     const answer = given[question]
@@ -53,5 +52,5 @@ export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect 
     const problem = answer === undefined ? `${path} is missing` : `${path}: ${describeValue(answer)} is not valid`
     throw new OptionError('dialect', `${problem}; write ${expected}, or start from { ...dialects.rfc9309 }`)
   }
-  return { name, parsing: answersTo(parsing), access: answersTo(access) }
+  return copy
 }

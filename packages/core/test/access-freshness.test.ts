@@ -1,6 +1,6 @@
 // How long a result is valid. RFC 9309 §2.4, RFC 9111 §4.2.
 import { expect, test } from 'vitest'
-import { freshForMs } from '../src/access/freshness.ts'
+import { freshForMs, lifetimeMs } from '../src/access/freshness.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
 import type { Headers } from '../src/http/headers.ts'
 
@@ -99,5 +99,5 @@ test.for<readonly [name: string, headers: Headers, expected: number, policy?: Pa
   ['RFC 9309 §2.4, maxTtlMs can be 24 hours, which is the letter of the RFC', maxAge('172800'), DAY, { maxTtlMs: DAY }],
   ['our choice, maxTtlMs bounds ttlMs', {}, HOUR, { maxTtlMs: HOUR }],
 ])('%s', ([, headers, expected, policy]) => {
-  expect(freshForMs(headers, NOW, { ...defaultAccessPolicy, ...policy })).toBe(expected)
+  expect(freshForMs(headers, lifetimeMs(headers, NOW), { ...defaultAccessPolicy, ...policy })).toBe(expected)
 })

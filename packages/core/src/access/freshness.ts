@@ -5,13 +5,11 @@ import { type Headers, headerOf } from '../http/headers.ts'
 import type { AccessPolicy } from './policy.ts'
 
 /**
- * Returns for how many milliseconds from `now` a response is fresh: the time in its headers, within the policy's bounds.
- * @param confirmedMs The lifetime of the stored response, if this response is a 304 that confirms it. It counts if the 304 has none of its own.
- * RFC 9111 §3.2.
+ * Returns for how many milliseconds a response is fresh after it has arrived, within the policy's bounds.
+ * @param lifetime What `lifetimeMs` returned for the response, or for the one that it confirms (304).
  */
-export function freshForMs(headers: Headers, now: number, policy: AccessPolicy, confirmedMs?: number): number {
+export function freshForMs(headers: Headers, lifetime: number | undefined, policy: AccessPolicy): number {
   const { ttlMs, minTtlMs, maxTtlMs } = policy
-  const lifetime = lifetimeMs(headers, now) ?? confirmedMs
   const freshMs = lifetime === undefined ? ttlMs : lifetime - ageMs(headers)
   return Math.min(Math.max(freshMs, minTtlMs), maxTtlMs)
 }

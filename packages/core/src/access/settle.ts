@@ -25,18 +25,20 @@ export function settle(
   const latest = { url, hops, at: now, status: outcome.status, detail: undefined }
   switch (kind) {
     case 'success':
-    case 'unchanged':
+    case 'unchanged': {
+      const copy = kind === 'success' ? newCopy(outcome, now) : confirmedCopy(outcome, now)
       return {
         ...entry,
-        ...resultFields(outcome.headers, now, policy, kind === 'unchanged' ? outcome.copy.lifetimeMs : undefined),
+        ...resultFields(outcome.headers, copy.lifetimeMs, now, policy),
         latest: { ...latest, kind: 'success', reason: 'status' },
-        copy: kind === 'success' ? newCopy(outcome, now) : confirmedCopy(outcome, now),
+        copy,
       }
+    }
     case 'unavailable':
     case 'restricted':
       return {
         ...entry,
-        ...resultFields(outcome.headers, now, policy),
+        ...resultFields(outcome.headers, lifetimeMs(outcome.headers, now), now, policy),
         latest: { ...latest, kind, reason: outcome.reason },
         // The site removed its rules or refused all crawlers, so the copy goes. After `unavailable` the draft of 2019 keeps it for a day.
         copy: kind === 'unavailable' && isCopyObeyedAfterUnavailable(last, now, policy) ? last?.copy : undefined,
@@ -56,9 +58,9 @@ export function settle(
 }
 
 /** Returns the fields of an entry whose latest attempt ended with a result: it is valid for a time, and no failures are counted. */
-function resultFields(headers: Headers, now: number, policy: AccessPolicy, confirmedMs?: number) {
+function resultFields(headers: Headers, lifetime: number | undefined, now: number, policy: AccessPolicy) {
   return {
-    nextAttemptAt: now + freshForMs(headers, now, policy, confirmedMs),
+    nextAttemptAt: now + freshForMs(headers, lifetime, policy),
     unreachableSince: undefined,
     failures: 0,
     unreachableForMs: 0,

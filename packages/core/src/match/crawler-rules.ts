@@ -54,12 +54,12 @@ export class CrawlerRules {
       crawlDelayMs === undefined && requestRates.length === 0 && visitTimes.length === 0 && file === undefined
     this.#records = hasNone
       ? NO_RECORDS
-      : {
+      : frozen({
           crawlDelayMs,
-          requestRates: frozen(keptRates(requestRates)),
-          visitTimes: frozen(visitTimes.slice(0, MAX_TIMED_RECORDS)),
+          requestRates: keptRates(requestRates),
+          visitTimes: visitTimes.slice(0, MAX_TIMED_RECORDS),
           file,
-        }
+        })
   }
 
   /** The crawler that the rules are for. */
@@ -237,17 +237,12 @@ export class CrawlerRules {
 }
 
 /** RFC 9309 §2.2.2. */
-const ROBOTS_TXT_ITSELF: RulesVerdict = Object.freeze({ allowed: true, because: 'robots-txt-itself' })
+const ROBOTS_TXT_ITSELF: RulesVerdict = frozen({ allowed: true, because: 'robots-txt-itself' })
 
 /** The records that are kept with the rules, and the file. Most files have no such records, so their rules share `NO_RECORDS`. */
 type TimedRecords = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 'file'>
 
-const NO_RECORDS: TimedRecords = {
-  crawlDelayMs: undefined,
-  requestRates: frozen([]),
-  visitTimes: frozen([]),
-  file: undefined,
-}
+const NO_RECORDS: TimedRecords = frozen({ crawlDelayMs: undefined, requestRates: [], visitTimes: [], file: undefined })
 
 /** Freezes a value and everything in it, because all callers get the same objects. */
 function frozen<T>(value: T): T {

@@ -22,7 +22,7 @@ export interface OtherRecord {
    */
   readonly agents: readonly string[] | undefined
   /** How many further user-agent lines it applies to; undefined for none. */
-  readonly moreAgents?: number | undefined
+  readonly moreAgents: number | undefined
 }
 
 const MAX_SHOWN_AGENTS = 100
@@ -120,8 +120,7 @@ export function decodeRecords(records: readonly ParsedRecord[]): readonly OtherR
   const shown = new Map<ParsedRecord['agents'], OtherRecord['agents']>()
   return records.map(({ field, key, value, line, agents }) => {
     if (!shown.has(agents)) shown.set(agents, agents?.slice(0, MAX_SHOWN_AGENTS).map(textOf))
-    const more = (agents?.length ?? 0) - MAX_SHOWN_AGENTS
-    const record = { field, key: textOf(key), value: textOf(value), line, agents: shown.get(agents) }
-    return more > 0 ? { ...record, moreAgents: more } : record
+    const moreAgents = agents && agents.length > MAX_SHOWN_AGENTS ? agents.length - MAX_SHOWN_AGENTS : undefined
+    return { field, key: textOf(key), value: textOf(value), line, agents: shown.get(agents), moreAgents }
   })
 }

@@ -30,8 +30,8 @@ function byteFlags(): Int32Array {
 /** A scheme, and a host and port that every client reads in the same way. */
 const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
 
-/** `/./` or `/../`, also at the end of the path. Such a text in a host or a query is no dot segment; then the URL parser decides. */
-const DOT_SEGMENT = /\/\.{1,2}(?:[/?]|$)/
+/** A dot segment: `/./` or `/../`, also at the end of the path. Hosts and queries may match too; the URL parser then decides. */
+const DOT_SEGMENT = /\/\.\.?([/?]|$)/
 
 /**
  * Sets `path` to the path and query of a simple URL, in the normal form of RFC 9309. The URL may be a path of the file's own origin.
