@@ -13,8 +13,10 @@ export const DOT = 46
 export const SLASH = 47
 export const COLON = 58
 
-/** The bit that is set in a lower-case ASCII letter and not in its upper-case letter. */
-export const LOWER_CASE = 32
+/** Each byte, with the upper-case letters of ASCII in lower case. */
+export const LOWER_CASE: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 65 && byte <= 90 ? byte + 32 : byte,
+)
 
 /** Returns a table with 1 for each byte of `ascii`, and 0 for all others. */
 export function byteSet(ascii: string): Uint8Array {

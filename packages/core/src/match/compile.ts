@@ -8,7 +8,7 @@
 //   equal to the best rank      keeps this group too, if groups of that rank are merged
 //   worse                       ignores this group, unless another of its user-agent lines has the best rank
 //
-// The rules of a kept group are packed as they are parsed (packed-rules.ts), and each group when it ends. `finish` adds the groups to the rules.
+// The rules of a kept group are packed as they are parsed (packed-rules.ts). `finish` adds the groups.
 import { DOLLAR, LF, STAR } from '../ascii.ts'
 import { type ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
@@ -42,16 +42,13 @@ export class RuleCompiler implements FieldHandler {
 
   /** The lowest rank of a user-agent line so far. */
   #bestRank = OTHER_CRAWLERS_RANK
-  /** The kept groups before the current one, packed, up to `#groupsEnd`. */
-  readonly #groups: ByteBuffer
-  #groupsEnd = 0
-  #groupCount = 0
+  /** The kept groups before the current one. */
+  #groups: GroupLines[] = []
 
   // The current group:
   #groupLine = 0
   /** The best rank of a user-agent line of the current group. */
   #groupRank = OTHER_CRAWLERS_RANK
-  /** For each user-agent line of the current group: two numbers, the start and end of its value in the file. */
   readonly #agentRanges: number[] = []
   /** Whether the current group is kept. */
   wantsRules = false
@@ -65,30 +62,21 @@ export class RuleCompiler implements FieldHandler {
 
   /**
    * @param file The bytes that the parser will read.
-   * @param packed A buffer for the rules.
-   * @param groups A buffer for the groups.
+   * @param packed A buffer for the packed rules.
    */
-  constructor(
-    file: Uint8Array,
-    selection: GroupSelection,
-    parsing: ParsingRules,
-    packed: ByteBuffer,
-    groups: ByteBuffer,
-  ) {
+  constructor(file: Uint8Array, selection: GroupSelection, parsing: ParsingRules, packed: ByteBuffer) {
     this.#file = file
     this.#selection = selection
     this.#parsing = parsing
     this.#keptBytes = keptBytesOf(parsing.compare)
     this.#packed = packed
-    this.#groups = groups
   }
 
   /** Discards all kept groups, with their rules and records. */
   #discard(): void {
     this.#end = 0
     this.#ruleCount = 0
-    this.#groupsEnd = 0
-    this.#groupCount = 0
+    this.#groups = []
     this.wantsRules = false
     this.#crawlDelayMs = undefined
     this.#requestRates = []
@@ -115,26 +103,12 @@ export class RuleCompiler implements FieldHandler {
     if (rank >= this.#groupRank) return
     this.#groupRank = rank
     if (rank === this.#bestRank && !this.wantsRules) {
-      this.wantsRules = this.#groupCount === 0 || this.#selection.isMerged(rank)
+      this.wantsRules = this.#groups.length === 0 || this.#selection.isMerged(rank)
     }
   }
 
-  /** Packs the current group if it is kept. */
   #closeGroup(): void {
-    if (this.wantsRules) {
-      let at = this.#groupsEnd
-      this.#groups.reserve(at, MAX_OVERHEAD)
-      at = writeNumber(this.#groups.bytes, at, this.#groupLine)
-      at = writeNumber(this.#groups.bytes, at, this.#agentRanges.length / 2)
-      for (let range = 0; range < this.#agentRanges.length; range += 2) {
-        const start = this.#agentRanges[range] as number
-        const end = this.#agentRanges[range + 1] as number
-        this.#groups.reserve(at, end - start + 1)
-        at = copyLine(this.#file, start, end, this.#groups.bytes, at)
-      }
-      this.#groupsEnd = at
-      this.#groupCount++
-    }
+    if (this.wantsRules) this.#groups.push({ line: this.#groupLine, agentRanges: this.#agentRanges.slice() })
     this.#agentRanges.length = 0
     this.wantsRules = false
   }
@@ -183,7 +157,7 @@ export class RuleCompiler implements FieldHandler {
     const packed = this.#packed.bytes
     packed[this.#end] = HEAD | flags
     packed[formEnd] = LF
-    let at = writeNumber(packed, writeNumber(packed, formEnd + 1, line), this.#groupCount)
+    let at = writeNumber(packed, writeNumber(packed, formEnd + 1, line), this.#groups.length)
     if ((flags & REWRITTEN) !== 0) at = copyLine(this.#file, start, end, packed, at)
     this.#end = at
     this.#ruleCount++
@@ -211,10 +185,9 @@ export class RuleCompiler implements FieldHandler {
   finish(): CompiledRules {
     this.#closeGroup()
     const groupsAt = this.#end
-    this.#packed.reserve(groupsAt, this.#groupsEnd)
-    this.#packed.bytes.set(this.#groups.bytes.subarray(0, this.#groupsEnd), groupsAt)
+    for (const group of this.#groups) this.#packGroup(group)
     return {
-      packed: latin1Of(this.#packed.bytes.subarray(0, groupsAt + this.#groupsEnd)),
+      packed: latin1Of(this.#packed.bytes.subarray(0, this.#end)),
       groupsAt,
       ruleCount: this.#ruleCount,
       crawlDelayMs: this.#crawlDelayMs,
@@ -222,6 +195,27 @@ export class RuleCompiler implements FieldHandler {
       visitTimes: this.#visitTimes,
     }
   }
+
+  #packGroup({ line, agentRanges }: GroupLines): void {
+    const packed = this.#packed
+    packed.reserve(this.#end, MAX_OVERHEAD)
+    let at = writeNumber(packed.bytes, writeNumber(packed.bytes, this.#end, line), agentRanges.length / 2)
+    for (let range = 0; range < agentRanges.length; range += 2) {
+      const start = agentRanges[range] as number
+      const end = agentRanges[range + 1] as number
+      packed.reserve(at, end - start + 1)
+      at = copyLine(this.#file, start, end, packed.bytes, at)
+    }
+    this.#end = at
+  }
+}
+
+/** The user-agent lines of a group. */
+interface GroupLines {
+  /** The line of the first one. */
+  readonly line: number
+  /** For each of them two numbers, the start and end of its value in the file. */
+  readonly agentRanges: readonly number[]
 }
 
 /** Writes the bytes from `start` to `end`, and a line feed. @returns The end of what was written. */

@@ -68,20 +68,15 @@ export const fieldNames: readonly Directive[] = [
 
 /** A name that makes a key known: the `whole` key must be equal to it, or it must be a `prefix` of the key. Case does not matter. */
 export interface KnownKey {
+  /** In lower case. */
   readonly name: Uint8Array
-  /** For each byte of the name the bit that a lower-case letter has set, to fold case; 0 for bytes that are not letters. */
-  readonly caseBits: Uint8Array
   readonly by: 'prefix' | 'whole'
   readonly directive: Directive
 }
 
 function knownKey(name: string, by: KnownKey['by'], directive: Directive): KnownKey {
-  const bytes = bytesOfLatin1(name)
-  const caseBits = bytes.map((byte) => (byte >= LOWER_A ? LOWER_CASE : 0))
-  return { name: bytes, caseBits, by, directive }
+  return { name: bytesOfLatin1(name), by, directive }
 }
-
-const LOWER_A = 97
 
 /** The known keys by their first byte, in the order in which they are tried. */
 export type KeyTable = readonly (readonly KnownKey[])[]
@@ -102,11 +97,12 @@ export const KNOWN_KEYS: Readonly<Record<ParsingRules['keys'], KeyTable>> = {
  * `directiveOfKey` then compares the lengths. May read bytes after `end`.
  */
 export function knownKeyAt(bytes: Uint8Array, start: number, end: number, keys: KeyTable): KnownKey | undefined {
-  const known = keys[(bytes[start] as number) | LOWER_CASE] as readonly KnownKey[]
+  if (start >= end) return undefined
+  const known = keys[LOWER_CASE[bytes[start] as number] as number] as readonly KnownKey[]
   for (let k = 0; k < known.length; k++) {
-    const { name, caseBits } = known[k] as KnownKey
+    const { name } = known[k] as KnownKey
     let i = 1
-    while (i < name.length && ((bytes[start + i] as number) | (caseBits[i] as number)) === name[i]) i++
+    while (i < name.length && LOWER_CASE[bytes[start + i] as number] === name[i]) i++
     if (i === name.length && start + i <= end) return known[k]
   }
   return undefined

@@ -69,7 +69,7 @@ export class CrawlerName {
     // google/robotstxt compares a crawler's name unchanged, so `ExampleBot/1.0`, which is not a token, has no group.
     const token = agents === 'token' || isProductToken(crawler) ? crawler : productTokenOf(crawler)
     // A character above U+00FF becomes 0xFF, which is in no token. So U+212A, whose lower case is `k`, does not become `k`.
-    this.#token = token === undefined ? undefined : bytesOfLatin1(token).map(lowerByte)
+    this.#token = token === undefined ? undefined : bytesOfLatin1(token).map((byte) => LOWER_CASE[byte] as number)
     this.#isSubstring = agents === 'substring'
     this.#comparedBytes = comparedBytes(agents, token)
   }
@@ -80,7 +80,7 @@ export class CrawlerName {
     if (token === undefined) return false
     if (this.#isSubstring) return this.#hasSubstring(bytes, start, end)
     // Most lines name other crawlers, and differ in the first byte.
-    if (token.length > 0 && lowerByte(bytes[start] as number) !== token[0]) return false
+    if (token.length > 0 && LOWER_CASE[bytes[start] as number] !== token[0]) return false
     return (
       endOfRun(bytes, start, end, this.#comparedBytes) - start === token.length &&
       isAt(bytes, start, token, 0, token.length)
@@ -114,10 +114,6 @@ function comparedBytes(agents: ParsingRules['agents'], token: string | undefined
 
 /** Returns whether `length` bytes of a line, in lower case, are equal to those of the token from `at` on. */
 function isAt(bytes: Uint8Array, start: number, token: Uint8Array, at: number, length: number): boolean {
-  for (let i = 0; i < length; i++) if (lowerByte(bytes[start + i] as number) !== token[at + i]) return false
+  for (let i = 0; i < length; i++) if (LOWER_CASE[bytes[start + i] as number] !== token[at + i]) return false
   return true
-}
-
-function lowerByte(byte: number): number {
-  return byte >= 65 && byte <= 90 ? byte | LOWER_CASE : byte
 }
