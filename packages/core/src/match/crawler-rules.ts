@@ -175,7 +175,7 @@ export class CrawlerRules {
     if (this.#indexed === undefined && this.#count > MAX_TRIED_RULES) {
       this.#checks++
       if (this.#checks > INDEX_AFTER_CHECKS) {
-        this.#indexed = this.#matcher().withIndex((this.#packed as string).length, workspace.buckets)
+        this.#indexed = this.#matcher().withIndex((this.#packed as string).length)
         this.#packed = undefined
       }
     }
