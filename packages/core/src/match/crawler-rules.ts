@@ -9,7 +9,7 @@ import { MAX_PATH_LENGTH, startsWithOrigin, type UrlInput } from '../url/origin.
 import { setSimpleUrl } from '../url/url-fast-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
-import type { Matcher } from './matcher.ts'
+import { Matcher } from './matcher.ts'
 import { allowsAt, groupAt, groupsBetween, NO_RULE, ruleAt, type UnpackedRule } from './packed-rules.ts'
 import { resolveUrl } from './resolve-url.ts'
 import { indexBytes, MAX_TRIED_RULES } from './rule-index.ts'
@@ -172,12 +172,13 @@ export class CrawlerRules {
 
   /** Returns the matcher for one more check. Builds an index if it pays. */
   #matcherForCheck(): Matcher {
-    if (this.#indexed === undefined && this.#count > MAX_TRIED_RULES) {
-      this.#checks++
-      if (this.#checks > INDEX_AFTER_CHECKS) {
-        this.#indexed = this.#matcher().withIndex((this.#packed as string).length)
-        this.#packed = undefined
-      }
+    if (this.#packed !== undefined && this.#count > MAX_TRIED_RULES && ++this.#checks > INDEX_AFTER_CHECKS) {
+      const copy = this.#packedBytes().slice(0, this.#packed.length)
+      const indexed = new Matcher()
+      indexed.load(copy, this.#groupsAt, this.#count, this.#takesFirst)
+      indexed.buildIndex()
+      this.#indexed = indexed
+      this.#packed = undefined
     }
     return this.#matcher()
   }

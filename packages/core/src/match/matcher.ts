@@ -20,11 +20,9 @@ const LOWEST_STRENGTH = -(2 ** 30)
 export class Matcher {
   /** The rules, then their groups. In the shared matcher, more bytes may follow. */
   packed: Uint8Array = NO_BYTES
-  #rulesEnd = 0
   #takesFirst = false
   #filters: Int32Array = NO_FILTERS
-  /** The end of the filters; -1 until a check needs them. */
-  #filtersEnd = -1
+  #filtersEnd = 0
   #index: RuleIndex | undefined
 
   // The best match so far in `find`:
@@ -39,51 +37,38 @@ export class Matcher {
    * @param takesFirst Whether the first rule that matches decides. Otherwise the strongest does.
    */
   load(packed: Uint8Array, rulesEnd: number, count: number, takesFirst: boolean): void {
-    this.packed = packed
-    this.#rulesEnd = rulesEnd
-    this.#takesFirst = takesFirst
-    this.#filtersEnd = -1
     const needed = FILTER_SIZE * count
     const { length } = this.#filters
     if (needed > length || (length > MAX_KEPT_FILTER_NUMBERS && needed < length / 4)) {
       this.#filters = new Int32Array(Math.max(256, 2 * needed))
     }
+    this.packed = packed
+    this.#takesFirst = takesFirst
+    this.#filtersEnd = writeFilters(packed, rulesEnd, this.#filters)
   }
 
-  /** Returns a new matcher with a copy of the rules and an index of them. @param length The length of the rules and their groups. */
-  withIndex(length: number): Matcher {
-    this.#prepareFilters()
-    const copy = new Matcher()
-    copy.packed = this.packed.slice(0, length)
-    copy.#takesFirst = this.#takesFirst
-    copy.#index = new RuleIndex(copy.packed, this.#filters.subarray(0, this.#filtersEnd))
-    copy.#filters = copy.#index.filters
-    copy.#filtersEnd = this.#filtersEnd
-    return copy
-  }
-
-  #prepareFilters(): void {
-    if (this.#filtersEnd === -1) this.#filtersEnd = writeFilters(this.packed, this.#rulesEnd, this.#filters)
+  /** Indexes the rules. Do not replace them afterwards. */
+  buildIndex(): void {
+    this.#index = new RuleIndex(this.packed, this.#filters.subarray(0, this.#filtersEnd))
+    this.#filters = this.#index.filters
   }
 
   /** Returns the offset of the deciding rule in `packed`, or `NO_RULE`. */
   find(path: RequestPath): number {
-    this.#prepareFilters()
     this.#deciding = NO_RULE
     this.#bestStrength = LOWEST_STRENGTH
-    const index = this.#index
-    if (index === undefined) this.#try(0, this.#filtersEnd, path, fourBytes(path.bytes, path.start + 1))
-    else this.#tryBuckets(index, path)
+    if (this.#index === undefined) this.#try(0, this.#filtersEnd, path, fourBytes(path.bytes, path.start + 1))
+    else this.#tryBuckets(this.#index, path)
     return this.#deciding
   }
 
-  /** Tries the rules of all buckets that the index has for the path. */
+  /** Tries the rules in all buckets of a path. */
   #tryBuckets(index: RuleIndex, path: RequestPath): void {
-    const { starts } = index
     const { bytes, start, end } = path
-    index.startPath()
+    const { starts } = index
     const four = fourBytes(bytes, start + 1)
     this.#try(0, starts[ALWAYS + 1] as number, path, four)
+    index.startPath()
     let gram = 0
     for (let i = start; i < end; i++) {
       gram = (gram >>> 8) | ((bytes[i] as number) << 24)
@@ -92,7 +77,11 @@ export class Matcher {
     }
   }
 
-  /** Tries the rules of the filters from `start` to `end`, which may be in any order. Does not read a pattern that cannot win. @param four The second to fifth byte of the path. */
+  /**
+   * Tries the rules of the filters from `start` to `end`, which may be in any order. Does not read a pattern that cannot win.
+   *
+   * @param four The second to fifth byte of the path.
+   */
   #try(start: number, end: number, path: RequestPath, four: number): void {
     const filters = this.#filters
     const missingClasses = ~path.byteClasses
@@ -113,7 +102,6 @@ export class Matcher {
 
   /** Returns the offsets of all rules that match: the deciding one first, the rest in order of strength. */
   findAll(path: RequestPath): readonly number[] {
-    this.#prepareFilters()
     const found: { readonly offset: number; readonly strength: number }[] = []
     for (let filter = 0; filter < this.#filtersEnd; filter += FILTER_SIZE) {
       const offset = this.#filters[filter + OFFSET] as number

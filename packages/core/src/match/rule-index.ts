@@ -28,7 +28,7 @@ function bucketCount(rules: number): number {
 }
 
 export class RuleIndex {
-  /** The filters, by bucket. Those of one bucket are in the order of the file. */
+  /** The filters, by bucket. */
   readonly filters: Int32Array
   /** For each bucket where its filters start; and the end of the last one. */
   readonly starts: Int32Array
@@ -40,26 +40,28 @@ export class RuleIndex {
 
   /** @param filters The filters in the order of the file; they are copied. */
   constructor(packed: Uint8Array, filters: Int32Array) {
-    const count = bucketCount(filters.length / FILTER_SIZE)
-    this.#mask = count - 1
-    this.#takenBy = new Uint32Array(count + 1)
-    const starts = new Int32Array(count + 2)
-    const ends = starts.subarray(1) // while buckets are assigned, the size of each bucket
-    const bucketOfRule = new Uint16Array(filters.length / FILTER_SIZE)
-    for (let rule = 0; rule < bucketOfRule.length; rule++) {
+    const rules = filters.length / FILTER_SIZE
+    const buckets = bucketCount(rules)
+    this.#mask = buckets - 1
+    this.#takenBy = new Uint32Array(buckets + 1)
+    const starts = new Int32Array(buckets + 2)
+    const bucketOfRule = new Uint16Array(rules)
+    for (let rule = 0; rule < rules; rule++) {
       const start = (filters[FILTER_SIZE * rule + OFFSET] as number) + 1
-      const bucket = this.#smallestBucketOf(packed, start, filters[FILTER_SIZE * rule + FORM_END] as number, ends)
+      const bucket = this.#smallestBucketOf(packed, start, filters[FILTER_SIZE * rule + FORM_END] as number, starts)
       bucketOfRule[rule] = bucket
-      ends[bucket] = (ends[bucket] as number) + FILTER_SIZE
+      starts[bucket] = (starts[bucket] as number) + FILTER_SIZE
     }
-    for (let bucket = 1; bucket <= count; bucket++) ends[bucket] = (ends[bucket] as number) + (starts[bucket] as number)
-    this.starts = starts
+    // A counting sort: turns the sizes in `starts` into ends, and each end into a start, rule by rule.
+    for (let i = 1; i < starts.length; i++) starts[i] = (starts[i] as number) + (starts[i - 1] as number)
     this.filters = new Int32Array(filters.length)
-    const next = starts.slice()
-    for (const [rule, bucket] of bucketOfRule.entries()) {
-      this.filters.set(filters.subarray(FILTER_SIZE * rule, FILTER_SIZE * (rule + 1)), next[bucket])
-      next[bucket] = (next[bucket] as number) + FILTER_SIZE
+    for (let rule = rules - 1; rule >= 0; rule--) {
+      const bucket = bucketOfRule[rule] as number
+      const start = (starts[bucket] as number) - FILTER_SIZE
+      this.filters.set(filters.subarray(FILTER_SIZE * rule, FILTER_SIZE * (rule + 1)), start)
+      starts[bucket] = start
     }
+    this.starts = starts
   }
 
   /** Returns, of the buckets of a pattern's grams, the one with the lowest size; `ALWAYS` without a gram. */
