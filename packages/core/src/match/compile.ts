@@ -8,7 +8,7 @@
 //   equal to the best rank      keeps this group too, if groups of that rank are merged
 //   worse                       ignores this group, unless another of its user-agent lines has the best rank
 //
-// The rules of a kept group are packed as they are parsed (packed-rules.ts), and each group when it ends. `finish` adds the groups to the rules.
+// The rules of a kept group are packed as they are parsed (packed-rules.ts). `finish` adds the groups.
 import { DOLLAR, LF, STAR } from '../ascii.ts'
 import { type ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
@@ -18,7 +18,7 @@ import { endOfIndexFolder } from '../parse/index-page.ts'
 import type { LineReader } from '../parse/line-reader.ts'
 import { crawlDelayMsOf, type DayRange, dayRangeOf, type RequestRate, requestRateOf } from '../parse/pace-records.ts'
 import type { FieldHandler } from '../parse/parser.ts'
-import { keptBytesOf, writeNormalForm } from '../url/normal-form.ts'
+import { type ByteForms, normalForms, writeNormalForm } from '../url/normal-form.ts'
 import type { BoundRules } from './bound-rules.ts'
 import { ALLOW, HEAD, MAX_OVERHEAD, REWRITTEN, SPECIAL, writeNumber } from './packed-rules.ts'
 
@@ -32,8 +32,7 @@ export class RuleCompiler implements FieldHandler {
   readonly #file: Uint8Array
   readonly #selection: GroupSelection
   readonly #parsing: ParsingRules
-  /** A table of the bytes that the normal form never changes in a pattern. */
-  readonly #keptBytes: Uint8Array
+  readonly #form: ByteForms
 
   readonly #packed: ByteBuffer
   /** The end of what is packed so far. */
@@ -42,10 +41,8 @@ export class RuleCompiler implements FieldHandler {
 
   /** The lowest rank of a user-agent line so far. */
   #bestRank = OTHER_CRAWLERS_RANK
-  /** The kept groups before the current one, packed, up to `#groupsEnd`. */
-  readonly #groups: ByteBuffer
-  #groupsEnd = 0
-  #groupCount = 0
+  /** The kept groups before the current one. */
+  readonly #groups: { readonly line: number; readonly agentRanges: readonly number[] }[] = []
 
   // The current group:
   #groupLine = 0
@@ -63,32 +60,20 @@ export class RuleCompiler implements FieldHandler {
   #requestRates: RequestRate[] = []
   #visitTimes: DayRange[] = []
 
-  /**
-   * @param file The bytes that the parser will read.
-   * @param packed A buffer for the rules.
-   * @param groups A buffer for the groups.
-   */
-  constructor(
-    file: Uint8Array,
-    selection: GroupSelection,
-    parsing: ParsingRules,
-    packed: ByteBuffer,
-    groups: ByteBuffer,
-  ) {
+  /** @param file The bytes that the parser will read. @param packed A buffer for the result. */
+  constructor(file: Uint8Array, selection: GroupSelection, parsing: ParsingRules, packed: ByteBuffer) {
     this.#file = file
     this.#selection = selection
     this.#parsing = parsing
-    this.#keptBytes = keptBytesOf(parsing.compare)
+    this.#form = normalForms[parsing.compare].rule
     this.#packed = packed
-    this.#groups = groups
   }
 
   /** Discards all kept groups, with their rules and records. */
   #discard(): void {
     this.#end = 0
     this.#ruleCount = 0
-    this.#groupsEnd = 0
-    this.#groupCount = 0
+    this.#groups.length = 0
     this.wantsRules = false
     this.#crawlDelayMs = undefined
     this.#requestRates = []
@@ -115,38 +100,24 @@ export class RuleCompiler implements FieldHandler {
     if (rank >= this.#groupRank) return
     this.#groupRank = rank
     if (rank === this.#bestRank && !this.wantsRules) {
-      this.wantsRules = this.#groupCount === 0 || this.#selection.isMerged(rank)
+      this.wantsRules = this.#groups.length === 0 || this.#selection.isMerged(rank)
     }
   }
 
-  /** Packs the current group if it is kept. */
   #closeGroup(): void {
-    if (this.wantsRules) {
-      let at = this.#groupsEnd
-      this.#groups.reserve(at, MAX_OVERHEAD)
-      at = writeNumber(this.#groups.bytes, at, this.#groupLine)
-      at = writeNumber(this.#groups.bytes, at, this.#agentRanges.length / 2)
-      for (let range = 0; range < this.#agentRanges.length; range += 2) {
-        const start = this.#agentRanges[range] as number
-        const end = this.#agentRanges[range + 1] as number
-        this.#groups.reserve(at, end - start + 1)
-        at = copyLine(this.#file, start, end, this.#groups.bytes, at)
-      }
-      this.#groupsEnd = at
-      this.#groupCount++
-    }
+    if (this.wantsRules) this.#groups.push({ line: this.#groupLine, agentRanges: this.#agentRanges.slice() })
     this.#agentRanges.length = 0
     this.wantsRules = false
   }
 
   onRule(allows: boolean, { line, valueStart: start, contentEnd: end }: LineReader): void {
-    const { compare, emptyRules, indexPages, wildcards } = this.#parsing
+    const { emptyRules, indexPages, wildcards } = this.#parsing
     if (start === end && emptyRules === 'nothing') return
     // At most two rules, each with a form of up to three times the length of the pattern, and the pattern as written.
     this.#packed.reserve(this.#end, 8 * (end - start) + 2 * MAX_OVERHEAD)
     const file = this.#file
     const packed = this.#packed.bytes
-    const keptBytes = this.#keptBytes
+    const { kept } = this.#form
     const formStart = this.#end + 1
     // Most patterns are in normal form already. This loop copies them; `writeNormalForm` continues where something changes.
     let at = formStart
@@ -154,14 +125,14 @@ export class RuleCompiler implements FieldHandler {
     let hasStar = false
     for (; i < end; i++) {
       const byte = file[i] as number
-      if (keptBytes[byte] !== 1) break
+      if (kept[byte] !== 1) break
       if (byte === STAR) hasStar = true
       packed[at++] = byte
     }
     let formEnd = at
     let isRewritten = false
     if (i < end) {
-      formEnd = writeNormalForm(compare, 'rule', file, i, end, packed, at)
+      formEnd = writeNormalForm(this.#form, file, i, end, packed, at)
       // Without a view of these bytes: to create one for each rewritten pattern would take longer.
       for (let k = at; k < formEnd; k++) if (packed[k] === STAR) hasStar = true
       isRewritten = formEnd - formStart !== end - start || !isEqualAt(packed, formStart, file, start, end)
@@ -183,7 +154,7 @@ export class RuleCompiler implements FieldHandler {
     const packed = this.#packed.bytes
     packed[this.#end] = HEAD | flags
     packed[formEnd] = LF
-    let at = writeNumber(packed, writeNumber(packed, formEnd + 1, line), this.#groupCount)
+    let at = writeNumber(packed, writeNumber(packed, formEnd + 1, line), this.#groups.length)
     if ((flags & REWRITTEN) !== 0) at = copyLine(this.#file, start, end, packed, at)
     this.#end = at
     this.#ruleCount++
@@ -211,10 +182,20 @@ export class RuleCompiler implements FieldHandler {
   finish(): CompiledRules {
     this.#closeGroup()
     const groupsAt = this.#end
-    this.#packed.reserve(groupsAt, this.#groupsEnd)
-    this.#packed.bytes.set(this.#groups.bytes.subarray(0, this.#groupsEnd), groupsAt)
+    let at = groupsAt
+    for (const { line, agentRanges } of this.#groups) {
+      this.#packed.reserve(at, MAX_OVERHEAD)
+      at = writeNumber(this.#packed.bytes, at, line)
+      at = writeNumber(this.#packed.bytes, at, agentRanges.length / 2)
+      for (let range = 0; range < agentRanges.length; range += 2) {
+        const start = agentRanges[range] as number
+        const end = agentRanges[range + 1] as number
+        this.#packed.reserve(at, end - start + 1)
+        at = copyLine(this.#file, start, end, this.#packed.bytes, at)
+      }
+    }
     return {
-      packed: latin1Of(this.#packed.bytes.subarray(0, groupsAt + this.#groupsEnd)),
+      packed: latin1Of(this.#packed.bytes.subarray(0, at)),
       groupsAt,
       ruleCount: this.#ruleCount,
       crawlDelayMs: this.#crawlDelayMs,

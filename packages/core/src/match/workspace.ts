@@ -15,10 +15,8 @@ class Workspace {
   /** The bytes of the file that is parsed, if the caller gave text. */
   readonly #text = new ByteBuffer()
   readonly #reader = new LineReader()
-  /** The rules that are compiled. */
+  /** The rules that are compiled, and their groups. */
   readonly #compiled = new ByteBuffer()
-  /** Their groups. */
-  readonly #groups = new ByteBuffer()
   /** The path that is checked. */
   readonly path: RequestPath = new RequestPath()
   readonly #matcher = new Matcher()
@@ -53,9 +51,8 @@ class Workspace {
   compile(source: Source, productTokens: readonly string[], parsing: ParsingRules): CompiledRules {
     const file = this.rangeOf(source)
     this.#compiled.release()
-    this.#groups.release()
     const selection = this.#selectionFor(productTokens, parsing)
-    const compiler = new RuleCompiler(file.bytes, selection, parsing, this.#compiled, this.#groups)
+    const compiler = new RuleCompiler(file.bytes, selection, parsing, this.#compiled)
     parse(this.#reader.open(file, parsing.keys), parsing, compiler)
     this.#reader.close()
     return compiler.finish()

@@ -7,7 +7,7 @@
 //   suffix automaton  finds any piece in the path. Built when searches have read 64 KiB.
 import { DOT, SLASH } from '../ascii.ts'
 import { bytesOfLatin1, encodeText, isEqualAt, writeAscii } from '../bytes.ts'
-import { type NormalForm, PATH_BYTES, writeNormalForm } from './normal-form.ts'
+import { type ByteForms, type NormalForm, normalForms, PATH_BYTES, writeNormalForm } from './normal-form.ts'
 import { startsWithOrigin } from './origin.ts'
 import { SuffixAutomaton } from './suffix-automaton.ts'
 
@@ -85,7 +85,7 @@ export class RequestPath {
     const path = encodeText(text)
     this.#reset()
     if (3 * path.length > this.bytes.length) this.bytes = new Uint8Array(3 * path.length)
-    this.#setNormalForm(normalForm, path, 0, path.length, 0)
+    this.#setNormalForm(normalForms[normalForm].url, path, 0, path.length, 0)
   }
 
   /**
@@ -120,7 +120,7 @@ export class RequestPath {
     this.byteClasses = flags
     if ((flags & MAY_CHANGE) === 0) return true
     if (/%2e/i.test(url)) return false // may be part of a dot segment
-    this.#setNormalForm('rfc9309', bytes, start, end, end)
+    this.#setNormalForm(normalForms.rfc9309.url, bytes, start, end, end)
     return true
   }
 
@@ -132,9 +132,9 @@ export class RequestPath {
   }
 
   /** Sets the path to the normal form of the bytes from `start` to `end`, which is written to `this.bytes`, from `outStart` on. */
-  #setNormalForm(form: NormalForm, bytes: Uint8Array, start: number, end: number, outStart: number): void {
+  #setNormalForm(form: ByteForms, bytes: Uint8Array, start: number, end: number, outStart: number): void {
     this.start = outStart
-    this.end = writeNormalForm(form, 'url', bytes, start, end, this.bytes, outStart)
+    this.end = writeNormalForm(form, bytes, start, end, this.bytes, outStart)
     this.byteClasses = byteClassesOf(this.bytes, outStart, this.end)
   }
 
