@@ -58,6 +58,9 @@ const BYTE_FLAGS: Int32Array = new Int32Array(256).fill(NOT_SIMPLE)
 for (const byte of bytesOfLatin1(PATH_BYTES)) BYTE_FLAGS[byte] = BYTE_CLASS_BIT[byte] as number
 for (const byte of bytesOfLatin1("%'*$")) BYTE_FLAGS[byte] = (BYTE_CLASS_BIT[byte] as number) | MAY_CHANGE
 
+/** Finds what the normal form encodes, decodes or writes with upper-case digits, and few other things. */
+const NOT_NORMAL = /['*$]|%(?:2[DE]|[3-7]|.?[a-f])/
+
 /** A scheme, and a host and port that every client reads in the same way. */
 const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
 
@@ -118,7 +121,7 @@ export class RequestPath {
     this.start = start
     this.end = end
     this.byteClasses = flags
-    if ((flags & MAY_CHANGE) === 0) return true
+    if ((flags & MAY_CHANGE) === 0 || !NOT_NORMAL.test(url)) return true
     if (/%2e/i.test(url)) return false // may be part of a dot segment
     this.#setNormalForm(normalForms.rfc9309.url, bytes, start, end, end)
     return true
