@@ -40,11 +40,11 @@ export const throughClone = (rules: CrawlerRules): unknown => structuredClone(ru
 
 /** Returns a function that counts how often an index has been used since this call. */
 export function countIndexedChecks(): () => number {
-  const { bucketsFor } = RuleIndex.prototype
+  const { startPath } = RuleIndex.prototype
   let count = 0
-  RuleIndex.prototype.bucketsFor = function (this: RuleIndex, path) {
+  RuleIndex.prototype.startPath = function (this: RuleIndex) {
     count++
-    return bucketsFor.call(this, path)
+    startPath.call(this)
   }
   return () => count
 }

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
 import { Matcher } from '../src/match/matcher.ts'
 import { NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
-import { BucketList } from '../src/match/rule-index.ts'
 import { countIndexedChecks, countingPath, pathOf, ruleLineOf } from './all-matchers.ts'
 
 const indexedChecks = countIndexedChecks()
@@ -18,9 +17,10 @@ function matchersFor(rules: readonly string[]) {
   const bytes = new Uint8Array(Buffer.from(packed, 'latin1'))
   const offsets: number[] = []
   for (let at = 0; at < groupsAt; at = nextRuleOffset(bytes, at, bytes.indexOf(10, at))) offsets.push(at)
-  const matcher = new Matcher()
-  matcher.load(bytes, groupsAt, offsets.length, false)
-  return { bytes, offsets, matcher, indexed: matcher.withIndex(packed.length, new BucketList()) }
+  const [matcher, indexed] = [new Matcher(), new Matcher()]
+  for (const one of [matcher, indexed]) one.load(bytes, groupsAt, offsets.length, false)
+  indexed.buildIndex()
+  return { bytes, offsets, matcher, indexed }
 }
 
 const runs = (length: number) => `/${'a'.repeat(length)}b${'a'.repeat(length)}`

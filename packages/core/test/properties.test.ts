@@ -6,7 +6,6 @@ import { type DialectName, dialects, parseRobots } from '../src/index.ts'
 import { matchesWildcards } from '../src/match/pattern.ts'
 import { RequestPath } from '../src/url/request-path.ts'
 import { SuffixAutomaton } from '../src/url/suffix-automaton.ts'
-import { setSimpleUrl } from '../src/url/url-fast-path.ts'
 import { countingPath, pathOf } from './all-matchers.ts'
 
 const names = Object.keys(dialects) as DialectName[]
@@ -193,7 +192,7 @@ function withAutomaton(path: RequestPath): RequestPath {
 describe('everything cached for a path is discarded when another path is set', () => {
   describe.each([
     ['by setPath', (path: RequestPath, text: string) => path.setPath(text, 'rfc9309')],
-    ['by setSimpleUrl', (path: RequestPath, text: string) => setSimpleUrl(path, text, undefined)],
+    ['by setSimpleUrl', (path: RequestPath, text: string) => path.setSimpleUrl(text, undefined)],
   ])('%s', (_name, set) => {
     it.each([
       ['the automaton', 300],

@@ -18,7 +18,7 @@ import { endOfIndexFolder } from '../parse/index-page.ts'
 import type { LineReader } from '../parse/line-reader.ts'
 import { crawlDelayMsOf, type DayRange, dayRangeOf, type RequestRate, requestRateOf } from '../parse/pace-records.ts'
 import type { FieldHandler } from '../parse/parser.ts'
-import { keptBytesOf, writeNormalForm } from '../url/normal-form.ts'
+import { type ByteForms, normalForms, writeNormalForm } from '../url/normal-form.ts'
 import type { BoundRules } from './bound-rules.ts'
 import { ALLOW, HEAD, MAX_OVERHEAD, REWRITTEN, SPECIAL, writeNumber } from './packed-rules.ts'
 
@@ -32,8 +32,7 @@ export class RuleCompiler implements FieldHandler {
   readonly #file: Uint8Array
   readonly #selection: GroupSelection
   readonly #parsing: ParsingRules
-  /** A table of the bytes that the normal form never changes in a pattern. */
-  readonly #keptBytes: Uint8Array
+  readonly #form: ByteForms
 
   readonly #packed: ByteBuffer
   /** The end of what is packed so far. */
@@ -43,12 +42,13 @@ export class RuleCompiler implements FieldHandler {
   /** The lowest rank of a user-agent line so far. */
   #bestRank = OTHER_CRAWLERS_RANK
   /** The kept groups before the current one. */
-  #groups: GroupLines[] = []
+  readonly #groups: { readonly line: number; readonly agentRanges: readonly number[] }[] = []
 
   // The current group:
   #groupLine = 0
   /** The best rank of a user-agent line of the current group. */
   #groupRank = OTHER_CRAWLERS_RANK
+  /** For each user-agent line of the current group: two numbers, the start and end of its value in the file. */
   readonly #agentRanges: number[] = []
   /** Whether the current group is kept. */
   wantsRules = false
@@ -60,15 +60,12 @@ export class RuleCompiler implements FieldHandler {
   #requestRates: RequestRate[] = []
   #visitTimes: DayRange[] = []
 
-  /**
-   * @param file The bytes that the parser will read.
-   * @param packed A buffer for the packed rules.
-   */
+  /** @param file The bytes that the parser will read. @param packed A buffer for the result. */
   constructor(file: Uint8Array, selection: GroupSelection, parsing: ParsingRules, packed: ByteBuffer) {
     this.#file = file
     this.#selection = selection
     this.#parsing = parsing
-    this.#keptBytes = keptBytesOf(parsing.compare)
+    this.#form = normalForms[parsing.compare].rule
     this.#packed = packed
   }
 
@@ -76,7 +73,7 @@ export class RuleCompiler implements FieldHandler {
   #discard(): void {
     this.#end = 0
     this.#ruleCount = 0
-    this.#groups = []
+    this.#groups.length = 0
     this.wantsRules = false
     this.#crawlDelayMs = undefined
     this.#requestRates = []
@@ -114,13 +111,13 @@ export class RuleCompiler implements FieldHandler {
   }
 
   onRule(allows: boolean, { line, valueStart: start, contentEnd: end }: LineReader): void {
-    const { compare, emptyRules, indexPages, wildcards } = this.#parsing
+    const { emptyRules, indexPages, wildcards } = this.#parsing
     if (start === end && emptyRules === 'nothing') return
     // At most two rules, each with a form of up to three times the length of the pattern, and the pattern as written.
     this.#packed.reserve(this.#end, 8 * (end - start) + 2 * MAX_OVERHEAD)
     const file = this.#file
     const packed = this.#packed.bytes
-    const keptBytes = this.#keptBytes
+    const { kept } = this.#form
     const formStart = this.#end + 1
     // Most patterns are in normal form already. This loop copies them; `writeNormalForm` continues where something changes.
     let at = formStart
@@ -128,14 +125,14 @@ export class RuleCompiler implements FieldHandler {
     let hasStar = false
     for (; i < end; i++) {
       const byte = file[i] as number
-      if (keptBytes[byte] !== 1) break
+      if (kept[byte] !== 1) break
       if (byte === STAR) hasStar = true
       packed[at++] = byte
     }
     let formEnd = at
     let isRewritten = false
     if (i < end) {
-      formEnd = writeNormalForm(compare, 'rule', file, i, end, packed, at)
+      formEnd = writeNormalForm(this.#form, file, i, end, packed, at)
       // Without a view of these bytes: to create one for each rewritten pattern would take longer.
       for (let k = at; k < formEnd; k++) if (packed[k] === STAR) hasStar = true
       isRewritten = formEnd - formStart !== end - start || !isEqualAt(packed, formStart, file, start, end)
@@ -185,9 +182,20 @@ export class RuleCompiler implements FieldHandler {
   finish(): CompiledRules {
     this.#closeGroup()
     const groupsAt = this.#end
-    for (const group of this.#groups) this.#packGroup(group)
+    let at = groupsAt
+    for (const { line, agentRanges } of this.#groups) {
+      this.#packed.reserve(at, MAX_OVERHEAD)
+      at = writeNumber(this.#packed.bytes, at, line)
+      at = writeNumber(this.#packed.bytes, at, agentRanges.length / 2)
+      for (let range = 0; range < agentRanges.length; range += 2) {
+        const start = agentRanges[range] as number
+        const end = agentRanges[range + 1] as number
+        this.#packed.reserve(at, end - start + 1)
+        at = copyLine(this.#file, start, end, this.#packed.bytes, at)
+      }
+    }
     return {
-      packed: latin1Of(this.#packed.bytes.subarray(0, this.#end)),
+      packed: latin1Of(this.#packed.bytes.subarray(0, at)),
       groupsAt,
       ruleCount: this.#ruleCount,
       crawlDelayMs: this.#crawlDelayMs,
@@ -195,27 +203,6 @@ export class RuleCompiler implements FieldHandler {
       visitTimes: this.#visitTimes,
     }
   }
-
-  #packGroup({ line, agentRanges }: GroupLines): void {
-    const packed = this.#packed
-    packed.reserve(this.#end, MAX_OVERHEAD)
-    let at = writeNumber(packed.bytes, writeNumber(packed.bytes, this.#end, line), agentRanges.length / 2)
-    for (let range = 0; range < agentRanges.length; range += 2) {
-      const start = agentRanges[range] as number
-      const end = agentRanges[range + 1] as number
-      packed.reserve(at, end - start + 1)
-      at = copyLine(this.#file, start, end, packed.bytes, at)
-    }
-    this.#end = at
-  }
-}
-
-/** The user-agent lines of a group. */
-interface GroupLines {
-  /** The line of the first one. */
-  readonly line: number
-  /** For each of them two numbers, the start and end of its value in the file. */
-  readonly agentRanges: readonly number[]
 }
 
 /** Writes the bytes from `start` to `end`, and a line feed. @returns The end of what was written. */

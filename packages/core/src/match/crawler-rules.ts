@@ -5,13 +5,12 @@ import { linesByNumber } from '../parse/line-reader.ts'
 import { type DayRange, keptRates, type RequestRate } from '../parse/pace-records.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { printableForm } from '../url/normal-form.ts'
-import { MAX_PATH_LENGTH, startsWithOrigin, type UrlInput } from '../url/origin.ts'
-import { setSimpleUrl } from '../url/url-fast-path.ts'
+import { MAX_PATH_LENGTH, startsWithOrigin, type UrlInput, urlText } from '../url/origin.ts'
+import { sentUrlOf } from '../url/sent-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
-import type { Matcher } from './matcher.ts'
+import { Matcher } from './matcher.ts'
 import { allowsAt, groupAt, groupsBetween, NO_RULE, ruleAt, type UnpackedRule } from './packed-rules.ts'
-import { resolveUrl } from './resolve-url.ts'
 import { indexBytes, MAX_TRIED_RULES } from './rule-index.ts'
 import type { Group, RulesVerdict } from './verdict.ts'
 import { workspace } from './workspace.ts'
@@ -162,22 +161,31 @@ export class CrawlerRules {
   /** Returns the offset of the rule that decides, or `NO_RULE`; or a verdict that does not depend on a rule. Sets `workspace.path`. */
   #resolve(url: UrlInput): number | RulesVerdict {
     const { path } = workspace
-    const { parsing } = this.#dialect
-    const isSimple = typeof url === 'string' && parsing.compare === 'rfc9309' && setSimpleUrl(path, url, this.#origin)
-    const verdict = isSimple ? undefined : resolveUrl(url, parsing, this.#origin, path)
-    if (verdict !== undefined) return verdict
-    if (parsing.robotsTxtItself === 'allowed' && path.isRobotsTxt()) return ROBOTS_TXT_ITSELF
+    const { compare, robotsTxtItself } = this.#dialect.parsing
+    const fileOrigin = this.#origin
+    const isSimple = typeof url === 'string' && compare === 'rfc9309' && path.setSimpleUrl(url, fileOrigin)
+    if (!isSimple) {
+      const sent = sentUrlOf(url, compare, fileOrigin !== undefined)
+      if (typeof sent === 'string') return { allowed: false, because: 'invalid-url', url: urlText(url), problem: sent }
+      const { origin, path: sentPath } = sent // before `setPath`, because a getter of the caller may check another URL
+      path.setPath(sentPath, compare)
+      if (origin !== undefined && fileOrigin !== undefined && origin !== fileOrigin) {
+        return { allowed: false, because: 'other-origin', origin, fileOrigin } // RFC 9309 §2.3
+      }
+    }
+    if (robotsTxtItself === 'allowed' && path.isRobotsTxt()) return ROBOTS_TXT_ITSELF
     return this.#groupsAt === 0 ? NO_RULE : this.#matcherForCheck().find(path)
   }
 
   /** Returns the matcher for one more check. Builds an index if it pays. */
   #matcherForCheck(): Matcher {
-    if (this.#indexed === undefined && this.#count > MAX_TRIED_RULES) {
-      this.#checks++
-      if (this.#checks > INDEX_AFTER_CHECKS) {
-        this.#indexed = this.#matcher().withIndex((this.#packed as string).length, workspace.buckets)
-        this.#packed = undefined
-      }
+    if (this.#packed !== undefined && this.#count > MAX_TRIED_RULES && ++this.#checks > INDEX_AFTER_CHECKS) {
+      const copy = this.#packedBytes().slice(0, this.#packed.length)
+      const indexed = new Matcher()
+      indexed.load(copy, this.#groupsAt, this.#count, this.#takesFirst)
+      indexed.buildIndex()
+      this.#indexed = indexed
+      this.#packed = undefined
     }
     return this.#matcher()
   }

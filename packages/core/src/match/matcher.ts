@@ -6,7 +6,7 @@ import type { RequestPath } from '../url/request-path.ts'
 import { FILTER_SIZE, FORM_END, fourBytes, OFFSET, writeFilters } from './filters.ts'
 import { ALLOW, isSpecialAt, NO_RULE } from './packed-rules.ts'
 import { matchesPrefix, matchesWildcards } from './pattern.ts'
-import { type BucketList, RuleIndex } from './rule-index.ts'
+import { ALWAYS, RuleIndex } from './rule-index.ts'
 
 /** An array of filters with more numbers than this is replaced when the next rules need less than a quarter of it. */
 const MAX_KEPT_FILTER_NUMBERS = 2 ** 18
@@ -20,11 +20,9 @@ const LOWEST_STRENGTH = -(2 ** 30)
 export class Matcher {
   /** The rules, then their groups. In the shared matcher, more bytes may follow. */
   packed: Uint8Array = NO_BYTES
-  #rulesEnd = 0
   #takesFirst = false
   #filters: Int32Array = NO_FILTERS
-  /** The end of the filters; -1 until a check needs them. */
-  #filtersEnd = -1
+  #filtersEnd = 0
   #index: RuleIndex | undefined
 
   // The best match so far in `find`:
@@ -39,56 +37,54 @@ export class Matcher {
    * @param takesFirst Whether the first rule that matches decides. Otherwise the strongest does.
    */
   load(packed: Uint8Array, rulesEnd: number, count: number, takesFirst: boolean): void {
-    this.packed = packed
-    this.#rulesEnd = rulesEnd
-    this.#takesFirst = takesFirst
-    this.#filtersEnd = -1
     const needed = FILTER_SIZE * count
     const { length } = this.#filters
     if (needed > length || (length > MAX_KEPT_FILTER_NUMBERS && needed < length / 4)) {
       this.#filters = new Int32Array(Math.max(256, 2 * needed))
     }
+    this.packed = packed
+    this.#takesFirst = takesFirst
+    this.#filtersEnd = writeFilters(packed, rulesEnd, this.#filters)
   }
 
-  /** Returns a new matcher with a copy of the rules and an index of them. @param length The length of the rules and their groups. */
-  withIndex(length: number, buckets: BucketList): Matcher {
-    this.#prepareFilters()
-    const copy = new Matcher()
-    copy.packed = this.packed.slice(0, length)
-    copy.#takesFirst = this.#takesFirst
-    copy.#index = new RuleIndex(copy.packed, this.#filters.subarray(0, this.#filtersEnd), buckets)
-    copy.#filters = copy.#index.filters
-    copy.#filtersEnd = this.#filtersEnd
-    return copy
-  }
-
-  #prepareFilters(): void {
-    if (this.#filtersEnd === -1) this.#filtersEnd = writeFilters(this.packed, this.#rulesEnd, this.#filters)
+  /** Indexes the rules. Do not replace them afterwards. */
+  buildIndex(): void {
+    this.#index = new RuleIndex(this.packed, this.#filters.subarray(0, this.#filtersEnd))
+    this.#filters = this.#index.filters
   }
 
   /** Returns the offset of the deciding rule in `packed`, or `NO_RULE`. */
   find(path: RequestPath): number {
-    this.#prepareFilters()
     this.#deciding = NO_RULE
     this.#bestStrength = LOWEST_STRENGTH
-    const index = this.#index
-    if (index === undefined) {
-      this.#try(0, this.#filtersEnd, path)
-    } else {
-      const { items, length } = index.bucketsFor(path)
-      for (let i = 0; i < length; i++) {
-        const bucket = items[i] as number
-        this.#try(index.starts[bucket] as number, index.starts[bucket + 1] as number, path)
-      }
-    }
+    if (this.#index === undefined) this.#try(0, this.#filtersEnd, path, fourBytes(path.bytes, path.start + 1))
+    else this.#tryBuckets(this.#index, path)
     return this.#deciding
   }
 
-  /** Tries the rules of the filters from `start` to `end`, which may be in any order. Does not read a pattern that cannot win. */
-  #try(start: number, end: number, path: RequestPath): void {
+  /** Tries the rules in all buckets of a path. */
+  #tryBuckets(index: RuleIndex, path: RequestPath): void {
+    const { bytes, start, end } = path
+    const { starts } = index
+    const four = fourBytes(bytes, start + 1)
+    this.#try(0, starts[ALWAYS + 1] as number, path, four)
+    index.startPath()
+    let gram = 0
+    for (let i = start; i < end; i++) {
+      gram = (gram >>> 8) | ((bytes[i] as number) << 24)
+      const bucket = i < start + 3 ? ALWAYS : index.take(gram)
+      if (bucket !== ALWAYS) this.#try(starts[bucket] as number, starts[bucket + 1] as number, path, four)
+    }
+  }
+
+  /**
+   * Tries the rules of the filters from `start` to `end`, which may be in any order. Does not read a pattern that cannot win.
+   *
+   * @param four The second to fifth byte of the path.
+   */
+  #try(start: number, end: number, path: RequestPath, four: number): void {
     const filters = this.#filters
     const missingClasses = ~path.byteClasses
-    const four = fourBytes(path.bytes, path.start + 1)
     for (let filter = start; filter < end; filter += FILTER_SIZE) {
       // One condition instead of two: a processor cannot predict whether the first would be true.
       const missing = (filters[filter] as number) & missingClasses
@@ -106,7 +102,6 @@ export class Matcher {
 
   /** Returns the offsets of all rules that match: the deciding one first, the rest in order of strength. */
   findAll(path: RequestPath): readonly number[] {
-    this.#prepareFilters()
     const found: { readonly offset: number; readonly strength: number }[] = []
     for (let filter = 0; filter < this.#filtersEnd; filter += FILTER_SIZE) {
       const offset = this.#filters[filter + OFFSET] as number

@@ -81,7 +81,7 @@ export function allowsAt(packed: Uint8Array, offset: number): boolean {
   return ((packed[offset] as number) & ALLOW) !== 0 || packed[offset + 1] === LF
 }
 
-/** Reads numbers and texts, one after another. */
+/** Reads numbers and texts, one after another. In damaged data it may read a wrong number, or move beyond the end. */
 class Reader {
   at: number
   readonly #packed: Uint8Array
@@ -91,22 +91,24 @@ class Reader {
     this.at = at
   }
 
+  /** Returns -1 for a number of more than five bytes, or with a byte that no number has. */
   number(): number {
     let value = 0
-    let shift = 0
-    for (;;) {
+    for (let shift = 0; shift <= 24; shift += 6) {
       const byte = this.#packed[this.at++] as number
-      if (byte < 0x40) return value | ((byte & 31) << shift)
+      if (byte >= 0x20 && byte < 0x40) return value | ((byte & 31) << shift)
+      if (!(byte >= 0x40 && byte < 0x80)) break
       value |= (byte & 63) << shift
-      shift += 6
     }
+    return -1
   }
 
   /** Reads the bytes before the next line feed. */
   bytesToLineFeed(): Uint8Array {
     const start = this.at
-    this.at = this.#packed.indexOf(LF, start) + 1
-    return this.#packed.subarray(start, this.at - 1)
+    const end = this.#packed.indexOf(LF, start)
+    this.at = end === -1 ? this.#packed.length + 1 : end + 1
+    return this.#packed.subarray(start, end)
   }
 
   group(): Group {
@@ -115,9 +117,12 @@ class Reader {
     return Object.freeze({ agents: Object.freeze(agents), line }) // verdicts share it
   }
 
-  skipGroup(): void {
-    this.number()
-    for (let agents = this.number(); agents > 0; agents--) this.at = this.#packed.indexOf(LF, this.at) + 1
+  /** Returns whether a group can be read here. */
+  skipGroup(): boolean {
+    const line = this.number()
+    let agents = this.number()
+    for (; agents > 0 && this.at < this.#packed.length; agents--) this.bytes()
+    return line !== -1 && agents === 0 && this.at <= this.#packed.length
   }
 }
 
@@ -148,11 +153,6 @@ export function groupAt(packed: Uint8Array, start: number, index: number): Group
   return reader.group()
 }
 
-const NUMBER = '[@-\\x7f]{0,4}[ -?]'
-const RULE = new RegExp(`[@-C][^\\n]*\\n${NUMBER}(${NUMBER})|[D-G][^\\n]*\\n${NUMBER}(${NUMBER})[^\\n]*\\n`, 'y')
-const GROUP = new RegExp(`${NUMBER}(${NUMBER})`, 'y')
-const AGENT = /[^\n]*\n/y
-
 /**
  * Counts the rules of `text`, which may be damaged or forged.
  *
@@ -161,31 +161,20 @@ const AGENT = /[^\n]*\n/y
  */
 export function countPackedRules(text: string, groupsAt: number): number | undefined {
   if (/[^\0-\xff]/.test(text) || !Number.isInteger(groupsAt) || groupsAt < 0 || groupsAt > text.length) return undefined
+  const packed = bytesOfLatin1(text)
+  const groupReader = new Reader(packed, groupsAt)
   let groups = 0
-  for (let at = groupsAt; at < text.length; groups++) {
-    const [, count] = matchAt(GROUP, text, at) ?? []
-    if (count === undefined) return undefined
-    at = GROUP.lastIndex
-    for (let agents = numberOf(count); agents > 0; agents--) {
-      if (matchAt(AGENT, text, at) === null) return undefined
-      at = AGENT.lastIndex
-    }
-  }
-  const packed = text.slice(0, groupsAt)
+  for (; groupReader.at < packed.length; groups++) if (!groupReader.skipGroup()) return undefined
+  const reader = new Reader(packed.subarray(0, groupsAt), 0)
   let rules = 0
-  for (let at = 0; at < packed.length; rules++) {
-    const match = matchAt(RULE, packed, at)
-    if (match === null || numberOf((match[1] ?? match[2]) as string) >= groups) return undefined
-    at = RULE.lastIndex
+  for (; reader.at < groupsAt; rules++) {
+    const flags = (packed[reader.at] as number) - HEAD
+    if (flags < 0 || flags > (ALLOW | SPECIAL | REWRITTEN)) return undefined
+    reader.bytes()
+    const line = reader.number()
+    const group = reader.number()
+    if ((flags & REWRITTEN) !== 0) reader.bytes()
+    if (line === -1 || group === -1 || group >= groups || reader.at > groupsAt) return undefined
   }
   return rules
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at
-  return pattern.exec(text)
-}
-
-function numberOf(latin1: string): number {
-  return new Reader(bytesOfLatin1(latin1), 0).number()
 }

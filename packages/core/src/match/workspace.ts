@@ -8,7 +8,6 @@ import { parse } from '../parse/parser.ts'
 import { RequestPath } from '../url/request-path.ts'
 import { type CompiledRules, RuleCompiler } from './compile.ts'
 import { Matcher } from './matcher.ts'
-import { BucketList } from './rule-index.ts'
 
 class Workspace {
   /** Copies the callers' files. */
@@ -16,11 +15,10 @@ class Workspace {
   /** The bytes of the file that is parsed, if the caller gave text. */
   readonly #text = new ByteBuffer()
   readonly #reader = new LineReader()
-  /** The rules that are compiled. */
+  /** The rules that are compiled, and their groups. */
   readonly #compiled = new ByteBuffer()
   /** The path that is checked. */
   readonly path: RequestPath = new RequestPath()
-  readonly buckets: BucketList = new BucketList()
   readonly #matcher = new Matcher()
   /** The rules that are loaded into `#matcher`. */
   readonly #loaded = new ByteBuffer()

@@ -11,20 +11,19 @@
 import { ALPHANUMERIC, byteSet, DOLLAR, LF, PERCENT, SLASH } from '../ascii.ts'
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { decodePercent, UNRESERVED, writeEncoded } from './percent.ts'
 
 export type NormalForm = ParsingRules['compare']
 
-/** How a normal form treats bytes. Each table has 1 for some bytes and 0 for all others. `%` is in none of them. */
-interface FormTables {
-  /** The bytes of a pattern that stay unencoded. All others are encoded, except a final `$`. */
-  readonly keptInRule: Uint8Array
-  /** The bytes of a URL's path that stay unencoded. All others are encoded. */
-  readonly keptInUrl: Uint8Array
+/** How a normal form treats the bytes of a pattern, or of a URL's path. Each table has 1 for some bytes and 0 for all others. */
+export interface ByteForms {
+  /** The bytes that stay as they are. All others are encoded. */
+  readonly kept: Uint8Array
   /** The bytes whose `%XX` is decoded. All others stay encoded, with upper-case hex digits. */
   readonly decoded: Uint8Array
   /** What happens to a `%` that does not begin a `%XX`. */
   readonly malformed: 'kept' | 'encoded'
+  /** Whether a `$` at the end stays, as in patterns, where it is special. */
+  readonly keepsFinalDollar: boolean
 }
 
 /**
@@ -33,78 +32,68 @@ interface FormTables {
  */
 export const PATH_BYTES: string = `${ALPHANUMERIC}-._~!&()+,/:;=?@[]`
 
-const RFC9309: FormTables = {
-  keptInRule: byteSet(`${PATH_BYTES}#*`),
-  keptInUrl: byteSet(`${PATH_BYTES}#`),
+/** The unreserved bytes. RFC 3986 §2.3. */
+const UNRESERVED = byteSet(`${ALPHANUMERIC}-._~`)
+
+const RFC9309_RULE: ByteForms = {
+  kept: byteSet(`${PATH_BYTES}#*`),
   decoded: UNRESERVED,
   malformed: 'kept',
+  keepsFinalDollar: true,
 }
+const RFC9309_URL: ByteForms = { ...RFC9309_RULE, kept: byteSet(`${PATH_BYTES}#`), keepsFinalDollar: false }
 
-const ASCII = new Uint8Array(256).fill(1, 0, 0x80)
+const ALL = new Uint8Array(256).fill(1)
+const NONE = new Uint8Array(256)
+const ASCII = NONE.slice().fill(1, 0, 0x80)
 ASCII[PERCENT] = 0
-const PLAIN: FormTables = { keptInRule: ASCII, keptInUrl: ASCII, decoded: byteSet(''), malformed: 'kept' }
+const PLAIN: ByteForms = { kept: ASCII, decoded: NONE, malformed: 'kept', keepsFinalDollar: true }
 
-const NOT_PERCENT = new Uint8Array(256).fill(1)
+const NOT_PERCENT = ALL.slice()
 NOT_PERCENT[PERCENT] = 0
 // The draft of 1996, §3.2.2: the slash is not decoded, because it is special in a path. Neither is `%`, and a malformed `%` is encoded: otherwise
 // `%252F` would become `%2F`, which is another path. Our choice: neither is a line feed, which ends a pattern in packed rules.
 const NOT_SPECIAL = NOT_PERCENT.slice()
 NOT_SPECIAL[SLASH] = 0
 NOT_SPECIAL[LF] = 0
-const DECODED: FormTables = {
-  keptInRule: NOT_PERCENT,
-  keptInUrl: NOT_PERCENT,
-  decoded: NOT_SPECIAL,
-  malformed: 'encoded',
-}
+const DECODED: ByteForms = { kept: NOT_PERCENT, decoded: NOT_SPECIAL, malformed: 'encoded', keepsFinalDollar: true }
 
-const FORMS: Readonly<Record<NormalForm, FormTables>> = {
-  rfc9309: RFC9309,
-  decoded: DECODED,
-  plain: PLAIN,
-  google: PLAIN, // for rules only
-}
-
-/** Returns a table with 1 for each byte that this normal form never changes in a pattern. */
-export function keptBytesOf(form: NormalForm): Uint8Array {
-  return FORMS[form].keptInRule
+/**
+ * The normal forms of patterns and of URLs.
+ *
+ * In a pattern, `*` and a final `$` are special, so they stay. In a URL they are literal, so in the form of RFC 9309 they become `%2A` and `%24`: a
+ * rule writes the literal characters that way (RFC 9309 §2.2.3). A `$` before the end of a pattern is literal too and becomes `%24`. A URL in the
+ * form `google` is not changed: google/robotstxt leaves this to its caller.
+ */
+export const normalForms: Readonly<Record<NormalForm, { readonly rule: ByteForms; readonly url: ByteForms }>> = {
+  rfc9309: { rule: RFC9309_RULE, url: RFC9309_URL },
+  decoded: { rule: DECODED, url: DECODED },
+  plain: { rule: PLAIN, url: PLAIN },
+  google: { rule: PLAIN, url: { ...PLAIN, kept: ALL } },
 }
 
 /**
  * Writes the bytes from `start` to `end` in normal form to `out`, from `outStart` on. The normal form is at most three times as long.
  *
- * In a `rule`, `*` and a final `$` are special, so they stay. In a `url` they are literal, so they become `%2A` and `%24`: a rule writes the
- * literal characters that way (RFC 9309 §2.2.3). A `$` before the end of a rule is literal too and becomes `%24`. A `url` in the form `google`
- * is not changed: google/robotstxt leaves this to its caller.
- *
  * @returns The end of the normal form in `out`.
  */
 export function writeNormalForm(
-  form: NormalForm,
-  role: 'rule' | 'url',
+  { kept, decoded, malformed, keepsFinalDollar }: ByteForms,
   bytes: Uint8Array,
   start: number,
   end: number,
   out: Uint8Array,
   outStart: number,
 ): number {
-  if (form === 'google' && role === 'url') {
-    out.set(bytes.subarray(start, end), outStart)
-    return outStart + end - start
-  }
-  const { keptInRule, keptInUrl, decoded, malformed } = FORMS[form]
-  const kept = role === 'rule' ? keptInRule : keptInUrl
   let at = outStart
   for (let i = start; i < end; i++) {
     const byte = bytes[i] as number
-    if (kept[byte] === 1) {
+    if (kept[byte] === 1 || (byte === DOLLAR && keepsFinalDollar && i === end - 1)) {
       out[at++] = byte
       continue
     }
     const value = byte === PERCENT ? decodePercent(bytes, i, end) : -1
-    if (byte === DOLLAR && role === 'rule' && i === end - 1) {
-      out[at++] = byte
-    } else if (value !== -1) {
+    if (value !== -1) {
       if (decoded[value] === 1) out[at++] = value
       else at = writeEncoded(out, at, value)
       i += 2
@@ -117,12 +106,36 @@ export function writeNormalForm(
   return at
 }
 
+/** Writes a byte as `%XX`, with upper-case hex digits (RFC 3986 §2.1). @returns The end of what was written. */
+function writeEncoded(out: Uint8Array, at: number, byte: number): number {
+  out[at] = PERCENT
+  out[at + 1] = hexDigit(byte >> 4)
+  out[at + 2] = hexDigit(byte & 15)
+  return at + 3
+}
+
+/** Returns the character of a hex digit, in upper case. */
+function hexDigit(value: number): number {
+  return value < 10 ? 48 + value : 55 + value
+}
+
+/** Returns the byte that `%XX` at an offset encodes; -1 unless two hex digits follow the `%`. */
+function decodePercent(bytes: Uint8Array, at: number, end: number): number {
+  if (at + 2 >= end) return -1
+  const value = (HEX_VALUES[bytes[at + 1] as number] as number) * 16 + (HEX_VALUES[bytes[at + 2] as number] as number)
+  return value < 256 ? value : -1
+}
+
+/** The value of each hex digit, by its character; 256 for all other bytes. */
+const HEX_VALUES: Uint16Array = Uint16Array.from({ length: 256 }, (_, c) => {
+  const value = Number.parseInt(String.fromCharCode(c), 16)
+  return Number.isNaN(value) ? 256 : value
+})
+
 /** Returns a pattern in the normal form of RFC 9309; one character for each byte. */
 export function ruleForm(pattern: string): string {
   const out = new Uint8Array(3 * pattern.length)
-  return latin1Of(
-    out.subarray(0, writeNormalForm('rfc9309', 'rule', bytesOfLatin1(pattern), 0, pattern.length, out, 0)),
-  )
+  return latin1Of(out.subarray(0, writeNormalForm(RFC9309_RULE, bytesOfLatin1(pattern), 0, pattern.length, out, 0)))
 }
 
 /** Returns a normal form with every byte encoded that is not printable ASCII, for people to read. */

@@ -60,8 +60,9 @@ export function isParsedUrl(url: UrlInput): url is ParsedUrl {
 }
 
 /** Returns the text of a URL. @throws {OptionError} if `url` is neither a string nor an object with `href`. */
-export function urlText(url: string | HasHref): string {
+export function urlText(url: UrlInput): string {
   if (typeof url === 'string') return url
+  if (isParsedUrl(url)) return url.origin + url.path
   const href: unknown = url?.href
   if (typeof href === 'string') return href
   const problem = url === undefined ? 'is missing' : `${describeValue(url)} is not a URL`

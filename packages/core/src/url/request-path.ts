@@ -5,13 +5,14 @@
 //
 //   byteClasses       a bitmap: the classes of the bytes in the path. A byte whose class is missing is not in the path.
 //   suffix automaton  finds any piece in the path. Built when searches have read 64 KiB.
-import { SLASH } from '../ascii.ts'
-import { bytesOfLatin1, encodeText, isEqualAt } from '../bytes.ts'
-import { type NormalForm, writeNormalForm } from './normal-form.ts'
+import { DOT, SLASH } from '../ascii.ts'
+import { bytesOfLatin1, encodeText, isEqualAt, writeAscii } from '../bytes.ts'
+import { type ByteForms, type NormalForm, normalForms, PATH_BYTES, writeNormalForm } from './normal-form.ts'
+import { startsWithOrigin } from './origin.ts'
 import { SuffixAutomaton } from './suffix-automaton.ts'
 
-/** url-fast-path.ts reads URLs up to this length. The platform's URL parser parses longer ones. */
-export const MAX_SIMPLE_URL_BYTES = 4096
+/** The platform's URL parser parses longer URLs. */
+const MAX_SIMPLE_URL_BYTES = 4096
 
 /**
  * The classes of bytes: one for each string. A byte has no class if a test for it would reject few rules: `/` and `a` are in nearly every path, and
@@ -31,10 +32,7 @@ const BYTE_CLASSES = [
   ...'bcdfghklmnprstuvw',
 ]
 
-/**
- * The bit of each byte's class; 0 for a byte without a class, such as `*` and `$`. The 27 classes use the 27 lowest bits. url-fast-path.ts uses
- * the three highest bits for flags of its own.
- */
+/** The bit of each byte's class; 0 for a byte without a class, such as `*` and `$`. The 27 classes use the 27 lowest bits. */
 export const BYTE_CLASS_BIT: Int32Array = new Int32Array(256)
 for (const [bit, bytes] of BYTE_CLASSES.entries()) {
   for (let i = 0; i < bytes.length; i++) BYTE_CLASS_BIT[bytes.charCodeAt(i)] = 1 << bit
@@ -47,15 +45,34 @@ export function byteClassesOf(bytes: Uint8Array, start: number, end: number): nu
   return classes
 }
 
+// Flags of the bytes of a URL, in the highest bits, above the classes:
+/** A byte that a client may change, or that ends the path. It is the sign bit, so flags with it are negative. */
+const NOT_SIMPLE = 1 << 31
+/** A byte that a client keeps, and that the normal form may encode or decode. */
+const MAY_CHANGE = 1 << 30
+
+const DOT_CLASS = BYTE_CLASS_BIT[DOT] as number
+
+/** The class and the flags of each byte. */
+const BYTE_FLAGS: Int32Array = new Int32Array(256).fill(NOT_SIMPLE)
+for (const byte of bytesOfLatin1(PATH_BYTES)) BYTE_FLAGS[byte] = BYTE_CLASS_BIT[byte] as number
+for (const byte of bytesOfLatin1("%'*$")) BYTE_FLAGS[byte] = (BYTE_CLASS_BIT[byte] as number) | MAY_CHANGE
+
+/** Finds what the normal form encodes, decodes or writes with upper-case digits, and few other things. */
+const NOT_NORMAL = /['*$]|%(?:2[DE]|[3-7]|.?[a-f])/
+
+/** A dot segment: `/./` or `/../`, also at the end of the path. Hosts and queries may match too; the URL parser then decides. */
+const DOT_SEGMENT = /\/\.\.?([/?]|$)/
+
+/** A scheme, and a host and port that every client reads in the same way. */
+const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
+
 /** When `searchedBytes` reaches this number, `findPiece` uses an automaton. */
 const AUTOMATON_AFTER_BYTES = 2 ** 16
 /** `findPiece` then still reads so many bytes itself before it asks the automaton, since many pieces occur soon. */
 const BYTES_BEFORE_AUTOMATON = 64
 
-/**
- * The path to check. All checks share one object, which costs less than a new object for each URL. A simple URL is one that `setSimpleUrl`
- * (url-fast-path.ts) can parse; it stores the path of that URL here. `setPath` stores every other path.
- */
+/** The path to check. All checks share one object, which costs less than a new object for each URL. */
 export class RequestPath {
   /** Has room for a simple URL, followed by its path in normal form, which takes at most three bytes for each byte (`%XX`). */
   readonly #buffer: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL_BYTES)
@@ -63,7 +80,7 @@ export class RequestPath {
   bytes: Uint8Array = this.#buffer
   start = 0
   end = 0
-  /** The classes of the bytes in the path. May have the flags of url-fast-path.ts too. */
+  /** The classes of the bytes in the path. May have the flags too. */
   byteClasses = 0
   /** About how many bytes of this path `findPiece` has read. */
   searchedBytes = 0
@@ -72,18 +89,59 @@ export class RequestPath {
   /** Sets the path to `text`, converted to `normalForm`. */
   setPath(text: string, normalForm: NormalForm): void {
     const path = encodeText(text)
-    this.reset()
+    this.#reset()
     if (3 * path.length > this.bytes.length) this.bytes = new Uint8Array(3 * path.length)
-    this.start = 0
-    this.end = writeNormalForm(normalForm, 'url', path, 0, path.length, this.bytes, 0)
-    this.byteClasses = byteClassesOf(this.bytes, 0, this.end)
+    this.#setNormalForm(normalForms[normalForm].url, path, 0, path.length, 0)
+  }
+
+  /**
+   * Sets the path to that of a simple URL, in the normal form of RFC 9309, byte by byte. Most URLs are written as a client sends them; they need
+   * neither the platform's URL parser nor a second string.
+   *
+   * A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with one `/`, and has no byte that a client would
+   * change and no dot segment.
+   *
+   * @param origin The origin that the URL must begin with; if undefined, the URL may have any host.
+   * @returns Whether the URL is simple. If not, the content of the path is undefined.
+   */
+  setSimpleUrl(url: string, origin: string | undefined): boolean {
+    this.#reset()
+    const { bytes } = this
+    const end = url.length
+    if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false
+    let start = 0
+    if (bytes[0] !== SLASH) {
+      if (origin === undefined) start = ORIGIN.exec(url)?.[0].length ?? end
+      else start = startsWithOrigin(url, origin) ? origin.length : end
+    } else if (end > 1 && bytes[1] === SLASH) {
+      return false // `//host`
+    }
+    if (start >= end || bytes[start] !== SLASH) return false
+    let flags = 0
+    for (let i = start; i < end; i++) flags |= BYTE_FLAGS[bytes[i] as number] as number
+    if (flags < 0) return false
+    if ((flags & DOT_CLASS) !== 0 && url.includes('/.', start) && DOT_SEGMENT.test(url)) return false
+    this.start = start
+    this.end = end
+    this.byteClasses = flags
+    if ((flags & MAY_CHANGE) === 0 || !NOT_NORMAL.test(url)) return true
+    if (/%2e/i.test(url)) return false // may be part of a dot segment
+    this.#setNormalForm(normalForms.rfc9309.url, bytes, start, end, end)
+    return true
   }
 
   /** Discards everything cached for the previous path. */
-  reset(): void {
+  #reset(): void {
     this.bytes = this.#buffer
     this.searchedBytes = 0
     this.#automaton = undefined
+  }
+
+  /** Sets the path to the normal form of the bytes from `start` to `end`, which is written to `this.bytes`, from `outStart` on. */
+  #setNormalForm(form: ByteForms, bytes: Uint8Array, start: number, end: number, outStart: number): void {
+    this.start = outStart
+    this.end = writeNormalForm(form, bytes, start, end, this.bytes, outStart)
+    this.byteClasses = byteClassesOf(this.bytes, outStart, this.end)
   }
 
   /** Returns false if the path certainly lacks a byte. True does not mean that it has the byte. */

@@ -1,5 +1,6 @@
 // The path and query of a URL as a client sends them: RFC 9309 §2.2.2, WHATWG URL. Also as google/robotstxt finds them in a string.
 import { SLASH } from '../ascii.ts'
+import type { NormalForm } from './normal-form.ts'
 import { isParsedUrl, limited, originOf, parseUrl, sentPath, type UrlInput, urlText } from './origin.ts'
 import type { UrlProblem } from './url-problem.ts'
 
@@ -12,17 +13,22 @@ export interface SentUrl {
 
 /**
  * Parses a URL, or a path that starts with one `/`, as a client does (WHATWG URL): resolves dot segments, changes `\` to `/`, and removes tabs,
- * line ends and the fragment. A string that starts with `//` or `/\` has a host and no scheme, which is a problem: `relative`.
+ * line ends and the fragment. A string that starts with `//` or `/\` has a host and no scheme, which is a problem: `relative`. For `google`,
+ * returns the path that google/robotstxt finds in any string.
  *
- * @param authority How to treat an invalid host or port, as in `https://a%20b/page`. `checked`: it is a problem. `ignored`: it is not, because
- * the caller has no origin to compare, and rules match paths only.
+ * @param hasOrigin Whether the caller has an origin to compare. Without one, an invalid host or port, as in `https://a%20b/page`, is not a
+ * problem, because rules match paths only.
  */
-export function sentUrlOf(url: UrlInput, authority: 'checked' | 'ignored'): SentUrl | UrlProblem {
+export function sentUrlOf(url: UrlInput, form: NormalForm, hasOrigin: boolean): SentUrl | UrlProblem {
+  if (form === 'google') {
+    const text = urlText(url)
+    return limited({ origin: hasOrigin ? originOf(text) : undefined, path: googlePathOf(text) })
+  }
   if (isParsedUrl(url)) return limited(url)
   const text = urlText(url)
   if (text.charCodeAt(0) === SLASH && !startsHost(text)) return parsePath(text)
   const parsed = parseUrl(text)
-  if (parsed === 'malformed' && authority === 'ignored') {
+  if (parsed === 'malformed' && !hasOrigin) {
     const [start] = /^\s*(https?|ftp):\/\/[^/?#\\]+/i.exec(text) ?? []
     if (start !== undefined) return parsePath(text.slice(start.length))
   }
@@ -38,11 +44,6 @@ function parsePath(path: string): SentUrl | UrlProblem {
 /** Returns whether a string starts with `//` or `/\`, also with tabs and line ends between them, which a client removes. */
 function startsHost(path: string): boolean {
   return /^\/[\t\n\r]*[/\\]/.test(path)
-}
-
-/** Returns the URL that google/robotstxt finds in any string. @param authority `ignored`: the caller has no origin to compare. */
-export function googleUrlOf(url: string, authority: 'checked' | 'ignored'): SentUrl | UrlProblem {
-  return limited({ origin: authority === 'checked' ? originOf(url) : undefined, path: googlePathOf(url) })
 }
 
 /**
