@@ -121,7 +121,7 @@ class Reader {
   skipGroup(): boolean {
     const line = this.number()
     let agents = this.number()
-    for (; agents > 0 && this.at < this.#packed.length; agents--) this.bytes()
+    for (; agents > 0 && this.at < this.#packed.length; agents--) this.bytesToLineFeed()
     return line !== -1 && agents === 0 && this.at <= this.#packed.length
   }
 }
@@ -170,10 +170,10 @@ export function countPackedRules(text: string, groupsAt: number): number | undef
   for (; reader.at < groupsAt; rules++) {
     const flags = (packed[reader.at] as number) - HEAD
     if (flags < 0 || flags > (ALLOW | SPECIAL | REWRITTEN)) return undefined
-    reader.bytes()
+    reader.bytesToLineFeed()
     const line = reader.number()
     const group = reader.number()
-    if ((flags & REWRITTEN) !== 0) reader.bytes()
+    if ((flags & REWRITTEN) !== 0) reader.bytesToLineFeed()
     if (line === -1 || group === -1 || group >= groups || reader.at > groupsAt) return undefined
   }
   return rules
