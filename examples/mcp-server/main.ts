@@ -35,19 +35,20 @@ function readersFromCommandLine(): Readers | undefined {
   return createReaders({
     userAgent: values['user-agent'] ?? DEFAULT_USER_AGENT,
     allowAddresses: values['allow-address'],
-    minDelayMs: milliseconds('--min-delay', values['min-delay']),
-    timeoutMs: milliseconds('--timeout', values.timeout),
+    minDelayMs: milliseconds('--min-delay', values['min-delay'], { min: 0 }),
+    timeoutMs: milliseconds('--timeout', values.timeout, { min: 1 }),
   })
 }
 
-function milliseconds(option: string, seconds: string | undefined): number | undefined {
+/** Converts seconds to milliseconds, from `min` to the longest delay of a timer. */
+function milliseconds(option: string, seconds: string | undefined, { min }: { min: number }): number | undefined {
   if (seconds === undefined) return undefined
   const ms = Math.round(Number(seconds) * 1000)
-  if (seconds.trim() === '' || !(ms >= 0 && ms <= LONGEST_TIMER_MS)) {
-    const longest = Math.floor(LONGEST_TIMER_MS / 1000)
+  if (seconds.trim() === '' || !(ms >= min && ms <= LONGEST_TIMER_MS)) {
+    const range = `from ${min / 1000} to ${Math.floor(LONGEST_TIMER_MS / 1000)}`
     throw new OptionError(
       option,
-      `${JSON.stringify(seconds)} is invalid; expected a number of seconds from 0 to ${longest}, such as 2.5`,
+      `${JSON.stringify(seconds)} is invalid; expected a number of seconds ${range}, such as 2.5`,
     )
   }
   return ms

@@ -220,7 +220,11 @@ describe('the command line', () => {
   }
 
   const wrong: [readonly string[], RegExp][] = [
-    [['--timeout', '2147484'], /--timeout: "2147484" is invalid; expected a number of seconds from 0 to 2147483/],
+    [
+      ['--timeout', '2147484'],
+      /--timeout: "2147484" is invalid; expected a number of seconds from 0.001 to 2147483, such/,
+    ],
+    [['--timeout', '0'], /--timeout: "0" is invalid; expected a number of seconds from 0.001/],
     [['--timeout', 'soon'], /--timeout: "soon" is invalid; expected a number of seconds/],
     [['--agent', 'x'], /--agent/],
     [['--user-agent', ''], /userAgent: /],

@@ -399,6 +399,7 @@ test.each([
   [{ userAgent: '(nobody)/1.0' }, 'userAgent'],
   [{ allowAddresses: ['everything'] }, 'allowAddresses'],
   [{ timeoutMs: 0 }, 'timeoutMs'],
+  [{ timeoutMs: 2 ** 31 }, 'timeoutMs'],
   [{ maxBodyBytes: 1.5 }, 'maxBodyBytes'],
   [{ minDelayMs: -1 }, 'minDelayMs'],
   [{ retries: -1 }, 'retries'],
