@@ -40,11 +40,11 @@ export const throughClone = (rules: CrawlerRules): unknown => structuredClone(ru
 
 /** Returns a function that counts how often an index has been used since this call. */
 export function countIndexedChecks(): () => number {
-  const { startPath } = RuleIndex.prototype
+  const { bucketsFor } = RuleIndex.prototype
   let count = 0
-  RuleIndex.prototype.startPath = function (this: RuleIndex) {
+  RuleIndex.prototype.bucketsFor = function (this: RuleIndex, path) {
     count++
-    startPath.call(this)
+    return bucketsFor.call(this, path)
   }
   return () => count
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
 import { Matcher } from '../src/match/matcher.ts'
 import { NO_RULE, nextRuleOffset, ruleAt } from '../src/match/packed-rules.ts'
+import { BucketList } from '../src/match/rule-index.ts'
 import { countIndexedChecks, countingPath, pathOf, ruleLineOf } from './all-matchers.ts'
 
 const indexedChecks = countIndexedChecks()
@@ -19,7 +20,7 @@ function matchersFor(rules: readonly string[]) {
   for (let at = 0; at < groupsAt; at = nextRuleOffset(bytes, at, bytes.indexOf(10, at))) offsets.push(at)
   const [matcher, indexed] = [new Matcher(), new Matcher()]
   for (const one of [matcher, indexed]) one.load(bytes, groupsAt, offsets.length, false)
-  indexed.buildIndex()
+  indexed.buildIndex(new BucketList())
   return { bytes, offsets, matcher, indexed }
 }
 

@@ -183,7 +183,7 @@ export class CrawlerRules {
       const copy = this.#packedBytes().slice(0, this.#packed.length)
       const indexed = new Matcher()
       indexed.load(copy, this.#groupsAt, this.#count, this.#takesFirst)
-      indexed.buildIndex()
+      indexed.buildIndex(workspace.buckets)
       this.#indexed = indexed
       this.#packed = undefined
     }

@@ -6,7 +6,7 @@ import type { RequestPath } from '../url/request-path.ts'
 import { FILTER_SIZE, FORM_END, fourBytes, OFFSET, writeFilters } from './filters.ts'
 import { ALLOW, isSpecialAt, NO_RULE } from './packed-rules.ts'
 import { matchesPrefix, matchesWildcards } from './pattern.ts'
-import { ALWAYS, RuleIndex } from './rule-index.ts'
+import { type BucketList, RuleIndex } from './rule-index.ts'
 
 /** An array of filters with more numbers than this is replaced when the next rules need less than a quarter of it. */
 const MAX_KEPT_FILTER_NUMBERS = 2 ** 18
@@ -48,8 +48,8 @@ export class Matcher {
   }
 
   /** Indexes the rules. Do not replace them afterwards. */
-  buildIndex(): void {
-    this.#index = new RuleIndex(this.packed, this.#filters.subarray(0, this.#filtersEnd))
+  buildIndex(buckets: BucketList): void {
+    this.#index = new RuleIndex(this.packed, this.#filters.subarray(0, this.#filtersEnd), buckets)
     this.#filters = this.#index.filters
   }
 
@@ -57,34 +57,24 @@ export class Matcher {
   find(path: RequestPath): number {
     this.#deciding = NO_RULE
     this.#bestStrength = LOWEST_STRENGTH
-    if (this.#index === undefined) this.#try(0, this.#filtersEnd, path, fourBytes(path.bytes, path.start + 1))
-    else this.#tryBuckets(this.#index, path)
+    const index = this.#index
+    if (index === undefined) {
+      this.#try(0, this.#filtersEnd, path)
+    } else {
+      const { items, length } = index.bucketsFor(path)
+      for (let i = 0; i < length; i++) {
+        const bucket = items[i] as number
+        this.#try(index.starts[bucket] as number, index.starts[bucket + 1] as number, path)
+      }
+    }
     return this.#deciding
   }
 
-  /** Tries the rules in all buckets of a path. */
-  #tryBuckets(index: RuleIndex, path: RequestPath): void {
-    const { bytes, start, end } = path
-    const { starts } = index
-    const four = fourBytes(bytes, start + 1)
-    this.#try(0, starts[ALWAYS + 1] as number, path, four)
-    index.startPath()
-    let gram = 0
-    for (let i = start; i < end; i++) {
-      gram = (gram >>> 8) | ((bytes[i] as number) << 24)
-      const bucket = i < start + 3 ? ALWAYS : index.take(gram)
-      if (bucket !== ALWAYS) this.#try(starts[bucket] as number, starts[bucket + 1] as number, path, four)
-    }
-  }
-
-  /**
-   * Tries the rules of the filters from `start` to `end`, which may be in any order. Does not read a pattern that cannot win.
-   *
-   * @param four The second to fifth byte of the path.
-   */
-  #try(start: number, end: number, path: RequestPath, four: number): void {
+  /** Tries the rules of the filters from `start` to `end`, which may be in any order. Does not read a pattern that cannot win. */
+  #try(start: number, end: number, path: RequestPath): void {
     const filters = this.#filters
     const missingClasses = ~path.byteClasses
+    const four = fourBytes(path.bytes, path.start + 1)
     for (let filter = start; filter < end; filter += FILTER_SIZE) {
       // One condition instead of two: a processor cannot predict whether the first would be true.
       const missing = (filters[filter] as number) & missingClasses

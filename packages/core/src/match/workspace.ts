@@ -8,6 +8,7 @@ import { parse } from '../parse/parser.ts'
 import { RequestPath } from '../url/request-path.ts'
 import { type CompiledRules, RuleCompiler } from './compile.ts'
 import { Matcher } from './matcher.ts'
+import { BucketList } from './rule-index.ts'
 
 class Workspace {
   /** Copies the callers' files. */
@@ -19,6 +20,7 @@ class Workspace {
   readonly #compiled = new ByteBuffer()
   /** The path that is checked. */
   readonly path: RequestPath = new RequestPath()
+  readonly buckets: BucketList = new BucketList()
   readonly #matcher = new Matcher()
   /** The rules that are loaded into `#matcher`. */
   readonly #loaded = new ByteBuffer()
