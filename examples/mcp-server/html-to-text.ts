@@ -31,18 +31,28 @@ const MAX_LINK_CHARACTERS = 2 ** 24
 /** The parser gets this many characters at a time. Depth and length are checked after each chunk. */
 const CHUNK_LENGTH = 4_096
 
+/** The text of a page, and what is missing from it. */
+export interface PageText {
+  readonly text: string
+  /** Whether the end of the page is missing. */
+  readonly isCut: boolean
+  /** Whether some links are written without their URLs, because the page has too many. */
+  readonly lacksUrls: boolean
+}
+
 /**
  * Returns the text of an HTML page, with its title first and links as absolute URLs. Stops where elements are nested deeper than about
  * 1,000 levels, and when the text is longer than about 4 million characters; normal pages are not.
  */
-export function htmlToText(html: string, base: string): string {
+export function htmlToText(html: string, base: string): PageText {
   const text = new TextBuilder(base)
   const parser = new Parser(text)
   const isWithinLimits = () => text.depth < MAX_DEPTH && text.length < MAX_TEXT_LENGTH
-  for (let offset = 0; offset < html.length && isWithinLimits(); offset += CHUNK_LENGTH)
+  let offset = 0
+  for (; offset < html.length && isWithinLimits(); offset += CHUNK_LENGTH)
     parser.write(html.slice(offset, offset + CHUNK_LENGTH))
   parser.end()
-  return text.toString()
+  return { text: text.toString(), isCut: offset < html.length, lacksUrls: text.lacksUrls }
 }
 
 /** A link's `href` attribute, and the position in the output where the link starts. */
@@ -58,6 +68,8 @@ class TextBuilder {
   depth = 0
   /** The number of characters so far. */
   length = 0
+  /** Whether a link was written without its URL, because the page has too many. */
+  lacksUrls = false
   readonly #base: string
   readonly #lines: string[] = []
   /** How many lines have ended, also blank ones, which are not in `#lines`. */
@@ -156,7 +168,11 @@ class TextBuilder {
 
   /** Returns an absolute URL; undefined for links within the page, for other schemes than http and https, and after too many links. */
   #linkTarget(href: string | undefined): string | undefined {
-    if (href === undefined || href.startsWith('#') || this.#linkCharacters > MAX_LINK_CHARACTERS) return undefined
+    if (href === undefined || href.startsWith('#')) return undefined
+    if (this.#linkCharacters > MAX_LINK_CHARACTERS) {
+      this.lacksUrls = true
+      return undefined
+    }
     this.#linkCharacters += this.#base.length + href.length
     const url = URL.parse(href, this.#base)
     return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.href : undefined

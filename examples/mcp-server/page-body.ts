@@ -1,6 +1,6 @@
 // Reads a response body as text: checks its media type, limits its size and decodes its charset.
 import { MIMEType } from 'node:util'
-import { htmlToText } from './html-to-text.ts'
+import { htmlToText, type PageText } from './html-to-text.ts'
 
 /** The parts of a response that this file reads. The responses of every `fetch` have them. */
 export interface BodySource {
@@ -45,13 +45,14 @@ export async function readBytes(
 }
 
 /** Decodes a body. Converts HTML to text unless `form` is `raw`. */
-export function decodeText(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): string {
+export function decodeText(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): PageText {
   const isHtml = kindOf(type) === 'html'
   const inMeta = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)/i
   const charset =
     type?.params.get('charset') ?? (isHtml ? inMeta.exec(bytes.toString('latin1', 0, 1024))?.[1] : undefined)
   const decodedText = decode(bytes, charset)
-  return isHtml && form === 'text' ? htmlToText(decodedText, base) : decodedText
+  if (isHtml && form === 'text') return htmlToText(decodedText, base)
+  return { text: decodedText, isCut: false, lacksUrls: false }
 }
 
 /** Decodes with the charset that the page declares; with UTF-8 if it declares none or an unknown one. */

@@ -15,6 +15,7 @@ import {
   RobotsDisallowedError,
 } from '@politely/gate'
 import { Agent, fetch, type RequestInit, type Response } from 'undici'
+import type { PageText } from './html-to-text.ts'
 import { decodeText, kindOf, mediaTypeOf, readBytes } from './page-body.ts'
 import { PageCache } from './page-cache.ts'
 
@@ -40,15 +41,12 @@ export interface PageReaderOptions {
 /** The result of a read. */
 export type ReadResult = Page | Refusal | Failure
 
-export interface Page {
+export interface Page extends PageText {
   readonly kind: 'page'
   /** The final URL, after redirects. */
   readonly url: string
   readonly status: number
   readonly mediaType: string
-  readonly text: string
-  /** Whether the page is longer than `maxBodyBytes`, so that its end is missing. */
-  readonly isCut: boolean
 }
 
 /** robots.txt disallows the page, or is unreachable. */
@@ -169,9 +167,10 @@ export class PageReader {
       return { kind: 'failure', reason: 'network', message: `${url} could not be fetched: ${networkProblem(error)}` }
     }
     const type = mediaTypeOf(response)
-    const text = decodeText(body.bytes, type, response.url, form)
+    const pageText = decodeText(body.bytes, type, response.url, form)
     const mediaType = type?.essence ?? 'no media type'
-    const page: Page = { kind: 'page', url: response.url, status: response.status, mediaType, text, isCut: body.isCut }
+    const isCut = body.isCut || pageText.isCut
+    const page: Page = { kind: 'page', url: response.url, status: response.status, mediaType, ...pageText, isCut }
     this.#cache.set(key, page)
     return page
   }

@@ -25,15 +25,23 @@ export function readResult(result: ReadResult, { start, length }: Part): CallToo
 
 /** Returns the server's words and the page's text as separate blocks, so that a page cannot imitate the server. */
 export function textBlocks(page: Page, { start, length }: Part, caller: 'tool' | 'prompt'): string[] {
-  const { url, status, mediaType, text, isCut } = page
+  const { url, status, mediaType, text } = page
   const part = sliceWholeCharacters(text, start, start + length)
   const summary = shorten(`${url} responded with ${status}, ${mediaType}`)
-  if (part === '') return [`${summary}, and contains no text.`]
+  const missing = missingParts(page)
+  if (part === '') return [[`${summary}, and contains no text.`, ...missing].join(' ')]
   const end = start + part.length
   const facts = [`${summary}. Characters ${start} to ${end} of ${text.length} follow.`]
   if (end < text.length && caller === 'tool') facts.push(`For more, call again with start_index ${end}.`)
-  if (isCut) facts.push('The page is longer than this server reads, so its end is missing.')
-  return [facts.join(' '), part]
+  return [[...facts, ...missing].join(' '), part]
+}
+
+/** Says what of the page the text lacks. */
+function missingParts({ isCut, lacksUrls }: Page): string[] {
+  return [
+    ...(isCut ? ['The page is longer or more deeply nested than this server reads, so its end is missing.'] : []),
+    ...(lacksUrls ? ['The page has too many links, so some of them are written without their URLs.'] : []),
+  ]
 }
 
 /** Slices without splitting a surrogate pair. */

@@ -34,7 +34,7 @@ const rows: readonly (readonly [string, string])[] = [
 ]
 
 test.each(rows)('%s', (html, text) => {
-  expect(htmlToText(html, 'https://a.example/')).toBe(text)
+  expect(htmlToText(html, 'https://a.example/').text).toBe(text)
 })
 
 describe('converts hostile pages in a short time', () => {
@@ -52,25 +52,27 @@ describe('converts hostile pages in a short time', () => {
     ['<p> </p>'.repeat(120_000)],
     [`<a ${'x=y '.repeat(250_000)}>`],
   ])('%#', (html) => {
-    expect(htmlToText(`<p>begins</p>${html}`, 'https://a.example/')).toMatch(/^begins/)
+    expect(htmlToText(`<p>begins</p>${html}`, 'https://a.example/').text).toMatch(/^begins/)
   })
 })
 
 test('the text of a page with many links and a long URL is cut off', () => {
-  const text = htmlToText('<a href=x>y</a>'.repeat(60_000), `https://a.example/${'a'.repeat(7_000)}/`)
+  const { text, isCut } = htmlToText('<a href=x>y</a>'.repeat(60_000), `https://a.example/${'a'.repeat(7_000)}/`)
   expect(text).toMatch(/^\[y\]/)
   expect(text.length).toBeLessThan(8 * 2 ** 20)
+  expect(isCut).toBe(true)
 })
 
 test('further links have no URLs when resolving them would take long', () => {
   const parse = vi.spyOn(URL, 'parse')
   try {
-    const text = htmlToText(
+    const { text, isCut, lacksUrls } = htmlToText(
       '<a href=https://b.example/>y</a>'.repeat(30_000),
       `https://a.example/${'a'.repeat(64_000)}`,
     )
     expect(text).toMatch(/^\[y\]\(https:\/\/b\.example\/\).*yyyyy$/)
     expect(parse.mock.calls.length).toBeLessThan(300)
+    expect({ isCut, lacksUrls }).toEqual({ isCut: false, lacksUrls: true })
   } finally {
     parse.mockRestore()
   }
@@ -94,5 +96,5 @@ test.each([
   ['text/plain', Buffer.from('\ufeff<p>é'), '<p>é'],
   ['application/json', Buffer.from('{}'), '{}'],
 ])('decodes the charset of %s', (type, bytes, text) => {
-  expect(decodeText(bytes, new MIMEType(type), 'https://a.example/', 'text')).toBe(text)
+  expect(decodeText(bytes, new MIMEType(type), 'https://a.example/', 'text').text).toBe(text)
 })

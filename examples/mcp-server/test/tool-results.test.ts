@@ -326,9 +326,27 @@ test('reads a gzip bomb only up to maxBodyBytes', async () => {
   const server = await start({ [`${HOME}/page`]: { status: 200, headers, body } }, { maxBodyBytes: 1_000 })
   const { texts } = await fetchUrl(server, { url: `${HOME}/page` })
   expect(texts[0]).toBe(
-    `${HOME}/page responded with 200, text/plain. Characters 0 to 1000 of 1000 follow. The page is longer than this server reads, so its end is missing.`,
+    `${HOME}/page responded with 200, text/plain. Characters 0 to 1000 of 1000 follow. The page is longer or more deeply nested than this server reads, so its end is missing.`,
   )
   expect(texts[1]).toBe('a'.repeat(1_000))
+})
+
+test('reports that the end of a page is missing when its elements are nested too deeply', async () => {
+  const body = `${'<div>'.repeat(3_000)}<p>too deep</p>`
+  const server = await start({ [`${HOME}/page`]: { status: 200, headers: HTML, body } })
+  const { texts } = await fetchUrl(server, { url: `${HOME}/page` })
+  expect(texts).toEqual([
+    `${HOME}/page responded with 200, text/html, and contains no text. The page is longer or more deeply nested than this server reads, so its end is missing.`,
+  ])
+})
+
+test('reports that links have no URLs when a page has too many links for its long URL', async () => {
+  const url = `${HOME}/${'a'.repeat(12_000)}`
+  const body = '<a href=https://b.example/>y</a>'.repeat(2_000)
+  const server = await start({ [url]: { status: 200, headers: HTML, body } })
+  const { texts } = await fetchUrl(server, { url, start_index: 0, max_length: 100_000 })
+  expect(texts[0]).toMatch(/ The page has too many links, so some of them are written without their URLs\.$/)
+  expect(texts[1]).toMatch(/^\[y\]\(https:\/\/b\.example\/\).*yyyyy$/)
 })
 
 test('returns a page in parts with one request', async () => {
