@@ -169,7 +169,7 @@ class TextBuilder {
   /** Returns an absolute URL; undefined for links within the page, for other schemes than http and https, and after too many links. */
   #linkTarget(href: string | undefined): string | undefined {
     if (href === undefined || href.startsWith('#')) return undefined
-    if (this.#linkCharacters > MAX_LINK_CHARACTERS) {
+    if (this.#linkCharacters > MAX_LINK_CHARACTERS || this.length >= MAX_TEXT_LENGTH) {
       this.lacksUrls = true
       return undefined
     }

@@ -63,6 +63,11 @@ test('the text of a page with many links and a long URL is cut off', () => {
   expect(isCut).toBe(true)
 })
 
+test('one chunk of links with a long URL does not exceed the limit of the text by more than one URL', () => {
+  const { text } = htmlToText('<a href=x>y</a>'.repeat(4_000), `https://a.example/${'a'.repeat(64_000)}/`)
+  expect(text.length).toBeLessThan(4.1 * 2 ** 20)
+})
+
 test('further links have no URLs when resolving them would take long', () => {
   const parse = vi.spyOn(URL, 'parse')
   try {
