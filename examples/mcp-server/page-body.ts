@@ -44,15 +44,25 @@ export async function readBytes(
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes }
 }
 
-/** Decodes a body. Converts HTML to text unless `form` is `raw`. */
+/** Decodes a body. Unless `form` is `raw`, converts HTML to text and removes control characters. */
 export function decodeText(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): PageText {
   const isHtml = kindOf(type) === 'html'
   const inMeta = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)/i
   const charset =
     type?.params.get('charset') ?? (isHtml ? inMeta.exec(bytes.toString('latin1', 0, 1024))?.[1] : undefined)
   const decodedText = decode(bytes, charset)
-  if (isHtml && form === 'text') return htmlToText(decodedText, base)
-  return { text: decodedText, isCut: false, lacksUrls: false }
+  const asIs = { text: decodedText, isCut: false, lacksUrls: false }
+  if (form === 'raw') return asIs
+  const pageText = isHtml ? htmlToText(decodedText, base) : asIs
+  return { ...pageText, text: withoutControls(pageText.text) }
+}
+
+/**
+ * Removes control characters except tabs and line ends, and writes each line end as a line feed. A client may print the text to a
+ * terminal, where a page could otherwise clear the screen or overwrite lines.
+ */
+function withoutControls(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(/(?![\t\n])\p{Cc}/gu, '')
 }
 
 /** Decodes with the charset that the page declares; with UTF-8 if it declares none or an unknown one. */

@@ -382,6 +382,16 @@ test('returns the page in a separate block; raw returns it unchanged', async () 
   expect((await fetchUrl(server, { url: `${HOME}/page`, raw: true })).texts[1]).toBe(body)
 })
 
+test.each([
+  ['text/html', '<p>\u001b[2Ja&#27;b\u0000c\u009bd<pre>1\r2\r\n\t3</pre>', '[2Jabcd\n1\n2\n\t3'],
+  ['text/plain', '\u001b]0;title\u0007a\b\u007f\r\n\tb\rc 👩‍👩‍👧', ']0;titlea\n\tb\nc 👩‍👩‍👧'],
+])('removes the control characters of a %s page; raw keeps them', async (type, body, text) => {
+  const headers = { 'content-type': `${type}; charset=utf-8` }
+  const server = await start({ [`${HOME}/page`]: { status: 200, headers, body } })
+  expect((await fetchUrl(server, { url: `${HOME}/page` })).texts[1]).toBe(text)
+  expect((await fetchUrl(server, { url: `${HOME}/page`, raw: true })).texts[1]).toBe(body)
+})
+
 test('reports the final URL after a redirect', async () => {
   const server = await start({
     [`${HOME}/old`]: { status: 301, headers: { location: 'http://other.test:PORT/new' } },
