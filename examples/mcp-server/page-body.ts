@@ -47,9 +47,8 @@ export async function readBytes(
 /** Decodes a body. Unless `form` is `raw`, converts HTML to text and removes control characters. */
 export function decodeText(bytes: Buffer, type: MIMEType | undefined, base: string, form: 'text' | 'raw'): PageText {
   const isHtml = kindOf(type) === 'html'
-  const inMeta = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)/i
   const charset =
-    type?.params.get('charset') ?? (isHtml ? inMeta.exec(bytes.toString('latin1', 0, 1024))?.[1] : undefined)
+    charsetOfByteOrderMark(bytes) ?? type?.params.get('charset') ?? (isHtml ? charsetOfMeta(bytes) : undefined)
   const decodedText = decode(bytes, charset)
   const asIs = { text: decodedText, isCut: false, lacksUrls: false }
   if (form === 'raw') return asIs
@@ -63,6 +62,22 @@ export function decodeText(bytes: Buffer, type: MIMEType | undefined, base: stri
  */
 function withoutControls(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/(?![\t\n])\p{Cc}/gu, '')
+}
+
+/** Returns the charset of a byte order mark, which overrides all others, as in browsers (Encoding Standard, "BOM sniff"). */
+function charsetOfByteOrderMark(bytes: Buffer): string | undefined {
+  const start = bytes.toString('latin1', 0, 3)
+  if (start === '\xef\xbb\xbf') return 'utf-8'
+  if (start.startsWith('\xfe\xff')) return 'utf-16be'
+  if (start.startsWith('\xff\xfe')) return 'utf-16le'
+  return undefined
+}
+
+/** Returns the charset that a meta element declares. It was read as ASCII, so the page is not in UTF-16, whatever it declares. */
+function charsetOfMeta(bytes: Buffer): string | undefined {
+  const inMeta = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)/i
+  const charset = inMeta.exec(bytes.toString('latin1', 0, 1024))?.[1]
+  return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset
 }
 
 /** Decodes with the charset that the page declares; with UTF-8 if it declares none or an unknown one. */
