@@ -26,9 +26,8 @@ class Workspace {
   readonly #loaded = new ByteBuffer()
   /** The owner of these rules. */
   #loadedOwner: object | undefined
+  /** The last one, because most crawlers use one product token for all files. */
   #selection: GroupSelection | undefined
-  #selectionToken = ''
-  #selectionParsing: ParsingRules | undefined
 
   /** Returns the shared matcher, loaded with the rules of `owner`. */
   matcherFor(owner: object, packed: string, groupsAt: number, count: number, takesFirst: boolean): Matcher {
@@ -53,23 +52,11 @@ class Workspace {
   compile(source: Source, productTokens: readonly string[], parsing: ParsingRules): CompiledRules {
     const file = this.rangeOf(source)
     this.#compiled.release()
-    const selection = this.#selectionFor(productTokens, parsing)
-    const compiler = new RuleCompiler(file.bytes, selection, parsing, this.#compiled)
+    if (!this.#selection?.isFor(productTokens, parsing)) this.#selection = new GroupSelection(productTokens, parsing)
+    const compiler = new RuleCompiler(file.bytes, this.#selection, parsing, this.#compiled)
     parse(this.#reader.open(file, parsing.keys), parsing, compiler)
     this.#reader.close()
     return compiler.finish()
-  }
-
-  /** Returns the group selection for a crawler. Keeps the last one, because most crawlers use one product token for all files. */
-  #selectionFor(productTokens: readonly string[], parsing: ParsingRules): GroupSelection {
-    const [token = ''] = productTokens
-    if (productTokens.length !== 1) return new GroupSelection(productTokens, parsing)
-    if (this.#selection === undefined || this.#selectionToken !== token || this.#selectionParsing !== parsing) {
-      this.#selection = new GroupSelection(productTokens, parsing)
-      this.#selectionToken = token
-      this.#selectionParsing = parsing
-    }
-    return this.#selection
   }
 }
 

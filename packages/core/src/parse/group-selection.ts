@@ -16,20 +16,25 @@ export const OTHER_CRAWLERS_RANK: number = Number.POSITIVE_INFINITY
  * `*`, even for a URL that no rule of its group matches.
  */
 export class GroupSelection {
+  readonly #productTokens: readonly string[]
   readonly #crawlerNames: readonly CrawlerName[]
   readonly #parsing: ParsingRules
-  /** The rank of `*`. */
-  readonly #everyone: number
 
   constructor(productTokens: readonly string[], parsing: ParsingRules) {
+    this.#productTokens = productTokens
     this.#crawlerNames = productTokens.map((token) => new CrawlerName(token, parsing.agents))
     this.#parsing = parsing
-    this.#everyone = productTokens.length
+  }
+
+  /** Returns whether these are its own product tokens and parsing rules. */
+  isFor(productTokens: readonly string[], parsing: ParsingRules): boolean {
+    const own = this.#productTokens
+    return parsing === this.#parsing && productTokens.length === own.length && productTokens.every((t, i) => t === own[i])
   }
 
   /** Returns the rank of a user-agent line. */
   rankOf(bytes: Uint8Array, start: number, end: number): number {
-    if (namesEveryone(bytes, start, end)) return this.#everyone
+    if (namesEveryone(bytes, start, end)) return this.#crawlerNames.length
     for (let i = 0; i < this.#crawlerNames.length; i++) {
       if (this.#crawlerNames[i]?.matches(bytes, start, end)) return this.#parsing.severalTokens === 'first' ? i : 0
     }
@@ -39,6 +44,6 @@ export class GroupSelection {
   /** Returns whether all groups of this rank apply. Otherwise only the first one does. */
   isMerged(rank: number): boolean {
     const { groups } = this.#parsing
-    return groups === 'merged' || (groups === 'first-for-all' && rank !== this.#everyone)
+    return groups === 'merged' || (groups === 'first-for-all' && rank !== this.#crawlerNames.length)
   }
 }
