@@ -21,7 +21,7 @@ export class GroupSelection {
   readonly #parsing: ParsingRules
 
   constructor(productTokens: readonly string[], parsing: ParsingRules) {
-    this.#productTokens = productTokens
+    this.#productTokens = productTokens.slice() // the caller may change its list
     this.#crawlerNames = productTokens.map((token) => new CrawlerName(token, parsing.agents))
     this.#parsing = parsing
   }
