@@ -29,7 +29,9 @@ export class GroupSelection {
   /** Returns whether these are its own product tokens and parsing rules. */
   isFor(productTokens: readonly string[], parsing: ParsingRules): boolean {
     const own = this.#productTokens
-    return parsing === this.#parsing && productTokens.length === own.length && productTokens.every((t, i) => t === own[i])
+    return (
+      parsing === this.#parsing && productTokens.length === own.length && productTokens.every((t, i) => t === own[i])
+    )
   }
 
   /** Returns the rank of a user-agent line. */
