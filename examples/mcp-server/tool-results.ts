@@ -1,7 +1,7 @@
 // Turns the result of a read into an MCP tool result: a sentence for the model, and data for programs. Some clients show their model only
 // one of the two, so both contain the sentence.
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { describeVerdict } from '@politely/core'
+import { describeVerdict, escapeControls } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Forecast } from '@politely/gate'
 import { type Failure, type Page, type ReadResult, type Refusal, refusalOf, seconds } from './page-reader.ts'
@@ -103,12 +103,12 @@ function toolResult(message: string, data: Readonly<Record<string, unknown>>): C
 const MAX_TEXT_LENGTH = 1_000
 const MAX_LIST_LENGTH = 20
 
-/** Shortens text of a site, which may contain a rule of half a megabyte. */
+/** Shortens text of a site, which may contain a rule of half a megabyte, and escapes its control characters. */
 function shorten(text: string): string {
-  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text
+  return escapeControls(text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text)
 }
 
-/** Shortens all texts and lists. A site may write thousands of Visit-time lines. */
+/** Shortens and escapes all texts, and shortens all lists. A site may write thousands of Visit-time lines. */
 function shortenVerdict(verdict: ClientVerdict): unknown {
   const text = JSON.stringify(verdict, (_key, value: unknown) => {
     if (typeof value === 'string') return shorten(value)

@@ -318,6 +318,18 @@ test('shortens long rules of a site and escapes its control characters (our choi
   expect(data?.verdict?.rule?.text.length).toBeLessThan(2_000)
   expect(JSON.stringify(data).length).toBeLessThan(10_000)
   expect(texts[0]).not.toContain('\u001b')
+  expect(data?.verdict?.rule?.text).toContain('\\u{1b}[2J')
+})
+
+test.each([
+  ['Content-Encoding', '200 OK', 'gzip, \u009b31m', 'its Content-Encoding is "gzip, \\u{9b}31m"'],
+  ['Location', '302 Found', 'ftp://x/\u009b31m', 'redirects to "ftp://x/\\u{9b}31m"'],
+])('escapes control characters in the header %s', async (name, status, value, quoted) => {
+  const respond: Answer = (socket) => void socket.end(`HTTP/1.1 ${status}\r\n${name}: ${value}\r\n\r\n`, 'latin1')
+  const server = await start({ [`${HOME}/page`]: respond })
+  const { texts, data } = await fetchUrl(server, { url: `${HOME}/page` })
+  expect(texts[0]).toContain(quoted)
+  expect(data?.message).toContain(quoted)
 })
 
 test('reads a gzip bomb only up to maxBodyBytes', async () => {
