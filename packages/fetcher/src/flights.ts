@@ -1,15 +1,15 @@
 // Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
-// all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
-// A flight counts towards the domain that its current request goes to, since any number of domains may redirect to one; and, until it ends, towards
-// its own domain, since one domain may redirect any number of its hosts.
+// all and per site, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
+// A flight counts towards the site that its current request goes to, since any number of sites may redirect to one; and, until it ends, towards
+// its own site, since one site may redirect any number of its hosts.
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
-import { registrableDomainOf } from './host-name.ts'
+import { type Site, siteOf } from './host-name.ts'
 
 export interface FlightLimits {
   /** The maximum number of concurrent flights. */
   readonly maxFlights: number
-  /** The maximum number of concurrent flights to hosts of one registrable domain. */
+  /** The maximum number of concurrent flights to hosts of one site. */
   readonly maxFlightsPerDomain: number
 }
 
@@ -20,7 +20,7 @@ export interface FlightWork {
   /** Whether the flight was removed after its work began. The work then ends without a further request. */
   readonly isDropped: boolean
   /**
-   * Counts the flight towards the registrable domain of this URL instead of its last one, since a redirect leads there. Returns undefined if
+   * Counts the flight towards the site of this URL instead of its last one, since a redirect leads there. Returns undefined if
    * the work may make the request now; otherwise a promise that resolves once it may, and rejects if the flight is removed.
    */
   moveTo(url: string): Promise<void> | undefined
@@ -28,11 +28,11 @@ export interface FlightWork {
 
 interface Flight<T> extends FlightWork {
   readonly origin: string
-  /** The registrable domain of the origin. */
-  readonly ownDomain: string
-  /** The registrable domain of the current request, or of the one that the flight waits to make. */
-  domain: string
-  /** Whether the flight counts as away from its own domain. */
+  /** The site of the origin. */
+  readonly ownSite: Site
+  /** The site of the current request, or of the one that the flight waits to make. */
+  site: Site
+  /** Whether the flight counts as away from its own site. */
   isAway: boolean
   readonly start: (work: FlightWork) => Promise<T>
   readonly result: PromiseWithResolvers<T>
@@ -106,11 +106,11 @@ export class Flights<T> {
   }
 
   #create(origin: string, start: (work: FlightWork) => Promise<T>, priority: Flight<T>['priority']): Flight<T> {
-    const domain = registrableDomainOf(origin)
+    const site = siteOf(origin)
     const flight: Flight<T> = {
       origin,
-      ownDomain: domain,
-      domain,
+      ownSite: site,
+      site,
       isAway: false,
       start,
       result: Promise.withResolvers(),
@@ -121,12 +121,12 @@ export class Flights<T> {
       phase: 'waiting',
       turn: undefined,
       ended: undefined,
-      moveTo: (url) => this.#move(flight, registrableDomainOf(url)),
+      moveTo: (url) => this.#move(flight, siteOf(url)),
     }
     // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
     this.#flights.set(origin, flight)
-    this.#turns.add(domain, flight, priority)
+    this.#turns.add(site, flight, priority)
     return flight
   }
 
@@ -135,8 +135,8 @@ export class Flights<T> {
     if (flight.priority === 'normal') return
     flight.priority = 'normal'
     if (flight.phase === 'under-way' || flight.turn !== undefined) return
-    this.#turns.delete(flight.domain, flight)
-    this.#turns.add(flight.domain, flight)
+    this.#turns.delete(flight.site, flight)
+    this.#turns.add(flight.site, flight)
   }
 
   #startNext(): void {
@@ -161,14 +161,14 @@ export class Flights<T> {
     }
   }
 
-  /** Ends the flight's turn of its domain before it waits for one of the next domain, so flights that go in a circle do not block each other. */
-  #move(flight: Flight<T>, domain: string): Promise<void> | undefined {
-    if (domain === flight.domain) return undefined
-    if (flight.isAway) this.#turns.end(flight.domain)
-    else this.#turns.leave(flight.domain)
+  /** Ends the flight's turn of its site before it waits for one of the next site, so flights that go in a circle do not block each other. */
+  #move(flight: Flight<T>, site: Site): Promise<void> | undefined {
+    if (site.name === flight.site.name) return undefined
+    if (flight.isAway) this.#turns.end(flight.site)
+    else this.#turns.leave(flight.site)
     flight.isAway = true
-    flight.domain = domain
-    if (this.#turns.fullLimit(domain) === undefined) {
+    flight.site = site
+    if (this.#turns.fullLimit(site) === undefined) {
       this.#start(flight)
       this.#startNext()
       return undefined
@@ -177,17 +177,18 @@ export class Flights<T> {
     flight.turn = turn
     flight.phase = 'waiting'
     flight.isDroppable = true
-    this.#turns.add(domain, flight, 'redirected')
+    this.#turns.add(site, flight, 'redirected')
     this.#startNext()
     return turn.promise
   }
 
-  /** Counts a flight as under way. If it returns to its own domain, it was away until now. */
+  /** Counts a flight as under way. If it returns to its own site, it was away until now. */
   #start(flight: Flight<T>): void {
-    this.#turns.start(flight.domain)
-    if (!flight.isAway || flight.domain !== flight.ownDomain) return
+    const { site, ownSite, isAway } = flight
+    this.#turns.start(site)
+    if (!isAway || site.name !== ownSite.name) return
     flight.isAway = false
-    this.#turns.endAway(flight.domain)
+    this.#turns.endAway(site)
   }
 
   #resume(flight: Flight<T>, turn: PromiseWithResolvers<void>): void {
@@ -197,9 +198,9 @@ export class Flights<T> {
   }
 
   /** Removes a flight that is under way. */
-  #end({ origin, ownDomain, domain, isAway }: Flight<T>): void {
-    this.#turns.end(domain)
-    if (isAway) this.#turns.endAway(ownDomain)
+  #end({ origin, ownSite, site, isAway }: Flight<T>): void {
+    this.#turns.end(site)
+    if (isAway) this.#turns.endAway(ownSite)
     this.#flights.delete(origin)
   }
 
@@ -228,11 +229,11 @@ export class Flights<T> {
 
   /** Removes a flight that waits. */
   #remove(flight: Flight<T>): void {
-    const { origin, ownDomain, domain, isAway } = flight
+    const { origin, ownSite, site, isAway } = flight
     flight.isDropped = true
     this.#flights.delete(origin)
-    this.#turns.delete(domain, flight)
-    if (isAway) this.#turns.endAway(ownDomain)
+    this.#turns.delete(site, flight)
+    if (isAway) this.#turns.endAway(ownSite)
     flight.turn?.reject(new Error('the flight was removed while it waited'))
   }
 }

@@ -1,4 +1,8 @@
-// Classifies host names: the registrable domain of a name, and whether a name is public or private.
+// Classifies host names: the site and the registrable domain of a name, and whether a name is public or private.
+//
+// The Public Suffix List has two parts. ICANN suffixes are those under which a registry registers domains, such as `co.uk`. Private suffixes are
+// those under which the owner of a domain gives names to others, such as `github.io`. That domain is a platform here, and whoever has a
+// name there is its tenant.
 //
 // tldts applies the Public Suffix List. Its host name validation is off: resolvers accept names that it rejects, such as `a-.example.com`,
 // and each of them still belongs to a registrable domain.
@@ -8,6 +12,7 @@ import { parse } from 'tldts'
 import { isPublicAddress } from './public-address.ts'
 
 const PARSE_OPTIONS = { extractHostname: false, validateHostname: false, detectIp: false }
+const SITE_OPTIONS = { ...PARSE_OPTIONS, allowPrivateDomains: true }
 
 /**
  * Suffixes that are never delegated in the public DNS: the special-use names of RFC 6761, 6762 (with appendix G), 7686, 8375 and 9476, and
@@ -32,19 +37,46 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
   'test',
 ])
 
+/** All hosts that probably have one owner. They share concurrency limits. */
+export interface Site {
+  /** The registrable domain, the IPv4 address, or the block of the IPv6 address. For a tenant of a platform, its own name there. */
+  readonly name: string
+  /** The registrable domain of the platform if the site is a tenant: `github.io`, or `amazonaws.com` for `a.s3.amazonaws.com`. */
+  readonly platform: string | undefined
+}
+
+/**
+ * Returns the site of a URL's host. `https://www.example.co.uk` belongs to the site `example.co.uk`; `https://www.a.github.io` belongs to the
+ * site `a.github.io` of the platform `github.io`.
+ */
+export function siteOf(url: string): Site {
+  const host = new URL(url).hostname
+  const address = addressBlockOf(host)
+  if (address !== undefined) return { name: address, platform: undefined }
+  const name = withoutTrailingDot(host)
+  const { domain, publicSuffix, isPrivate } = parse(name, SITE_OPTIONS)
+  if (isPrivate) return { name: domain ?? name, platform: icannDomainOf(name) }
+  return { name: domain ?? withoutDomain(name, publicSuffix), platform: undefined }
+}
+
 /**
  * Returns the registrable domain of a URL's host: `example.co.uk` for `https://www.example.co.uk`. Counts only ICANN suffixes as public,
  * so `a.github.io` and `b.github.io` share one domain; our choice. Returns the host itself for an IPv4 address, a single label and a public
- * suffix. Returns the /64 of an IPv6 address, since one site usually has the whole block.
+ * suffix. Returns the /48 of an IPv6 address, since one site may have the whole block.
  */
 export function registrableDomainOf(url: string): string {
   const host = new URL(url).hostname
-  if (isIP(host) !== 0) return host
-  if (host.startsWith('[')) return networkOf(host.slice(1, -1))
-  const name = withoutTrailingDot(host)
+  return addressBlockOf(host) ?? icannDomainOf(withoutTrailingDot(host))
+}
+
+function icannDomainOf(name: string): string {
   const { domain, publicSuffix } = parse(name, PARSE_OPTIONS)
-  if (domain !== null) return domain
-  return publicSuffix === name ? name : name.split('.').slice(-2).join('.')
+  return domain ?? withoutDomain(name, publicSuffix)
+}
+
+/** What stands for the registrable domain of a name that has none. */
+function withoutDomain(name: string, publicSuffix: string | null): string {
+  return publicSuffix === name ? name : lastLabels(name, 2)
 }
 
 /**
@@ -66,10 +98,16 @@ export function isPrivateHost(host: string): boolean {
   return isIP(address) === 0 ? !isPublicName(host) : !isPublicAddress(address, [])
 }
 
-function networkOf(ipv6: string): string {
-  const address = ipaddr.process(ipv6)
+/**
+ * Returns an IPv4 address itself, and the /48 of an IPv6 address: providers assign blocks up to this size to one customer (RFC 6177). Returns
+ * undefined for a name.
+ */
+function addressBlockOf(host: string): string | undefined {
+  if (isIP(host) !== 0) return host
+  if (!host.startsWith('[')) return undefined
+  const address = ipaddr.process(host.slice(1, -1))
   if (address instanceof ipaddr.IPv4) return address.toString()
-  return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`
+  return `${new ipaddr.IPv6([...address.parts.slice(0, 3), 0, 0, 0, 0, 0])}/48`
 }
 
 /** Removes the trailing dot of an absolute name: `example.com.` is `example.com`. */

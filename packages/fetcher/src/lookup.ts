@@ -1,22 +1,25 @@
-// Resolves host names without letting one domain's name server block all others.
+// Resolves host names without letting one site's name server block all others.
 //
 // `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A name server that never responds blocks a
-// thread for ten seconds or more, and no API can cancel that. So lookups of one registrable domain run one at a time. The next one starts when
-// the last one has really ended, even if its request was aborted earlier.
+// thread for ten seconds or more, and no API can cancel that. So lookups of one site run one at a time, and at most two of one platform: a
+// tenant may have name servers of its own. The next one starts when the last one has really ended, even if its request was aborted earlier.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
-import { isPublicName, registrableDomainOf } from './host-name.ts'
+import { DomainTurns } from './domain-turns.ts'
+import { isPublicName, siteOf } from './host-name.ts'
 import { assertKnown, assertOptions, integer } from './option-checks.ts'
 
-/** Lookups of one registrable domain that wait for the one that runs. More fail at once with `EAI_AGAIN`. */
-const MAX_WAITING_PER_DOMAIN = 256
+/** Half of the threads of libuv's pool. */
+const MAX_PER_PLATFORM = 2
+/** Lookups of one site that wait for the one that runs. More fail at once with `EAI_AGAIN`. */
+const MAX_WAITING_PER_SITE = 256
 
 const bounded = new WeakMap<LookupFunction, LookupFunction>()
 
 /**
- * Returns a lookup function that runs one lookup at a time for each registrable domain. All callers that pass the same function share the
+ * Returns a lookup function that runs one lookup at a time for each site. All callers that pass the same function share the
  * limit, since they share its threads. Default: `dns.lookup`.
  */
 export function boundedLookup(lookup: LookupFunction = systemLookup): LookupFunction {
@@ -29,17 +32,24 @@ export function boundedLookup(lookup: LookupFunction = systemLookup): LookupFunc
 }
 
 function createBoundedLookup(lookup: LookupFunction): LookupFunction {
-  /** The waiting lookups of each domain. A domain has a list, maybe empty, while one of its lookups runs. */
-  const waiting = new Map<string, (() => void)[]>()
-
-  const run: LookupFunction = (host, options, callback) => {
-    const domain = registrableDomainOf(`http://${host.includes(':') ? `[${host}]` : host}`)
-    const start = () => {
+  const turns = new DomainTurns<() => void>(Number.POSITIVE_INFINITY, 1, MAX_PER_PLATFORM)
+  const startNext = () => {
+    for (let start = turns.next(); start !== undefined; start = turns.next()) start()
+  }
+  return (host, options, callback) => {
+    const site = siteOf(`http://${host.includes(':') ? `[${host}]` : host}`)
+    if (turns.waiting(site) >= MAX_WAITING_PER_SITE) {
+      process.nextTick(callback, unavailable(host, `${MAX_WAITING_PER_SITE} lookups of ${site.name} are waiting`), [])
+      return
+    }
+    turns.add(site, () => {
+      turns.start(site)
       let isOver = false
       const finish: typeof callback = (...result) => {
         if (isOver) return
         isOver = true
-        startNext(domain)
+        turns.end(site)
+        process.nextTick(startNext) // avoids recursion if lookups call back synchronously
         callback(...checkedResult(host, result))
       }
       try {
@@ -47,24 +57,9 @@ function createBoundedLookup(lookup: LookupFunction): LookupFunction {
       } catch (error) {
         finish(error as NodeJS.ErrnoException, [])
       }
-    }
-    const queue = waiting.get(domain)
-    if (queue === undefined) {
-      waiting.set(domain, [])
-      start()
-    } else if (queue.length < MAX_WAITING_PER_DOMAIN) {
-      queue.push(start)
-    } else {
-      process.nextTick(callback, unavailable(host, `${MAX_WAITING_PER_DOMAIN} lookups of ${domain} are waiting`), [])
-    }
+    })
+    startNext()
   }
-
-  const startNext = (domain: string) => {
-    const next = waiting.get(domain)?.shift()
-    if (next === undefined) waiting.delete(domain)
-    else process.nextTick(next) // avoids recursion if lookups call back synchronously
-  }
-  return run
 }
 
 type Callback = Parameters<LookupFunction>[2]

@@ -182,6 +182,7 @@ const GATE_OPTIONS: Readonly<Record<string, string>> = Object.fromEntries(
     'maxConcurrentPerDomain',
     'maxConcurrentPerAddress',
     'maxConcurrent',
+    'slowAfterMs',
     'paceBy',
     'pacer',
   ].map((name) => [name, OF_A_GATE]),

@@ -13,8 +13,9 @@
 // gate-context.ts holds what these share.
 import type { LookupFunction } from 'node:net'
 import { type HasHref, OptionError } from '@politely/core'
-import { type BlockedAddressError, type ClientVerdict, RobotsClient, registrableDomainOf } from '@politely/fetcher'
+import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
+import { siteOf } from '@politely/fetcher/host-name'
 import { assertKnown, assertOptions, callable, describeValue, redirectChain } from '@politely/fetcher/option-checks'
 import { Activity } from './activity.ts'
 import { CheckedPacer, isPromise } from './checked-pacer.ts'
@@ -140,7 +141,7 @@ export class PoliteGate implements AsyncDisposable {
       ...source,
       pacing,
       pacer,
-      concurrency: new ConcurrencyLimit(pacing),
+      concurrency: new ConcurrencyLimit(pacing, now),
       robots: new RobotsCheck(robots, redirects, this.#closing.signal, source),
       redirects,
       activity: new Activity(),
@@ -263,7 +264,7 @@ export class PoliteGate implements AsyncDisposable {
       const estimate = await pacer.estimate(key, limits, limit?.waiting ?? 0)
       if (estimate.waitMs > longest.waitMs) longest = { ...estimate, level }
     }
-    full ??= concurrency.fullLevel(registrableDomainOf(verdict.origin))
+    full ??= concurrency.fullLevel(siteOf(verdict.origin))
     if (longest.waitMs > 0) return { ...longest, ahead }
     return { waitMs: longest.waitMs, because: full === undefined ? longest.because : 'concurrency', level: full, ahead }
   }
@@ -292,7 +293,7 @@ export class PoliteGate implements AsyncDisposable {
 
   /** @internal Registers a redirect that has released its permit and whose body may never end. See `OpenRedirects.add`. */
   openRedirect(url: string, close: (error: OpenRedirectError) => void): () => void {
-    return this.#openRedirects.add(registrableDomainOf(url), () => close(new OpenRedirectError(url)))
+    return this.#openRedirects.add(siteOf(url), () => close(new OpenRedirectError(url)))
   }
 
   /** @internal Throws what `enter` throws for a host at a blocked address. */

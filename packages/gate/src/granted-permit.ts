@@ -20,7 +20,6 @@ export class GrantedPermit implements NestablePermit {
   readonly #grant: Grant
   /** The slot of the queue's pace key. */
   readonly #slot: KeySlot
-  readonly #domain: string
   readonly #sending: Sending
   #startedAt = 0
   #status: number | undefined
@@ -33,7 +32,6 @@ export class GrantedPermit implements NestablePermit {
     queue: RequestQueue,
     grant: Grant,
     verdict: AllowedVerdict,
-    domain: string,
     waitedMs: number,
     waitedFor: WaitCause | undefined,
   ) {
@@ -41,7 +39,6 @@ export class GrantedPermit implements NestablePermit {
     this.#grant = grant
     this.#slot = grant.slots.at(-1) as KeySlot
     this.verdict = verdict
-    this.#domain = domain
     this.waitedMs = waitedMs
     this.waitedFor = waitedFor?.because ?? 'none'
     this.waitedLevel = waitedFor?.level
@@ -156,7 +153,7 @@ export class GrantedPermit implements NestablePermit {
   #releaseLimits(): void {
     if (!this.#holdsConcurrency) return
     this.#holdsConcurrency = false
-    this.#queue.release(this.#domain, this.#grant)
+    this.#queue.release(this.#grant)
   }
 
   [Symbol.dispose](): void {

@@ -52,8 +52,15 @@ export interface PacingOptions {
   readonly maxConcurrentPerDomain?: number | undefined
   /** How many requests to all hosts with one IP address may be under way at once. Default: no limit. */
   readonly maxConcurrentPerAddress?: number | undefined
-  /** How many requests may be under way at once in all. Default 64. */
+  /** How many requests may be under way at once in all, apart from slow ones (`slowAfterMs`). Default 64. */
   readonly maxConcurrent?: number | undefined
+  /**
+   * After this time a request that is under way counts as slow. While another request waits for `maxConcurrent`, slow ones no longer count towards
+   * it. So sites whose responses never end cannot occupy all of it. They still count towards the limits of their origin, site and address. At most
+   * four times `maxConcurrent` requests are exempt in this way. Milliseconds; default 10,000. `Infinity` turns it off: then `maxConcurrent` is never
+   * exceeded.
+   */
+  readonly slowAfterMs?: number | undefined
   /** Which requests share a pace and the limit `maxConcurrentPerOrigin`. Default `origin`. */
   readonly paceBy?: PaceBy | undefined
   /** Keeps the pace. Default: a `LocalPacer`, which keeps it for this gate only. */
@@ -73,6 +80,8 @@ export interface Pacing {
   /** Infinity for no limit. */
   readonly maxConcurrentPerAddress: number
   readonly maxConcurrent: number
+  /** Infinity for never. */
+  readonly slowAfterMs: number
   readonly paceBy: PaceBy
   readonly pacer: Pacer | undefined
   readonly lookup: LookupFunction | undefined
@@ -89,6 +98,7 @@ const PACING_OPTIONS: Readonly<Record<keyof PacingOptions, true>> = {
   maxConcurrentPerDomain: true,
   maxConcurrentPerAddress: true,
   maxConcurrent: true,
+  slowAfterMs: true,
   paceBy: true,
   pacer: true,
 }
@@ -111,6 +121,7 @@ export const OPTIONS_OF_CLIENT: Readonly<Record<string, string>> = Object.fromEn
 
 const DEFAULT_CONCURRENT = 64
 const DEFAULT_CONCURRENT_PER_DOMAIN = 8
+const DEFAULT_SLOW_AFTER_MS = 10_000
 const PAUSE_FROM_VALUES: readonly Pacing['pauseFrom'][] = ['start', 'end']
 const PACE_BY_VALUES: readonly PaceBy[] = ['origin', 'host', 'domain', 'address']
 const PACER_METHODS: readonly (keyof Pacer)[] = ['reserve', 'cancel', 'report', 'end', 'estimate']
@@ -133,6 +144,7 @@ export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefi
   const { maxConcurrentPerOrigin = pauseFrom === 'end' ? 1 : 2 } = options
   const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerOrigin) } = options
   const { minDelayPerDomainMs = 0, minDelayPerAddressMs = 0, maxConcurrentPerAddress } = options
+  const { slowAfterMs = DEFAULT_SLOW_AFTER_MS } = options
   if (pauseFrom === 'end' && Number(maxConcurrentPerOrigin) > 1)
     throw new OptionError(
       'maxConcurrentPerOrigin',
@@ -156,6 +168,7 @@ export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefi
         ? Number.POSITIVE_INFINITY
         : integer('maxConcurrentPerAddress', maxConcurrentPerAddress, { min: 1, example: 8 }),
     maxConcurrent: integer('maxConcurrent', maxConcurrent, { min: 1, example: DEFAULT_CONCURRENT }),
+    slowAfterMs: number('slowAfterMs', slowAfterMs, { min: 1, infinite: 'allowed', example: DEFAULT_SLOW_AFTER_MS }),
     paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
     lookup: callable('lookup', lookup, 'a function like dns.lookup'),

@@ -8,7 +8,7 @@
 //      pacer for the next slot. The pacer's last reply (step 5) determines this time. After a `wait`, it is the end of that
 //      wait. After a slot, it is the end of the delay that follows the slot.
 //   3. The limits that several queues share: those of the request's domain and address (`SharedLimit`), and the concurrency
-//      limits for all requests and for each registrable domain (`ConcurrencyLimit`). A `SharedLimit` may also have a delay,
+//      limits for all requests, for each site and for each platform (`ConcurrencyLimit`). A `SharedLimit` may also have a delay,
 //      which must be over. If all limits admit the request, it acquires them, and the limit of step 1.
 //   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it has to be fetched,
 //      the request first releases the limits, so that a slow robots.txt does not delay other sites. After the fetch the
@@ -21,7 +21,9 @@
 // cannot block each other.
 import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/fifo'
+import type { Site } from '@politely/fetcher/host-name'
 import { isPromise } from './checked-pacer.ts'
+import type { StartedRequest } from './concurrency-limit.ts'
 import type { GateContext } from './gate-context.ts'
 import type { PaceBy, SharedKey } from './pace-by.ts'
 import {
@@ -39,8 +41,8 @@ import type { SharedLimit } from './shared-limit.ts'
 export interface WaitingRequest {
   /** The delays and visit times that the caller and the site ask for, as of the last check of robots.txt. */
   readonly limits: PaceLimits
-  /** The request counts towards the concurrency limit of this registrable domain. */
-  readonly domain: string
+  /** The request counts towards the concurrency limit of this site. */
+  readonly site: Site
   /**
    * The keys of the request's `SharedLimit`s. The domain has one if it has a delay. The address has one if it has a delay or a limit of
    * requests under way.
@@ -57,7 +59,7 @@ export interface WaitingRequest {
 }
 
 /** What a request holds from its start to its end. */
-export interface Grant {
+export interface Grant extends StartedRequest {
   /** A slot at each level; that of the queue is the last. */
   readonly slots: readonly KeySlot[]
   readonly sharedLimits: readonly SharedLimit[]
@@ -147,11 +149,11 @@ export class RequestQueue {
   /**
    * Releases the limits that a request of this queue acquired. This queue is advanced last, since other queues may have waited longer.
    */
-  release(domain: string, { sharedLimits }: Grant): void {
+  release(grant: Grant): void {
     this.#underWay--
     if (this.#waiting.size === 0) this.#handleEmpty()
-    for (const limit of sharedLimits) limit.release()
-    this.context.concurrency.release(domain)
+    for (const limit of grant.sharedLimits) limit.release()
+    this.context.concurrency.end(grant)
     this.advance()
   }
 
@@ -214,8 +216,8 @@ export class RequestQueue {
     for (const limit of this.#sharedLimits) limit.wakeBefore(this)
     let waitCause: WaitCause | undefined
     for (const limit of this.#sharedLimits) waitCause ??= limit.waitCauseOf(this)
-    if (waitCause === undefined && !concurrency.tryAcquire(this, first.domain))
-      waitCause = { because: 'concurrency', level: concurrency.fullLevel(first.domain) ?? 'gate' }
+    if (waitCause === undefined && !concurrency.tryAcquire(this, first.site))
+      waitCause = { because: 'concurrency', level: concurrency.fullLevel(first.site) ?? 'gate' }
     if (waitCause !== undefined) {
       this.#heldBy = waitCause
       this.#waitsAtStep3 = true
@@ -246,7 +248,7 @@ export class RequestQueue {
     this.#underWay--
     // May advance other queues, but not this one: `#isAdmitting` is still true.
     for (const limit of this.#sharedLimits) limit.abandon(this, keepsPosition)
-    this.context.concurrency.release(first.domain)
+    this.context.concurrency.release(first.site)
     this.#isAdmitting = false
   }
 
@@ -310,7 +312,9 @@ export class RequestQueue {
     const sharedLimits = this.#sharedLimits
     for (const limit of sharedLimits) limit.start()
     this.#isAdmitting = false
-    first.grant({ slots, sharedLimits }, heldBy, at)
+    const grant: Grant = { site: first.site, startedAt: at, slots, sharedLimits }
+    this.context.concurrency.start(grant)
+    first.grant(grant, heldBy, at)
   }
 
   /** Handles a pacer or a clock that threw, and an invalid reply of the pacer. */

@@ -4,8 +4,8 @@
 // the queue calls `recheck`. If robots.txt no longer allows the request, these methods reject it. Otherwise the queue calls `grant`, or `fail`
 // if the pacer fails. Until `grant`, the caller's signal may abort the request, and closing the gate rejects it.
 import type { PaceLimits } from '@politely/core/engine'
-import { registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
+import { type Site, siteOf } from '@politely/fetcher/host-name'
 import { RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import { GrantedPermit } from './granted-permit.ts'
@@ -16,7 +16,7 @@ import type { Grant, RequestQueue, WaitingRequest } from './queue.ts'
 import type { AllowedVerdict } from './robots-check.ts'
 
 export class QueuedRequest implements WaitingRequest {
-  readonly domain: string
+  readonly site: Site
   readonly sharedKeys: readonly SharedKey[]
   readonly #queue: RequestQueue
   readonly #signal: AbortSignal | undefined
@@ -43,7 +43,7 @@ export class QueuedRequest implements WaitingRequest {
     this.#queue = queue
     this.#verdict = verdict
     this.#limits = paceLimitsOf(verdict, pacing)
-    this.domain = registrableDomainOf(verdict.origin)
+    this.site = siteOf(verdict.origin)
     this.#signal = signal
     this.#arrivedAt = now()
   }
@@ -101,7 +101,7 @@ export class QueuedRequest implements WaitingRequest {
   grant(grant: Grant, heldBy: WaitCause | undefined, at: number): void {
     const waitedMs = at - this.#arrivedAt
     const waitedFor = this.#resolvers === undefined ? undefined : heldBy
-    this.#permit = new GrantedPermit(this.#queue, grant, this.#verdict, this.domain, waitedMs, waitedFor)
+    this.#permit = new GrantedPermit(this.#queue, grant, this.#verdict, waitedMs, waitedFor)
     this.#removeAbortListener?.()
     this.#resolvers?.resolve(this.#permit)
   }

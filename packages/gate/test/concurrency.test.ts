@@ -5,6 +5,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ConcurrencyLimit } from '../src/concurrency-limit.ts'
 import { PoliteGate, type PoliteGateOptions, politely } from '../src/index.ts'
+import { simulate } from './simulation.ts'
 import { lookup, Site, until } from './site.ts'
 
 const DAYS = 24 * 3_600_000
@@ -164,7 +165,176 @@ describe('maxConcurrentPerDomain', () => {
   })
 })
 
+describe('tenants of a platform', () => {
+  const tenants = (count: number) => Array.from({ length: count }, (_, n) => `t${n}.netlify.app`)
+  const enterEach = (gate: PoliteGate, hosts: readonly string[], page: string) =>
+    Promise.all(hosts.map((host) => gate.enter(site.at(host, page))))
+
+  test('have a limit each, so that slow tenants do not stop another one', async () => {
+    const gate = gateWith({})
+    const held = [...(await enterEach(gate, tenants(4), '/1')), ...(await enterEach(gate, tenants(4), '/2'))]
+    expect((await gate.enter(site.at('other.netlify.app'))).waitedFor).toBe('none')
+    expect(held.length).toBe(8)
+  })
+
+  test.each([
+    { given: {}, most: 32 },
+    { given: { maxConcurrent: 40 }, most: 20 },
+    { given: { maxConcurrentPerDomain: 3 }, most: 12 },
+    { given: { maxConcurrent: 8 }, most: 8 },
+  ])('share a limit of four sites, at most half of all, at least one site: $given', async ({ given, most }) => {
+    const gate = gateWith(given)
+    await enterEach(gate, tenants(most), '/')
+    const other = gate.enter(site.at('other.netlify.app'))
+    await until(() => gate.queues().some(({ waiting }) => waiting === 1))
+    const isGateFull = most === given.maxConcurrent
+    expect(gate.queues().at(-1)).toMatchObject({ heldBy: 'concurrency', level: isGateFull ? 'gate' : 'domain' })
+    if (!isGateFull) expect((await gate.enter(site.at('honest.test'))).waitedFor).toBe('none')
+    gate.close()
+    await expect(other).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+  })
+
+  test('take turns within the turns of their platform', async () => {
+    const gate = gateWith({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
+    const order: string[] = []
+    const held = await gate.enter(site.at('first.test'))
+    const hosts = ['a.netlify.app', 'b.netlify.app', 'c.netlify.app', 'x.test', 'y.test']
+    const entering = hosts.map(async (host, n) => {
+      const permit = await gate.enter(site.at(host))
+      order.push(host)
+      permit.release()
+      return n
+    })
+    await until(() => gate.queues().filter(({ waiting }) => waiting === 1).length === hosts.length)
+    held.release()
+    await Promise.all(entering)
+    expect(order).toEqual(['a.netlify.app', 'x.test', 'y.test', 'b.netlify.app', 'c.netlify.app'])
+    expect(gate.queues()).toEqual([])
+  })
+})
+
+describe('slowAfterMs', () => {
+  /** A gate on simulated time whose limit is used up by hostile sites that hold their permits. */
+  async function startFull(options: Partial<PoliteGateOptions> = {}) {
+    const hosts = ['a.test', 'x.a.test', 'b.test', 'honest.test', 'fine.test']
+    const simulation = await simulate(Object.fromEntries(hosts.map((host) => [host, ''])), {
+      minDelayMs: 0,
+      maxConcurrent: 4,
+      maxConcurrentPerDomain: 2,
+      ...options,
+    })
+    const { enter } = simulation
+    const held = [
+      await enter('a1', 'a.test'),
+      await enter('a2', 'a.test'),
+      await enter('b1', 'b.test'),
+      await enter('b2', 'b.test'),
+    ]
+    return { ...simulation, held, names: () => simulation.starts.slice(4).map(([name, at]) => `${name} ${at}`) }
+  }
+
+  test('lets others start once the requests under way are slow, one for each that waits', async () => {
+    const { gate, site, enter, advance, names, held } = await startFull()
+    const entering = [enter('h', 'honest.test'), enter('f', 'fine.test'), enter('a3', 'x.a.test')]
+    await advance(9_999)
+    expect(names()).toEqual([])
+    await advance(1)
+    expect(names()).toEqual(['h 10000', 'f 10000'])
+    expect(gate.queues()).toMatchObject([
+      { underWay: 2 }, // exempt requests are still under way,
+      { underWay: 2 },
+      { underWay: 1 },
+      { underWay: 1 },
+      { waiting: 1, level: 'gate' },
+    ])
+    for (const permit of held.slice(2)) permit.release()
+    await advance()
+    expect(gate.queues().at(-1)).toMatchObject({ waiting: 1 })
+    expect(await gate.when(site.at('x.a.test'))).toMatchObject({ level: 'domain' }) // and count towards the limit of their site
+    expect(vi.getTimerCount()).toBe(0)
+    for (const permit of held) permit.release()
+    for (const permit of held) permit.release() // has no effect
+    for (const permit of await Promise.all(entering)) permit.release()
+    expect(gate.queues()).toEqual([])
+    expect(gate.counters).toMatchObject({ started: 7, done: 7 })
+    await gate.drain()
+    expect(
+      await Promise.all(Array.from({ length: 4 }, (_, n) => enter(`x${n}`, ['a.test', 'b.test'][n % 2] ?? ''))),
+    ).toHaveLength(4)
+  })
+
+  test('has no effect while no request waits for the limit of the gate', async () => {
+    const { gate, enter, advance, names } = await startFull({ maxConcurrent: 5 })
+    void enter('a3', 'a.test')
+    await advance(60_000)
+    expect(names()).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+    void enter('h', 'honest.test')
+    await advance()
+    void enter('f', 'fine.test')
+    await advance()
+    expect(names()).toEqual(['h 60000', 'f 60000']) // a request has been slow for long
+    expect(gate.queues().at(0)).toMatchObject({ underWay: 2, waiting: 1 })
+  })
+
+  test('gives a slow site one further request at a time, until one ends in time', async () => {
+    const { enter, advance, names, held } = await startFull()
+    void enter('h', 'honest.test')
+    void enter('f', 'fine.test')
+    const entering = ['a3', 'a4', 'a5'].map((name) => enter(name, 'a.test'))
+    await advance(10_000)
+    for (const permit of held) permit.release()
+    await advance()
+    expect(names().slice(2)).toEqual(['a3 10000'])
+    ;(await entering[0])?.release()
+    await advance()
+    expect(names().slice(2)).toEqual(['a3 10000', 'a4 10000', 'a5 10000'])
+  })
+
+  test('exempts four times maxConcurrent at most, and goes on when one of them ends', async () => {
+    const hosts = Array.from({ length: 12 }, (_, n) => `h${n}.test`)
+    const { gate, enter, advance, starts } = await simulate(Object.fromEntries(hosts.map((host) => [host, ''])), {
+      minDelayMs: 0,
+      maxConcurrent: 2,
+      slowAfterMs: 1_000,
+    })
+    const entering = hosts.map((host) => enter(host, host))
+    await advance(60_000)
+    expect(starts.map(([, at]) => Math.floor(at / 1_000))).toEqual([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    ;(await entering[0])?.release()
+    await advance(1_000)
+    expect(starts.length).toBe(11)
+    expect(vi.getTimerCount()).toBe(1)
+    gate.close()
+    await Promise.allSettled(entering.slice(11))
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('lets a tenant start beside slow tenants of its platform', async () => {
+    const hosts = ['a.netlify.app', 'b.netlify.app', 'c.netlify.app']
+    const { enter, advance, starts } = await simulate(Object.fromEntries(hosts.map((host) => [host, ''])), {
+      minDelayMs: 0,
+      maxConcurrent: 4,
+      maxConcurrentPerDomain: 1,
+      slowAfterMs: 1_000,
+    })
+    for (const host of hosts) void enter(host, host)
+    await advance(1_000)
+    expect(starts.map(([, at]) => at)).toEqual([0, 0, 1_000])
+  })
+
+  test('Infinity keeps the limit', async () => {
+    const { enter, advance, names } = await startFull({ slowAfterMs: Number.POSITIVE_INFINITY })
+    void enter('h', 'honest.test').catch(() => undefined)
+    await advance(3_600_000)
+    expect(names()).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
 describe('ConcurrencyLimit', () => {
+  const siteNamed = (name: string) => ({ name, platform: undefined })
+
   interface Queue {
     readonly name: string
     advance(): void
@@ -172,17 +342,18 @@ describe('ConcurrencyLimit', () => {
 
   /** Returns a function that adds queues which acquire the limit as soon as they are called, and a log of their names. */
   function open(maxConcurrent: number, maxConcurrentPerDomain: number) {
-    const limit = new ConcurrencyLimit({ maxConcurrent, maxConcurrentPerDomain })
+    const limits = { maxConcurrent, maxConcurrentPerDomain, slowAfterMs: Number.POSITIVE_INFINITY }
+    const limit = new ConcurrencyLimit(limits, () => 0)
     const called: string[] = []
     const want = (name: string, domain: string): Queue => {
       const queue = {
         name,
         advance: () => {
           called.push(name)
-          limit.tryAcquire(queue, domain)
+          limit.tryAcquire(queue, siteNamed(domain))
         },
       }
-      limit.tryAcquire(queue, domain)
+      limit.tryAcquire(queue, siteNamed(domain))
       return queue
     }
     return { limit, called, want }
@@ -193,7 +364,7 @@ describe('ConcurrencyLimit', () => {
     want('held', 'x')
     for (const name of ['a1', 'a2', 'a3']) want(name, 'a')
     for (const name of ['b1', 'b2']) want(name, 'b')
-    for (const domain of ['x', 'a', 'b', 'a', 'b']) limit.release(domain)
+    for (const domain of ['x', 'a', 'b', 'a', 'b']) limit.release(siteNamed(domain))
     expect(called).toEqual(['a1', 'b1', 'a2', 'b2', 'a3'])
   })
 
@@ -202,13 +373,11 @@ describe('ConcurrencyLimit', () => {
     want('held', 'x')
     want('held too', 'x')
     for (let n = 0; n < 1_000; n++) want(`${n}`, `${n}.test`)
-    limit.release('x')
+    limit.release(siteNamed('x'))
     expect(called).toEqual(['0'])
     const tryAcquire = limit.tryAcquire.bind(limit)
-    vi.spyOn(limit, 'tryAcquire').mockImplementation(
-      (queue, domain) => domain !== '1.test' && tryAcquire(queue, domain),
-    )
-    limit.release('x')
+    vi.spyOn(limit, 'tryAcquire').mockImplementation((queue, site) => site.name !== '1.test' && tryAcquire(queue, site))
+    limit.release(siteNamed('x'))
     expect(called).toEqual(['0', '1', '2'])
   })
 
@@ -217,10 +386,10 @@ describe('ConcurrencyLimit', () => {
     want('held', 'x')
     const a = want('a', 'x')
     want('b', 'x')
-    expect(limit.tryAcquire(a, 'x')).toBe(false)
-    limit.release('x')
+    expect(limit.tryAcquire(a, siteNamed('x'))).toBe(false)
+    limit.release(siteNamed('x'))
     limit.forget(a)
-    limit.release('x')
+    limit.release(siteNamed('x'))
     expect(called).toEqual(['a', 'b'])
   })
 })

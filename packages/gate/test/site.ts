@@ -85,9 +85,9 @@ export class Site {
   }
 }
 
-/** Resolves *.test to loopback. Fails for other names. */
+/** Resolves *.test, and tenants of the platform netlify.app, to loopback. Fails for other names. */
 export const lookup: LookupFunction = (host, { all }, done) => {
-  if (!host.endsWith('.test')) return done(new Error(`${host} is not of this test`), '', 0)
+  if (!/\.(test|netlify\.app)$/.test(host)) return done(new Error(`${host} is not of this test`), '', 0)
   // Asynchronous, like a real lookup.
   setImmediate(() => (all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)))
 }
