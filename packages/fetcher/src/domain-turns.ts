@@ -43,8 +43,8 @@ interface Counts {
 interface SiteItems<T> extends Counts {
   readonly name: string
   readonly platform: Platform<T> | undefined
-  /** First come, first served. */
-  readonly waiting: Queues<Fifo<T>>
+  /** First come, first served. A queue is created with its first item: most sites never have one that waits. */
+  readonly waiting: Partial<Record<QueueName, Fifo<T>>>
 }
 
 interface Platform<T> extends Counts {
@@ -93,7 +93,7 @@ export class DomainTurns<T> {
 
   /** How many items of this site wait in a queue. */
   waiting(site: Site, queue: QueueName = 'normal'): number {
-    return this.#sites.get(site.name)?.waiting[queue].size ?? 0
+    return this.#sites.get(site.name)?.waiting[queue]?.size ?? 0
   }
 
   /** Returns which limit an item of this site would have to wait for; undefined if it could start now. */
@@ -164,6 +164,7 @@ export class DomainTurns<T> {
   /** Adds an item to a queue of a site. */
   add(site: Site, item: T, queue: QueueName = 'normal'): void {
     const items = this.#itemsOf(site)
+    items.waiting[queue] ??= new Fifo()
     items.waiting[queue].add(item)
     this.#update(items)
   }
@@ -172,7 +173,7 @@ export class DomainTurns<T> {
   delete({ name }: Site, item: T): void {
     const items = this.#sites.get(name)
     if (items === undefined) return
-    for (const queue of QUEUE_NAMES) items.waiting[queue].delete(item)
+    for (const queue of QUEUE_NAMES) items.waiting[queue]?.delete(item)
     this.#update(items)
   }
 
@@ -190,9 +191,9 @@ export class DomainTurns<T> {
   #take(queue: QueueName): T | undefined {
     const first = this.#ready[queue].first
     const items = first !== undefined && 'sites' in first ? first.ready[queue].first : first
-    const item = items?.waiting[queue].first
+    const item = items?.waiting[queue]?.first
     if (first === undefined || items === undefined || item === undefined) return undefined
-    items.waiting[queue].delete(item)
+    items.waiting[queue]?.delete(item)
     // Moves the site, and its platform, behind the others.
     items.platform?.ready[queue].delete(items)
     this.#ready[queue].delete(first)
@@ -205,7 +206,7 @@ export class DomainTurns<T> {
     let items = this.#sites.get(name)
     if (items === undefined) {
       const platform = platformName === undefined ? undefined : this.#platformOf(platformName)
-      items = { name, platform, underWay: 0, away: 0, exempt: 0, waiting: createQueues(() => new Fifo()) }
+      items = { name, platform, underWay: 0, away: 0, exempt: 0, waiting: {} }
       this.#sites.set(name, items)
       if (platform !== undefined) platform.sites++
     }
@@ -247,6 +248,7 @@ export class DomainTurns<T> {
     const ready = platform?.ready ?? this.#ready
     let isEmpty = underWay === 0 && away === 0
     for (const queue of QUEUE_NAMES) {
+      if (waiting[queue] === undefined) continue
       const hasItems = waiting[queue].size > 0
       if (hasItems && this.#hasRoom(items, queue)) ready[queue].add(items)
       else ready[queue].delete(items)

@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { startClock } from '@politely/testkit/clock'
+import { lookupIn } from '@politely/testkit/lookup'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import { sampled } from '@politely/testkit/scope'
@@ -313,6 +314,24 @@ describe('maxFlights and maxFlightsPerDomain', () => {
     await server.answer(103)
     await Promise.all([...trap, ...others])
     expect(server.most).toEqual({ all: 5, domain: 2 })
+  })
+
+  test('each tenant of a platform has a limit, and all of them together have a larger one', async ({ newClient }) => {
+    const server = await startSlowServer()
+    const tenants = Array.from({ length: 10 }, (_, i) => `t${i}.netlify.app`)
+    const hosts = tenants.flatMap((tenant) => [`a.${tenant}`, `b.${tenant}`])
+    const lookup = lookupIn(Object.fromEntries(hosts.map((host) => [host, '127.0.0.1'])))
+    const client = newClient({ maxFlights: 12, maxFlightsPerDomain: 1, network: 'any', lookup })
+    const asked = hosts.map((host) => client.check(server.page(host)))
+    await server.received(4)
+    expect(server.order).toEqual(['a.t0.netlify.app', 'a.t1.netlify.app', 'a.t2.netlify.app', 'a.t3.netlify.app'])
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 4, flightsWaiting: 16 })
+    const other = client.check(server.page('honest.test'))
+    await server.received(5)
+    expect(server.order.at(-1)).toBe('honest.test')
+    await server.answer(21)
+    await Promise.all([...asked, other])
+    expect(server.most.all).toBe(5)
   })
 
   test('domains take turns, so a later domain does not wait for all flights of an earlier one', async ({

@@ -1,4 +1,4 @@
-// A lookup that never ends or ends late must delay only its own domain. Our choice.
+// A lookup that never ends or ends late must delay only its own site. Our choice.
 import { createSocket } from 'node:dgram'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -7,7 +7,7 @@ import { test } from './with-sites.ts'
 
 type Answer = Parameters<LookupFunction>[2]
 
-/** A resolver with as many threads as libuv's pool. A lookup under `evil.com` blocks a thread until the test releases it. */
+/** A resolver with as many threads as libuv's pool. A lookup under `evil.com` or `evil1.eu.org` blocks a thread until the test releases it. */
 function startThreadedLookup(threads = 4) {
   const running: { readonly host: string; readonly callback: Answer }[] = []
   const waiting: { readonly host: string; readonly callback: Answer }[] = []
@@ -17,7 +17,7 @@ function startThreadedLookup(threads = 4) {
       const one = waiting.shift()
       if (one === undefined) return
       started.push(one.host)
-      if (one.host.endsWith('evil.com')) running.push(one)
+      if (/evil\d*\.(com|eu\.org)$/.test(one.host)) running.push(one)
       else queueMicrotask(() => one.callback(null, [{ address: '127.0.0.1', family: 4 }]))
     }
   }
@@ -33,7 +33,7 @@ function startThreadedLookup(threads = 4) {
   return { lookup, started, release, running: () => running.length }
 }
 
-describe('one lookup at a time for each registrable domain', () => {
+describe('one lookup at a time for each site', () => {
   test('200 hosts of a domain with a silent name server block one thread, and other sites resolve', async ({
     newClient,
     sites,
@@ -59,6 +59,24 @@ describe('one lookup at a time for each registrable domain', () => {
     expect(threaded.started).toHaveLength(3)
     await client.close()
     await ended
+  })
+
+  test('silent name servers of tenants of a platform block two threads', async () => {
+    const { lookup, started, running, release } = startThreadedLookup()
+    const bounded = boundedLookup(lookup)
+    const ask = (host: string) => new Promise((resolve) => bounded(host, {}, resolve))
+    const evil = ['evil1', 'evil1', 'evil2', 'evil3'].map((tenant) => ask(`www.${tenant}.eu.org`))
+    const honest = ask('honest.eu.org')
+    await ask('honest.test')
+    expect(started).toEqual(['www.evil1.eu.org', 'www.evil2.eu.org', 'honest.test'])
+    for (let n = 0; n < evil.length; n++) {
+      release()
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(running()).toBeLessThanOrEqual(2)
+    }
+    await Promise.all([...evil, honest])
+    // The tenants take turns.
+    expect(started.slice(3)).toEqual(['www.evil3.eu.org', 'honest.eu.org', 'www.evil1.eu.org'])
   })
 
   test('all users of one resolver share the limit', () => {

@@ -132,6 +132,24 @@ test('the connection of a redirect whose body does not end is closed after 30 se
   expect(closed).toEqual([expect.stringContaining('http://evil.test/ did not end within 30 s')])
 })
 
+test('at most 8 redirects of a site, 32 of a platform and 64 in all may have a body that has not ended', () => {
+  const gate = newGate()
+  const closed: string[] = []
+  const ends: (() => void)[] = []
+  const open = (hosts: readonly string[]) => {
+    for (const host of hosts) ends.push(gate.openRedirect(`http://${host}/`, ({ message }) => closed.push(message)))
+    return closed.splice(0).map((message) => /http:\/\/([^/]+)/.exec(message)?.[1])
+  }
+  const tenants = (first: number, count: number) => Array.from({ length: count }, (_, n) => `t${first + n}.netlify.app`)
+  expect(open(['honest.netlify.app', ...Array<string>(8).fill('a.evil.netlify.app')])).toEqual([])
+  expect(open(['b.evil.netlify.app'])).toEqual(['a.evil.netlify.app'])
+  expect(open(tenants(0, 23))).toEqual([])
+  expect(open(tenants(23, 1))).toEqual(['honest.netlify.app'])
+  expect(open(Array.from({ length: 32 }, (_, n) => `site${n}.test`))).toEqual([])
+  expect(open(['site32.test'])).toEqual(['a.evil.netlify.app'])
+  for (const end of ends) end()
+})
+
 test('idle connections are kept to 32 hosts of one registrable domain, and to hosts of other domains', async () => {
   respond = (_, response) => void response.setHeader('keep-alive', 'timeout=600').end('page')
   const dispatcher = politeAgent({ gate: newGate(), lookup })

@@ -15,7 +15,7 @@ const FIRST_SEED = Number(process.env.FIRST_SEED ?? 1)
 const REQUESTS = 120
 const ARRIVALS_WITHIN_MS = 3_000
 
-/** The registrable domain and the address of each host. */
+/** The registrable domain and the address of each host. Each host under `netlify.app` is a site of its own. */
 const HOSTS: Readonly<Record<string, readonly [domain: string, address: string]>> = {
   'a.one.test': ['one.test', '192.0.2.1'],
   'b.one.test': ['one.test', '192.0.2.1'],
@@ -24,6 +24,9 @@ const HOSTS: Readonly<Record<string, readonly [domain: string, address: string]>
   'b.two.test': ['two.test', '192.0.2.3'],
   'three.test': ['three.test', '192.0.2.1'],
   'four.test': ['four.test', '192.0.2.3'],
+  'a.netlify.app': ['netlify.app', '192.0.2.4'],
+  'b.netlify.app': ['netlify.app', '192.0.2.4'],
+  'c.netlify.app': ['netlify.app', '192.0.2.5'],
 }
 
 type Random = (below: number) => number
@@ -171,7 +174,16 @@ async function crawl(seed: number): Promise<readonly string[]> {
     maxConcurrentPerDomain: pick(1, 2, 8),
     maxConcurrentPerAddress: pick(1, 2, 3, 100),
     maxConcurrent: pick(1, 2, 5, 64),
+    slowAfterMs: pick(10, 100, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY),
   }
+  /** Slow requests may exceed the limit of the gate and of a platform, but not without end. */
+  const excess = limits.slowAfterMs < Number.POSITIVE_INFINITY ? 5 : 1
+  const maxPerPlatform =
+    excess *
+    Math.max(
+      limits.maxConcurrentPerDomain,
+      Math.min(4 * limits.maxConcurrentPerDomain, Math.floor(limits.maxConcurrent / 2)),
+    )
   const isLookupSync = random(2) === 0
   const refetches = pick(0, 0, 4)
   const wrong: string[] = []
@@ -239,8 +251,13 @@ async function crawl(seed: number): Promise<readonly string[]> {
       domain: limits.maxConcurrentPerDomain,
       address: limits.maxConcurrentPerAddress,
     }
-    for (const [level, key] of keysOf(host)) add(`gate ${gate} ${level} ${key}`, change, max[level])
-    add(`gate ${gate}`, change, limits.maxConcurrent)
+    for (const [level, key] of keysOf(host)) {
+      if (key === 'netlify.app' && level === 'domain') {
+        add(`gate ${gate} site ${host}`, change, max.domain)
+        add(`gate ${gate} platform`, change, maxPerPlatform)
+      } else add(`gate ${gate} ${level} ${key}`, change, max[level])
+    }
+    add(`gate ${gate}`, change, excess * limits.maxConcurrent)
     if (pauseFrom === 'end') add(`pause from end ${queueKeyOf(host)}`, change, 1)
   }
   let settled = 0
