@@ -21,6 +21,9 @@ import type { Site } from './host-name.ts'
 /** The queue of a waiting item. Items in the background start only when no other waiting item may start. */
 export type QueueName = 'normal' | 'redirected' | 'background'
 
+/** How an item ended: `exempt` from some limits, or `in-time`. */
+export type Outcome = 'exempt' | 'in-time'
+
 const QUEUE_NAMES: readonly QueueName[] = ['normal', 'redirected', 'background']
 /** A platform may have this many times as many items as one of its sites, but not more than half of all. Our choice. */
 const SITES_PER_PLATFORM = 4
@@ -33,10 +36,11 @@ type Queues<T> = Readonly<Record<QueueName, T>>
 
 /** The items of a site or a platform that count towards its limit. */
 interface Counts {
+  /** Those of a platform without exempt ones. */
   underWay: number
   /** How many of its items are under way or waiting in another site. */
   away: number
-  /** How many of its items are exempt from the limits of the platform and of all. Those of a site still count as under way there. */
+  /** How many of its items are exempt from the limits for the platform and for all. */
   exempt: number
 }
 
@@ -69,6 +73,7 @@ export class DomainTurns<T> {
   readonly #full = new Set<Platform<T>>()
   /** The names of slow sites: one of their items became exempt, and none has ended in time since. */
   readonly #slow = new Set<string>()
+  /** How many items are under way and not exempt. */
   #underWay = 0
   #exempt = 0
   /** Whose turn it is. */
@@ -81,9 +86,9 @@ export class DomainTurns<T> {
     this.#maxPerPlatform = maxPerPlatform ?? Math.max(maxPerSite, most)
   }
 
-  /** How many items are under way and not exempt. */
+  /** How many items are under way, also exempt ones. */
   get underWay(): number {
-    return this.#underWay
+    return this.#underWay + this.#exempt
   }
 
   /** Whether an item waits only because of the limit for all or for a platform. */
@@ -116,9 +121,9 @@ export class DomainTurns<T> {
 
   /**
    * Counts an item of this site as ended.
-   * @param outcome `exempt` if it was exempt, `in-time` if it was not and has done its work.
+   * @param outcome Undefined if the item has not begun its work.
    */
-  end({ name }: Site, outcome?: 'exempt' | 'in-time'): void {
+  end({ name }: Site, outcome?: Outcome): void {
     const items = this.#sites.get(name)
     if (items === undefined) return
     items.underWay--
@@ -151,9 +156,9 @@ export class DomainTurns<T> {
   }
 
   /** Counts an item that is under way in its own site as away. */
-  leave(site: Site): void {
+  leave(site: Site, outcome?: Outcome): void {
     this.#countAway(site, 1)
-    this.end(site)
+    this.end(site, outcome)
   }
 
   /** Counts an item as away no more: it ended, or returned to its own site. */

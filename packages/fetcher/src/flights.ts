@@ -5,6 +5,10 @@
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
 import { type Site, siteOf } from './host-name.ts'
+import { SlowItems } from './slow-items.ts'
+
+/** A flight that takes longer is slow: see `SlowItems`. Its deadline is longer, but most servers respond in less time. Our choice. */
+const SLOW_AFTER_MS = 5_000
 
 export interface FlightLimits {
   /** The maximum number of concurrent flights. */
@@ -32,6 +36,8 @@ interface Flight<T> extends FlightWork {
   readonly ownSite: Site
   /** The site of the current request, or of the one that the flight waits to make. */
   site: Site
+  /** When it began to count towards that site. */
+  startedAt: number
   /** Whether the flight counts as away from its own site. */
   isAway: boolean
   readonly start: (work: FlightWork) => Promise<T>
@@ -54,9 +60,16 @@ export type FlightPhase = 'waiting' | 'under-way'
 export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>()
   readonly #turns: DomainTurns<Flight<T>>
+  readonly #slow: SlowItems
 
   constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits) {
     this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain)
+    this.#slow = new SlowItems(
+      this.#turns,
+      SLOW_AFTER_MS,
+      () => performance.now(),
+      () => this.#startNext(),
+    )
   }
 
   /**
@@ -111,6 +124,7 @@ export class Flights<T> {
       origin,
       ownSite: site,
       site,
+      startedAt: 0,
       isAway: false,
       start,
       result: Promise.withResolvers(),
@@ -146,6 +160,7 @@ export class Flights<T> {
       if (flight.turn === undefined) flight.ended = this.#run(flight)
       else this.#resume(flight, flight.turn)
     }
+    this.#slow.updateTimer()
   }
 
   async #run(flight: Flight<T>): Promise<void> {
@@ -164,8 +179,9 @@ export class Flights<T> {
   /** Ends the flight's turn of its site before it waits for one of the next site, so flights that go in a circle do not block each other. */
   #move(flight: Flight<T>, site: Site): Promise<void> | undefined {
     if (site.name === flight.site.name) return undefined
-    if (flight.isAway) this.#turns.end(flight.site)
-    else this.#turns.leave(flight.site)
+    const outcome = this.#slow.end(flight)
+    if (flight.isAway) this.#turns.end(flight.site, outcome)
+    else this.#turns.leave(flight.site, outcome)
     flight.isAway = true
     flight.site = site
     if (this.#turns.fullLimit(site) === undefined) {
@@ -186,6 +202,8 @@ export class Flights<T> {
   #start(flight: Flight<T>): void {
     const { site, ownSite, isAway } = flight
     this.#turns.start(site)
+    flight.startedAt = performance.now()
+    this.#slow.start(flight)
     if (!isAway || site.name !== ownSite.name) return
     flight.isAway = false
     this.#turns.endAway(site)
@@ -198,8 +216,9 @@ export class Flights<T> {
   }
 
   /** Removes a flight that is under way. */
-  #end({ origin, ownSite, site, isAway }: Flight<T>): void {
-    this.#turns.end(site)
+  #end(flight: Flight<T>): void {
+    const { origin, ownSite, site, isAway } = flight
+    this.#turns.end(site, this.#slow.end(flight))
     if (isAway) this.#turns.endAway(ownSite)
     this.#flights.delete(origin)
   }

@@ -22,8 +22,8 @@
 import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/fifo'
 import type { Site } from '@politely/fetcher/host-name'
+import type { StartedItem } from '@politely/fetcher/slow-items'
 import { isPromise } from './checked-pacer.ts'
-import type { StartedRequest } from './concurrency-limit.ts'
 import type { GateContext } from './gate-context.ts'
 import type { PaceBy, SharedKey } from './pace-by.ts'
 import {
@@ -59,7 +59,7 @@ export interface WaitingRequest {
 }
 
 /** What a request holds from its start to its end. */
-export interface Grant extends StartedRequest {
+export interface Grant extends StartedItem {
   /** A slot at each level; that of the queue is the last. */
   readonly slots: readonly KeySlot[]
   readonly sharedLimits: readonly SharedLimit[]
