@@ -16,9 +16,17 @@ const PAGES = 'docs/reference/api'
 
 /** Entry points that only the other packages of Politely import. They are no API. */
 const SHARED = new Set(
-  ['abort-listeners', 'domain-turns', 'fifo', 'host-name', 'lookup', 'option-checks', 'options', 'timeout'].map(
-    (name) => `@politely/fetcher/${name}`,
-  ),
+  [
+    'abort-listeners',
+    'domain-turns',
+    'fifo',
+    'host-name',
+    'lookup',
+    'option-checks',
+    'options',
+    'slow-items',
+    'timeout',
+  ].map((name) => `@politely/fetcher/${name}`),
 )
 
 /** What a name ends in, and what its docstring must then mention. */
