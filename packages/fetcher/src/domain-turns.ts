@@ -1,20 +1,25 @@
 // Limits how many items are under way at once, and gives waiting items their turns.
 //
-// There are three limits: one for all items, one for each site, and one for each platform. A site with a wildcard in its DNS has any number of
-// hosts, so its hosts share a limit. A platform such as `github.io` has any number of sites, and one owner may have many of them, so the sites of
-// a platform share a limit too. Without such limits, the slow items of one owner could be all items that are under way.
+// There are three limits: one for all items, one for each site, and one for each platform. A site
+// with a wildcard in its DNS has any number of hosts, so its hosts share a limit. A platform such
+// as `github.io` has any number of sites, and one owner may have many of them, so the sites of a
+// platform share a limit too. Without such limits, the slow items of one owner could be all items
+// that are under way.
 //
-// A waiting item is ready if its site and its platform are below their limits. Sites with ready items take turns. A platform takes turns like one
-// site, and its sites take turns within it.
+// A waiting item is ready if its site and its platform are below their limits. Sites with ready
+// items take turns. A platform takes turns like one site, and its sites take turns within it.
 //
-// An item that is under way for long may be exempted from the limits of its platform and of all, so that a few owners with slow items do not stop all
-// others. Its site is slow from then on: it has only one further item at a time, until one of its items ends in time.
+// An item that is under way for long may be exempted from the limits of its platform and of all, so
+// that a few owners with slow items do not stop all others. Its site is slow from then on: it has
+// only one further item at a time, until one of its items ends in time.
 //
 // No site can starve the others by redirects to them:
 //
-// - Items that a redirect led to a site wait in a queue of their own, which takes turns with the normal ones.
-// - An item that left its own site counts there until it ends, so that no site sends more items to others than it may have itself. Such items
-//   do not keep redirected ones from starting there: sites that redirect to each other would block each other.
+// - Items that a redirect led to a site wait in a queue of their own, which takes turns with the
+//   normal ones.
+// - An item that left its own site counts there until it ends, so that no site sends more items to
+//   others than it may have itself. Such items do not keep redirected ones from starting there:
+//   sites that redirect to each other would block each other.
 import { Fifo } from './fifo.ts'
 import type { Site } from './host-name.ts'
 
@@ -25,7 +30,10 @@ export type QueueName = 'normal' | 'redirected' | 'background'
 export type Outcome = 'exempt' | 'in-time'
 
 const QUEUE_NAMES: readonly QueueName[] = ['normal', 'redirected', 'background']
-/** A platform may have this many times as many items as one of its sites, but not more than half of all. Our choice. */
+/**
+ * A platform may have this many times as many items as one of its sites, but not more than half of
+ * all. Our choice.
+ */
 const SITES_PER_PLATFORM = 4
 /** There may be this many exempt items for each item that a limit admits. Our choice. */
 const MAX_EXEMPT_FACTOR = 4
@@ -36,7 +44,7 @@ type Queues<T> = Readonly<Record<QueueName, T>>
 
 /** The items of a site or a platform that count towards its limit. */
 interface Counts {
-  /** Those of a platform without exempt ones. */
+  /** For a site with its exempt items, for a platform without them. */
   underWay: number
   /** How many of its items are under way or waiting in another site. */
   away: number
@@ -47,7 +55,10 @@ interface Counts {
 interface SiteItems<T> extends Counts {
   readonly name: string
   readonly platform: Platform<T> | undefined
-  /** First come, first served. A queue is created with its first item: most sites never have one that waits. */
+  /**
+   * First come, first served. A queue is created with its first item: most sites never have one
+   * that waits.
+   */
   readonly waiting: Partial<Record<QueueName, Fifo<T>>>
 }
 
@@ -67,11 +78,16 @@ export class DomainTurns<T> {
   readonly #sites = new Map<string, SiteItems<T>>()
   /** The platforms of these sites. */
   readonly #platforms = new Map<string, Platform<T>>()
-  /** Sites without a platform that have waiting items and are below their own limit, and platforms with such sites. */
+  /**
+   * Sites without a platform that have waiting items and are below their own limit, and platforms
+   * with such sites.
+   */
   readonly #ready: Queues<Fifo<SiteItems<T> | Platform<T>>> = createQueues(() => new Fifo())
   /** Platforms that have reached their limit and have ready sites. */
   readonly #full = new Set<Platform<T>>()
-  /** The names of slow sites: one of their items became exempt, and none has ended in time since. */
+  /**
+   * The names of slow sites: one of their items became exempt, and none has ended in time since.
+   */
   readonly #slow = new Set<string>()
   /** How many items are under way and not exempt. */
   #underWay = 0
@@ -101,7 +117,10 @@ export class DomainTurns<T> {
     return this.#sites.get(site.name)?.waiting[queue]?.size ?? 0
   }
 
-  /** Returns which limit an item of this site would have to wait for; undefined if it could start now. */
+  /**
+   * Returns which limit an item of this site would have to wait for; undefined if it could start
+   * now.
+   */
   fullLimit({ name, platform }: Site): 'all' | 'domain' | undefined {
     if (this.#underWay >= this.#max) return 'all'
     const items = this.#sites.get(name)
@@ -137,8 +156,9 @@ export class DomainTurns<T> {
   }
 
   /**
-   * Exempts an item that is under way from the limits for its platform and for all. It still counts towards the limit of its site. Returns
-   * false if no other item waits for one of these two limits, or if there are too many exempt items already.
+   * Exempts an item that is under way from the limits for its platform and for all. It still counts
+   * towards the limit of its site. Returns false if no other item waits for one of these two
+   * limits, or if there are too many exempt items already.
    */
   exempt({ name }: Site): boolean {
     const items = this.#sites.get(name)
@@ -247,7 +267,10 @@ export class DomainTurns<T> {
     this.#exempt += change
   }
 
-  /** Adds the site to the ready ones or removes it; a site that is already ready keeps its turn. Deletes a site without items. */
+  /**
+   * Adds the site to the ready ones or removes it; a site that is already ready keeps its turn.
+   * Deletes a site without items.
+   */
   #update(items: SiteItems<T>): void {
     const { name, platform, underWay, away, waiting } = items
     const ready = platform?.ready ?? this.#ready
@@ -287,7 +310,10 @@ export class DomainTurns<T> {
   }
 }
 
-/** Whether one more item of a queue may start, as far as the limit of a site or a platform is concerned. */
+/**
+ * Whether one more item of a queue may start, as far as the limit of a site or a platform is
+ * concerned.
+ */
 function isBelow(max: number, { underWay, away }: Counts, queue: QueueName): boolean {
   return (queue === 'redirected' ? underWay : underWay + away) < max
 }

@@ -1,13 +1,17 @@
-// Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
-// all and per site, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
-// A flight counts towards the site that its current request goes to, since any number of sites may redirect to one; and, until it ends, towards
-// its own site, since one site may redirect any number of its hosts.
+// Single flight: callers that want the robots.txt of one origin at the same time share one fetch.
+// The number of concurrent flights is limited, in all and per site, since a site with a wildcard in
+// its DNS has any number of hosts. Flights that no caller waits for come last. A flight counts
+// towards the site that its current request goes to, since any number of sites may redirect to one;
+// and, until it ends, towards its own site, since one site may redirect any number of its hosts.
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
 import { type Site, siteOf } from './host-name.ts'
 import { SlowItems } from './slow-items.ts'
 
-/** A flight that takes longer is slow: see `SlowItems`. Its deadline is longer, but most servers respond in less time. Our choice. */
+/**
+ * A flight that takes longer is slow: see `SlowItems`. Its deadline is longer, but most servers
+ * respond in less time. Our choice.
+ */
 const SLOW_AFTER_MS = 5_000
 
 export interface FlightLimits {
@@ -24,8 +28,9 @@ export interface FlightWork {
   /** Whether the flight was removed after its work began. The work then ends without a further request. */
   readonly isDropped: boolean
   /**
-   * Counts the flight towards the site of this URL instead of its last one, since a redirect leads there. Returns undefined if
-   * the work may make the request now; otherwise a promise that resolves once it may, and rejects if the flight is removed.
+   * Counts the flight towards the site of this URL instead of its last one, since a redirect leads
+   * there. Returns undefined if the work may make the request now; otherwise a promise that
+   * resolves once it may, and rejects if the flight is removed.
    */
   moveTo(url: string): Promise<void> | undefined
 }
@@ -176,7 +181,10 @@ export class Flights<T> {
     }
   }
 
-  /** Ends the flight's turn of its site before it waits for one of the next site, so flights that go in a circle do not block each other. */
+  /**
+   * Ends the flight's turn of its site before it waits for one of the next site, so flights that go
+   * in a circle do not block each other.
+   */
   #move(flight: Flight<T>, site: Site): Promise<void> | undefined {
     if (site.name === flight.site.name) return undefined
     const outcome = this.#slow.end(flight)

@@ -1,8 +1,10 @@
-// Classifies host names: the site and the registrable domain of a name, and whether a name is public or private.
+// Classifies host names: the site and the registrable domain of a name, and whether a name is
+// public or private.
 //
-// The Public Suffix List has two parts. ICANN suffixes are those under which a registry registers domains, such as `co.uk`. Private suffixes are
-// those under which the owner of a domain gives names to others, such as `github.io`. That domain is a platform here, and whoever has a
-// name there is its tenant.
+// The Public Suffix List has two parts. ICANN suffixes are those under which a registry registers
+// domains, such as `co.uk`. Private suffixes are those under which the owner of a domain gives
+// names to others, such as `github.io`. That domain is a platform here, and each of these names
+// belongs to a tenant.
 //
 // tldts applies the Public Suffix List. Its host name validation is off: resolvers accept names that it rejects, such as `a-.example.com`,
 // and each of them still belongs to a registrable domain.
@@ -39,15 +41,22 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
 
 /** All hosts that probably have one owner. They share concurrency limits. */
 export interface Site {
-  /** The registrable domain, the IPv4 address, or the block of the IPv6 address. For a tenant of a platform, its own name there. */
+  /**
+   * The registrable domain, the IPv4 address, or the block of the IPv6 address. For a tenant of a
+   * platform, its own name there.
+   */
   readonly name: string
-  /** The registrable domain of the platform if the site is a tenant: `github.io`, or `amazonaws.com` for `a.s3.amazonaws.com`. */
+  /**
+   * The registrable domain of the platform if the site is a tenant: `github.io`, or `amazonaws.com`
+   * for `a.s3.amazonaws.com`.
+   */
   readonly platform: string | undefined
 }
 
 /**
- * Returns the site of a URL's host. `https://www.example.co.uk` belongs to the site `example.co.uk`; `https://www.a.github.io` belongs to the
- * site `a.github.io` of the platform `github.io`.
+ * Returns the site of a URL's host. `https://www.example.co.uk` belongs to the site
+ * `example.co.uk`; `https://www.a.github.io` belongs to the site `a.github.io` of the platform
+ * `github.io`.
  */
 export function siteOf(url: string): Site {
   const host = new URL(url).hostname
@@ -60,9 +69,10 @@ export function siteOf(url: string): Site {
 }
 
 /**
- * Returns the registrable domain of a URL's host: `example.co.uk` for `https://www.example.co.uk`. Counts only ICANN suffixes as public,
- * so `a.github.io` and `b.github.io` share one domain; our choice. Returns the host itself for an IPv4 address, a single label and a public
- * suffix. Returns the /48 of an IPv6 address, since one site may have the whole block.
+ * Returns the registrable domain of a URL's host: `example.co.uk` for `https://www.example.co.uk`.
+ * Counts only ICANN suffixes as public, so `a.github.io` and `b.github.io` share one domain; our
+ * choice. Returns the host itself for an IPv4 address, a single label and a public suffix. Returns
+ * the /48 of an IPv6 address, since one site may have the whole block.
  */
 export function registrableDomainOf(url: string): string {
   const host = new URL(url).hostname
@@ -99,8 +109,8 @@ export function isPrivateHost(host: string): boolean {
 }
 
 /**
- * Returns an IPv4 address itself, and the /48 of an IPv6 address: providers assign blocks up to this size to one customer (RFC 6177). Returns
- * undefined for a name.
+ * Returns an IPv4 address itself, and the /48 of an IPv6 address: providers assign blocks up to
+ * this size to one customer (RFC 6177). Returns undefined for a name.
  */
 function addressBlockOf(host: string): string | undefined {
   if (isIP(host) !== 0) return host

@@ -1,8 +1,10 @@
 // Resolves host names without letting one site's name server block all others.
 //
-// `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A name server that never responds blocks a
-// thread for ten seconds or more, and no API can cancel that. So lookups of one site run one at a time, and at most two of one platform: a
-// tenant may have name servers of its own. The next one starts when the last one has really ended, even if its request was aborted earlier.
+// `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A
+// name server that never responds blocks a thread for ten seconds or more, and no API can cancel
+// that. So lookups of one site run one at a time, and at most two of one platform: a tenant may
+// have name servers of its own. The next one starts when the last one has really ended, even if its
+// request was aborted earlier.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
@@ -19,8 +21,8 @@ const MAX_WAITING_PER_SITE = 256
 const bounded = new WeakMap<LookupFunction, LookupFunction>()
 
 /**
- * Returns a lookup function that runs one lookup at a time for each site. All callers that pass the same function share the
- * limit, since they share its threads. Default: `dns.lookup`.
+ * Returns a lookup function that runs one lookup at a time for each site. All callers that pass the
+ * same function share the limit, since they share its threads. Default: `dns.lookup`.
  */
 export function boundedLookup(lookup: LookupFunction = systemLookup): LookupFunction {
   let found = bounded.get(lookup)

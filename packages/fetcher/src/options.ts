@@ -63,13 +63,13 @@ export interface RobotsClientOptions {
    */
   readonly refreshAheadMs?: number | undefined
   /**
-   * The maximum number of concurrent robots.txt fetches. Further ones wait. Fetches that take longer than five seconds do not count while others
-   * wait. Default 200.
+   * The maximum number of concurrent robots.txt fetches. Further ones wait. Fetches that take
+   * longer than five seconds do not count while others wait. Default 200.
    */
   readonly maxFlights?: number | undefined
   /**
-   * The maximum number of concurrent fetches whose current request goes to one site. A site is a registrable domain or a tenant of a platform, and may
-   * have any number of hosts. Default 8.
+   * The maximum number of concurrent fetches whose current request goes to one site. A site is a
+   * registrable domain or a tenant of a platform, and may have any number of hosts. Default 8.
    */
   readonly maxFlightsPerDomain?: number | undefined
   /**

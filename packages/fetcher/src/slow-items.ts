@@ -1,8 +1,10 @@
 // Exempts slow items from the limits of `DomainTurns`, while other items wait only because of them.
 //
-// Eight sites with eight items each could otherwise occupy a limit of 64 for as long as they like: the bodies of their responses need not end. An
-// item that is under way for longer than `slowAfterMs` is slow. An exempt item goes on, and counts towards the limit of its site, but no longer
-// towards the limits for its platform and for all. A timer looks for slow items. It runs only while an item waits because of these limits.
+// Eight sites with eight items each could otherwise occupy a limit of 64 for as long as they like:
+// the bodies of their responses need not end. An item that is under way for longer than
+// `slowAfterMs` is slow. An exempt item goes on, and counts towards the limit of its site, but no
+// longer towards the limits for its platform and for all. A timer looks for slow items. It runs
+// only while an item waits because of these limits.
 import type { DomainTurns, Outcome } from './domain-turns.ts'
 import type { Site } from './host-name.ts'
 import { LONGEST_TIMER_MS } from './option-checks.ts'
@@ -14,7 +16,9 @@ export interface StartedItem {
   readonly startedAt: number
 }
 
-/** After this share of `slowAfterMs` the timer looks again at slow items that it could not exempt. */
+/**
+ * After this share of `slowAfterMs` the timer looks again at slow items that it could not exempt.
+ */
 const RECHECK_SHARE = 1 / 8
 
 export class SlowItems {
@@ -43,15 +47,18 @@ export class SlowItems {
     this.#started.add(item)
   }
 
-  /** Removes an item that is no longer under way at its site. Returns the outcome for `DomainTurns.end`. */
+  /**
+   * Removes an item that is no longer under way at its site. Returns the outcome for
+   * `DomainTurns.end`.
+   */
   end(item: StartedItem): Outcome {
     this.#started.delete(item)
     return this.#exempt.delete(item) ? 'exempt' : 'in-time'
   }
 
   /**
-   * Starts or stops the timer, after a change of the items that are under way or wait. Does not read the clock, since a clock of the caller may
-   * throw.
+   * Starts or stops the timer, after a change of the items that are under way or wait. Does not
+   * read the clock, since a clock of the caller may throw.
    */
   updateTimer(delayMs = 0): void {
     const isNeeded = this.#turns.isBlocked && this.#slowAfterMs < Number.POSITIVE_INFINITY

@@ -1,4 +1,5 @@
-// Limits for all items, for each site and for each platform, compared with a naive model in random order of calls.
+// Limits for all items, for each site and for each platform, compared with a naive model in random
+// order of calls.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'

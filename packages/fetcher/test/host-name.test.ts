@@ -1,4 +1,5 @@
-// Which hosts share one registrable domain, and which ones share one site, and so its limits. Our choice.
+// Which hosts share one registrable domain, and which ones share one site, and so its limits. Our
+// choice.
 import { expect, test } from 'vitest'
 import { siteOf } from '../src/host-name.ts'
 import { registrableDomainOf } from '../src/index.ts'

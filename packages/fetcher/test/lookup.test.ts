@@ -7,7 +7,10 @@ import { test } from './with-sites.ts'
 
 type Answer = Parameters<LookupFunction>[2]
 
-/** A resolver with as many threads as libuv's pool. A lookup under `evil.com` or `evil1.eu.org` blocks a thread until the test releases it. */
+/**
+ * A resolver with as many threads as libuv's pool. A lookup under `evil.com` or `evil1.eu.org`
+ * blocks a thread until the test releases it.
+ */
 function startThreadedLookup(threads = 4) {
   const running: { readonly host: string; readonly callback: Answer }[] = []
   const waiting: { readonly host: string; readonly callback: Answer }[] = []

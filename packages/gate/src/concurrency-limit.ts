@@ -1,7 +1,9 @@
-// Limits how many requests are under way at once: in all, to each site, and to each platform with many sites. Without the last two limits, one owner
-// with many hosts and slow pages could occupy all of `maxConcurrent`.
+// Limits how many requests are under way at once: in all, to each site, and to each platform with
+// many sites. Without the last two limits, one owner with many hosts and slow pages could occupy
+// all of `maxConcurrent`.
 //
-// Several owners with slow pages could still do that, since a body need not end. `SlowItems` exempts such requests.
+// Several owners with slow pages could still do that, since a body need not end. `SlowItems`
+// exempts such requests.
 import { DomainTurns } from '@politely/fetcher/domain-turns'
 import type { Site } from '@politely/fetcher/host-name'
 import { SlowItems, type StartedItem } from '@politely/fetcher/slow-items'
@@ -31,15 +33,19 @@ export class ConcurrencyLimit {
     this.#slow = new SlowItems(this.#turns, slowAfterMs, now, () => this.#wake())
   }
 
-  /** Returns the level whose limit a request to this site would have to wait for; undefined if it could start now. */
+  /**
+   * Returns the level whose limit a request to this site would have to wait for; undefined if it
+   * could start now.
+   */
   fullLevel(site: Site): 'domain' | 'gate' | undefined {
     const limit = this.#turns.fullLimit(site)
     return limit === 'all' ? 'gate' : limit
   }
 
   /**
-   * Counts a request to this site as under way, and returns true. If that would exceed a limit, returns false and calls the queue's `advance` once
-   * there is capacity. A queue that tries again for the same site keeps its position among the waiting queues.
+   * Counts a request to this site as under way, and returns true. If that would exceed a limit,
+   * returns false and calls the queue's `advance` once there is capacity. A queue that tries again
+   * for the same site keeps its position among the waiting queues.
    */
   tryAcquire(queue: WaitingQueue, site: Site): boolean {
     const isFull = this.#turns.fullLimit(site) !== undefined
@@ -65,8 +71,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Releases what `tryAcquire` acquired for a request that does not start. Then calls one waiting queue after the other, until one of them acquires
-   * what was released.
+   * Releases what `tryAcquire` acquired for a request that does not start. Then calls one waiting
+   * queue after the other, until one of them acquires what was released.
    */
   release(site: Site): void {
     this.#turns.end(site)

@@ -70,8 +70,8 @@ export class ResponseError extends TypeError {
 }
 
 /**
- * The gate closed the connection of a redirect. Its body had not ended after 30 seconds, or too many bodies of redirects were open: 8 of one
- * site, 32 of its platform, or 64 in all.
+ * The gate closed the connection of a redirect. Its body had not ended after 30 seconds, or too
+ * many bodies of redirects were open: 8 of one site, 32 of its platform, or 64 in all.
  *
  * Remedy: follow the redirect without reading its body; a site that does not end the bodies of its redirects is broken or hostile.
  */

@@ -36,7 +36,10 @@ export class OpenRedirects {
     return () => this.#remove(redirect)
   }
 
-  /** Closes the oldest redirect of some sites if there are `max` of them. There are few redirects, so a search is fast enough. */
+  /**
+   * Closes the oldest redirect of some sites if there are `max` of them. There are few redirects,
+   * so a search is fast enough.
+   */
   #makeRoom(max: number, isAffected: (site: Site) => boolean): void {
     if (this.#all.size < max) return
     const redirects = [...this.#all].filter(({ site }) => isAffected(site))

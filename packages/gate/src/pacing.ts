@@ -46,21 +46,27 @@ export interface PacingOptions {
    */
   readonly maxConcurrentPerOrigin?: number | undefined
   /**
-   * How many requests to all hosts of one site may be under way at once. A site is a registrable domain (`example.co.uk`), or a tenant of
-   * a platform (`a.github.io`). This limit keeps a site with many hosts and slow pages from occupying all of `maxConcurrent`. All tenants of a
-   * platform together may have four times as many requests under way, but at most half of `maxConcurrent`. Default 8, or
-   * `maxConcurrentPerOrigin` if that is larger.
+   * How many requests to all hosts of one site may be under way at once. A site is a registrable
+   * domain (`example.co.uk`), or a tenant of a platform (`a.github.io`). This limit keeps a site
+   * with many hosts and slow pages from occupying all of `maxConcurrent`. All tenants of a platform
+   * together may have four times as many requests under way, but at most half of `maxConcurrent`.
+   * Default 8, or `maxConcurrentPerOrigin` if that is larger.
    */
   readonly maxConcurrentPerDomain?: number | undefined
   /** How many requests to all hosts with one IP address may be under way at once. Default: no limit. */
   readonly maxConcurrentPerAddress?: number | undefined
-  /** How many requests may be under way at once in all, not counting exempt slow ones (`slowAfterMs`). Default 64. */
+  /**
+   * How many requests may be under way at once in all, not counting exempt slow ones
+   * (`slowAfterMs`). Default 64.
+   */
   readonly maxConcurrent?: number | undefined
   /**
-   * After this time a request that is under way is slow. If another request then waits for `maxConcurrent`, a slow request no longer counts
-   * towards it. So sites whose responses never end cannot occupy all of `maxConcurrent`. The same applies to the limit for all tenants of a
-   * platform. A slow request still counts towards the limits for its origin, site and address. At most four times `maxConcurrent` slow requests
-   * are exempt. Milliseconds; default 10,000. With `Infinity` no request is exempt, and `maxConcurrent` is never exceeded.
+   * After this time a request that is under way is slow. If another request then waits for
+   * `maxConcurrent`, a slow request no longer counts towards it. So sites whose responses never end
+   * cannot occupy all of `maxConcurrent`. The same applies to the limit for all tenants of a
+   * platform. A slow request still counts towards the limits for its origin, site and address. At
+   * most four times `maxConcurrent` slow requests are exempt. Milliseconds; default 10,000. With
+   * `Infinity` no request is exempt, and `maxConcurrent` is never exceeded.
    */
   readonly slowAfterMs?: number | undefined
   /** Which requests share a pace and the limit `maxConcurrentPerOrigin`. Default `origin`. */

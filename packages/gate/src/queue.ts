@@ -7,9 +7,10 @@
 //   2. The pace. A slot is a moment at which one request may start. The queue sets a timer for the time at which it asks the
 //      pacer for the next slot. The pacer's last reply (step 5) determines this time. After a `wait`, it is the end of that
 //      wait. After a slot, it is the end of the delay that follows the slot.
-//   3. The limits that several queues share: those of the request's domain and address (`SharedLimit`), and the concurrency
-//      limits for all requests, for each site and for each platform (`ConcurrencyLimit`). A `SharedLimit` may also have a delay,
-//      which must be over. If all limits admit the request, it acquires them, and the limit of step 1.
+//   3. The limits that several queues share: those of the request's domain and address
+//      (`SharedLimit`), and the concurrency limits for all requests, for each site and for each
+//      platform (`ConcurrencyLimit`). A `SharedLimit` may also have a delay, which must be over. If
+//      all limits admit the request, it acquires them, and the limit of step 1.
 //   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it has to be fetched,
 //      the request first releases the limits, so that a slow robots.txt does not delay other sites. After the fetch the
 //      request starts over at step 1.

@@ -15,7 +15,10 @@ const FIRST_SEED = Number(process.env.FIRST_SEED ?? 1)
 const REQUESTS = 120
 const ARRIVALS_WITHIN_MS = 3_000
 
-/** The registrable domain and the address of each host. Each host under `netlify.app` is a site of its own. */
+/**
+ * The registrable domain and the address of each host. Each host under `netlify.app` is a site of
+ * its own.
+ */
 const HOSTS: Readonly<Record<string, readonly [domain: string, address: string]>> = {
   'a.one.test': ['one.test', '192.0.2.1'],
   'b.one.test': ['one.test', '192.0.2.1'],

@@ -1,5 +1,6 @@
-// The server of the workload gate-hostile-domain, in a child process. The host `h1-.evil.test` is of the hostile domain. `h1.evil2.test` is of a
-// hostile site, and `h1.evil2.netlify.app` of a hostile tenant. All others are honest.
+// The server of the workload gate-hostile-domain, in a child process. The host `h1-.evil.test` is
+// of the hostile domain. `h1.evil2.test` is of a hostile site, and `h1.evil2.netlify.app` of a
+// hostile tenant. All others are honest.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

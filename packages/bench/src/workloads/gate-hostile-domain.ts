@@ -1,6 +1,8 @@
-// Measures whether hostile sites slow down the crawl of honest sites. Many honest origins have a crawl-delay, some responses are 429 or 503, and
-// nearly a third of the requests are aborted. One in ten honest origins is a tenant of a platform. The crawl runs alone, and beside hosts whose
-// responses do not end: those of one domain, of several sites, and of several tenants of that platform.
+// Measures whether hostile sites slow down the crawl of honest sites. Many honest origins have a
+// crawl-delay, some responses are 429 or 503, and nearly a third of the requests are aborted. One
+// in ten honest origins is a tenant of a platform. The crawl runs alone, and beside hosts whose
+// responses do not end: hosts of one domain, of several sites, and of several tenants of that
+// platform.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { RobotsClient } from '@politely/fetcher'
 import { type DoneMessage, PoliteGate, type StartMessage } from '@politely/gate'
@@ -19,7 +21,10 @@ interface Size {
   readonly concurrency: number
   /** The hosts of the hostile domain. */
   readonly hostileHosts: number
-  /** The option of the gate. As much shorter than its default as the crawl is shorter than one of a few minutes. */
+  /**
+   * The option of the gate. As much shorter than its default as the crawl is shorter than one of a
+   * few minutes.
+   */
   readonly slowAfterMs: number
 }
 
@@ -28,10 +33,16 @@ const QUICK: Size = { origins: 50, pages: 20, concurrency: 500, hostileHosts: 10
 
 /** Requests to each hostile host that are pending or queued at once. */
 const HOSTILE_PAGES = 5
-/** How many hostile sites or tenants there are, and how many hosts each of them has. Together they may have 20 × 8 requests under way. */
+/**
+ * How many hostile sites or tenants there are, and how many hosts each of them has. Together they
+ * may have 20 × 8 requests under way.
+ */
 const HOSTILE_SITES = 20
 const HOSTS_PER_SITE = 5
-/** The page of a hostile site or tenant takes this many times `slowAfterMs`. Then the crawler requests the next one. */
+/**
+ * The page of a hostile site or tenant takes this many times `slowAfterMs`. Then the crawler
+ * requests the next one.
+ */
 const DRIPPING_SHARE = 3
 /** A platform of the Public Suffix List. Its names lead to this machine. */
 const PLATFORM = 'netlify.app'
@@ -185,7 +196,8 @@ async function crawl(size: Size, hostile: Hostile): Promise<Crawl> {
     MAX_CRAWL_MS,
   )
   try {
-    // The first robots.txt of each host of the hostile domain is fetched now. It has expired when their pages are requested.
+    // The first robots.txt of each host of the hostile domain is fetched now. It has expired when
+    // their pages are requested.
     await Promise.all(badHosts.map((host) => robots.check(`http://${host}:${port}/`)))
     await robots.prefetch(pages.slice(0, size.origins).map(({ url }) => url))
     const hostileRequests = badHosts.flatMap((host) => Array.from({ length: HOSTILE_PAGES }, () => fetchHostile(host)))

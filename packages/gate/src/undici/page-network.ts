@@ -11,8 +11,9 @@ type Chained = Dispatcher.DispatchOptions & { readonly [CHAIN]?: string[] }
 /** The longest time for which an idle connection is kept. Undici's default would let a site ask for ten minutes, on each of its hosts. */
 const MAX_KEEP_ALIVE_MS = 10_000
 /**
- * How many hosts of one registrable domain may have idle connections. The connection of a request to a further host is closed after it. The tenants
- * of a platform share this limit: it costs them time, but does not stop them.
+ * How many hosts of one registrable domain may have idle connections. The connection of a request
+ * to a further host is closed after it. The tenants of a platform share this limit: it costs them
+ * time, but does not stop them.
  */
 const MAX_KEPT_HOSTS = 32
 /** How long to wait for the addresses of a redirect's target: as long as undici waits for a connection by default. */
