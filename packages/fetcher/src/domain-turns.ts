@@ -26,8 +26,8 @@ import type { Site } from './host-name.ts'
 /** The queue of a waiting item. Items in the background start only when no other waiting item may start. */
 export type QueueName = 'normal' | 'redirected' | 'background'
 
-/** How an item ended: `exempt` from some limits, or `in-time`. */
-export type Outcome = 'exempt' | 'in-time'
+/** How an item ended: `exempt` from some limits; `slow`, but not exempt; or `in-time`. */
+export type Outcome = 'exempt' | 'slow' | 'in-time'
 
 const QUEUE_NAMES: readonly QueueName[] = ['normal', 'redirected', 'background']
 /**
@@ -85,9 +85,7 @@ export class DomainTurns<T> {
   readonly #ready: Queues<Fifo<SiteItems<T> | Platform<T>>> = createQueues(() => new Fifo())
   /** Platforms that have reached their limit and have ready sites. */
   readonly #full = new Set<Platform<T>>()
-  /**
-   * The names of slow sites: one of their items became exempt, and none has ended in time since.
-   */
+  /** The names of slow sites. */
   readonly #slow = new Set<string>()
   /** How many items are under way and not exempt. */
   #underWay = 0
@@ -115,6 +113,11 @@ export class DomainTurns<T> {
   /** How many items of this site wait in a queue. */
   waiting(site: Site, queue: QueueName = 'normal'): number {
     return this.#sites.get(site.name)?.waiting[queue]?.size ?? 0
+  }
+
+  /** Whether an item of this site became exempt, and none has ended in time since. */
+  isSlow({ name }: Site): boolean {
+    return this.#slow.has(name)
   }
 
   /**

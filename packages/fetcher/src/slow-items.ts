@@ -49,11 +49,12 @@ export class SlowItems {
 
   /**
    * Removes an item that is no longer under way at its site. Returns the outcome for
-   * `DomainTurns.end`.
+   * `DomainTurns.end`. Reads the clock only if the site is slow.
    */
   end(item: StartedItem): Outcome {
     this.#started.delete(item)
-    return this.#exempt.delete(item) ? 'exempt' : 'in-time'
+    if (this.#exempt.delete(item)) return 'exempt'
+    return this.#turns.isSlow(item.site) && this.#untilSlowMs(item, this.#now()) <= 0 ? 'slow' : 'in-time'
   }
 
   /**
@@ -69,12 +70,16 @@ export class SlowItems {
     this.#timer = setTimeout(() => this.#exemptSlow(), Math.min(Math.ceil(delayMs), LONGEST_TIMER_MS)).unref()
   }
 
+  #untilSlowMs({ startedAt }: StartedItem, now: number): number {
+    return startedAt + this.#slowAfterMs - now
+  }
+
   /** Exempts slow items, the oldest first, as long as another item waits for what they hold. */
   #exemptSlow(): void {
     const now = this.#now()
     let nextMs = this.#slowAfterMs
     for (const item of this.#started) {
-      const untilSlowMs = item.startedAt + this.#slowAfterMs - now
+      const untilSlowMs = this.#untilSlowMs(item, now)
       if (untilSlowMs > 0) {
         nextMs = Math.min(nextMs, untilSlowMs)
         break

@@ -65,7 +65,7 @@ test('in random order of calls, the limits hold, and no item waits while it may 
         const item = pick(roll, [...underWay])
         underWay.delete(item)
         const isInTime = !item.isExempt && roll() < 0.5
-        turns.end(item.site, item.isExempt ? 'exempt' : isInTime ? 'in-time' : undefined)
+        turns.end(item.site, item.isExempt ? 'exempt' : isInTime ? 'in-time' : pick(roll, ['slow', undefined]))
         if (isInTime) slow.delete(item.site.name)
         seen.ended++
       } else if (underWay.size > 0) {

@@ -4,7 +4,7 @@
 //
 // Several owners with slow pages could still do that, since a body need not end. `SlowItems`
 // exempts such requests.
-import { DomainTurns } from '@politely/fetcher/domain-turns'
+import { DomainTurns, type Outcome } from '@politely/fetcher/domain-turns'
 import type { Site } from '@politely/fetcher/host-name'
 import { SlowItems, type StartedItem } from '@politely/fetcher/slow-items'
 
@@ -66,8 +66,13 @@ export class ConcurrencyLimit {
 
   /** Counts a request that has started as ended. Then calls waiting queues, as `release` does. */
   end(request: StartedItem): void {
-    this.#turns.end(request.site, this.#slow.end(request))
-    this.#wake()
+    let outcome: Outcome | undefined
+    try {
+      outcome = this.#slow.end(request) // throws if the caller's clock throws
+    } finally {
+      this.#turns.end(request.site, outcome)
+      this.#wake()
+    }
   }
 
   /**

@@ -281,14 +281,18 @@ describe('slowAfterMs', () => {
     const { enter, advance, names, held } = await startFull()
     void enter('h', 'honest.test')
     void enter('f', 'fine.test')
-    const entering = ['a3', 'a4', 'a5'].map((name) => enter(name, 'a.test'))
+    const entering = ['a3', 'a4', 'a5', 'a6'].map((name) => enter(name, 'a.test'))
     await advance(10_000)
     for (const permit of held) permit.release()
     await advance()
     expect(names().slice(2)).toEqual(['a3 10000'])
-    ;(await entering[0])?.release()
+    await advance(10_000)
+    ;(await entering[0])?.release() // slow, though not exempt
     await advance()
-    expect(names().slice(2)).toEqual(['a3 10000', 'a4 10000', 'a5 10000'])
+    expect(names().slice(3)).toEqual(['a4 20000'])
+    ;(await entering[1])?.release()
+    await advance()
+    expect(names().slice(4)).toEqual(['a5 20000', 'a6 20000'])
   })
 
   test('exempts four times maxConcurrent at most, and goes on when one of them ends', async () => {
