@@ -11,6 +11,7 @@ export {
   isOwnFailure,
   keepUntil,
 } from './access/entry.ts'
+export { mayBeNotFoundPage } from './access/not-found-page.ts'
 export type {
   Outcome,
   Restricted,

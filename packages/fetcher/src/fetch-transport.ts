@@ -51,7 +51,7 @@ export class FetchTransport implements RobotsTransport {
         return problem
       }
       const headers: ReplyHeaders = Object.fromEntries(response.headers)
-      const isRead = isBodyWanted(status, policy) && status !== 204
+      const isRead = isBodyWanted(status, headers, policy) && status !== 204
       const codingProblem = isRead ? problemOfCodings(headers) : undefined
       if (!isRead || codingProblem !== undefined) {
         discard(response)

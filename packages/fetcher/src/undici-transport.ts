@@ -156,7 +156,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     const problem = this.#connection.problemOfHead?.(status)
     if (problem !== undefined) this.#end(problem)
     else if (status < 100) this.#end(failure('malformed', `status ${status}`))
-    else if (!isBodyWanted(status, this.#settings.policy)) this.#end({ kind: 'response', status, headers })
+    else if (!isBodyWanted(status, headers, this.#settings.policy)) this.#end({ kind: 'response', status, headers })
     else if (isCoded(headers)) this.#decode(status, headers)
   }
 

@@ -14,7 +14,7 @@ import { test } from './with-sites.ts'
 
 test.for(replyCases.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {
   for (const [url, reply] of Object.entries(row.replies)) sites.respond(url, reply)
-  await expectVerdict(newClient(), sites, row.expected)
+  await expectVerdict(newClient({ notFoundPages: row.notFoundPages }), sites, row.expected)
 })
 
 test.for(conditionalCases.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {
@@ -54,4 +54,16 @@ test.for([
   const verdict = await newClient({ maxRedirects }).check(sites.withPort(checkedPage))
   expect(verdict).toMatchObject({ because: 'unavailable', access: { reason: 'too-many-redirects' } })
   expect(sites.requestedUrls).toEqual(urls.slice(0, -1))
+})
+
+test('our choice, with `notFoundPages`, the body of a 503 is not read, so that its Retry-After counts', async ({
+  sites,
+  newClient,
+}) => {
+  const clock = startClock()
+  sites.respond('http://a.test:PORT/robots.txt', (socket) => {
+    socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7200\r\nContent-Length: 100\r\n\r\ntruncated')
+  })
+  const verdict = await newClient({ now: clock.now, notFoundPages: 'unavailable' }).check(sites.withPort(checkedPage))
+  expect(verdict).toMatchObject({ access: { reason: 'status', status: 503, nextAttemptAt: clock.now() + 7_200_000 } })
 })

@@ -95,9 +95,9 @@ describe.for([
       .filter((row, i) => isSameWithFetch(row) && (isFullRun || i % 3 === turn))
       .map((row) => [row.name, row] as const)
 
-  test.for(casesOf(replyCases))('%s', async ([, { replies, expected }], { sites, newClient }) => {
+  test.for(casesOf(replyCases))('%s', async ([, { replies, notFoundPages, expected }], { sites, newClient }) => {
     for (const [url, reply] of Object.entries(replies)) sites.respond(url, reply)
-    const verdict = await newClient(transport()).check(sites.withPort(checkedPage))
+    const verdict = await newClient({ ...transport(), notFoundPages }).check(sites.withPort(checkedPage))
     const { requestedUrls: asked, allowed, because, ...access } = expected
     expect(verdict).toMatchObject({ allowed, because, access })
     expect(sites.requestedUrls).toEqual(asked)

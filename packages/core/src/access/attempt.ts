@@ -6,9 +6,10 @@
 import { textOf } from '../bytes.ts'
 import { type Headers, headerOf } from '../http/headers.ts'
 import type { Copy } from './copy.ts'
+import { isNotFoundPage } from './not-found-page.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
-import { isNotFoundPage, type Reply, type Response } from './reply.ts'
+import type { Reply, Response } from './reply.ts'
 
 /** A request that the caller has to send. */
 export interface RobotsRequest {

@@ -1,5 +1,6 @@
 // The result of one request for robots.txt, as a value: a response or a failure. Core does no I/O.
 import type { Headers } from '../http/headers.ts'
+import { isNotFoundPage } from './not-found-page.ts'
 import type { AccessPolicy } from './policy.ts'
 
 /** The result of one request for robots.txt. */
@@ -10,7 +11,7 @@ export interface Response {
   readonly kind: 'response'
   readonly status: number
   readonly headers: Headers
-  /** The decoded body. It is read for a 2xx, and for a 5xx if `notFoundPages` is `unavailable`. */
+  /** The decoded body. It is read for a 2xx, and for a 5xx that `mayBeNotFoundPage` accepts. */
   readonly body?: Body
 }
 
@@ -75,9 +76,4 @@ export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
   if (reply.kind === 'failure') return TRANSIENT.has(reply.reason)
   if (isNotFoundPage(reply, policy)) return false
   return (reply.status === 429 || reply.status >= 500) && reply.headers['retry-after'] === undefined
-}
-
-/** Returns whether this is a 5xx whose page says "not found", and the policy treats such pages as a 404. */
-export function isNotFoundPage({ status, body }: Response, { notFoundPages }: AccessPolicy): boolean {
-  return notFoundPages === 'unavailable' && status >= 500 && /\bnot found\b|\b404\b/i.test(body?.bytes ?? '')
 }
