@@ -116,7 +116,7 @@ const hosts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `http://${name}.test:
 
 export const replyCases: readonly ReplyCase[] = [
   ...forStatuses(
-    [200, 201, 202, 203, 206, 207, 208, 226, 299],
+    [200, 201, 202, 203, 207, 208, 226, 299],
     'RFC 9309 §2.3.1.1, a 2xx is success, and its rules are obeyed',
     obeyed,
     {
@@ -155,6 +155,18 @@ export const replyCases: readonly ReplyCase[] = [
     'RFC 9110 §15.3.7, a 206 with the whole file',
     { status: 206, headers: { 'content-range': 'bytes 0-29/30' }, body: disallowsPage },
     obeyed,
+  ),
+  ...['bytes 0-30/31', 'bytes 0-2999/3000', 'bytes 0-28/29', 'bytes 0-0/1'].map((range) =>
+    singleReply(
+      `RFC 9110 §14.4, a 206 whose body of 30 bytes is not as long as the file: "${range}"`,
+      { status: 206, headers: { 'content-range': range }, body: disallowsPage },
+      { ...unreachable, reason: 'truncated' },
+    ),
+  ),
+  singleReply(
+    'RFC 9110 §15.3.7.1, a 206 without Content-Range may hold only a part of the file',
+    { status: 206, body: disallowsPage },
+    { ...unreachable, reason: 'truncated' },
   ),
   ...[
     'bytes 0-29/100',
