@@ -190,17 +190,34 @@ function replyTo({ code, message }: BasicFtp.FTPError, phase: Phase): Reply {
   return { kind: 'response', status: statusOf(code, message, phase), headers: {} }
 }
 
-/** What servers write when they refuse a login for now, as in `530 Sorry, the maximum number of clients are already connected`. Our choice. */
-const TOO_MANY_CLIENTS = /\b(too many|maximum|max\.?|limit|full|busy|later)\b/i
-
 /**
  * Maps a reply code to the HTTP status with the same meaning, since RFC 9309 defines only HTTP statuses. RFC 959 §4.2. Servers also send these
  * codes for reasons that have nothing to do with the file or the login, such as 550 to PASV, or 530 when they have too many clients.
  */
 function statusOf(code: number, message: string, phase: Phase): number {
   if (phase === 'retrieve' && (code === 550 || code === 551 || code === 553)) return 404
-  if (phase === 'login' && (code === 530 || code === 532 || code === 332))
-    return TOO_MANY_CLIENTS.test(message) ? 503 : 401 // 401: no anonymous access
-  if (code < 500) return 503 // 4xx and 120 are temporary
+  if (phase === 'login' && code === 530) return refusesAnonymous(message) ? 401 : 503
+  if (code < 500) return 503 // 4xx and 120 are temporary. 332 does not say that there is no anonymous login.
   return 500
 }
+
+/**
+ * Returns whether a reply says that the server has no anonymous login, as in `530 Sorry, no anonymous users`. An unknown word may limit the
+ * refusal: "until noon", "too many". Our choice.
+ */
+function refusesAnonymous(message: string): boolean {
+  const text = message.toLowerCase().replaceAll(/^\d{3}[ -]/gm, '')
+  const words = text.split(/[\s.,:;!()-]+/).filter((word) => word !== '')
+  return (
+    words.every((word) => KNOWN_WORDS.has(word)) && words.includes('anonymous') && words.some((word) => NO.has(word))
+  )
+}
+
+const NO: ReadonlySet<string> = new Set(['no', 'not', 'disabled', 'disallowed', 'forbidden', 'prohibited'])
+const KNOWN_WORDS: ReadonlySet<string> = new Set([
+  ...NO,
+  ...`anonymous sorry a an the this is are we do does on to here private system server site ftp user users access login logins
+  allow allows allowed permit permits permitted accept accepts accepted support supports supported enabled`.split(
+    /\s+/,
+  ),
+])
