@@ -133,6 +133,17 @@ describe('a 304', () => {
     }
   })
 
+  test('RFC 9111 §4.2.3, is as old as its own Date says', () => {
+    const last = after([
+      [0, success({ etag: '"1"', date: 'Thu, 01 Jan 2026 00:00:00 GMT', 'cache-control': 'max-age=3600' })],
+    ])
+    const at = START + DAY
+    const headers = { date: 'Thu, 01 Jan 2026 23:50:00 GMT' }
+    expect(settle(last, ORIGIN, unchanged(last, headers), at, defaultAccessPolicy).nextAttemptAt).toBe(
+      at + (50 * HOUR) / 60,
+    )
+  })
+
   test('RFC 9111 §4.3.4, makes the copy fresh again for the time in its headers', () => {
     const last = after([[0, success({ etag: '"1"', 'last-modified': 'Monday' })]])
     const entry = settle(

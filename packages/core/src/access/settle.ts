@@ -60,7 +60,7 @@ export function settle(
 /** Returns the fields of an entry whose latest attempt ended with a result: it is valid for a time, and no failures are counted. */
 function resultFields(headers: Headers, lifetime: number | undefined, now: number, policy: AccessPolicy) {
   return {
-    nextAttemptAt: now + freshForMs(headers, lifetime, policy),
+    nextAttemptAt: now + freshForMs(headers, lifetime, now, policy),
     unreachableSince: undefined,
     failures: 0,
     unreachableForMs: 0,
