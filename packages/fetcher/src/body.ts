@@ -40,14 +40,18 @@ class CodedTooLargeError extends Error {
   readonly code = 'CODED_TOO_LARGE'
 }
 
-/** Returns the limit of what one decoder passes to the next. A body of `maxBodyBytes` needs about half of it. */
+/**
+ * Returns the limit of what one decoder passes to the next. A body of `maxBodyBytes` needs about half
+ * of it.
+ */
 function maxCodedBytes(maxBodyBytes: number): number {
   return 2 * maxBodyBytes + MIB
 }
 
 /**
- * Returns the limit of a whole response as received, with TLS records, interim responses, headers and the framing of chunks. A body of
- * `maxBodyBytes` fits even in chunks of one byte, each of which takes six bytes: `1`, CR, LF, the byte, CR, LF.
+ * Returns the limit of a whole response as received. It includes TLS records, interim responses,
+ * headers and the framing of chunks. A chunk of one byte takes six bytes (`1`, CR, LF, the byte, CR,
+ * LF), so a body of `maxBodyBytes` fits in any chunks.
  */
 export function maxReceivedBytes(maxBodyBytes: number): number {
   return 6 * maxBodyBytes + MIB

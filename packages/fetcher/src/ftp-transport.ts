@@ -197,27 +197,23 @@ function replyTo({ code, message }: BasicFtp.FTPError, phase: Phase): Reply {
 function statusOf(code: number, message: string, phase: Phase): number {
   if (phase === 'retrieve' && (code === 550 || code === 551 || code === 553)) return 404
   if (phase === 'login' && code === 530) return refusesAnonymous(message) ? 401 : 503
-  if (code < 500) return 503 // 4xx and 120 are temporary. 332 does not say that there is no anonymous login.
+  if (code < 500) return 503 // 332, and what is temporary: 4xx and 120
   return 500
 }
 
 /**
- * Returns whether a reply says that the server has no anonymous login, as in `530 Sorry, no anonymous users`. An unknown word may limit the
- * refusal: "until noon", "too many". Our choice.
+ * Returns whether a reply refuses every anonymous login, as in `530 Sorry, no anonymous users`. It must
+ * consist of known words: another word may limit the refusal, such as "until noon". Our choice.
  */
 function refusesAnonymous(message: string): boolean {
   const text = message.toLowerCase().replaceAll(/^\d{3}[ -]/gm, '')
   const words = text.split(/[\s.,:;!()-]+/).filter((word) => word !== '')
-  return (
-    words.every((word) => KNOWN_WORDS.has(word)) && words.includes('anonymous') && words.some((word) => NO.has(word))
-  )
+  return words.every((word) => KNOWN_WORDS.has(word)) && NO_ANONYMOUS.test(words.join(' '))
 }
 
-const NO: ReadonlySet<string> = new Set(['no', 'not', 'disabled', 'disallowed', 'forbidden', 'prohibited'])
-const KNOWN_WORDS: ReadonlySet<string> = new Set([
-  ...NO,
-  ...`anonymous sorry a an the this is are we do does on to here private system server site ftp user users access login logins
-  allow allows allowed permit permits permitted accept accepts accepted support supports supported enabled`.split(
-    /\s+/,
-  ),
-])
+const NO_ANONYMOUS =
+  /\b(?:no|not (?:allow|permit|accept|support)) anonymous\b|\banonymous (?:(?:ftp|users?|access|logins?|is|are) )*(?:not (?:allowed|permitted|accepted|supported|enabled)|disabled|forbidden)\b/
+const KNOWN_WORDS: ReadonlySet<string> = new Set(
+  `no not anonymous disabled forbidden sorry a an the this is are we do does on to here private system server site ftp user users
+  access login logins allow allowed permit permitted accept accepted support supported enabled`.split(/\s+/),
+)

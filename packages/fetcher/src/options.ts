@@ -82,8 +82,9 @@ export interface RobotsClientOptions {
    */
   readonly thenAssume?: AccessPolicy['thenAssume'] | undefined
   /**
-   * What a 5xx response means if the title or a heading of its page says "not found". Default `by-status`: robots.txt is unreachable. Google
-   * treats it as `unavailable`. A 503, and a 5xx with Retry-After, is unreachable in either case.
+   * What a 5xx response means if the title or a heading of its page says "not found". Default
+   * `by-status`: robots.txt is unreachable. Google treats it as `unavailable`. A 503, and a 5xx with
+   * Retry-After, is unreachable in either case.
    */
   readonly notFoundPages?: AccessPolicy['notFoundPages'] | undefined
   /** Which addresses a fetch of robots.txt may connect to. Default `guarded`. */

@@ -136,8 +136,8 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Ends a response that is longer than the limit. Its body is not used: without framing, it may be shorter than `maxBodyBytes`, and its
-   * missing part may contain a Disallow.
+   * Ends a response that is longer than the limit. Its body is not used, even as a cut file: without
+   * framing it may be shorter than `maxBodyBytes`, and the missing part may contain a Disallow.
    */
   endOverLimit(maxBytes: number): void {
     this.#end(failure('too-large', `the response is longer than ${maxBytes} bytes, including headers and framing`))

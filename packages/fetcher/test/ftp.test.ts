@@ -248,6 +248,7 @@ const cases: readonly FtpCase[] = [
       'No anonymous logins during maintenance',
       'All anonymous slots in use',
       'Anonymous access is allowed.',
+      'This site does not support private users; anonymous users are allowed',
       '',
     ] as const
   ).map((text): FtpCase => [`our choice, 530 for another reason: ${text}`, ftpBut({ PASS: `530 ${text}\r\n` }), 503]),

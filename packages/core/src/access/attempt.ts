@@ -72,8 +72,9 @@ function isPartial({ status, headers, body }: Response): boolean {
 }
 
 /**
- * Returns whether a 206 response holds the whole file. RFC 9110 §14.4, §15.3.7. Its Content-Range must claim the whole file, and its body must
- * be as long as the file. A body that the size limit cut shows only that the file is longer than the part that was kept.
+ * Returns whether a 206 response holds the whole file: its Content-Range claims the whole file, and
+ * its body is as long as the file. RFC 9110 §14.4, §15.3.7. If the size limit cut the body, the file
+ * must be longer than the part that was kept.
  */
 function isWholeFile(headers: Headers, { bytes, truncated }: Body = EMPTY): boolean {
   if (/multipart\/byteranges/i.test(headerOf(headers, 'content-type') ?? '')) return false

@@ -32,15 +32,19 @@ export function lifetimeMs(headers: Headers, now: number): number | undefined {
 }
 
 /**
- * Returns how old the response was when it arrived: the larger of its Age and the time since its Date. RFC 9111 §4.2.3. An invalid Age is
- * ignored, and the first of several counts. §5.1. The time that the request took is not known here, and is not added to Age.
+ * Returns how old the response was when it arrived: the larger of its Age and the time since its
+ * Date. RFC 9111 §4.2.3. An invalid Age is ignored, and the first of several counts. §5.1. The
+ * duration of the request is unknown here, and is not added to Age.
  */
 function ageMs(headers: Headers, now: number): number {
   const [, seconds = 0] = /^\s*(\d+)\s*(?:,|$)/.exec(headerOf(headers, 'age') ?? '') ?? []
   return Math.max(Number(seconds) * 1000, now - dateOf(headers, now))
 }
 
-/** Returns when the server generated the response, by the server's clock; `now` if its Date is missing or invalid. RFC 9110 §6.6.1. */
+/**
+ * Returns when the server generated the response, by the server's clock. Returns `now` if the Date is
+ * missing or invalid. RFC 9110 §6.6.1.
+ */
 function dateOf(headers: Headers, now: number): number {
   return httpDate(headerOf(headers, 'date') ?? '', now) ?? now
 }

@@ -1,15 +1,17 @@
 // Detects pages that say "not found" although their status is a 5xx. Google treats such a page as a 404.
 //
-// A page with a server error may contain "404" or "not found" for other reasons: in a telephone number, in a link, or because an upstream
-// server was not found. So only a title or a heading counts, and only if it consists of known words: an unknown word could change its meaning.
+// A page with a server error may contain "404" or "not found" for other reasons: in a telephone
+// number, in a link, or because an upstream server was not found. So only a title or a heading
+// counts, and only if it consists of known words. An unknown word could change its meaning.
 import { textOf } from '../bytes.ts'
 import type { Headers } from '../http/headers.ts'
 import type { AccessPolicy } from './policy.ts'
 import type { Response } from './reply.ts'
 
 /**
- * Returns whether a response with this status may be a page that says "not found" and counts as a 404, so that the caller has to read its body.
- * A 503 or a Retry-After header says that the server is out of order for a time, whatever its page says.
+ * Returns whether a response with this status may be a page that says "not found" and counts as a
+ * 404. Then the caller has to read its body. A 503 or a Retry-After header says that the server is out
+ * of order for a time, whatever its page says.
  */
 export function mayBeNotFoundPage(status: number, headers: Headers, { notFoundPages }: AccessPolicy): boolean {
   const isError = status >= 500 && status <= 599 && status !== 503
@@ -25,7 +27,8 @@ export function isNotFoundPage({ status, headers, body }: Response, policy: Acce
   )
 }
 
-// These patterns take linear time: an element without an end tag ends with the page, and a tag without `>` ends before the next `<`.
+// These patterns take linear time: an element without an end tag ends with the page, and a tag
+// without `>` ends before the next `<`.
 
 /** Comments, and elements that do not show what they contain. */
 const HIDDEN = /<!--.*?(?:-->|$)|<(script|style|template|svg)(?=[\s/>]).*?(?:<\/\1|$)/gis
