@@ -2,9 +2,8 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
-import type { Entry, State } from '@politely/core/engine'
-import type { ClientVerdict } from './client-verdict.ts'
-import { withoutCredentials } from './display.ts'
+import { type Entry, type State, withoutCredentials } from '@politely/core/engine'
+import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */
 export interface ClientEvents {
@@ -101,7 +100,17 @@ export interface FetchTrace {
 
 /** Runs a check inside a trace, if anything subscribes to the channel. */
 export function traceCheck(url: string, check: () => Promise<ClientVerdict>): Promise<ClientVerdict> {
-  return checkChannel.hasSubscribers ? checkChannel.tracePromise(check, { url }) : check()
+  if (!checkChannel.hasSubscribers) return check()
+  const checked = Promise.withResolvers<ClientVerdict>()
+  const traced = checkChannel.tracePromise(
+    async () => {
+      const verdict = await check()
+      checked.resolve(verdict)
+      return loggableVerdict(verdict)
+    },
+    { url: withoutCredentials(url) },
+  )
+  return traced.then(() => checked.promise)
 }
 
 /** Runs a fetch inside a trace, if anything subscribes to the channel. */
@@ -153,14 +162,14 @@ export class Telemetry {
   /** Counts and publishes a verdict. */
   checked(verdict: ClientVerdict): void {
     this.countVerdict(verdict.allowed)
-    this.#emit('verdict', { verdict })
-    if (this.#logger?.debug)
-      this.#log('debug', `${withoutCredentials(verdict.url) || 'an empty string'}: ${describeVerdict(verdict)}`)
+    const loggable = loggableVerdict(verdict)
+    this.#emit('verdict', { verdict: loggable })
+    if (this.#logger?.debug) this.#log('debug', `${loggable.url || 'an empty string'}: ${describeVerdict(loggable)}`)
   }
 
   /** Counts and publishes a verdict that was found without waiting. Its trace has the same four messages as that of `traceCheck`. */
   checkedNow(verdict: ClientVerdict): void {
-    if (checkChannel.hasSubscribers) void checkChannel.tracePromise(async () => verdict, { url: verdict.url })
+    if (checkChannel.hasSubscribers) void traceCheck(verdict.url, async () => verdict)
     this.checked(verdict)
   }
 

@@ -4,7 +4,7 @@
 // the queue calls `recheck`. If robots.txt no longer allows the request, these methods reject it. Otherwise the queue calls `grant`, or `fail`
 // if the pacer fails. Until `grant`, the caller's signal may abort the request, and closing the gate rejects it.
 import type { PaceLimits } from '@politely/core/engine'
-import { registrableDomainOf } from '@politely/fetcher'
+import { loggableVerdict, registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
@@ -142,7 +142,7 @@ export class QueuedRequest implements WaitingRequest {
 
   #messageFields() {
     const { gate, now } = this.#queue.context
-    const { url, origin } = this.#verdict
+    const { url, origin } = loggableVerdict(this.#verdict)
     return { gate, at: now(), url, origin, key: this.#queue.key }
   }
 }
