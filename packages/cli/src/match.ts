@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type DialectName, isProductToken, parseRobots, productTokenOf, type RulesVerdict } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
+import { describeValue, withoutCredentials } from '@politely/core/engine'
 import { errorLine, UsageError } from './errors.ts'
 import { jsonLine, write } from './output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
@@ -39,9 +39,8 @@ export async function match({ robots, userAgent, productToken, ...options }: Mat
 function tokenOf(userAgent: string | undefined, productToken: string | undefined): string {
   if (productToken !== undefined) {
     if (isProductToken(productToken)) return productToken
-    const given = JSON.stringify(productToken)
     throw new UsageError(
-      `--product-token: ${given} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
+      `--product-token: ${describeValue(productToken)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
     )
   }
   if (userAgent === undefined || userAgent.trim() === '') {
@@ -51,9 +50,8 @@ function tokenOf(userAgent: string | undefined, productToken: string | undefined
   }
   const token = productTokenOf(userAgent)
   if (token !== undefined) return token
-  const given = JSON.stringify(userAgent)
   throw new UsageError(
-    `--user-agent: ${given} contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token`,
+    `--user-agent: ${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token`,
   )
 }
 

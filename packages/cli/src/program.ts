@@ -78,7 +78,8 @@ function problemOf({ code, message }: CommanderError, command: Command): string 
   const text = message
     .replace(/^error: |\.$/g, '')
     .replace(/\s*\n\s*/g, ' ') // commander's suggestion is a second line
-    .replace(/^(.*(?:argument|command|option) ')(.*)'/, (_, start, given) => `${start}${withoutCredentials(given)}'`)
+    .replace(/^(.*(?:argument|command|option) '-*)(.*)'/, (_, start, given) => `${start}${withoutCredentials(given)}'`)
+    .replace(/(?<=but got \d+: ).*/, withoutCredentials)
   if (text.includes('Did you mean')) return text
   const [, given = ''] = /'([^']*)'/.exec(text) ?? []
   if (code === 'commander.unknownCommand')

@@ -49,11 +49,12 @@ export function withoutCredentials(url: string): string {
   if (!/@|%40/.test(url)) return url
   const text = url.replace(/^[\0-\x20\s]+|[\t\n\r]/g, '') // what URL parsers ignore, and what `trim` removes
   if (WITHOUT_AUTHORITY.test(text)) return url
-  const [start, scheme = 'https'] = AUTHORITY_START.exec(text) as unknown as [string, string | undefined]
+  const [start, scheme] = AUTHORITY_START.exec(text) as unknown as [string, string | undefined]
   const rest = text.slice(start.length)
-  const isSpecial = /^(?:https?|ftp|wss?|file)$/i.test(scheme)
+  const isSpecial = scheme === undefined || /^(?:https?|ftp|wss?|file)$/i.test(scheme)
   const parsed = URL.parse(`${isSpecial ? 'https' : 'x'}://${rest}`)
-  if (parsed === null) return start + rest.replace(/^.*(?:@|%40)/s, '')
+  const isInOtherText = scheme === undefined && /:[/\\]{2}/.test(rest) // such as `(https://user:password@host)`
+  if (parsed === null || isInOtherText) return start + rest.replace(/^.*(?:@|%40)/s, '')
   if (parsed.username + parsed.password === '') return url
   return start + rest.replace(isSpecial ? /^[^/\\?#]*@/ : /^[^/?#]*@/, '') // a `\` ends the host only after these schemes
 }

@@ -29,6 +29,8 @@ test.for([
   ['blob:https://me:secret@a.test/x', 'a.test/x'],
   ['mailto:me:secret@a.test', 'a.test'],
   ['git@a.test:b/c', 'a.test:b/c'],
+  ['(https://me:secret@a.test/x)', 'a.test/x)'],
+  ['--https://me:secret@a.test/x', 'a.test/x'],
   // Without credentials
   ['https://a.test/\t', 'https://a.test/\t'],
   ['https://a.test/@me', 'https://a.test/@me'],

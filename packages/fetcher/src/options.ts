@@ -316,7 +316,7 @@ function headerValue(userAgent: unknown): string {
   // Field values are visible ASCII, spaces and tabs. RFC 9110 §5.5.
   const [invalid] = /[^\t\x20-\x7e]/u.exec(userAgent) ?? []
   if (invalid !== undefined) {
-    const problem = `${describeValue(userAgent)} contains ${describeValue(invalid)}, which a header must not contain`
+    const problem = `${JSON.stringify(userAgent)} contains ${describeValue(invalid)}, which a header must not contain`
     throw new OptionError('userAgent', `${problem}; ${example}`)
   }
   return userAgent.trim()

@@ -45,6 +45,7 @@ export function invalidSecretUrls(host: string): readonly string[] {
     `http://u:${SECRET}@${host}/${'a'.repeat(70_000)}`,
     `see http://u:${SECRET}@${host}/page`,
     `<http://u:${SECRET}@${host}/page>`,
+    `(http://u:${SECRET}@${host}/page)`,
     `ws:u:${SECRET}@${host}/page`,
     `redis://u:${SECRET}@${host}/0`,
     `redis://u:1\\${SECRET}@${host}/0`,
