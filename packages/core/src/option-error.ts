@@ -41,9 +41,9 @@ export function describeValue(value: unknown): string {
  * Returns a URL without its credentials (`user:password@`), for messages and logs. The scheme may be
  * missing.
  *
- * A valid URL keeps everything but its credentials, and so does a relative path. Where the credentials
- * of an invalid URL end is not known, as in `http://user:pass/word@host`. Such a URL loses everything
- * before its last `@` or `%40`, except its scheme.
+ * A valid URL loses only its credentials. An invalid URL, such as `http://user:pass/word@host`, does
+ * not show where its credentials end. It loses everything before its last `@` or `%40`, except its
+ * scheme. A relative path is not changed.
  */
 export function withoutCredentials(url: string): string {
   if (!/@|%40/.test(url)) return url
