@@ -1,4 +1,5 @@
-// `npm run pack -- FOLDER`: packs all published packages into a folder. The workflow `release` publishes these tarballs.
+// `npm run pack -- FOLDER`: packs all published packages into a folder. The workflow `release`
+// publishes these tarballs.
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'

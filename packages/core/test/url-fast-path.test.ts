@@ -396,7 +396,7 @@ describe('a URL whose path is about as long as the longest path that is checked'
     'https://example.com',
     '',
   ]
-  // How many characters percent-encoding writes for each of these: 1, 3, 6, 9, 12 for a pair of surrogates, 9 for half a pair, none.
+  // Percent-encoding writes 1, 3, 6, 9, 12 and 9 characters for the first six. A client removes a tab and a line feed.
   const FILLINGS = ['a', ' ', '\u00e9', '\u20ac', '\u{1f600}', '\ud800', 'a\t\n']
 
   it.each([
@@ -409,7 +409,8 @@ describe('a URL whose path is about as long as the longest path that is checked'
   })
 
   it('gets the same verdict in every way', () => {
-    const counts = { tooLong: 0, otherOrigin: 0, allowed: 0, disallowed: 0 }
+    let tooLong = 0
+    let allowed = 0
     fc.assert(
       fc.property(
         fc.record({
@@ -428,14 +429,13 @@ describe('a URL whose path is about as long as the longest path that is checked'
           const text = `${start}${first}${filling.repeat(Math.ceil((MAX_PATH_LENGTH + by) / length))}${end}`
           const { verdict, others } = checkEveryWay(file, { dialect, ...(origin && { origin }) }, 'a')(text)
           expect(others).toEqual([])
-          if (verdict.because === 'invalid-url') counts.tooLong++
-          else if (verdict.because === 'other-origin') counts.otherOrigin++
-          else if (verdict.allowed) counts.allowed++
-          else counts.disallowed++
+          if (verdict.because === 'invalid-url') tooLong++
+          if (verdict.allowed) allowed++
         },
       ),
       { numRuns: sampled(600) },
     )
-    for (const [verdict, count] of Object.entries(counts)) expect(count, verdict).toBeGreaterThan(0)
+    expect(tooLong).toBeGreaterThan(sampled(100))
+    expect(allowed).toBeGreaterThan(sampled(30))
   })
 })

@@ -98,7 +98,10 @@ export interface FetchTrace {
   readonly error?: unknown
 }
 
-/** Runs a check inside a trace, if anything subscribes to the channel. */
+/**
+ * Runs a check inside a trace, if anything subscribes to the channel. The messages of the trace have
+ * no credentials of the URL. The caller gets the verdict unchanged.
+ */
 export function traceCheck(url: string, check: () => Promise<ClientVerdict>): Promise<ClientVerdict> {
   if (!checkChannel.hasSubscribers) return check()
   const checked = Promise.withResolvers<ClientVerdict>()

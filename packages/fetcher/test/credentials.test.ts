@@ -1,4 +1,5 @@
-// What a client tells its observers and writes into messages contains no credentials of a URL (`user:password@`). Our choice.
+// Events, channels, log lines and messages of a client contain no credentials of a URL
+// (`user:password@`). Our choice.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { inspect } from 'node:util'
 import { disallowsPage } from '@politely/testkit/response-cases'
@@ -12,7 +13,7 @@ const CHANNELS = ['politely:check', 'politely:fetch'].flatMap((name) =>
   ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((event) => `tracing:${name}:${event}`),
 )
 
-/** Returns everything that is told, as one text. An object is added when it is told, and read when the text is. */
+/** Listens to the channels. Returns what they publish and what a test adds; `text` shows all of it. */
 function hear(): { readonly told: unknown[]; readonly text: () => string } {
   const told: unknown[] = []
   const listen = (message: unknown, name: unknown) => void told.push([name, message])

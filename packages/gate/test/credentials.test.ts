@@ -65,7 +65,7 @@ test('the channels of a gate, and its errors', async () => {
 test('the errors and the refused responses of politely(fetch)', async () => {
   const { gate, site, told, valid, invalid } = await open()
   const error = (reason: unknown) => void told.push(reason)
-  const fetch = politely(async () => new Response(''), { gate, onDisallowed: 'response' })
+  const fetch = politely(async (_url: string) => new Response(''), { gate, onDisallowed: 'response' })
   for (const url of [...valid, ...invalid]) {
     const response = await fetch(url.replace('page', 'private')).catch(error)
     if (response) told.push(response.url, await response.text(), refusalOf(response))

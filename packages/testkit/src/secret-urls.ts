@@ -1,4 +1,5 @@
-// URLs with a password, in many spellings. The tests of each package check that none of its messages contains the password.
+// URLs with a password, in many spellings. The tests of each package check that none of its messages
+// contains the password.
 
 /** The password, or a part of it. */
 export const SECRET = 'xyzzy'
@@ -21,7 +22,7 @@ export function secretUrls(host: string): readonly string[] {
   ]
 }
 
-/** Returns texts that no client requests from this host and port, because they are invalid or their path is too long. */
+/** Returns texts that the client does not request: they are invalid, or their path is too long. */
 export function invalidSecretUrls(host: string): readonly string[] {
   return [
     `u:${SECRET}@${host}/page`,
