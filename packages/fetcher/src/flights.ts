@@ -1,10 +1,12 @@
 // Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
 // all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
 // A flight counts towards the domain that its current request goes to, since any number of domains may redirect to one; and, until it ends, towards
-// its own domain, since one domain may redirect any number of its hosts.
+// its own domain, since one domain may redirect any number of its hosts. `RedirectLimits` decides when a redirect may lead to another domain.
+import type { Failure } from '@politely/core/engine'
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
 import { registrableDomainOf } from './host-name.ts'
+import type { RedirectLimits } from './redirect-limits.ts'
 
 export interface FlightLimits {
   /** The maximum number of concurrent flights. */
@@ -20,11 +22,17 @@ export interface FlightWork {
   /** Whether the flight was removed after its work began. The work then ends without a further request. */
   readonly isDropped: boolean
   /**
-   * Counts the flight towards the registrable domain of this URL instead of its last one, since a redirect leads there. Returns undefined if
-   * the work may make the request now; otherwise a promise that resolves once it may, and rejects if the flight is removed.
+   * Counts the flight towards the registrable domain of this URL instead of its last one, since a redirect leads there. Call it before each
+   * request that follows the first one.
    */
-  moveTo(url: string): Promise<void> | undefined
+  moveTo(url: string): Turn | Promise<Turn>
 }
+
+/**
+ * Whether the work may make its next request: undefined if it may, otherwise the failure with which it ends. A promise of it rejects if the
+ * flight is removed while it waits.
+ */
+export type Turn = Failure | undefined
 
 interface Flight<T> extends FlightWork {
   readonly origin: string
@@ -32,6 +40,8 @@ interface Flight<T> extends FlightWork {
   readonly ownDomain: string
   /** The registrable domain of the current request, or of the one that the flight waits to make. */
   domain: string
+  /** The URL of the current request after a redirect, or of the one that the flight waits to make. */
+  url: string
   /** Whether the flight counts as away from its own domain. */
   isAway: boolean
   readonly start: (work: FlightWork) => Promise<T>
@@ -43,7 +53,9 @@ interface Flight<T> extends FlightWork {
   isDropped: boolean
   phase: FlightPhase
   /** Set while the work waits after `moveTo`. */
-  turn: PromiseWithResolvers<void> | undefined
+  turn: PromiseWithResolvers<Turn> | undefined
+  /** When it began to wait, by `performance.now()`. */
+  waitsSince: number
   /** Resolves when the work has ended, with whatever result. */
   ended: Promise<void> | undefined
 }
@@ -54,9 +66,14 @@ export type FlightPhase = 'waiting' | 'under-way'
 export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>()
   readonly #turns: DomainTurns<Flight<T>>
+  readonly #redirectLimits: RedirectLimits
+  /** By registrable domain: the timer for the next flight that a redirect led there. */
+  readonly #timers = new Map<string, NodeJS.Timeout>()
 
-  constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits) {
-    this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain)
+  constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits, redirectLimits: RedirectLimits) {
+    const mayRedirectTo = (domain: string) => redirectLimits.waitMs(domain) === 0
+    this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain, mayRedirectTo)
+    this.#redirectLimits = redirectLimits
   }
 
   /**
@@ -111,6 +128,7 @@ export class Flights<T> {
       origin,
       ownDomain: domain,
       domain,
+      url: origin,
       isAway: false,
       start,
       result: Promise.withResolvers(),
@@ -120,8 +138,9 @@ export class Flights<T> {
       isDropped: false,
       phase: 'waiting',
       turn: undefined,
+      waitsSince: 0,
       ended: undefined,
-      moveTo: (url) => this.#move(flight, registrableDomainOf(url)),
+      moveTo: (url) => this.#move(flight, url),
     }
     // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
@@ -141,10 +160,12 @@ export class Flights<T> {
 
   #startNext(): void {
     for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) {
-      this.#start(flight)
       flight.phase = 'under-way'
-      if (flight.turn === undefined) flight.ended = this.#run(flight)
-      else this.#resume(flight, flight.turn)
+      if (flight.turn !== undefined) this.#resume(flight, flight.turn)
+      else {
+        this.#start(flight)
+        flight.ended = this.#run(flight)
+      }
     }
   }
 
@@ -162,38 +183,78 @@ export class Flights<T> {
   }
 
   /** Ends the flight's turn of its domain before it waits for one of the next domain, so flights that go in a circle do not block each other. */
-  #move(flight: Flight<T>, domain: string): Promise<void> | undefined {
-    if (domain === flight.domain) return undefined
+  #move(flight: Flight<T>, url: string): Turn | Promise<Turn> {
+    const domain = registrableDomainOf(url)
+    const isElsewhere = domain !== flight.ownDomain
+    if (domain === flight.domain) {
+      if (isElsewhere) this.#takeRedirect(url, domain)
+      return undefined
+    }
+    const refusal = isElsewhere ? this.#redirectLimits.refusalAhead(url, this.#turns.redirectedTo(domain)) : undefined
+    if (refusal !== undefined) return refusal
     if (flight.isAway) this.#turns.end(flight.domain)
     else this.#turns.leave(flight.domain)
     flight.isAway = true
     flight.domain = domain
-    if (this.#turns.fullLimit(domain) === undefined) {
+    flight.url = url
+    const mayStart = !isElsewhere || this.#redirectLimits.waitMs(domain) === 0
+    if (mayStart && this.#turns.fullLimit(domain) === undefined) {
       this.#start(flight)
       this.#startNext()
       return undefined
     }
-    const turn = Promise.withResolvers<void>()
+    const turn = Promise.withResolvers<Turn>()
     flight.turn = turn
+    flight.waitsSince = performance.now()
     flight.phase = 'waiting'
     flight.isDroppable = true
     this.#turns.add(domain, flight, 'redirected')
+    this.#setTimer(domain)
     this.#startNext()
     return turn.promise
   }
 
-  /** Counts a flight as under way. If it returns to its own domain, it was away until now. */
-  #start(flight: Flight<T>): void {
-    this.#turns.start(flight.domain)
-    if (!flight.isAway || flight.domain !== flight.ownDomain) return
-    flight.isAway = false
-    this.#turns.endAway(flight.domain)
+  /** Counts a request that a redirect leads to another domain. */
+  #takeRedirect(url: string, domain: string): void {
+    this.#redirectLimits.take(url)
+    this.#turns.update(domain)
+    this.#setTimer(domain)
   }
 
-  #resume(flight: Flight<T>, turn: PromiseWithResolvers<void>): void {
+  /** Sets the timer that starts the next flight that waits for a redirect to this domain, or clears it if none waits. */
+  #setTimer(domain: string): void {
+    clearTimeout(this.#timers.get(domain))
+    this.#timers.delete(domain)
+    const ms = this.#redirectLimits.waitMs(domain)
+    if (ms === 0 || this.#turns.redirectedTo(domain) === 0) return // otherwise it starts when another flight ends
+    const next = () => {
+      this.#turns.update(domain)
+      this.#setTimer(domain)
+      this.#startNext()
+    }
+    this.#timers.set(domain, setTimeout(next, Math.ceil(ms)))
+  }
+
+  /** Counts a flight as under way. If it returns to its own domain, it was away until now. */
+  #start(flight: Flight<T>, refusal?: Failure): void {
+    const { domain, ownDomain, url, isAway } = flight
+    this.#turns.start(domain)
+    if (!isAway) return
+    if (domain === ownDomain) {
+      flight.isAway = false
+      this.#turns.endAway(domain)
+    } else if (refusal === undefined) this.#takeRedirect(url, domain)
+  }
+
+  /** Ends the wait of a flight after a redirect: it makes its request, or fails since it waited for too long or the target asked for a pause. */
+  #resume(flight: Flight<T>, turn: PromiseWithResolvers<Turn>): void {
+    const { url, domain, ownDomain, waitsSince } = flight
+    const waitedMs = performance.now() - waitsSince
+    const refusal = domain === ownDomain ? undefined : this.#redirectLimits.refusal(url, waitedMs)
+    this.#start(flight, refusal)
     flight.turn = undefined
     flight.isDroppable = false
-    turn.resolve()
+    turn.resolve(refusal)
   }
 
   /** Removes a flight that is under way. */
@@ -232,6 +293,7 @@ export class Flights<T> {
     flight.isDropped = true
     this.#flights.delete(origin)
     this.#turns.delete(domain, flight)
+    this.#setTimer(domain)
     if (isAway) this.#turns.endAway(ownDomain)
     flight.turn?.reject(new Error('the flight was removed while it waited'))
   }

@@ -67,6 +67,8 @@ export const counterMeanings = {
   unreachable: 'attempts that failed',
   refreshesAhead: 'attempts that started before the entry was stale, while no check waited',
   reusedRedirects: 'files at the end of a redirect that were also saved for the target’s origin',
+  redirectWaits: 'redirects whose target’s request had to wait, because of the limits on concurrent fetches or on redirects to one site',
+  busyTargets: 'attempts that ended with `busy-target`: a redirect to another site was not followed',
   bytes: 'decoded bytes of robots.txt received',
   storeHits: 'entries found in the store',
   storeMisses: 'entries missing from the store, or incomplete there',
@@ -183,6 +185,7 @@ export class Telemetry {
     this.count('fetches')
     this.count(kind === 'success' ? 'successes' : kind)
     this.count('requests', requests)
+    if (reason === 'busy-target') this.count('busyTargets')
     this.#emit('fetch', event)
     const level = kind === 'unreachable' ? 'warn' : 'info'
     const cause = reason === 'status' ? `status ${status}` : detail === undefined ? reason : `${reason}: ${detail}`

@@ -32,7 +32,8 @@ export function startAttempt(robotsUrl: string, copy?: Copy): RobotsRequest {
 export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): RobotsRequest | Outcome {
   const { url, hops } = at
   if (reply.kind === 'failure') {
-    return { kind: 'unreachable', reason: reply.reason, detail: reply.detail, url, hops } // §2.3.1.4
+    const { reason, detail, retryAfterMs } = reply
+    return { kind: 'unreachable', reason, detail, retryAfterMs, url, hops } // §2.3.1.4
   }
   const { status, headers, body } = reply
   const isConditional = Object.keys(at.conditions).length > 0

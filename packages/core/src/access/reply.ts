@@ -29,6 +29,8 @@ export interface Failure {
   readonly reason: FailureReason
   /** The platform's error message, for people; not stable. */
   readonly detail: string
+  /** The wait that the server asked for in an earlier response, if it is not over. Milliseconds. */
+  readonly retryAfterMs?: number | undefined
 }
 
 /**
@@ -45,6 +47,7 @@ export interface Failure {
  * - `truncated`: the body ended early, or is only a part of the file.
  * - `too-large`: the headers, or all bytes of the response together, exceed the limit.
  * - `blocked-address`: the network guard refused the address.
+ * - `busy-target`: a redirect leads to another site. That site asked for a pause, or too many redirects lead to it. No request was sent to it.
  * - `no-transport`: the client has no transport for the scheme of the URL, such as FTP.
  * - `unusable-transport`: the caller's `fetch` or `dispatcher` does not do what it must: it follows or hides redirects, or drops or changes a body.
  */
@@ -61,6 +64,7 @@ export type FailureReason =
   | 'truncated'
   | 'too-large'
   | 'blocked-address'
+  | 'busy-target'
   | 'no-transport'
   | 'unusable-transport'
 

@@ -106,8 +106,9 @@ function confirmedCopy({ copy, headers }: Unchanged, now: number): Copy {
  * Returns how long to wait after a failed attempt: the time in Retry-After, from `minTtlMs` to `maxTtlMs`; otherwise 1, 2, 4 … minutes up
  * to an hour, and half of that after a 503, which Google retries sooner.
  */
-function retryDelayMs({ status, headers }: Unreachable, failures: number, now: number, policy: AccessPolicy): number {
-  const asked = headers === undefined ? undefined : retryAfterMs(headerOf(headers, 'retry-after'), now)
+function retryDelayMs(outcome: Unreachable, failures: number, now: number, policy: AccessPolicy): number {
+  const { status, headers } = outcome
+  const asked = headers === undefined ? outcome.retryAfterMs : retryAfterMs(headerOf(headers, 'retry-after'), now)
   if (asked !== undefined) return Math.min(Math.max(asked, policy.minTtlMs), policy.maxTtlMs)
   const grown = Math.min(policy.firstRetryMs * 2 ** (failures - 1), policy.maxRetryMs)
   return status === 503 ? grown / 2 : grown
