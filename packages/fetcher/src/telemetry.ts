@@ -67,7 +67,8 @@ export const counterMeanings = {
   unreachable: 'attempts that failed',
   refreshesAhead: 'attempts that started before the entry was stale, while no check waited',
   reusedRedirects: 'files at the end of a redirect that were also saved for the target’s origin',
-  redirectWaits: 'redirects whose target’s request had to wait, because of the limits on concurrent fetches or on redirects to one site',
+  redirectWaits:
+    'redirects whose target’s request had to wait, because of the limits on concurrent fetches or on redirects to one site',
   busyTargets: 'attempts that ended with `busy-target`: a redirect to another site was not followed',
   bytes: 'decoded bytes of robots.txt received',
   storeHits: 'entries found in the store',
