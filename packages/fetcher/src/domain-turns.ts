@@ -27,7 +27,6 @@ interface Domain<T> {
 export class DomainTurns<T> {
   readonly #max: number
   readonly #maxPerDomain: number
-  readonly #mayRedirectTo: (name: string) => boolean
   /** Domains with items under way or waiting. */
   readonly #domains = new Map<string, Domain<T>>()
   /** Domains that have waiting items and are below their own limit, in the order of their turns. */
@@ -36,14 +35,9 @@ export class DomainTurns<T> {
   /** Whose turn it is. */
   #nextQueue: 'normal' | 'redirected' = 'normal'
 
-  /**
-   * @param mayRedirectTo Returns whether a redirected item may start in this domain now. Call `update` when its result changes.
-   * Default: always.
-   */
-  constructor(max: number, maxPerDomain: number, mayRedirectTo: (name: string) => boolean = () => true) {
+  constructor(max: number, maxPerDomain: number) {
     this.#max = max
     this.#maxPerDomain = maxPerDomain
-    this.#mayRedirectTo = mayRedirectTo
   }
 
   get underWay(): number {
@@ -54,17 +48,6 @@ export class DomainTurns<T> {
   fullLimit(name: string): 'all' | 'domain' | undefined {
     if (this.#underWay >= this.#max) return 'all'
     return (this.#domains.get(name)?.underWay ?? 0) >= this.#maxPerDomain ? 'domain' : undefined
-  }
-
-  /** Returns how many items that a redirect led to this domain wait. */
-  redirectedTo(name: string): number {
-    return this.#domains.get(name)?.waiting.redirected.size ?? 0
-  }
-
-  /** Lets the items of a domain have their turns again if `mayRedirectTo` says so now. */
-  update(name: string): void {
-    const domain = this.#domains.get(name)
-    if (domain !== undefined) this.#update(domain)
   }
 
   /** Counts an item as under way. */
@@ -146,8 +129,7 @@ export class DomainTurns<T> {
     for (const queue of QUEUE_NAMES) {
       const hasItems = waiting[queue].size > 0
       const counted = queue === 'redirected' ? underWay : underWay + away
-      const isOpen = counted < this.#maxPerDomain && (queue !== 'redirected' || this.#mayRedirectTo(name))
-      if (hasItems && isOpen) this.#ready[queue].add(domain)
+      if (hasItems && counted < this.#maxPerDomain) this.#ready[queue].add(domain)
       else this.#ready[queue].delete(domain)
       if (hasItems) isEmpty = false
     }

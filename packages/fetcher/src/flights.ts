@@ -7,6 +7,7 @@ import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
 import { registrableDomainOf } from './host-name.ts'
 import type { RedirectLimits } from './redirect-limits.ts'
+import { RedirectQueues } from './redirect-queues.ts'
 
 export interface FlightLimits {
   /** The maximum number of concurrent flights. */
@@ -67,13 +68,15 @@ export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>()
   readonly #turns: DomainTurns<Flight<T>>
   readonly #redirectLimits: RedirectLimits
-  /** By registrable domain: the timer for the next flight that a redirect led there. */
-  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #redirectQueues: RedirectQueues<Flight<T>>
 
   constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits, redirectLimits: RedirectLimits) {
-    const mayRedirectTo = (domain: string) => redirectLimits.waitMs(domain) === 0
-    this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain, mayRedirectTo)
+    this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain)
     this.#redirectLimits = redirectLimits
+    this.#redirectQueues = new RedirectQueues(redirectLimits, (flight) => {
+      this.#turns.add(flight.domain, flight, 'redirected')
+      this.#startNext()
+    })
   }
 
   /**
@@ -187,17 +190,18 @@ export class Flights<T> {
     const domain = registrableDomainOf(url)
     const isElsewhere = domain !== flight.ownDomain
     if (domain === flight.domain) {
-      if (isElsewhere) this.#takeRedirect(url, domain)
+      if (isElsewhere) this.#redirectLimits.take(url)
       return undefined
     }
-    const refusal = isElsewhere ? this.#redirectLimits.refusalAhead(url, this.#turns.redirectedTo(domain)) : undefined
+    const ahead = this.#redirectQueues.size(url)
+    const refusal = isElsewhere ? this.#redirectLimits.refusalAhead(url, ahead) : undefined
     if (refusal !== undefined) return refusal
     if (flight.isAway) this.#turns.end(flight.domain)
     else this.#turns.leave(flight.domain)
     flight.isAway = true
     flight.domain = domain
     flight.url = url
-    const mayStart = !isElsewhere || this.#redirectLimits.waitMs(domain) === 0
+    const mayStart = !isElsewhere || (ahead === 0 && this.#redirectLimits.waitMs(domain) === 0)
     if (mayStart && this.#turns.fullLimit(domain) === undefined) {
       this.#start(flight)
       this.#startNext()
@@ -208,31 +212,10 @@ export class Flights<T> {
     flight.waitsSince = performance.now()
     flight.phase = 'waiting'
     flight.isDroppable = true
-    this.#turns.add(domain, flight, 'redirected')
-    this.#setTimer(domain)
+    if (isElsewhere) this.#redirectQueues.add(flight)
+    else this.#turns.add(domain, flight, 'redirected')
     this.#startNext()
     return turn.promise
-  }
-
-  /** Counts a request that a redirect leads to another domain. */
-  #takeRedirect(url: string, domain: string): void {
-    this.#redirectLimits.take(url)
-    this.#turns.update(domain)
-    this.#setTimer(domain)
-  }
-
-  /** Sets the timer that starts the next flight that waits for a redirect to this domain, or clears it if none waits. */
-  #setTimer(domain: string): void {
-    clearTimeout(this.#timers.get(domain))
-    this.#timers.delete(domain)
-    const ms = this.#redirectLimits.waitMs(domain)
-    if (ms === 0 || this.#turns.redirectedTo(domain) === 0) return // otherwise it starts when another flight ends
-    const next = () => {
-      this.#turns.update(domain)
-      this.#setTimer(domain)
-      this.#startNext()
-    }
-    this.#timers.set(domain, setTimeout(next, Math.ceil(ms)))
   }
 
   /** Counts a flight as under way. If it returns to its own domain, it was away until now. */
@@ -243,7 +226,7 @@ export class Flights<T> {
     if (domain === ownDomain) {
       flight.isAway = false
       this.#turns.endAway(domain)
-    } else if (refusal === undefined) this.#takeRedirect(url, domain)
+    } else if (refusal === undefined) this.#redirectLimits.take(url)
   }
 
   /** Ends the wait of a flight after a redirect: it makes its request, or fails since it waited for too long or the target asked for a pause. */
@@ -255,6 +238,7 @@ export class Flights<T> {
     flight.turn = undefined
     flight.isDroppable = false
     turn.resolve(refusal)
+    this.#redirectQueues.delete(flight)
   }
 
   /** Removes a flight that is under way. */
@@ -293,7 +277,7 @@ export class Flights<T> {
     flight.isDropped = true
     this.#flights.delete(origin)
     this.#turns.delete(domain, flight)
-    this.#setTimer(domain)
+    this.#redirectQueues.delete(flight)
     if (isAway) this.#turns.endAway(ownDomain)
     flight.turn?.reject(new Error('the flight was removed while it waited'))
   }
