@@ -85,7 +85,7 @@ export interface Gauges {
   readonly memoryBytes: number
   /** Fetches of robots.txt that are under way. */
   readonly flightsUnderWay: number
-  /** Fetches of robots.txt that wait, because `maxFlights` or `maxFlightsPerDomain` is reached. */
+  /** Fetches of robots.txt that wait: `maxFlights` or `maxFlightsPerDomain` is reached, or many redirects lead to one site. */
   readonly flightsWaiting: number
 }
 

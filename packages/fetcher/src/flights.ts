@@ -1,7 +1,8 @@
 // Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
 // all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
 // A flight counts towards the domain that its current request goes to, since any number of domains may redirect to one; and, until it ends, towards
-// its own domain, since one domain may redirect any number of its hosts. `RedirectLimits` decides when a redirect may lead to another domain.
+// its own domain, since one domain may redirect any number of its hosts. A flight that a redirect leads to another domain first waits in
+// `RedirectQueues` for the pace of that domain.
 import type { Failure } from '@politely/core/engine'
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
@@ -23,15 +24,15 @@ export interface FlightWork {
   /** Whether the flight was removed after its work began. The work then ends without a further request. */
   readonly isDropped: boolean
   /**
-   * Counts the flight towards the registrable domain of this URL instead of its last one, since a redirect leads there. Call it before each
-   * request that follows the first one.
+   * Counts the flight towards the registrable domain of this URL instead of its last one, since a
+   * redirect leads there. The work calls it before each request after the first one.
    */
   moveTo(url: string): Turn | Promise<Turn>
 }
 
 /**
- * Whether the work may make its next request: undefined if it may, otherwise the failure with which it ends. A promise of it rejects if the
- * flight is removed while it waits.
+ * Whether the work may make its next request: undefined if it may, otherwise the failure with which it
+ * ends. A promise of a turn rejects if the flight is removed while it waits.
  */
 export type Turn = Failure | undefined
 
@@ -41,7 +42,7 @@ interface Flight<T> extends FlightWork {
   readonly ownDomain: string
   /** The registrable domain of the current request, or of the one that the flight waits to make. */
   domain: string
-  /** The URL of the current request after a redirect, or of the one that the flight waits to make. */
+  /** The URL that the last redirect to another domain led to, or the origin before any. */
   url: string
   /** Whether the flight counts as away from its own domain. */
   isAway: boolean
@@ -229,7 +230,10 @@ export class Flights<T> {
     } else if (refusal === undefined) this.#redirectLimits.take(url)
   }
 
-  /** Ends the wait of a flight after a redirect: it makes its request, or fails since it waited for too long or the target asked for a pause. */
+  /**
+   * Ends the wait of a flight after a redirect. It makes its request; or it fails, if it has waited for
+   * too long or its target asked for a pause meanwhile.
+   */
   #resume(flight: Flight<T>, turn: PromiseWithResolvers<Turn>): void {
     const { url, domain, ownDomain, waitsSince } = flight
     const waitedMs = performance.now() - waitsSince

@@ -44,7 +44,10 @@ export interface RobotsClientOptions {
   readonly maxTtlMs?: number | undefined
   /** The deadline of one attempt in milliseconds, for all its redirects and retries. Default 20,000. */
   readonly timeoutMs?: number | undefined
-  /** How often a request is repeated after 429, 5xx or a temporary failure. Default 2. */
+  /**
+   * How often a request is repeated after 429, 5xx or a temporary failure. Default 2. A request that a
+   * redirect led to another registrable domain is not repeated.
+   */
   readonly retries?: number | undefined
   /** How many redirects the client follows. Default 5; RFC 9309 §2.3.1.2 recommends at least five. */
   readonly maxRedirects?: number | undefined

@@ -1,15 +1,17 @@
-// Limits the requests that other sites cause a site to receive by redirecting their robots.txt to it. A site is a registrable domain here.
+// Limits the requests that a site receives because other sites redirect their robots.txt to it. A site
+// is a registrable domain here. The site that receives them is the target.
 //
-// A redirect is a request to a site that did not ask for it: the redirecting site chooses the URL, and a wildcard in its DNS gives it any
-// number of hosts. There are two limits, both kept for the target:
+// The target did not ask for such a request. The redirecting site chooses its URL, and a wildcard in
+// its DNS gives it any number of hosts. So there are two limits for each target:
 //
-// - Pace, by registrable domain. Such requests may come in a small burst, then one at a time with a delay between them. The delay is longer
-//   if the target's robots.txt is in memory and asks for it. `Flights` lets the others wait.
-// - Pause, by origin. Once a response asks for one with Retry-After, whichever robots.txt it was for, no such request is sent until it is over.
-//   A pause is not kept by domain: one tenant of a hosting provider could then end the redirects to all tenants.
+// - Pace, by registrable domain. Requests may start in a small burst, then one at a time with a delay
+//   between them. The delay is longer if the target's robots.txt is in memory and asks for it.
+// - Pause, by origin. After a response with Retry-After, no such request is sent until that time is
+//   over, whichever robots.txt the response was for. A pause by domain would be wrong: one tenant of a
+//   hosting provider could end the redirects to all other tenants.
 //
-// The rules of the target are not asked: a redirect to `https://platform.example/robots/customer.txt` is honest, also where the platform
-// disallows that path to crawlers (RFC 9309 §2.3.1.2).
+// The target's own rules do not apply. A redirect to `https://platform.example/robots/customer.txt` is
+// honest, also if the platform disallows that path (RFC 9309 §2.3.1.2).
 import type { CrawlerRules } from '@politely/core'
 import { delayOf, type Failure } from '@politely/core/engine'
 import { failure } from './failure.ts'
@@ -19,9 +21,12 @@ import { registrableDomainOf } from './host-name.ts'
 const BURST = 10
 /** The delay between further ones, in milliseconds. Our choice. */
 const DELAY_MS = 1_000
-/** The longest delay that a target's robots.txt can ask for, in milliseconds: one host must not stop the redirects to its whole domain. */
+/**
+ * The longest delay that a target's robots.txt can ask for, in milliseconds. Our choice: one host must
+ * not stop the redirects to its whole domain.
+ */
 const MAX_DELAY_MS = 10_000
-/** The longest wait for a turn, in milliseconds: six hundred hosts that redirect to one domain at the same moment. Our choice. */
+/** The longest wait, in milliseconds. It is enough for six hundred hosts at the same moment. Our choice. */
 const MAX_WAIT_MS = 600_000
 
 export interface TargetRules {
@@ -80,7 +85,7 @@ export class RedirectLimits {
     return failure('busy-target', `too many hosts redirect their robots.txt to ${registrableDomainOf(url)}: ${limit}`)
   }
 
-  /** Returns the delay after a redirected request: ours, or that of the target's robots.txt if it is longer. */
+  /** Returns the delay after a redirected request: ours, or a longer one that the target asks for. */
   #delayMs(url: string): number {
     const { crawlDelayMs, requestRates } = this.#rulesOf(new URL(url).origin) ?? {}
     const limits = { ownDelayMs: DELAY_MS, maxDelayMs: MAX_DELAY_MS, crawlDelayMs, requestRates }
@@ -88,10 +93,13 @@ export class RedirectLimits {
   }
 }
 
-/** How many times are kept, as a bound on memory: sites choose the names. To evict one, a site has to redirect to as many other domains. */
+/**
+ * How many times are kept. A bound on memory, since sites choose the names. To evict a name, a site
+ * has to redirect to as many others.
+ */
 const MAX_TIMES = 10_000
 
-/** Times by name. Past ones are forgotten, and the oldest ones if there are too many. */
+/** Times by name. Forgets times that are over, and the oldest ones if there are too many. */
 class Times {
   /** The names are in the order of the last `set`. */
   readonly #times = new Map<string, number>()

@@ -1,6 +1,9 @@
-// The queues of those that wait to follow a redirect to another site: one for each registrable domain that redirects lead to. The first of a
-// queue is admitted when the pace of the domain lets it start. It stays the first until it has started, since it may have to wait for other limits
-// too: otherwise several would be admitted meanwhile, and start at once.
+// Queues of items that wait to follow a redirect to another site: one queue for each registrable
+// domain that redirects lead to.
+//
+// The first item of a queue is admitted when the pace of the domain permits it. An admitted item may
+// have to wait for other limits. It stays the first item until it has started, so that a queue has one
+// admitted item at most. Otherwise all items that a slow domain delays would start at once later.
 import { Fifo } from './fifo.ts'
 import { registrableDomainOf } from './host-name.ts'
 import type { RedirectLimits } from './redirect-limits.ts'

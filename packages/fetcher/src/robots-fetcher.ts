@@ -29,8 +29,9 @@ export interface FetchResult {
 }
 
 /**
- * Called before each request that follows the first one, with its URL. Returns a failure if the attempt has to end instead, and a promise if the
- * request has to wait for requests of other attempts. The deadline does not run meanwhile.
+ * Called with the URL of each request after the first one, before the request. Returns a failure if the
+ * attempt has to end instead, and a promise if the request has to wait for other attempts. The deadline
+ * does not run meanwhile.
  */
 export type BeforeNext = (url: string) => Turn | Promise<Turn>
 
@@ -104,8 +105,9 @@ class Attempt {
     let state: RobotsRequest | Outcome = startAttempt(robotsUrl, copy)
     while (state.kind === 'request') {
       state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#policy)
-      const refusal = state.kind === 'request' ? await this.#waitForTurn(state.url) : undefined
-      if (state.kind === 'request' && refusal !== undefined) state = advance(state, refusal, this.#policy)
+      if (state.kind !== 'request') break
+      const refusal = await this.#waitForTurn(state.url)
+      if (refusal !== undefined) state = advance(state, refusal, this.#policy)
     }
     return { outcome: state, requests: this.#requests }
   }
@@ -119,7 +121,7 @@ class Attempt {
   async #sendWithRetries(request: RobotsRequest, robotsUrl: string): Promise<Reply> {
     let last = await this.#send(request)
     if (!isWorthRetrying(last, this.#policy)) return last // the common case, without the cost of p-retry
-    // Another site did not ask for this request, so its failure is not an invitation to repeat it.
+    // Another site did not ask for this request, so the client does not repeat it.
     const isElsewhere = request.hops.length > 0 && registrableDomainOf(request.url) !== registrableDomainOf(robotsUrl)
     if (isElsewhere) return last
     const attempt = async (number: number) => {

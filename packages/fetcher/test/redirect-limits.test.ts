@@ -130,7 +130,7 @@ describe('the pace of redirects to one site', () => {
     sites.respond(`${TARGET}/expensive-too`, rules)
     const answer = { status: 302, headers: { location: `${TARGET}/expensive-too` } }
     const results = Promise.allSettled(checkRedirected(sites, client, wildcard(40), { answer }))
-    // Eight of a domain may be away at once, with two requests each: that is seven more than may start without a delay of a second.
+    // Eight flights of a domain may be away at once, with two requests each. That is seven seconds over the burst.
     expect(await countAfter(sites, client, [6_999, 1, 1_999, 1])).toEqual([16, 16, 18, 18, 20])
     await client.close()
     await results
