@@ -85,7 +85,7 @@ export interface Gauges {
   readonly memoryBytes: number
   /** Fetches of robots.txt that are under way. */
   readonly flightsUnderWay: number
-  /** Fetches of robots.txt that wait: `maxFlights` or `maxFlightsPerDomain` is reached, or many redirects lead to one site. */
+  /** Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of redirects to another site. */
   readonly flightsWaiting: number
 }
 

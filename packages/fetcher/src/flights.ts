@@ -1,8 +1,8 @@
 // Single flight: callers that want the robots.txt of one origin at the same time share one fetch. The number of concurrent flights is limited, in
 // all and per registrable domain, since a site with a wildcard in its DNS has any number of hosts. Flights that no caller waits for come last.
 // A flight counts towards the domain that its current request goes to, since any number of domains may redirect to one; and, until it ends, towards
-// its own domain, since one domain may redirect any number of its hosts. A flight that a redirect leads to another domain first waits in
-// `RedirectQueues` for the pace of that domain.
+// its own domain, since one domain may redirect any number of its hosts. A flight that a redirect leads
+// to another domain waits for the pace of that domain first, in `RedirectQueues`.
 import type { Failure } from '@politely/core/engine'
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'

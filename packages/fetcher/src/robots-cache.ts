@@ -231,7 +231,7 @@ export class RobotsCache {
     return turn
   }
 
-  /** Keeps the pause that the last response of a failed attempt asks for. Redirects from other origins may lead there too. */
+  /** Keeps the pause that the last response of a failed attempt asks for, for redirects from other origins. */
   #keepPause(outcome: Outcome, entry: Entry, at: number): void {
     if (outcome.kind !== 'unreachable' || outcome.headers === undefined) return
     const hasPause = retryAfterMs(headerOf(outcome.headers, 'retry-after'), at) !== undefined

@@ -124,8 +124,8 @@ const OWN_FAILURES: ReadonlySet<Attempt['reason']> = new Set([
 ])
 
 /**
- * Returns whether the attempt failed because of the client itself: its network guard, its limits or its transport. This says nothing about
- * the site.
+ * Returns whether the attempt failed because of the client itself: its network guard, its limits or its
+ * transport. This says nothing about the site.
  */
 export function isOwnFailure({ reason }: Pick<Attempt, 'reason'>): boolean {
   return OWN_FAILURES.has(reason)
