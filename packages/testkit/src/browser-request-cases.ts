@@ -312,23 +312,6 @@ const notSeen: readonly UncheckedKind[] = [
     },
   },
   {
-    what: 'a second `<a download>` in an empty popup or in the first document of a popup, while another download is pending',
-    outcome: 'not seen',
-    testCase: {
-      name: 'of two downloads that the first document of a popup starts, the second is not seen',
-      web: {
-        '/robots.txt': RULES,
-        '/open': htmlPage(script("open('/popup')")),
-        '/popup': htmlPage(script(clickDownloads('window', 'popup'))),
-      },
-      run: async ({ sites, tab, at }) => {
-        await tab.goto(at('/open'))
-        await requestedAll(sites, ['/private/popup2'])
-      },
-      requested: ['/open', '/popup', '/private/popup2'],
-    },
-  },
-  {
     what: 'speculation rules in the first document of a popup',
     outcome: STOPPED,
     testCase: {
