@@ -29,6 +29,7 @@ const TASKS = {
   parts: [['scripts/parts.mjs']], // programs that tests need and npm does not have
   check: [['scripts/check.mjs']],
   api: [['scripts/api.mjs']], // writes docs/reference/api/
+  pack: [BUILD, ['scripts/pack.mjs']], // `npm run pack -- FOLDER`
   'next-version': [['scripts/next-version.mjs']],
   runtimes: [BUILD, ['scripts/check-runtimes.mjs', '--write']], // writes the tables of docs/runtimes.md
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],

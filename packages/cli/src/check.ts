@@ -2,7 +2,13 @@
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { explainUrlProblem } from '@politely/core'
-import { type ClientVerdict, RobotsClient, type RobotsClientOptions, withoutCredentials } from '@politely/fetcher'
+import {
+  type ClientVerdict,
+  loggableVerdict,
+  RobotsClient,
+  type RobotsClientOptions,
+  withoutCredentials,
+} from '@politely/fetcher'
 import { errorLine, Interrupted, UsageError } from './errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from './exit-code.ts'
 import { formatReport } from './format-report.ts'
@@ -56,7 +62,7 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
       process.stderr.write(errorLine(`${url}: ${problem}`))
     }
     if (form === 'json') {
-      await write(jsonLine(verdict))
+      await write(jsonLine(loggableVerdict(verdict)))
     } else if (verdict.because !== 'invalid-url') {
       await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, Date.now())}`)
     }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type DialectName, isProductToken, parseRobots, productTokenOf, type RulesVerdict } from '@politely/core'
+import { describeValue, withoutCredentials } from '@politely/core/engine'
 import { errorLine, UsageError } from './errors.ts'
 import { jsonLine, write } from './output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
@@ -28,7 +29,7 @@ export async function match({ robots, userAgent, productToken, ...options }: Mat
     let output = ''
     for (const url of lines) {
       const verdict: RulesVerdict = isTooLong(url) ? { ...TOO_LONG_VERDICT, url } : rules.check(url)
-      output += jsonLine({ url, ...verdict })
+      output += jsonLine(Object.assign({ url }, verdict, { url: withoutCredentials(url) }))
     }
     await write(output)
   }
@@ -38,9 +39,8 @@ export async function match({ robots, userAgent, productToken, ...options }: Mat
 function tokenOf(userAgent: string | undefined, productToken: string | undefined): string {
   if (productToken !== undefined) {
     if (isProductToken(productToken)) return productToken
-    const given = JSON.stringify(productToken)
     throw new UsageError(
-      `--product-token: ${given} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
+      `--product-token: ${describeValue(productToken)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
     )
   }
   if (userAgent === undefined || userAgent.trim() === '') {
@@ -50,9 +50,8 @@ function tokenOf(userAgent: string | undefined, productToken: string | undefined
   }
   const token = productTokenOf(userAgent)
   if (token !== undefined) return token
-  const given = JSON.stringify(userAgent)
   throw new UsageError(
-    `--user-agent: ${given} contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token`,
+    `--user-agent: ${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token`,
   )
 }
 
@@ -65,7 +64,7 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
 
 async function read(file: string): Promise<Uint8Array> {
   if (URL.canParse(file) && !existsSync(file)) {
-    const given = JSON.stringify(file)
+    const given = JSON.stringify(withoutCredentials(file))
     throw new UsageError(`--robots: ${given} is a URL; write politely check URL, or the name of a robots.txt file`)
   }
   if (file === '-') throw new UsageError('--robots: stdin contains the URLs; write the name of a robots.txt file')
@@ -74,7 +73,7 @@ async function read(file: string): Promise<Uint8Array> {
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException
     throw new UsageError(
-      `--robots: ${JSON.stringify(file)}: ${READ_ERRORS[code] ?? code}; write the name of a robots.txt file`,
+      `--robots: ${JSON.stringify(withoutCredentials(file))}: ${READ_ERRORS[code] ?? code}; write the name of a robots.txt file`,
     )
   }
 }

@@ -2,6 +2,7 @@
 // `--version` start quickly and `match` does not load the network code.
 import { readFileSync } from 'node:fs'
 import { dialects } from '@politely/core'
+import { withoutCredentials } from '@politely/core/engine'
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { CheckOptions } from './check.ts'
 import { UsageError } from './errors.ts'
@@ -74,7 +75,11 @@ function throwUsageError(commandOf: () => Command): (error: CommanderError) => n
 
 function problemOf({ code, message }: CommanderError, command: Command): string {
   if (code === 'commander.help') return 'write a command, check or match'
-  const text = message.replace(/^error: |\.$/g, '').replace(/\s*\n\s*/g, ' ') // commander's suggestion is a second line
+  const text = message
+    .replace(/^error: |\.$/g, '')
+    .replace(/\s*\n\s*/g, ' ') // commander's suggestion is a second line
+    .replace(/^(.*(?:argument|command|option) '-*)(.*)'/, (_, start, given) => `${start}${withoutCredentials(given)}'`)
+    .replace(/(?<=but got \d+: ).*/, withoutCredentials)
   if (text.includes('Did you mean')) return text
   const [, given = ''] = /'([^']*)'/.exec(text) ?? []
   if (code === 'commander.unknownCommand')

@@ -11,6 +11,7 @@ export {
   isOwnFailure,
   keepUntil,
 } from './access/entry.ts'
+export { mayBeNotFoundPage } from './access/not-found-page.ts'
 export type {
   Outcome,
   Restricted,
@@ -37,7 +38,7 @@ export { describeState } from './describe.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { assertKnown } from './known-options.ts'
-export { describeValue } from './option-error.ts'
+export { describeValue, withoutCredentials } from './option-error.ts'
 export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits, type Rate } from './pace/delay.ts'
 export { type Hours, nextVisitTimeAt } from './pace/hours.ts'
 export {

@@ -22,13 +22,45 @@ export class OptionError extends TypeError {
 /** Values are cut to this many characters in messages. */
 const MAX_QUOTED_LENGTH = 100
 
-/** Describes an invalid value in an error message, also one that JSON cannot represent. */
+/**
+ * Describes an invalid value in an error message, also one that JSON cannot represent. A text may be
+ * a URL, so it is shown without credentials.
+ */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') {
-    return JSON.stringify(value.length > MAX_QUOTED_LENGTH ? `${value.slice(0, MAX_QUOTED_LENGTH)}…` : value)
+    const text = withoutCredentials(value)
+    return JSON.stringify(text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text)
   }
   if (typeof value === 'function') return 'a function'
   if (typeof value !== 'object' || value === null) return String(value)
   const type = Object.prototype.toString.call(value).slice('[object '.length, -1) // such as `Promise`
   return type === 'Object' ? 'an object' : `an object of type ${type}`
 }
+
+/**
+ * Returns a URL without its credentials (`user:password@`), for messages and logs. The scheme may be
+ * missing.
+ *
+ * A valid URL loses only its credentials. An invalid URL, such as `http://user:pass/word@host`, does
+ * not show where its credentials end. It loses everything before its last `@` or `%40`, except its
+ * scheme. A relative path is not changed.
+ */
+export function withoutCredentials(url: string): string {
+  if (!/@|%40/.test(url)) return url
+  const text = url.replace(/^[\0-\x20\s]+|[\t\n\r]/g, '') // what URL parsers ignore, and what `trim` removes
+  if (WITHOUT_AUTHORITY.test(text)) return url
+  const [start, scheme] = AUTHORITY_START.exec(text) as unknown as [string, string | undefined]
+  const rest = text.slice(start.length)
+  const isSpecial = scheme === undefined || /^(?:https?|ftp|wss?|file)$/i.test(scheme)
+  const parsed = URL.parse(`${isSpecial ? 'https' : 'x'}://${rest}`)
+  const isInOtherText = scheme === undefined && /:[/\\]{2}/.test(rest) // such as `(https://user:password@host)`
+  if (parsed === null || isInOtherText) return start + rest.replace(/^.*(?:@|%40)/s, '')
+  if (parsed.username + parsed.password === '') return url
+  return start + rest.replace(isSpecial ? /^[^/\\?#]*@/ : /^[^/?#]*@/, '') // a `\` ends the host only after these schemes
+}
+
+/** A relative path, a mail address or data. */
+const WITHOUT_AUTHORITY = /^(?:\.{0,2}[/\\](?![/\\])|[?#]|mailto:[^:]*$|data:[^,@]*,)/i
+
+/** What comes before the authority. Only some schemes need no slashes. WHATWG URL, "special scheme". */
+const AUTHORITY_START = /^(?:(?:([a-z][a-z\d+.-]*):)?[/\\]{2,}|(?:https?|ftp|wss?):[/\\]*)?/i

@@ -6,6 +6,7 @@ import { CrawlerRules } from './match/crawler-rules.ts'
 import { countPackedRules } from './match/packed-rules.ts'
 import { OptionError } from './option-error.ts'
 import type { DayRange, RequestRate } from './parse/pace-records.ts'
+import { originOf } from './url/origin.ts'
 
 /**
  * Restores a crawler's rules from a cache or another thread: from `JSON.parse(JSON.stringify(rules))` or `structuredClone(rules.toJSON())`. The
@@ -57,7 +58,7 @@ function isBoundRules(data: unknown): data is BoundRules {
     version === BOUND_VERSION &&
     (typeof dialect === 'string' || (isObject(dialect) && isObject((dialect as Partial<BoundDialect>).parsing))) &&
     isListOf(productTokens, (token) => typeof token === 'string') &&
-    (origin === undefined || typeof origin === 'string') &&
+    (origin === undefined || (typeof origin === 'string' && originOf(origin) === origin)) &&
     typeof packed === 'string' &&
     typeof groupsAt === 'number' &&
     (crawlDelayMs === undefined || (Number.isFinite(crawlDelayMs) && (crawlDelayMs as number) >= 0)) &&

@@ -103,6 +103,7 @@ describe('a request without a usable response is unreachable (RFC 9309 §2.3.1.4
     'truncated',
     'too-large',
     'blocked-address',
+    'busy-target',
     'no-transport',
     'unusable-transport',
   ] as const
@@ -114,6 +115,11 @@ describe('a request without a usable response is unreachable (RFC 9309 §2.3.1.4
       url: ROBOTS,
       hops: [],
     })
+  })
+
+  test('our choice, the outcome has the wait that an earlier response asked for', () => {
+    const reply = { ...failure('busy-target'), retryAfterMs: 60_000 }
+    expect(advance(startAttempt(ROBOTS), reply, defaultAccessPolicy)).toMatchObject({ retryAfterMs: 60_000 })
   })
 
   test('also after a redirect, which the outcome lists', () => {
@@ -181,6 +187,7 @@ describe('isWorthRetrying', () => {
     ['our choice, not after headers over the size limit', failure('too-large'), false],
     ['our choice, not after a TLS failure', failure('tls'), false],
     ['our choice, not after an address that the network guard blocked', failure('blocked-address'), false],
+    ['our choice, not while the target of a redirect takes no more requests', failure('busy-target'), false],
     ['our choice, not without a transport for the scheme', failure('no-transport'), false],
     ['our choice, not with a transport that does not do what it must', failure('unusable-transport'), false],
   ])('%s', (_, reply, expected) => {

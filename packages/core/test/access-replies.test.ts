@@ -11,8 +11,9 @@ import { expect, test } from 'vitest'
 import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Entry } from '../src/access/entry.ts'
 import type { Outcome } from '../src/access/outcome.ts'
-import { defaultAccessPolicy as policy } from '../src/access/policy.ts'
+import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
 import { settle } from '../src/access/settle.ts'
+import { latin1Of } from '../src/bytes.ts'
 import { decide } from '../src/decide.ts'
 import { parseRobots } from '../src/parse.ts'
 
@@ -24,12 +25,14 @@ const NOW = Date.UTC(2026, 0, 1)
 function entryWithCopy(url: string): Entry {
   const body = { bytes: disallowsPage, truncated: false }
   const outcome = { kind: 'success', status: 200, headers: { etag: '"1"' }, body, url, hops: [] } as const
-  return settle(undefined, withPort('http://a.test:PORT'), outcome, NOW - 86_400_000, policy)
+  return settle(undefined, withPort('http://a.test:PORT'), outcome, NOW - 86_400_000, defaultAccessPolicy)
 }
 
 const rows: readonly (ReplyCase & Partial<ConditionalCase>)[] = [...replyCases, ...conditionalCases]
 
-test.each(rows.map((row) => [row.name, row] as const))('%s', (_, { replies, copyUrl, toCondition, expected }) => {
+test.each(rows.map((row) => [row.name, row] as const))('%s', (_, row) => {
+  const { replies, notFoundPages = 'by-status', copyUrl, toCondition, expected } = row
+  const policy: AccessPolicy = { ...defaultAccessPolicy, notFoundPages }
   const last = copyUrl === undefined ? undefined : entryWithCopy(withPort(copyUrl))
   const requested: string[] = []
   let state: RobotsRequest | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'), last?.copy)
@@ -48,7 +51,7 @@ test.each(rows.map((row) => [row.name, row] as const))('%s', (_, { replies, copy
         kind: 'response',
         status,
         headers: Object.fromEntries(values),
-        body: { bytes: String(body), truncated: false },
+        body: { bytes: latin1Of(new TextEncoder().encode(String(body))), truncated: false },
       },
       policy,
     )

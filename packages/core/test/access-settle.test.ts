@@ -133,6 +133,17 @@ describe('a 304', () => {
     }
   })
 
+  test('RFC 9111 §4.2.3, is as old as its own Date says', () => {
+    const last = after([
+      [0, success({ etag: '"1"', date: 'Thu, 01 Jan 2026 00:00:00 GMT', 'cache-control': 'max-age=3600' })],
+    ])
+    const at = START + DAY
+    const headers = { date: 'Thu, 01 Jan 2026 23:50:00 GMT' }
+    expect(settle(last, ORIGIN, unchanged(last, headers), at, defaultAccessPolicy).nextAttemptAt).toBe(
+      at + (50 * HOUR) / 60,
+    )
+  })
+
   test('RFC 9111 §4.3.4, makes the copy fresh again for the time in its headers', () => {
     const last = after([[0, success({ etag: '"1"', 'last-modified': 'Monday' })]])
     const entry = settle(
@@ -347,7 +358,7 @@ describe('unreachable', () => {
       ['two clocks that differ by five days, in turns', failing(...every(100, 0).map((_, i) => (i % 2) * 5)), 5, false],
       ['a clock that was set back, which subtracts that time', failing(...every(6, 5), 15), 15, false],
       ['a clock that was set back by more than has been counted', failing(0, 5, -400, -395), 5, false],
-      ...(['blocked-address', 'no-transport', 'unusable-transport'] as const).flatMap((reason) => {
+      ...(['blocked-address', 'busy-target', 'no-transport', 'unusable-transport'] as const).flatMap((reason) => {
         const own = every(40, 5).map((at) => [at * DAY, fails(reason)] as const)
         return [
           [`attempts that failed because of the client: ${reason}`, own, 0, false],
@@ -447,6 +458,7 @@ describe('the wait after failures', () => {
     ['our choice, also after a failed connection', fails('refused'), [1, 2, 4, 8, 16, 32, 60, 60]],
     ['Google, is half as long after a 503', answers(503), [0.5, 1, 2, 4, 8, 16, 30, 30]],
     ['RFC 9110 §10.2.3, is the Retry-After, if there is one', answers(503, { 'retry-after': '300' }), [5, 5, 5]],
+    ['our choice, is what an earlier Retry-After left', { ...fails('busy-target'), retryAfterMs: 300_000 }, [5, 5, 5]],
     ['our choice, ignores an invalid Retry-After', answers(500, { 'retry-after': 'soon' }), [1, 2, 4]],
   ])('%s', (_, outcome, minutes) => {
     expect(waits(outcome, minutes.length)).toEqual(minutes)

@@ -161,6 +161,12 @@ describe('entryFrom (our choice)', () => {
     }
   })
 
+  test('rejects a 503 that says "not found" as unavailable, which no policy gives', () => {
+    const outcome = { ...unavailable, reason: 'not-found-page', status: 503 } as const
+    const text = entryText(settle(undefined, ORIGIN, outcome, START, policy))
+    expect(entryFrom(text, ORIGIN, { ...policy, notFoundPages: 'unavailable' })).toBeUndefined()
+  })
+
   test('drops unknown fields', () => {
     const copy = { ...(json(lost).copy as Json), more: 1 }
     const latest = { ...(json(lost).latest as Json), more: 1 }

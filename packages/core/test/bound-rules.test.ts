@@ -237,6 +237,9 @@ describe('caches are not trusted: restoreRules gives undefined, or rules that wo
     ['a visit time without an end', { visitTimes: [{ from: 0 }] }],
     ['a visit time with half a minute', { visitTimes: [{ from: 0.5, to: 60 }] }],
     ['a visit time with a minute of the next day', { visitTimes: [{ from: 0, to: 1441 }] }],
+    ['an empty origin', { origin: '' }],
+    ['an origin that a URL parser writes in lower case', { origin: 'https://EXAMPLE.com' }],
+    ['an origin with a path', { origin: 'https://example.com/' }],
   ])('%s gives undefined', (_name, change) => {
     expect(restoreRules({ ...good, ...change })).toBeUndefined()
   })

@@ -2,9 +2,10 @@ import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
+import { MAX_PATH_LENGTH } from '../src/url/origin.ts'
 import { RequestPath } from '../src/url/request-path.ts'
 import { sentUrlOf } from '../src/url/sent-path.ts'
-import { checkOften, dialectNames } from './all-matchers.ts'
+import { checkEveryWay, checkOften, dialectNames } from './all-matchers.ts'
 
 const STARTS = [
   '',
@@ -375,5 +376,66 @@ describe("an origin that only begins like the file's origin is another origin, R
       expect([a.isAllowed('https://a.example/'), b.isAllowed('https://a.example/')]).toEqual([true, false])
       expect([a.isAllowed('https://b.example/'), b.isAllowed('https://b.example/')]).toEqual([false, true])
     }
+  })
+})
+
+describe('a URL whose path is about as long as the longest path that is checked', () => {
+  const ORIGIN = 'https://xn--bcher-kva.example'
+  const FILES = [
+    '',
+    'User-agent: *\nDisallow:',
+    'User-agent: other\nDisallow: /',
+    'User-agent: *\nAllow: /',
+    'User-agent: *\nDisallow: /*a',
+  ]
+  const URL_STARTS = [
+    ORIGIN,
+    `${ORIGIN}:443`,
+    'https://user:pw@xn--bcher-kva.example',
+    'https://b\u00fccher.example',
+    'https://example.com',
+    '',
+  ]
+  // Percent-encoding writes 1, 3, 6, 9, 12 and 9 characters for the first six. A client removes a tab and a line feed.
+  const FILLINGS = ['a', ' ', '\u00e9', '\u20ac', '\u{1f600}', '\ud800', 'a\t\n']
+
+  it.each([
+    [10_922, 'no-group'],
+    [10_923, 'too-long'],
+  ])('with %i times \u00e9, and without rules: %s', (count, expected) => {
+    const url = `https://example.com/${'\u00e9'.repeat(count)}`
+    const { verdict, others } = checkEveryWay('', { origin: 'https://example.com' }, 'a')(url)
+    expect([verdict.because === 'invalid-url' ? verdict.problem : verdict.because, others]).toEqual([expected, []])
+  })
+
+  it('gets the same verdict in every way', () => {
+    let tooLong = 0
+    let allowed = 0
+    fc.assert(
+      fc.property(
+        fc.record({
+          file: fc.constantFrom(...FILES),
+          dialect: fc.constantFrom(...dialectNames),
+          origin: fc.constantFrom(ORIGIN, ORIGIN, undefined),
+          start: fc.constantFrom(ORIGIN, ...URL_STARTS),
+          first: fc.constantFrom('/', '/robots.txt?', '/../', '\\'),
+          filling: fc.constantFrom(...FILLINGS),
+          by: fc.integer({ min: -30, max: 30 }),
+          end: fc.constantFrom('', '#fragment', `#${'\u00e9'.repeat(9_000)}`, '\t', '\0'),
+        }),
+        ({ file, dialect, origin, start, first, filling, by, end }) => {
+          const sent = encodeURI(filling.toWellFormed().replace(/[\t\n]/g, ''))
+          const length = dialect === 'google' ? filling.length : sent.length
+          const text = `${start}${first}${filling.repeat(Math.ceil((MAX_PATH_LENGTH + by) / length))}${end}`
+          const { verdict, others } = checkEveryWay(file, { dialect, ...(origin && { origin }) }, 'a')(text)
+          expect(others).toEqual([])
+          if (verdict.because === 'invalid-url') tooLong++
+          if (verdict.allowed) allowed++
+        },
+      ),
+      { numRuns: sampled(600) },
+    )
+    expect(tooLong).toBeGreaterThan(sampled(100))
+    expect(allowed).toBeGreaterThan(sampled(30))
   })
 })

@@ -1,12 +1,7 @@
 // Adapts pages and browsers of Playwright and Puppeteer to the driver interface of @politely/devtools. Neither is imported: the crawler brings
 // its own copy.
 import { OptionError } from '@politely/core'
-import {
-  type DriverBrowser,
-  type DriverSession,
-  type GuardedPage,
-  LEAVE_OUT_SPECULATION_RULES,
-} from '@politely/devtools'
+import type { DriverBrowser, DriverSession, GuardedPage } from '@politely/devtools'
 
 type PageObject = GuardedPage['driverObject'] & { isClosed(): boolean }
 
@@ -92,9 +87,9 @@ export function adaptPage(page: CrawlerPage): GuardedPage {
     driverObject: page,
     newSession: () => openSession(() => (isPuppeteer ? page.createCDPSession() : page.context().newCDPSession(page))),
     isClosed: () => page.isClosed(),
-    prepare: async () => {
-      if (isPuppeteer) await page.evaluateOnNewDocument(LEAVE_OUT_SPECULATION_RULES)
-      else await page.addInitScript({ content: LEAVE_OUT_SPECULATION_RULES })
+    prepare: async (documentScript) => {
+      if (isPuppeteer) await page.evaluateOnNewDocument(documentScript)
+      else await page.addInitScript({ content: documentScript })
       return async () => undefined // the crawler closes the page after the request, so the script need not be removed
     },
   }

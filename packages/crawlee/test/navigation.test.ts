@@ -138,6 +138,15 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
   })
 
+  test.runIf(isFullRun)('a page cannot start downloads', async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    const links = ['/private/1', '/private/2', '/file'].map((path) => `<a download href="${path}">file</a>`).join('')
+    const clickAll = "document.querySelectorAll('a').forEach((link) => link.click())"
+    sites.respond(`${HOME}/`, htmlPage(`${links}<script>${clickAll}; setTimeout(() => fetch('/last'), 300)</script>`))
+    await crawl(`${HOME}/`, { requestHandler: () => sites.requested(3) })
+    expect(pages()).toEqual([`${HOME}/`, `${HOME}/last`])
+  })
+
   /** An image that is refused, and one that is requested after that. */
   const refusedImage = (name: string) => {
     const next = sites.withPort(`${HOME}/after-${name}`)

@@ -21,7 +21,8 @@ export type BrowserGuardOptions = GateOrOptions & {
    * How to treat the requests that a page makes for its content: images, scripts, frames, `fetch`. Navigations are always checked and paced.
    *
    * `check`: each request is sent only if the robots.txt of its own origin allows it. These requests do not wait: otherwise a page with fifty
-   * images would take minutes to load on a site with a crawl-delay. `ignore`: they are sent without a check.
+   * images would take minutes to load on a site with a crawl-delay. Pages cannot start downloads, because Chromium would send some of them
+   * without a check: open the file with `goto` instead. `ignore`: page requests are sent without a check, and pages can start downloads.
    *
    * Service workers are switched off in both cases.
    *
@@ -44,8 +45,8 @@ export interface BrowserScope {
   pages(): Promise<readonly GuardedPage[]>
   /** Calls `onPage` for each new page, and `onClose` when the scope itself closes. Returns a function that stops this. */
   listen(onPage: (page: GuardedPage) => void, onClose: () => void): () => void
-  /** Makes the changes that are needed once for all pages. Returns a function that reverts them. */
-  prepare?(): Promise<() => Promise<void>>
+  /** Adds a script to each new document of all pages, to run before the document's own scripts. Returns a function that removes it. */
+  prepare?(documentScript: string): Promise<() => Promise<void>>
 }
 
 /** The guard of a browser or a context. `R` is the driver's type of a request. */
@@ -118,7 +119,7 @@ export async function guardBrowser<R extends FailedRequest>(
     adding.catch(() => undefined) // awaited below, unless `add` of the traffic fails first
     await trafficOf(scope.browser).add(guard)
     await adding
-    if (scope.prepare !== undefined) undoInPages.push(await changePages(scope.prepare()))
+    if (scope.prepare !== undefined) undoInPages.push(await changePages(scope.prepare(guard.documentScript)))
     await Promise.all(open.map(interceptOpenPage))
   } catch (error) {
     await close()

@@ -2,14 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
 import { type Permit, RobotsDisallowedError } from '@politely/gate'
+import { FORBID_DOWNLOADS } from './page-downloads.ts'
 import { type FailureReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
 import { RedirectChains } from './redirect-chains.ts'
 import { Refusals } from './refusals.ts'
+import { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
 import type { GuardedContexts, RequestListener } from './traffic.ts'
 
 /**
- * How to treat the requests that a page makes for its content. `check`: each is sent only if robots.txt allows it. `ignore`: they are sent
- * without a check.
+ * How to treat the requests that a page makes for its content. `check`: each is sent only if robots.txt allows it, and pages cannot start
+ * downloads. `ignore`: they are sent without a check.
  */
 export type PageRequests = 'check' | 'ignore'
 
@@ -64,6 +66,8 @@ interface Navigation {
  */
 export class Guard implements RequestListener {
   readonly contexts: GuardedContexts
+  /** A script for each new document, to run before the document's own scripts. */
+  readonly documentScript: string
   readonly refusals: Refusals = new Refusals()
   readonly #redirectChains = new RedirectChains()
   readonly #admission: Admission
@@ -86,6 +90,8 @@ export class Guard implements RequestListener {
     this.#admission = admission
     this.contexts = contexts
     this.#pageRequests = pageRequests
+    const forbidDownloads = pageRequests === 'check' ? FORBID_DOWNLOADS : ''
+    this.documentScript = `${LEAVE_OUT_SPECULATION_RULES};${forbidDownloads}`
     this.#refusedPage = refusedPage
   }
 

@@ -7,5 +7,4 @@ export { type DriverRequest, type GuardedPage, Pages, type WrapNavigation } from
 export type { FailureReason, HeaderEntry, PausedRequest, RequestKind } from './paused-request.ts'
 export type { FailedRequest, Refusals } from './refusals.ts'
 export type { DriverBrowser, DriverPage, DriverSession } from './session.ts'
-export { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
 export { type GuardedContexts, interceptOpenPage, type RequestListener, type Traffic, trafficOf } from './traffic.ts'

@@ -22,8 +22,8 @@ export interface GuardedPage extends DriverPage {
     once(event: 'close', listener: () => void): unknown
     mainFrame(): unknown
   }
-  /** Makes the changes that each page needs. Returns a function that reverts them. */
-  prepare?(): Promise<() => Promise<void>>
+  /** Adds a script to each new document, to run before the document's own scripts. Returns a function that removes it. */
+  prepare?(documentScript: string): Promise<() => Promise<void>>
 }
 
 interface Identity {
@@ -120,7 +120,7 @@ export class Pages {
     return withSession(page, async (session) => {
       const [{ targetInfo }, undo] = await Promise.all([
         send(session, 'Target.getTargetInfo'),
-        page.prepare && changePages(page.prepare()),
+        page.prepare && changePages(page.prepare(this.#guard.documentScript)),
       ])
       const { targetId, browserContextId: contextId } = targetInfo
       if (!this.#clearedContexts.has(contextId)) await unregisterServiceWorkers(session)

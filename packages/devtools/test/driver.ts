@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { chromiumArguments, findBrowser, isMissing } from '@politely/testkit/parts'
-import { type DriverBrowser, type DriverSession, type GuardedPage, LEAVE_OUT_SPECULATION_RULES } from '../src/index.ts'
+import type { DriverBrowser, DriverSession, GuardedPage } from '../src/index.ts'
 
 const found = findBrowser()
 
@@ -131,6 +131,12 @@ export class Page extends EventEmitter implements GuardedPage {
     return this.#targetId
   }
 
+  async prepare(documentScript: string): Promise<() => Promise<void>> {
+    const session = await this.#open()
+    await session.send('Page.addScriptToEvaluateOnNewDocument', { source: documentScript })
+    return async () => undefined // the tests close the browser afterwards
+  }
+
   isClosed(): boolean {
     return !this.#browser.isConnected()
   }
@@ -152,7 +158,6 @@ export class Page extends EventEmitter implements GuardedPage {
   #open(): Promise<DriverSession> {
     this.#session ??= this.newSession().then(async (session) => {
       await session.send('Page.enable')
-      await session.send('Page.addScriptToEvaluateOnNewDocument', { source: LEAVE_OUT_SPECULATION_RULES })
       return session
     })
     return this.#session

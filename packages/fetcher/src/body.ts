@@ -41,12 +41,23 @@ class CodedTooLargeError extends Error {
 }
 
 /**
- * Returns the limit of a coded body, which is also the limit of a whole response as received: TLS records, interim responses, headers and the
- * framing of chunks. A body of `maxBodyBytes` needs about half of it.
+ * Returns the limit of what one decoder passes to the next. A body of `maxBodyBytes` needs about half
+ * of it.
  */
-export function maxCodedBytes(maxBodyBytes: number): number {
-  return 2 * maxBodyBytes + 1_048_576
+function maxCodedBytes(maxBodyBytes: number): number {
+  return 2 * maxBodyBytes + MIB
 }
+
+/**
+ * Returns the limit of a whole response as received. It includes TLS records, interim responses,
+ * headers and the framing of chunks. A chunk of one byte takes six bytes (`1`, CR, LF, the byte, CR,
+ * LF), so a body of `maxBodyBytes` fits in any chunks.
+ */
+export function maxReceivedBytes(maxBodyBytes: number): number {
+  return 6 * maxBodyBytes + MIB
+}
+
+const MIB = 2 ** 20
 
 /**
  * Reads up to `maxBytes` of decoded body, and decompresses no more than that. A body that is longer is cut after its last complete line, since
@@ -83,13 +94,10 @@ function hasOwnEnd(headers: Headers): boolean {
   return listed(headerOf(headers, 'transfer-encoding')).at(-1) === 'chunked'
 }
 
-/**
- * Builds the body from its decoded bytes. One byte over `maxBytes` shows that it is longer.
- * @param isCut Whether the bytes are only the beginning of the body in any case.
- */
-export function bodyOf(bytes: Buffer, maxBytes: number, isCut = false): Body {
+/** Builds the body from its decoded bytes. One byte over `maxBytes` shows that it is longer. */
+export function bodyOf(bytes: Buffer, maxBytes: number): Body {
   const kept = bytes.subarray(0, maxBytes)
-  const truncated = isCut || bytes.length > maxBytes
+  const truncated = bytes.length > maxBytes
   // Converts only what is kept. A slice of a string would keep the whole string in memory.
   return { bytes: kept.toString('latin1', 0, truncated ? endOfLines(kept) : kept.length), truncated }
 }

@@ -1,6 +1,6 @@
 // Builds the verdicts of a RobotsClient from an entry and its rules.
 import type { Access, CrawlerRules, DayRange, InvalidUrl, ParsedUrl, RequestRate, Verdict } from '@politely/core'
-import { type AccessPolicy, decide, type Entry } from '@politely/core/engine'
+import { type AccessPolicy, decide, type Entry, withoutCredentials } from '@politely/core/engine'
 
 /** The verdict about one URL. JSON-safe; a discriminated union by `because`. */
 export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & UncheckedUrl)
@@ -44,6 +44,15 @@ export function verdictOf(
 
 export function invalidUrlVerdict(text: string, problem: InvalidUrl['problem']): ClientVerdict {
   return { url: text, allowed: false, because: 'invalid-url', problem }
+}
+
+/**
+ * Returns a verdict to print or log: one whose `url` has no credentials (`user:password@`). It is the
+ * same object if the URL has none.
+ */
+export function loggableVerdict<Verdict extends ClientVerdict>(verdict: Verdict): Verdict {
+  const url = withoutCredentials(verdict.url)
+  return url === verdict.url ? verdict : { ...verdict, url }
 }
 
 type RequestedPace = Pick<CheckedUrl, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>

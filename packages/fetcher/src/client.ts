@@ -12,12 +12,11 @@ import {
   parseRobots,
   type Robots,
 } from '@politely/core'
-import { allows, type Failure, parseUrl, settle } from '@politely/core/engine'
+import { allows, type Failure, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
 import { orAborted } from './abort-listeners.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from './client-verdict.ts'
 import { type ConcurrentMapOptions, concurrentMap } from './concurrent-map.ts'
 import { Deadline } from './deadline.ts'
-import { withoutCredentials } from './display.ts'
 import { failureOf } from './failure.ts'
 import { type Inspection, inspectionOf } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
@@ -86,7 +85,7 @@ export interface Gauges {
   readonly memoryBytes: number
   /** Fetches of robots.txt that are under way. */
   readonly flightsUnderWay: number
-  /** Fetches of robots.txt that wait, because `maxFlights` or `maxFlightsPerDomain` is reached. */
+  /** Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of redirects to another site. */
   readonly flightsWaiting: number
 }
 
@@ -323,7 +322,8 @@ export class RobotsClient {
     this.#throwIfClosed()
     const text = urlText(url)
     const parsed = parseUrl(text)
-    if (typeof parsed === 'string') return { allowed: false, because: 'invalid-url', url: text, problem: parsed }
+    if (typeof parsed === 'string')
+      return { allowed: false, because: 'invalid-url', url: withoutCredentials(text), problem: parsed }
     const known = await orAborted(this.#cache.inspect(parsed.origin), [this.#closing.signal])
     return inspectionOf(parsed, known, this.#settings.now(), this.#settings)
   }

@@ -56,12 +56,13 @@ export class Deadline {
   }
 
   /** Settles like `work`, and does not count its time: the client waits for itself, not for the site. */
-  async pauseDuring(work: Promise<void>): Promise<void> {
+  async pauseDuring<T>(work: Promise<T>): Promise<T> {
     this.clear()
     const leftMs = this.#endsAt - performance.now()
-    await work
+    const result = await work
     this.#endsAt = performance.now() + leftMs
     this.#timer = setTimeout(() => this.end(), leftMs)
+    return result
   }
 
   /** Settles like `work`, or rejects when the deadline passes first. The caller may then still have to clean up the result of `work`. */

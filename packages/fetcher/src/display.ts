@@ -1,4 +1,4 @@
-// Displays URLs: internationalised host names, and no credentials.
+// Displays internationalised host names.
 import punycode from 'punycode/punycode.js'
 
 /**
@@ -10,16 +10,3 @@ export function displayUrl(url: string): string {
   if (parsed === null || !parsed.hostname.includes('xn--')) return url
   return url.replace(parsed.hostname, punycode.toUnicode(parsed.hostname))
 }
-
-/**
- * Returns a URL without its credentials (`user:password@`), for messages and logs; any other text unchanged. The URL may begin with `//`, or
- * with several schemes, such as `blob:https://`.
- */
-export function withoutCredentials(url: string): string {
-  const clean = url.replace(/^[\0-\x20\s]+|[\t\n\r]/g, '') // what URL parsers ignore, and what `trim` removes
-  const result = clean.replace(CREDENTIALS, '$1')
-  return result === clean ? url : result
-}
-
-/** Only these schemes need no slashes before the authority. WHATWG URL, "special scheme". */
-const CREDENTIALS = /^((?:https?|ftp|wss?):[/\\]*|(?:[a-z][a-z\d+.-]*:)*[/\\]{2,})[^/\\?#]*@/i

@@ -56,8 +56,8 @@ export class Entries {
   }
 
   /** Like `inMemory`, but does not update recency. */
-  peek(origin: string): Entry | undefined {
-    return this.#memory.peek(origin)?.entry
+  peek(origin: string): CachedRules | undefined {
+    return this.#memory.peek(origin)
   }
 
   /**

@@ -8,7 +8,13 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib'
-import type { Body, Failure, Reply, Headers as ReplyHeaders } from '@politely/core/engine'
+import {
+  type Body,
+  type Failure,
+  type Reply,
+  type Headers as ReplyHeaders,
+  withoutCredentials,
+} from '@politely/core/engine'
 import { isCoded, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
@@ -51,7 +57,7 @@ export class FetchTransport implements RobotsTransport {
         return problem
       }
       const headers: ReplyHeaders = Object.fromEntries(response.headers)
-      const isRead = isBodyWanted(status, policy) && status !== 204
+      const isRead = isBodyWanted(status, headers, policy) && status !== 204
       const codingProblem = isRead ? problemOfCodings(headers) : undefined
       if (!isRead || codingProblem !== undefined) {
         discard(response)
@@ -135,7 +141,7 @@ function problemOfHead(response: Response, url: string, observer: RequestObserve
   if (responseUrl !== '' && !isSameUrl(responseUrl, url)) {
     return failure(
       'unusable-transport',
-      `the given fetch returned a response from ${responseUrl} to a request for ${url}; it must support \`redirect: "manual"\` and request the URL it is given`,
+      `the given fetch returned a response from ${withoutCredentials(responseUrl)} to a request for ${url}; it must support \`redirect: "manual"\` and request the URL it is given`,
     )
   }
   return undefined

@@ -2,10 +2,15 @@
 // The number of concurrent flights is limited, in all and per site, since a site with a wildcard in
 // its DNS has any number of hosts. Flights that no caller waits for come last. A flight counts
 // towards the site that its current request goes to, since any number of sites may redirect to one;
-// and, until it ends, towards its own site, since one site may redirect any number of its hosts.
+// and, until it ends, towards its own site, since one site may redirect any number of its hosts. A
+// flight that a redirect leads to another registrable domain waits for the pace of that domain first,
+// in `RedirectQueues`.
+import type { Failure } from '@politely/core/engine'
 import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
-import { type Site, siteOf } from './host-name.ts'
+import { registrableDomainOf, type Site, siteOf } from './host-name.ts'
+import type { RedirectLimits } from './redirect-limits.ts'
+import { RedirectQueues } from './redirect-queues.ts'
 import { SlowItems } from './slow-items.ts'
 
 /**
@@ -29,11 +34,16 @@ export interface FlightWork {
   readonly isDropped: boolean
   /**
    * Counts the flight towards the site of this URL instead of its last one, since a redirect leads
-   * there. Returns undefined if the work may make the request now; otherwise a promise that
-   * resolves once it may, and rejects if the flight is removed.
+   * there. The work calls it before each request after the first one.
    */
-  moveTo(url: string): Promise<void> | undefined
+  moveTo(url: string): Turn | Promise<Turn>
 }
+
+/**
+ * Whether the work may make its next request: undefined if it may, otherwise the failure with which it
+ * ends. A promise of a turn rejects if the flight is removed while it waits.
+ */
+export type Turn = Failure | undefined
 
 interface Flight<T> extends FlightWork {
   readonly origin: string
@@ -41,7 +51,9 @@ interface Flight<T> extends FlightWork {
   readonly ownSite: Site
   /** The site of the current request, or of the one that the flight waits to make. */
   site: Site
-  /** When it began to count towards that site. */
+  /** The URL that the last redirect to another site led to, or the origin before any. */
+  url: string
+  /** When the flight began to count towards its current site, by `performance.now()`. */
   startedAt: number
   /** Whether the flight counts as away from its own site. */
   isAway: boolean
@@ -54,7 +66,9 @@ interface Flight<T> extends FlightWork {
   isDropped: boolean
   phase: FlightPhase
   /** Set while the work waits after `moveTo`. */
-  turn: PromiseWithResolvers<void> | undefined
+  turn: PromiseWithResolvers<Turn> | undefined
+  /** When it began to wait, by `performance.now()`. */
+  waitsSince: number
   /** Resolves when the work has ended, with whatever result. */
   ended: Promise<void> | undefined
 }
@@ -66,8 +80,10 @@ export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>()
   readonly #turns: DomainTurns<Flight<T>>
   readonly #slow: SlowItems
+  readonly #redirectLimits: RedirectLimits
+  readonly #redirectQueues: RedirectQueues<Flight<T>>
 
-  constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits) {
+  constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits, redirectLimits: RedirectLimits) {
     this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain)
     this.#slow = new SlowItems(
       this.#turns,
@@ -75,6 +91,11 @@ export class Flights<T> {
       () => performance.now(),
       () => this.#startNext(),
     )
+    this.#redirectLimits = redirectLimits
+    this.#redirectQueues = new RedirectQueues(redirectLimits, (flight) => {
+      this.#turns.add(flight.site, flight, 'redirected')
+      this.#startNext()
+    })
   }
 
   /**
@@ -129,6 +150,7 @@ export class Flights<T> {
       origin,
       ownSite: site,
       site,
+      url: origin,
       startedAt: 0,
       isAway: false,
       start,
@@ -139,8 +161,9 @@ export class Flights<T> {
       isDropped: false,
       phase: 'waiting',
       turn: undefined,
+      waitsSince: 0,
       ended: undefined,
-      moveTo: (url) => this.#move(flight, siteOf(url)),
+      moveTo: (url) => this.#move(flight, url),
     }
     // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
@@ -160,10 +183,12 @@ export class Flights<T> {
 
   #startNext(): void {
     for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) {
-      this.#start(flight)
       flight.phase = 'under-way'
-      if (flight.turn === undefined) flight.ended = this.#run(flight)
-      else this.#resume(flight, flight.turn)
+      if (flight.turn !== undefined) this.#resume(flight, flight.turn)
+      else {
+        this.#start(flight)
+        flight.ended = this.#run(flight)
+      }
     }
     this.#slow.updateTimer()
   }
@@ -185,42 +210,65 @@ export class Flights<T> {
    * Ends the flight's turn of its site before it waits for one of the next site, so flights that go
    * in a circle do not block each other.
    */
-  #move(flight: Flight<T>, site: Site): Promise<void> | undefined {
-    if (site.name === flight.site.name) return undefined
+  #move(flight: Flight<T>, url: string): Turn | Promise<Turn> {
+    const site = siteOf(url)
+    const isElsewhere = leavesDomain(flight, url)
+    if (site.name === flight.site.name) {
+      if (isElsewhere) this.#redirectLimits.take(url)
+      return undefined
+    }
+    const ahead = this.#redirectQueues.size(url)
+    const refusal = isElsewhere ? this.#redirectLimits.refusalAhead(url, ahead) : undefined
+    if (refusal !== undefined) return refusal
     const outcome = this.#slow.end(flight)
     if (flight.isAway) this.#turns.end(flight.site, outcome)
     else this.#turns.leave(flight.site, outcome)
     flight.isAway = true
     flight.site = site
-    if (this.#turns.fullLimit(site) === undefined) {
+    flight.url = url
+    const mayStart = !isElsewhere || (ahead === 0 && this.#redirectLimits.waitMs(registrableDomainOf(url)) === 0)
+    if (mayStart && this.#turns.fullLimit(site) === undefined) {
       this.#start(flight)
       this.#startNext()
       return undefined
     }
-    const turn = Promise.withResolvers<void>()
+    const turn = Promise.withResolvers<Turn>()
     flight.turn = turn
+    flight.waitsSince = performance.now()
     flight.phase = 'waiting'
     flight.isDroppable = true
-    this.#turns.add(site, flight, 'redirected')
+    if (isElsewhere) this.#redirectQueues.add(flight)
+    else this.#turns.add(site, flight, 'redirected')
     this.#startNext()
     return turn.promise
   }
 
   /** Counts a flight as under way. If it returns to its own site, it was away until now. */
-  #start(flight: Flight<T>): void {
-    const { site, ownSite, isAway } = flight
+  #start(flight: Flight<T>, refusal?: Failure): void {
+    const { site, ownSite, url, isAway } = flight
     this.#turns.start(site)
     flight.startedAt = performance.now()
     this.#slow.start(flight)
-    if (!isAway || site.name !== ownSite.name) return
-    flight.isAway = false
-    this.#turns.endAway(site)
+    if (!isAway) return
+    if (site.name === ownSite.name) {
+      flight.isAway = false
+      this.#turns.endAway(site)
+    } else if (refusal === undefined && leavesDomain(flight, url)) this.#redirectLimits.take(url)
   }
 
-  #resume(flight: Flight<T>, turn: PromiseWithResolvers<void>): void {
+  /**
+   * Ends the wait of a flight after a redirect. It makes its request; or it fails, if it has waited for
+   * too long or its target asked for a pause meanwhile.
+   */
+  #resume(flight: Flight<T>, turn: PromiseWithResolvers<Turn>): void {
+    const { url, waitsSince } = flight
+    const waitedMs = performance.now() - waitsSince
+    const refusal = leavesDomain(flight, url) ? this.#redirectLimits.refusal(url, waitedMs) : undefined
+    this.#start(flight, refusal)
     flight.turn = undefined
     flight.isDroppable = false
-    turn.resolve()
+    turn.resolve(refusal)
+    this.#redirectQueues.delete(flight)
   }
 
   /** Removes a flight that is under way. */
@@ -260,7 +308,13 @@ export class Flights<T> {
     flight.isDropped = true
     this.#flights.delete(origin)
     this.#turns.delete(site, flight)
+    this.#redirectQueues.delete(flight)
     if (isAway) this.#turns.endAway(ownSite)
     flight.turn?.reject(new Error('the flight was removed while it waited'))
   }
+}
+
+/** Whether a redirect leads to a URL of another registrable domain, so that `RedirectLimits` applies. */
+function leavesDomain({ origin }: { readonly origin: string }, url: string): boolean {
+  return registrableDomainOf(url) !== registrableDomainOf(origin)
 }

@@ -190,17 +190,30 @@ function replyTo({ code, message }: BasicFtp.FTPError, phase: Phase): Reply {
   return { kind: 'response', status: statusOf(code, message, phase), headers: {} }
 }
 
-/** What servers write when they refuse a login for now, as in `530 Sorry, the maximum number of clients are already connected`. Our choice. */
-const TOO_MANY_CLIENTS = /\b(too many|maximum|max\.?|limit|full|busy|later)\b/i
-
 /**
  * Maps a reply code to the HTTP status with the same meaning, since RFC 9309 defines only HTTP statuses. RFC 959 §4.2. Servers also send these
  * codes for reasons that have nothing to do with the file or the login, such as 550 to PASV, or 530 when they have too many clients.
  */
 function statusOf(code: number, message: string, phase: Phase): number {
   if (phase === 'retrieve' && (code === 550 || code === 551 || code === 553)) return 404
-  if (phase === 'login' && (code === 530 || code === 532 || code === 332))
-    return TOO_MANY_CLIENTS.test(message) ? 503 : 401 // 401: no anonymous access
-  if (code < 500) return 503 // 4xx and 120 are temporary
+  if (phase === 'login' && code === 530) return refusesAnonymous(message) ? 401 : 503
+  if (code < 500) return 503 // 332, and what is temporary: 4xx and 120
   return 500
 }
+
+/**
+ * Returns whether a reply refuses every anonymous login, as in `530 Sorry, no anonymous users`. It must
+ * consist of known words: another word may limit the refusal, such as "until noon". Our choice.
+ */
+function refusesAnonymous(message: string): boolean {
+  const text = message.toLowerCase().replaceAll(/^\d{3}[ -]/gm, '')
+  const words = text.split(/[\s.,:;!()-]+/).filter((word) => word !== '')
+  return words.every((word) => KNOWN_WORDS.has(word)) && NO_ANONYMOUS.test(words.join(' '))
+}
+
+const NO_ANONYMOUS =
+  /\b(?:no|not (?:allow|permit|accept|support)) anonymous\b|\banonymous (?:(?:ftp|users?|access|logins?|is|are) )*(?:not (?:allowed|permitted|accepted|supported|enabled)|disabled|forbidden)\b/
+const KNOWN_WORDS: ReadonlySet<string> = new Set(
+  `no not anonymous disabled forbidden sorry a an the this is are we do does on to here private system server site ftp user users
+  access login logins allow allowed permit permitted accept accepted support supported enabled`.split(/\s+/),
+)

@@ -1,6 +1,7 @@
 // The public API of `@politely/fetcher`.
 
 export { OptionError } from '@politely/core'
+export { withoutCredentials } from '@politely/core/engine'
 export {
   type AbortOptions,
   type CheckManyOptions,
@@ -13,8 +14,8 @@ export {
   type PrefetchCounts,
   RobotsClient,
 } from './client.ts'
-export type { CheckedUrl, ClientVerdict, UncheckedUrl } from './client-verdict.ts'
-export { displayUrl, withoutCredentials } from './display.ts'
+export { type CheckedUrl, type ClientVerdict, loggableVerdict, type UncheckedUrl } from './client-verdict.ts'
+export { displayUrl } from './display.ts'
 export type { FlightPhase } from './flights.ts'
 export { fromKeyv, type KeyvLike, KeyvSetError } from './from-keyv.ts'
 export { registrableDomainOf } from './host-name.ts'

@@ -1,6 +1,6 @@
 // Detects URLs without a scheme: mistakes of the caller. Pages contain other invalid URLs, such as `mailto:` links.
 import type { UrlProblem } from '@politely/core'
-import { withoutCredentials } from './display.ts'
+import { withoutCredentials } from '@politely/core/engine'
 
 /** Explains that a URL has no scheme, and what to write instead. Returns undefined for every other problem. */
 export function missingScheme(url: string, problem: UrlProblem): string | undefined {

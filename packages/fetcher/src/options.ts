@@ -44,7 +44,10 @@ export interface RobotsClientOptions {
   readonly maxTtlMs?: number | undefined
   /** The deadline of one attempt in milliseconds, for all its redirects and retries. Default 20,000. */
   readonly timeoutMs?: number | undefined
-  /** How often a request is repeated after 429, 5xx or a temporary failure. Default 2. */
+  /**
+   * How often a request is repeated after 429, 5xx or a temporary failure. Default 2. A request that a
+   * redirect led to another registrable domain is not repeated.
+   */
   readonly retries?: number | undefined
   /** How many redirects the client follows. Default 5; RFC 9309 §2.3.1.2 recommends at least five. */
   readonly maxRedirects?: number | undefined
@@ -84,7 +87,11 @@ export interface RobotsClientOptions {
    * Default `copy`.
    */
   readonly thenAssume?: AccessPolicy['thenAssume'] | undefined
-  /** What a 5xx response means if its page says "not found". Default `by-status`; Google treats it as `unavailable`. */
+  /**
+   * What a 5xx response means if the title or a heading of its page says "not found". Default
+   * `by-status`: robots.txt is unreachable. Google treats it as `unavailable`. A 503, and a 5xx with
+   * Retry-After, is unreachable in either case.
+   */
   readonly notFoundPages?: AccessPolicy['notFoundPages'] | undefined
   /** Which addresses a fetch of robots.txt may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy | undefined
@@ -316,7 +323,7 @@ function headerValue(userAgent: unknown): string {
   // Field values are visible ASCII, spaces and tabs. RFC 9110 §5.5.
   const [invalid] = /[^\t\x20-\x7e]/u.exec(userAgent) ?? []
   if (invalid !== undefined) {
-    const problem = `${describeValue(userAgent)} contains ${describeValue(invalid)}, which a header must not contain`
+    const problem = `${JSON.stringify(userAgent)} contains ${describeValue(invalid)}, which a header must not contain`
     throw new OptionError('userAgent', `${problem}; ${example}`)
   }
   return userAgent.trim()

@@ -85,8 +85,10 @@ export async function problemOfCoding(exchange: Exchange, maxBodyBytes: number):
     )
   }
   try {
-    await readBody(Readable.from([coded.bytes]), headers, maxBodyBytes)
-    return undefined
+    const { truncated } = await readBody(Readable.from([coded.bytes]), headers, maxBodyBytes)
+    // The kept bytes can end between two members of gzip. Then nothing shows whether the rest is complete.
+    const isUnknown = !truncated && size > coded.size
+    return isUnknown ? failure('too-large', `the coded body is longer than ${coded.size} bytes`) : undefined
   } catch (error) {
     return failure('undecodable', (error as Error).message)
   }

@@ -3,15 +3,27 @@
 // Calls go one way. The client calls this cache. The cache calls `Entries` (memory and store), `Flights` (which fetch runs when) and
 // `RobotsFetcher` (the requests of one attempt), and reports to `Telemetry`. None of them calls the client.
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
-import { type Entry, entryText, holdsUntil, type Outcome, parseUrl, plan, settle, stateOf } from '@politely/core/engine'
+import {
+  type Entry,
+  entryText,
+  headerOf,
+  holdsUntil,
+  type Outcome,
+  parseUrl,
+  plan,
+  retryAfterMs,
+  settle,
+  stateOf,
+} from '@politely/core/engine'
 import { Entries } from './entries.ts'
 import { FetchLease } from './fetch-lease.ts'
-import { type FlightPhase, Flights, type FlightWork } from './flights.ts'
+import { type FlightPhase, Flights, type FlightWork, type Turn } from './flights.ts'
 import type { Inspection } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
 import { linesIn } from './ndjson.ts'
 import type { Settings } from './options.ts'
 import { OwnRequests, ReentryError } from './own-requests.ts'
+import { RedirectLimits } from './redirect-limits.ts'
 import { RobotsFetcher } from './robots-fetcher.ts'
 import { type FetchEvent, type Telemetry, traceFetch } from './telemetry.ts'
 import { withTimeout } from './timeout.ts'
@@ -33,6 +45,7 @@ export class RobotsCache {
   readonly #settings: Settings
   readonly #telemetry: Telemetry
   readonly #entries: Entries
+  readonly #redirectLimits: RedirectLimits
   readonly #flights: Flights<CachedRules>
   readonly #fetcher: RobotsFetcher
   readonly #ownRequests = new OwnRequests()
@@ -44,7 +57,9 @@ export class RobotsCache {
     this.#telemetry = telemetry
     this.#closing = closing
     this.#entries = new Entries(settings, telemetry, closing)
-    this.#flights = new Flights(settings)
+    const rulesOf = (origin: string) => this.#entries.peek(origin)?.rules
+    this.#redirectLimits = new RedirectLimits({ rulesOf, now: settings.now })
+    this.#flights = new Flights(settings, this.#redirectLimits)
     this.#fetcher = new RobotsFetcher(settings, this.#ownRequests)
   }
 
@@ -101,7 +116,7 @@ export class RobotsCache {
 
   /** Returns what memory or the store knows about an origin. Does not fetch, and does not count as a use of the entry. */
   async inspect(origin: string): Promise<KnownOrigin> {
-    const remembered = this.#entries.peek(origin)
+    const remembered = this.#entries.peek(origin)?.entry
     const entry = remembered ?? (await this.#entries.inStore(origin))
     const source = remembered !== undefined ? 'memory' : entry !== undefined ? 'store' : 'nowhere'
     return { entry, source, flight: this.#flights.phaseOf(origin) }
@@ -198,14 +213,29 @@ export class RobotsCache {
   async #attempt(origin: string, robotsUrl: string, last: Entry | undefined, work: FlightWork): Promise<FetchEvent> {
     const { policy, now } = this.#settings
     const startedAt = now()
-    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) => work.moveTo(url))
+    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) => this.#takeTurn(url, work))
     this.#throwIfClosed() // the outcome of an aborted attempt says nothing about the site
     const at = now()
     const entry = settle(last, origin, outcome, at, policy)
     if (outcome.kind === 'success') this.#telemetry.count('bytes', outcome.body.bytes.length)
+    this.#keepPause(outcome, entry, at)
     await this.#saveForTarget(origin, outcome, at)
     const from = stateOf(last, startedAt, policy)
     return { origin, from, to: stateOf(entry, at, policy), entry, requests, tookMs: at - startedAt }
+  }
+
+  /** Takes the turn of a further request of an attempt. Counts a wait. */
+  #takeTurn(url: string, work: FlightWork): Turn | Promise<Turn> {
+    const turn = work.moveTo(url)
+    if (turn instanceof Promise) this.#telemetry.count('redirectWaits')
+    return turn
+  }
+
+  /** Keeps the pause that the last response of a failed attempt asks for, for redirects from other origins. */
+  #keepPause(outcome: Outcome, entry: Entry, at: number): void {
+    if (outcome.kind !== 'unreachable' || outcome.headers === undefined) return
+    const hasPause = retryAfterMs(headerOf(outcome.headers, 'retry-after'), at) !== undefined
+    if (hasPause) this.#redirectLimits.pause(outcome.url, entry.nextAttemptAt)
   }
 
   /**

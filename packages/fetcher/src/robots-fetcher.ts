@@ -11,6 +11,8 @@ import {
 } from '@politely/core/engine'
 import pRetry from 'p-retry'
 import { Deadline } from './deadline.ts'
+import type { Turn } from './flights.ts'
+import { registrableDomainOf } from './host-name.ts'
 import type { OwnRequests } from './own-requests.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 
@@ -27,10 +29,11 @@ export interface FetchResult {
 }
 
 /**
- * Called with the target of a redirect before the request to it. Returns a promise if that request has to wait for requests of other attempts.
- * The deadline does not run meanwhile.
+ * Called with the URL of each request after the first one, before the request. Returns a failure if the
+ * attempt has to end instead, and a promise if the request has to wait for other attempts. The deadline
+ * does not run meanwhile.
  */
-export type BeforeRedirect = (url: string) => Promise<void> | undefined
+export type BeforeNext = (url: string) => Turn | Promise<Turn>
 
 export class RobotsFetcher {
   readonly #options: RobotsFetcherOptions
@@ -50,13 +53,13 @@ export class RobotsFetcher {
    * Makes one attempt. `maxRedirects` and `retries` bound the number of its requests. Whatever the site does is an outcome.
    * @param copy The last copy, if there is one: the server may confirm it instead of sending the file again.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this robots.txt.
-   * @throws the error with which the promise of `beforeRedirect` rejects.
+   * @throws the error with which the promise of `beforeNext` rejects.
    */
-  async fetch(robotsUrl: string, copy: Copy | undefined, beforeRedirect: BeforeRedirect): Promise<FetchResult> {
+  async fetch(robotsUrl: string, copy: Copy | undefined, beforeNext: BeforeNext): Promise<FetchResult> {
     const deadline = new Deadline(this.#options.timeoutMs)
     this.#deadlines.add(deadline)
     try {
-      return await new Attempt(this.#options, this.#transport, deadline, beforeRedirect).run(robotsUrl, copy)
+      return await new Attempt(this.#options, this.#transport, deadline, beforeNext).run(robotsUrl, copy)
     } finally {
       deadline.clear()
       this.#deadlines.delete(deadline)
@@ -82,41 +85,45 @@ class Attempt {
   readonly #retries: number
   readonly #transport: Transport
   readonly #deadline: Deadline
-  readonly #beforeRedirect: BeforeRedirect
+  readonly #beforeNext: BeforeNext
   #requests = 0
 
   constructor(
     { policy, retries }: RobotsFetcherOptions,
     transport: Transport,
     deadline: Deadline,
-    beforeRedirect: BeforeRedirect,
+    beforeNext: BeforeNext,
   ) {
     this.#policy = policy
     this.#retries = retries
     this.#transport = transport
     this.#deadline = deadline
-    this.#beforeRedirect = beforeRedirect
+    this.#beforeNext = beforeNext
   }
 
   async run(robotsUrl: string, copy: Copy | undefined): Promise<FetchResult> {
     let state: RobotsRequest | Outcome = startAttempt(robotsUrl, copy)
     while (state.kind === 'request') {
-      const { url } = state
-      state = advance(state, await this.#sendWithRetries(state), this.#policy)
-      if (state.kind === 'request' && state.url !== url) await this.#waitForTurn(state.url)
+      state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#policy)
+      if (state.kind !== 'request') break
+      const refusal = await this.#waitForTurn(state.url)
+      if (refusal !== undefined) state = advance(state, refusal, this.#policy)
     }
     return { outcome: state, requests: this.#requests }
   }
 
-  async #waitForTurn(url: string): Promise<void> {
-    if (this.#deadline.isOver) return // no request follows
-    const turn = this.#beforeRedirect(url)
-    if (turn !== undefined) await this.#deadline.pauseDuring(turn)
+  async #waitForTurn(url: string): Promise<Turn> {
+    if (this.#deadline.isOver) return undefined // no request follows
+    const turn = this.#beforeNext(url)
+    return turn instanceof Promise ? this.#deadline.pauseDuring(turn) : turn
   }
 
-  async #sendWithRetries(request: RobotsRequest): Promise<Reply> {
+  async #sendWithRetries(request: RobotsRequest, robotsUrl: string): Promise<Reply> {
     let last = await this.#send(request)
     if (!isWorthRetrying(last, this.#policy)) return last // the common case, without the cost of p-retry
+    // Another site did not ask for this request, so the client does not repeat it.
+    const isElsewhere = request.hops.length > 0 && registrableDomainOf(request.url) !== registrableDomainOf(robotsUrl)
+    if (isElsewhere) return last
     const attempt = async (number: number) => {
       if (number > 1) last = await this.#send(request)
       if (isWorthRetrying(last, this.#policy)) throw new TemporaryReplyError(last.kind)

@@ -1,5 +1,5 @@
 // The interface of the transports: one request in, one reply out. The implementations use undici, the caller's fetch, or FTP.
-import type { AccessPolicy, Reply } from '@politely/core/engine'
+import { type AccessPolicy, type Headers, mayBeNotFoundPage, type Reply } from '@politely/core/engine'
 import type { Deadline } from './deadline.ts'
 import type { Reach } from './network-guard.ts'
 
@@ -37,6 +37,6 @@ export const ACCEPT = 'text/plain, */*;q=0.5'
 export const BYPASS_CACHES: Readonly<Record<string, string>> = { 'cache-control': 'no-store' }
 
 /** Returns whether the body of a response is read: it may hold rules, or be a not-found page (see `notFoundPages`). */
-export function isBodyWanted(status: number, { notFoundPages }: AccessPolicy): boolean {
-  return (status >= 200 && status <= 299) || (status >= 500 && notFoundPages === 'unavailable')
+export function isBodyWanted(status: number, headers: Headers, policy: AccessPolicy): boolean {
+  return (status >= 200 && status <= 299) || mayBeNotFoundPage(status, headers, policy)
 }

@@ -2,9 +2,8 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
-import type { Entry, State } from '@politely/core/engine'
-import type { ClientVerdict } from './client-verdict.ts'
-import { withoutCredentials } from './display.ts'
+import { type Entry, type State, withoutCredentials } from '@politely/core/engine'
+import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */
 export interface ClientEvents {
@@ -68,6 +67,9 @@ export const counterMeanings = {
   unreachable: 'attempts that failed',
   refreshesAhead: 'attempts that started before the entry was stale, while no check waited',
   reusedRedirects: 'files at the end of a redirect that were also saved for the target’s origin',
+  redirectWaits:
+    'redirects whose target’s request had to wait, because of the limits on concurrent fetches or on redirects to one site',
+  busyTargets: 'attempts that ended with `busy-target`: a redirect to another site was not followed',
   bytes: 'decoded bytes of robots.txt received',
   storeHits: 'entries found in the store',
   storeMisses: 'entries missing from the store, or incomplete there',
@@ -99,9 +101,22 @@ export interface FetchTrace {
   readonly error?: unknown
 }
 
-/** Runs a check inside a trace, if anything subscribes to the channel. */
+/**
+ * Runs a check inside a trace, if anything subscribes to the channel. The messages of the trace have
+ * no credentials of the URL. The caller gets the verdict unchanged.
+ */
 export function traceCheck(url: string, check: () => Promise<ClientVerdict>): Promise<ClientVerdict> {
-  return checkChannel.hasSubscribers ? checkChannel.tracePromise(check, { url }) : check()
+  if (!checkChannel.hasSubscribers) return check()
+  const checked = Promise.withResolvers<ClientVerdict>()
+  const traced = checkChannel.tracePromise(
+    async () => {
+      const verdict = await check()
+      checked.resolve(verdict)
+      return loggableVerdict(verdict)
+    },
+    { url: withoutCredentials(url) },
+  )
+  return traced.then(() => checked.promise)
 }
 
 /** Runs a fetch inside a trace, if anything subscribes to the channel. */
@@ -153,14 +168,14 @@ export class Telemetry {
   /** Counts and publishes a verdict. */
   checked(verdict: ClientVerdict): void {
     this.countVerdict(verdict.allowed)
-    this.#emit('verdict', { verdict })
-    if (this.#logger?.debug)
-      this.#log('debug', `${withoutCredentials(verdict.url) || 'an empty string'}: ${describeVerdict(verdict)}`)
+    const loggable = loggableVerdict(verdict)
+    this.#emit('verdict', { verdict: loggable })
+    if (this.#logger?.debug) this.#log('debug', `${loggable.url || 'an empty string'}: ${describeVerdict(loggable)}`)
   }
 
   /** Counts and publishes a verdict that was found without waiting. Its trace has the same four messages as that of `traceCheck`. */
   checkedNow(verdict: ClientVerdict): void {
-    if (checkChannel.hasSubscribers) void checkChannel.tracePromise(async () => verdict, { url: verdict.url })
+    if (checkChannel.hasSubscribers) void traceCheck(verdict.url, async () => verdict)
     this.checked(verdict)
   }
 
@@ -171,6 +186,7 @@ export class Telemetry {
     this.count('fetches')
     this.count(kind === 'success' ? 'successes' : kind)
     this.count('requests', requests)
+    if (reason === 'busy-target') this.count('busyTargets')
     this.#emit('fetch', event)
     const level = kind === 'unreachable' ? 'warn' : 'info'
     const cause = reason === 'status' ? `status ${status}` : detail === undefined ? reason : `${reason}: ${detail}`

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { type Failure, type Headers, headerOf, type Reply } from '@politely/core/engine'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { ACCEPT_ENCODING, bodyOf, CodedBody, isCoded, maxCodedBytes, readBody } from './body.ts'
+import { ACCEPT_ENCODING, bodyOf, CodedBody, isCoded, maxReceivedBytes, readBody } from './body.ts'
 import { endsWithConnection, isChunked, problemOfConnection, TlsCarrier } from './body-end.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 import type { Deadline } from './deadline.ts'
@@ -65,7 +65,7 @@ export class UndiciTransport implements RobotsTransport {
     const handler = new ResponseHandler(this.#settings, connection, deadline)
     // undici observes a signal only once it has a connection, and the site decides how long that takes.
     const unlisten = deadline.onOver(() => handler.fail(new Error(deadline.explanation)))
-    const maxBytes = maxCodedBytes(this.#settings.maxBodyBytes)
+    const maxBytes = maxReceivedBytes(this.#settings.maxBodyBytes)
     connection.onReceivedOver?.(maxBytes, () => handler.endOverLimit(maxBytes))
     const { headers, ...options } = connection.options ?? {}
     const init: Dispatcher.DispatchOptions = {
@@ -136,12 +136,11 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Ends a response that is longer than the limit. An uncoded body that has begun is cut, as one over `maxBodyBytes` is. How much of a coded
-   * body is decoded by now depends on chance, so it is not used.
+   * Ends a response that is longer than the limit. Its body is not used, even as a cut file: without
+   * framing it may be shorter than `maxBodyBytes`, and the missing part may contain a Disallow.
    */
   endOverLimit(maxBytes: number): void {
-    if (this.#bytes.size > 0) this.#endWithBody(true)
-    else this.#end(failure('too-large', `the response is longer than ${maxBytes} bytes, including headers and framing`))
+    this.#end(failure('too-large', `the response is longer than ${maxBytes} bytes, including headers and framing`))
   }
 
   onRequestStart(controller: Dispatcher.DispatchController, context?: { readonly history?: unknown } | null): void {
@@ -157,7 +156,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     const problem = this.#connection.problemOfHead?.(status)
     if (problem !== undefined) this.#end(problem)
     else if (status < 100) this.#end(failure('malformed', `status ${status}`))
-    else if (!isBodyWanted(status, this.#settings.policy)) this.#end({ kind: 'response', status, headers })
+    else if (!isBodyWanted(status, headers, this.#settings.policy)) this.#end({ kind: 'response', status, headers })
     else if (isCoded(headers)) this.#decode(status, headers)
   }
 
@@ -200,10 +199,10 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     )
   }
 
-  #endWithBody(isCut = false): void {
+  #endWithBody(): void {
     if (this.#head === undefined) return
     const { status, headers } = this.#head
-    const body = bodyOf(this.#bytes.take(), this.#settings.maxBodyBytes, isCut)
+    const body = bodyOf(this.#bytes.take(), this.#settings.maxBodyBytes)
     this.#end({ kind: 'response', status, headers, body })
   }
 

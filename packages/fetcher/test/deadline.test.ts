@@ -57,7 +57,7 @@ describe('an attempt that waits for its turn after a redirect', () => {
     const fetcher = new RobotsFetcher(settings, new OwnRequests())
     onTestFinished(() => fetcher.close())
     useFakeTimers()
-    const [waiting, turn] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()]
+    const [waiting, turn] = [Promise.withResolvers<string>(), Promise.withResolvers<undefined>()]
     const attempt = fetcher.fetch(sites.withPort('http://a.test:PORT/robots.txt'), undefined, (url) => {
       waiting.resolve(url)
       return turn.promise
@@ -65,7 +65,7 @@ describe('an attempt that waits for its turn after a redirect', () => {
     expect(await waiting.promise).toBe(sites.withPort('http://b.test:PORT/robots.txt'))
     vi.advanceTimersByTime(200_000)
     expect(sites.requests).toHaveLength(1)
-    turn.resolve()
+    turn.resolve(undefined)
     return { attempt, sites }
   }
 

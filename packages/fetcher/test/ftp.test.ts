@@ -34,7 +34,7 @@ describe('a real server (ftp-srv)', () => {
     const log = { trace: silent, debug: silent, info: silent, warn: silent, error: silent, child: () => log }
     const server = new FtpSrv({ url: 'ftp://127.0.0.1:0', anonymous: true, log })
     server.on('login', (_login, resolve, reject) =>
-      who === 'anybody' ? resolve({ root }) : reject(new Error('go away')),
+      who === 'anybody' ? resolve({ root }) : reject(new Error('Anonymous access is not allowed.')),
     )
     await server.listen()
     onTestFinished(async () => {
@@ -226,9 +226,47 @@ const cases: readonly FtpCase[] = [
   ['RFC 959 §4.2, 421 later', ftpBut({ EPSV: ({ control }) => control.end('421 Time is up\r\n') }), 503],
   ['RFC 959 §4.2, 425', ftpBut({ RETR: '425 No data connection\r\n' }), 503],
   ['RFC 959 §4.2, 450', ftpBut({ RETR: '450 Busy\r\n' }), 503],
-  ['RFC 959 §4.2, 530', ftpBut({ PASS: '530 Not logged in\r\n' }), 401],
-  ['RFC 959 §4.2, 530 in reply to USER', ftpBut({ USER: '530 No anonymous users\r\n' }), 401],
-  ['RFC 959 §4.2, 332', ftpBut({ PASS: '332 Need account\r\n' }), 401],
+  ...(
+    [
+      'No anonymous users',
+      'This is a private system - No anonymous login',
+      'Sorry, anonymous FTP is disabled.',
+      'User anonymous is not allowed!',
+      'This server does not support anonymous logins.',
+    ] as const
+  ).map(
+    (text): FtpCase => [`our choice, 530 without anonymous login: ${text}`, ftpBut({ PASS: `530 ${text}\r\n` }), 401],
+  ),
+  ...(
+    [
+      'Not logged in',
+      'Login incorrect.',
+      'Access denied.',
+      'Authentication service is down',
+      'User anonymous cannot log in.',
+      'No anonymous logins until 18:00',
+      'No anonymous logins during maintenance',
+      'All anonymous slots in use',
+      'Anonymous access is allowed.',
+      'This site does not support private users; anonymous users are allowed',
+      '',
+    ] as const
+  ).map((text): FtpCase => [`our choice, 530 for another reason: ${text}`, ftpBut({ PASS: `530 ${text}\r\n` }), 503]),
+  ['our choice, 530 in reply to USER', ftpBut({ USER: '530-Sorry\r\n530 No anonymous users\r\n' }), 401],
+  [
+    'our choice, 530 in several lines, of which one has another reason',
+    ftpBut({ USER: '530-Out of memory\r\n530 No anonymous users\r\n' }),
+    503,
+  ],
+  [
+    'our choice, 331 that refuses anonymous logins, and then 530',
+    ftpBut({ USER: '331 No anonymous users\r\n', PASS: '530 Login incorrect.\r\n' }),
+    503,
+  ],
+  ['our choice, 332', ftpBut({ PASS: '332 Need account\r\n' }), 503],
+  ['our choice, 332 in reply to USER', ftpBut({ USER: '332 Need account\r\n' }), 503],
+  ['our choice, 430', ftpBut({ PASS: '430 No anonymous users\r\n' }), 503],
+  ['our choice, 532', ftpBut({ PASS: '532 No anonymous users\r\n' }), 500],
   ['RFC 959 §4.2, 550', ftpBut({ RETR: '550 No such file\r\n' }), 404],
   ['RFC 959 §4.2, 550 in several lines', ftpBut({ RETR: '550-No\r\n such\r\n550 file\r\n' }), 404],
   ['RFC 959 §4.2, 553', ftpBut({ RETR: '553 Name not allowed\r\n' }), 404],

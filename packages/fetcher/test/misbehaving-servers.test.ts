@@ -287,7 +287,7 @@ function tableRows(rows: readonly { readonly name: string; readonly expected: Ex
   }
   return [...cases.values()].map(({ cells: [what, source, follows], variants }) => {
     const all = variants.length === 0 ? what : `${what}: ${variants.join(', ')}`
-    return [all.replaceAll(/[*_<]/g, '\\$&'), source, follows]
+    return [all.replaceAll(/[*_<&]/g, '\\$&'), source, follows]
   })
 }
 

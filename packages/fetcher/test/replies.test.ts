@@ -1,4 +1,6 @@
 // The meaning of valid responses, over a real connection. Core's tests run the same cases as values.
+import { gzipSync } from 'node:zlib'
+import { bodyLimit } from '@politely/testkit/body-cases'
 import { startClock } from '@politely/testkit/clock'
 import {
   checkedPage,
@@ -14,7 +16,7 @@ import { test } from './with-sites.ts'
 
 test.for(replyCases.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {
   for (const [url, reply] of Object.entries(row.replies)) sites.respond(url, reply)
-  await expectVerdict(newClient(), sites, row.expected)
+  await expectVerdict(newClient({ notFoundPages: row.notFoundPages }), sites, row.expected)
 })
 
 test.for(conditionalCases.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {
@@ -54,4 +56,40 @@ test.for([
   const verdict = await newClient({ maxRedirects }).check(sites.withPort(checkedPage))
   expect(verdict).toMatchObject({ because: 'unavailable', access: { reason: 'too-many-redirects' } })
   expect(sites.requestedUrls).toEqual(urls.slice(0, -1))
+})
+
+const long = disallowsPage + '#\n'.repeat(bodyLimit)
+const gzipped = gzipSync(disallowsPage)
+test.for([
+  [
+    'a file over the size limit is cut',
+    long,
+    long.length,
+    {},
+    { because: 'rule', access: { copy: { truncated: true } } },
+  ],
+  ['a body that is cut, of a shorter file', long, 30, {}, { access: { reason: 'truncated' } }],
+  [
+    'the length of a coded body is not known after decoding',
+    gzipped,
+    gzipped.length,
+    { 'content-encoding': 'gzip' },
+    { access: { reason: 'truncated' } },
+  ],
+] as const)('our choice, a 206: %s', async ([, body, bytes, coding, expected], { sites, newClient }) => {
+  const headers = { ...coding, 'content-range': `bytes 0-${bytes - 1}/${bytes}` }
+  sites.respond('http://a.test:PORT/robots.txt', { status: 206, headers, body })
+  expect(await newClient().check(sites.withPort(checkedPage))).toMatchObject(expected)
+})
+
+test('our choice, with `notFoundPages`, the body of a 503 is not read, so that its Retry-After counts', async ({
+  sites,
+  newClient,
+}) => {
+  const clock = startClock()
+  sites.respond('http://a.test:PORT/robots.txt', (socket) => {
+    socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7200\r\nContent-Length: 100\r\n\r\ntruncated')
+  })
+  const verdict = await newClient({ now: clock.now, notFoundPages: 'unavailable' }).check(sites.withPort(checkedPage))
+  expect(verdict).toMatchObject({ access: { reason: 'status', status: 503, nextAttemptAt: clock.now() + 7_200_000 } })
 })

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { gzipSync } from 'node:zlib'
+import { bodyLimit } from '@politely/testkit/body-cases'
 import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import { selfSigned } from '@politely/testkit/self-signed'
 import { startSites } from '@politely/testkit/sites'
@@ -30,19 +31,19 @@ const chunkOf = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const tooLarge = {
   allowed: false,
   because: 'unreachable',
-  access: { reason: 'too-large', detail: expect.stringContaining('longer than 2072576 bytes') },
+  access: { reason: 'too-large', detail: expect.stringContaining('longer than 4120576 bytes') },
 }
+/** As long as RFC 9309 §2.5 requires, with a rule in its last line. */
+const longest = `User-agent: *\n${'#'.repeat(bodyLimit - 31)}\nDisallow: /page\n`
+const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'
+const interim = (bytes: number) => EARLY_HINTS.repeat(bytes / EARLY_HINTS.length)
 const obeyed = { allowed: false, because: 'rule' }
 const cut = { ...obeyed, access: { copy: { truncated: true } } }
 const whole = { ...obeyed, access: { copy: { truncated: false } } }
 
 describe.for(['http', 'https'] as const)('%s', (scheme) => {
   test.for<readonly [name: string, behave: (socket: Socket) => void, expected: object]>([
-    [
-      'endless interim responses are too large',
-      endless('', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'),
-      tooLarge,
-    ],
+    ['endless interim responses are too large', endless('', EARLY_HINTS), tooLarge],
     ['an endless chunk extension before the body is too large', endless(`${CHUNKED}1e;x=`, 'x'), tooLarge],
     [
       'a coded body that decodes to nothing is too large',
@@ -50,18 +51,41 @@ describe.for(['http', 'https'] as const)('%s', (scheme) => {
       tooLarge,
     ],
     [
-      'an endless chunk extension after a part of the body cuts it',
+      'an endless chunk extension after a part of the body is too large',
       endless(`${CHUNKED}${chunkOf(disallowsPage)}1e;x=`, 'x'),
-      cut,
+      tooLarge,
     ],
     [
-      'chunks of one byte cut a body under its own limit',
+      'a file behind more interim responses than the limit is too large',
+      (socket) => void socket.end(`${interim(4_200_000)}${OK}\r\n${disallowsPage}`),
+      tooLarge,
+    ],
+    [
+      'a file with more chunk extensions than the limit is too large',
+      (socket) =>
+        void socket.end(
+          `${CHUNKED}${chunkOf('User-agent: *\n')}10;${'x'.repeat(4_200_000)}\r\nDisallow: /page\n\r\n0\r\n\r\n`,
+        ),
+      tooLarge,
+    ],
+    [
+      'an endless file in chunks of one byte is cut at its own limit',
       endless(CHUNKED + Array.from(disallowsPage, chunkOf).join(''), chunkOf('#')),
       cut,
     ],
     [
-      'a megabyte of chunk extensions is no problem',
-      (socket) => void socket.end(`${CHUNKED}1e;${'x'.repeat(1_000_000)}\r\n${disallowsPage}\r\n0\r\n\r\n`),
+      'RFC 9309 §2.5, the longest file in chunks of one byte is whole',
+      (socket) => void socket.end(`${CHUNKED}${Array.from(longest, chunkOf).join('')}0\r\n\r\n`),
+      whole,
+    ],
+    [
+      'a file behind two megabytes of interim responses is whole',
+      (socket) => void socket.end(`${interim(2_080_000)}${OK}\r\n${disallowsPage}`),
+      whole,
+    ],
+    [
+      'a file with two megabytes of chunk extensions is whole',
+      (socket) => void socket.end(`${CHUNKED}1e;${'x'.repeat(2_080_000)}\r\n${disallowsPage}\r\n0\r\n\r\n`),
       whole,
     ],
   ])('%s', async ([, behave, expected], { newClient }) => {

@@ -58,10 +58,37 @@ test.concurrent.for<
 })
 
 test.concurrent('our choice, after a redirect, only the last request is repeated', async ({ sites, newClient }) => {
-  sites.respond(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
-  sites.respond(ELSEWHERE, { status: 500 }, rules)
+  const within = 'http://www.a.test:PORT/robots.txt'
+  sites.respond(ROBOTS, { status: 301, headers: { location: within } })
+  sites.respond(within, { status: 500 }, rules)
   expect(await newClient({ retries: 1 }).check(sites.withPort(checkedPage))).toMatchObject({ because: 'rule' })
-  expect(sites.requestedUrls).toEqual([ROBOTS, ELSEWHERE, ELSEWHERE])
+  expect(sites.requestedUrls).toEqual([ROBOTS, within, within])
+})
+
+test.concurrent.for([
+  ['a 500', { status: 500 }],
+  ['a 503', { status: 503 }],
+  ['a reset', reset],
+] as const)(
+  'our choice, after a redirect to another domain, no retry: %s',
+  async ([, answer], { sites, newClient }) => {
+    sites.respond(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
+    sites.respond(ELSEWHERE, answer, rules)
+    expect(await newClient({ retries: 2 }).check(sites.withPort(checkedPage))).toMatchObject({ because: 'unreachable' })
+    expect(sites.requestedUrls).toEqual([ROBOTS, ELSEWHERE])
+  },
+)
+
+test.concurrent('our choice, a redirect that leads back to its own domain has retries again', async ({
+  sites,
+  newClient,
+}) => {
+  const back = 'http://www.a.test:PORT/back'
+  sites.respond(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
+  sites.respond(ELSEWHERE, { status: 301, headers: { location: back } })
+  sites.respond(back, { status: 500 }, rules)
+  expect(await newClient({ retries: 1 }).check(sites.withPort(checkedPage))).toMatchObject({ because: 'rule' })
+  expect(sites.requestedUrls).toEqual([ROBOTS, ELSEWHERE, back, back])
 })
 
 test.concurrent('our choice, if the deadline passes before a retry, the last response is the reason', async ({

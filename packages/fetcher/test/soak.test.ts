@@ -212,7 +212,9 @@ async function startServers(): Promise<Servers> {
   })
   const robots = 'http://a.test:PORT/robots.txt'
   const trials = [
-    ...replyCases.map(({ name, replies, expected }) => answering(name, () => Object.entries(replies), expected)),
+    ...replyCases
+      .filter(({ notFoundPages }) => notFoundPages === undefined)
+      .map(({ name, replies, expected }) => answering(name, () => Object.entries(replies), expected)),
     ...misbehavingServerCases.map(({ name, behave, expected, lastsUntilDeadline }) => ({
       ...answering(name, () => [[robots, behave]], expected),
       lastsUntilDeadline,

@@ -449,7 +449,7 @@ describe('our choice, the response at the end of a redirect is also saved for th
     clock.advance(DAY)
     expect(await redirectAfter(gone)).toMatchObject({ state: 'unavailable', attempts: [{ at: clock.now() }, {}] })
     clock.advance(DAY)
-    sites.respond(ELSEWHERE, busyFor('864000'))
+    sites.respond(ELSEWHERE, down)
     await client.check(sites.withPort(asked(ELSEWHERE)))
     clock.advance(1)
     expect(await redirectAfter(rules)).toMatchObject({ state: 'rules', attempts: [{ at: clock.now() }, {}, {}, {}] })

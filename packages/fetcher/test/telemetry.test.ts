@@ -87,6 +87,15 @@ describe('counters', () => {
         reusedRedirects: 1,
       },
     ],
+    [
+      'a redirect to a site that asked for a pause',
+      {
+        [ROBOTS]: { status: 301, headers: { location: ELSEWHERE } },
+        [ELSEWHERE]: { status: 503, headers: { 'retry-after': '60' } },
+      },
+      [ELSEWHERE.replace('robots.txt', 'page'), checkedPage],
+      { questions: 2, waits: 2, fetches: 2, requests: 2, disallowed: 2, unreachable: 2, busyTargets: 1 },
+    ],
     ['invalid URLs', {}, ['mailto:a@b.test', ''], { questions: 2, disallowed: 2 }],
     [
       'cached origins',
@@ -157,9 +166,22 @@ describe('counters', () => {
     })
   })
 
+  test('redirects that wait', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<Reply>()
+    sites.respond(ROBOTS, { status: 301, headers: { location: ELSEWHERE } })
+    sites.respond(ELSEWHERE, held.promise)
+    const client = newClient({ maxFlightsPerDomain: 1 })
+    const asked = [ELSEWHERE, ROBOTS].map((url) => client.check(sites.withPort(url.replace('robots.txt', 'page'))))
+    await expect.poll(() => client.counters).toMatchObject({ redirectWaits: 1 })
+    held.resolve(rules)
+    await Promise.all(asked)
+  })
+
   test('each counter is covered by one of these tests', () => {
     const moved = new Set(rows.flatMap(([, , , counters]) => Object.keys(counters)))
-    expect([...moved, 'storeHits', 'refreshesAhead'].sort()).toEqual(Object.keys(counterMeanings).sort())
+    expect([...moved, 'storeHits', 'refreshesAhead', 'redirectWaits'].sort()).toEqual(
+      Object.keys(counterMeanings).sort(),
+    )
   })
 
   test('a rejected check does not count as answered', async ({ sites, newClient }) => {

@@ -9,7 +9,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { bodyCases } from '@politely/testkit/body-cases'
+import { bodyCases, bodyLimit } from '@politely/testkit/body-cases'
 import { lookupIn } from '@politely/testkit/lookup'
 import { misbehavingServerCases } from '@politely/testkit/misbehaving-server-cases'
 import { holdRefusingPort } from '@politely/testkit/refusing-port'
@@ -95,9 +95,9 @@ describe.for([
       .filter((row, i) => isSameWithFetch(row) && (isFullRun || i % 3 === turn))
       .map((row) => [row.name, row] as const)
 
-  test.for(casesOf(replyCases))('%s', async ([, { replies, expected }], { sites, newClient }) => {
+  test.for(casesOf(replyCases))('%s', async ([, { replies, notFoundPages, expected }], { sites, newClient }) => {
     for (const [url, reply] of Object.entries(replies)) sites.respond(url, reply)
-    const verdict = await newClient(transport()).check(sites.withPort(checkedPage))
+    const verdict = await newClient({ ...transport(), notFoundPages }).check(sites.withPort(checkedPage))
     const { requestedUrls: asked, allowed, because, ...access } = expected
     expect(verdict).toMatchObject({ allowed, because, access })
     expect(sites.requestedUrls).toEqual(asked)
@@ -448,6 +448,17 @@ describe("the caller's fetch: codings that it does not decode", () => {
       const client = newClient({ fetch: async () => new Response(disallowsPage, { headers }) })
       expect(await client.check('http://a.test/page')).toMatchObject(obeyed)
     }
+  })
+
+  test('gzip that is truncated after more empty members than are kept', async ({ sites, newClient }) => {
+    const member = gzipSync('')
+    const members = Buffer.concat(Array.from({ length: (2 * bodyLimit) / member.length }, () => member))
+    const body = Buffer.concat([members, gzipped.subarray(0, -9)])
+    sites.respond(ROBOTS, { status: 200, headers: { 'content-encoding': 'gzip' }, body })
+    expect(await newClient({ fetch: fetchOfUndici() }).check(sites.withPort(checkedPage))).toMatchObject({
+      because: 'unreachable',
+      access: { reason: 'too-large', detail: `the coded body is longer than ${2 * bodyLimit} bytes` },
+    })
   })
 
   test('two codings, also if the fetch decodes both, since it limits neither', async ({ sites, newClient }) => {

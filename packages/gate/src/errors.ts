@@ -1,6 +1,6 @@
 // The errors of the gate, each with a stable `code`.
 import { describeVerdict, escapeControls } from '@politely/core'
-import { type ClientVerdict, withoutCredentials } from '@politely/fetcher'
+import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { retryAtOf } from './forecast.ts'
 
@@ -13,14 +13,15 @@ import { retryAtOf } from './forecast.ts'
 export class RobotsDisallowedError extends Error {
   override readonly name = 'RobotsDisallowedError'
   readonly code = 'ERR_POLITELY_DISALLOWED'
-  /** The reason, with the rule that decided. */
+  /** The reason, with the rule that decided. Its `url` has no credentials. */
   readonly verdict: ClientVerdict
   /** When the client will fetch robots.txt again, if it is unreachable now. Milliseconds since 1970. */
   readonly retryAt: number | undefined
 
   constructor(verdict: ClientVerdict) {
-    super(`${escapeControls(withoutCredentials(verdict.url)) || 'an empty string'} is ${describeVerdict(verdict)}`)
-    this.verdict = verdict
+    const loggable = loggableVerdict(verdict)
+    super(`${escapeControls(loggable.url) || 'an empty string'} is ${describeVerdict(loggable)}`)
+    this.verdict = loggable
     this.retryAt = retryAtOf(verdict)
   }
 }

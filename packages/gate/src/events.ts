@@ -10,6 +10,7 @@ interface UrlMessage {
   readonly gate: PoliteGate
   /** Milliseconds since 1970, by the gate's clock. */
   readonly at: number
+  /** Without credentials (`user:password@`). */
   readonly url: string
 }
 

@@ -2,7 +2,6 @@
 // the gate check one URL and fetch send another.
 import { explainUrlProblem, type UrlProblem } from '@politely/core'
 import { parseUrl } from '@politely/core/engine'
-import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 
@@ -31,9 +30,7 @@ export function fetchInput(input: unknown): FetchInput {
   const url = URL.parse(text)
   const isLocal = url !== null && LOCAL_SCHEMES.has(url.protocol)
   if (url === null || !(isLocal || CHECKED_SCHEMES.has(url.protocol)))
-    throw new InvalidRequestError(
-      `${describeValue(withoutCredentials(text))}: ${explainUrlProblem(parseUrl(text) as UrlProblem, text)}`,
-    )
+    throw new InvalidRequestError(`${describeValue(text)}: ${explainUrlProblem(parseUrl(text) as UrlProblem, text)}`)
   return { url, request, isLocal }
 }
 

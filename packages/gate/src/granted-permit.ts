@@ -3,6 +3,7 @@
 // The gate calls `start` once, and hands the permit to the caller. The caller may call `report` when the headers of the response have arrived,
 // and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
 import type { Delay } from '@politely/core/engine'
+import { loggableVerdict } from '@politely/fetcher'
 import { channels } from './events.ts'
 import { cancelSlots, type KeySlot, type WaitCause } from './paced-key.ts'
 import { assertNotRedirected, locationOf, type Permit, paceResponseOf, type ResponseLike } from './permit.ts'
@@ -64,7 +65,7 @@ export class GrantedPermit implements NestablePermit {
       counters.started++
       if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
       if (channels.start.hasSubscribers) {
-        const { url, origin } = this.verdict
+        const { url, origin } = loggableVerdict(this.verdict)
         channels.start.publish({ gate, at, url, origin, key, waitedMs, waitedFor, waitedLevel, delay })
       }
       for (const slot of this.#grant.slots) slot.pacedKey.started(slot)
@@ -121,7 +122,7 @@ export class GrantedPermit implements NestablePermit {
         const tookMs = at - this.#startedAt
         this.#endSlots(tookMs)
         if (channels.done.hasSubscribers) {
-          const { url, origin } = this.verdict
+          const { url, origin } = loggableVerdict(this.verdict)
           channels.done.publish({ gate, at, url, origin, key, tookMs, status: this.#status })
         }
       } finally {

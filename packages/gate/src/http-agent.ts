@@ -4,6 +4,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
+import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 import type { PoliteGate } from './gate.ts'
@@ -116,7 +117,7 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
   if (request.path !== target.path) {
     if (request.headersSent)
       throw new InvalidRequestError(
-        `path ${describeValue(request.path)} is not in normal form, and can no longer be changed; write ${JSON.stringify(target.path)}`,
+        `path ${describeValue(request.path)} is not in normal form, and can no longer be changed; write ${JSON.stringify(withoutCredentials(target.path))}`,
       )
     request.path = target.path
   }
@@ -143,7 +144,7 @@ function headerPairs(headers: readonly unknown[]): readonly (readonly [name: unk
 /** Keeps the caller from changing the path and the Host header between the check and the moment at which Node sends them. */
 function lock(request: ClientRequest, target: Target): void {
   const { setHeader, appendHeader } = request
-  lockProperty(request, 'path', `robots.txt was checked for ${target.url}`)
+  lockProperty(request, 'path', `robots.txt was checked for ${withoutCredentials(target.url)}`)
   request.setHeader = (name, value) => {
     if (isHost(name)) assertOwnHost(target.url, [value].flat(), target.origin)
     return setHeader.call(request, name, value)

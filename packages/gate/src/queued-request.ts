@@ -4,6 +4,7 @@
 // the queue calls `recheck`. If robots.txt no longer allows the request, these methods reject it. Otherwise the queue calls `grant`, or `fail`
 // if the pacer fails. Until `grant`, the caller's signal may abort the request, and closing the gate rejects it.
 import type { PaceLimits } from '@politely/core/engine'
+import { loggableVerdict } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { type Site, siteOf } from '@politely/fetcher/host-name'
 import { RobotsDisallowedError } from './errors.ts'
@@ -142,7 +143,7 @@ export class QueuedRequest implements WaitingRequest {
 
   #messageFields() {
     const { gate, now } = this.#queue.context
-    const { url, origin } = this.#verdict
+    const { url, origin } = loggableVerdict(this.#verdict)
     return { gate, at: now(), url, origin, key: this.#queue.key }
   }
 }

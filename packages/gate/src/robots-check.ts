@@ -1,5 +1,5 @@
 // Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each refusal.
-import type { CheckedUrl, ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { type CheckedUrl, type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/abort-listeners'
 import { RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
@@ -54,7 +54,9 @@ export class RobotsCheck {
   refused(verdict: ClientVerdict): void {
     const { gate, now, counters } = this.#source
     counters.refused(verdict.because)
-    if (channels.refuse.hasSubscribers) channels.refuse.publish({ gate, at: now(), url: verdict.url, verdict })
+    if (!channels.refuse.hasSubscribers) return
+    const loggable = loggableVerdict(verdict)
+    channels.refuse.publish({ gate, at: now(), url: loggable.url, verdict: loggable })
   }
 
   /**

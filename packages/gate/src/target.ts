@@ -2,7 +2,6 @@
 //
 // The gate checks this URL against robots.txt. The request must be sent for exactly this URL, or fail.
 import { OptionError } from '@politely/core'
-import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { InvalidRequestError } from './errors.ts'
 import { isHttp } from './redirect.ts'
@@ -38,7 +37,7 @@ export function targetOf(origin: string, path: unknown): Target {
 export function originOf(origin: unknown): string {
   const url = typeof origin === 'string' || origin instanceof URL ? URL.parse(String(origin)) : null
   if (url !== null && isHttp(url) && url.href === `${url.origin}/`) return url.origin
-  const given = describeUrl(origin instanceof URL ? String(origin) : origin)
+  const given = describeValue(origin instanceof URL ? String(origin) : origin)
   throw new InvalidRequestError(
     `origin ${given} is invalid; expected scheme, host and port only, such as https://example.com`,
   )
@@ -76,10 +75,6 @@ function isHostOf(url: string, host: unknown): boolean {
 
 function badPath(path: unknown): InvalidRequestError {
   return new InvalidRequestError(
-    `path ${describeUrl(path)} is invalid; expected a path that begins with /, such as /page`,
+    `path ${describeValue(path)} is invalid; expected a path that begins with /, such as /page`,
   )
-}
-
-function describeUrl(value: unknown): string {
-  return describeValue(typeof value === 'string' ? withoutCredentials(value) : value)
 }

@@ -1,10 +1,5 @@
 // Adapts a Playwright browser context to the driver interface of @politely/devtools.
-import {
-  type BrowserScope,
-  type DriverBrowser,
-  type GuardedPage,
-  LEAVE_OUT_SPECULATION_RULES,
-} from '@politely/devtools'
+import type { BrowserScope, DriverBrowser, GuardedPage } from '@politely/devtools'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 export function browserScopeOf(context: BrowserContext, browser: Browser): BrowserScope {
@@ -25,9 +20,9 @@ export function browserScopeOf(context: BrowserContext, browser: Browser): Brows
         context.off('close', onClose)
       }
     },
-    prepare: async () => {
+    prepare: async (documentScript) => {
       const script: { dispose(): Promise<void> } | undefined = await context.addInitScript({
-        content: LEAVE_OUT_SPECULATION_RULES,
+        content: documentScript,
       })
       // Older versions of Playwright cannot remove a script, and return undefined. Removing it from a closed context fails.
       return async () => script?.dispose().catch(() => undefined)

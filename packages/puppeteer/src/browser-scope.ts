@@ -1,12 +1,6 @@
 // Adapts a Puppeteer browser, or one of its contexts, to the driver interface of @politely/devtools.
 import { OptionError } from '@politely/core'
-import {
-  type BrowserScope,
-  type DriverBrowser,
-  type DriverSession,
-  type GuardedPage,
-  LEAVE_OUT_SPECULATION_RULES,
-} from '@politely/devtools'
+import type { BrowserScope, DriverBrowser, DriverSession, GuardedPage } from '@politely/devtools'
 import { describeValue } from '@politely/fetcher/option-checks'
 import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
 
@@ -81,12 +75,12 @@ function adaptPage(page: Page): GuardedPage {
     driverObject: page,
     newSession: () => page.createCDPSession(),
     isClosed: isGone,
-    prepare: async () => {
+    prepare: async (documentScript) => {
       let hasCrashed = false
       page.once('error', () => {
         hasCrashed = true // a crashed page does not respond
       })
-      const { identifier } = await page.evaluateOnNewDocument(LEAVE_OUT_SPECULATION_RULES)
+      const { identifier } = await page.evaluateOnNewDocument(documentScript)
       return async () => {
         if (!hasCrashed && !isGone()) await page.removeScriptToEvaluateOnNewDocument(identifier)
       }

@@ -141,6 +141,40 @@ function titled(name: string, page: Reply, title: string, more: Partial<BrowserC
   }
 }
 
+/** A script that clicks two download links in a window. */
+const clickDownloads = (window: string, name: string) => `for (const i of [1, 2]) {
+    const link = ${window}.document.createElement('a'); link.download = ''; link.href = location.origin + '/private/${name}' + i
+    ${window}.document.body.append(link); link.click()
+  }`
+
+/** Each way to start downloads would request two files. Chromium would pause the request for the first one only. */
+const downloadsCase: BrowserCase = {
+  name: 'a page cannot start downloads that need a request, also in frames and shadow trees, and outside of a document',
+  web: {
+    '/robots.txt': RULES,
+    '/open': htmlPage(`<iframe id="empty"></iframe><iframe src="/frame"></iframe><div id="host"></div>
+      <a id="first" download href="/private/first"><b>file</b></a><a id="second" download href="/file">file</a>
+      ${script(`${clickDownloads('window', 'page')}
+      const { contentWindow } = document.getElementById('empty'); ${clickDownloads('contentWindow', 'empty')}
+      const root = document.getElementById('host').attachShadow({ mode: 'closed' })
+      root.innerHTML = '<a download href="/private/shadow1"></a><a download href="/private/shadow2"></a>'
+      for (const link of root.children) link.click()
+      for (const i of [1, 2]) {
+        const link = document.createElement('a'); link.download = ''; link.href = '/private/detached' + i
+        if (i === 1) link.click(); else link.dispatchEvent(new MouseEvent('click', { cancelable: true }))
+      }`)}`),
+    '/frame': htmlPage(script(clickDownloads('window', 'frame'))),
+  },
+  run: async ({ sites, tab, at }) => {
+    await tab.goto(at('/open'))
+    await tab.click('b')
+    await tab.click('#second')
+    await tab.evaluate("void setTimeout(() => fetch('/last'), 300)")
+    await requestedAll(sites, ['/frame', '/last'])
+  },
+  requested: ['/frame', '/last', '/open'],
+}
+
 const switchedOff: readonly UncheckedKind[] = [
   {
     what: 'FedCM: `/.well-known/web-identity`, `configURL`',
@@ -160,6 +194,11 @@ const switchedOff: readonly UncheckedKind[] = [
     what: 'PaymentRequest: payment method manifests',
     outcome: 'switched off: the constructor throws a `SecurityError`',
     testCase: titled('PaymentRequest is switched off', htmlPage(script(PAYMENT)), 'SecurityError'),
+  },
+  {
+    what: '`<a download>`, for files that need a request',
+    outcome: 'switched off: the page’s console says so',
+    testCase: downloadsCase,
   },
 ]
 

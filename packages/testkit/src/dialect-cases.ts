@@ -261,6 +261,13 @@ export const dialectCases: readonly DialectCase[] = [
     disallowedBy(2),
     disallowedBy(2),
   ]),
+  row('encoding: a NUL in the URL', ['User-agent: *', 'Disallow: /a$'], '/a\0b', [
+    NO_RULE,
+    disallowedBy(2),
+    NO_RULE,
+    NO_RULE,
+    NO_RULE,
+  ]),
 
   row('empty rules: Disallow', ['User-agent: *', 'Disallow:'], '/a', [
     NO_RULE,

@@ -7,6 +7,8 @@ export interface ReplyCase {
   readonly name: string
   /** The responses by URL; `:PORT` stands for the port of the server. Other URLs respond with 404. */
   readonly replies: Readonly<Record<string, Reply>>
+  /** The option of the client; its default if undefined. */
+  readonly notFoundPages?: 'unavailable'
   readonly expected: ReplyExpectation
 }
 
@@ -56,6 +58,12 @@ function forStatuses(
   reply: Omit<Reply, 'status'> = {},
 ): ReplyCase[] {
   return statuses.map((status) => singleReply(`${name}: ${status}`, { ...reply, status }, access))
+}
+
+/** A response to a client with `notFoundPages: 'unavailable'`. */
+function page(name: string, reply: Reply, access: ExpectedAccess): ReplyCase {
+  const html = String(reply.body).replaceAll('\n', ' ')
+  return { ...singleReply(`${name}: ${html}`, reply, access), notFoundPages: 'unavailable' }
 }
 
 /** A redirect to a robots.txt that disallows the page, with a Location that leads to `to`. */
@@ -108,7 +116,7 @@ const hosts = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `http://${name}.test:
 
 export const replyCases: readonly ReplyCase[] = [
   ...forStatuses(
-    [200, 201, 202, 203, 206, 207, 208, 226, 299],
+    [200, 201, 202, 203, 207, 208, 226, 299],
     'RFC 9309 §2.3.1.1, a 2xx is success, and its rules are obeyed',
     obeyed,
     {
@@ -147,6 +155,18 @@ export const replyCases: readonly ReplyCase[] = [
     'RFC 9110 §15.3.7, a 206 with the whole file',
     { status: 206, headers: { 'content-range': 'bytes 0-29/30' }, body: disallowsPage },
     obeyed,
+  ),
+  ...['bytes 0-30/31', 'bytes 0-2999/3000', 'bytes 0-28/29', 'bytes 0-0/1'].map((range) =>
+    singleReply(
+      `RFC 9110 §14.4, a 206 whose body of 30 bytes is not as long as the file: "${range}"`,
+      { status: 206, headers: { 'content-range': range }, body: disallowsPage },
+      { ...unreachable, reason: 'truncated' },
+    ),
+  ),
+  singleReply(
+    'RFC 9110 §15.3.7.1, a 206 without Content-Range may hold only a part of the file',
+    { status: 206, body: disallowsPage },
+    { ...unreachable, reason: 'truncated' },
   ),
   ...[
     'bytes 0-29/100',
@@ -343,6 +363,61 @@ export const replyCases: readonly ReplyCase[] = [
       { status: 503, headers: { 'retry-after': value } },
       unreachable,
     ),
+  ),
+  ...[
+    '<h1>Page Not Found</h1>',
+    '<title>404</title>',
+    '<TITLE>Error 404</TITLE>',
+    '<title>404 Not Found</title><h1>Out of order</h1>',
+    '<title>Page not found &#8211; Example</title>',
+    '<title>Example | 404: This page could not be found.</title>',
+    '<title>Example</title><h3 class="big">\n404 <small>File not\nfound!</small></h3>',
+    '<h2>Seite nicht gefunden — 404',
+  ].map((body) =>
+    page(
+      'Google, with `notFoundPages`, a 5xx whose title or heading says "not found" is unavailable',
+      { status: 500, body },
+      { ...unavailable, reason: 'not-found-page' },
+    ),
+  ),
+  ...[
+    'Not Found',
+    '<h1>Call 404-555-0100</h1>',
+    '<h1>Call (404) 555-0100</h1>',
+    '<h1>404-555-0100</h1>',
+    '<h1>404.555.0100</h1>',
+    '<a href="/404">404</a>',
+    '<h1><a href="/404">/404</a></h1>',
+    '<h1>Upstream not found</h1>',
+    '<h1>Host not found</h1>',
+    '<h1>Out of order</h1><p>Page not found</p>',
+    '<h1 title="Page not found">Out of order</h1>',
+    '<!-- <h1>Page not found</h1> --><h1>Out of order</h1>',
+    '<script>show("<h1>Page not found</h1>")</script><h1>Out of order</h1>',
+    '<template><h1>Page not found</h1></template><h1>Out of order</h1>',
+    '<svg><title>Not found</title></svg><h1>Out of order</h1>',
+    '<h10>Page not found</h10>',
+  ].map((body) =>
+    page(
+      'our choice, with `notFoundPages`, a 5xx that says "not found" elsewhere, or about something else, is unreachable',
+      { status: 500, body },
+      unreachable,
+    ),
+  ),
+  page(
+    'our choice, with `notFoundPages`, a 503 that says "not found" is unreachable',
+    { status: 503, body: '<h1>Not Found</h1>' },
+    unreachable,
+  ),
+  page(
+    'our choice, with `notFoundPages`, a 5xx with Retry-After that says "not found" is unreachable',
+    { status: 500, headers: { 'retry-after': '120' }, body: '<h1>Not Found</h1>' },
+    unreachable,
+  ),
+  page(
+    'our choice, with `notFoundPages`, a status above 599 that says "not found" is unreachable',
+    { status: 600, body: '<h1>Not Found</h1>' },
+    unreachable,
   ),
   ...forStatuses([600, 700, 999], 'our choice, a status above 599 is unreachable', unreachable, {
     body: 'User-agent: *\nAllow: /\n',

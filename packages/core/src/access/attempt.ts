@@ -6,9 +6,10 @@
 import { textOf } from '../bytes.ts'
 import { type Headers, headerOf } from '../http/headers.ts'
 import type { Copy } from './copy.ts'
+import { isNotFoundPage } from './not-found-page.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
-import { isNotFoundPage, type Reply, type Response } from './reply.ts'
+import type { Body, Reply, Response } from './reply.ts'
 
 /** A request that the caller has to send. */
 export interface RobotsRequest {
@@ -31,18 +32,19 @@ export function startAttempt(robotsUrl: string, copy?: Copy): RobotsRequest {
 export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): RobotsRequest | Outcome {
   const { url, hops } = at
   if (reply.kind === 'failure') {
-    return { kind: 'unreachable', reason: reply.reason, detail: reply.detail, url, hops } // §2.3.1.4
+    const { reason, detail, retryAfterMs } = reply
+    return { kind: 'unreachable', reason, detail, retryAfterMs, url, hops } // §2.3.1.4
   }
   const { status, headers, body } = reply
   const isConditional = Object.keys(at.conditions).length > 0
   const isClientError = status >= 400 && status <= 499 && status !== 429
   // The conditions may be what the server rejects, with a 412 or 431 for example, so such a reply does not say that the file is gone.
   if (isClientError && isConditional) return { ...at, conditions: {} }
-  if (isPartial(status, headers)) {
+  if (isPartial(reply)) {
     return { kind: 'unreachable', reason: 'truncated', status, headers, url, hops } // the missing part may contain a Disallow
   }
   if (status >= 200 && status <= 299) {
-    return { kind: 'success', status, headers, body: body ?? { bytes: '', truncated: false }, url, hops } // §2.3.1.1
+    return { kind: 'success', status, headers, body: body ?? EMPTY, url, hops } // §2.3.1.1
   }
   if (status === 304 && at.copy !== undefined && isConditional) {
     return { kind: 'unchanged', copy: at.copy, status, headers, url, hops }
@@ -65,22 +67,26 @@ export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): 
  * Returns whether the body of a 2xx response may be only a part of the file, or a change to it, although the request had neither Range
  * nor A-IM.
  */
-function isPartial(status: number, headers: Headers): boolean {
+function isPartial({ status, headers, body }: Response): boolean {
   if (status === 226) return headers.im !== undefined // RFC 3229 §10.4.1: the IM header names what was applied to the file
-  return status === 206 && !isWholeFile(headers)
+  return status === 206 && !isWholeFile(headers, body)
 }
 
 /**
- * Returns whether a 206 response holds the whole file. RFC 9110 §14.4, §15.3.7. Without Content-Range it does, unless its body is
- * multipart: some servers send 206 for every request.
+ * Returns whether a 206 response holds the whole file: its Content-Range claims the whole file, and
+ * its body is as long as the file. RFC 9110 §14.4, §15.3.7. If the size limit cut the body, the file
+ * must be longer than the part that was kept.
  */
-function isWholeFile(headers: Headers): boolean {
+function isWholeFile(headers: Headers, { bytes, truncated }: Body = EMPTY): boolean {
   if (/multipart\/byteranges/i.test(headerOf(headers, 'content-type') ?? '')) return false
-  const range = headerOf(headers, 'content-range')
-  if (range === undefined) return true
-  const [, last, length] = /^\s*bytes\s+0-(\d+)\/(\d+)\s*$/i.exec(range) ?? [] // a repeated header is joined with commas and does not match
-  return Number.isSafeInteger(Number(length)) && Number(last) + 1 === Number(length)
+  // A repeated header is joined with commas and does not match.
+  const [, last, length] = /^\s*bytes\s+0-(\d+)\/(\d+)\s*$/i.exec(headerOf(headers, 'content-range') ?? '') ?? []
+  const fileBytes = Number(length)
+  if (!Number.isSafeInteger(fileBytes) || Number(last) + 1 !== fileBytes) return false
+  return truncated ? fileBytes > bytes.length : fileBytes === bytes.length
 }
+
+const EMPTY: Body = { bytes: '', truncated: false }
 
 /**
  * Returns the request to the redirect's target. §2.3.1.2 asks for at least five redirects, also to other hosts. Beyond `maxRedirects`,

@@ -116,9 +116,17 @@ export function isBlocked({ kind, reason }: Pick<Attempt, 'kind' | 'reason'>): b
   return kind === 'unreachable' && reason === 'blocked-address'
 }
 
-const OWN_FAILURES: ReadonlySet<Attempt['reason']> = new Set(['blocked-address', 'no-transport', 'unusable-transport'])
+const OWN_FAILURES: ReadonlySet<Attempt['reason']> = new Set([
+  'blocked-address',
+  'busy-target',
+  'no-transport',
+  'unusable-transport',
+])
 
-/** Returns whether the attempt failed because of the client itself: its network guard or its transport. This says nothing about the site. */
+/**
+ * Returns whether the attempt failed because of the client itself: its network guard, its limits or its
+ * transport. This says nothing about the site.
+ */
 export function isOwnFailure({ reason }: Pick<Attempt, 'reason'>): boolean {
   return OWN_FAILURES.has(reason)
 }

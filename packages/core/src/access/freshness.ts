@@ -7,10 +7,11 @@ import type { AccessPolicy } from './policy.ts'
 /**
  * Returns for how many milliseconds a response is fresh after it has arrived, within the policy's bounds.
  * @param lifetime What `lifetimeMs` returned for the response, or for the one that it confirms (304).
+ * @param now When the response arrived. Milliseconds since 1970.
  */
-export function freshForMs(headers: Headers, lifetime: number | undefined, policy: AccessPolicy): number {
+export function freshForMs(headers: Headers, lifetime: number | undefined, now: number, policy: AccessPolicy): number {
   const { ttlMs, minTtlMs, maxTtlMs } = policy
-  const freshMs = lifetime === undefined ? ttlMs : lifetime - ageMs(headers)
+  const freshMs = lifetime === undefined ? ttlMs : lifetime - ageMs(headers, now)
   return Math.min(Math.max(freshMs, minTtlMs), maxTtlMs)
 }
 
@@ -27,15 +28,23 @@ export function lifetimeMs(headers: Headers, now: number): number | undefined {
   if (expires === undefined) return undefined
   const at = httpDate(expires, now)
   if (at === undefined) return 0 // an invalid date such as `Expires: 0` means the past. RFC 9111 §5.3.
-  const date = headerOf(headers, 'date')
-  return at - ((date === undefined ? undefined : httpDate(date, now)) ?? now)
+  return at - dateOf(headers, now)
 }
 
 /**
- * Returns how long the response was stored in caches on its way, or 0 if the Age header is missing or invalid. The first of several counts.
- * RFC 9111 §5.1.
+ * Returns how old the response was when it arrived: the larger of its Age and the time since its
+ * Date. RFC 9111 §4.2.3. An invalid Age is ignored, and the first of several counts. §5.1. The
+ * duration of the request is unknown here, and is not added to Age.
  */
-function ageMs(headers: Headers): number {
-  const [, seconds] = /^\s*(\d+)\s*(?:,|$)/.exec(headerOf(headers, 'age') ?? '') ?? []
-  return seconds === undefined ? 0 : Number(seconds) * 1000
+function ageMs(headers: Headers, now: number): number {
+  const [, seconds = 0] = /^\s*(\d+)\s*(?:,|$)/.exec(headerOf(headers, 'age') ?? '') ?? []
+  return Math.max(Number(seconds) * 1000, now - dateOf(headers, now))
+}
+
+/**
+ * Returns when the server generated the response, by the server's clock. Returns `now` if the Date is
+ * missing or invalid. RFC 9110 §6.6.1.
+ */
+function dateOf(headers: Headers, now: number): number {
+  return httpDate(headerOf(headers, 'date') ?? '', now) ?? now
 }

@@ -74,4 +74,6 @@ export interface Unreachable extends OutcomeSource {
   readonly status?: number
   readonly headers?: Headers
   readonly detail?: string
+  /** The wait that the server asked for in an earlier response, if no request was sent because of it. Milliseconds. */
+  readonly retryAfterMs?: number | undefined
 }

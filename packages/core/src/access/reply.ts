@@ -1,5 +1,6 @@
 // The result of one request for robots.txt, as a value: a response or a failure. Core does no I/O.
 import type { Headers } from '../http/headers.ts'
+import { isNotFoundPage } from './not-found-page.ts'
 import type { AccessPolicy } from './policy.ts'
 
 /** The result of one request for robots.txt. */
@@ -10,7 +11,7 @@ export interface Response {
   readonly kind: 'response'
   readonly status: number
   readonly headers: Headers
-  /** The decoded body. It is read for a 2xx, and for a 5xx if `notFoundPages` is `unavailable`. */
+  /** The decoded body. It is read for a 2xx, and for a 5xx that `mayBeNotFoundPage` accepts. */
   readonly body?: Body
 }
 
@@ -28,6 +29,8 @@ export interface Failure {
   readonly reason: FailureReason
   /** The platform's error message, for people; not stable. */
   readonly detail: string
+  /** The wait that the server asked for in an earlier response, if it is not over. Milliseconds. */
+  readonly retryAfterMs?: number | undefined
 }
 
 /**
@@ -44,6 +47,7 @@ export interface Failure {
  * - `truncated`: the body ended early, or is only a part of the file.
  * - `too-large`: the headers, or all bytes of the response together, exceed the limit.
  * - `blocked-address`: the network guard refused the address.
+ * - `busy-target`: a redirect to another site was not followed. That site asked for a pause, or too many redirects lead there.
  * - `no-transport`: the client has no transport for the scheme of the URL, such as FTP.
  * - `unusable-transport`: the caller's `fetch` or `dispatcher` does not do what it must: it follows or hides redirects, or drops or changes a body.
  */
@@ -60,6 +64,7 @@ export type FailureReason =
   | 'truncated'
   | 'too-large'
   | 'blocked-address'
+  | 'busy-target'
   | 'no-transport'
   | 'unusable-transport'
 
@@ -75,9 +80,4 @@ export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
   if (reply.kind === 'failure') return TRANSIENT.has(reply.reason)
   if (isNotFoundPage(reply, policy)) return false
   return (reply.status === 429 || reply.status >= 500) && reply.headers['retry-after'] === undefined
-}
-
-/** Returns whether this is a 5xx whose page says "not found", and the policy treats such pages as a 404. */
-export function isNotFoundPage({ status, body }: Response, { notFoundPages }: AccessPolicy): boolean {
-  return notFoundPages === 'unavailable' && status >= 500 && /\bnot found\b|\b404\b/i.test(body?.bytes ?? '')
 }

@@ -60,7 +60,7 @@ export function settle(
 /** Returns the fields of an entry whose latest attempt ended with a result: it is valid for a time, and no failures are counted. */
 function resultFields(headers: Headers, lifetime: number | undefined, now: number, policy: AccessPolicy) {
   return {
-    nextAttemptAt: now + freshForMs(headers, lifetime, policy),
+    nextAttemptAt: now + freshForMs(headers, lifetime, now, policy),
     unreachableSince: undefined,
     failures: 0,
     unreachableForMs: 0,
@@ -106,8 +106,9 @@ function confirmedCopy({ copy, headers }: Unchanged, now: number): Copy {
  * Returns how long to wait after a failed attempt: the time in Retry-After, from `minTtlMs` to `maxTtlMs`; otherwise 1, 2, 4 … minutes up
  * to an hour, and half of that after a 503, which Google retries sooner.
  */
-function retryDelayMs({ status, headers }: Unreachable, failures: number, now: number, policy: AccessPolicy): number {
-  const asked = headers === undefined ? undefined : retryAfterMs(headerOf(headers, 'retry-after'), now)
+function retryDelayMs(outcome: Unreachable, failures: number, now: number, policy: AccessPolicy): number {
+  const { status, headers } = outcome
+  const asked = headers === undefined ? outcome.retryAfterMs : retryAfterMs(headerOf(headers, 'retry-after'), now)
   if (asked !== undefined) return Math.min(Math.max(asked, policy.minTtlMs), policy.maxTtlMs)
   const grown = Math.min(policy.firstRetryMs * 2 ** (failures - 1), policy.maxRetryMs)
   return status === 503 ? grown / 2 : grown

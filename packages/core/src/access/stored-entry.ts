@@ -4,6 +4,7 @@
 import { originOf } from '../url/origin.ts'
 import type { Copy } from './copy.ts'
 import { type Attempt, ENTRY_VERSION, type Entry, type HeldResult, MAX_EARLIER_ATTEMPTS } from './entry.ts'
+import { mayBeNotFoundPage } from './not-found-page.ts'
 import type { Hop } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
 import { MAX_GAP_MS } from './unreachable-time.ts'
@@ -64,7 +65,7 @@ export function entryFrom(text: string, expectedOrigin?: string, policy?: Access
 /** Returns whether the reader's policy gives an attempt this outcome. The writer's policy may have given another one. */
 function isOutcomeUnder({ kind, reason, status, hops }: Attempt, policy: AccessPolicy): boolean {
   if (reason === 'status' && (status === 401 || status === 403)) return kind === policy.forbidden
-  if (reason === 'not-found-page') return policy.notFoundPages === 'unavailable'
+  if (reason === 'not-found-page') return mayBeNotFoundPage(status ?? 0, {}, policy)
   return reason !== 'too-many-redirects' || hops.length >= policy.maxRedirects
 }
 

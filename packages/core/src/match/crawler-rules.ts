@@ -5,7 +5,7 @@ import { linesByNumber } from '../parse/line-reader.ts'
 import { type DayRange, keptRates, type RequestRate } from '../parse/pace-records.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { printableForm } from '../url/normal-form.ts'
-import { MAX_PATH_LENGTH, startsWithOrigin, type UrlInput, urlText } from '../url/origin.ts'
+import { MAX_SHORT_URL_LENGTH, startsWithOrigin, type UrlInput, urlText } from '../url/origin.ts'
 import { sentUrlOf } from '../url/sent-path.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './bound-rules.ts'
 import { type Explanation, type Match, wonBy } from './explanation.ts'
@@ -122,7 +122,7 @@ export class CrawlerRules {
   isAllowed(url: UrlInput): boolean {
     // Without rules, every URL of the file's own origin is allowed.
     const origin = this.#origin
-    const isShort = typeof url === 'string' && url.length <= MAX_PATH_LENGTH
+    const isShort = typeof url === 'string' && url.length <= MAX_SHORT_URL_LENGTH
     if (this.#groupsAt === 0 && origin !== undefined && isShort && startsWithOrigin(url, origin)) return true
     const found = this.#resolve(url)
     if (typeof found !== 'number') return found.allowed

@@ -44,6 +44,12 @@ export function parseUrl(url: UrlInput): ParsedUrl | UrlProblem {
  */
 export const MAX_PATH_LENGTH: number = 2 ** 16
 
+/**
+ * The path of a URL with at most this many characters is never too long. Percent-encoding writes at
+ * most nine characters for one: `%E2%82%AC` for `€`.
+ */
+export const MAX_SHORT_URL_LENGTH: number = Math.floor(MAX_PATH_LENGTH / 9)
+
 /** Returns the URL, or `too-long` if its path is. */
 export function limited<Sent extends { readonly path: string }>(url: Sent): Sent | 'too-long' {
   return url.path.length > MAX_PATH_LENGTH ? 'too-long' : url

@@ -48,7 +48,8 @@ function startsHost(path: string): boolean {
 
 /**
  * Returns the path that google/robotstxt finds in any string. It resolves, decodes and rejects nothing; a string without a path has the path `/`.
- * This has the behaviour of its `GetPathParamsQuery`, not its code.
+ * This has the behaviour of its `GetPathParamsQuery`, not its code. A NUL ends the path, because
+ * google/robotstxt passes the path to its matcher as a C string.
  */
 function googlePathOf(url: string): string {
   const start = url.startsWith('//') ? 2 : 0
@@ -59,7 +60,7 @@ function googlePathOf(url: string): string {
   if (path === -1) return '/'
   const hash = url.indexOf('#', start)
   if (hash !== -1 && hash < path) return '/'
-  const cut = url.slice(path, hash === -1 ? url.length : hash)
+  const [cut] = url.slice(path, hash === -1 ? url.length : hash).split('\0', 1) as [string]
   return cut.startsWith('/') ? cut : `/${cut}`
 }
 

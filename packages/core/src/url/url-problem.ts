@@ -42,8 +42,8 @@ const EXAMPLE = 'https://example.com/page'
 /**
  * Explains a problem in one sentence, and says what to write instead.
  *
- * @param url The URL with the problem. If its scheme is missing, the sentence contains the URL with a scheme, unless it has an `@`, which may
- * end credentials. Control characters are escaped.
+ * @param url The URL with the problem. If its scheme is missing, the sentence contains the URL with a
+ * scheme, unless it has an `@` or `%40`, which may end credentials. Control characters are escaped.
  * @throws {OptionError} if `problem` is not a problem of a URL.
  */
 export function explainUrlProblem(problem: UrlProblem, url?: string): string {
@@ -66,6 +66,6 @@ function wholeUrl(url: string): string {
     : startsWithHost
       ? `https://${url}`
       : `https://example.com/${url.replace(/^\//, '')}`
-  const isUsable = whole.length <= MAX_EXAMPLE_LENGTH && !whole.includes('@') && URL.canParse(whole)
+  const isUsable = whole.length <= MAX_EXAMPLE_LENGTH && !/@|%40/.test(whole) && URL.canParse(whole)
   return isUsable ? whole : EXAMPLE
 }
