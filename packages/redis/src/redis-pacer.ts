@@ -179,6 +179,7 @@ export class RedisPacer implements Pacer {
   #isClosed = false
   #isSharing = false
   #isShareDue = false
+  #isStartingEpochs = false
 
   /** @throws {OptionError} for an invalid option, such as a `client` of neither library, or `onFailure: 'local'` without `fleetSize`. */
   constructor(options: RedisPacerOptions) {
@@ -429,10 +430,9 @@ export class RedisPacer implements Pacer {
   }
 
   async #call(operation: Operation, { name }: Bucket, key: string, request: ScriptRequest): Promise<PaceReply> {
-    this.#counters.calls++
-    const keys = [keyOf(this.#keyPrefix, name, `pace:${key}`), keyOf(this.#keyPrefix, name, 'epoch')] as const
-    const argument = JSON.stringify({ ...request, op: operation, ...(this.#hasTestClock && { now: this.#now() }) })
-    const pending = this.#commands.evalScript(PACE_SCRIPT, keys, [argument]).then((raw) => replyOf(operation, raw))
+    const pending = this.#send(operation, name, key, request)
+    const startOthers = ({ isEpochLost }: PaceReply) => void (isEpochLost && this.#startEpochs())
+    pending.then(startOthers, () => undefined)
     return withTimeout(pending, this.#timeoutMs, () => {
       const giveBack = (late: PaceReply) => {
         if (late.kind === 'slot') void this.#deliver('cancel', key, { slot: late.slot })
@@ -443,6 +443,29 @@ export class RedisPacer implements Pacer {
       pending.then(giveBack, () => undefined)
       throw new RedisTimeoutError(this.#timeoutMs)
     })
+  }
+
+  /** @param name The hash tag. */
+  async #send(operation: Operation, name: string, key: string, request: ScriptRequest): Promise<PaceReply> {
+    this.#counters.calls++
+    const keys = [keyOf(this.#keyPrefix, name, `pace:${key}`), keyOf(this.#keyPrefix, name, 'epoch')] as const
+    const argument = JSON.stringify({ ...request, op: operation, ...(this.#hasTestClock && { now: this.#now() }) })
+    return replyOf(operation, await this.#commands.evalScript(PACE_SCRIPT, keys, [argument]))
+  }
+
+  /**
+   * Makes one call for each hash tag. The call starts the epoch of the hash tag if that is lost too.
+   * So the keys of all hash tags wait at the same time, and a key that is first visited an hour
+   * later need not wait. Only the worker whose call has found the loss does this, not the whole
+   * fleet. If such a call fails, the next call for the same hash tag finds the loss again.
+   */
+  async #startEpochs(): Promise<void> {
+    if (this.#isStartingEpochs || this.#isClosed) return
+    this.#isStartingEpochs = true
+    const none = { knownPauses: [] } // changes nothing but the epoch
+    const calls = Array.from({ length: BUCKETS }, (_, name) => this.#send('pause', `${name}`, '', none))
+    await withTimeout(Promise.allSettled(calls), this.#timeoutMs, () => undefined)
+    this.#isStartingEpochs = false
   }
 
   #succeeded(bucket: Bucket, key: string, { epoch }: PaceReply): void {
