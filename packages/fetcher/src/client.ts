@@ -127,7 +127,7 @@ export class RobotsClient {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: RobotsClientOptions) {
-    this.#settings = settingsOf(options)
+    this.#settings = settingsOf(options, this.#closing.signal)
     this.#telemetry = new Telemetry(this.#settings.logger)
     this.#cache = new RobotsCache(this.#settings, this.#telemetry, this.#closing.signal)
     if (!namesItself(this.#settings)) this.#warnOfUserAgent()

@@ -35,7 +35,7 @@ export class Entries {
     this.#settings = settings
     this.#telemetry = telemetry
     this.#closing = closing
-    this.#calls = new StoreCalls(telemetry)
+    this.#calls = new StoreCalls(telemetry, closing)
     this.#memory = createMemory(settings.maxCacheBytes)
     this.noRules = this.#parseRules('', undefined)
   }

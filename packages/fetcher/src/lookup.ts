@@ -5,10 +5,11 @@
 // that. So lookups of one site run one at a time, and at most two of one platform: a tenant may
 // have name servers of its own. The next one starts when the last one has really ended, even if its
 // request was aborted earlier.
-import { type LookupAddress, lookup as systemLookup } from 'node:dns'
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
+import { onAbort } from './abort-listeners.ts'
 import { DomainTurns } from './domain-turns.ts'
 import { isPublicName, siteOf } from './host-name.ts'
 import { assertKnown, assertOptions, integer } from './option-checks.ts'
@@ -18,19 +19,31 @@ const MAX_PER_PLATFORM = 2
 /** Lookups of one site that wait for the one that runs. More fail at once with `EAI_AGAIN`. */
 const MAX_WAITING_PER_SITE = 256
 
+/** The options of a lookup for a client or a gate. Its `close` aborts the signal. */
+interface ClosableOptions extends LookupOptions {
+  readonly signal?: AbortSignal
+}
+
 const bounded = new WeakMap<LookupFunction, LookupFunction>()
 
 /**
  * Returns a lookup function that runs one lookup at a time for each site. All callers that pass the
- * same function share the limit, since they share its threads. Default: `dns.lookup`.
+ * same function share the limit, since they share its threads.
+ * @param lookup Default: `dns.lookup`.
+ * @param closing After its abort, no lookup is started, also none that waits, and `dnsLookup` cancels its queries.
  */
-export function boundedLookup(lookup: LookupFunction = systemLookup): LookupFunction {
+export function boundedLookup(lookup: LookupFunction = systemLookup, closing?: AbortSignal): LookupFunction {
   let found = bounded.get(lookup)
   if (found === undefined) {
     found = createBoundedLookup(lookup)
     bounded.set(lookup, found)
   }
-  return found
+  if (closing === undefined) return found
+  const shared = found
+  return (host, options, callback) => {
+    const closable: ClosableOptions = { ...options, signal: closing }
+    shared(host, closable, callback)
+  }
 }
 
 function createBoundedLookup(lookup: LookupFunction): LookupFunction {
@@ -38,7 +51,7 @@ function createBoundedLookup(lookup: LookupFunction): LookupFunction {
   const startNext = () => {
     for (let start = turns.next(); start !== undefined; start = turns.next()) start()
   }
-  return (host, options, callback) => {
+  return (host: string, options: ClosableOptions, callback: Callback) => {
     const site = siteOf(`http://${host.includes(':') ? `[${host}]` : host}`)
     if (turns.waiting(site) >= MAX_WAITING_PER_SITE) {
       process.nextTick(callback, unavailable(host, `${MAX_WAITING_PER_SITE} lookups of ${site.name} are waiting`), [])
@@ -47,13 +60,14 @@ function createBoundedLookup(lookup: LookupFunction): LookupFunction {
     turns.add(site, () => {
       turns.start(site)
       let isOver = false
-      const finish: typeof callback = (...result) => {
+      const finish: Callback = (...result) => {
         if (isOver) return
         isOver = true
         turns.end(site)
         process.nextTick(startNext) // avoids recursion if lookups call back synchronously
         callback(...checkedResult(host, result))
       }
+      if (options.signal?.aborted) return finish(unavailable(host, 'the client is closed'), [])
       try {
         lookup(host, options, finish)
       } catch (error) {
@@ -105,14 +119,27 @@ export function dnsLookup(options: DnsLookupOptions = {}): LookupFunction {
   })
   if (servers !== undefined) setServers(resolver, servers)
 
-  return (host, options, callback) => {
+  /**
+   * How many lookups run whose client is open. At 0, the queries of the other lookups are cancelled,
+   * since they would keep the process alive.
+   */
+  let wanted = 0
+  const unwant = () => {
+    wanted--
+    if (wanted === 0) resolver.cancel()
+  }
+  return (host, options: ClosableOptions, callback) => {
     if (!isPublicName(host)) return systemLookup(host, options, callback)
-    const { family, all } = options
+    const { family, all, signal } = options
     const queries = [
       ...(family === 6 || family === 'IPv6' ? [] : [addresses(resolver.resolve4(host), 4)]),
       ...(family === 4 || family === 'IPv4' ? [] : [addresses(resolver.resolve6(host), 6)]),
     ]
+    wanted++
+    const removeListener = signal && onAbort(signal, unwant)
     Promise.allSettled(queries).then((results) => {
+      removeListener?.()
+      if (!signal?.aborted) unwant()
       const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
       const [first] = found
       if (first === undefined) callback(failureOf(host, results), [])

@@ -27,6 +27,8 @@ export interface NetworkGuardOptions {
   readonly allowAddresses?: readonly string[] | undefined
   /** The caller's resolver, with the signature of `dns.lookup`. Default: that of the system. */
   readonly lookup?: LookupFunction | undefined
+  /** @internal After its abort, the guard starts no lookup, and `dnsLookup` cancels its queries. */
+  readonly closing?: AbortSignal | undefined
 }
 
 /** Options of undici's `connect`, and which addresses the connector may connect to. Without `reach`, each host's own name decides. */
@@ -66,11 +68,11 @@ export class NetworkGuard {
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: NetworkGuardOptions = {}) {
     assertOptions(options, "{ network: 'public-only' }")
-    assertKnown(options, { network: true, allowAddresses: true, lookup: true })
-    const { network = 'guarded', allowAddresses = [], lookup } = options
+    assertKnown(options, { network: true, allowAddresses: true, lookup: true, closing: true })
+    const { network = 'guarded', allowAddresses = [], lookup, closing } = options
     this.#network = oneOf('network', network, ['guarded', 'public-only', 'any'])
     this.#allowed = addressBlocksOf('allowAddresses', allowAddresses)
-    this.#lookup = boundedLookup(callable('lookup', lookup, 'a function like dns.lookup'))
+    this.#lookup = boundedLookup(callable('lookup', lookup, 'a function like dns.lookup'), closing)
     this.#hasOwnLookup = lookup !== undefined
   }
 

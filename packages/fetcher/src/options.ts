@@ -199,7 +199,7 @@ const GATE_OPTIONS: Readonly<Record<string, string>> = Object.fromEntries(
 )
 
 /** Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
-export function settingsOf(options: RobotsClientOptions): Settings {
+export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
   assertOptions(options)
   assertKnown(options, CLIENT_OPTIONS, GATE_OPTIONS)
   const userAgent = headerValue(options.userAgent)
@@ -278,6 +278,7 @@ export function settingsOf(options: RobotsClientOptions): Settings {
       network: options.network,
       allowAddresses: options.allowAddresses,
       lookup: options.lookup,
+      closing,
     }),
     fetch: callable('fetch', options.fetch, 'a function like the global fetch'),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,

@@ -11,13 +11,16 @@ const MAX_PAUSE_MS = 30_000
 
 export class StoreCalls {
   readonly #telemetry: Telemetry
+  readonly #closing: AbortSignal
   /** 0 while the store responds. */
   #pauseMs = 0
   #pausedAt = 0
   #resumeAt = 0
 
-  constructor(telemetry: Telemetry) {
+  /** @param closing After its abort, a store that does not respond does not keep the process alive. */
+  constructor(telemetry: Telemetry, closing: AbortSignal) {
     this.#telemetry = telemetry
+    this.#closing = closing
   }
 
   /**
@@ -28,9 +31,10 @@ export class StoreCalls {
     const startedAt = performance.now()
     if (!this.#isResponding(startedAt)) return undefined
     try {
-      const result = await withTimeout(call(), STORE_TIMEOUT_MS, () => {
+      const onTimeout = () => {
         throw new StoreTimeoutError(operation, this.#pause(startedAt))
-      })
+      }
+      const result = await withTimeout(call(), STORE_TIMEOUT_MS, onTimeout, this.#closing)
       this.#pauseMs = 0
       return result
     } catch (error) {

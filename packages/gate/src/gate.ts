@@ -135,7 +135,7 @@ export class PoliteGate implements AsyncDisposable {
     const redirects = new RedirectTargets(now)
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
-    this.#paceKeysOf = paceKeysBy(pacing, lookup)
+    this.#paceKeysOf = paceKeysBy(pacing, lookup, this.#closing.signal)
     const pacer = new CheckedPacer(pacing.pacer ?? new LocalPacer(clock), source)
     this.#context = {
       ...source,

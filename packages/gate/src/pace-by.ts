@@ -2,6 +2,7 @@
 import { isIP, type LookupFunction } from 'node:net'
 import type { PaceLimits } from '@politely/core/engine'
 import { registrableDomainOf } from '@politely/fetcher'
+import { onAbort } from '@politely/fetcher/abort-listeners'
 import { boundedLookup } from '@politely/fetcher/lookup'
 import { LRUCache } from 'lru-cache'
 import { isPromise } from './checked-pacer.ts'
@@ -44,7 +45,8 @@ const ADDRESS_TTL_MS = 10 * 60 * 1000
 /** After this time a lookup counts as failed. */
 const MAX_LOOKUP_MS = 20_000
 
-export function paceKeysBy(pacing: Pacing, lookup: LookupFunction | undefined): PaceKeysOf {
+/** @param closing After its abort, no lookup keeps the process alive. */
+export function paceKeysBy(pacing: Pacing, lookup: LookupFunction | undefined, closing: AbortSignal): PaceKeysOf {
   const { paceBy, minDelayPerAddressMs, maxConcurrentPerAddress } = pacing
   const limitsAddresses = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
   const keysWith = (origin: string, address: string): PaceKeys => ({
@@ -52,7 +54,7 @@ export function paceKeysBy(pacing: Pacing, lookup: LookupFunction | undefined): 
     shared: sharedKeysOf(pacing, origin, limitsAddresses ? address : undefined),
   })
   if (paceBy !== 'address' && !limitsAddresses) return (origin) => keysWith(origin, '')
-  const addressOf = byAddress(boundedLookup(lookup))
+  const addressOf = byAddress(boundedLookup(lookup, closing), closing)
   return (origin) => {
     const address = addressOf(origin)
     return isPromise(address) ? address.then((found) => keysWith(origin, found)) : keysWith(origin, address)
@@ -98,14 +100,14 @@ function hostOf(origin: string): string {
   return new URL(origin).hostname
 }
 
-function byAddress(lookup: LookupFunction): (origin: string) => string | Promise<string> {
+function byAddress(lookup: LookupFunction, closing: AbortSignal): (origin: string) => string | Promise<string> {
   const cache = new LRUCache<string, Promise<string>>({ max: MAX_CACHED_HOSTS, ttl: ADDRESS_TTL_MS })
   return (origin) => {
     const host = hostOf(origin).replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0) return host
     let address = cache.get(host)
     if (address === undefined) {
-      address = firstAddress(host, lookup)
+      address = firstAddress(host, lookup, closing)
       cache.set(host, address)
       // A failed lookup is not cached.
       void address.then((found) => found === host && cache.delete(host))
@@ -115,11 +117,13 @@ function byAddress(lookup: LookupFunction): (origin: string) => string | Promise
 }
 
 /** Resolves to the host itself if it has no address, or if the lookup fails or times out. The request itself will report the cause. */
-function firstAddress(host: string, lookup: LookupFunction): Promise<string> {
+function firstAddress(host: string, lookup: LookupFunction, closing: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(host), MAX_LOOKUP_MS)
+    const removeListener = onAbort(closing, () => timer.unref())
     lookup(host, { all: true }, (error, found) => {
       clearTimeout(timer)
+      removeListener()
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found]
       resolve(error ? host : (addresses.sort()[0] ?? host))
     })
