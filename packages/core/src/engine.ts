@@ -43,6 +43,7 @@ export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits, type Rate } fr
 export { type Hours, nextVisitTimeAt } from './pace/hours.ts'
 export {
   applyResponse,
+  applySending,
   canForget,
   endRequest,
   FIRST_BACKOFF_MS,

@@ -55,6 +55,10 @@ export class CheckedPacer {
     this.#contain(key, () => this.#pacer.started?.(key, ticket, delay))
   }
 
+  sent(key: string, ticket: Ticket, delay: Delay): void {
+    this.#contain(key, () => this.#pacer.sent?.(key, ticket, delay))
+  }
+
   cancel(key: string, ticket: Ticket): void {
     this.#contain(key, () => this.#pacer.cancel(key, ticket))
   }

@@ -34,4 +34,6 @@ export interface GateContext extends EventSource {
   /** By pace key: each queue that has a request waiting or under way. A queue removes itself when it has neither. */
   readonly queues: Map<string, RequestQueue>
   readonly sharedLimits: SharedLimits
+  /** Whether the last request was seen when it was sent. Some HTTP clients do not show it. True before the first one. */
+  readonly sight: { isSendingSeen: boolean }
 }

@@ -147,6 +147,7 @@ export class PoliteGate implements AsyncDisposable {
       activity: new Activity(),
       queues: new Map(),
       sharedLimits: new SharedLimits({ pacer, now }),
+      sight: { isSendingSeen: true },
     }
   }
 

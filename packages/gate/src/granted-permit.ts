@@ -2,6 +2,10 @@
 //
 // The gate calls `start` once, and hands the permit to the caller. The caller may call `report` when the headers of the response have arrived,
 // and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
+//
+// The delay counts from `start`, and again from `sent`: a new connection may take longer than the delay. So from `run` until `sent`, the next
+// request of the queue does not start. Whether `sent` is called depends on the HTTP client. If a response arrives without it, the gate's later
+// requests do not wait for it, until one is seen again.
 import type { Delay } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import { channels } from './events.ts'
@@ -25,6 +29,9 @@ export class GrantedPermit implements NestablePermit {
   #startedAt = 0
   #status: number | undefined
   #isReported = false
+  #isSent = false
+  /** Whether the request is or was sent by `run`. */
+  #isRun = false
   #holdsConcurrency = true
   #hasEndedSlots = false
   #isReleased = false
@@ -83,11 +90,24 @@ export class GrantedPermit implements NestablePermit {
   }
 
   run<T>(send: () => T): T {
+    if (!this.#isRun && !this.#isSent && !this.#isReleased) {
+      this.#isRun = true
+      if (this.#queue.context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.#startedAt)
+    }
     return this.#sending.run(send)
   }
 
-  markSent(): void {
+  endNesting(): void {
     this.#sending.end()
+  }
+
+  sent(): void {
+    if (this.#isSent || this.#isReported || this.#isReleased) return
+    this.#isSent = true
+    const { now, sight } = this.#queue.context
+    sight.isSendingSeen = true
+    const at = now()
+    for (const slot of this.#grant.slots) slot.pacedKey.sent(slot, at)
   }
 
   report(response: ResponseLike): void {
@@ -101,7 +121,9 @@ export class GrantedPermit implements NestablePermit {
     if (!sending.hasEntered) assertNotRedirected(response)
     this.#isReported = true
     this.#status = paceResponse.status
-    const { counters, pacer, redirects } = this.#queue.context
+    const { counters, pacer, redirects, sight } = this.#queue.context
+    if (this.#isRun && !this.#isSent) sight.isSendingSeen = false
+    this.#slot.pacedKey.stopExpecting(this.#slot)
     redirects.note(this.url, paceResponse.status, locationOf(response))
     counters.responded(paceResponse)
     pacer.report(this.#queue.key, this.#slot.ticket, paceResponse)
@@ -154,6 +176,7 @@ export class GrantedPermit implements NestablePermit {
   #releaseLimits(): void {
     if (!this.#holdsConcurrency) return
     this.#holdsConcurrency = false
+    this.#slot.pacedKey.stopExpecting(this.#slot)
     this.#queue.release(this.#grant)
   }
 

@@ -10,6 +10,7 @@ import { InvalidRequestError } from './errors.ts'
 import type { PoliteGate } from './gate.ts'
 import { isRedirect } from './redirect.ts'
 import { assertGate } from './resolve-gate.ts'
+import { onceConnected } from './sent-requests.ts'
 import { assertOwnHost, originOf, type Target, targetOf } from './target.ts'
 import { warnOfOtherName } from './user-agent.ts'
 
@@ -94,7 +95,8 @@ async function enterAndSend(
       }
       if (request.listenerCount('response') === 0) response.resume() // as Node does if there is no listener
     })
-    request.once('socket', () => permit.markSent())
+    request.once('socket', () => permit.endNesting())
+    onceConnected(request, () => permit.sent())
     permit.run(send)
   } catch (error) {
     fail(request, request.destroyed ? null : error) // Node has stored the error that the request was destroyed with

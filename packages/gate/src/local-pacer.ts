@@ -3,6 +3,7 @@
 // It stores no queue, since the gate asks for one request of a key at a time.
 import {
   applyResponse,
+  applySending,
   canForget,
   type Delay,
   delayOf,
@@ -69,6 +70,10 @@ export class LocalPacer implements Pacer {
   started(key: string, ticket: Ticket, delay: Delay): void {
     const pace = this.#paces.get(key)
     if (pace?.slots === ticket) this.#paces.set(key, shiftPause(pace, this.#now(), delay))
+  }
+
+  sent(key: string, _: Ticket, delay: Delay): void {
+    this.#update(key, (pace) => applySending(pace, this.#now(), delay))
   }
 
   cancel(key: string, ticket: Ticket): void {

@@ -42,8 +42,15 @@ export interface Permit extends Disposable {
    * @throws {OptionError} if `send` is not a function. Also whatever `send` throws.
    */
   run<T>(send: () => T): T
-  /** @internal Marks the request as sent: it has a connection. If `send` enters the gate afterwards, that is a new request. */
-  markSent(): void
+  /**
+   * Tells the gate that the request has been sent just now. Optional. The delay then counts from now, since a connection may take some time;
+   * otherwise it counts from the moment at which `enter` returned the permit. In `run`, the gate sees by itself when `fetch`, undici or
+   * `node:http` send this request, unless they use HTTP/2 of `node:http2`. Later calls do nothing, and neither do calls after `report` or
+   * `release`.
+   */
+  sent(): void
+  /** @internal The request has a socket. If `send` enters the gate afterwards, that is a new request. */
+  endNesting(): void
   /**
    * Reports the response. To be called when its headers have arrived: its status and Retry-After change the pace from then on. Does not
    * release the permit. Does nothing, and never throws, after an earlier report or after `release`.

@@ -11,10 +11,11 @@ import { describeValue } from '@politely/fetcher/option-checks'
 import type { PoliteGate } from './gate.ts'
 import { locationOf, type Permit, type ResponseLike } from './permit.ts'
 import { isRedirect } from './redirect.ts'
+import { observeSentRequests } from './sent-requests.ts'
 
 /** A permit from which a nested permit for the same request can be made. */
 export interface NestablePermit extends Permit {
-  markSent(): void
+  endNesting(): void
   /**
    * Reports the response. Unlike `report`, does not end the sending. Only the first report counts.
    * @param sending How the request was sent. Default: with this permit.
@@ -51,7 +52,13 @@ export class Sending {
         `${describeValue(send)} is not a function; write permit.run(() => fetch(permit.url, { redirect: 'manual' }))`,
       )
     this.#outer = firstOpen(innermost.getStore())
+    observeSentRequests(sawRequest)
     return innermost.run(this, send)
+  }
+
+  /** A request with this path has been sent in the context. */
+  saw(path: string): void {
+    if (this.#permit !== undefined && withoutFragment(this.#permit.url).endsWith(path)) this.#permit.sent()
   }
 
   end(): void {
@@ -99,6 +106,11 @@ export function sendingThrough(gate: PoliteGate): Sending | undefined {
   return sending
 }
 
+/** Tells each permit of the present context that its request has been sent. */
+function sawRequest(path: string): void {
+  for (let sending = firstOpen(innermost.getStore()); sending !== undefined; sending = firstOpen(sending.outer)) sending.saw(path)
+}
+
 function firstOpen(sending: Sending | undefined): Sending | undefined {
   let open = sending
   while (open !== undefined && !open.isOpen) open = open.outer
@@ -119,7 +131,7 @@ class NestedPermit implements NestablePermit {
   readonly waitedLevel = undefined
   readonly #outer: NestablePermit
   readonly #sending: Sending
-  #isSent = false
+  #hasSocket = false
 
   constructor(gate: PoliteGate, outer: NestablePermit) {
     this.#outer = outer
@@ -157,10 +169,14 @@ class NestedPermit implements NestablePermit {
     this.#outer.releaseConcurrency()
   }
 
-  markSent(): void {
-    this.#isSent = true
+  sent(): void {
+    this.#outer.sent()
+  }
+
+  endNesting(): void {
+    this.#hasSocket = true
     this.#sending.end()
-    this.#outer.markSent()
+    this.#outer.endNesting()
   }
 
   release(response?: ResponseLike): void {
@@ -169,8 +185,8 @@ class NestedPermit implements NestablePermit {
       if (response !== undefined) this.applyResponse(response)
     } finally {
       // A sent request has ended now. `send` may make another one before the caller releases the outer permit, such as a retry. After
-      // `markSent` the gate no longer recognises it as part of `send`, so the limits must be free before it enters.
-      if (this.#isSent) this.releaseConcurrency()
+      // `endNesting` the gate no longer recognises it as part of `send`, so the limits must be free before it enters.
+      if (this.#hasSocket) this.releaseConcurrency()
     }
   }
 

@@ -216,7 +216,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     this.#inner = controller
     // Undici makes this call when the request has a connection. Later events of the connection may run in this async context. A GatedRequest
     // inside of this one makes this call before it enters the gate.
-    if (!isStartingHandler) this.#permit?.markSent()
+    if (!isStartingHandler) {
+      this.#permit?.endNesting()
+      this.#permit?.sent()
+    }
     if (this.#aborting.signal.aborted) controller.abort(this.#aborting.signal.reason)
     else if (this.#paused) controller.pause()
   }
