@@ -297,6 +297,12 @@ function operations.cancel()
   return { 'done', text(epoch) }
 end
 
+function operations.sent()
+  addLastingPause(now + request.delay.delayMs, request.delay.because)
+  save()
+  return { 'done', text(epoch) }
+end
+
 function operations.report()
   local isOld = pace.pushbacks > 0 and request.slot <= pace.slotsAtPushback
   local requestedMs = (request.requestedMs or 0) > 0 and request.requestedMs or nil

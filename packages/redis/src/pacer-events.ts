@@ -14,7 +14,7 @@ interface PacerMessage {
 /** A call of Redis failed, or took longer than `timeoutMs`. */
 export interface RedisFailureMessage extends PacerMessage {
   /** The method of the pacer; `pause`: tells Redis of a pause that it may have lost; `cancelWait`: the worker no longer waits for a slot. */
-  readonly operation: 'reserve' | 'cancel' | 'cancelWait' | 'report' | 'end' | 'estimate' | 'pause'
+  readonly operation: 'reserve' | 'sent' | 'cancel' | 'cancelWait' | 'report' | 'end' | 'estimate' | 'pause'
   readonly error: unknown
 }
 

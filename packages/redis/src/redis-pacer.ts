@@ -2,6 +2,7 @@
 import { OptionError } from '@politely/core'
 import {
   applyResponse,
+  type Delay,
   isPushback,
   MAX_RETRY_AFTER_MS,
   type PaceLimits,
@@ -248,6 +249,12 @@ export class RedisPacer implements Pacer {
       this.#counters.repeats++
       slot = reply.slot
     }
+  }
+
+  /** The gate calls this only after `startWithinMs`. Until then the allowance of the slot covers the start. */
+  async sent(key: string, ticket: Ticket, delay: Delay): Promise<void> {
+    if (isLocal(ticket)) this.#local?.sent(key, ticket, delay)
+    else await this.#deliver('sent', key, { delay })
   }
 
   async cancel(key: string, ticket: Ticket): Promise<void> {

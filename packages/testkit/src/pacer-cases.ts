@@ -5,6 +5,7 @@
 /** The part of the interface `Pacer` of @politely/gate that the cases call. */
 export interface PacerUnderTest {
   reserve(key: string, limits: PacerLimits, ticket?: PacerTicket): PacerReservation | Promise<PacerReservation>
+  sent?(key: string, ticket: PacerTicket, delay: PacerDelay): void | Promise<void>
   cancel(key: string, ticket: PacerTicket): void | Promise<void>
   report(key: string, ticket: PacerTicket, response: PacerResponse): void | Promise<void>
   end(key: string, ticket: PacerTicket, limits: PacerLimits, tookMs: number): void | Promise<void>
@@ -33,8 +34,13 @@ interface PacerResponse {
   readonly retryAfter: string | undefined
 }
 
+interface PacerDelay {
+  readonly delayMs: number
+  readonly because: string
+}
+
 type PacerReservation =
-  | { readonly kind: 'slot'; readonly ticket: PacerTicket; readonly delay: { delayMs: number; because: string } }
+  | { readonly kind: 'slot'; readonly ticket: PacerTicket; readonly delay: PacerDelay }
   | {
       readonly kind: 'wait'
       readonly ticket: PacerTicket | undefined
@@ -56,6 +62,7 @@ type PacerStep =
       readonly limits?: Partial<PacerLimits>
       readonly expected: PacerExpectation
     }
+  | { readonly do: 'sent'; readonly request: string; readonly key?: string }
   | { readonly do: 'cancel'; readonly request: string; readonly key?: string }
   | {
       readonly do: 'report'
@@ -108,6 +115,7 @@ const reserve = (
   expected,
 })
 const advance = (ms: number): PacerStep => ({ do: 'advance', ms })
+const sent = (request: string): PacerStep => ({ do: 'sent', request })
 const report = (request: string, status: number, retryAfter?: string): PacerStep => ({
   do: 'report',
   request,
@@ -213,6 +221,50 @@ export const pacerCases: readonly PacerCase[] = [
       reserve('c', wait(1_000)),
       advance(1_000),
       reserve('c', slot()),
+    ],
+  },
+  {
+    name: 'counts the delay from the moment at which the request was sent',
+    steps: [
+      reserve('a', slot()),
+      advance(400),
+      sent('a'),
+      reserve('b', wait(1_000)),
+      advance(1_000),
+      reserve('b', slot()),
+      reserve('c', wait(1_000)),
+    ],
+  },
+  {
+    name: 'counts the delay from the sending of an earlier request, if that was later than the last slot',
+    steps: [
+      reserve('a', slot()),
+      advance(1_000),
+      reserve('b', slot()),
+      advance(300),
+      sent('a'),
+      reserve('c', wait(1_000)),
+    ],
+  },
+  {
+    name: 'keeps the delay after a request that was sent if a later slot is given back',
+    steps: [
+      reserve('a', slot()),
+      advance(1_000),
+      reserve('b', slot()),
+      sent('a'),
+      { do: 'cancel', request: 'b' },
+      reserve('c', wait(1_000)),
+    ],
+  },
+  {
+    name: 'does not shorten a pause when a request was sent',
+    steps: [
+      reserve('a', slot()),
+      report('a', 429, '30'),
+      advance(1_000),
+      sent('a'),
+      reserve('b', wait(29_000, 'retry-after')),
     ],
   },
   {
@@ -445,6 +497,7 @@ export async function runPacerCase(
 ): Promise<readonly PacerMismatch[]> {
   const mismatches: PacerMismatch[] = []
   const tickets = new Map<string, PacerTicket>()
+  const delays = new Map<string, PacerDelay>()
   const isNear = (actual: number, expected: number) => Math.abs(actual - expected) <= toleranceMs
   for (const [n, step] of steps.entries()) {
     if (step.do === 'advance') {
@@ -453,6 +506,12 @@ export async function runPacerCase(
     }
     const { key = 'k' } = step
     const ticket = 'request' in step ? tickets.get(step.request) : undefined
+    if (step.do === 'sent') {
+      const delay = delays.get(step.request)
+      if (ticket === undefined || delay === undefined) throw new Error(`step ${n}: ${step.request} has no slot`)
+      await pacer.sent?.(key, ticket, delay)
+      continue
+    }
     if (step.do === 'cancel') {
       if (ticket !== undefined) await pacer.cancel(key, ticket)
       continue
@@ -477,6 +536,7 @@ export async function runPacerCase(
       }
       const actual = await pacer.reserve(key, limits, ticket)
       if (actual.ticket !== undefined) tickets.set(step.request, actual.ticket)
+      if (actual.kind === 'slot') delays.set(step.request, actual.delay)
       if (!matches(actual, step.expected, isNear)) mismatches.push({ step: n, expected: step.expected, actual })
     }
   }
