@@ -259,7 +259,11 @@ export async function runAdapterCase(
       ...(expected.name !== undefined && { name: robots?.headers['user-agent'] ?? '' }),
       ...(expected.abandoned !== undefined && { abandoned: recorder.abandoned }),
       ...(expected.delayMs !== undefined && {
-        delayMs: keptDelay(expected.delayMs, recorder.starts, sites.requests),
+        delayMs: keptDelay(
+          expected.delayMs,
+          recorder.starts,
+          sites.requests.map(({ url, at }) => ({ url: sites.withPort(url), at: performance.timeOrigin + at })),
+        ),
       }),
     }
   } finally {
@@ -290,28 +294,27 @@ function described(visit: Visit, withVerdict: boolean): string {
 }
 
 /**
- * Returns `delayMs` if that delay was kept between the starts of the requests, otherwise the shortest delay. The requests may arrive at the server
- * closer together, since the first one also waits for a connection. There the average delay must be at least half of `delayMs`.
+ * Returns `delayMs` if that delay was kept between the starts of the requests, otherwise the shortest delay. Each request must arrive at the
+ * server after its start; if one does not, returns by how much it came too early, as a negative number. A busy machine may make a request
+ * arrive late, so the time between two arrivals says nothing.
  */
-function keptDelay(
-  delayMs: number,
-  starts: readonly number[],
-  requests: readonly { url: string; at: number }[],
-): number {
-  const arrived = requests.filter(({ url }) => url !== ROBOTS).map(({ at }) => at)
-  if (shortest(starts) < delayMs) return shortest(starts)
-  const average = (Math.max(...arrived) - Math.min(...arrived)) / (arrived.length - 1)
-  return average < delayMs / 2 ? average : delayMs
+function keptDelay(delayMs: number, starts: readonly Start[], requests: readonly Start[]): number {
+  const sorted = starts.toSorted((one, other) => one.at - other.at)
+  const delays = sorted.slice(1).map(({ at }, i) => at - (sorted[i] as Start).at)
+  const travels = requests.map(({ url, at }) => at - (starts.find((start) => start.url === url)?.at ?? at))
+  return Math.min(delayMs, ...delays, ...travels.filter((ms) => ms < 0))
 }
 
-function shortest(moments: readonly number[]): number {
-  const sorted = moments.toSorted((a, b) => a - b)
-  return Math.min(...sorted.slice(1).map((at, i) => at - (sorted[i] ?? 0)))
+/** When a request started by the gate, or arrived at the server. */
+interface Start {
+  readonly url: string
+  /** Milliseconds since 1970, by the default clock of a gate. */
+  readonly at: number
 }
 
 /** Records the messages of the gates of this process about one origin. */
 class GateRecorder {
-  readonly starts: number[] = []
+  readonly starts: Start[] = []
   abandoned = false
   readonly #origin: string
   readonly #waiting = new Map<string, () => void>()
@@ -333,14 +336,14 @@ class GateRecorder {
   }
 
   readonly #ofOrigin =
-    (handle: (message: { readonly url: string; readonly at: number }) => void) =>
+    (handle: (message: Start) => void) =>
     (message: unknown): void => {
-      const gateMessage = message as { readonly url: string; readonly at: number }
+      const gateMessage = message as Start
       if (URL.parse(gateMessage.url)?.origin === this.#origin) handle(gateMessage)
     }
 
   readonly #listeners: readonly (readonly [string, (message: unknown) => void])[] = [
-    ['politely:gate:start', this.#ofOrigin(({ at }) => void this.starts.push(at))],
+    ['politely:gate:start', this.#ofOrigin(({ url, at }) => void this.starts.push({ url, at }))],
     ['politely:gate:wait', this.#ofOrigin(({ url }) => this.#waiting.get(url)?.())],
     ['politely:gate:abandon', this.#ofOrigin(() => (this.abandoned = true))],
   ]

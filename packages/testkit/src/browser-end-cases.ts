@@ -37,14 +37,24 @@ export async function waitAtGate(
   return { visit, abandoned }
 }
 
-/** Lets a goto time out after an event. A goto that times out earlier, because the machine is busy, is repeated with more time. */
-async function timeOutAfter(event: Promise<unknown>, tab: BrowserFixture['tab'], url: string): Promise<void> {
-  let isTooEarly = true
-  void event.then(() => {
-    isTooEarly = false
-  })
-  for (let timeout = 500; isTooEarly; timeout *= 4) {
-    await assert.rejects(tab.goto(url, { timeout }), { name: 'TimeoutError' })
+/**
+ * Lets a goto of a new page time out after a message of the gate about its request. Returns the page. A goto that times out earlier, because the
+ * machine is busy, is repeated with more time, in another page: the end of its navigation could make the next goto of the same page reject.
+ */
+async function timeOutAfter(
+  message: 'wait' | 'start',
+  { context, at, gateEvent }: BrowserFixture,
+  path: string,
+): Promise<BrowserFixture['tab']> {
+  for (let timeout = 500; ; timeout *= 4) {
+    const tab = await context.newPage()
+    let isTooEarly = true
+    void gateEvent(message, path).then(() => {
+      isTooEarly = false
+    })
+    await assert.rejects(tab.goto(at(path), { timeout }), { name: 'TimeoutError' })
+    if (!isTooEarly) return tab
+    await tab.close()
   }
 }
 
@@ -102,15 +112,16 @@ const waitingCases: readonly BrowserCase[] = [
     name: 'a waiting goto leaves the queue when it times out; later navigations of the page still wait',
     fullRun: true,
     web: slowWeb,
-    run: async ({ robots, tab, at, gateEvent }) => {
-      await tab.goto(at('/1'))
+    run: async (fixture) => {
+      const { robots, at, gateEvent } = fixture
+      await fixture.tab.goto(at('/1'))
       const abandoned = gateEvent('abandon', '/2')
-      await timeOutAfter(gateEvent('wait', '/2'), tab, at('/2'))
+      const tab = await timeOutAfter('wait', fixture, '/2')
       await abandoned
       assert.deepEqual(robots.gate.queues(), [])
       // A later navigation of the page itself is not abandoned with the goto.
       const waiting = gateEvent('wait', '/3')
-      await tab.evaluate('void setTimeout(() => { location = "/3" })')
+      await tab.evaluate(`void setTimeout(() => { location = ${JSON.stringify(at('/3'))} })`)
       await waiting
       await tab.close()
     },
@@ -118,10 +129,11 @@ const waitingCases: readonly BrowserCase[] = [
   {
     name: 'a redirect is not followed after its goto has timed out',
     web: { '/2': htmlPage() },
-    run: async ({ sites, robots, tab, at }) => {
+    run: async (fixture) => {
+      const { sites, robots, at } = fixture
       const heldResponse = Promise.withResolvers<Reply>()
       sites.respond(`${HOME}/hop`, heldResponse.promise)
-      await timeOutAfter(sites.requested(2), tab, at('/hop')) // robots.txt and the page
+      const tab = await timeOutAfter('start', fixture, '/hop')
       const failed = nextFailure(tab)
       heldResponse.resolve(redirectTo('/2'))
       assert.equal((await failed).url(), at('/2'))
