@@ -108,7 +108,8 @@ export function sendingThrough(gate: PoliteGate): Sending | undefined {
 
 /** Tells each permit of the present context that its request has been sent. */
 function sawRequest(path: string): void {
-  for (let sending = firstOpen(innermost.getStore()); sending !== undefined; sending = firstOpen(sending.outer)) sending.saw(path)
+  for (let sending = firstOpen(innermost.getStore()); sending !== undefined; sending = firstOpen(sending.outer))
+    sending.saw(path)
 }
 
 function firstOpen(sending: Sending | undefined): Sending | undefined {

@@ -20,7 +20,10 @@ export function observeSentRequests(onSent: (path: string) => void): void {
   // Published when the caller has ended the request. It may have no connection yet.
   subscribe('http.client.request.start', (message) => {
     const { request } = message as { request: ClientRequest }
-    onceConnected(request, AsyncResource.bind(() => onSent(request.path))) // the connection may have been opened by another request
+    onceConnected(
+      request,
+      AsyncResource.bind(() => onSent(request.path)),
+    ) // the connection may have been opened by another request
   })
 }
 
