@@ -138,7 +138,8 @@ describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
     for (const path of paths) sites.respond(HOME + path, page(path))
     const texts = await Promise.all(paths.map(async (path) => (await fetchUrl(server, path)).text))
     expect(texts).toEqual(paths)
-    // The first request starts after robots.txt. It may arrive late, so the delays count from the arrival of the request for robots.txt.
+    // The first request starts after robots.txt. It may arrive late, so the delays count
+    // from the arrival of the request for robots.txt.
     const [robotsAt, lastAt] = [sites.requests[0]?.at ?? 0, sites.requests.at(-1)?.at ?? 0]
     expect(lastAt - robotsAt).toBeGreaterThanOrEqual(19 * 100)
     expect(sites.requestedUrls.filter((url) => url === ROBOTS)).toHaveLength(1)

@@ -34,6 +34,9 @@ export interface GateContext extends EventSource {
   /** By pace key: each queue that has a request waiting or under way. A queue removes itself when it has neither. */
   readonly queues: Map<string, RequestQueue>
   readonly sharedLimits: SharedLimits
-  /** Whether the last request was seen when it was sent. Some HTTP clients do not show it. True before the first one. */
+  /**
+   * Whether the gate saw when the last request was sent. Some HTTP clients do not show it. True
+   * before the first request.
+   */
   readonly sight: { isSendingSeen: boolean }
 }

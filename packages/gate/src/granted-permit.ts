@@ -3,9 +3,10 @@
 // The gate calls `start` once, and hands the permit to the caller. The caller may call `report` when the headers of the response have arrived,
 // and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
 //
-// The delay counts from `start`, and again from `sent`: a new connection may take longer than the delay. So from `run` until `sent`, the next
-// request of the queue does not start. Whether `sent` is called depends on the HTTP client. If a response arrives without it, the gate's later
-// requests do not wait for it, until one is seen again.
+// The delay counts from `start`, and again from `sent`: a new connection may take longer than
+// the delay. So from `run` until `sent`, the next request of the queue does not start. Whether
+// `sent` is called depends on the HTTP client. If a response arrives without it, the gate's
+// later requests do not wait for it, until one is seen again.
 import type { Delay } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import { channels } from './events.ts'

@@ -41,7 +41,10 @@ export interface PacedLevel {
 /** The shortest wait before the next call of `reserve`. Without it, a pacer that replies with waits of 0 ms would block the event loop. */
 const MIN_WAIT_MS = 1
 
-/** How long a request that does not tell when it is sent delays the next one at most: as long as undici waits for a connection by default. */
+/**
+ * The longest time for which a request that has not been sent delays the next one: as long as
+ * undici waits for a connection by default.
+ */
 const MAX_UNSENT_MS = 10_000
 
 interface PacerAndClock {
@@ -59,7 +62,10 @@ export class PacedKey {
   #delayedBy: PaceReason = 'own-delay'
   /** Whether a request has a slot of this key and has not started yet. */
   #isStarting = false
-  /** The slot of a request that has started and is expected to tell when it is sent. Meanwhile no further request starts. */
+  /**
+   * The slot of a request that has started and not been sent. Until `until`, by the gate's
+   * clock, no further request starts.
+   */
   #unsent: { readonly slot: KeySlot; readonly until: number } | undefined
   /** The ticket of the pacer's last `wait` reply. It belongs to the key: if the first request is aborted, the next one uses it. */
   #ticket: Ticket | undefined
@@ -72,8 +78,9 @@ export class PacedKey {
 
   /**
    * The time until the pacer may be asked, by the gate's clock. Milliseconds; 0 or less if it may be asked now. While a request is about to
-   * start, it is not: the process may be stopped for longer than the delay, and both requests would then start at the same moment. While a
-   * request is connecting, the time is one delay, since the request may be sent right now.
+   * start, it is not: the process may be stopped for longer than the delay, and both requests
+   * would then start at the same moment. While a request is connecting, the time is one delay,
+   * since the request may be sent right now.
    */
   get waitMs(): number {
     const now = this.#context.now()
@@ -113,17 +120,26 @@ export class PacedKey {
     this.#context.pacer.started(this.key, ticket, delay)
   }
 
-  /** The request of this slot starts to connect. `sent` or `stopExpecting` follows. @param at The time of the gate's clock. */
+  /**
+   * The request of this slot starts to connect. `sent` or `stopExpecting` follows.
+   * @param at The time of the gate's clock.
+   */
   expectSent(slot: KeySlot, at: number): void {
     if (slot.delay.delayMs > 0) this.#unsent = { slot, until: at + MAX_UNSENT_MS }
   }
 
-  /** It is no longer known whether the request of this slot will be sent, or whether the gate will see that. */
+  /**
+   * It is no longer known whether the request of this slot will be sent, or whether the gate
+   * will see that.
+   */
   stopExpecting(slot: KeySlot): void {
     if (this.#unsent?.slot === slot) this.#unsent = undefined
   }
 
-  /** The request of this slot has been sent: the delay counts from now. @param at The time of the gate's clock. */
+  /**
+   * The request of this slot has been sent: the delay counts from now.
+   * @param at The time of the gate's clock.
+   */
   sent(slot: KeySlot, at: number): void {
     const { ticket, startBy, delay } = slot
     this.stopExpecting(slot)

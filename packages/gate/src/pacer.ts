@@ -27,9 +27,11 @@ export interface Pacer {
    */
   started?(key: string, ticket: Ticket, delay: Delay): void | Promise<void>
   /**
-   * The request of this slot has been sent just now: it has a connection. The next slot of the key comes no earlier than one delay from now.
-   * Optional. The gate calls it at most once for each slot, after `started`, and only if it can see that a request is sent. With
-   * `startWithinMs`, only if that time is over: otherwise the pacer has allowed for the start already.
+   * The request of this slot has been sent just now: it has a connection. The next slot of the
+   * key comes no earlier than one delay from now. Optional. The gate calls it at most once for
+   * each slot, after `started`, and only if it can see that a request is sent. With
+   * `startWithinMs`, only if that time is over: otherwise the pacer has allowed for the start
+   * already.
    */
   sent?(key: string, ticket: Ticket, delay: Delay): void | Promise<void>
   /** Frees the slot of a request that does not start, or the position of a queue that has become empty. */

@@ -13,8 +13,9 @@ import type { AllowedVerdict } from './robots-check.ts'
 export interface PacingOptions {
   /**
    * The shortest delay between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. The gate keeps
-   * delays between the starts of requests, and between the moments at which they are sent, if it can see those. With an HTTP client that does
-   * not show them, requests may arrive closer together: the first request of a connection also waits for the connection.
+   * delays between the starts of requests, and between the moments at which they are sent, if
+   * it can see those. With an HTTP client that does not show them, requests may arrive closer
+   * together: the first request of a connection also waits for the connection.
    */
   readonly minDelayMs?: number | undefined
   /**

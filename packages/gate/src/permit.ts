@@ -38,17 +38,22 @@ export interface Permit extends Disposable {
    * of `send` waits like a new one, including a retry of this URL. This permit stops counting towards the concurrency limits before the
    * other request waits; or, if this request has a connection of an agent or a dispatcher of the gate, when it ends. So neither request
    * waits for the other. If `send` uses a fetch that does not have the same gate, give it `redirect: 'manual'`: the gate does not see the
-   * redirects that it follows. Until the request is sent, the next request of its queue does not start; see `sent`.
+   * redirects that it follows. Until the request is sent, the next request of its queue does
+   * not start; see `sent`.
    * @throws {OptionError} if `send` is not a function. Also whatever `send` throws.
    */
   run<T>(send: () => T): T
   /**
-   * Tells the gate that the request is sent now: it has a connection. Optional. The delay then counts again from now. Without this call, it
-   * counts only from the moment at which `enter` returned the permit. `run` makes this call itself if Node's `fetch`, undici or `node:http`
+   * Tells the gate that the request is sent now: it has a connection. Optional. The delay then
+   * counts again from now. Without this call, it counts only from the moment at which `enter`
+   * returned the permit. `run` makes this call itself if Node's `fetch`, undici or `node:http`
    * sends the request. Only the first call counts, and only before `report` and `release`.
    */
   sent(): void
-  /** @internal The request has a socket. If `send` enters the gate afterwards, that is a new request. */
+  /**
+   * @internal The request has a socket. If `send` enters the gate afterwards, that is a new
+   * request.
+   */
   endNesting(): void
   /**
    * Reports the response. To be called when its headers have arrived: its status and Retry-After change the pace from then on. Does not

@@ -186,7 +186,8 @@ class NestedPermit implements NestablePermit {
       if (response !== undefined) this.applyResponse(response)
     } finally {
       // A sent request has ended now. `send` may make another one before the caller releases the outer permit, such as a retry. After
-      // `endNesting` the gate no longer recognises it as part of `send`, so the limits must be free before it enters.
+      // `endNesting` the gate no longer recognises it as part of `send`, so the limits
+      // must be free before it enters.
       if (this.#hasSocket) this.releaseConcurrency()
     }
   }

@@ -1,4 +1,5 @@
-// Delays count from the moment at which a request is sent. A connection takes some time, so that is later than the start of the request.
+// Delays count from the moment at which a request is sent. A connection takes some time, so that
+// is later than the start of the request.
 import { once } from 'node:events'
 import { Agent, createServer, get, type RequestOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'

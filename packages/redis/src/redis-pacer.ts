@@ -251,7 +251,10 @@ export class RedisPacer implements Pacer {
     }
   }
 
-  /** The gate calls this only after `startWithinMs`. Until then the allowance of the slot covers the start. */
+  /**
+   * The gate calls this only after `startWithinMs`. Until then the allowance of the slot
+   * covers the start.
+   */
   async sent(key: string, ticket: Ticket, delay: Delay): Promise<void> {
     if (isLocal(ticket)) this.#local?.sent(key, ticket, delay)
     else await this.#deliver('sent', key, { delay })

@@ -294,8 +294,9 @@ function described(visit: Visit, withVerdict: boolean): string {
 }
 
 /**
- * Returns `delayMs` if that delay was kept between the starts of the requests, otherwise the shortest delay. Each request must arrive at the
- * server after its start; if one does not, returns by how much it came too early, as a negative number. A busy machine may make a request
+ * Returns `delayMs` if that delay was kept between the starts of the requests, otherwise the
+ * shortest delay. Each request must arrive at the server after its start; if one does not,
+ * returns by how much it came too early, as a negative number. A busy machine may make a request
  * arrive late, so the time between two arrivals says nothing.
  */
 function keptDelay(delayMs: number, starts: readonly Start[], requests: readonly Start[]): number {

@@ -38,8 +38,9 @@ export async function waitAtGate(
 }
 
 /**
- * Lets a goto of a new page time out after a message of the gate about its request. Returns the page. A goto that times out earlier, because the
- * machine is busy, is repeated with more time, in another page: the end of its navigation could make the next goto of the same page reject.
+ * Lets a goto of a new page time out after a message of the gate about its request. Returns the
+ * page. A goto that times out earlier, because the machine is busy, is repeated with more time,
+ * in another page: the end of its navigation could make the next goto of the same page reject.
  */
 async function timeOutAfter(
   message: 'wait' | 'start',
