@@ -42,10 +42,12 @@ function remedyFor(version: string): string {
 
 /** Returns the path of the loaded copy of `@crawlee/basic` to which a crawler belongs. */
 function pathOfCopy(crawler: object): string | undefined {
-  const copies = Object.keys(requireLikeCrawlee.cache).filter((file) =>
-    /[\\/]@crawlee[\\/]basic[\\/]index\.js$/.test(file),
-  )
-  return copies.find((file) => crawler instanceof (requireLikeCrawlee(file) as BasicModule).BasicCrawler)
+  for (const [file, loaded] of Object.entries(requireLikeCrawlee.cache)) {
+    if (!/[\\/]@crawlee[\\/]basic[\\/]index\.js$/.test(file)) continue
+    const { BasicCrawler }: Partial<BasicModule> = loaded?.exports ?? {}
+    if (BasicCrawler !== undefined && crawler instanceof BasicCrawler) return file
+  }
+  return undefined
 }
 
 function versionOf(file: string): string {
