@@ -22,7 +22,10 @@ export interface GuardedPage extends DriverPage {
     once(event: 'close', listener: () => void): unknown
     mainFrame(): unknown
   }
-  /** Adds a script to each new document, to run before the document's own scripts. Returns a function that removes it. */
+  /**
+   * Adds a script to each new document, to run before the document's own scripts. Returns a function
+   * that removes it.
+   */
   prepare?(documentScript: string): Promise<() => Promise<void>>
 }
 

@@ -49,7 +49,7 @@ interface Flight<T> extends FlightWork {
   readonly origin: string
   /** The site of the origin. */
   readonly ownSite: Site
-  /** The site of the current request, or of the one that the flight waits to make. */
+  /** The site of the current request, or of the next request while the flight waits to make it. */
   site: Site
   /** The URL that the last redirect to another site led to, or the origin before any. */
   url: string

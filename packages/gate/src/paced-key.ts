@@ -11,8 +11,8 @@ import type { PaceReason, Reservation, Ticket } from './pacer.ts'
 export type WaitReason = PaceReason | 'concurrency'
 
 /**
- * Whose limit a request waits for: that of its origin, or of what `paceBy` says; that of its
- * registrable domain, site, platform or IP address; or that of the whole gate (`maxConcurrent`).
+ * The level of the limit that a request waits for: its origin, or what `paceBy` says; its registrable
+ * domain, site, platform or IP address; or the whole gate (`maxConcurrent`).
  */
 export type WaitLevel = PaceBy | 'gate'
 
