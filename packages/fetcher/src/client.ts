@@ -14,8 +14,18 @@ import {
 } from '@politely/core'
 import { allows, type Failure, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
 import { orAborted } from './abort-listeners.ts'
+import {
+  ABORT_OPTIONS,
+  type AbortOptions,
+  CHECK_OPTIONS,
+  type CheckManyOptions,
+  type CheckOptions,
+  checkedManyOptions,
+  type ManyOptions,
+  PREFETCH_OPTIONS,
+} from './call-options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from './client-verdict.ts'
-import { type ConcurrentMapOptions, concurrentMap } from './concurrent-map.ts'
+import { concurrentMap } from './concurrent-map.ts'
 import { Deadline } from './deadline.ts'
 import { failureOf } from './failure.ts'
 import { type Inspection, inspectionOf } from './inspection.ts'
@@ -23,40 +33,9 @@ import type { CachedRules } from './memory.ts'
 import { missingScheme } from './missing-scheme.ts'
 import type { BlockedAddressError } from './network-guard.ts'
 import { assertCallOptions, assertIterable, redirectChain, urlText } from './option-checks.ts'
-import { checkedManyOptions, namesItself, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
+import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from './options.ts'
 import { isFresh, RobotsCache } from './robots-cache.ts'
 import { type ClientEvents, type Counters, Telemetry, traceCheck } from './telemetry.ts'
-
-/** Options of `isAllowed`, `explain`, `sitemaps` and `robots` of a `RobotsClient`. */
-export interface AbortOptions {
-  /** Aborting it rejects this call with the signal's reason. A fetch that other callers wait for continues. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/** Options of `RobotsClient.check`. */
-export interface CheckOptions extends AbortOptions {
-  /**
-   * The URLs whose redirects led to this one, in order. A redirect from a public host must lead to a public address (see `network`). If it
-   * does not, the verdict is `unreachable` with reason `blocked-address`, and the client sends nothing to the target. Default: none.
-   */
-  readonly redirectedFrom?: readonly string[] | undefined
-}
-
-/** Options of `RobotsClient.prefetch`. */
-export interface ManyOptions extends AbortOptions {
-  /** The maximum number of checks that are under way, or done and not yet taken by the caller. Default 64. */
-  readonly concurrency?: number | undefined
-}
-
-/** Options of `RobotsClient.checkMany`. */
-export interface CheckManyOptions extends ManyOptions {
-  /** `input`: verdicts come in the order of the URLs (the default). `ready`: each verdict comes as soon as it is known. */
-  readonly order?: ConcurrentMapOptions['order'] | undefined
-}
-
-const ABORT_OPTIONS: Readonly<Record<keyof AbortOptions, true>> = { signal: true }
-const CHECK_OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { signal: true, redirectedFrom: true }
-const PREFETCH_OPTIONS: Readonly<Record<keyof ManyOptions, true>> = { signal: true, concurrency: true }
 
 /** A verdict, and everything in the file that affects it. JSON-safe. */
 export interface ClientExplanation {

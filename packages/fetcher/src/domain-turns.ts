@@ -21,7 +21,7 @@
 //   others than it may have itself. Such items do not keep redirected ones from starting there:
 //   sites that redirect to each other would block each other.
 import { Fifo } from './fifo.ts'
-import type { Site } from './host-name.ts'
+import type { Site } from './site.ts'
 
 /** The queue of a waiting item. Items in the background start only when no other waiting item may start. */
 export type QueueName = 'normal' | 'redirected' | 'background'

@@ -11,6 +11,7 @@ import { DomainTurns } from './domain-turns.ts'
 import { registrableDomainOf, type Site, siteOf } from './host-name.ts'
 import type { RedirectLimits } from './redirect-limits.ts'
 import { RedirectQueues } from './redirect-queues.ts'
+import type { Turn } from './robots-fetcher.ts'
 import { SlowItems } from './slow-items.ts'
 
 /**
@@ -38,12 +39,6 @@ export interface FlightWork {
    */
   moveTo(url: string): Turn | Promise<Turn>
 }
-
-/**
- * Whether the work may make its next request: undefined if it may, otherwise the failure with which it
- * ends. A promise of a turn rejects if the flight is removed while it waits.
- */
-export type Turn = Failure | undefined
 
 interface Flight<T> extends FlightWork {
   readonly origin: string

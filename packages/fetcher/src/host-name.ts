@@ -12,6 +12,9 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { parse } from 'tldts'
 import { isPublicAddress } from './public-address.ts'
+import type { Site } from './site.ts'
+
+export type { Site }
 
 const PARSE_OPTIONS = { extractHostname: false, validateHostname: false, detectIp: false }
 const SITE_OPTIONS = { ...PARSE_OPTIONS, allowPrivateDomains: true }
@@ -38,20 +41,6 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
   'private',
   'test',
 ])
-
-/** All hosts that probably have one owner. They share concurrency limits. */
-export interface Site {
-  /**
-   * The registrable domain, the IPv4 address, or the block of the IPv6 address. For a tenant of a
-   * platform, its own name there.
-   */
-  readonly name: string
-  /**
-   * The registrable domain of the platform if the site is a tenant: `github.io`, or `amazonaws.com`
-   * for `a.s3.amazonaws.com`.
-   */
-  readonly platform: string | undefined
-}
 
 /**
  * Returns the site of a URL's host. `https://www.example.co.uk` belongs to the site

@@ -2,15 +2,12 @@
 
 export { OptionError } from '@politely/core'
 export { withoutCredentials } from '@politely/core/engine'
+export type { AbortOptions, CheckManyOptions, CheckOptions, ManyOptions } from './call-options.ts'
 export {
-  type AbortOptions,
-  type CheckManyOptions,
-  type CheckOptions,
   ClientClosedError,
   type ClientExplanation,
   type Gauges,
   type ImportCounts,
-  type ManyOptions,
   type PrefetchCounts,
   RobotsClient,
 } from './client.ts'

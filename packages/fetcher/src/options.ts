@@ -3,12 +3,9 @@ import type { LookupFunction } from 'node:net'
 import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
 import { type AccessPolicy, accessPolicyOf, dialectFor } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
-import type { CheckManyOptions } from './client.ts'
-import type { ConcurrentMapOptions } from './concurrent-map.ts'
 import { NetworkGuard, type NetworkPolicy } from './network-guard.ts'
 import {
   abortSignal,
-  assertCallOptions,
   assertKnown,
   assertOptions,
   callable,
@@ -144,7 +141,6 @@ const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 20_000
 const DEFAULT_MAX_FLIGHTS = 200
 const DEFAULT_MAX_FLIGHTS_PER_DOMAIN = 8
-const DEFAULT_CONCURRENCY = 64
 const DEFAULT_RETRIES = 2
 
 /** The names of all options. */
@@ -295,19 +291,6 @@ function checkedStore(store: Store | undefined): Store | undefined {
   if (store !== undefined && 'getMany' in store && 'namespace' in store)
     throw new OptionError('store', 'a Keyv is not a Store; write fromKeyv(keyv)')
   return store
-}
-
-const KNOWN_OF_MANY: Readonly<Record<keyof CheckManyOptions, true>> = { concurrency: true, order: true, signal: true }
-
-/** Checks the options of `checkMany` and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
-export function checkedManyOptions(options: CheckManyOptions): ConcurrentMapOptions {
-  assertCallOptions(options, KNOWN_OF_MANY)
-  const { concurrency = DEFAULT_CONCURRENCY, order = 'input', signal } = options
-  return {
-    concurrency: integer('concurrency', concurrency, { min: 1, example: DEFAULT_CONCURRENCY }),
-    order: oneOf('order', order, ['input', 'ready']),
-    signal,
-  }
 }
 
 /** Returns whether the User-Agent contains one of the product tokens, in any case. RFC 9309 §2.2.1. */

@@ -3,6 +3,7 @@ import {
   type AccessPolicy,
   advance,
   type Copy,
+  type Failure,
   isWorthRetrying,
   type Outcome,
   type Reply,
@@ -11,7 +12,6 @@ import {
 } from '@politely/core/engine'
 import pRetry from 'p-retry'
 import { Deadline } from './deadline.ts'
-import type { Turn } from './flights.ts'
 import { registrableDomainOf } from './host-name.ts'
 import type { OwnRequests } from './own-requests.ts'
 import { Transport, type TransportOptions } from './transport.ts'
@@ -27,6 +27,12 @@ export interface FetchResult {
   /** The number of requests, including redirects and retries. */
   readonly requests: number
 }
+
+/**
+ * Whether the work may make its next request: undefined if it may, otherwise the failure with which it
+ * ends. A promise of a turn rejects if the flight is removed while it waits.
+ */
+export type Turn = Failure | undefined
 
 /**
  * Called with the URL of each request after the first one, before the request. Returns a failure if the

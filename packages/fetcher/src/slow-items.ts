@@ -6,8 +6,8 @@
 // longer towards the limits for its platform and for all. A timer looks for slow items. It runs
 // only while an item waits because of these limits.
 import type { DomainTurns, Outcome } from './domain-turns.ts'
-import type { Site } from './host-name.ts'
 import { LONGEST_TIMER_MS } from './option-checks.ts'
+import type { Site } from './site.ts'
 
 /** An item that is under way. */
 export interface StartedItem {

@@ -2,8 +2,8 @@
 // validates its replies and contains its failures.
 import type { Delay, PaceLimits, PaceResponse } from '@politely/core/engine'
 import { PacerError } from './errors.ts'
-import { channels } from './events.ts'
-import type { EventSource } from './gate-context.ts'
+import { channels, type EventSource } from './events.ts'
+import { isPromise } from './is-promise.ts'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
 const REASONS: Readonly<Record<PaceReason, true>> = {
@@ -125,8 +125,4 @@ function isReason(because: unknown): boolean {
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-}
-
-export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === 'object' && value !== null && 'then' in value
 }

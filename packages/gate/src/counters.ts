@@ -1,7 +1,7 @@
 // Counts the events of a gate, from its creation on.
 import { isPushback, type PaceResponse } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
-import type { WaitReason } from './paced-key.ts'
+import type { WaitReason } from './wait-cause.ts'
 
 /** A snapshot of what a gate has counted. No count ever decreases. JSON-safe. */
 export interface GateCounters {

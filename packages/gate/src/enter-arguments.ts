@@ -1,7 +1,7 @@
 // Checks the arguments of `enter`, `check` and `when`.
 import { OptionError } from '@politely/core'
 import { abortSignal, assertKnown, assertOptions, describeValue } from '@politely/fetcher/option-checks'
-import type { EnterOptions, GateCheckOptions } from './gate.ts'
+import type { EnterOptions, GateCheckOptions } from './gate-options.ts'
 
 const ENTER_OPTIONS: Readonly<Record<keyof EnterOptions, true>> = { signal: true }
 export const CHECK_OPTIONS: Readonly<Record<keyof GateCheckOptions, true>> = { signal: true, redirectedFrom: true }

@@ -2,7 +2,6 @@
 import { describeVerdict, escapeControls } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
-import { retryAtOf } from './forecast.ts'
 
 /**
  * robots.txt disallows the URL, robots.txt is unreachable, or the URL is invalid or not permitted by the `network` option. The request was
@@ -94,4 +93,9 @@ export class OpenRedirectError extends Error {
  */
 export class InvalidRequestError extends TypeError {
   readonly code = 'ERR_POLITELY_REQUEST'
+}
+
+/** Returns when the client will fetch robots.txt again, if it is unreachable now. Milliseconds since 1970. */
+export function retryAtOf(verdict: ClientVerdict): number | undefined {
+  return verdict.because === 'unreachable' ? verdict.access.nextAttemptAt : undefined
 }

@@ -2,12 +2,28 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Delay } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
-import type { PoliteGate } from './gate.ts'
-import type { WaitLevel, WaitReason } from './paced-key.ts'
+import type { Counters, GateCounters } from './counters.ts'
+import type { QueueState } from './queue-state.ts'
+import type { WaitLevel, WaitReason } from './wait-cause.ts'
+
+/** The gate that publishes a message, a `PoliteGate`: what it reports of itself. */
+export interface ReportingGate {
+  readonly counters: GateCounters
+  queues(): readonly QueueState[]
+}
+
+/** What is needed to count an event of a gate and to publish a message about it. */
+export interface EventSource {
+  /** Named in every message. */
+  readonly gate: ReportingGate
+  /** The gate's clock: milliseconds since 1970. It never goes back. */
+  readonly now: () => number
+  readonly counters: Counters
+}
 
 interface UrlMessage {
   /** The gate that publishes the message. */
-  readonly gate: PoliteGate
+  readonly gate: ReportingGate
   /** Milliseconds since 1970, by the gate's clock. */
   readonly at: number
   /** Without credentials (`user:password@`). */
@@ -68,7 +84,7 @@ export interface AbandonMessage extends RequestMessage {
 /** The pacer failed, and there was no request to reject. */
 export interface FailureMessage {
   /** The gate that publishes the message. */
-  readonly gate: PoliteGate
+  readonly gate: ReportingGate
   /** Milliseconds since 1970, by the gate's clock. */
   readonly at: number
   /** The pace key that the failed call was for. */

@@ -1,6 +1,6 @@
 // The result of `PoliteGate.when`: when a request could start.
 import type { ClientVerdict } from '@politely/fetcher'
-import type { WaitLevel, WaitReason } from './paced-key.ts'
+import type { WaitLevel, WaitReason } from './wait-cause.ts'
 
 /** When a request could start, or why robots.txt refuses it. JSON-safe. */
 export type Forecast = AllowedForecast | RefusedForecast
@@ -36,8 +36,4 @@ export interface RefusedForecast {
    * clock of the RobotsClient.
    */
   readonly retryAt: number | undefined
-}
-
-export function retryAtOf(verdict: ClientVerdict): number | undefined {
-  return verdict.because === 'unreachable' ? verdict.access.nextAttemptAt : undefined
 }

@@ -11,81 +11,36 @@
 //   granted-permit.ts  holds the concurrency limits (concurrency-limit.ts) until the request ends
 //
 // gate-context.ts holds what these share.
-import type { LookupFunction } from 'node:net'
 import { type HasHref, OptionError } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { siteOf } from '@politely/fetcher/host-name'
 import { assertKnown, assertOptions, callable, describeValue, redirectChain } from '@politely/fetcher/option-checks'
 import { Activity } from './activity.ts'
-import { CheckedPacer, isPromise } from './checked-pacer.ts'
+import { type AllowedVerdict, isAllowed } from './allowed-verdict.ts'
+import { CheckedPacer } from './checked-pacer.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { Counters, type GateCounters } from './counters.ts'
 import { CHECK_OPTIONS, checkedSignal, checkedUrl } from './enter-arguments.ts'
-import { GateClosedError, OpenRedirectError, RobotsDisallowedError } from './errors.ts'
-import { type AllowedForecast, type Forecast, retryAtOf } from './forecast.ts'
-import type { EventSource, GateContext } from './gate-context.ts'
+import { GateClosedError, OpenRedirectError, RobotsDisallowedError, retryAtOf } from './errors.ts'
+import type { EventSource, ReportingGate } from './events.ts'
+import type { AllowedForecast, Forecast } from './forecast.ts'
+import type { GateContext } from './gate-context.ts'
+import type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './gate-options.ts'
+import { isPromise } from './is-promise.ts'
 import { LocalPacer } from './local-pacer.ts'
 import { OpenRedirects } from './open-redirects.ts'
 import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './pace-by.ts'
-import type { WaitLevel, WaitReason } from './paced-key.ts'
-import { GATE_OPTIONS, OPTIONS_OF_CLIENT, type PacingOptions, paceLimitsOf, pacingOf } from './pacing.ts'
+import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './pacing.ts'
 import type { Permit } from './permit.ts'
 import { RequestQueue } from './queue.ts'
+import type { QueueState } from './queue-state.ts'
 import { QueuedRequest } from './queued-request.ts'
 import { RedirectTargets } from './redirect-targets.ts'
-import { type AllowedVerdict, isAllowed, RobotsCheck } from './robots-check.ts'
+import { RobotsCheck } from './robots-check.ts'
 import { sendingThrough } from './sending.ts'
 import { SharedLimits } from './shared-limit.ts'
-
-/** Options of a `PoliteGate`. Only `robots` is required. */
-export interface PoliteGateOptions extends PacingOptions {
-  /** The client that fetches and caches robots.txt. The gate does not close it. */
-  readonly robots: RobotsClient
-  /**
-   * A clock in milliseconds since 1970 that never goes back. For tests and simulations, with fake timers: the gate waits with `setTimeout`.
-   * Default: `performance.timeOrigin + performance.now()`, which no change of the system clock affects. The pace then still keeps Visit-time,
-   * Request-rate and dates in Retry-After by `Date.now`.
-   */
-  readonly now?: (() => number) | undefined
-  /**
-   * A resolver with the signature of `dns.lookup`. Used if `paceBy` is `address`, or with `minDelayPerAddressMs` or
-   * `maxConcurrentPerAddress`. Default: `dns.lookup`.
-   */
-  readonly lookup?: LookupFunction | undefined
-}
-
-/** Options of `enter` and `when` of a `PoliteGate`. */
-export interface EnterOptions {
-  /** Aborting it takes the request out of its queue, and rejects it with the signal's reason. */
-  readonly signal?: AbortSignal | null | undefined
-}
-
-/** Options of `check` of a `PoliteGate`. */
-export interface GateCheckOptions extends EnterOptions {
-  /**
-   * The URLs whose redirects led to this one, in order, as for `check` of a `RobotsClient`: a redirect from a public host must lead to a public
-   * address. Default: the redirects that requests through this gate have shown.
-   */
-  readonly redirectedFrom?: readonly string[] | undefined
-}
-
-/** The present state of one queue. JSON-safe. */
-export interface QueueState {
-  /** The pace key: an origin, or what `paceBy` says. */
-  readonly key: string
-  /** How many requests wait. */
-  readonly waiting: number
-  /**
-   * How many requests count towards the concurrency limits: those under way, and the first waiting one while the pacer replies to its
-   * `reserve`. `waiting` counts that one too.
-   */
-  readonly underWay: number
-  /** What the first request waits for, or waited for last. Undefined if none waits, or if nothing has held it up. */
-  readonly heldBy: WaitReason | undefined
-  /** The level that it waits for. */
-  readonly level: WaitLevel | undefined
-}
+import type { WaitLevel, WaitReason } from './wait-cause.ts'
 
 /**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the RobotsClient, and then waits for the delay
@@ -110,9 +65,11 @@ export interface QueueState {
  * await robots.close()
  * ```
  */
-export class PoliteGate implements AsyncDisposable {
+export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #robots: RobotsClient
   readonly #context: GateContext
+  /** By pace key: each queue that has a request waiting or under way. */
+  readonly #queues = new Map<string, RequestQueue>()
   readonly #paceKeysOf: PaceKeysOf
   readonly #closing = new AbortController()
   readonly #openRedirects = new OpenRedirects()
@@ -145,7 +102,6 @@ export class PoliteGate implements AsyncDisposable {
       robots: new RobotsCheck(robots, redirects, this.#closing.signal, source),
       redirects,
       activity: new Activity(),
-      queues: new Map(),
       sharedLimits: new SharedLimits({ pacer, now }),
       sight: { isSendingSeen: true },
     }
@@ -163,7 +119,7 @@ export class PoliteGate implements AsyncDisposable {
 
   /** The queues that have a request waiting or under way. */
   queues(): readonly QueueState[] {
-    return Array.from(this.#context.queues.values(), ({ key, waiting, underWay, heldBy }) => ({
+    return Array.from(this.#queues.values(), ({ key, waiting, underWay, heldBy }) => ({
       key,
       waiting,
       underWay,
@@ -247,8 +203,8 @@ export class PoliteGate implements AsyncDisposable {
     verdict: AllowedVerdict,
     { key, shared }: PaceKeys,
   ): Promise<Pick<AllowedForecast, 'waitMs' | 'because' | 'level' | 'ahead'>> {
-    const { pacer, pacing, concurrency, queues, sharedLimits } = this.#context
-    const queue = queues.get(key)
+    const { pacer, pacing, concurrency, sharedLimits } = this.#context
+    const queue = this.#queues.get(key)
     const ahead = queue?.waiting ?? 0
     const { waitMs, because } = await pacer.estimate(key, paceLimitsOf(verdict, pacing), ahead)
     let longest: { waitMs: number; because: WaitReason | 'none'; level: WaitLevel } = {
@@ -284,7 +240,7 @@ export class PoliteGate implements AsyncDisposable {
     if (this.#closing.signal.aborted) return
     const error = new GateClosedError()
     this.#closing.abort(error)
-    for (const queue of [...this.#context.queues.values()]) queue.clear(error)
+    for (const queue of [...this.#queues.values()]) queue.clear(error)
   }
 
   /** Closes the gate. Does not wait for requests under way; `drain` does. */
@@ -330,12 +286,15 @@ export class PoliteGate implements AsyncDisposable {
     return isPromise(keys) ? this.whileOpen(keys, signal) : keys
   }
 
+  readonly #removeQueue = (queue: RequestQueue): void => {
+    if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key)
+  }
+
   #queueFor(key: string): RequestQueue {
-    const { queues } = this.#context
-    let queue = queues.get(key)
+    let queue = this.#queues.get(key)
     if (queue === undefined) {
-      queue = new RequestQueue(key, this.#context)
-      queues.set(key, queue)
+      queue = new RequestQueue(key, this.#context, this.#removeQueue)
+      this.#queues.set(key, queue)
     }
     return queue
   }

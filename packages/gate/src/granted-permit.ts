@@ -9,12 +9,13 @@
 // later requests do not wait for it, until one is seen again.
 import type { Delay } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
+import type { AllowedVerdict } from './allowed-verdict.ts'
 import { channels } from './events.ts'
-import { cancelSlots, type KeySlot, type WaitCause } from './paced-key.ts'
+import { cancelSlots, type KeySlot } from './paced-key.ts'
 import { assertNotRedirected, locationOf, type Permit, paceResponseOf, type ResponseLike } from './permit.ts'
 import type { Grant, RequestQueue } from './queue.ts'
-import type { AllowedVerdict } from './robots-check.ts'
 import { type NestablePermit, Sending } from './sending.ts'
+import type { WaitCause } from './wait-cause.ts'
 
 export class GrantedPermit implements NestablePermit {
   readonly verdict: AllowedVerdict

@@ -17,23 +17,17 @@ export type {
   FailureMessage,
   GateMessages,
   RefuseMessage,
+  ReportingGate,
   StartMessage,
   WaitMessage,
 } from './events.ts'
 export type { AllowedForecast, Forecast, RefusedForecast } from './forecast.ts'
-export {
-  type EnterOptions,
-  type GateCheckOptions,
-  PoliteGate,
-  type PoliteGateOptions,
-  type QueueState,
-} from './gate.ts'
+export { PoliteGate } from './gate.ts'
+export type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './gate-options.ts'
 export { politeHttpAgent } from './http-agent.ts'
 export { LocalPacer } from './local-pacer.ts'
-export type { PaceBy } from './pace-by.ts'
-export type { WaitLevel, WaitReason } from './paced-key.ts'
 export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
-export type { PacingOptions } from './pacing.ts'
+export type { PaceBy, PacingOptions } from './pacing-options.ts'
 export type { Permit, ResponseLike } from './permit.ts'
 export {
   type FetchLike,
@@ -43,7 +37,9 @@ export {
   politely,
   type RefusalOptions,
 } from './politely.ts'
+export type { QueueState } from './queue-state.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirect.ts'
 export { refusalOf } from './refused-response.ts'
 export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './resolve-gate.ts'
 export { assertOwnHost } from './target.ts'
+export type { WaitLevel, WaitReason } from './wait-cause.ts'

@@ -5,16 +5,9 @@ import { registrableDomainOf } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { boundedLookup } from '@politely/fetcher/lookup'
 import { LRUCache } from 'lru-cache'
-import { isPromise } from './checked-pacer.ts'
+import { isPromise } from './is-promise.ts'
 import type { Pacing } from './pacing.ts'
-
-/**
- * Which requests share a pace. `origin` (the default): those with the same scheme, host and port, like the scope of robots.txt. `host`: those
- * with the same host, on any port. `domain`: those with the same registrable domain, such as `example.co.uk` and all hosts under it; a host
- * without one is its own key. `address`: those whose hosts have the same IP address. If a host has several, the first in alphabetical order
- * counts.
- */
-export type PaceBy = 'origin' | 'host' | 'domain' | 'address'
+import type { PaceBy } from './pacing-options.ts'
 
 /** The pace keys of a request. */
 export interface PaceKeys {

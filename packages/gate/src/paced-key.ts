@@ -3,24 +3,11 @@
 // A request has one key at each of its levels: that of its queue (`paceBy`), and those of its registrable domain and its IP address if they
 // have a delay of their own. It needs a slot of each key. `reserveSlots` reserves all of them, or none.
 import type { Delay, PaceLimits } from '@politely/core/engine'
-import { type CheckedPacer, isPromise } from './checked-pacer.ts'
-import type { PaceBy } from './pace-by.ts'
+import type { CheckedPacer } from './checked-pacer.ts'
+import { isPromise } from './is-promise.ts'
 import type { PaceReason, Reservation, Ticket } from './pacer.ts'
-
-/** What a request waits for: a concurrency limit, or a slot. For a slot, the pacer gives the reason. */
-export type WaitReason = PaceReason | 'concurrency'
-
-/**
- * The level of the limit that a request waits for: its origin, or what `paceBy` says; its registrable
- * domain, site, platform or IP address; or the whole gate (`maxConcurrent`).
- */
-export type WaitLevel = PaceBy | 'gate'
-
-/** What a request waits for, and at which level. */
-export interface WaitCause {
-  readonly because: WaitReason
-  readonly level: WaitLevel
-}
+import type { PaceBy } from './pacing-options.ts'
+import type { WaitCause } from './wait-cause.ts'
 
 /** A slot that the pacer has reserved for a request. */
 export interface KeySlot {
@@ -47,7 +34,11 @@ const MIN_WAIT_MS = 1
  */
 const MAX_UNSENT_MS = 10_000
 
-interface PacerAndClock {
+/** A longer wait is split into several timers, because Node's timers overflow after 24.8 days. */
+export const MAX_TIMER_MS: number = 60 * 60 * 1000
+
+/** What the pace keys of one gate share. */
+export interface PacerAndClock {
   readonly pacer: CheckedPacer
   readonly now: () => number
 }

@@ -7,7 +7,7 @@ import { type Delay, type Headers, headerOf, type PaceResponse } from '@politely
 import { type ClientVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/option-checks'
 import { ResponseError } from './errors.ts'
-import type { WaitLevel, WaitReason } from './paced-key.ts'
+import type { WaitLevel, WaitReason } from './wait-cause.ts'
 
 /**
  * Permission to make one request. Call `release` when the request ends, or declare the permit with `using`. Until then the request counts

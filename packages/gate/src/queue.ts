@@ -24,19 +24,21 @@ import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/fifo'
 import type { Site } from '@politely/fetcher/host-name'
 import type { StartedItem } from '@politely/fetcher/slow-items'
-import { isPromise } from './checked-pacer.ts'
 import type { GateContext } from './gate-context.ts'
-import type { PaceBy, SharedKey } from './pace-by.ts'
+import { isPromise } from './is-promise.ts'
+import type { SharedKey } from './pace-by.ts'
 import {
   cancelIfExpired,
   cancelSlots,
   type KeySlot,
+  MAX_TIMER_MS,
   PacedKey,
   type PacedLevel,
   reserveSlots,
-  type WaitCause,
 } from './paced-key.ts'
+import type { PaceBy } from './pacing-options.ts'
 import type { SharedLimit } from './shared-limit.ts'
+import type { WaitCause } from './wait-cause.ts'
 
 /** What the queue needs from a request. `QueuedRequest` implements it. */
 export interface WaitingRequest {
@@ -66,9 +68,6 @@ export interface Grant extends StartedItem {
   readonly sharedLimits: readonly SharedLimit[]
 }
 
-/** A longer wait is split into several timers, because Node's timers overflow after 24.8 days. */
-export const MAX_TIMER_MS: number = 60 * 60 * 1000
-
 const NONE: readonly SharedLimit[] = []
 
 export class RequestQueue {
@@ -85,13 +84,16 @@ export class RequestQueue {
   /** The limits of the domain and the address of the first request. At step 4 and 5 it has acquired them. */
   #sharedLimits: readonly SharedLimit[] = NONE
   readonly #pacedKey: PacedKey
+  readonly #onEmpty: (queue: RequestQueue) => void
   /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
   #heldBy: WaitCause | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(key: string, context: GateContext) {
+  /** @param onEmpty Called when no request of the queue waits or is under way. */
+  constructor(key: string, context: GateContext, onEmpty: (queue: RequestQueue) => void) {
     this.key = key
     this.context = context
+    this.#onEmpty = onEmpty
     this.#pacedKey = new PacedKey(context.pacing.paceBy, key, context)
   }
 
@@ -330,11 +332,10 @@ export class RequestQueue {
     this.#stopTimer()
     this.#heldBy = undefined
     if (this.#isAdmitting) return
-    const { concurrency, queues } = this.context
-    concurrency.forget(this)
+    this.context.concurrency.forget(this)
     this.#useSharedLimitsOf(undefined)
     this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
-    if (this.#underWay === 0 && queues.get(this.key) === this) queues.delete(this.key)
+    if (this.#underWay === 0) this.#onEmpty(this)
   }
 
   #stopTimer(): void {

@@ -7,14 +7,14 @@ import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { type Site, siteOf } from '@politely/fetcher/host-name'
+import type { AllowedVerdict } from './allowed-verdict.ts'
 import { RobotsDisallowedError } from './errors.ts'
 import { channels } from './events.ts'
 import { GrantedPermit } from './granted-permit.ts'
 import type { SharedKey } from './pace-by.ts'
-import type { WaitCause } from './paced-key.ts'
 import { paceLimitsOf } from './pacing.ts'
 import type { Grant, RequestQueue, WaitingRequest } from './queue.ts'
-import type { AllowedVerdict } from './robots-check.ts'
+import type { WaitCause } from './wait-cause.ts'
 
 export class QueuedRequest implements WaitingRequest {
   readonly site: Site

@@ -4,8 +4,10 @@ import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/abort-listeners'
 import { assertKnown, assertOptions, describeValue } from '@politely/fetcher/option-checks'
 import { CLIENT_OPTIONS } from '@politely/fetcher/options'
-import { assertRobots, PoliteGate, type PoliteGateOptions } from './gate.ts'
-import { GATE_OPTIONS, type PacingOptions, splitPacing } from './pacing.ts'
+import { assertRobots, PoliteGate } from './gate.ts'
+import type { PoliteGateOptions } from './gate-options.ts'
+import { GATE_OPTIONS, splitPacing } from './pacing.ts'
+import type { PacingOptions } from './pacing-options.ts'
 
 /** An existing gate; or an existing RobotsClient and the options of a new gate; or the options of a new gate and its RobotsClient. */
 export type GateOrOptions = { readonly gate: PoliteGate } | PoliteGateOptions | (RobotsClientOptions & PacingOptions)

@@ -1,13 +1,10 @@
 // Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each refusal.
-import { type CheckedUrl, type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
+import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/abort-listeners'
+import { type AllowedVerdict, isAllowed } from './allowed-verdict.ts'
 import { RobotsDisallowedError } from './errors.ts'
-import { channels } from './events.ts'
-import type { EventSource } from './gate-context.ts'
+import { channels, type EventSource } from './events.ts'
 import type { RedirectTargets } from './redirect-targets.ts'
-
-/** The verdict on a URL that robots.txt allows. It has an origin: an invalid URL is always refused. */
-export type AllowedVerdict = ClientVerdict & CheckedUrl
 
 export class RobotsCheck {
   readonly #client: RobotsClient
@@ -80,8 +77,4 @@ export class RobotsCheck {
     this.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }
-}
-
-export function isAllowed(verdict: ClientVerdict): verdict is AllowedVerdict {
-  return verdict.allowed
 }

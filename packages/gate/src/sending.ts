@@ -8,7 +8,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/option-checks'
-import type { PoliteGate } from './gate.ts'
 import { locationOf, type Permit, type ResponseLike } from './permit.ts'
 import { isRedirect } from './redirect.ts'
 import { observeSentRequests } from './sent-requests.ts'
@@ -30,7 +29,7 @@ const innermost = new AsyncLocalStorage<Sending>()
 
 /** A request that has a permit and is being sent. It ends when the headers of the response arrive: later code in the context is the caller's. */
 export class Sending {
-  readonly #gate: PoliteGate
+  readonly #gate: object
   /** Undefined after the end, to free memory: a context lives as long as the sockets that were opened in it. */
   #permit: NestablePermit | undefined
   /** The enclosing context: a request that this one is part of, usually through another gate. */
@@ -40,7 +39,7 @@ export class Sending {
   /** Whether `send` has used a fetch or an agent that has the same gate. It checks redirects. */
   #hasEntered = false
 
-  constructor(gate: PoliteGate, permit: NestablePermit) {
+  constructor(gate: object, permit: NestablePermit) {
     this.#gate = gate
     this.#permit = permit
   }
@@ -78,7 +77,7 @@ export class Sending {
     return this.#permit !== undefined
   }
 
-  isThrough(gate: PoliteGate): boolean {
+  isThrough(gate: object): boolean {
     return this.isOpen && this.#gate === gate
   }
 
@@ -100,7 +99,7 @@ export class Sending {
 }
 
 /** Returns the request that the calling code is sending with a permit of this gate. */
-export function sendingThrough(gate: PoliteGate): Sending | undefined {
+export function sendingThrough(gate: object): Sending | undefined {
   let sending = innermost.getStore()
   while (sending !== undefined && !sending.isThrough(gate)) sending = sending.outer
   return sending
@@ -134,7 +133,7 @@ class NestedPermit implements NestablePermit {
   readonly #sending: Sending
   #hasSocket = false
 
-  constructor(gate: PoliteGate, outer: NestablePermit) {
+  constructor(gate: object, outer: NestablePermit) {
     this.#outer = outer
     this.#sending = new Sending(gate, this)
   }

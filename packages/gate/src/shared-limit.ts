@@ -9,10 +9,9 @@
 // never kept free, so two limits cannot wait for each other.
 import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/fifo'
-import type { GateContext } from './gate-context.ts'
 import type { SharedKey } from './pace-by.ts'
-import { PacedKey, type WaitCause } from './paced-key.ts'
-import { MAX_TIMER_MS } from './queue.ts'
+import { MAX_TIMER_MS, PacedKey, type PacerAndClock } from './paced-key.ts'
+import type { WaitCause } from './wait-cause.ts'
 
 /** A queue whose first request needs a shared limit. */
 export interface SharingQueue {
@@ -46,11 +45,7 @@ export class SharedLimit {
   #timer: NodeJS.Timeout | undefined
 
   /** @param onIdle Called when no queue needs the limit and no request is under way. */
-  constructor(
-    { level, key, limits, maxConcurrent }: SharedKey,
-    context: Pick<GateContext, 'pacer' | 'now'>,
-    onIdle: () => void,
-  ) {
+  constructor({ level, key, limits, maxConcurrent }: SharedKey, context: PacerAndClock, onIdle: () => void) {
     this.pacedKey = new PacedKey(level, key, context)
     this.limits = limits
     this.#maxConcurrent = maxConcurrent
@@ -191,10 +186,10 @@ export class SharedLimit {
 
 /** The shared limits of a gate, by pace key. A limit that no request needs is deleted: the pacer keeps the pace. */
 export class SharedLimits {
-  readonly #context: Pick<GateContext, 'pacer' | 'now'>
+  readonly #context: PacerAndClock
   readonly #limits = new Map<string, SharedLimit>()
 
-  constructor(context: Pick<GateContext, 'pacer' | 'now'>) {
+  constructor(context: PacerAndClock) {
     this.#context = context
   }
 

@@ -36,7 +36,7 @@ import {
   type WaitReply,
 } from './pace-reply.ts'
 import { PACE_SCRIPT } from './pace-script.ts'
-import { publish, type RedisFailureMessage } from './pacer-events.ts'
+import { publish, type RedisFailureMessage, type RedisPacerCounters, type ReportingPacer } from './pacer-events.ts'
 
 /** Options of a `RedisPacer`. Only `client` is required. */
 export interface RedisPacerOptions {
@@ -66,18 +66,6 @@ export interface RedisPacerOptions {
    * simulations.
    */
   readonly now?: (() => number) | undefined
-}
-
-/** A snapshot of what a pacer has counted. No count ever decreases. JSON-safe. */
-export interface RedisPacerCounters {
-  /** Calls of Redis. */
-  readonly calls: number
-  /** Those that failed or took longer than `timeoutMs`. */
-  readonly failures: number
-  /** Slots that arrived too late to be used, and were reserved again. */
-  readonly repeats: number
-  /** Slots that the worker took itself while Redis was away (`onFailure: 'local'`). */
-  readonly localSlots: number
 }
 
 type Operation = RedisFailureMessage['operation']
@@ -156,7 +144,7 @@ const TIMER_MS = 3
  * If Redis loses data, each key counts as just visited by the slowest worker, so no delay is shorter than asked. Redis must run with
  * `maxmemory-policy noeviction`. The caller closes the Redis client, after `close`.
  */
-export class RedisPacer implements Pacer {
+export class RedisPacer implements Pacer, ReportingPacer {
   readonly #commands: Commands
   readonly #keyPrefix: string
   readonly #timeoutMs: number
