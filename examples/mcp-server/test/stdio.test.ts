@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
-import { type Sites, startSites } from '@politely/testkit/sites'
+import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { connectStdio, type StdioServer } from './connect.ts'
 

@@ -7,7 +7,7 @@ import type {
   Request,
 } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
-import { describeValue } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/internal'
 import { assertSameCopy } from './crawlee-copy.ts'
 import type { CrawlerPage, LaunchedBrowser } from './driver.ts'
 

@@ -1,7 +1,6 @@
 // withRobots: makes a Crawlee crawler follow robots.txt.
 import { OptionError } from '@politely/core'
-import { onAbort } from '@politely/fetcher/abort-listeners'
-import { abortSignal, number, oneOf } from '@politely/fetcher/option-checks'
+import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
 import {
   assertGateOptions,
   type GateOrOptions,

@@ -1,6 +1,6 @@
 // Guards a browser or one of its contexts: starts the guard, and restores everything when the guard closes.
 import { OptionError } from '@politely/core'
-import { oneOf } from '@politely/fetcher/option-checks'
+import { oneOf } from '@politely/fetcher/internal'
 import {
   assertGateOptions,
   type GateOrOptions,

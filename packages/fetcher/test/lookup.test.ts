@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { describe, expect, onTestFinished } from 'vitest'
-import { boundedLookup, dnsLookup } from '../src/lookup.ts'
+import { boundedLookup, dnsLookup } from '../src/network/lookup.ts'
 import { test } from './with-sites.ts'
 
 type Answer = Parameters<LookupFunction>[2]

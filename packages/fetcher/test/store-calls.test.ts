@@ -1,7 +1,7 @@
 // When a store that does not respond is called again, on a fake clock.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { STORE_TIMEOUT_MS, StoreCalls } from '../src/store-calls.ts'
-import type { StoreFailure, Telemetry } from '../src/telemetry.ts'
+import type { StoreFailure, Telemetry } from '../src/report/telemetry.ts'
+import { STORE_TIMEOUT_MS, StoreCalls } from '../src/store/store-calls.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())

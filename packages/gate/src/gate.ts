@@ -13,34 +13,40 @@
 // gate-context.ts holds what these share.
 import { type HasHref, OptionError } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
-import { onAbort } from '@politely/fetcher/abort-listeners'
-import { siteOf } from '@politely/fetcher/host-name'
-import { assertKnown, assertOptions, callable, describeValue, redirectChain } from '@politely/fetcher/option-checks'
-import { Activity } from './activity.ts'
-import { type AllowedVerdict, isAllowed } from './allowed-verdict.ts'
-import { CheckedPacer } from './checked-pacer.ts'
-import { ConcurrencyLimit } from './concurrency-limit.ts'
-import { Counters, type GateCounters } from './counters.ts'
-import { CHECK_OPTIONS, checkedSignal, checkedUrl } from './enter-arguments.ts'
-import { GateClosedError, OpenRedirectError, RobotsDisallowedError, retryAtOf } from './errors.ts'
-import type { EventSource, ReportingGate } from './events.ts'
-import type { AllowedForecast, Forecast } from './forecast.ts'
-import type { GateContext } from './gate-context.ts'
-import type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './gate-options.ts'
-import { isPromise } from './is-promise.ts'
-import { LocalPacer } from './local-pacer.ts'
-import { OpenRedirects } from './open-redirects.ts'
-import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './pace-by.ts'
-import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './pacing.ts'
-import type { Permit } from './permit.ts'
-import { RequestQueue } from './queue.ts'
-import type { QueueState } from './queue-state.ts'
-import { QueuedRequest } from './queued-request.ts'
-import { RedirectTargets } from './redirect-targets.ts'
-import { RobotsCheck } from './robots-check.ts'
-import { sendingThrough } from './sending.ts'
-import { SharedLimits } from './shared-limit.ts'
-import type { WaitLevel, WaitReason } from './wait-cause.ts'
+import {
+  assertKnown,
+  assertOptions,
+  callable,
+  describeValue,
+  onAbort,
+  redirectChain,
+  siteOf,
+} from '@politely/fetcher/internal'
+import { CHECK_OPTIONS, checkedSignal, checkedUrl } from './options/enter-arguments.ts'
+import type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './options/gate-options.ts'
+import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
+import { isPromise } from './pace/is-promise.ts'
+import { LocalPacer } from './pace/local-pacer.ts'
+import type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
+import type { Permit } from './permit/permit.ts'
+import { sendingThrough } from './permit/sending.ts'
+import { Activity } from './queue/activity.ts'
+import { CheckedPacer } from './queue/checked-pacer.ts'
+import { ConcurrencyLimit } from './queue/concurrency-limit.ts'
+import type { GateContext } from './queue/gate-context.ts'
+import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './queue/pace-by.ts'
+import { RequestQueue } from './queue/queue.ts'
+import { QueuedRequest } from './queue/queued-request.ts'
+import { RobotsCheck } from './queue/robots-check.ts'
+import { SharedLimits } from './queue/shared-limit.ts'
+import { OpenRedirects } from './redirects/open-redirects.ts'
+import { RedirectTargets } from './redirects/redirect-targets.ts'
+import { type AllowedVerdict, isAllowed } from './report/allowed-verdict.ts'
+import { Counters, type GateCounters } from './report/counters.ts'
+import { GateClosedError, OpenRedirectError, RobotsDisallowedError, retryAtOf } from './report/errors.ts'
+import type { EventSource, ReportingGate } from './report/events.ts'
+import type { AllowedForecast, Forecast } from './report/forecast.ts'
+import type { QueueState } from './report/queue-state.ts'
 
 /**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the RobotsClient, and then waits for the delay

@@ -2,7 +2,27 @@
 
 export { OptionError } from '@politely/core'
 export { ClientClosedError, ReentryError } from '@politely/fetcher'
-export type { GateCounters } from './counters.ts'
+export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './adapter/resolve-gate.ts'
+export { assertOwnHost } from './adapter/target.ts'
+export {
+  type FetchLike,
+  type FetchResponse,
+  type PoliteFetch,
+  type PolitelyOptions,
+  politely,
+  type RefusalOptions,
+} from './fetch/politely.ts'
+export { refusalOf } from './fetch/refused-response.ts'
+export { PoliteGate } from './gate.ts'
+export { politeHttpAgent } from './http/http-agent.ts'
+export type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './options/gate-options.ts'
+export { LocalPacer } from './pace/local-pacer.ts'
+export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pace/pacer.ts'
+export type { PaceBy, PacingOptions } from './pace/pacing-options.ts'
+export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
+export type { Permit, ResponseLike } from './permit/permit.ts'
+export { isRedirect, type Redirection, redirectionOf } from './redirects/redirect.ts'
+export type { GateCounters } from './report/counters.ts'
 export {
   GateClosedError,
   InvalidRequestError,
@@ -10,7 +30,7 @@ export {
   PacerError,
   ResponseError,
   RobotsDisallowedError,
-} from './errors.ts'
+} from './report/errors.ts'
 export type {
   AbandonMessage,
   DoneMessage,
@@ -20,26 +40,6 @@ export type {
   ReportingGate,
   StartMessage,
   WaitMessage,
-} from './events.ts'
-export type { AllowedForecast, Forecast, RefusedForecast } from './forecast.ts'
-export { PoliteGate } from './gate.ts'
-export type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './gate-options.ts'
-export { politeHttpAgent } from './http-agent.ts'
-export { LocalPacer } from './local-pacer.ts'
-export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
-export type { PaceBy, PacingOptions } from './pacing-options.ts'
-export type { Permit, ResponseLike } from './permit.ts'
-export {
-  type FetchLike,
-  type FetchResponse,
-  type PoliteFetch,
-  type PolitelyOptions,
-  politely,
-  type RefusalOptions,
-} from './politely.ts'
-export type { QueueState } from './queue-state.ts'
-export { isRedirect, type Redirection, redirectionOf } from './redirect.ts'
-export { refusalOf } from './refused-response.ts'
-export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './resolve-gate.ts'
-export { assertOwnHost } from './target.ts'
-export type { WaitLevel, WaitReason } from './wait-cause.ts'
+} from './report/events.ts'
+export type { AllowedForecast, Forecast, RefusedForecast } from './report/forecast.ts'
+export type { QueueState } from './report/queue-state.ts'

@@ -10,7 +10,7 @@ import {
 import type { AddressInfo, LookupFunction, Socket } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
-import { lookupIn } from '@politely/testkit/lookup'
+import { lookupIn } from '@politely/testkit/servers/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PoliteGate, politeHttpAgent } from '../src/index.ts'

@@ -5,7 +5,7 @@ import { Agent, createServer, get, type RequestOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { RobotsClient } from '@politely/fetcher'
-import { selfSigned } from '@politely/testkit/self-signed'
+import { selfSigned } from '@politely/testkit/servers/self-signed'
 import { request, Agent as UndiciAgent } from 'undici'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {

@@ -1,7 +1,7 @@
 // The Redis client that the user brings: one interface over ioredis and node-redis.
 import { createHash } from 'node:crypto'
 import { OptionError } from '@politely/core'
-import { describeValue } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/internal'
 
 /**
  * A connected client: `Redis` or `Cluster` of ioredis 5.3 or later, or a client, a pool or a cluster

@@ -18,8 +18,8 @@ import {
   LONGEST_TIMER_MS,
   number,
   oneOf,
-} from '@politely/fetcher/option-checks'
-import { withTimeout } from '@politely/fetcher/timeout'
+  withTimeout,
+} from '@politely/fetcher/internal'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
 import { type Commands, commandsOf, type RedisClient } from './client.ts'

@@ -1,8 +1,8 @@
 // RedisPacer over both client libraries, on a real server, with a clock that the test sets.
 import type { PaceLimits } from '@politely/core/engine'
+import { pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
-import { pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
-import { noRedis, noRedisServer } from '@politely/testkit/redis'
+import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
 import { RedisPacer } from '../src/index.ts'
 import { connectIoredis, connectors, redisForAll } from './clients.ts'

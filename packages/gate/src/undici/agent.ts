@@ -2,10 +2,10 @@
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import { NetworkGuard, type NetworkPolicy, type RobotsClientOptions } from '@politely/fetcher'
-import { describeValue, integer } from '@politely/fetcher/option-checks'
+import { describeValue, integer } from '@politely/fetcher/internal'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
+import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import type { PoliteGate } from '../gate.ts'
-import { assertGateOptions, type GateOrOptions, resolveGate } from '../resolve-gate.ts'
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
