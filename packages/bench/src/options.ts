@@ -6,6 +6,7 @@ import type { Library } from './libraries/library.ts'
 /** In the order in which they run. Those of the client come early, because others leave thousands of parsed files in memory, unlike in a crawler. */
 const WORKLOADS = [
   'site-visit',
+  'crawl',
   'cold-fetch',
   'warm-client',
   'long-files', // before workloads that fill the heap with files: with a full heap, a check takes twice as long

@@ -16,6 +16,7 @@ import { tablesOf } from '../src/speed-page.ts'
 import { sheetText } from '../src/terminal.ts'
 import { agreement } from '../src/workloads/agreement.ts'
 import { coldFetch } from '../src/workloads/cold-fetch.ts'
+import { crawl } from '../src/workloads/crawl.ts'
 import { hostile } from '../src/workloads/hostile.ts'
 import { longFiles } from '../src/workloads/long-files.ts'
 import { match } from '../src/workloads/match.ts'
@@ -37,13 +38,14 @@ const plan: Plan = {
   hostileSteps: { ours: 20, others: 60 },
   turnNs: 1e6,
   coldFetches: 20,
+  crawlPages: 100,
   warmOrigins: 5,
   copies: 1,
 }
 const sites = Array.from(siteFiles(6), (file, i) => siteOf(file, i))
 
 /** These start other processes and take seconds. */
-const slow = ['hostile', 'memory', 'cold fetch', 'store memory', 'store redis']
+const slow = ['hostile', 'memory', 'cold fetch', 'crawl', 'store memory', 'store redis']
 type Workload = [string, () => Promise<Sheet | Sheet[]>]
 const workloads: Workload[] = [
   ['match', () => match({ ...plan, libraries }, sites, 'generated')],
@@ -52,6 +54,7 @@ const workloads: Workload[] = [
   ['hostile', () => hostile(plan)],
   ['memory', () => memory({ ...plan, libraries: [ours] }, undefined)],
   ['cold fetch', () => coldFetch(plan)],
+  ['crawl', () => crawl(plan)],
   ['warm client', () => warmClient(plan)],
   ['store memory', () => storeMemory(plan)],
   ...(noRedisServer() ? [] : [['store redis', () => storeRedis(plan, undefined)] as Workload]),

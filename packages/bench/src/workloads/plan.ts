@@ -24,6 +24,8 @@ export interface Plan {
   readonly turnNs: number
   /** The number of robots.txt files that one turn fetches. */
   readonly coldFetches: number
+  /** The number of pages that one turn of a crawl fetches. */
+  readonly crawlPages: number
   /** The number of sites that the client knows. */
   readonly warmOrigins: number
   /** The number of new copies of a long file on which the first check is measured. */
@@ -46,6 +48,7 @@ export const full: Omit<Plan, 'libraries'> = {
   hostileSteps: { ours: 1, others: 3 },
   turnNs: 40e6,
   coldFetches: 5_000,
+  crawlPages: 12_000,
   warmOrigins: 1_000,
   copies: 7,
 }
@@ -63,6 +66,7 @@ export const quick: Omit<Plan, 'libraries'> = {
   hostileSteps: { ours: 1, others: 8 },
   turnNs: 15e6,
   coldFetches: 300,
+  crawlPages: 2_000,
   warmOrigins: 100,
   copies: 3,
 }

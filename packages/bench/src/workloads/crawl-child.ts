@@ -1,0 +1,102 @@
+// A child process with one way to crawl. It receives a number of pages, fetches them, and sends the processor time for each in nanoseconds. Its
+// caches and connections stay for the next turn.
+//   node crawl-child.ts METHOD PORT HOSTS CONCURRENCY
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate, politely } from '@politely/gate'
+import { politeAgent } from '@politely/gate/undici'
+import { lookupIn } from '@politely/testkit/servers/lookup'
+import robotsParser, { type Robots } from 'robots-parser'
+import { Agent, fetch, request } from 'undici'
+import { plainWords } from '../files/words.ts'
+import { CRAWLER } from '../libraries/library.ts'
+
+type GetPage = (url: string) => Promise<unknown>
+
+const [name, port, hosts, concurrency] = [process.argv[2] as string, ...process.argv.slice(3).map(Number)] as [
+  string,
+  number,
+  number,
+  number,
+]
+
+const userAgent = `${CRAWLER}/1.0`
+const headers = { 'user-agent': userAgent }
+const lookup = lookupIn()
+const dispatcher = new Agent({ connect: { lookup } })
+const newClient = () => new RobotsClient({ userAgent, lookup })
+/** Its limits are so high that no page has to wait. */
+const newGate = () => new PoliteGate({ robots: newClient(), minDelayMs: 0, maxConcurrentPerOrigin: concurrency })
+
+const methods: Readonly<Record<string, () => GetPage>> = {
+  'undici.request': () => async (url) => (await request(url, { dispatcher, headers })).body.text(),
+  'robots.check, undici.request'() {
+    const robots = newClient()
+    return async (url) => {
+      const { allowed } = await robots.check(url)
+      if (!allowed) throw new Error(`${url} is not allowed`)
+      return (await request(url, { dispatcher, headers })).body.text()
+    }
+  },
+  'gate.enter, undici.request'() {
+    const gate = newGate()
+    return async (url) => {
+      const permit = await gate.enter(url)
+      try {
+        const response = await permit.run(() => request(url, { dispatcher, headers }))
+        permit.report({ status: response.statusCode, headers: response.headers })
+        return await response.body.text()
+      } finally {
+        permit.release()
+      }
+    }
+  },
+  'undici.request, politeAgent'() {
+    const agent = politeAgent({ gate: newGate(), lookup })
+    return async (url) => (await request(url, { dispatcher: agent })).body.text()
+  },
+  'undici.fetch': () => async (url) => (await fetch(url, { dispatcher, headers })).text(),
+  'undici.fetch, robots-parser by hand'() {
+    const files = new Map<string, Robots>()
+    return async (url) => {
+      const { origin } = new URL(url)
+      let robots = files.get(origin)
+      if (robots === undefined) {
+        const robotsUrl = `${origin}/robots.txt`
+        robots = robotsParser(robotsUrl, await (await fetch(robotsUrl, { dispatcher, headers })).text())
+        files.set(origin, robots)
+      }
+      if (!robots.isAllowed(url, userAgent)) throw new Error(`${url} is not allowed`)
+      return (await fetch(url, { dispatcher, headers })).text()
+    }
+  },
+  'politely(undici.fetch)'() {
+    const politeFetch = politely(fetch, { gate: newGate() })
+    return async (url) => (await politeFetch(url, { dispatcher })).text()
+  },
+}
+
+const start = methods[name]
+if (start === undefined) throw new Error(`there is no method called ${name}`)
+const getPage = start()
+
+/** Each page is of another host than the one before. */
+function urlAt(number: number): string {
+  const word = plainWords[number % plainWords.length]
+  return `http://www.site${number % hosts}.test:${port}/${word}/page-${number}.html?from=${word}`
+}
+
+let next = 0
+
+async function cpuNsPerPage(count: number): Promise<number> {
+  const end = next + count
+  const before = process.cpuUsage()
+  const worker = async () => {
+    while (next < end) await getPage(urlAt(next++))
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  const { user, system } = process.cpuUsage(before)
+  return ((user + system) * 1e3) / count
+}
+
+process.on('message', async (count: number) => process.send?.(await cpuNsPerPage(count)))
+process.on('disconnect', () => process.exit())
