@@ -1,6 +1,7 @@
 // The states of an origin over time, with a fake clock and a real server. core/test/access-states.test.ts tests every transition; these tests
 // check that the client follows them.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/servers/lookup'
@@ -352,6 +353,7 @@ describe('our choice, refreshAheadMs', () => {
         access: { outcome: 'success', copy: { freshness: 'fresh' } },
       })
       expect(await event).toMatchObject({ from: 'rules', to: 'rules', entry: { latest: { kind: 'unreachable' } } })
+      await nextTurn() // the flight ends after its event
       const count = sites.requests.length
       clock.advance(waitMs - 1)
       expect(await client.check(url)).toMatchObject({ access: { outcome: 'success', nextAttemptAt: clock.now() + 1 } })
@@ -364,6 +366,7 @@ describe('our choice, refreshAheadMs', () => {
     const last = new Promise((resolve) => client.events.once('fetch', resolve))
     await client.check(url)
     await last
+    await nextTurn()
     clock.advance(29 * MINUTE)
     expect(await client.check(url)).toMatchObject({
       allowed: false,

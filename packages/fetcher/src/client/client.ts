@@ -12,7 +12,7 @@ import {
   parseRobots,
   type Robots,
 } from '@politely/core'
-import { allows, type Failure, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
+import { allows, type Failure, MAX_SHORT_URL_LENGTH, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
 import { assertCallOptions, assertIterable, redirectChain, urlText } from '../base/option-checks.ts'
@@ -194,7 +194,7 @@ export class RobotsClient {
       'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
     const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
     const entry = settle(undefined, parsed.origin, outcome, now(), policy)
-    return verdictOf(url, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
+    return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
   }
 
   /** @internal Returns whether this client makes a request for this URL right now, in this async context. Such a request needs no verdict. */
@@ -340,6 +340,8 @@ export class RobotsClient {
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
   ): Promise<ClientVerdict> {
+    const known = redirectedFrom.length === 0 ? this.#verdictByText(text) : undefined
+    if (known !== undefined) return known
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
     if (redirectedFrom.length > 0) {
@@ -351,7 +353,7 @@ export class RobotsClient {
 
   #verdict(text: string, url: ParsedUrl, cached: CachedRules): ClientVerdict {
     const { now, policy } = this.#settings
-    return verdictOf(text, url, cached, now(), policy)
+    return verdictOf(text, url.origin, url, cached, now(), policy)
   }
 
   /** Checks the arguments of a method, and returns the text of the URL. */
@@ -381,10 +383,25 @@ export class RobotsClient {
   }
 
   #cachedVerdict(text: string): ClientVerdict | undefined {
+    const known = this.#verdictByText(text)
+    if (known !== undefined) return known
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
     const cached = this.#cache.get(url.origin)
     return cached && this.#verdict(text, url, cached)
+  }
+
+  /**
+   * Returns the verdict about a URL whose text begins with its origin in normal form, if memory has the rules of that origin. Most URLs do,
+   * and need no URL parser. Returns undefined for any other URL.
+   */
+  #verdictByText(text: string): ClientVerdict | undefined {
+    const { now, policy, dialect } = this.#settings
+    // A longer URL may have a path that is too long to be checked. Google's dialect matches the text as the caller wrote it.
+    if (text.length > MAX_SHORT_URL_LENGTH || dialect.parsing.compare === 'google') return undefined
+    const at = now()
+    const cached = this.#cache.getByUrl(text, at)
+    return cached && verdictOf(text, cached.entry.origin, text, cached, at, policy)
   }
 
   async #countImported(

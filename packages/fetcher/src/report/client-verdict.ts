@@ -30,16 +30,21 @@ interface OriginRules {
   readonly rules: CrawlerRules
 }
 
-/** Returns the verdict about a URL. `text` is the URL as the caller wrote it. */
+/**
+ * Returns the verdict about a URL of this origin.
+ * @param text The URL as the caller wrote it.
+ * @param url The same URL for the check.
+ */
 export function verdictOf(
   text: string,
-  url: ParsedUrl,
+  origin: string,
+  url: string | ParsedUrl,
   { entry, rules }: OriginRules,
   now: number,
   policy: AccessPolicy,
 ): ClientVerdict {
   const { verdict, access } = decide(entry, rules, url, now, policy)
-  return { url: text, origin: url.origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
+  return { url: text, origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
 }
 
 export function invalidUrlVerdict(text: string, problem: InvalidUrl['problem']): ClientVerdict {

@@ -168,6 +168,7 @@ export class Telemetry {
   /** Counts and publishes a verdict. */
   checked(verdict: ClientVerdict): void {
     this.countVerdict(verdict.allowed)
+    if (this.#logger?.debug === undefined && !this.#hasListeners('verdict')) return
     const loggable = loggableVerdict(verdict)
     this.#emit('verdict', { verdict: loggable })
     if (this.#logger?.debug) this.#log('debug', `${loggable.url || 'an empty string'}: ${describeVerdict(loggable)}`)
