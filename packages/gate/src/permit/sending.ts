@@ -57,7 +57,12 @@ export class Sending {
 
   /** A request with this path has been sent in the context. */
   saw(path: string): void {
-    if (this.#permit !== undefined && withoutFragment(this.#permit.url).endsWith(path)) this.#permit.sent()
+    const permit = this.#permit
+    if (permit === undefined) return
+    const { url } = permit
+    // Most URLs have no fragment and are in normal form. They need no URL parser.
+    const isFound = (url.endsWith(path) && !url.includes('#')) || withoutFragment(url).endsWith(path)
+    if (isFound) permit.sent()
   }
 
   end(): void {
