@@ -92,9 +92,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     assertRobots(robots)
     assertKnown(options, GATE_OPTIONS, OPTIONS_OF_CLIENT)
     const pacing = pacingOf(pacingOptions, lookup)
-    const now =
-      callable('now', clock, 'a function that returns milliseconds') ??
-      (() => performance.timeOrigin + performance.now())
+    const { timeOrigin } = performance
+    const now = callable('now', clock, 'a function that returns milliseconds') ?? (() => timeOrigin + performance.now())
     const redirects = new RedirectTargets(now)
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
