@@ -1,5 +1,5 @@
 // Applies the network guard to requests for pages, as the RobotsClient applies it to requests for robots.txt.
-import { type BlockedAddressError, type NetworkGuard, registrableDomainOf } from '@politely/fetcher'
+import { type BlockedAddressError, type NetworkGuard, type Reach, registrableDomainOf } from '@politely/fetcher'
 import { Agent, type Dispatcher } from 'undici'
 import type { PoliteGate } from '../gate.ts'
 
@@ -19,14 +19,25 @@ const MAX_KEPT_HOSTS = 32
 /** How long to wait for the addresses of a redirect's target: as long as undici waits for a connection by default. */
 const LOOKUP_TIMEOUT_MS = 10_000
 
+/** An origin that may have an idle connection. */
+interface KeptOrigin {
+  readonly domain: string
+  /** Which addresses a request that no redirect led to may connect to. */
+  readonly reach: Reach
+  /** Until when it may have the connection, in the time of `performance.now`. */
+  until: number
+}
+
 /** Has two agents: one connects only to public addresses, and one connects to any. */
 export class PageNetwork {
   readonly #guard: NetworkGuard
   readonly #gate: PoliteGate
   readonly #public: Agent
   readonly #any: Agent
-  /** By origin: until when it may have an idle connection, in the time of `performance.now`. The earliest comes first. */
-  readonly #keptUntil = new Map<string, number>()
+  /** The origins that may have an idle connection. The earliest `until` comes first. */
+  readonly #kept = new Map<string, KeptOrigin>()
+  /** No origin of `#kept` may be removed before this time. */
+  #nextRemovalAt = 0
   /** By registrable domain: how many of these origins it has. */
   readonly #keptHosts = new Map<string, number>()
 
@@ -63,36 +74,50 @@ export class PageNetwork {
 
   /** Sends a request through the agent that the guard allows. */
   readonly dispatch = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
+    const origin = String(options.origin)
     const chain = (options as Chained)[CHAIN] ?? []
-    chain.push(String(options.origin))
-    const agent = this.#guard.reachOf(chain) === 'public' ? this.#public : this.#any
-    return agent.dispatch(this.#keepsAlive(String(options.origin)) ? options : { ...options, reset: true }, handler)
+    chain.push(origin)
+    const kept = this.#keep(origin)
+    const reach = chain.length === 1 && kept !== undefined ? kept.reach : this.#guard.reachOf(chain)
+    const agent = reach === 'public' ? this.#public : this.#any
+    return agent.dispatch(kept !== undefined ? options : { ...options, reset: true }, handler)
   }
 
   /**
-   * Returns whether the connection to this origin may be kept. A site with a wildcard in its DNS could otherwise use up all file descriptors
-   * with an idle connection to each of its hosts.
+   * Keeps the connection to this origin for a while; returns undefined if it must not be kept. A site with a wildcard in its DNS could
+   * otherwise use up all file descriptors with an idle connection to each of its hosts.
    */
-  #keepsAlive(origin: string): boolean {
+  #keep(origin: string): KeptOrigin | undefined {
     const now = performance.now()
-    for (const [kept, until] of this.#keptUntil) {
-      if (until > now) break
-      this.#forget(kept)
-    }
-    const domain = registrableDomainOf(origin)
-    if (!this.#keptUntil.has(origin) && this.#keptHosts.get(domain) === MAX_KEPT_HOSTS) return false
-    this.#forget(origin)
-    this.#keptUntil.set(origin, now + MAX_KEEP_ALIVE_MS)
-    this.#keptHosts.set(domain, (this.#keptHosts.get(domain) ?? 0) + 1)
-    return true
+    if (now >= this.#nextRemovalAt) this.#removeExpired(now)
+    const kept = this.#kept.get(origin) ?? this.#newKept(origin)
+    if (kept === undefined) return undefined
+    kept.until = now + MAX_KEEP_ALIVE_MS
+    this.#kept.delete(origin) // moves it to the end
+    this.#kept.set(origin, kept)
+    return kept
   }
 
-  #forget(origin: string): void {
-    if (!this.#keptUntil.delete(origin)) return
+  #newKept(origin: string): KeptOrigin | undefined {
     const domain = registrableDomainOf(origin)
-    const rest = (this.#keptHosts.get(domain) ?? 0) - 1
-    if (rest > 0) this.#keptHosts.set(domain, rest)
-    else this.#keptHosts.delete(domain)
+    const hosts = this.#keptHosts.get(domain) ?? 0
+    if (hosts === MAX_KEPT_HOSTS) return undefined
+    this.#keptHosts.set(domain, hosts + 1)
+    return { domain, reach: this.#guard.reachOf([origin]), until: 0 }
+  }
+
+  #removeExpired(now: number): void {
+    this.#nextRemovalAt = now + MAX_KEEP_ALIVE_MS
+    for (const [origin, { domain, until }] of this.#kept) {
+      if (until > now) {
+        this.#nextRemovalAt = until
+        break
+      }
+      this.#kept.delete(origin)
+      const rest = (this.#keptHosts.get(domain) ?? 0) - 1
+      if (rest > 0) this.#keptHosts.set(domain, rest)
+      else this.#keptHosts.delete(domain)
+    }
   }
 
   async close(): Promise<void> {
