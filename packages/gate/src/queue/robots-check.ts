@@ -1,10 +1,13 @@
 // Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each refusal.
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/internal'
+import { isPromise } from '../pace/is-promise.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import { type AllowedVerdict, isAllowed } from '../report/allowed-verdict.ts'
 import { RobotsDisallowedError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
+
+const NO_URLS: readonly string[] = []
 
 export class RobotsCheck {
   readonly #client: RobotsClient
@@ -21,21 +24,32 @@ export class RobotsCheck {
   }
 
   /**
-   * Returns the verdict on a URL. A known verdict needs no fetch, and so no signal. A refusal is not counted.
+   * Returns the verdict on a URL; a promise only if the verdict is not known. A known verdict needs no fetch, and so no signal. A refusal
+   * is not counted.
    * @param chain The URLs whose redirects led to this one, as the caller knows them.
    */
-  async check(url: string, signal: AbortSignal | undefined, chain: readonly string[] = []): Promise<ClientVerdict> {
+  check(
+    url: string,
+    signal: AbortSignal | undefined,
+    chain: readonly string[] = NO_URLS,
+  ): ClientVerdict | Promise<ClientVerdict> {
     this.#closing.throwIfAborted()
     signal?.throwIfAborted()
-    const redirectedFrom = [...this.#redirects.to(url), ...chain]
+    const origins = this.#redirects.to(url)
+    const redirectedFrom = origins.length === 0 ? chain : [...origins, ...chain]
     const known = redirectedFrom.length === 0 ? this.#client.checkNow(url) : undefined
     return known ?? this.untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
   }
 
-  /** @throws {RobotsDisallowedError} if robots.txt does not allow the URL. The refusal is counted. */
-  async requireAllowed(url: string, signal: AbortSignal | undefined): Promise<AllowedVerdict> {
-    const verdict = await this.check(url, signal)
-    return this.#allowedOrThrow(verdict)
+  /**
+   * Does the same, but a refusal is counted.
+   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL. If the result is a promise, it rejects with the error.
+   */
+  requireAllowed(url: string, signal: AbortSignal | undefined): AllowedVerdict | Promise<AllowedVerdict> {
+    const verdict = this.check(url, signal)
+    return isPromise(verdict)
+      ? verdict.then((found) => this.#allowedOrThrow(found))
+      : this.#allowedOrThrow(verdict)
   }
 
   /**
