@@ -153,11 +153,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     try {
       let verdict = await robots.requireAllowed(text, abort)
       const keysOrPromise = this.#keysFor(verdict.origin, abort)
-      const { key, shared } = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise
+      const keys = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise
       if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const request = new QueuedRequest(this.#queueFor(key), shared, verdict, abort)
+      const request = new QueuedRequest(this.#queueFor(keys.key), keys, verdict, abort)
       const permitOrPromise = request.requestPermit()
       const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
       if (abort?.aborted) request.cancelPermit(abort.reason)
@@ -206,7 +206,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /** Estimates the wait at each level. The longest one counts. */
   async #estimate(
     verdict: AllowedVerdict,
-    { key, shared }: PaceKeys,
+    { site, key, shared }: PaceKeys,
   ): Promise<Pick<AllowedForecast, 'waitMs' | 'because' | 'level' | 'ahead'>> {
     const { pacer, pacing, concurrency, sharedLimits } = this.#context
     const queue = this.#queues.get(key)
@@ -226,7 +226,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       const estimate = await pacer.estimate(key, limits, limit?.waiting ?? 0)
       if (estimate.waitMs > longest.waitMs) longest = { ...estimate, level }
     }
-    full ??= concurrency.fullLevel(siteOf(verdict.origin))
+    full ??= concurrency.fullLevel(site)
     if (longest.waitMs > 0) return { ...longest, ahead }
     return { waitMs: longest.waitMs, because: full === undefined ? longest.because : 'concurrency', level: full, ahead }
   }

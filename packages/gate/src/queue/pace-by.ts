@@ -2,14 +2,16 @@
 import { isIP, type LookupFunction } from 'node:net'
 import type { PaceLimits } from '@politely/core/engine'
 import { registrableDomainOf } from '@politely/fetcher'
-import { boundedLookup, onAbort } from '@politely/fetcher/internal'
+import { boundedLookup, onAbort, type Site, siteOf } from '@politely/fetcher/internal'
 import { LRUCache } from 'lru-cache'
 import type { Pacing } from '../options/pacing.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceBy } from '../pace/pacing-options.ts'
 
-/** The pace keys of a request. */
+/** The pace keys of a request, and its site. */
 export interface PaceKeys {
+  /** The request counts towards the concurrency limit of this site. */
+  readonly site: Site
   /** The key of its queue. */
   readonly key: string
   /** Its registrable domain and its IP address, as far as they have limits of their own. The one with the most hosts comes first. */
@@ -30,6 +32,8 @@ export interface SharedKey {
 /** Returns the pace keys of an origin: a promise if that takes a DNS lookup. */
 export type PaceKeysOf = (origin: string) => PaceKeys | Promise<PaceKeys>
 
+/** How many origins' keys are cached. Our choice. */
+const MAX_CACHED_ORIGINS = 1_000
 /** How many addresses are cached. Our choice. */
 const MAX_CACHED_HOSTS = 10_000
 /** How long an address is cached. Most DNS records on the web live longer. Our choice. */
@@ -41,10 +45,16 @@ const MAX_LOOKUP_MS = 20_000
 export function paceKeysBy(pacing: Pacing, lookup: LookupFunction | undefined, closing: AbortSignal): PaceKeysOf {
   const { paceBy, minDelayPerAddressMs, maxConcurrentPerAddress } = pacing
   const limitsAddresses = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
-  const keysWith = (origin: string, address: string): PaceKeys => ({
-    key: queueKeyOf(paceBy, origin, address),
-    shared: sharedKeysOf(pacing, origin, limitsAddresses ? address : undefined),
-  })
+  const cache = new LRUCache<string, PaceKeys & { readonly address: string }>({ max: MAX_CACHED_ORIGINS })
+  const keysWith = (origin: string, address: string): PaceKeys => {
+    const cached = cache.get(origin)
+    if (cached?.address === address) return cached
+    const key = queueKeyOf(paceBy, origin, address)
+    const shared = sharedKeysOf(pacing, origin, limitsAddresses ? address : undefined)
+    const keys = { site: siteOf(origin), key, shared, address }
+    cache.set(origin, keys)
+    return keys
+  }
   if (paceBy !== 'address' && !limitsAddresses) return (origin) => keysWith(origin, '')
   const addressOf = byAddress(boundedLookup(lookup, closing), closing)
   return (origin) => {

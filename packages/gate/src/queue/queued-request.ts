@@ -5,14 +5,14 @@
 // if the pacer fails. Until `grant`, the caller's signal may abort the request, and closing the gate rejects it.
 import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
-import { onAbort, type Site, siteOf } from '@politely/fetcher/internal'
+import { onAbort, type Site } from '@politely/fetcher/internal'
 import { paceLimitsOf } from '../options/pacing.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { RobotsDisallowedError } from '../report/errors.ts'
 import { channels } from '../report/events.ts'
 import { GrantedPermit } from './granted-permit.ts'
-import type { SharedKey } from './pace-by.ts'
+import type { PaceKeys, SharedKey } from './pace-by.ts'
 import type { Grant, RequestQueue, WaitingRequest } from './queue.ts'
 
 export class QueuedRequest implements WaitingRequest {
@@ -34,16 +34,16 @@ export class QueuedRequest implements WaitingRequest {
 
   constructor(
     queue: RequestQueue,
-    sharedKeys: readonly SharedKey[],
+    { site, shared }: PaceKeys,
     verdict: AllowedVerdict,
     signal: AbortSignal | undefined,
   ) {
     const { now, pacing } = queue.context
-    this.sharedKeys = sharedKeys
+    this.site = site
+    this.sharedKeys = shared
     this.#queue = queue
     this.#verdict = verdict
     this.#limits = paceLimitsOf(verdict, pacing)
-    this.site = siteOf(verdict.origin)
     this.#signal = signal
     this.#arrivedAt = now()
   }
