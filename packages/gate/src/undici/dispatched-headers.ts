@@ -9,41 +9,68 @@ type DispatchedHeaders = Dispatcher.DispatchOptions['headers']
 /** The default User-Agent of fetch: that of Node, and that of undici. */
 const DEFAULTS_OF_FETCH: ReadonlySet<unknown> = new Set(['node', 'undici'])
 
+/** The copied headers, and the values of all Host headers. */
+interface FixedHeaders {
+  readonly headers: NonNullable<DispatchedHeaders>
+  readonly hosts: readonly unknown[]
+}
+
 /**
- * Returns a copy of the headers that cannot change later, and the values of all Host headers. Sets the User-Agent unless the caller has.
+ * Returns a copy of the headers that cannot change later. Sets the User-Agent unless the caller has. The result has the form of the input:
+ * undici accepts several values for one name only in an object.
  * @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name another site or page than the URL.
  */
-export function fixedHeaders(
-  headers: DispatchedHeaders,
-  gate: PoliteGate,
-): { readonly headers: NonNullable<DispatchedHeaders>; readonly hosts: readonly unknown[] } {
+export function fixedHeaders(headers: DispatchedHeaders, gate: PoliteGate): FixedHeaders {
   const isList = typeof headers === 'object' && headers !== null && Symbol.iterator in headers
-  const list = listOf(headers)
-  const names = list.map((name, n) => (n % 2 === 0 ? String(name).toLowerCase() : ''))
-  const pseudo = names.find((name) => name.startsWith(':'))
-  if (pseudo !== undefined)
-    throw new InvalidRequestError(
-      `the pseudo-header ${pseudo} of HTTP/2 is not supported; leave it out, and put its value in the URL`,
-    )
-  const hosts = list.filter((_, n) => names[n - 1] === 'host').flat()
-  const at = names.indexOf('user-agent')
-  const { userAgent } = gate.robots
-  if (at === -1) list.push('user-agent', userAgent)
-  else if (DEFAULTS_OF_FETCH.has(list[at + 1])) list[at + 1] = userAgent
-  else warnOfOtherName(gate, list[at + 1])
-  return { headers: isList ? (list as string[]) : objectOf(list), hosts: hosts.filter((host) => host !== undefined) }
+  return isList ? fixedList(headers as Iterable<unknown>, gate) : fixedObject({ ...headers }, gate)
 }
 
-/** Returns `[name, value, name, value]`. Undici accepts such a list, an iterable of pairs, or an object. */
-function listOf(headers: DispatchedHeaders): unknown[] {
-  const isIterable = typeof headers === 'object' && headers !== null && Symbol.iterator in headers
-  const items: Iterable<unknown> = isIterable ? (headers as Iterable<unknown>) : Object.entries(headers ?? {})
-  const list = Array.isArray(headers) ? headers : [...items].flat()
+/** @param copy Is changed. */
+function fixedObject(copy: Record<string, unknown>, gate: PoliteGate): FixedHeaders {
+  const hosts: unknown[] = []
+  let hasUserAgent = false
+  for (const name of Object.keys(copy)) {
+    const lowerName = name.toLowerCase()
+    assertNoPseudoHeader(lowerName)
+    if (lowerName === 'host') hosts.push(copy[name])
+    else if (lowerName === 'user-agent' && !hasUserAgent) {
+      hasUserAgent = true
+      copy[name] = fixedUserAgent(copy[name], gate)
+    }
+  }
+  if (!hasUserAgent) copy['user-agent'] = gate.robots.userAgent
+  return { headers: copy as NonNullable<DispatchedHeaders>, hosts: valuesOf(hosts) }
+}
+
+/** @param headers `[name, value, name, value]`, or pairs. */
+function fixedList(headers: Iterable<unknown>, gate: PoliteGate): FixedHeaders {
+  const items = Array.isArray(headers) ? headers : [...headers].flat()
   // A name may be a Buffer, which undici converts to a string.
-  return list.map((item: unknown, n) => (n % 2 === 0 ? String(item) : item))
+  const list = items.map((item: unknown, n) => (n % 2 === 0 ? String(item) : item))
+  const names = list.map((name, n) => (n % 2 === 0 ? String(name).toLowerCase() : ''))
+  for (const name of names) assertNoPseudoHeader(name)
+  const hosts = list.filter((_, n) => names[n - 1] === 'host')
+  const at = names.indexOf('user-agent')
+  if (at === -1) list.push('user-agent', gate.robots.userAgent)
+  else list[at + 1] = fixedUserAgent(list[at + 1], gate)
+  return { headers: list as string[], hosts: valuesOf(hosts) }
 }
 
-/** The result has the form of the input: undici accepts several values for one name only in an object. */
-function objectOf(list: readonly unknown[]): NonNullable<DispatchedHeaders> {
-  return Object.fromEntries(list.flatMap((name, n) => (n % 2 === 0 ? [[name, list[n + 1]]] : [])))
+/** Replaces the default of fetch. Warns of another name than that of the gate's RobotsClient. */
+function fixedUserAgent(value: unknown, gate: PoliteGate): unknown {
+  if (DEFAULTS_OF_FETCH.has(value)) return gate.robots.userAgent
+  warnOfOtherName(gate, value)
+  return value
+}
+
+function assertNoPseudoHeader(lowerName: string): void {
+  if (!lowerName.startsWith(':')) return
+  throw new InvalidRequestError(
+    `the pseudo-header ${lowerName} of HTTP/2 is not supported; leave it out, and put its value in the URL`,
+  )
+}
+
+/** A header may have several values, or none. */
+function valuesOf(hosts: readonly unknown[]): readonly unknown[] {
+  return hosts.length === 0 ? hosts : hosts.flat().filter((host) => host !== undefined)
 }
