@@ -93,8 +93,8 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   /** Also accepts requests of undici 6 and 7, such as those of the built-in fetch of Node 22 and 24. */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     // `request` of undici 6 and 7 leaves the agent in the options, which undici 8 rejects.
-    const { dispatcher, ...others } = options as Dispatcher.DispatchOptions & { readonly dispatcher?: unknown }
-    return this.#dispatch(dispatcher === this ? others : options, currentHandler(handler))
+    const isFromOlder = (options as { readonly dispatcher?: unknown }).dispatcher === this
+    return this.#dispatch(isFromOlder ? withoutDispatcher(options) : options, currentHandler(handler))
   }
 
   /**
@@ -132,6 +132,11 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     this.#closing.abort()
     await Promise.all([this.#closeGate(), this.#network.destroy(error)])
   }
+}
+
+function withoutDispatcher(options: Dispatcher.DispatchOptions): Dispatcher.DispatchOptions {
+  const { dispatcher: _, ...others } = options as Dispatcher.DispatchOptions & { readonly dispatcher?: unknown }
+  return others
 }
 
 function withCallback(done: Promise<void>, callback: (() => void) | undefined): Promise<void> | void {
