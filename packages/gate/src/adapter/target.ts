@@ -17,24 +17,35 @@ export interface Target {
 
 /**
  * Combines an origin and a path. A path that is a whole URL is meant for a proxy; then that URL is the one to check.
- * @param origin Scheme, host and port, as returned by `originOf`.
- * @throws {InvalidRequestError}
+ * @param givenOrigin Scheme, host and port, as a string or a URL.
+ * @throws {InvalidRequestError} for anything else, also for an origin with a path.
  */
-export function targetOf(origin: string, path: unknown): Target {
+export function targetOf(givenOrigin: unknown, path: unknown): Target {
+  if (typeof givenOrigin === 'string' && typeof path === 'string' && path.startsWith('/')) {
+    // Most origins are in normal form. Parsing the whole URL shows it.
+    const url = URL.parse(givenOrigin + path)
+    if (url !== null && url.origin === givenOrigin && isHttp(url)) return targetWith(url, givenOrigin, false)
+  }
+  const origin = originOf(givenOrigin)
   if (typeof path !== 'string') throw badPath(path)
   const isForProxy = /^https?:\/\//i.test(path)
   if (!isForProxy && !path.startsWith('/')) throw badPath(path)
   const url = URL.parse(isForProxy ? path : `${origin}${path}`)
   if (url === null) throw badPath(path)
-  url.hash = ''
-  return { url: url.href, origin, path: isForProxy ? url.href : url.href.slice(origin.length) }
+  return targetWith(url, origin, isForProxy)
+}
+
+function targetWith(url: URL, origin: string, isForProxy: boolean): Target {
+  if (url.hash !== '' || url.href.endsWith('#')) url.hash = ''
+  const { href } = url
+  return { url: href, origin, path: isForProxy ? href : href.slice(origin.length) }
 }
 
 /**
  * Returns the normalised origin of an http or https URL, given as a string or a URL.
  * @throws {InvalidRequestError} for anything else, also for a URL with a path.
  */
-export function originOf(origin: unknown): string {
+function originOf(origin: unknown): string {
   const url = typeof origin === 'string' || origin instanceof URL ? URL.parse(String(origin)) : null
   if (url !== null && isHttp(url) && url.href === `${url.origin}/`) return url.origin
   const given = describeValue(origin instanceof URL ? String(origin) : origin)

@@ -7,7 +7,7 @@ import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
-import { assertOwnHost, originOf, type Target, targetOf } from '../adapter/target.ts'
+import { assertOwnHost, type Target, targetOf } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import type { PoliteGate } from '../gate.ts'
 import { onceConnected } from '../permit/sent-requests.ts'
@@ -114,7 +114,7 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
       `\`socketPath\` is ${describeValue(socketPath)}, and a socket has no robots.txt; send this request through an agent without a gate`,
     )
   const name = host ?? request.host
-  const target = targetOf(originOf(`${request.protocol}//${isIPv6(name) ? `[${name}]` : name}:${port}`), request.path)
+  const target = targetOf(`${request.protocol}//${isIPv6(name) ? `[${name}]` : name}:${port}`, request.path)
   assertOwnHost(target.url, hostsOf(request, options.headers), target.origin)
   if (request.path !== target.path) {
     if (request.headersSent)

@@ -7,7 +7,7 @@ import { describeValue } from '@politely/fetcher/internal'
 import type { Dispatcher } from 'undici'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGate } from '../adapter/resolve-gate.ts'
-import { assertOwnHost, originOf, targetOf } from '../adapter/target.ts'
+import { assertOwnHost, targetOf } from '../adapter/target.ts'
 import type { PoliteGate } from '../gate.ts'
 import type { Permit } from '../permit/permit.ts'
 import { isRedirect } from '../redirects/redirect.ts'
@@ -27,12 +27,12 @@ import { fixedHeaders } from './dispatched-headers.ts'
  */
 export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherComposeInterceptor {
   assertGate(gate)
-  return guardedInterceptor(gate, async () => undefined)
+  return guardedInterceptor(gate, () => undefined)
 }
 
 /**
  * Returns the same interceptor, with a check that comes before that of robots.txt.
- * @param refusalOf Returns why a URL must not be connected to; undefined if it may be.
+ * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. A promise if that takes a DNS lookup.
  */
 export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
@@ -53,18 +53,19 @@ type RefusalOf = (
   url: string,
   options: Dispatcher.DispatchOptions,
   signal: AbortSignal,
-) => Promise<BlockedAddressError | undefined>
+) => Promise<BlockedAddressError | undefined> | undefined
 
 /** Reads the options once. Returns the URL to check, and options that send a request for exactly this URL. */
 function checkedOptions(
   given: Dispatcher.DispatchOptions,
   gate: PoliteGate,
 ): { readonly url: string; readonly options: Dispatcher.DispatchOptions } {
-  const { query, ...others } = given
-  const target = targetOf(originOf(others.origin), withQuery(others.path, query))
-  const { headers, hosts } = fixedHeaders(others.headers, gate)
-  assertOwnHost(target.url, hosts, target.origin)
-  return { url: target.url, options: { ...others, origin: target.origin, path: target.path, headers } }
+  const { url, origin, path } = targetOf(given.origin, withQuery(given.path, given.query))
+  const { headers, hosts } = fixedHeaders(given.headers, gate)
+  assertOwnHost(url, hosts, origin)
+  const options = { ...given, origin, path, headers }
+  if ('query' in options) delete options.query // `path` has it
+  return { url, options }
 }
 
 /** Combines path and query as undici does. */
@@ -150,10 +151,19 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     }
   }
 
-  async #enter(url: string, signal: AbortSignal): Promise<Permit> {
+  #enter(url: string, signal: AbortSignal): Promise<Permit> {
+    const refusal = this.#refusalOf(url, this.#options, signal)
+    return refusal === undefined ? this.#gate.enter(url, { signal }) : this.#enterUnless(refusal, url, signal)
+  }
+
+  async #enterUnless(
+    pendingRefusal: Promise<BlockedAddressError | undefined>,
+    url: string,
+    signal: AbortSignal,
+  ): Promise<Permit> {
     const endHold = this.#gate.hold() // `drain` must not resolve between two hops
     try {
-      const refusal = await this.#refusalOf(url, this.#options, signal)
+      const refusal = await pendingRefusal
       if (refusal !== undefined) this.#gate.refuse(url, refusal)
       return await this.#gate.enter(url, { signal })
     } finally {

@@ -58,14 +58,14 @@ export class PageNetwork {
   }
 
   /**
-   * Returns the guard's refusal of a redirect hop; undefined if the hop is allowed, or for a first request. Rejects if a lookup fails or takes
+   * Returns the guard's refusal of a redirect hop; undefined if the hop is allowed. For a first request there is no promise. Rejects if a lookup fails or takes
    * too long, the signal is aborted, or the gate is closed.
    */
-  readonly refusalOf = async (
+  readonly refusalOf = (
     url: string,
     options: Dispatcher.DispatchOptions,
     signal: AbortSignal,
-  ): Promise<BlockedAddressError | undefined> => {
+  ): Promise<BlockedAddressError | undefined> | undefined => {
     const chain = (options as Chained)[CHAIN] ?? []
     if (chain.length === 0) return undefined
     const ends = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)])
