@@ -185,24 +185,34 @@ export function reserveSlots(
   levels: readonly PacedLevel[],
   reserved: readonly KeySlot[] = [],
 ): readonly KeySlot[] | undefined | Promise<readonly KeySlot[] | undefined> {
-  const next = levels[reserved.length]
-  if (next === undefined) return reserved
-  const proceed = (slot: KeySlot | undefined) => {
-    if (slot !== undefined) return reserveSlots(levels, [...reserved, slot])
-    cancelSlots(reserved)
-    return undefined
-  }
+  const slots = [...reserved]
   const fail = (error: unknown): never => {
-    cancelSlots(reserved)
+    cancelSlots(slots)
     throw error
   }
-  let slot: KeySlot | undefined | Promise<KeySlot | undefined>
-  try {
-    slot = next.pacedKey.reserve(next.limits, levels.length - reserved.length - 1)
-  } catch (error) {
-    return fail(error)
+  // A pacer that replies at once needs no promise, and no call for each level.
+  while (slots.length < levels.length) {
+    const { pacedKey, limits } = levels[slots.length] as PacedLevel
+    let slot: KeySlot | undefined | Promise<KeySlot | undefined>
+    try {
+      slot = pacedKey.reserve(limits, levels.length - slots.length - 1)
+    } catch (error) {
+      return fail(error)
+    }
+    if (isPromise(slot)) {
+      return slot.then((found) => {
+        if (found !== undefined) return reserveSlots(levels, [...slots, found])
+        cancelSlots(slots)
+        return undefined
+      }, fail)
+    }
+    if (slot === undefined) {
+      cancelSlots(slots)
+      return undefined
+    }
+    slots.push(slot)
   }
-  return isPromise(slot) ? slot.then(proceed, fail) : proceed(slot)
+  return slots
 }
 
 /**
