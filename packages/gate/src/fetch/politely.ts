@@ -115,7 +115,7 @@ async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInpu
           redirect: mode === 'follow' ? 'manual' : mode,
         }),
       )
-      const location = response.headers.get('location')
+      const location = response.status < 300 ? null : response.headers.get('location')
       if (mode !== 'follow' || !isRedirect(response.status, location)) {
         return hops === 0 ? response : Object.defineProperty(response, 'redirected', { value: true })
       }

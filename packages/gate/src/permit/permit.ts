@@ -98,12 +98,12 @@ export function paceResponseOf(response: ResponseLike): PaceResponse {
 
 /** @throws {ResponseError} if the request was redirected: its permit was for the first URL only. */
 export function assertNotRedirected(response: ResponseLike): void {
-  const { redirected, url } = response as { readonly redirected?: unknown; readonly url?: unknown }
-  if (redirected === true)
-    throw new ResponseError(
-      `the response was redirected to ${withoutCredentials(String(url))}, which was not checked`,
-      "write redirect: 'manual', as in fetch(permit.url, { redirect: 'manual' })",
-    )
+  if ((response as { readonly redirected?: unknown }).redirected !== true) return
+  const { url } = response as { readonly url?: unknown }
+  throw new ResponseError(
+    `the response was redirected to ${withoutCredentials(String(url))}, which was not checked`,
+    "write redirect: 'manual', as in fetch(permit.url, { redirect: 'manual' })",
+  )
 }
 
 /** Returns the Location header of a response that `paceResponseOf` has accepted. */

@@ -126,7 +126,8 @@ export class GrantedPermit implements NestablePermit {
     const { counters, pacer, redirects, sight } = this.#queue.context
     if (this.#isRun && !this.#isSent) sight.isSendingSeen = false
     this.#slot.pacedKey.stopExpecting(this.#slot)
-    redirects.note(this.url, paceResponse.status, locationOf(response))
+    const { status } = paceResponse
+    if (status >= 300 && status <= 399) redirects.note(this.url, status, locationOf(response))
     counters.responded(paceResponse)
     pacer.report(this.#queue.key, this.#slot.ticket, paceResponse)
   }
