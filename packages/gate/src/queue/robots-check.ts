@@ -47,9 +47,7 @@ export class RobotsCheck {
    */
   requireAllowed(url: string, signal: AbortSignal | undefined): AllowedVerdict | Promise<AllowedVerdict> {
     const verdict = this.check(url, signal)
-    return isPromise(verdict)
-      ? verdict.then((found) => this.#allowedOrThrow(found))
-      : this.#allowedOrThrow(verdict)
+    return isPromise(verdict) ? verdict.then((found) => this.#allowedOrThrow(found)) : this.#allowedOrThrow(verdict)
   }
 
   /**
