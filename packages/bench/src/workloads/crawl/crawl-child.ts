@@ -7,8 +7,8 @@ import { politeAgent } from '@politely/gate/undici'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import robotsParser, { type Robots } from 'robots-parser'
 import { Agent, fetch, request } from 'undici'
-import { plainWords } from '../files/words.ts'
-import { CRAWLER } from '../libraries/library.ts'
+import { plainWords } from '../../files/words.ts'
+import { CRAWLER } from '../../libraries/library.ts'
 
 type GetPage = (url: string) => Promise<unknown>
 

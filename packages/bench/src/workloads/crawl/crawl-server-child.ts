@@ -3,7 +3,7 @@
 //   node crawl-server-child.ts RULES
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { sections } from '../files/words.ts'
+import { sections } from '../../files/words.ts'
 
 const rules = sections.slice(0, Number(process.argv[2])).map((name) => `Disallow: /${name}/`)
 const robotsTxt = ['User-agent: *', ...rules, ''].join('\n')

@@ -1,8 +1,8 @@
 // Measures the processor time of one page of a crawl, in the process that crawls. No page has to wait.
-import { type Contestant, measureInRounds } from '../rounds.ts'
-import type { Finding, Sheet } from '../sheet.ts'
-import { NumberProcess } from './number-process.ts'
-import type { Plan } from './plan.ts'
+import { type Contestant, measureInRounds } from '../../rounds.ts'
+import type { Finding, Sheet } from '../../sheet.ts'
+import { NumberProcess } from '../number-process.ts'
+import type { Plan } from '../plan.ts'
 
 const HOSTS = 50
 const CONCURRENCY = 64
