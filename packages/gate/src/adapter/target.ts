@@ -36,7 +36,7 @@ export function targetOf(givenOrigin: unknown, path: unknown): Target {
 }
 
 function targetWith(url: URL, origin: string, isForProxy: boolean): Target {
-  if (url.hash !== '' || url.href.endsWith('#')) url.hash = ''
+  if (url.href.includes('#')) url.hash = ''
   const { href } = url
   return { url: href, origin, path: isForProxy ? href : href.slice(origin.length) }
 }

@@ -58,8 +58,9 @@ export class PageNetwork {
   }
 
   /**
-   * Returns the guard's refusal of a redirect hop; undefined if the hop is allowed. For a first request there is no promise. Rejects if a lookup fails or takes
-   * too long, the signal is aborted, or the gate is closed.
+   * Resolves to the guard's refusal of a redirect hop, or to undefined if the hop is allowed. Rejects
+   * if a lookup fails or takes too long, the signal is aborted, or the gate is closed. Returns
+   * undefined in place of a promise for a first request.
    */
   readonly refusalOf = (
     url: string,
