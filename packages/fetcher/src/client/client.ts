@@ -392,12 +392,14 @@ export class RobotsClient {
   }
 
   /**
-   * Returns the verdict about a URL whose text begins with its origin in normal form, if memory has the rules of that origin. Most URLs do,
-   * and need no URL parser. Returns undefined for any other URL.
+   * Returns the verdict about a URL whose text begins with its origin in normal form, if memory has
+   * the rules of that origin. Most URLs begin so, and need no URL parser. Returns undefined for any
+   * other URL.
    */
   #verdictByText(text: string): ClientVerdict | undefined {
     const { now, policy, dialect } = this.#settings
-    // A longer URL may have a path that is too long to be checked. Google's dialect matches the text as the caller wrote it.
+    // A longer URL may have a path that is too long to be checked. Google's dialect matches the text
+    // as the caller wrote it.
     if (text.length > MAX_SHORT_URL_LENGTH || dialect.parsing.compare === 'google') return undefined
     const at = now()
     const cached = this.#cache.getByUrl(text, at)

@@ -24,8 +24,8 @@ export class RobotsCheck {
   }
 
   /**
-   * Returns the verdict on a URL; a promise only if the verdict is not known. A known verdict needs no fetch, and so no signal. A refusal
-   * is not counted.
+   * Returns the verdict on a URL, or a promise if the verdict is not known. A known verdict needs no
+   * fetch, and so no signal. A refusal is not counted.
    * @param chain The URLs whose redirects led to this one, as the caller knows them.
    */
   check(
@@ -43,7 +43,8 @@ export class RobotsCheck {
 
   /**
    * Does the same, but a refusal is counted.
-   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL. If the result is a promise, it rejects with the error.
+   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL. If the result is a promise,
+   * the promise rejects with the error.
    */
   requireAllowed(url: string, signal: AbortSignal | undefined): AllowedVerdict | Promise<AllowedVerdict> {
     const verdict = this.check(url, signal)

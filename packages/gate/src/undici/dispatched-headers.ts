@@ -16,8 +16,8 @@ interface FixedHeaders {
 }
 
 /**
- * Returns a copy of the headers that cannot change later. Sets the User-Agent unless the caller has. The result has the form of the input:
- * undici accepts several values for one name only in an object.
+ * Returns a copy of the headers that cannot change later. Sets the User-Agent unless the caller has.
+ * The copy has the form of the input: undici accepts several values for one name only in an object.
  * @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name another site or page than the URL.
  */
 export function fixedHeaders(headers: DispatchedHeaders, gate: PoliteGate): FixedHeaders {
@@ -56,7 +56,7 @@ function fixedList(headers: Iterable<unknown>, gate: PoliteGate): FixedHeaders {
   return { headers: list as string[], hosts: valuesOf(hosts) }
 }
 
-/** Replaces the default of fetch. Warns of another name than that of the gate's RobotsClient. */
+/** Replaces the default of fetch. Warns of a value that does not name the gate's crawler. */
 function fixedUserAgent(value: unknown, gate: PoliteGate): unknown {
   if (DEFAULTS_OF_FETCH.has(value)) return gate.robots.userAgent
   warnOfOtherName(gate, value)

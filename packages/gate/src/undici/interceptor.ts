@@ -32,7 +32,8 @@ export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherCompos
 
 /**
  * Returns the same interceptor, with a check that comes before that of robots.txt.
- * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. A promise if that takes a DNS lookup.
+ * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. Returns a
+ * promise if that takes a DNS lookup.
  */
 export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {

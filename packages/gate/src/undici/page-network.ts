@@ -85,8 +85,9 @@ export class PageNetwork {
   }
 
   /**
-   * Keeps the connection to this origin for a while; returns undefined if it must not be kept. A site with a wildcard in its DNS could
-   * otherwise use up all file descriptors with an idle connection to each of its hosts.
+   * Keeps the connection to this origin for a while. Returns undefined if it must not be kept. A site
+   * with a wildcard in its DNS could otherwise use up all file descriptors with an idle connection to
+   * each of its hosts.
    */
   #keep(origin: string): KeptOrigin | undefined {
     const now = performance.now()
