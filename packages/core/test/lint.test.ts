@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { goodFiles, lintCases } from '@politely/testkit/cases/lint-cases'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import { randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
@@ -120,14 +118,13 @@ describe('lintRobots', () => {
   })
 
   it('has the current tables in docs/reference/lint-findings.md', async () => {
-    const path = join(import.meta.dirname, '../../../docs/reference/lint-findings.md')
     const tables = (['error', 'warning', 'note'] as const).map((severity) => ({
       head: [severity, 'message'],
       rows: codes
         .filter((code) => findingKinds[code].severity === severity)
         .map((code) => [`\`${code}\``, findingKinds[code].message.replace('{}', '…')]),
     }))
-    await expect(withTables(readFileSync(path, 'utf8'), tables)).toMatchFileSnapshot(path)
+    await expectTables('docs/reference/lint-findings.md', ...tables)
   })
 })
 

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { withTables } from '../src/doc-table.ts'
+import { expectTables, readPage } from '../src/doc-page.ts'
 import { type ErrorRow, errorRowsIn, membersOf, type SourceFile } from '../src/error-codes.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const pagePath = join(root, 'docs/reference/errors.md')
-const page = readFileSync(pagePath, 'utf8')
+const page = readPage('docs/reference/errors.md')
 
 /** Packages whose errors no crawler sees. */
 const PRIVATE = ['testkit', 'bench']
@@ -39,7 +38,7 @@ describe('docs/reference/errors.md', () => {
       cause,
       remedy,
     ])
-    await expect(withTables(page, [{ head, rows: cells }])).toMatchFileSnapshot(pagePath)
+    await expectTables('docs/reference/errors.md', { head, rows: cells })
   })
 
   it.each(rows)('$code of $packageName has a cause and a remedy in its docstring', ({ cause, remedy }) => {
