@@ -1,5 +1,5 @@
 import { goodFiles, lintCases } from '@politely/testkit/cases/lint-cases'
-import { expectTables } from '@politely/testkit/doc-page'
+import { expectPage, expectTables, readPage } from '@politely/testkit/doc-page'
 import { randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
@@ -126,7 +126,15 @@ describe('lintRobots', () => {
     }))
     await expectTables('docs/reference/lint-findings.md', ...tables)
   })
+
+  it('README.md says how many kinds of findings there are', async () => {
+    const readme = readPage('README.md')
+    expect(readme).toMatch(NUMBER_OF_KINDS)
+    await expectPage('README.md', readme.replace(NUMBER_OF_KINDS, `finds ${codes.length} kinds of mistakes`))
+  })
 })
+
+const NUMBER_OF_KINDS = /finds \d+ kinds of mistakes/
 
 const UNNECESSARY: ReadonlySet<FindingCode> = new Set([
   'allow-without-disallow',

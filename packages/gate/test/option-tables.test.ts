@@ -1,0 +1,59 @@
+// The tables of options in the documentation, which are written by hand: their names and defaults are those of the code.
+import { PACING_OPTIONS } from '@politely/fetcher/internal'
+import { readPage } from '@politely/testkit/doc-page'
+import { describe, expect, test } from 'vitest'
+import { pacingOf } from '../src/options/pacing.ts'
+
+type Name = keyof typeof PACING_OPTIONS
+const names = (Object.keys(PACING_OPTIONS) as Name[]).toSorted()
+const defaults = { ...pacingOf({}, undefined), pacer: 'LocalPacer' }
+
+/** Returns the default as the tables show it. */
+function defaultOf(name: Name): string {
+  const value = defaults[name]
+  if (typeof value === 'string') return `\`${value}\``
+  return value === undefined || value === Number.POSITIVE_INFINITY ? 'none' : value.toLocaleString('en-US')
+}
+
+/** What a name looks like that only an option of a gate can have. */
+const LIKE_AN_OPTION = /^(?:(?:min|max)(?:Delay|Concurrent)\w*|slowAfter\w*|delayFactor|pauseFrom|paceBy|pacer)$/
+
+/** The rows of all tables of a text. */
+const tableRows = (text: string) => (text.match(/^\|.*$/gm) ?? []).join('\n')
+
+/** The names of pacing options in backticks, without repetitions; `maxConcurrent: 2` is one too. */
+function optionsIn(text: string): string[] {
+  const inCode = Array.from(text.matchAll(/`(\w+)(?:: [^`]+)?`/g), ([, name = '']) => name)
+  return [...new Set(inCode.filter((name) => LIKE_AN_OPTION.test(name)))].toSorted()
+}
+
+test.each(names)('%s looks like an option of a gate; add its form to LIKE_AN_OPTION of this file', (name) => {
+  expect(name).toMatch(LIKE_AN_OPTION)
+})
+
+describe('the table of options in packages/gate/README.md', () => {
+  const rows = Array.from(readPage('packages/gate/README.md').matchAll(/^\| `(\w+)` \| (\S+) \|/gm))
+
+  test('has a row with the right default for each option', () => {
+    const inPage = rows.map(([, name, value]) => `${name}: ${value}`)
+    expect(inPage.toSorted()).toEqual(names.map((name) => `${name}: ${defaultOf(name)}`))
+  })
+})
+
+describe('the tables of docs/waiting.md', () => {
+  const tables = tableRows(readPage('docs/waiting.md'))
+
+  test('name the options that exist', () => {
+    expect(optionsIn(tables)).toEqual(names)
+  })
+
+  test.each(names)('say what the default of %s is: "`name`, default 5" or "default: none"', (name) => {
+    const said = tables.matchAll(new RegExp(`\`${name}\`, default:? (none|\`\\w+\`|[\\d,.]*\\d)`, 'g'))
+    expect([...new Set(Array.from(said, ([, value]) => value))]).toEqual([defaultOf(name)])
+  })
+})
+
+test('the tables of "What the workers share" in docs/fleet.md name the options that exist', () => {
+  const section = readPage('docs/fleet.md').split(/^## /m).find((one) => one.startsWith('What the workers share')) ?? ''
+  expect(optionsIn(tableRows(section))).toEqual(names)
+})
