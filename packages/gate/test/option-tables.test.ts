@@ -54,6 +54,9 @@ describe('the tables of docs/waiting.md', () => {
 })
 
 test('the tables of "What the workers share" in docs/fleet.md name the options that exist', () => {
-  const section = readPage('docs/fleet.md').split(/^## /m).find((one) => one.startsWith('What the workers share')) ?? ''
+  const section =
+    readPage('docs/fleet.md')
+      .split(/^## /m)
+      .find((one) => one.startsWith('What the workers share')) ?? ''
   expect(optionsIn(tableRows(section))).toEqual(names)
 })

@@ -2,7 +2,15 @@
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
-import { CLIENT_OPTIONS, callable, integer, number, oneOf, PACING_OPTIONS, withMethods } from '@politely/fetcher/internal'
+import {
+  CLIENT_OPTIONS,
+  callable,
+  integer,
+  number,
+  oneOf,
+  PACING_OPTIONS,
+  withMethods,
+} from '@politely/fetcher/internal'
 import type { Pacer } from '../pace/pacer.ts'
 import type { PaceBy, PacingOptions } from '../pace/pacing-options.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
