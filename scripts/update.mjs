@@ -3,8 +3,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { runSteps } from './steps.mjs'
 
-/** The test files that compare pages of the documentation. */
-const tests = globSync('packages/*/test/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('/doc-page'))
+/** The test files that compare whole pages of the documentation. */
+const tests = globSync('packages/*/test/*.test.ts').filter((file) =>
+  /\bexpect(Page|Tables)\(/.test(readFileSync(file, 'utf8')),
+)
 
 const failed = runSteps([
   // One file at a time, because several write to one page.

@@ -17,7 +17,8 @@ describe('lintRobots', () => {
   })
 
   it.each(codes)('has a test case for %s, and one sentence that says what to write', (code) => {
-    expect(lintCases.some(({ findings }) => findings.some((one) => one.startsWith(`${code} `)))).toBe(true)
+    const isTested = lintCases.some(({ findings }) => findings.some((one) => one.startsWith(`${code} `)))
+    expect(isTested, 'add a row to packages/testkit/src/cases/lint-cases.ts').toBe(true)
     const { message } = findingKinds[code]
     expect(withoutQuotes(message)).toMatch(ONE_SENTENCE)
     expect(message).toMatch(/; .*\b(write|save|serve|put|remove)\b/)
