@@ -96,7 +96,7 @@ class SkippedTests implements Reporter {
 
 export default defineConfig({
   test: {
-    // Prints failures, a summary, and the lines of our own reporters. `npm test -- --reporter=verbose` prints a line for each test.
+    // `minimal` prints failures and a summary. `npm test -- --reporter=verbose` prints a line for each test.
     reporters: ['minimal', new Progress(), new UnstableTests(), new SkippedTests()],
     // How often a failed test is repeated. CI repeats it once, on machines of unknown load, and prints its name.
     retry: Number(process.env.TEST_RETRIES ?? 0),

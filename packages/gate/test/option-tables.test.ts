@@ -1,4 +1,5 @@
-// The tables of options in the documentation, which are written by hand: their names and defaults are those of the code.
+// The tables of options in the documentation are written by hand. These tests compare their names
+// and defaults with the code.
 import { PACING_OPTIONS } from '@politely/fetcher/internal'
 import { readPage } from '@politely/testkit/doc-page'
 import { describe, expect, test } from 'vitest'

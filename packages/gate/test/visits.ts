@@ -21,7 +21,10 @@ export const lookup: LookupFunction = (host, _options, callback) => {
   callback(null, found)
 }
 
-/** Visits each host once, in this order, and lets each request take a while. Returns when they started, and at which level they waited. */
+/**
+ * Visits the hosts in this order, and lets each request take `takesMs`. Returns when the requests
+ * started, why they waited, and at which level.
+ */
 export async function visits(
   hosts: readonly string[],
   options: Omit<PoliteGateOptions, 'robots'>,

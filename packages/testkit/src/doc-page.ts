@@ -1,5 +1,5 @@
-// Compares documentation pages with what their tests generate. `npm run update` runs the tests that call `expectPage` or
-// `expectTables`, and writes the pages.
+// Compares documentation pages with what their tests generate. `npm run update` runs the tests that
+// call `expectPage` or `expectTables`, and writes the pages.
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect } from 'vitest'
