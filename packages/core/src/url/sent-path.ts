@@ -5,7 +5,7 @@ import { isParsedUrl, limited, originOf, parseUrl, sentPath, type UrlInput, urlT
 import type { UrlProblem } from './url-problem.ts'
 
 export interface SentUrl {
-  /** Undefined if the caller gave only a path, or the host is invalid and ignored. */
+  /** Undefined if the caller gave only a path. */
   readonly origin: string | undefined
   /** Path and query. */
   readonly path: string
@@ -16,8 +16,7 @@ export interface SentUrl {
  * line ends and the fragment. A string that starts with `//` or `/\` has a host and no scheme, which is a problem: `relative`. For `google`,
  * returns the path that google/robotstxt finds in any string.
  *
- * @param hasOrigin Whether the caller has an origin to compare. Without one, an invalid host or port, as in `https://a%20b/page`, is not a
- * problem, because rules match paths only.
+ * @param hasOrigin Whether the caller has an origin to compare. Without one, the dialect `google` does not parse the origin of the URL.
  */
 export function sentUrlOf(url: UrlInput, form: NormalForm, hasOrigin: boolean): SentUrl | UrlProblem {
   if (form === 'google') {
@@ -26,19 +25,9 @@ export function sentUrlOf(url: UrlInput, form: NormalForm, hasOrigin: boolean): 
   }
   if (isParsedUrl(url)) return limited(url)
   const text = urlText(url)
-  if (text.charCodeAt(0) === SLASH && !startsHost(text)) return parsePath(text)
-  const parsed = parseUrl(text)
-  if (parsed === 'malformed' && !hasOrigin) {
-    const [start] = /^\s*(https?|ftp):\/\/[^/?#\\]+/i.exec(text) ?? []
-    if (start !== undefined) return parsePath(text.slice(start.length))
-  }
-  return parsed
-}
-
-/** Parses a path after a fixed host. To resolve it against a base URL would read a path such as `//a` as a host. */
-function parsePath(path: string): SentUrl | UrlProblem {
-  const parsed = URL.parse(`http://host.invalid${path}`)
-  return parsed === null ? 'malformed' : limited({ origin: undefined, path: sentPath(parsed.href) })
+  if (text.charCodeAt(0) !== SLASH || startsHost(text)) return parseUrl(text)
+  const { href } = new URL(`http://host.invalid${text}`) // valid, whatever the path is
+  return limited({ origin: undefined, path: sentPath(href) })
 }
 
 /** Returns whether a string starts with `//` or `/\`, also with tabs and line ends between them, which a client removes. */
