@@ -21,8 +21,9 @@ import {
   onAbort,
   redirectChain,
   siteOf,
+  urlText,
 } from '@politely/fetcher/internal'
-import { CHECK_OPTIONS, checkedSignal, checkedUrl } from './options/enter-arguments.ts'
+import { CHECK_OPTIONS, checkedSignal } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
@@ -137,12 +138,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /**
    * Waits until a request for this URL may start. Release the permit when the request ends.
    * @throws {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait during which the rules have changed.
+   * Also for a string that is not a valid URL; `error.verdict.because` is then `invalid-url`.
    * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for an argument that is not a URL, and for invalid options.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
-    const text = checkedUrl(url)
+    const text = urlText(url) // read only here, because an object may change while the request waits
     const abort = checkedSignal(options)
     const nested = sendingThrough(this)?.nestedPermit(text)
     if (nested !== undefined) {
@@ -175,11 +177,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * Checks robots.txt for a request that a page makes by itself, such as one for an image. It does not wait for a slot. A refusal is counted
    * and published like one of `enter`.
    * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for an argument that is not a URL, and for invalid options.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for invalid options.
    * @throws The signal's reason after an abort.
    */
   async check(url: string | HasHref, options?: GateCheckOptions): Promise<ClientVerdict> {
-    const text = checkedUrl(url)
+    const text = urlText(url)
     const abort = checkedSignal(options, CHECK_OPTIONS)
     const { robots } = this.#context
     const verdict = await robots.check(text, abort, redirectChain(options?.redirectedFrom))
@@ -191,11 +193,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * Estimates when a request for this URL could start, and says what it would wait for: if the result is `allowed`, its `waitMs` is the wait in
    * milliseconds. It reserves nothing. It waits only for robots.txt, if that has to be fetched, and for a pacer of your own.
    * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for an argument that is not a URL, and for invalid options.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async when(url: string | HasHref, options?: EnterOptions): Promise<Forecast> {
-    const text = checkedUrl(url)
+    const text = urlText(url)
     const abort = checkedSignal(options)
     const { robots, now } = this.#context
     const verdict = await robots.check(text, abort)
