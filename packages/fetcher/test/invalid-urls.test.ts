@@ -20,7 +20,7 @@ test.for(named(invalidUrlCases))('$name, and nothing is fetched', async ({ url, 
   expect(client.checkNow(url)).toEqual(verdict)
   expect(await client.explain(url)).toEqual({ verdict, explanation: undefined, records: [] })
   expect(await client.inspect(url)).toEqual({ ...verdict, url: withoutCredentials(url) })
-  expect(await Array.fromAsync(client.checkMany([url, { href: url }]))).toEqual([verdict, verdict])
+  for await (const one of client.checkMany([url, { href: url }])) expect(one).toEqual(verdict)
   expect(await client.prefetch([url])).toMatchObject({ 'invalid-url': 1, unreachable: 0 })
   for (const result of [client.sitemaps(url), client.robots(url)]) {
     await expect(result).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION', option: 'url' })
@@ -49,7 +49,7 @@ plainTest.each(notUrls)('%s is a mistake of the caller', async (_, value) => {
     () => client.robots(url),
     () => client.sitemaps(url),
     () => client.prefetch([url]),
-    () => Array.fromAsync(client.checkMany([url])),
+    () => client.checkMany([url]).next(),
   ]
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION', option: 'url' })
   await client.close()

@@ -4,7 +4,7 @@ import { Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders, t
 import { RobotsClient } from '@politely/fetcher'
 import { Agent, type Dispatcher } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { InvalidRequestError, PoliteGate, politeHttpAgent, politely } from '../src/index.ts'
+import { PoliteGate, politeHttpAgent, politely } from '../src/index.ts'
 import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 import { kits } from './kits.ts'
 import { Site } from './site.ts'
