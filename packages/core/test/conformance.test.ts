@@ -45,8 +45,8 @@ class ConformanceRun {
   }
 
   /**
-   * Returns undefined for a case that does not bind the dialect `rfc9309`: its URL is absolute and invalid. No client can
-   * send a request for it. google/robotstxt ignores the host.
+   * Returns undefined for a case that does not bind the dialect `rfc9309`: its URL is absolute and
+   * invalid, so no client can request it. google/robotstxt ignores the host.
    */
   check(conformanceCase: ConformanceCase): ConformanceVerdict | undefined {
     const { robots, url, agent } = conformanceCase

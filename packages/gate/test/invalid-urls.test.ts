@@ -98,7 +98,7 @@ describe.each(kits)('politely($name)', ({ Request }) => {
     '%s is a mistake of the caller',
     async (_, value) => {
       const error = await fetch()(value).catch((reason: unknown) => reason)
-      expect(error).toBeInstanceOf(TypeError) // as that of fetch
+      expect(error).toBeInstanceOf(TypeError) // like the errors of fetch
       expect(error).toMatchObject({ code: 'ERR_POLITELY_OPTION', option: 'url' })
     },
   )

@@ -64,7 +64,10 @@ const NOT_NORMAL = /['*$]|%(?:2[DE]|[3-7]|.?[a-f])/
 /** A dot segment: `/./` or `/../`, also at the end of the path. Hosts and queries may match too; the URL parser then decides. */
 const DOT_SEGMENT = /\/\.\.?([/?]|$)/
 
-/** A scheme, a host and a port, in bytes that every client reads in the same way. The origin may be invalid: `http://host:port`. */
+/**
+ * A scheme, a host and a port, in bytes that every client reads in the same way. They may be invalid,
+ * as in `http://host:port`.
+ */
 const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
 
 /** When `searchedBytes` reaches this number, `findPiece` uses an automaton. */
@@ -85,7 +88,7 @@ export class RequestPath {
   /** About how many bytes of this path `findPiece` has read. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
-  /** The last valid origin that `#endOfOrigin` found. Most callers check many URLs of one site. Empty before the first one. */
+  /** The last valid origin that `#endOfOrigin` found, or ''. Most callers check many URLs of one site. */
   #lastOrigin = ''
 
   /** Sets the path to `text`, converted to `normalForm`. */
@@ -132,7 +135,10 @@ export class RequestPath {
     return true
   }
 
-  /** Returns the end of the origin of a URL. Returns the end of the URL if `ORIGIN` does not match, or if the origin is invalid. */
+  /**
+   * Returns the end of the origin of a URL. Returns the end of the URL if `ORIGIN` does not match, or if
+   * the origin is invalid.
+   */
   #endOfOrigin(url: string): number {
     if (!startsWithOrigin(url, this.#lastOrigin)) {
       const [origin] = ORIGIN.exec(url) ?? []

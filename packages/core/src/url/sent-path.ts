@@ -16,7 +16,8 @@ export interface SentUrl {
  * line ends and the fragment. A string that starts with `//` or `/\` has a host and no scheme, which is a problem: `relative`. For `google`,
  * returns the path that google/robotstxt finds in any string.
  *
- * @param hasOrigin Whether the caller has an origin to compare. Without one, the dialect `google` does not parse the origin of the URL.
+ * @param hasOrigin Whether the caller has an origin to compare. Only dialect `google` reads it: without an
+ * origin to compare, it does not parse the origin of the URL.
  */
 export function sentUrlOf(url: UrlInput, form: NormalForm, hasOrigin: boolean): SentUrl | UrlProblem {
   if (form === 'google') {

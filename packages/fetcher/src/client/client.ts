@@ -141,8 +141,8 @@ export class RobotsClient {
   }
 
   /**
-   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is stale. Returns false for a string that is
-   * not a valid URL, such as `example.com/page`; `check` says why.
+   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is stale.
+   * Returns false for a string that is not a valid URL, such as `example.com/page`; `check` says why.
    * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error.
    * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the client's policy decides.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.

@@ -10,8 +10,8 @@ export interface FetchInput {
   /** Passed to fetch in place of the input, which may convert to another string the next time. */
   readonly url: string
   /**
-   * `checked`: the gate checks the URL against robots.txt. `local`: the URL needs no network, so robots.txt does not apply.
-   * `invalid`: the gate refuses the URL.
+   * `checked`: the gate checks the URL against robots.txt. `local`: the URL needs no network, so
+   * robots.txt does not apply. `invalid`: the gate refuses the URL.
    */
   readonly kind: 'checked' | 'local' | 'invalid'
   /** The input, if it is a Request. */
@@ -22,7 +22,8 @@ const CHECKED_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:']
 const LOCAL_SCHEMES: ReadonlySet<string> = new Set(['data:', 'blob:', 'about:'])
 
 /**
- * Reads the first argument of fetch: a URL as a string, an object that converts to one or has one as `href`, or a Request.
+ * Reads the first argument of fetch: a string, an object that converts to a URL or has one as `href`,
+ * or a Request.
  * @throws {OptionError} for any other value, such as undefined.
  * @throws {InvalidRequestError} for an object that only looks like a Request.
  */

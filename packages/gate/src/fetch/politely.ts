@@ -50,10 +50,13 @@ const MAX_REDIRECTS = 20
  * `'error'` have the same effect as in fetch. `data:`, `blob:` and `about:` URLs are fetched without a check.
  *
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not allow; a redirect hop that is not allowed is
- * not sent. It rejects with the same error for an invalid URL, such as a relative URL, and for a scheme that robots.txt does not cover. It
- * rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of another site, or a `dispatcher` of another version
- * of undici than the fetch. It rejects with `OptionError` for a value that is not a URL, such as `undefined`. It rejects with `ResponseError` if
- * the given function does not return a Response, since it may follow redirects by itself.
+ * not sent. It rejects with the same error for an invalid URL, such as a relative URL, and for a scheme
+ * that robots.txt does not cover.
+ *
+ * It rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of another
+ * site, or a `dispatcher` of another version of undici than the fetch. It rejects with `OptionError` for
+ * a value that is not a URL, such as `undefined`. It rejects with `ResponseError` if the given function
+ * does not return a Response, since it may follow redirects by itself.
  * @throws {OptionError} for an invalid or unknown option.
  */
 export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions): PoliteFetch<F> {

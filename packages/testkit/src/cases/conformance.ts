@@ -51,9 +51,11 @@ export function conformanceDirOrNote(): string | undefined {
 }
 
 /**
- * Runs one matcher for each dialect on every case, and `judge.mjs` on the results. Returns an agreement for each dialect.
+ * Runs one matcher for each dialect on every case, and `judge.mjs` on the results. Returns an agreement
+ * for each dialect.
  *
- * @param matchers `check` returns undefined for a case that does not bind the dialect. The judge does not get this case.
+ * @param matchers `check` returns undefined for a case that does not bind the dialect. The judge does not
+ * get this case.
  */
 export async function judgeConformance<Dialect extends string>(
   dir: string,
