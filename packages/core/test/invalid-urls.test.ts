@@ -12,12 +12,12 @@ describe.each(dialectNames.filter((name) => name !== 'google'))('dialect %s', (d
     const robots = parseRobots(FILE, origin === undefined ? { dialect } : { dialect, origin })
     const empty = parseRobots('', origin === undefined ? { dialect } : { dialect, origin })
 
-    test.each(named(urlCases))('$name', ({ url, problem, isPath }) => {
+    test.each(named(urlCases))('$name', ({ url, problem, isPath, hasInvalidHost }) => {
       for (const rules of [robots.forCrawler('a'), empty.forCrawler('a')]) {
         const verdict = rules.check(url)
         expect(rules.explain(url).verdict).toEqual(verdict)
         expect(rules.isAllowed(url)).toBe(verdict.allowed)
-        if (problem === 'none' || isPath) {
+        if (problem === 'none' || isPath || (hasInvalidHost && origin === undefined)) {
           expect(verdict.because).not.toBe('invalid-url')
         } else {
           expect(verdict).toEqual({ allowed: false, because: 'invalid-url', url, problem })

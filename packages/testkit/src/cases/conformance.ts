@@ -50,37 +50,24 @@ export function conformanceDirOrNote(): string | undefined {
   return dir
 }
 
-/**
- * Runs one matcher for each dialect on every case, and `judge.mjs` on the results. Returns an agreement
- * for each dialect.
- *
- * @param matchers `check` returns undefined for a case that does not bind the dialect. The judge does not
- * get this case.
- */
+/** Runs one matcher for each dialect on every case, and `judge.mjs` on the results. Returns an agreement for each dialect. */
 export async function judgeConformance<Dialect extends string>(
   dir: string,
-  matchers: Readonly<Record<Dialect, { check(conformanceCase: ConformanceCase): ConformanceVerdict | undefined }>>,
+  matchers: Readonly<Record<Dialect, { check(conformanceCase: ConformanceCase): ConformanceVerdict }>>,
 ): Promise<Record<Dialect, Agreement>> {
   const folder = mkdtempSync(join(tmpdir(), 'politely-conformance-'))
   try {
     execFileSync('tar', ['-xzf', join(dir, 'corpus-public.tar.gz'), '-C', folder])
     const corpus = join(folder, 'corpus-public')
-    const runs = (Object.keys(matchers) as Dialect[]).map((dialect) => ({
-      dialect,
-      cases: [] as string[],
-      results: [] as string[],
-    }))
-    for await (const { line, conformanceCase } of casesIn(join(dir, 'public.ndjson.gz'), corpus)) {
-      for (const { dialect, cases, results } of runs) {
-        const verdict = matchers[dialect].check(conformanceCase)
-        if (verdict === undefined) continue
-        cases.push(line)
-        results.push(JSON.stringify({ id: conformanceCase.id, ...verdict }))
+    const casesFile = join(dir, 'public.ndjson.gz')
+    const runs = (Object.keys(matchers) as Dialect[]).map((dialect) => ({ dialect, results: [] as string[] }))
+    for await (const conformanceCase of casesIn(casesFile, corpus)) {
+      for (const { dialect, results } of runs) {
+        results.push(JSON.stringify({ id: conformanceCase.id, ...matchers[dialect].check(conformanceCase) }))
       }
     }
-    const agreements = runs.map(async ({ dialect, cases, results }) => {
-      const [casesFile, resultsFile] = [join(folder, `${dialect}-cases.ndjson`), join(folder, `${dialect}.ndjson`)]
-      writeFileSync(casesFile, cases.join('\n'))
+    const agreements = runs.map(async ({ dialect, results }) => {
+      const resultsFile = join(folder, `${dialect}.ndjson`)
       writeFileSync(resultsFile, results.join('\n'))
       const judge = await judgeResults([join(dir, 'judge.mjs'), dialect, casesFile, resultsFile, corpus])
       return [dialect, { ...judge, cases: results.length }]
@@ -99,11 +86,7 @@ function judgeResults(args: readonly string[]): Promise<Pick<Agreement, 'report'
   )
 }
 
-/** Yields each case, and its line in the file. */
-async function* casesIn(
-  casesFile: string,
-  corpus: string,
-): AsyncGenerator<{ readonly line: string; readonly conformanceCase: ConformanceCase }> {
+async function* casesIn(casesFile: string, corpus: string): AsyncGenerator<ConformanceCase> {
   const files = new Map<string, Uint8Array>()
   const read = (file: string) => {
     const bytes = files.get(file) ?? readFileSync(join(corpus, file))
@@ -117,8 +100,7 @@ async function* casesIn(
   for await (const line of lines) {
     if (line === '') continue
     const { id, agent, url, file, robots_b64: base64 } = JSON.parse(line)
-    const robots = file === undefined ? Buffer.from(base64, 'base64') : read(file)
-    yield { line, conformanceCase: { id, agent, url, robots } }
+    yield { id, agent, url, robots: file === undefined ? Buffer.from(base64, 'base64') : read(file) }
   }
 }
 

@@ -4,8 +4,10 @@ export interface UrlCase {
   readonly url: string
   /** The `problem` of the verdict `invalid-url`; `none` for a valid URL. */
   readonly problem: 'empty' | 'relative' | 'malformed' | 'scheme' | 'too-long' | 'none'
-  /** Core also accepts a path. All other packages need a whole URL. */
+  /** Core and `politely match` also accept a path. All other packages need a whole URL. */
   readonly isPath?: true
+  /** Without an origin, core and `politely match` ignore an invalid host, and match the path. */
+  readonly hasInvalidHost?: true
 }
 
 /** Strings that a page may contain as a link. */
@@ -39,23 +41,25 @@ export const urlCases: readonly UrlCase[] = [
 
   { url: 'http://', problem: 'malformed' },
   { url: 'http://[::1/page', problem: 'malformed' },
+  { url: 'http://user:1@[::1/page', problem: 'malformed' },
+  { url: 'http://[::1]:port/page', problem: 'malformed' },
   { url: 'http://::1/page', problem: 'malformed' },
-  { url: 'http://[::1]x/page', problem: 'malformed' },
+  { url: 'http://[::1]x/page', problem: 'malformed', hasInvalidHost: true },
   { url: 'http://host:port/', problem: 'malformed' },
-  { url: 'http://host:80:80/', problem: 'malformed' },
-  { url: 'http://host:99999/page', problem: 'malformed' },
-  { url: 'http://:80/page', problem: 'malformed' },
-  { url: 'http://user@/page', problem: 'malformed' },
-  { url: 'http://a b/', problem: 'malformed' },
-  { url: 'http://a%20b/page', problem: 'malformed' },
-  { url: 'http://%/', problem: 'malformed' },
-  { url: 'https://exa%00mple/', problem: 'malformed' },
-  { url: 'https://exa\ud800mple/', problem: 'malformed' },
-  { url: 'http://256.1.1.1/', problem: 'malformed' },
-  { url: 'http://1.2.3.4.5/page', problem: 'malformed' },
-  { url: 'http://example.0x/page', problem: 'malformed' },
-  { url: 'http://xn--i\u00f1valid/page', problem: 'malformed' },
-  { url: 'https://example.com|/', problem: 'malformed' },
+  { url: 'http://host:80:80/', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://host:99999/page', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://:80/page', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://user@/page', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://a b/', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://a%20b/page', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://%/', problem: 'malformed', hasInvalidHost: true },
+  { url: 'https://exa%00mple/', problem: 'malformed', hasInvalidHost: true },
+  { url: 'https://exa\ud800mple/', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://256.1.1.1/', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://1.2.3.4.5/page', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://example.0x/page', problem: 'malformed', hasInvalidHost: true },
+  { url: 'http://xn--i\u00f1valid/page', problem: 'malformed', hasInvalidHost: true },
+  { url: 'https://example.com|/', problem: 'malformed', hasInvalidHost: true },
   { url: 'ftp://host:port/', problem: 'malformed' },
 
   { url: 'mailto:me@example.com', problem: 'scheme' },
