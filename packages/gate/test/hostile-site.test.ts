@@ -178,13 +178,16 @@ describe('idle connections of politeAgent', () => {
   const hosts = (suffix: string) => Array.from({ length: HOSTS }, (_, i) => `h${i}.${suffix}`)
   const onLoopback = lookupIn(Object.fromEntries(hosts('netlify.app').map((host) => [host, '127.0.0.1'])))
 
-  test.for(['evil.test', 'netlify.app'])('are kept to 32 hosts of %s, and to hosts of other domains', async (suffix) => {
-    const get = open()
-    for (const host of hosts(suffix)) await get(host)
-    await vi.waitFor(() => expect(sockets.size).toBe(KEPT), patience)
-    await get('honest.test')
-    expect(sockets.size).toBe(KEPT + 1)
-  })
+  test.for(['evil.test', 'netlify.app'])(
+    'are kept to 32 hosts of %s, and to hosts of other domains',
+    async (suffix) => {
+      const get = open()
+      for (const host of hosts(suffix)) await get(host)
+      await vi.waitFor(() => expect(sockets.size).toBe(KEPT), patience)
+      await get('honest.test')
+      expect(sockets.size).toBe(KEPT + 1)
+    },
+  )
 
   test('include those to hosts whose responses took longer than ten seconds', async () => {
     const get = open()
