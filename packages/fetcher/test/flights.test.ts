@@ -459,16 +459,18 @@ describe('redirects of many domains to one', () => {
     expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
   })
 
-  test('do not hold back the origins of that domain', async ({ newClient }) => {
+  test('do not hold back the origins of that domain: the two kinds take turns', async ({ newClient }) => {
     const server = await startSlowServer(toShared)
     const client = newClient({ maxFlightsPerDomain: 2 })
     const redirected = origins(10).map((host) => client.isAllowed(server.page(host)))
     await server.received(2)
+    await expect.poll(() => client.gauges).toMatchObject({ flightsUnderWay: 2, flightsWaiting: 8 })
     const own = ['a.shared.test', 'b.shared.test'].map((host) => client.isAllowed(server.page(host)))
-    await server.answer(6)
-    await Promise.all(own)
-    await server.answer(6)
-    expect(new Set(await Promise.all(redirected))).toEqual(new Set([false]))
+    await server.answer(4)
+    await server.received(2)
+    expect(server.order.filter((host) => host !== 'shared.test')).toEqual(['a.shared.test', 'b.shared.test'])
+    await server.answer(8)
+    expect(new Set(await Promise.all([...redirected, ...own]))).toEqual(new Set([false]))
   })
 
   test('also count towards the domain that redirects, so it sends no more flights to another one than it may have itself', async ({
