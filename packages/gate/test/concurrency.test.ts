@@ -343,8 +343,9 @@ describe('slowAfterMs', () => {
 
     /**
      * Every ten seconds, as many sites as fill the limit get eight requests each, which are never
-     * released. So each site has all of its requests under way before it is slow. Returns the milliseconds that a
-     * request to an honest host then waits, Infinity if more than an hour.
+     * released. So each site has all of its requests under way before it is slow. Returns how many
+     * of them have started, and how long a request to an honest host then waits, in milliseconds.
+     * Infinity: more than an hour.
      */
     async function waitAfter(suffix: string, count: number, honest: string) {
       const hosts = Array.from({ length: count }, (_, n) => `h${n}.${suffix}`)

@@ -75,19 +75,20 @@ export class PageNetwork {
     chain.push(String(options.origin))
     const agent = this.#guard.reachOf(chain) === 'public' ? this.#public : this.#any
     const origin = String(options.origin)
-    if (!this.#keep(origin)) return agent.dispatch({ ...options, reset: true }, handler)
+    const host = this.#keep(origin)
+    if (host === undefined) return agent.dispatch({ ...options, reset: true }, handler)
     return agent.dispatch(
       options,
-      withEnd(handler, () => this.#end(origin)),
+      withEnd(handler, () => this.#end(origin, host)),
     )
   }
 
   /**
-   * Returns whether the connection to this origin may be kept. If so, counts a request to it as
-   * under way. A site with a wildcard in its DNS could otherwise use up all file descriptors with an
-   * idle connection to each of its hosts.
+   * Counts a request to this origin as under way. Returns undefined if its connection must not be
+   * kept: a site with a wildcard in its DNS could otherwise use up all file descriptors with an idle
+   * connection to each of its hosts.
    */
-  #keep(origin: string): boolean {
+  #keep(origin: string): KeptHost | undefined {
     const now = performance.now()
     for (const [other, { underWay, idleUntil }] of this.#kept) {
       if (underWay > 0) continue
@@ -98,19 +99,17 @@ export class PageNetwork {
     if (host === undefined) {
       const domain = registrableDomainOf(origin)
       const hosts = this.#keptHosts.get(domain) ?? 0
-      if (hosts === MAX_KEPT_HOSTS) return false
+      if (hosts === MAX_KEPT_HOSTS) return undefined
       this.#keptHosts.set(domain, hosts + 1)
       host = { underWay: 0, idleUntil: 0 }
       this.#kept.set(origin, host)
     }
     host.underWay++
-    return true
+    return host
   }
 
   /** Counts a request as ended. From now on its connection is idle. */
-  #end(origin: string): void {
-    const host = this.#kept.get(origin)
-    if (host === undefined) return
+  #end(origin: string, host: KeptHost): void {
     host.underWay--
     host.idleUntil = performance.now() + MAX_KEEP_ALIVE_MS
     this.#kept.delete(origin)
